@@ -1,0 +1,124 @@
+//! The packet header as the protocols see it.
+
+use crate::{Channel, Rank, TreeId};
+
+/// What kind of packet it is (thesis table 3.3).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Tag {
+    /// Data for one rank.
+    Ucast = 1,
+    /// Data for all members of a group; forwarded along a tree.
+    Mcast = 2,
+    /// Asks for a fetch-and-add; a data packet, served by the NI.
+    FaRequest = 3,
+    /// An explicit credit update.
+    Credit = 4,
+    /// Part of a recovery channel was cleared (thesis 4.3).
+    ChannelClear = 5,
+    /// The answer to a fetch-and-add.
+    FaReply = 6,
+}
+
+impl Tag {
+    /// Whether packets of this kind fill a receive buffer and so consume a credit. All others are
+    /// control packets: they are processed at once and never queued (invariant I5).
+    #[inline]
+    pub fn is_data(self) -> bool {
+        matches!(self, Tag::Ucast | Tag::Mcast | Tag::FaRequest)
+    }
+}
+
+impl TryFrom<u8> for Tag {
+    type Error = Malformed;
+
+    #[inline]
+    fn try_from(byte: u8) -> Result<Self, Malformed> {
+        Ok(match byte {
+            1 => Tag::Ucast,
+            2 => Tag::Mcast,
+            3 => Tag::FaRequest,
+            4 => Tag::Credit,
+            5 => Tag::ChannelClear,
+            6 => Tag::FaReply,
+            _ => return Err(Malformed::Tag(byte)),
+        })
+    }
+}
+
+/// A packet header (thesis fig. 3.1), parsed.
+///
+/// `sequence` and `acknowledgement` serve the presets that retransmit and stay 0 in the others;
+/// `authentication` is room for a keyed tag over the header.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Header {
+    /// The kind of packet.
+    pub tag: Tag,
+    /// The rank that transmitted this packet last: a forwarder replaces it.
+    pub source: Rank,
+    /// Valid user bytes after the header.
+    pub size: u16,
+    /// Credits given back to the receiver of this packet.
+    pub credits: u16,
+    /// The tree that the packet travels on; forwarders never change it.
+    pub tree: TreeId,
+    /// The recovery channel, if the packet is being recovered.
+    pub channel: Channel,
+    /// The sequence number of the packet in its flow.
+    pub sequence: u32,
+    /// The next sequence number that the sender of this packet expects.
+    pub acknowledgement: u32,
+    /// A keyed tag over the header; 0 where the link needs none.
+    pub authentication: u64,
+}
+
+impl Header {
+    /// A header of kind `tag` from `source`, with nothing piggybacked.
+    #[inline]
+    pub fn new(tag: Tag, source: Rank, tree: TreeId, size: u16) -> Self {
+        Header {
+            tag,
+            source,
+            size,
+            credits: 0,
+            tree,
+            channel: Channel::NONE,
+            sequence: 0,
+            acknowledgement: 0,
+            authentication: 0,
+        }
+    }
+}
+
+/// Why some bytes are not a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Malformed {
+    /// Fewer bytes than a header has.
+    Short(usize),
+    /// The version byte is not [`crate::network::VERSION`].
+    Version(u8),
+    /// No packet kind has this number.
+    Tag(u8),
+    /// The header announces more user bytes than follow it.
+    Size {
+        /// What the header says.
+        announced: u16,
+        /// What is there.
+        present: usize,
+    },
+}
+
+impl std::fmt::Display for Malformed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Malformed::Short(n) => write!(f, "{n} bytes are too few for a packet header"),
+            Malformed::Version(v) => write!(f, "packet format version {v} is not known"),
+            Malformed::Tag(t) => write!(f, "packet tag {t} is not known"),
+            Malformed::Size { announced, present } => {
+                write!(f, "the header announces {announced} bytes, {present} are there")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Malformed {}

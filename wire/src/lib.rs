@@ -1,0 +1,17 @@
+//! What Weft's packets look like, and nothing else: no state, no memory, no I/O.
+//!
+//! Every packet is a header and at most one link frame of user bytes (thesis 3.4, fig. 3.1). A
+//! [`Header`] has two encodings: the [`network`] form, which a stranger may have written, and the
+//! [`compact`] form of links that are lossless, ordered, and know the sender from the place where
+//! a packet was found. Both are little-endian on every machine, their sizes are asserted at
+//! compile time, and parsing any bytes whatever ends in a header or in a [`Malformed`].
+
+#![forbid(unsafe_code)]
+
+pub mod compact;
+mod header;
+mod ids;
+pub mod network;
+
+pub use header::{Header, Malformed, Tag};
+pub use ids::{Channel, GroupId, Rank, TreeId};

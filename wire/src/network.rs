@@ -1,0 +1,89 @@
+//! The header on networks: 32 bytes, little-endian, before the user bytes.
+//!
+//! ```text
+//!  0        1     2        4      6         8     12        14     16         20               24
+//! ┌─────────┬─────┬────────┬──────┬─────────┬─────┬─────────┬──────┬──────────┬────────────────┬────────────────┐
+//! │ version │ tag │ source │ size │ credits │ tree│ channel │ zero │ sequence │ acknowledgement│ authentication │
+//! └─────────┴─────┴────────┴──────┴─────────┴─────┴─────────┴──────┴──────────┴────────────────┴────────────────┘
+//! ```
+
+use crate::{Channel, Header, Malformed, Rank, Tag, TreeId};
+
+/// The version of this format.
+pub const VERSION: u8 = 1;
+/// Bytes of an encoded header.
+pub const SIZE: usize = 32;
+
+mod field {
+    use std::ops::Range;
+
+    pub const VERSION: usize = 0;
+    pub const TAG: usize = 1;
+    pub const SOURCE: Range<usize> = 2..4;
+    pub const SIZE: Range<usize> = 4..6;
+    pub const CREDITS: Range<usize> = 6..8;
+    pub const TREE: Range<usize> = 8..12;
+    pub const CHANNEL: Range<usize> = 12..14;
+    pub const SEQUENCE: Range<usize> = 16..20;
+    pub const ACKNOWLEDGEMENT: Range<usize> = 20..24;
+    pub const AUTHENTICATION: Range<usize> = 24..32;
+}
+
+const _: () = assert!(field::AUTHENTICATION.end == SIZE);
+const _: () = assert!(field::TREE.start % 4 == 0 && field::AUTHENTICATION.start % 8 == 0);
+
+/// Encodes `header`.
+pub fn emit(header: &Header) -> [u8; SIZE] {
+    let mut bytes = [0; SIZE];
+    bytes[field::VERSION] = VERSION;
+    bytes[field::TAG] = header.tag as u8;
+    bytes[field::SOURCE].copy_from_slice(&header.source.0.to_le_bytes());
+    bytes[field::SIZE].copy_from_slice(&header.size.to_le_bytes());
+    bytes[field::CREDITS].copy_from_slice(&header.credits.to_le_bytes());
+    bytes[field::TREE].copy_from_slice(&header.tree.to_bits().to_le_bytes());
+    bytes[field::CHANNEL].copy_from_slice(&header.channel.to_bits().to_le_bytes());
+    bytes[field::SEQUENCE].copy_from_slice(&header.sequence.to_le_bytes());
+    bytes[field::ACKNOWLEDGEMENT].copy_from_slice(&header.acknowledgement.to_le_bytes());
+    bytes[field::AUTHENTICATION].copy_from_slice(&header.authentication.to_le_bytes());
+    bytes
+}
+
+/// Splits a packet into its header and its user bytes.
+///
+/// # Errors
+/// [`Malformed`] if `packet` is too short, of another version, of no known kind, or shorter than
+/// its header says. Bytes beyond the announced size (Ethernet pads short frames) are cut off.
+pub fn parse(packet: &[u8]) -> Result<(Header, &[u8]), Malformed> {
+    let (head, rest) = packet.split_first_chunk::<SIZE>().ok_or(Malformed::Short(packet.len()))?;
+    if head[field::VERSION] != VERSION {
+        return Err(Malformed::Version(head[field::VERSION]));
+    }
+    let size = u16_at(head, field::SIZE.start);
+    let header = Header {
+        tag: Tag::try_from(head[field::TAG])?,
+        source: Rank(u16_at(head, field::SOURCE.start)),
+        size,
+        credits: u16_at(head, field::CREDITS.start),
+        tree: TreeId::from_bits(u32_at(head, field::TREE.start)),
+        channel: Channel::from_bits(u16_at(head, field::CHANNEL.start)),
+        sequence: u32_at(head, field::SEQUENCE.start),
+        acknowledgement: u32_at(head, field::ACKNOWLEDGEMENT.start),
+        authentication: u64::from(u32_at(head, field::AUTHENTICATION.start))
+            | u64::from(u32_at(head, field::AUTHENTICATION.start + 4)) << 32,
+    };
+    let payload = rest
+        .get(..usize::from(size))
+        .ok_or(Malformed::Size { announced: size, present: rest.len() })?;
+    Ok((header, payload))
+}
+
+fn u16_at(head: &[u8; SIZE], at: usize) -> u16 {
+    u16::from_le_bytes([head[at], head[at + 1]])
+}
+
+fn u32_at(head: &[u8; SIZE], at: usize) -> u32 {
+    u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]])
+}
+
+#[cfg(test)]
+pub(crate) mod tests;
