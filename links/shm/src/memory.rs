@@ -1,0 +1,150 @@
+//! Mapped memory, and typed views of it that keep it mapped.
+//!
+//! The only `unsafe` of this crate, and why it is sound: a [`Mapping`] is a live `mmap` of a memfd
+//! that is sealed against shrinking, so no access inside it can fault. What peers may write at any
+//! moment is reached only through atomics ([`View`]); frames are handed out as raw pointers whose
+//! use is proven where they are used.
+#![allow(unsafe_code)]
+
+use crate::ring::Slot;
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use std::marker::PhantomData;
+use std::ops::{Deref, Range};
+use std::os::fd::{AsFd, OwnedFd};
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
+use std::{io, slice};
+
+/// A part of a memfd, mapped shared.
+pub struct Mapping {
+    start: NonNull<u8>,
+    length: usize,
+}
+
+// SAFETY: a mapping is only an address range; what is in it is reached through atomics or through
+// raw pointers that carry their own proofs.
+unsafe impl Send for Mapping {}
+// SAFETY: as above; `&Mapping` offers no access to the bytes.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    /// Maps `part` of `file`, whose bounds are multiples of the page size, read-only unless
+    /// `writable`.
+    ///
+    /// # Errors
+    /// What `mmap` says; `InvalidInput` if the file is shorter than `part` or may still shrink.
+    pub fn new(file: &OwnedFd, part: Range<usize>, writable: bool) -> io::Result<Self> {
+        let sealed = rustix::fs::fcntl_get_seals(file.as_fd())?;
+        let length = rustix::fs::fstat(file)?.st_size as usize;
+        if !sealed.contains(rustix::fs::SealFlags::SHRINK) || length < part.end {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "the segment is too short, or not sealed against shrinking",
+            ));
+        }
+        let protection = match writable {
+            true => ProtFlags::READ | ProtFlags::WRITE,
+            false => ProtFlags::READ,
+        };
+        // SAFETY: a new mapping at an address of the kernel's choice aliases no Rust object.
+        let start = unsafe {
+            mmap(
+                std::ptr::null_mut(),
+                part.len(),
+                protection,
+                MapFlags::SHARED,
+                file,
+                part.start as u64,
+            )?
+        };
+        let start = NonNull::new(start.cast())
+            .ok_or_else(|| io::Error::other("the kernel mapped address 0"))?;
+        Ok(Mapping { start, length: part.len() })
+    }
+
+    /// The address of byte `offset`; `length` bytes from there must be inside.
+    pub fn at(&self, offset: usize, length: usize) -> NonNull<u8> {
+        assert!(offset.checked_add(length).is_some_and(|end| end <= self.length));
+        // SAFETY: asserted to be inside the mapping.
+        unsafe { self.start.add(offset) }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: views hold an `Arc` to this mapping, so none is left; frames given out as raw
+        // pointers end with the link, which holds one too. Unmapping cannot fail for a range that
+        // mmap returned.
+        let _ = unsafe { munmap(self.start.as_ptr().cast(), self.length) };
+    }
+}
+
+/// What may be seen through a [`View`].
+///
+/// # Safety
+/// Any bytes must be a valid value, and other processes may write it at any time: atomics, and
+/// plain structures of atomics.
+pub unsafe trait Shareable {}
+
+// SAFETY: an atomic integer, valid for any bytes.
+unsafe impl Shareable for AtomicU8 {}
+// SAFETY: as above.
+unsafe impl Shareable for AtomicU32 {}
+// SAFETY: as above.
+unsafe impl Shareable for AtomicU64 {}
+// SAFETY: eight atomic words and no padding (asserted beside its definition).
+unsafe impl Shareable for Slot {}
+
+/// An array of `T` inside a mapping, kept alive by it.
+pub struct View<T> {
+    start: NonNull<T>,
+    count: usize,
+    _mapping: Arc<Mapping>,
+    _of: PhantomData<T>,
+}
+
+// SAFETY: a view is an `Arc` and an address inside it; `T` is made of atomics, which are `Sync`.
+unsafe impl<T: Shareable + Sync> Send for View<T> {}
+// SAFETY: as above.
+unsafe impl<T: Shareable + Sync> Sync for View<T> {}
+
+impl<T: Shareable> View<T> {
+    /// `count` values from byte `offset` of `mapping` on.
+    pub fn new(mapping: &Arc<Mapping>, offset: usize, count: usize) -> Self {
+        let start = mapping.at(offset, count * size_of::<T>()).cast::<T>();
+        assert!(start.is_aligned(), "a view must be aligned");
+        View { start, count, _mapping: Arc::clone(mapping), _of: PhantomData }
+    }
+}
+
+impl<T: Shareable> Deref for View<T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        // SAFETY: `new` checked that the range is inside the mapping and aligned; the mapping
+        // lives as long as the view; any bytes are a valid `T`, which is made of atomics, so
+        // writes by other processes are no data races.
+        unsafe { slice::from_raw_parts(self.start.as_ptr(), self.count) }
+    }
+}
+
+/// Copies the first words of a frame, as many as `bytes` need, for a slot.
+///
+/// # Safety
+/// `frame` must be the start of at least [`crate::ring::INLINE_BYTES`] readable bytes, aligned to
+/// 8, that nobody writes meanwhile.
+#[inline]
+pub unsafe fn inline_words(
+    frame: NonNull<u8>,
+    bytes: usize,
+) -> ([u64; crate::ring::INLINE_WORDS], usize) {
+    let words = bytes.div_ceil(8).min(crate::ring::INLINE_WORDS);
+    let mut copy = [0; crate::ring::INLINE_WORDS];
+    for (i, word) in copy[..words].iter_mut().enumerate() {
+        // SAFETY: the caller's promise; `i` is below INLINE_WORDS.
+        *word = unsafe { frame.cast::<u64>().add(i).read() };
+    }
+    (copy, words)
+}
