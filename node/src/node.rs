@@ -1,7 +1,7 @@
 //! A rank's network interface, entered by its threads.
 
 use crate::biased::{Biased, Entered};
-use crate::inner::{BUDGET, Inner};
+use crate::inner::Inner;
 use crate::wait::{Look, Step, WaitPolicy, wait};
 use crate::{Error, Result};
 use std::ptr::NonNull;
@@ -48,9 +48,9 @@ impl Arrival {
     }
 }
 
-/// The client's function for arriving packets. It returns the packet to have it recycled, or keeps
+/// The client's function for arriving packets. It leaves the packet to have it recycled, or takes
 /// it and releases it later. Runs outside the lock, one at a time.
-pub type Upcall = Box<dyn FnMut(Arrival) -> Option<Arrival> + Send>;
+pub type Upcall = Box<dyn FnMut(&mut Option<Arrival>) + Send>;
 
 /// Whether a call that has to drain the network may also make upcalls (thesis 3.1.4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -124,8 +124,9 @@ pub trait AnyNode: Send + Sync {
     /// # Errors
     /// [`Error::NotAMember`], [`Error::NoSuchRank`]; the frame is discarded.
     fn launch(&self, frame: Buffer, to: Destination, size: u16) -> Result<()>;
-    /// Drains the network and makes upcalls, if no other upcall is running. Says whether any
-    /// packet came.
+    /// Drains the network and makes the upcall for one packet, if no other upcall is running (one,
+    /// so that polling and computing share the host fairly: thesis 3.7). Says whether any packet
+    /// came.
     ///
     /// # Errors
     /// [`Error::RankLost`], or what a peer did wrong.
@@ -194,14 +195,28 @@ impl<L: Link> Node<L> {
         let bytes = inner.link.bytes(delivery.buffer);
         inner.in_upcall = true;
         drop(inner);
-        let returned = upcall(Arrival { delivery, bytes });
+        let mut arrival = Some(Arrival { delivery, bytes });
+        upcall(&mut arrival);
         let mut inner = self.inner.enter();
         inner.upcall.get_or_insert(upcall);
         inner.in_upcall = false;
-        if let Some(arrival) = returned {
+        if let Some(arrival) = arrival {
             inner.release(arrival.delivery);
         }
         inner
+    }
+
+    /// I6, where upcalls start: the caller polls, and no other upcall runs.
+    #[inline]
+    fn assert_upcall_allowed(&self) {
+        if cfg!(debug_assertions) {
+            let conditions = UpcallConditions {
+                interrupts_enabled: self.interrupts_off.load(Ordering::Relaxed) == 0,
+                polling: true,
+                upcalls_allowed: true,
+            };
+            i6_upcalls_only_when_allowed(conditions, false);
+        }
     }
 
     fn check_loss(&self) -> Result<()> {
@@ -209,6 +224,38 @@ impl<L: Link> Node<L> {
             None => Ok(()),
             Some(loss) => Err(Error::RankLost(loss)),
         }
+    }
+
+    #[inline]
+    fn try_alloc(&self) -> Result<Option<(Buffer, NonNull<u8>)>> {
+        let mut inner = self.inner.enter();
+        match inner.link.alloc() {
+            Some(frame) => {
+                inner.held += 1;
+                Ok(Some((frame, inner.link.bytes(frame))))
+            }
+            None if inner.held >= self.capabilities.frames => {
+                Err(Error::PoolExhausted { frames: self.capabilities.frames })
+            }
+            None => Ok(None),
+        }
+    }
+
+    #[cold]
+    fn alloc_slowly(&self, upcalls: Upcalls) -> Result<(Buffer, NonNull<u8>)> {
+        let mut found = None;
+        self.wait(&mut || {
+            found = self.try_alloc()?;
+            if found.is_some() {
+                return Ok(Step::Done);
+            }
+            let progress = match upcalls {
+                Upcalls::Allowed => self.poll()?,
+                Upcalls::Deferred => self.drain()?,
+            };
+            Ok(if progress { Step::Progress } else { Step::Idle })
+        })?;
+        found.ok_or(Error::PoolExhausted { frames: self.capabilities.frames })
     }
 
     fn drain(&self) -> Result<bool> {
@@ -285,28 +332,10 @@ impl<L: Link> AnyNode for Node<L> {
 
     #[inline]
     fn alloc(&self, upcalls: Upcalls) -> Result<(Buffer, NonNull<u8>)> {
-        let mut found = None;
-        let mut attempt = || {
-            let mut inner = self.inner.enter();
-            if let Some(frame) = inner.link.alloc() {
-                inner.held += 1;
-                found = Some((frame, inner.link.bytes(frame)));
-                return Ok(Step::Done);
-            }
-            if inner.held >= self.capabilities.frames {
-                return Err(Error::PoolExhausted { frames: self.capabilities.frames });
-            }
-            drop(inner);
-            let progress = match upcalls {
-                Upcalls::Allowed => self.poll()?,
-                Upcalls::Deferred => self.drain()?,
-            };
-            Ok(if progress { Step::Progress } else { Step::Idle })
-        };
-        if attempt()? != Step::Done {
-            self.wait(&mut attempt)?;
+        match self.try_alloc()? {
+            Some(found) => Ok(found),
+            None => self.alloc_slowly(upcalls),
         }
-        found.ok_or(Error::PoolExhausted { frames: self.capabilities.frames })
     }
 
     fn discard(&self, frame: Buffer) {
@@ -341,38 +370,26 @@ impl<L: Link> AnyNode for Node<L> {
 
     #[inline]
     fn poll(&self) -> Result<bool> {
-        self.check_loss()?;
         let mut inner = self.inner.enter();
         if inner.in_upcall {
-            return inner.drain();
+            let drained = inner.drain()?;
+            return if drained { Ok(true) } else { self.check_loss().map(|()| false) };
         }
-        let mut processed = 0;
-        while processed < BUDGET {
-            let Some(delivery) = inner.next_delivery()? else { break };
-            let Some(upcall) = inner.upcall.take() else {
-                inner.pending.push_front(delivery);
-                break;
-            };
-            debug_assert!({
-                let polling = true;
-                let conditions = UpcallConditions {
-                    interrupts_enabled: self.interrupts_off.load(Ordering::Relaxed) == 0,
-                    polling,
-                    upcalls_allowed: true,
-                };
-                i6_upcalls_only_when_allowed(conditions, inner.in_upcall);
-                true
-            });
-            inner = self.process(inner, delivery, upcall);
-            processed += 1;
-        }
-        if processed > 0 {
-            // Written inside the lock only; the upcall thread reads it at any time.
-            let total = self.packets_processed.load(Ordering::Relaxed) + processed as u64;
-            self.packets_processed.store(total, Ordering::Relaxed);
-        }
+        let Some(delivery) = inner.next_delivery()? else {
+            drop(inner);
+            return self.check_loss().map(|()| false);
+        };
+        let Some(upcall) = inner.upcall.take() else {
+            inner.pending.push_front(delivery);
+            return Ok(false);
+        };
+        self.assert_upcall_allowed();
+        let inner = self.process(inner, delivery, upcall);
+        // Written inside the lock only; the upcall thread reads it at any time.
+        let total = self.packets_processed.load(Ordering::Relaxed) + 1;
+        self.packets_processed.store(total, Ordering::Relaxed);
         drop(inner);
-        Ok(processed > 0)
+        Ok(true)
     }
 
     #[inline]

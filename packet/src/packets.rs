@@ -63,10 +63,8 @@ impl Packets {
     /// They may send, but must not wait for other packets: those arrive after they return.
     pub fn on_packet(&self, mut upcall: impl FnMut(Packet<'_>) + Send + 'static) {
         let node = Arc::downgrade(&self.node);
-        self.node.set_upcall(Box::new(move |arrival: Arrival| {
-            let mut slot = Some(arrival);
-            upcall(Packet::new(&mut slot, &node));
-            slot
+        self.node.set_upcall(Box::new(move |arrival: &mut Option<Arrival>| {
+            upcall(Packet::new(arrival, &node));
         }));
     }
 
@@ -89,7 +87,7 @@ impl Packets {
         Ok(SendPacket::new(&self.node, frame, bytes))
     }
 
-    /// Drains the network and makes upcalls. Says whether any packet came. Never blocks.
+    /// Makes the upcall for one packet, if one has arrived. Says whether one had. Never blocks.
     ///
     /// # Errors
     /// [`Error::RankLost`], or what a peer did wrong.

@@ -2,7 +2,7 @@
 
 use crate::doorbell::{Doorbell, Listener, OwnBells, register_for_barriers};
 use crate::inbox::Inbox;
-use crate::memory::{View, inline_words};
+use crate::memory::{Frames, View};
 use crate::pool::Pool;
 use crate::ring::{Consumer, INLINE_BYTES, INLINE_WORDS, Producer, Slot};
 use crate::segment::{Segment, Settings, WORDS};
@@ -23,6 +23,7 @@ pub struct Shm {
     settings: Settings,
     capabilities: Capabilities,
     segments: Arc<[Segment]>,
+    frames: Frames,
     pool: Pool,
     inbox: Inbox,
     listener: Listener,
@@ -33,6 +34,7 @@ struct Peer {
     outgoing: Producer<View<Slot>>,
     incoming: Consumer<View<Slot>>,
     doorbell: Doorbell,
+    frames: Frames,
     /// Where this rank says that it gave the peer's frames back, a line a frame.
     releases: View<AtomicU8>,
 }
@@ -118,6 +120,7 @@ impl Shm {
                 outgoing: Producer::new(own_segment.ring(Rank(peer))),
                 incoming: Consumer::new(segments[usize::from(peer)].ring(own)),
                 doorbell: Doorbell::new(&segments[usize::from(peer)], own),
+                frames: segments[usize::from(peer)].frames(),
                 releases: segments[usize::from(peer)].releases(),
             })
             .collect();
@@ -132,6 +135,7 @@ impl Shm {
                 multicast: true,
                 frames: settings.frames as usize,
             },
+            frames: own_segment.frames(),
             pool: Pool::new(&settings, own_segment.releases()),
             inbox: Inbox::new(),
             listener: Listener::new(own_segment, own, ranks),
@@ -177,31 +181,28 @@ impl Shm {
     /// Writes the slot of a packet whose bytes are in `buffer`.
     #[inline]
     fn push_buffer(&mut self, to: Rank, header: &Header, buffer: Buffer) {
-        let size = usize::from(header.size);
         let outgoing = &mut self.peers[to.index()].outgoing;
-        match Place::of(buffer) {
-            Place::Own(frame) if size <= INLINE_BYTES => {
-                let start = self.segments[self.own.index()].frame(frame);
+        let (owner, frame) = match Place::of(buffer) {
+            Place::Own(frame) if usize::from(header.size) <= INLINE_BYTES => {
                 #[allow(unsafe_code)]
-                // SAFETY: a frame has at least 64 bytes (Settings::check), is aligned to 64, and
-                // between transmit and free only this rank may touch it, in this call.
-                let (words, count) = unsafe { inline_words(start, size) };
-                outgoing.push(header, place::INLINE, &words[..count]);
+                // SAFETY: between transmit and free only this rank may touch its frame, and it is
+                // in this call.
+                let words = unsafe { self.frames.inline_words(frame) };
+                outgoing.push(header, place::INLINE, &words);
+                return;
+            }
+            Place::Inbox(index) => {
+                outgoing.push(header, place::INLINE, &self.inbox.words(index));
+                return;
             }
             Place::Own(frame) => {
                 self.pool.add_reader(frame, to);
-                let reference = u64::from(self.own.0) | u64::from(frame) << 16;
-                outgoing.push(header, place::FRAME, &[reference]);
+                (self.own, frame)
             }
-            Place::Inbox(index) => {
-                let words = self.inbox.words(index);
-                outgoing.push(header, place::INLINE, &words[..size.div_ceil(8)]);
-            }
-            Place::Frame(owner, frame) => {
-                let reference = u64::from(owner.0) | u64::from(frame) << 16;
-                outgoing.push(header, place::FRAME, &[reference]);
-            }
-        }
+            Place::Frame(owner, frame) => (owner, frame),
+        };
+        let reference = u64::from(owner.0) | u64::from(frame) << 16;
+        outgoing.push(header, place::FRAME, &[reference, 0, 0, 0, 0, 0]);
     }
 }
 
@@ -219,9 +220,9 @@ impl Link for Shm {
     #[inline]
     fn bytes(&self, buffer: Buffer) -> NonNull<u8> {
         match Place::of(buffer) {
-            Place::Own(frame) => self.segments[self.own.index()].frame(frame),
+            Place::Own(frame) => self.frames.at(frame),
             Place::Inbox(index) => self.inbox.bytes(index),
-            Place::Frame(owner, frame) => self.segments[owner.index()].frame(frame),
+            Place::Frame(owner, frame) => self.peers[owner.index()].frames.at(frame),
         }
     }
 
@@ -238,10 +239,12 @@ impl Link for Shm {
     fn transmit(&mut self, to: Rank, header: &Header, payload: Payload) {
         match payload {
             Payload::Buffer(buffer) => self.push_buffer(to, header, buffer),
-            Payload::Words(words) => {
-                self.peers[to.index()].outgoing.push(header, place::INLINE, &words);
+            Payload::Words([a, b]) => {
+                self.peers[to.index()].outgoing.push(header, place::INLINE, &[a, b, 0, 0, 0, 0]);
             }
-            Payload::Empty => self.peers[to.index()].outgoing.push(header, place::INLINE, &[]),
+            Payload::Empty => {
+                self.peers[to.index()].outgoing.push(header, place::INLINE, &[0; INLINE_WORDS]);
+            }
         }
         self.peers[to.index()].doorbell.press();
     }

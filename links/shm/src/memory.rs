@@ -6,7 +6,7 @@
 //! use is proven where they are used.
 #![allow(unsafe_code)]
 
-use crate::ring::Slot;
+use crate::ring::{INLINE_WORDS, Slot};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::marker::PhantomData;
 use std::ops::{Deref, Range};
@@ -130,21 +130,44 @@ impl<T: Shareable> Deref for View<T> {
     }
 }
 
-/// Copies the first words of a frame, as many as `bytes` need, for a slot.
-///
-/// # Safety
-/// `frame` must be the start of at least [`crate::ring::INLINE_BYTES`] readable bytes, aligned to
-/// 8, that nobody writes meanwhile.
-#[inline]
-pub unsafe fn inline_words(
-    frame: NonNull<u8>,
+/// The frames of one segment: equal pieces of a mapping, kept alive by it. They are given out as
+/// addresses, because who may touch a frame when is the protocol's business.
+pub struct Frames {
+    start: NonNull<u8>,
     bytes: usize,
-) -> ([u64; crate::ring::INLINE_WORDS], usize) {
-    let words = bytes.div_ceil(8).min(crate::ring::INLINE_WORDS);
-    let mut copy = [0; crate::ring::INLINE_WORDS];
-    for (i, word) in copy[..words].iter_mut().enumerate() {
-        // SAFETY: the caller's promise; `i` is below INLINE_WORDS.
-        *word = unsafe { frame.cast::<u64>().add(i).read() };
+    count: u32,
+    _mapping: Arc<Mapping>,
+}
+
+// SAFETY: an `Arc` and an address inside it; frames are only given out as raw pointers.
+unsafe impl Send for Frames {}
+// SAFETY: as above.
+unsafe impl Sync for Frames {}
+
+impl Frames {
+    /// `count` frames of `bytes` bytes each, from byte `offset` of `mapping` on.
+    pub fn new(mapping: &Arc<Mapping>, offset: usize, bytes: usize, count: u32) -> Self {
+        let start = mapping.at(offset, bytes * count as usize);
+        assert!(bytes.is_multiple_of(64) && start.cast::<[u64; 8]>().is_aligned());
+        Frames { start, bytes, count, _mapping: Arc::clone(mapping) }
     }
-    (copy, words)
+
+    /// Where frame `index` starts.
+    #[inline]
+    pub fn at(&self, index: u32) -> NonNull<u8> {
+        assert!(index < self.count, "there is no frame {index}");
+        // SAFETY: `new` checked that all `count` frames are inside the mapping.
+        unsafe { self.start.add(index as usize * self.bytes) }
+    }
+
+    /// The first words of frame `index`, for a slot.
+    ///
+    /// # Safety
+    /// Nobody may write the frame meanwhile.
+    #[inline]
+    pub unsafe fn inline_words(&self, index: u32) -> [u64; INLINE_WORDS] {
+        // SAFETY: a frame is at least 64 bytes long and aligned to 8 (`new`), so the words are
+        // inside it; the caller promises that nobody writes them.
+        unsafe { self.at(index).cast::<[u64; INLINE_WORDS]>().read() }
+    }
 }

@@ -60,14 +60,14 @@ impl<S: Deref<Target = [Slot]>> Producer<S> {
         Producer { slots, next: 0 }
     }
 
-    /// Writes the next slot. `place` is the link's own byte; `payload` fills the first words.
+    /// Writes the next slot. `place` is the link's own byte; `payload` follows the header. It is
+    /// written whole, whatever the header says of its size: the line moves as one anyway.
     #[inline]
-    pub fn push(&mut self, header: &Header, place: u8, payload: &[u64]) {
-        debug_assert!(payload.len() <= INLINE_WORDS);
+    pub fn push(&mut self, header: &Header, place: u8, payload: &[u64; INLINE_WORDS]) {
         let slot = &self.slots[index(self.next, self.slots.len())];
         let [word0, word1] = compact::emit(header, lap(self.next, self.slots.len()), place);
-        for (word, &value) in slot.words[2..].iter().zip(payload) {
-            word.store(value, Ordering::Relaxed);
+        for (i, &value) in payload.iter().enumerate() {
+            slot.words[2 + i].store(value, Ordering::Relaxed);
         }
         slot.words[1].store(word1, Ordering::Relaxed);
         slot.words[0].store(word0, Ordering::Release);

@@ -1,11 +1,10 @@
 //! The layout of a segment, how it is made, and how a rank or the launcher maps it.
 
-use crate::memory::{Mapping, View};
+use crate::memory::{Frames, Mapping, View};
 use crate::ring::{SLOT_BYTES, Slot};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 use weft_wire::Rank;
@@ -142,12 +141,11 @@ impl Segment {
         View::new(&self.owned, to.index() * slots * SLOT_BYTES, slots)
     }
 
-    /// Where frame `index` starts, `frame_bytes` long.
-    #[inline]
-    pub fn frame(&self, index: u32) -> NonNull<u8> {
+    /// The frames of this segment's owner.
+    pub fn frames(&self) -> Frames {
         let base = self.settings.frames_offset() - self.settings.rings_offset();
-        let bytes = self.settings.frame_bytes as usize;
-        self.owned.at(base + index as usize * bytes, bytes)
+        let Settings { frame_bytes, frames, .. } = self.settings;
+        Frames::new(&self.owned, base, frame_bytes as usize, frames)
     }
 }
 
