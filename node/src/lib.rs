@@ -23,6 +23,6 @@ pub mod wait;
 mod watch;
 
 pub use error::{Error, Result};
-pub use node::{AnyNode, Arrival, Destination, Node, Statistics, Upcall, Upcalls};
+pub use node::{AnyNode, Arrival, Destination, Node, Statistics, USER_VARIABLES, Upcall, Upcalls};
 pub use wait::{Look, Step, WaitPolicy};
 pub use watch::{DEFAULT_INTERRUPT_DELAY, WatchThread};

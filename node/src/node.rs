@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
-use weft_link::bell::{Bells, Waiter};
+use weft_link::bell::{Bells, Loss, Waiter};
 use weft_link::{Buffer, Capabilities, Link, SharedWords};
 use weft_protocol::invariants::{UpcallConditions, i6_upcalls_only_when_allowed};
 use weft_protocol::{Counters, Delivery, Ni, Settings, VARIABLES};
@@ -154,6 +154,8 @@ pub trait AnyNode: Send + Sync {
     fn interrupts_off(&self);
     /// Undoes one [`Self::interrupts_off`].
     fn interrupts_on(&self);
+    /// The rank that the job has lost, if it has.
+    fn loss(&self) -> Option<Loss>;
     /// What this node has done.
     fn statistics(&self) -> Statistics;
     /// Ends the upcall thread's work for this node.
@@ -439,6 +441,10 @@ impl<L: Link> AnyNode for Node<L> {
 
     fn interrupts_on(&self) {
         self.interrupts_off.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    fn loss(&self) -> Option<Loss> {
+        self.bells.loss()
     }
 
     fn statistics(&self) -> Statistics {

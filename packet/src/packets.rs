@@ -2,7 +2,7 @@
 
 use crate::receive::Packet;
 use crate::send::SendPacket;
-use crate::{Error, Rank, Result, Statistics, Step, Upcalls};
+use crate::{Error, Loss, Rank, Result, Statistics, Step, Upcalls};
 use std::sync::Arc;
 use weft_link::SharedWords;
 use weft_node::{AnyNode, Arrival};
@@ -154,6 +154,11 @@ impl Packets {
     /// The fetch-and-add variables as shared memory, if the link has them there.
     pub fn shared_words(&self) -> Option<&Arc<dyn SharedWords>> {
         self.node.words()
+    }
+
+    /// The rank that the job has lost, if it has.
+    pub fn loss(&self) -> Option<Loss> {
+        self.node.loss()
     }
 
     /// What this rank has done so far.
