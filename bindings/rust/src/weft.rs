@@ -1,7 +1,7 @@
 //! A rank's place in its job, with messages.
 
-use crate::session::Session;
 use crate::Result;
+use crate::session::Session;
 use std::fmt::Display;
 use std::process::ExitCode;
 use std::sync::Arc;

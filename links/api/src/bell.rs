@@ -81,31 +81,24 @@ impl std::fmt::Display for Cause {
             Cause::Exited(status) => {
                 write!(f, "exited with status {status} before the job was over")
             }
-            Cause::Killed(signal) => match signal_name(*signal) {
-                Some(name) => write!(f, "was killed by signal {signal} ({name})"),
-                None => write!(f, "was killed by signal {signal}"),
-            },
+            Cause::Killed(signal) => {
+                write!(f, "was killed by signal {signal} ({})", signal_name(i32::from(*signal)))
+            }
             Cause::Misbehaved => f.write_str("broke the packet protocol"),
         }
     }
 }
 
-/// The name of a signal that commonly ends a process.
-fn signal_name(signal: u8) -> Option<&'static str> {
-    Some(match signal {
-        1 => "SIGHUP",
-        2 => "SIGINT",
-        3 => "SIGQUIT",
-        4 => "SIGILL",
-        6 => "SIGABRT",
-        7 => "SIGBUS",
-        8 => "SIGFPE",
-        9 => "SIGKILL",
-        11 => "SIGSEGV",
-        13 => "SIGPIPE",
-        14 => "SIGALRM",
-        15 => "SIGTERM",
-        24 => "SIGXCPU",
-        _ => return None,
-    })
+/// The name of a signal, such as `SIGKILL`; numbers without one are spelled out.
+pub fn signal_name(number: i32) -> String {
+    const NAMES: [&str; 31] = [
+        "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",
+        "PIPE", "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG",
+        "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
+    ];
+    let index = usize::try_from(number - 1).ok();
+    match index.and_then(|index| NAMES.get(index)) {
+        Some(name) => format!("SIG{name}"),
+        None => format!("SIG{number}"),
+    }
 }

@@ -12,6 +12,12 @@ pub struct Supervisor {
     segments: Vec<Segment>,
 }
 
+impl std::fmt::Debug for Supervisor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Supervisor of {} segments", self.segments.len())
+    }
+}
+
 impl Supervisor {
     /// Maps `segments`, one a rank.
     ///
