@@ -58,6 +58,9 @@ enum Source {
     Exit(Rank),
 }
 
+/// The option that tells ranks how many cores the job has.
+const CORES: &str = "cores";
+
 #[derive(Debug)]
 struct Supervision<'a> {
     spec: &'a JobSpec,
@@ -216,7 +219,10 @@ impl<'a> Supervision<'a> {
     fn welcome(&mut self, rank: Rank) {
         let Some(channel) = &self.processes[rank.index()].channel else { return };
         let Self { spec, segments, .. } = self;
-        let options = spec.options.clone();
+        let mut options = spec.options.clone();
+        // A rank that is bound to a core sees one; how long it may spin follows from all of them.
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        options.entry(CORES.into()).or_insert_with(|| cores.to_string());
         let welcome = ToRank::Welcome(Welcome { rank, settings: spec.settings, options });
         let segments: Vec<_> = segments.iter().map(OwnedFd::as_fd).collect();
         match channel::send(channel, &welcome.emit(), &segments, SendFlags::DONTWAIT) {

@@ -42,8 +42,7 @@ impl Session {
             preset: options.preset,
             shape: options.shape,
         };
-        let cores = std::thread::available_parallelism()?.get();
-        let policy = WaitPolicy::for_ranks(usize::from(settings.ranks), cores);
+        let policy = WaitPolicy::for_ranks(usize::from(settings.ranks), options.cores);
         let node = Arc::new(Node::new(rank, protocol, link, policy));
         let packets = Packets::new(Arc::clone(&node) as Arc<_>);
         Ok(Session {
@@ -108,6 +107,8 @@ struct Options {
     preset: Preset,
     shape: Shape,
     interrupt_delay: Duration,
+    /// Cores that the job's ranks share on this host.
+    cores: usize,
 }
 
 impl Options {
@@ -117,6 +118,7 @@ impl Options {
             preset: Preset::default(),
             shape: Shape::Flat,
             interrupt_delay: DEFAULT_INTERRUPT_DELAY,
+            cores: std::thread::available_parallelism()?.get(),
         };
         let Some(member) = membership else { return Ok(options) };
         let given = |name| member.options().get(name);
@@ -128,6 +130,9 @@ impl Options {
         }
         if let Some(value) = given("interrupt-delay-us") {
             options.interrupt_delay = Duration::from_micros(parse("interrupt-delay-us", value)?);
+        }
+        if let Some(value) = given("cores") {
+            options.cores = parse("cores", value)?;
         }
         Ok(options)
     }

@@ -34,7 +34,7 @@ mod doorbell;
 mod inbox;
 mod link;
 #[cfg(not(loom))]
-mod memory;
+pub mod memory;
 mod pool;
 pub mod ring;
 #[cfg(not(loom))]
