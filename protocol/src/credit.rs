@@ -59,6 +59,14 @@ impl<D> Outgoing<D> {
         }
     }
 
+    /// Undoes [`Self::accept`]: the packet that brought `credits` is refused, and they with it.
+    ///
+    /// To be called before anything else, or a packet is left waiting beside an unspent credit.
+    #[cold]
+    pub fn refuse(&mut self, credits: u16) {
+        self.held -= credits;
+    }
+
     /// Spends a credit on the packet that has waited longest, if there are both.
     #[inline]
     pub fn unblock(&mut self) -> Option<D> {

@@ -174,9 +174,13 @@ impl<B: Copy> Ni<B> {
             return Err(Violation::Source(from));
         }
         self.check(header, &body)?;
+        let Peer { outgoing, incoming } = &mut self.peers[from.index()];
+        outgoing.accept(header.credits).map_err(|TooManyCredits| Violation::Credits(from))?;
         if header.tag.is_data() {
-            let incoming = &mut self.peers[from.index()].incoming;
-            incoming.fill().map_err(|WindowExceeded| Violation::Window(from))?;
+            if let Err(WindowExceeded) = incoming.fill() {
+                outgoing.refuse(header.credits);
+                return Err(Violation::Window(from));
+            }
             self.counters.packets_received += 1;
             self.counters.bytes_received += u64::from(header.size);
         }
@@ -239,9 +243,9 @@ impl<B: Copy> Ni<B> {
             && self.peers.iter().all(|p| p.outgoing.blocked() == 0 && p.incoming.buffered() == 0)
     }
 
-    /// Refuses what no correct peer sends, before anything is changed; accepts the credits.
+    /// Refuses what no correct peer sends, whatever the credits.
     #[inline]
-    fn check(&mut self, header: &Header, body: &Body<B>) -> Result<(), Violation> {
+    fn check(&self, header: &Header, body: &Body<B>) -> Result<(), Violation> {
         let from = header.source;
         let right_body = matches!(
             (header.tag, body),
@@ -263,8 +267,7 @@ impl<B: Copy> Ni<B> {
             Tag::ChannelClear => return Err(Violation::Unsupported(from, header.tag)),
             _ => {}
         }
-        let outgoing = &mut self.peers[from.index()].outgoing;
-        outgoing.accept(header.credits).map_err(|TooManyCredits| Violation::Credits(from))
+        Ok(())
     }
 
     #[inline]

@@ -83,6 +83,18 @@ fn window_counts_owed_credits() {
     refuses(&mut bench, ucast(1, 0), Body::Buffer(204), Violation::Window(Rank(1)));
 }
 
+/// The credits on a refused packet are refused with it: were they kept, a packet would wait
+/// beside an unspent credit, and the next one would overtake it (I3).
+#[test]
+fn window_with_good_credits() {
+    let mut bench = Bench::new(0, 2, 1);
+    bench.receive_unicast(1, 200, 0);
+    bench.unicast(1, 100);
+    bench.unicast(1, 101);
+    refuses(&mut bench, ucast(1, 1), Body::Buffer(201), Violation::Window(Rank(1)));
+    assert_eq!(bench.unicast(1, 102), [], "a third packet waits behind the second");
+}
+
 #[test]
 fn tree_of_a_unicast() {
     let mut bench = busy();
