@@ -1,7 +1,7 @@
 //! The state of one NI, and the events that change it.
 
 use crate::credit::{Incoming, Outgoing, TooManyCredits, WindowExceeded};
-use crate::fetch_add::{self, VARIABLES};
+use crate::fetch_add::{self, Fetching, VARIABLES};
 use crate::multicast::Holders;
 use crate::preset::{Forwarding, Preset};
 use crate::slab::{Key, Slab};
@@ -31,7 +31,7 @@ pub struct Ni<B> {
     pub(crate) groups: Vec<Group>,
     pub(crate) holders: Slab<Holders<B>>,
     pub(crate) variables: Vec<u64>,
-    pub(crate) fetching: bool,
+    pub(crate) fetching: Fetching,
     pub(crate) counters: Counters,
 }
 
@@ -96,8 +96,8 @@ pub enum Violation {
     /// A fetch-and-add variable that does not exist.
     #[error("{0:?} asked for fetch-and-add variable {1}; there are {VARIABLES}")]
     Variable(Rank, u16),
-    /// An answer to nothing.
-    #[error("{0:?} answered a fetch-and-add that was not asked")]
+    /// An answer to nothing, or to what somebody else was asked.
+    #[error("{0:?} answered a fetch-and-add that it was not asked")]
     Unasked(Rank),
     /// A packet of a protocol that this preset does not run.
     #[error("{0:?} sent a {1:?} packet, which this preset does not use")]
@@ -122,7 +122,7 @@ impl<B: Copy> Ni<B> {
             groups: Group::new(&everyone, settings.shape, ranks).into_iter().collect(),
             holders: Slab::new(),
             variables: vec![0; usize::from(VARIABLES)],
-            fetching: false,
+            fetching: Fetching::No,
             counters: Counters::default(),
         }
     }
@@ -238,7 +238,7 @@ impl<B: Copy> Ni<B> {
 
     /// Whether nothing waits, is buffered, or is being asked for.
     pub fn is_quiet(&self) -> bool {
-        !self.fetching
+        !self.is_fetching()
             && self.holders.len() == 0
             && self.peers.iter().all(|p| p.outgoing.blocked() == 0 && p.incoming.buffered() == 0)
     }
@@ -263,7 +263,9 @@ impl<B: Copy> Ni<B> {
             }
             Tag::Mcast => self.check_multicast(header)?,
             Tag::FaRequest => fetch_add::check(from, body)?,
-            Tag::FaReply if !self.fetching => return Err(Violation::Unasked(from)),
+            Tag::FaReply if self.fetching != Fetching::Asked(from) => {
+                return Err(Violation::Unasked(from));
+            }
             Tag::ChannelClear => return Err(Violation::Unsupported(from, header.tag)),
             _ => {}
         }
@@ -289,7 +291,7 @@ impl<B: Copy> Ni<B> {
                 self.serve_fetch_add(header.source, variable, amount, out);
             }
             (_, Body::Fetched(value)) => {
-                self.fetching = false;
+                self.fetching = Fetching::No;
                 out.fetched(value);
             }
             _ => {}
@@ -330,6 +332,7 @@ impl<B: Copy> Ni<B> {
         match (departure.holders, departure.body) {
             (Some(key), _) => self.drop_holder(key, out),
             (None, Body::Buffer(buffer)) => out.free(buffer),
+            (None, Body::FetchAdd { .. }) => self.fetching = Fetching::Asked(to),
             _ => {}
         }
     }

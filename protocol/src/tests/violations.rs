@@ -171,6 +171,25 @@ fn an_answer_to_nothing() {
     refuses(&mut bench, fa_reply(3, 0), Body::Fetched(0), Violation::Unasked(Rank(3)));
 }
 
+/// If it were taken for the answer, the true answer would be refused as nobody's.
+#[test]
+fn an_answer_from_somebody_else() {
+    let mut bench = busy();
+    bench.fetch_and_add(3, 0, 1);
+    refuses(&mut bench, fa_reply(1, 0), Body::Fetched(9), Violation::Unasked(Rank(1)));
+    assert_eq!(bench.receive(fa_reply(3, 1), Body::Fetched(5)), [Did::Fetched(5)]);
+}
+
+/// If it were taken for the answer, a second request could be queued behind the first, and a third.
+#[test]
+fn an_answer_before_the_question_left() {
+    let mut bench = busy();
+    assert_eq!(bench.fetch_and_add(2, 0, 1), [], "blocked");
+    refuses(&mut bench, fa_reply(2, 1), Body::Fetched(9), Violation::Unasked(Rank(2)));
+    bench.receive_credits(2, 2);
+    assert_eq!(bench.receive(fa_reply(2, 0), Body::Fetched(5)), [Did::Fetched(5)]);
+}
+
 #[test]
 fn a_protocol_that_no_careful_preset_runs() {
     for preset in Preset::ALL {
