@@ -124,10 +124,16 @@ impl Incoming {
     /// enough are owed by now to pay for one.
     #[inline]
     pub fn release(&mut self) -> Option<u16> {
+        self.vacate();
+        (self.owed >= self.refresh).then(|| self.collect())
+    }
+
+    /// A buffer is free again, and a packet that takes the credits along follows.
+    #[inline]
+    pub fn vacate(&mut self) {
         debug_assert!(self.buffered > 0, "a buffer was released twice");
         self.buffered -= 1;
         self.owed += 1;
-        (self.owed >= self.refresh).then(|| self.collect())
     }
 
     /// Takes all credits owed, to piggyback them on a packet that goes there anyway.

@@ -1,7 +1,7 @@
 //! Fetch-and-add: counters that the NI serves without its host (thesis 3.8).
 //!
-//! A request is a data packet; its credit goes back as soon as it has been served. The reply is a
-//! control packet, and cannot pile up because a rank asks for one at a time.
+//! A request is a data packet; its credit goes back with the reply. The reply is a control packet,
+//! and cannot pile up because a rank asks for one at a time.
 
 use crate::ni::Departure;
 use crate::{Actions, Body, Ni, Violation};
@@ -69,7 +69,7 @@ impl<B: Copy> Ni<B> {
     ) {
         self.counters.fetch_adds_served += 1;
         let value = self.add(variable, amount);
-        self.return_credit(from, out);
+        self.peers[from.index()].incoming.vacate();
         self.control(from, Tag::FaReply, Body::Fetched(value), out);
     }
 

@@ -85,3 +85,26 @@ fn a_blocked_packet_collects_credits_when_it_leaves_not_when_it_blocks() {
     bench.release_first();
     assert_eq!(bench.receive_credits(1, 1), [sent(1, ucast(0, 1), 104), Free(104)]);
 }
+
+/// At half a window too: a request that is answered with one packet, not two.
+#[test]
+fn an_answer_saves_the_explicit_credit() {
+    for window in [1, 2, 3] {
+        let mut bench = Bench::new(0, 2, window);
+        let did = bench.receive(fa_request(1, 0), Body::FetchAdd { variable: 0, amount: 1 });
+        assert_eq!(did, [Transmit(Rank(1), fa_reply(0, 1), Body::Fetched(0))]);
+        assert_eq!(bench.ni.counters().explicit_credits, 0);
+    }
+}
+
+#[test]
+fn control_packets_need_no_credit() {
+    let mut bench = Bench::new(0, 2, 1);
+    bench.unicast(1, 100);
+    bench.unicast(1, 101);
+    bench.receive_unicast(1, 200, 0);
+    assert_eq!(bench.release_first(), [Free(200), sent_credits(0, 1, 1)]);
+    let did = bench.receive(fa_request(1, 0), Body::FetchAdd { variable: 0, amount: 1 });
+    assert!(matches!(did[..], [Transmit(Rank(1), _, Body::Fetched(0))]), "{did:?}");
+    assert_eq!(bench.ni.outgoing(1.into()), (0, 1), "data still waits");
+}
