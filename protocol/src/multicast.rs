@@ -22,11 +22,14 @@ impl<B: Copy> Ni<B> {
     /// Sends `size` bytes of `buffer` to all other members of `group` (thesis fig. 4.6). The
     /// buffer is the NI's until it is freed.
     ///
-    /// The group must exist and this rank be a member: that is the caller's business to check.
+    /// # Panics
+    /// If there is no such group or this rank is not a member: the packet would reach nobody.
     pub fn multicast(&mut self, group: GroupId, buffer: B, size: u16, out: &mut impl Actions<B>) {
         let tree = TreeId::multicast(group, self.local);
         let children = self.children(tree);
         if children == 0 {
+            let member = self.group(group).is_some_and(|group| group.contains(self.local));
+            assert!(member, "{:?} multicasts to {group:?}, of which it is no member", self.local);
             out.free(buffer);
             return;
         }

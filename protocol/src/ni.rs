@@ -131,10 +131,15 @@ impl<B: Copy> Ni<B> {
     ///
     /// # Errors
     /// [`GroupError`] if `members` is not a set of ranks of this job.
+    ///
+    /// # Panics
+    /// After 65,534 groups: the next number stands for unicast trees.
     pub fn create_group(&mut self, members: &[Rank]) -> Result<GroupId, GroupError> {
         let group = Group::new(members, self.settings.shape, self.peers.len())?;
+        let id = GroupId(self.groups.len() as u16);
+        assert!(id.0 < u16::MAX, "a job has fewer than {} multicast groups", u16::MAX);
         self.groups.push(group);
-        Ok(GroupId((self.groups.len() - 1) as u16))
+        Ok(id)
     }
 
     /// The group `id`, if there is one.

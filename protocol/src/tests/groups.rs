@@ -56,3 +56,29 @@ fn packets_of_a_group_that_one_is_not_in_are_refused() {
     let refused = bench.try_receive(mcast(0, tree, 0), Body::Buffer(200));
     assert_eq!(refused, Err(Violation::Tree(Rank(0), tree)));
 }
+
+#[test]
+#[should_panic(expected = "rank 1 multicasts to GroupId(1), of which it is no member")]
+fn sending_to_a_group_that_one_is_not_in_is_a_programmers_error() {
+    let mut bench = Bench::new(1, 9, 1);
+    let group = bench.ni.create_group(&ranks(&[0, 3, 4])).unwrap();
+    bench.multicast(group, 100);
+}
+
+#[test]
+#[should_panic(expected = "of which it is no member")]
+fn sending_to_no_group_is_a_programmers_error() {
+    Bench::new(1, 9, 1).multicast(GroupId(1), 100);
+}
+
+/// The last number would make its multicast trees unicast trees.
+#[test]
+#[should_panic(expected = "fewer than 65535 multicast groups")]
+fn group_numbers_end_before_the_one_of_unicast_trees() {
+    let mut bench = Bench::new(0, 1, 1);
+    for number in 1..u16::MAX {
+        let group = bench.ni.create_group(&ranks(&[0])).unwrap();
+        assert_eq!(TreeId::multicast(group, Rank(0)).group(), Some(GroupId(number)));
+    }
+    let _panics = bench.ni.create_group(&ranks(&[0]));
+}
