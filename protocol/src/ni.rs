@@ -1,5 +1,6 @@
 //! The state of one NI, and the events that change it.
 
+use crate::actions::Sharing;
 use crate::credit::{Incoming, Outgoing, TooManyCredits, WindowExceeded};
 use crate::fetch_add::{self, Fetching, VARIABLES};
 use crate::multicast::Holders;
@@ -155,7 +156,7 @@ impl<B: Copy> Ni<B> {
         if to == self.local {
             self.counters.packets_delivered += 1;
             let parent = self.local;
-            out.deliver(Delivery { buffer, size, tree, parent, holders: None, reinject: false });
+            out.deliver(Delivery { buffer, size, tree, parent, sharing: Sharing::Alone });
             return;
         }
         let body = Body::Buffer(buffer);
@@ -197,15 +198,19 @@ impl<B: Copy> Ni<B> {
     }
 
     /// The host is done with a packet (thesis fig. 4.3, 4.7).
+    ///
+    /// # Panics
+    /// If the packet still [wants to be re-injected](Delivery::wants_reinjection): it would never
+    /// reach those below this rank in its tree.
     #[inline]
     pub fn released(&mut self, delivery: Delivery<B>, out: &mut impl Actions<B>) {
-        debug_assert!(!delivery.reinject, "a packet was released before it was re-injected");
-        match delivery.holders {
-            Some(key) => self.drop_holder(key, out),
-            None => {
+        match delivery.sharing {
+            Sharing::Alone => {
                 out.free(delivery.buffer);
                 self.return_credit(delivery.parent, out);
             }
+            Sharing::Forwarded(key) => self.drop_holder(key, out),
+            Sharing::Unforwarded => panic!("a packet was released before it was re-injected"),
         }
     }
 
@@ -287,8 +292,7 @@ impl<B: Copy> Ni<B> {
                     size: header.size,
                     tree: header.tree,
                     parent: header.source,
-                    holders: None,
-                    reinject: false,
+                    sharing: Sharing::Alone,
                 });
             }
             (Tag::Mcast, Body::Buffer(buffer)) => self.multicast_received(header, buffer, out),

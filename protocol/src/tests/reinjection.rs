@@ -70,7 +70,6 @@ fn the_root_sends_as_ever() {
 }
 
 #[test]
-#[cfg(debug_assertions)]
 #[should_panic(expected = "released before it was re-injected")]
 fn releasing_before_reinjecting_is_a_programmers_error() {
     let mut bench = bench(1, 1);
