@@ -1,6 +1,8 @@
 //! The protocols in whole worlds, and the worlds' own judges.
 
+mod deadlock;
 mod faults;
+mod interleavings;
 mod scenarios;
 
 use crate::{Options, Step, World};
