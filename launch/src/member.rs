@@ -150,12 +150,14 @@ fn tell(channel: &impl AsFd, message: &ToLauncher) -> Result<(), JoinError> {
 /// Starts the thread that ends this process when the launcher's end of the connection is closed.
 fn die_with(channel: Arc<OwnedFd>) -> io::Result<()> {
     const STACK_BYTES: usize = 128 * 1024;
-    thread::Builder::new().name("weft-launcher".into()).stack_size(STACK_BYTES).spawn(move || {
-        // The launcher says nothing more to a rank that it has welcomed, so this is one long wait.
-        while channel::receive(&*channel, RecvFlags::empty()).is_ok() {}
-        // Not `exit`: a rank whose launcher is gone must not run on in some handler or destructor.
-        let _ = kill_process(getpid(), Signal::KILL);
-    })?;
+    thread::Builder::new().name("weft-launcher".into()).stack_size(STACK_BYTES).spawn(
+        move || {
+            // The launcher says nothing more to a rank that it has welcomed, so this is one long wait.
+            while channel::receive(&*channel, RecvFlags::empty()).is_ok() {}
+            // Not `exit`: a rank whose launcher is gone must not run on in some handler or destructor.
+            let _ = kill_process(getpid(), Signal::KILL);
+        },
+    )?;
     Ok(())
 }
 

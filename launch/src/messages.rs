@@ -87,7 +87,9 @@ pub enum BadMessage {
     #[error("it does not begin as Weft's messages do")]
     Mark,
     /// The other side was built from another release.
-    #[error("it speaks version {theirs} where this program speaks {VERSION}: build both from the same release")]
+    #[error(
+        "it speaks version {theirs} where this program speaks {VERSION}: build both from the same release"
+    )]
     Version {
         /// The version in the message.
         theirs: u16,

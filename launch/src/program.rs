@@ -12,7 +12,9 @@ use rustix::fs::{Access, access};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FindError {
     /// Nothing of that name is anywhere it was looked for.
-    #[error("cannot find the program {name:?}: looked {places}; give its path, or put its directory in PATH")]
+    #[error(
+        "cannot find the program {name:?}: looked {places}; give its path, or put its directory in PATH"
+    )]
     NotFound {
         /// What was looked for.
         name: OsString,

@@ -77,8 +77,7 @@ impl<'a> Supervision<'a> {
     fn start(spec: &'a JobSpec, program: PathBuf) -> Result<Self, LaunchError> {
         let settings = &spec.settings;
         let ranks = settings.ranks;
-        let memory =
-            |error| LaunchError::Memory { ranks, bytes: settings.segment_bytes(), error };
+        let memory = |error| LaunchError::Memory { ranks, bytes: settings.segment_bytes(), error };
         let segments = create_segments(settings).map_err(memory)?;
         let supervisor = Supervisor::attach(settings, &segments).map_err(memory)?;
         let output = Output::open(&spec.output, ranks)

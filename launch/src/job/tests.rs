@@ -227,11 +227,8 @@ fn stopping_stops_the_ranks_before_the_launcher() {
     job.handle(NOW, Event::Signal(Signal::TSTP));
     job.handle(NOW, Event::Signal(Signal::CONT));
     let rank = Rank(0);
-    let expected = [
-        Action::Signal(rank, Signal::TSTP),
-        Action::StopSelf,
-        Action::Signal(rank, Signal::CONT),
-    ];
+    let expected =
+        [Action::Signal(rank, Signal::TSTP), Action::StopSelf, Action::Signal(rank, Signal::CONT)];
     assert_eq!(actions(&mut job), expected);
 }
 

@@ -21,7 +21,9 @@ pub(crate) const JOB: &str = "WEFT_JOB";
 #[derive(Debug, thiserror::Error)]
 pub enum InheritError {
     /// The variable is not what a launcher writes.
-    #[error("WEFT_JOB is {0:?}, which no launcher writes: unset it, or start the program with `weft run`")]
+    #[error(
+        "WEFT_JOB is {0:?}, which no launcher writes: unset it, or start the program with `weft run`"
+    )]
     Variable(String),
     /// This process has joined before.
     #[error("this process has already joined its job, and may do so once")]

@@ -1,9 +1,11 @@
 //! What the integration tests run, as launcher and as ranks.
 //!
-//! `testee launch [-n RANKS] [--label] [--bind] [--directory DIR] [--join-limit-ms MS] [--program NAME] ARGUMENTS`
+//! `testee launch [-n RANKS] [--label] [--bind] [--directory DIR] [--join-limit-ms MS] [--program NAME] [--option NAME VALUE] [--] ARGUMENTS`
 //! runs a job like `weft run`; the program is this one unless another is named.
 //!
 //! `testee BEHAVIOUR...` is a rank: rank `i` behaves as the `i`-th says, or the last.
+
+#![allow(clippy::unwrap_used)] // A part of the tests in all but name.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write, stderr, stdout};
@@ -40,6 +42,7 @@ fn launch(mut arguments: VecDeque<String>) -> ExitCode {
         let flag = arguments.pop_front().unwrap();
         let mut value = || arguments.pop_front().unwrap();
         match flag.as_str() {
+            "--" => break,
             "-n" => spec.settings = Settings::new(value().parse().unwrap()),
             "--label" => spec.output.label = true,
             "--bind" => spec.binding = Binding::Core,
@@ -74,8 +77,8 @@ fn be_a_rank(behaviours: Vec<String>) {
     let (name, value) = behaviour.split_once('=').unwrap_or((behaviour, ""));
     match name {
         "absent" => exit(value.parse().unwrap()),
-        "absent-spin" => spin(),
-        "absent-parent" => absent_parent(),
+        "absent-named" => absent_named(),
+        "absent-descriptors" => return print_descriptors(),
         _ => {}
     }
     let mut membership = match Membership::find() {
@@ -92,6 +95,9 @@ fn be_a_rank(behaviours: Vec<String>) {
     let segments = membership.take_segments();
     membership.joined().unwrap();
     meet(&membership, &segments);
+    if name == "deaf" {
+        signal_hook::flag::register(15, Arc::new(AtomicBool::new(false))).unwrap();
+    }
     println!("pid {}", std::process::id());
     behave(name, value, &membership, &segments);
     membership.leaving().unwrap();
@@ -108,12 +114,7 @@ fn behave(name: &str, value: &str, membership: &Membership, segments: &[OwnedFd]
         "kill" => kill_self(value.parse().unwrap()),
         "panic" => panic!("row 17 is out of range"),
         "spin" => spin(),
-        "deaf" => {
-            signal_hook::flag::register(15, Arc::new(AtomicBool::new(false))).unwrap();
-            signal_hook::flag::register(2, Arc::new(AtomicBool::new(false))).unwrap();
-            println!("deaf");
-            spin();
-        }
+        "deaf" => spin(),
         "survivor" => survive(membership, segments),
         "lines" => print_lines(value.parse().unwrap(), membership.rank().0),
         "bar" => say(b"10%\r20%\r\n"),
@@ -176,7 +177,7 @@ fn spin() -> ! {
 }
 
 /// Says which process it is without joining, as a program that is not Weft's might, and stays.
-fn absent_parent() -> ! {
+fn absent_named() -> ! {
     println!("pid {}", std::process::id());
     spin()
 }
@@ -206,7 +207,7 @@ fn print_descriptors() {
 /// Starts a process that is in no group of this job, and waits until it has said who it is.
 fn start_daemon() {
     let mut daemon = Command::new("setsid");
-    daemon.arg("-f").arg(std::env::current_exe().unwrap()).arg("absent-parent");
+    daemon.arg("-f").arg(std::env::current_exe().unwrap()).arg("absent-named");
     let mut daemon = daemon.stdout(Stdio::piped()).spawn().unwrap();
     daemon.wait().unwrap();
     let mut line = String::new();
