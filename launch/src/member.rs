@@ -12,7 +12,7 @@ use weft_wire::Rank;
 
 use crate::channel::{self, ReceiveError};
 use crate::messages::{BadMessage, Options, ToLauncher, ToRank, Welcome};
-use crate::segments::Settings;
+use weft_link_shm::Settings;
 
 #[allow(unsafe_code)] // Its opening paragraph says why.
 mod inherited;

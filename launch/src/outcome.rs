@@ -7,8 +7,8 @@ use std::time::Duration;
 use rustix::process::Signal;
 use weft_wire::Rank;
 
-use crate::segments::Cause;
 use crate::words::signal_name;
+use weft_link::bell::Cause;
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

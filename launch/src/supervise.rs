@@ -19,10 +19,10 @@ use crate::orphans::Orphans;
 use crate::outcome::{Failure, Outcome, Verdict};
 use crate::output::{Kind, Output};
 use crate::program::find_program;
-use crate::segments::{Supervisor, create_segments};
 use crate::signals::Signals;
 use crate::spawn::{Process, Spawned, spawn};
 use crate::spec::{JobSpec, LaunchError};
+use weft_link_shm::{Supervisor, create_segments};
 
 /// How long to wait before a welcome is sent again that the system refused.
 const WELCOME_RETRY: Duration = Duration::from_millis(1);
@@ -58,6 +58,9 @@ enum Source {
     Exit(Rank),
 }
 
+/// The option that tells ranks how many cores the job has.
+const CORES: &str = "cores";
+
 #[derive(Debug)]
 struct Supervision<'a> {
     spec: &'a JobSpec,
@@ -77,14 +80,15 @@ impl<'a> Supervision<'a> {
     fn start(spec: &'a JobSpec, program: PathBuf) -> Result<Self, LaunchError> {
         let settings = &spec.settings;
         let ranks = settings.ranks;
-        let memory = |error| LaunchError::Memory { ranks, bytes: settings.segment_bytes(), error };
+        let memory =
+            |error| LaunchError::Memory { ranks, bytes: settings.segment_bytes() as u64, error };
         let segments = create_segments(settings).map_err(memory)?;
         let supervisor = Supervisor::attach(settings, &segments).map_err(memory)?;
         let output = Output::open(&spec.output, ranks)
             .map_err(|(path, error)| LaunchError::Output { path, error })?;
         let mut supervision = Supervision {
             spec,
-            job: Job::new(ranks, spec.join_limit),
+            job: Job::new(ranks, spec.join_limit, spec.loss_grace),
             clock: Clock::start(),
             processes: Vec::new(),
             segments,
@@ -215,15 +219,16 @@ impl<'a> Supervision<'a> {
     fn welcome(&mut self, rank: Rank) {
         let Some(channel) = &self.processes[rank.index()].channel else { return };
         let Self { spec, segments, .. } = self;
-        let options = spec.options.clone();
+        let mut options = spec.options.clone();
+        // A rank that is bound to a core sees one; how long it may spin follows from all of them.
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        options.entry(CORES.into()).or_insert_with(|| cores.to_string());
         let welcome = ToRank::Welcome(Welcome { rank, settings: spec.settings, options });
         let segments: Vec<_> = segments.iter().map(OwnedFd::as_fd).collect();
-        match channel::send(channel, &welcome.emit(), &segments, SendFlags::DONTWAIT) {
-            Err(Errno::TOOMANYREFS | Errno::AGAIN) => {
-                self.unwelcomed.insert(rank);
-            }
-            // A rank that cannot be reached ends, or fails to join in time; either is noticed.
-            Ok(()) | Err(_) => {}
+        let sent = channel::send(channel, &welcome.emit(), &segments, SendFlags::DONTWAIT);
+        // A rank that cannot be reached ends, or fails to join in time; either is noticed.
+        if let Err(Errno::TOOMANYREFS | Errno::AGAIN) = sent {
+            self.unwelcomed.insert(rank);
         }
     }
 

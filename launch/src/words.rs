@@ -1,18 +1,6 @@
 //! Names and last words.
 
-/// The name of a signal, such as `SIGKILL`; numbers without one are spelled out.
-pub fn signal_name(number: i32) -> String {
-    const NAMES: [&str; 31] = [
-        "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",
-        "PIPE", "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG",
-        "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
-    ];
-    let index = usize::try_from(number - 1).ok();
-    match index.and_then(|index| NAMES.get(index)) {
-        Some(name) => format!("SIG{name}"),
-        None => format!("SIG{number}"),
-    }
-}
+pub use weft_link::bell::signal_name;
 
 /// Characters of the longest last words that are shown.
 const WORDS_CHARS_MAX: usize = 300;

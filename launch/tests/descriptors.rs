@@ -1,5 +1,6 @@
 //! A job leaves no descriptor open and no file. One test, alone in its process: the descriptors of
 //! another one would show.
+#![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,4 +1,5 @@
 //! Every way in which ranks end: the line, the exit status, and nobody left.
+#![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
 
 mod common;
 
@@ -78,7 +79,9 @@ fn an_exit_that_was_not_announced_is_a_failure() {
 
 #[test]
 fn survivors_that_report_a_loss_are_not_blamed_for_it() {
-    let job = launch_words("-n 4 survivor survivor survivor kill=9");
+    let job = launch_words("-n 4 --grace-ms 60000 survivor survivor survivor kill=9");
+    let heard = "heard that rank 3 was killed by signal 9 (SIGKILL)\n";
+    assert_eq!(job.out.matches(heard).count(), 3, "{job:?}");
     assert_eq!(job.status, 137);
     let line = "weft: rank 3 of 4 was killed by signal 9 (SIGKILL); its last words: \"about to die\"; \
                 the other 3 ranks ended";

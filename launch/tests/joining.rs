@@ -15,7 +15,10 @@ fn options_reach_every_rank() {
     let job =
         launch(["-n", "2", "--option", "preset", "nrx-imc", "--option", "tree", "flat", "options"]);
     for rank in 0..2 {
-        let line = format!("{rank} {{\"preset\": \"nrx-imc\", \"tree\": \"flat\"}}\n");
+        let cores = std::thread::available_parallelism().unwrap();
+        let line = format!(
+            "{rank} {{\"cores\": \"{cores}\", \"preset\": \"nrx-imc\", \"tree\": \"flat\"}}\n"
+        );
         assert!(job.out.contains(&line), "{job:?}");
     }
     assert_eq!(job.status, 0);

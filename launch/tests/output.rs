@@ -46,7 +46,7 @@ fn last_lines_without_end_are_not_joined_to_those_of_others() {
 fn each_rank_may_have_files_of_its_own() {
     let directory = tempfile::tempdir().unwrap();
     let inner = directory.path().join("new/runs");
-    let job = launch(["-n", "2", "--directory", inner.to_str().unwrap(), "leave", "exit=3"]);
+    let job = launch(["-n", "2", "--directory", inner.to_str().unwrap(), "--", "leave", "exit=3"]);
     assert_eq!((job.status, job.out.as_str()), (3, ""));
     let read = |name: &str| std::fs::read_to_string(inner.join(name)).unwrap();
     assert!(read("rank-0.out").starts_with("pid "));

@@ -1,6 +1,7 @@
 //! What the integration tests run, as launcher and as ranks.
 //!
-//! `testee launch [-n RANKS] [--label] [--bind] [--directory DIR] [--join-limit-ms MS] [--program NAME] [--option NAME VALUE] [--] ARGUMENTS`
+//! `testee launch [-n RANKS] [--label] [--bind] [--directory DIR] [--join-limit-ms MS] [--grace-ms MS]
+//! [--program NAME] [--option NAME VALUE] [--] ARGUMENTS`
 //! runs a job like `weft run`; the program is this one unless another is named.
 //!
 //! `testee BEHAVIOUR...` is a rank: rank `i` behaves as the `i`-th says, or the last.
@@ -21,6 +22,8 @@ use rustix::fs::fstat;
 use rustix::io::{pread, pwrite};
 use rustix::process::{Signal, getpid, kill_process};
 use weft_launch::{Binding, JobSpec, Membership, PEER_LOST, Settings, run, start_if_asked};
+use weft_link::Link;
+use weft_link_shm::Shm;
 
 fn main() -> ExitCode {
     if let Some(code) = start_if_asked() {
@@ -49,6 +52,9 @@ fn launch(mut arguments: VecDeque<String>) -> ExitCode {
             "--directory" => spec.output.directory = Some(PathBuf::from(value())),
             "--join-limit-ms" => {
                 spec.join_limit = Some(Duration::from_millis(value().parse().unwrap()));
+            }
+            "--grace-ms" => {
+                spec.loss_grace = Duration::from_millis(value().parse().unwrap());
             }
             "--program" => spec.program = value().into(),
             "--option" => drop(spec.options.insert(value(), value())),
@@ -94,11 +100,11 @@ fn be_a_rank(behaviours: Vec<String>) {
     };
     let segments = membership.take_segments();
     membership.joined().unwrap();
-    meet(&membership, &segments);
     if name == "deaf" {
         signal_hook::flag::register(15, Arc::new(AtomicBool::new(false))).unwrap();
     }
     println!("pid {}", std::process::id());
+    meet(&membership, &segments);
     behave(name, value, &membership, &segments);
     membership.leaving().unwrap();
 }
@@ -153,13 +159,15 @@ fn meet(membership: &Membership, segments: &[OwnedFd]) {
 
 /// Waits for the news of a loss, reports it, and ends as a victim does.
 fn survive(membership: &Membership, segments: &[OwnedFd]) -> ! {
-    let own = &segments[membership.rank().index()];
-    let mut news = [0; 4];
-    while news[0] == 0 {
-        pread(own, &mut news, 0).unwrap();
+    let link = Shm::attach(membership.rank(), *membership.settings(), segments).unwrap();
+    let bells = link.bells();
+    let loss = loop {
+        if let Some(loss) = bells.loss() {
+            break loss;
+        }
         yield_now();
-    }
-    println!("heard {news:?}");
+    };
+    println!("heard that rank {} {}", loss.rank, loss.cause);
     membership.report("lost a rank").unwrap();
     exit(PEER_LOST.into());
 }
