@@ -1,5 +1,7 @@
 //! Thesis table 3.1, call by call, between real ranks.
 
+#![allow(clippy::unwrap_used)]
+
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -1,5 +1,7 @@
 //! The suite on shared memory, bare and in every wrapper that keeps a link's promises.
 
+#![allow(clippy::unwrap_used)]
+
 use weft_link::wrap::{Capture, Captured, Count, FaultPlan, Faults, Plain};
 use weft_link::{Link, Payload};
 use weft_link_shm::{Settings, Shm, create_segments};

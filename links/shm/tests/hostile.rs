@@ -1,5 +1,7 @@
 //! A peer that writes nonsense: it is refused with a violation, and nothing else happens.
 
+#![allow(clippy::unwrap_used)]
+
 use proptest::prelude::*;
 use std::os::fd::OwnedFd;
 use weft_link::{BadFrame, Link, LinkViolation, Payload};
