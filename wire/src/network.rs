@@ -30,7 +30,8 @@ mod field {
 }
 
 const _: () = assert!(field::AUTHENTICATION.end == SIZE);
-const _: () = assert!(field::TREE.start % 4 == 0 && field::AUTHENTICATION.start % 8 == 0);
+const _: () =
+    assert!(field::TREE.start.is_multiple_of(4) && field::AUTHENTICATION.start.is_multiple_of(8));
 
 /// Encodes `header`.
 pub fn emit(header: &Header) -> [u8; SIZE] {

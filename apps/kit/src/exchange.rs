@@ -107,14 +107,14 @@ impl Exchange for Mailboxes {
 
     fn send(&mut self, to: usize, bytes: &[u8]) -> Result<(), Error> {
         let to = u16::try_from(to).map_err(|_| Error::Left(to))?;
-        Ok(self.mailbox.send(Rank(to), bytes)?)
+        Ok(self.mailbox.send(Rank(to), bytes).map_err(weft::Error::from)?)
     }
 
     fn broadcast(&mut self, bytes: &[u8]) -> Result<(), Error> {
         if self.size == 1 {
             return Ok(());
         }
-        Ok(self.mailbox.broadcast(bytes)?)
+        Ok(self.mailbox.broadcast(bytes).map_err(weft::Error::from)?)
     }
 
     fn receive(&mut self, from: usize, bytes: &mut [u8]) -> Result<(), Error> {
@@ -122,12 +122,12 @@ impl Exchange for Mailboxes {
             return copy(from, &message, bytes);
         }
         loop {
-            let mut message = self.mailbox.receive()?;
+            let mut message = self.mailbox.receive().map_err(weft::Error::from)?;
             let source = message.source().index();
             if source == from {
                 return read(&mut message, bytes);
             }
-            self.aside[source].push_back(message.read_to_vec()?);
+            self.aside[source].push_back(message.read_to_vec().map_err(weft::Error::from)?);
         }
     }
 }
@@ -167,7 +167,7 @@ pub(crate) fn copy(from: usize, message: &[u8], bytes: &mut [u8]) -> Result<(), 
 
 fn read(message: &mut Message, bytes: &mut [u8]) -> Result<(), Error> {
     expect_length(message.source().index(), bytes.len(), message.len())?;
-    Ok(message.read_exact(bytes)?)
+    Ok(message.read_exact(bytes).map_err(weft::Error::from)?)
 }
 
 fn expect_length(from: usize, expected: usize, found: usize) -> Result<(), Error> {

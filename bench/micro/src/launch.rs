@@ -1,0 +1,143 @@
+//! Starting a benchmark: the command's side and the ranks'.
+
+use crate::arena::{self, Arena};
+use crate::{bandwidth, barrier, fetch_add, latency, multicast, poll, rate};
+use anyhow::{Context, Result, bail};
+use clap::{Args, ValueEnum};
+use std::os::fd::AsRawFd;
+use std::sync::Arc;
+use weft_launch::{Binding, JobSpec, Outcome};
+use weft_link_shm::Settings;
+
+/// What to measure.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Kind {
+    /// One way of a packet between two ranks, through credits, upcall and release.
+    Latency,
+    /// Packets a second from one rank to another.
+    Rate,
+    /// Bytes a second in large messages, freshly written and then read.
+    Bandwidth,
+    /// A fetch-and-add on another rank's variable.
+    FetchAdd,
+    /// A multicast packet until the last receiver has it, against unicasts to all of them.
+    Multicast,
+    /// A barrier of all ranks.
+    Barrier,
+    /// A poll that finds nothing.
+    Poll,
+}
+
+impl Kind {
+    /// Bytes of a message if the user does not say.
+    fn default_size(self) -> usize {
+        match self {
+            Kind::Bandwidth => 1 << 20,
+            Kind::Multicast => 1 << 10,
+            Kind::Barrier | Kind::Poll => 0,
+            Kind::Latency | Kind::Rate | Kind::FetchAdd => 8,
+        }
+    }
+
+    fn default_ranks(self) -> u16 {
+        match self {
+            Kind::Multicast => 4,
+            Kind::Barrier => 8,
+            _ => 2,
+        }
+    }
+}
+
+/// A benchmark to run.
+#[derive(Args, Clone, Debug)]
+pub struct Spec {
+    /// What to measure
+    pub kind: Kind,
+    /// Ranks [default: 2; 4 for multicast, 8 for barrier]
+    #[arg(short = 'n', long)]
+    pub ranks: Option<u16>,
+    /// Bytes of each message [default: 8; 1 KiB for multicast, 1 MiB for bandwidth]
+    #[arg(long)]
+    pub size: Option<usize>,
+    /// Samples of each thing measured
+    #[arg(long, default_value_t = 301)]
+    pub rounds: usize,
+    /// Print one JSON object a line
+    #[arg(long)]
+    pub json: bool,
+    /// Where the ranks find the arena; set by the launcher
+    #[arg(long, hide = true)]
+    pub arena: Option<i32>,
+}
+
+impl Spec {
+    pub(crate) fn size(&self) -> usize {
+        self.size.unwrap_or(self.kind.default_size())
+    }
+
+    fn settings(&self) -> Settings {
+        Settings::new(self.ranks.unwrap_or(self.kind.default_ranks()))
+    }
+
+    fn check(&self, settings: &Settings) -> Result<()> {
+        let least = if matches!(self.kind, Kind::Barrier | Kind::Poll) { 1 } else { 2 };
+        if settings.ranks < least {
+            bail!("this benchmark needs at least {least} ranks (-n {least})");
+        }
+        let most = match self.kind {
+            Kind::Bandwidth => arena::BULK_BYTES / 2,
+            _ => settings.frame_bytes as usize,
+        };
+        if !(1..=most).contains(&self.size().max(1)) {
+            bail!("--size {} is outside 1 to {most} bytes for this benchmark", self.size());
+        }
+        Ok(())
+    }
+}
+
+/// Runs the benchmark: starts its ranks, whose program is this executable with the arguments
+/// `bench-rank`, then those of `spec`. Rank 0 prints.
+///
+/// # Errors
+/// The benchmark cannot be, or the job cannot be started.
+pub fn run(spec: &Spec) -> Result<Outcome> {
+    let settings = spec.settings();
+    settings.check().map_err(anyhow::Error::msg)?;
+    spec.check(&settings)?;
+    let arena = arena::create().context("cannot make shared memory for the floors")?;
+    let mut job = JobSpec::new(settings, std::env::current_exe()?);
+    let kind = spec.kind.to_possible_value().map(|value| value.get_name().to_owned());
+    job.arguments.push("bench-rank".into());
+    job.arguments.extend(kind.map(Into::into));
+    for (name, value) in [
+        ("--rounds", spec.rounds),
+        ("--size", spec.size()),
+        ("--arena", arena.as_raw_fd() as usize),
+    ] {
+        job.arguments.extend([name.into(), value.to_string().into()]);
+    }
+    if spec.json {
+        job.arguments.push("--json".into());
+    }
+    job.binding = Binding::Core;
+    job.dedicated = true;
+    Ok(weft_launch::run(&job)?)
+}
+
+/// One rank's part of a benchmark.
+///
+/// # Errors
+/// It could not join, or another rank was lost.
+pub fn rank(spec: &Spec) -> Result<()> {
+    let number = spec.arena.context("ranks are started by `weft bench`")?;
+    let arena = Arc::new(Arena::inherited(number)?);
+    match spec.kind {
+        Kind::Latency => latency::rank(spec, &arena),
+        Kind::Rate => rate::rank(spec, &arena),
+        Kind::Bandwidth => bandwidth::rank(spec, &arena),
+        Kind::FetchAdd => fetch_add::rank(spec, &arena),
+        Kind::Multicast => multicast::rank(spec, &arena),
+        Kind::Barrier => barrier::rank(spec, &arena),
+        Kind::Poll => poll::rank(spec, &arena),
+    }
+}

@@ -1,0 +1,24 @@
+//! Weft's micro-benchmarks. Each runs beside its *floor*: the same movement of data by the barest
+//! means of this machine, measured in the same run, in turns (A B A B), so that what the machine
+//! does meanwhile happens to both.
+//!
+//! [`run`] starts the ranks; each rank calls [`rank`]. Floors use an [`arena::Arena`], memory that
+//! all ranks map and Weft does not know of.
+//!
+//! A figure is the median of many samples, a sample the mean of a batch that is long enough for the
+//! clock not to matter.
+
+#![deny(unsafe_code)]
+
+pub mod arena;
+mod bandwidth;
+mod barrier;
+mod fetch_add;
+mod latency;
+mod launch;
+mod multicast;
+mod poll;
+mod rate;
+mod report;
+
+pub use launch::{Kind, Spec, rank, run};

@@ -1,0 +1,37 @@
+//! The one error type that a program meets.
+
+/// What can go wrong in a program that uses Weft.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Communication failed; most often because a rank was lost.
+    #[error(transparent)]
+    Messaging(#[from] weft_messaging::Error),
+    /// The process could not take its place in the job.
+    #[error(transparent)]
+    Join(#[from] weft_launch::JoinError),
+    /// The memory of the job could not be attached.
+    #[error(transparent)]
+    Attach(#[from] weft_link_shm::AttachError),
+    /// An option of the job that makes no sense.
+    #[error("option {name} = '{value}' of this job: {what}")]
+    Option {
+        /// The option.
+        name: &'static str,
+        /// What it was set to.
+        value: String,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// The system refused something.
+    #[error("cannot start: {0}")]
+    System(#[from] std::io::Error),
+}
+
+impl From<weft_packet::Error> for Error {
+    fn from(error: weft_packet::Error) -> Self {
+        Error::Messaging(error.into())
+    }
+}
+
+/// A result with the [`enum@Error`] of this crate.
+pub type Result<T> = std::result::Result<T, Error>;

@@ -1,0 +1,40 @@
+//! Weft for Rust programs.
+//!
+//! ```no_run
+//! use weft::prelude::*;
+//!
+//! #[weft::main] // found by `weft run`
+//! fn main(weft: Weft) -> weft::Result<()> {
+//!     let hello = weft.port("hello", |mut msg| println!("{} heard {:?}", msg.to(), msg.text()))?;
+//!     weft.barrier()?;
+//!     if weft.rank() == 0 {
+//!         hello.broadcast("good morning")?;
+//!     }
+//!     weft.barrier()
+//! }
+//! ```
+//!
+//! `weft run -n 4 -- PROGRAM` starts four ranks of a program; started by itself it is a job of one
+//! rank. [`join`] and [`Weft`] speak messages; [`join_packets`] stays at the packet interface, for
+//! runtime systems that need no more.
+
+#![forbid(unsafe_code)]
+
+mod error;
+mod session;
+mod weft;
+
+pub use error::{Error, Result};
+pub use session::{PacketJob, join_packets};
+pub use weft::{Outcome, Statistics, Weft, join, run};
+pub use weft_macros::main;
+pub use weft_messaging::{HeaderStack, Mailbox, Message, Parts, Port};
+pub use weft_packet::{
+    Cause, Group, KeptPacket, Loss, Packet, Packets, Rank, SendPacket, Step, Upcalls, Variable,
+};
+
+/// What most programs use.
+pub mod prelude {
+    pub use crate::{Group, Mailbox, Message, Port, Rank, Statistics, Variable, Weft};
+    pub use std::io::IoSlice;
+}

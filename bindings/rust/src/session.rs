@@ -1,0 +1,185 @@
+//! From a place in a job to a packet interface: membership, memory, node, upcall thread.
+
+use crate::{Error, Result};
+use std::sync::Arc;
+use std::time::Duration;
+use weft_launch::{Membership, PEER_LOST};
+use weft_link_shm::{Settings, Shm, create_segments};
+use weft_node::{DEFAULT_INTERRUPT_DELAY, Node, WaitPolicy, WatchThread};
+use weft_packet::{Loss, Packets, Rank};
+use weft_protocol::Preset;
+use weft_protocol::tree::Shape;
+
+/// How long a program has to notice the loss of a rank by itself, through an error, before the
+/// upcall thread ends it. A rank that is lost must be known, and survivors gone, within 100 ms.
+const LOSS_GRACE: Duration = Duration::from_millis(25);
+
+/// A rank's place in a job, up to the packet interface.
+pub(crate) struct Session {
+    packets: Packets,
+    window_packets: u16,
+    membership: Option<Arc<Membership>>,
+    node: Arc<Node<Shm>>,
+    delay: Duration,
+}
+
+impl Session {
+    /// Finds the job that this process was started in, or makes one of a single rank.
+    pub fn open() -> Result<Self> {
+        let mut membership = Membership::find()?;
+        let (rank, settings, segments) = match &mut membership {
+            Some(member) => (member.rank(), *member.settings(), member.take_segments()),
+            None => {
+                let settings = Settings::new(1);
+                (Rank(0), settings, create_segments(&settings)?)
+            }
+        };
+        let options = Options::read(membership.as_ref())?;
+        let link = Shm::attach(rank, settings, &segments)?;
+        let protocol = weft_protocol::Settings {
+            ranks: settings.ranks,
+            window_packets: settings.window_packets,
+            preset: options.preset,
+            shape: options.shape,
+        };
+        let policy = WaitPolicy::for_ranks(usize::from(settings.ranks), options.cores);
+        let node = Arc::new(Node::new(rank, protocol, link, policy));
+        let packets = Packets::new(Arc::clone(&node) as Arc<_>);
+        Ok(Session {
+            packets,
+            window_packets: settings.window_packets,
+            membership: membership.map(Arc::new),
+            node,
+            delay: options.interrupt_delay,
+        })
+    }
+
+    pub fn packets(&self) -> &Packets {
+        &self.packets
+    }
+
+    pub fn window_packets(&self) -> u16 {
+        self.window_packets
+    }
+
+    /// Starts the upcall thread, which calls `interrupt` when the program does not poll, and tells
+    /// the launcher that this rank takes part.
+    pub fn begin(&self, interrupt: impl FnMut() + Send + 'static) -> Result<WatchThread> {
+        let membership = self.membership.clone();
+        let lost = move |loss: Loss| {
+            std::thread::sleep(LOSS_GRACE);
+            end_as_victim(membership.as_deref(), loss);
+        };
+        let watch = WatchThread::start(Arc::clone(&self.node), self.delay, interrupt, lost)?;
+        if let Some(member) = &self.membership {
+            member.joined()?;
+        }
+        Ok(watch)
+    }
+
+    /// Announces a clean end.
+    pub fn leave(&self) -> Result<()> {
+        if let Some(member) = &self.membership {
+            member.leaving()?;
+        }
+        Ok(())
+    }
+
+    /// Ends this process if the job has lost a rank: that, and not what followed from it, is what
+    /// the launcher has to say.
+    pub fn end_if_lost(&self) {
+        if let Some(loss) = self.packets.loss() {
+            end_as_victim(self.membership.as_deref(), loss);
+        }
+    }
+}
+
+fn end_as_victim(membership: Option<&Membership>, loss: Loss) {
+    if let Some(member) = membership {
+        // If the launcher is gone too there is nobody to tell.
+        let _ = member.report(&format!("rank {} {}", loss.rank, loss.cause));
+    }
+    std::process::exit(PEER_LOST.into());
+}
+
+/// What the launcher was told about the protocols.
+struct Options {
+    preset: Preset,
+    shape: Shape,
+    interrupt_delay: Duration,
+    /// Cores that the job's ranks share on this host.
+    cores: usize,
+}
+
+impl Options {
+    fn read(membership: Option<&Membership>) -> Result<Self> {
+        // Shared memory writes a multicast once for all readers: nobody needs to forward it.
+        let mut options = Options {
+            preset: Preset::default(),
+            shape: Shape::Flat,
+            interrupt_delay: DEFAULT_INTERRUPT_DELAY,
+            cores: std::thread::available_parallelism()?.get(),
+        };
+        let Some(member) = membership else { return Ok(options) };
+        let given = |name| member.options().get(name);
+        if let Some(value) = given("preset") {
+            options.preset = parse("preset", value)?;
+        }
+        if let Some(value) = given("tree") {
+            options.shape = parse("tree", value)?;
+        }
+        if let Some(value) = given("interrupt-delay-us") {
+            options.interrupt_delay = Duration::from_micros(parse("interrupt-delay-us", value)?);
+        }
+        if let Some(value) = given("cores") {
+            options.cores = parse("cores", value)?;
+        }
+        Ok(options)
+    }
+}
+
+fn parse<T: std::str::FromStr>(name: &'static str, value: &str) -> Result<T>
+where
+    T::Err: std::fmt::Display,
+{
+    value.parse().map_err(|error: T::Err| Error::Option {
+        name,
+        value: value.into(),
+        what: error.to_string(),
+    })
+}
+
+/// A job at the packet interface: no ports, no messages.
+pub struct PacketJob {
+    // Before the session: the upcall thread uses it.
+    _watch: WatchThread,
+    session: Session,
+}
+
+/// Joins the job that this process was started in, at the packet interface. Set an upcall with
+/// [`Packets::on_packet`]; end with [`PacketJob::leave`].
+///
+/// # Errors
+/// [`Error`] if this process cannot take its place.
+pub fn join_packets() -> Result<PacketJob> {
+    let session = Session::open()?;
+    let packets = session.packets().clone();
+    let watch = session.begin(move || while matches!(packets.poll(), Ok(true)) {})?;
+    Ok(PacketJob { _watch: watch, session })
+}
+
+impl PacketJob {
+    /// The packet interface.
+    pub fn packets(&self) -> &Packets {
+        self.session.packets()
+    }
+
+    /// Ends this rank's part cleanly. All ranks must be done with it: its packets are not read any
+    /// more.
+    ///
+    /// # Errors
+    /// The launcher is gone.
+    pub fn leave(self) -> Result<()> {
+        self.session.leave()
+    }
+}

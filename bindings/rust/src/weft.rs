@@ -1,0 +1,214 @@
+//! A rank's place in its job, with messages.
+
+use crate::Result;
+use crate::session::Session;
+use std::fmt::Display;
+use std::process::ExitCode;
+use std::sync::Arc;
+use weft_messaging::{Barrier, Engine, Mailbox, Message, Port};
+use weft_node::WatchThread;
+use weft_packet::{Group, InterruptsOff, Packets, Rank, Variable};
+
+/// A rank's place in its job. Clones are handles to the same place, for any thread.
+#[derive(Clone)]
+pub struct Weft {
+    job: Arc<Job>,
+}
+
+struct Job {
+    // Dropped first: the upcall thread uses the rest.
+    _watch: WatchThread,
+    barrier: Barrier,
+    engine: Arc<Engine>,
+    session: Session,
+}
+
+/// What a rank has done since it joined.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+pub struct Statistics {
+    /// Messages sent; a broadcast is one.
+    pub messages_sent: u64,
+    /// Messages received.
+    pub messages_received: u64,
+    /// Packets sent, one for each destination, forwards included.
+    pub packets_sent: u64,
+    /// Packets received.
+    pub packets_received: u64,
+    /// User bytes in the packets sent.
+    pub bytes_sent: u64,
+    /// User bytes in the packets received.
+    pub bytes_received: u64,
+    /// Packets that had to wait for a credit.
+    pub blocked_sends: u64,
+    /// Credit packets sent because there was nothing to piggyback on.
+    pub explicit_credits: u64,
+    /// Packets copied out of link memory because nobody read them.
+    pub packets_copied_out: u64,
+    /// Interrupts: the upcall thread polled because the program did not.
+    pub interrupts: u64,
+    /// Times that a waiting thread slept.
+    pub sleeps: u64,
+}
+
+/// Joins the job that this process was started in, or makes one of a single rank. End with
+/// [`Weft::leave`]; [`run`] and `#[weft::main]` do both.
+///
+/// # Errors
+/// [`Error`] if this process cannot take its place.
+pub fn join() -> Result<Weft> {
+    let session = Session::open()?;
+    let engine = Engine::new(session.packets().clone(), session.window_packets());
+    let barrier = Barrier::new(&engine)?;
+    let interrupted = Arc::downgrade(&engine);
+    let watch = session.begin(move || {
+        if let Some(engine) = interrupted.upgrade() {
+            // An error comes again to whoever calls next.
+            let _ = engine.progress();
+        }
+    })?;
+    Ok(Weft { job: Arc::new(Job { _watch: watch, barrier, engine, session }) })
+}
+
+/// What a program's function may return.
+pub trait Outcome {
+    /// The error, for a person, if it failed.
+    fn error(self) -> Option<String>;
+}
+
+impl Outcome for () {
+    fn error(self) -> Option<String> {
+        None
+    }
+}
+
+impl<E: Display> Outcome for std::result::Result<(), E> {
+    fn error(self) -> Option<String> {
+        // The alternate form of error types that chain causes shows them all.
+        self.err().map(|error| format!("{error:#}"))
+    }
+}
+
+/// Joins the job, runs `program`, and leaves when it returns. What `#[weft::main]` expands to.
+pub fn run<O: Outcome>(program: impl FnOnce(Weft) -> O) -> ExitCode {
+    let weft = match join() {
+        Ok(weft) => weft,
+        Err(error) => {
+            eprintln!("weft: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let error = match program(weft.clone()).error() {
+        None => weft.leave().err().map(|error| error.to_string()),
+        failed => failed,
+    };
+    let Some(error) = error else { return ExitCode::SUCCESS };
+    weft.job.session.end_if_lost();
+    eprintln!("weft: rank {}: {error}", weft.rank());
+    ExitCode::FAILURE
+}
+
+impl Weft {
+    /// This rank.
+    pub fn rank(&self) -> Rank {
+        self.packets().rank()
+    }
+
+    /// Ranks in the job.
+    pub fn size(&self) -> usize {
+        self.packets().size()
+    }
+
+    /// All ranks of the job.
+    pub fn ranks(&self) -> impl DoubleEndedIterator<Item = Rank> + ExactSizeIterator + use<> {
+        (0..self.size() as u16).map(Rank)
+    }
+
+    /// Creates a port whose messages `handler` gets, one at a time: see [`Port::new`].
+    ///
+    /// # Errors
+    /// The name is taken.
+    pub fn port(&self, name: &str, handler: impl FnMut(Message) + Send + 'static) -> Result<Port> {
+        Ok(Port::new(&self.job.engine, name, handler)?)
+    }
+
+    /// Creates a port whose messages are asked for.
+    ///
+    /// # Errors
+    /// The name is taken.
+    pub fn mailbox(&self, name: &str) -> Result<Mailbox> {
+        Ok(Mailbox::new(&self.job.engine, name)?)
+    }
+
+    /// Returns when all ranks have called it as often as this one. Handlers run meanwhile.
+    ///
+    /// # Errors
+    /// A lost rank.
+    pub fn barrier(&self) -> Result<()> {
+        Ok(self.job.barrier.wait()?)
+    }
+
+    /// Takes what has arrived and runs handlers. Says whether anything happened; never blocks.
+    ///
+    /// # Errors
+    /// A lost rank.
+    pub fn poll(&self) -> Result<bool> {
+        Ok(self.job.engine.progress()?)
+    }
+
+    /// Creates a multicast group: see [`Packets::group`].
+    ///
+    /// # Errors
+    /// `members` is no set of ranks of this job.
+    pub fn group(&self, members: &[Rank]) -> Result<Group> {
+        Ok(self.packets().group(members)?)
+    }
+
+    /// Adds to a shared counter and returns what it held before: see [`Packets::fetch_and_add`].
+    ///
+    /// # Errors
+    /// There is no such variable (programs have 0 to 31 at each rank), or a rank was lost.
+    pub fn fetch_and_add(&self, variable: Variable, amount: u64) -> Result<u64> {
+        if variable.index >= weft_node::USER_VARIABLES {
+            return Err(weft_packet::Error::NoSuchVariable(variable.index).into());
+        }
+        Ok(self.packets().fetch_and_add(variable, amount)?)
+    }
+
+    /// Keeps interrupts off while the guard lives: handlers run only when this rank waits or polls.
+    pub fn interrupts_off(&self) -> InterruptsOff<'_> {
+        self.packets().interrupts_off()
+    }
+
+    /// What this rank has done since it joined.
+    pub fn statistics(&self) -> Statistics {
+        let messaging = self.job.engine.statistics();
+        let protocol = messaging.packets.protocol;
+        Statistics {
+            messages_sent: messaging.messages_sent,
+            messages_received: messaging.messages_received,
+            packets_sent: protocol.packets_sent,
+            packets_received: protocol.packets_received,
+            bytes_sent: protocol.bytes_sent,
+            bytes_received: protocol.bytes_received,
+            blocked_sends: protocol.blocked_sends,
+            explicit_credits: protocol.explicit_credits,
+            packets_copied_out: messaging.packets_copied_out,
+            interrupts: messaging.packets.interrupts,
+            sleeps: messaging.packets.sleeps,
+        }
+    }
+
+    /// The packets below the messages.
+    pub fn packets(&self) -> &Packets {
+        self.job.engine.packets()
+    }
+
+    /// Waits until all ranks leave, then tells the launcher that this one ended cleanly.
+    ///
+    /// # Errors
+    /// A lost rank.
+    pub fn leave(&self) -> Result<()> {
+        self.barrier()?;
+        self.job.session.leave()
+    }
+}

@@ -1,0 +1,32 @@
+use super::*;
+use rustix::io::{FdFlags, fcntl_getfd};
+
+#[test]
+fn a_datagram_arrives_with_its_descriptors_close_on_exec() {
+    let (here, there) = pair().unwrap();
+    let sent: Vec<_> = (0..RANKS_MAX).map(|_| here.as_fd()).collect();
+    send(&here, b"sixty-four", &sent, SendFlags::empty()).unwrap();
+    let received = receive(&there, RecvFlags::DONTWAIT).unwrap();
+    assert_eq!(received.bytes, b"sixty-four");
+    assert_eq!(received.descriptors.len(), usize::from(RANKS_MAX));
+    for descriptor in received.descriptors {
+        assert_eq!(fcntl_getfd(descriptor).unwrap(), FdFlags::CLOEXEC);
+    }
+}
+
+#[test]
+fn the_end_of_the_other_side_is_heard_after_its_last_message() {
+    let (here, there) = pair().unwrap();
+    send(&here, b"last", &[], SendFlags::empty()).unwrap();
+    drop(here);
+    assert_eq!(receive(&there, RecvFlags::empty()).unwrap().bytes, b"last");
+    assert!(matches!(receive(&there, RecvFlags::empty()), Err(ReceiveError::Closed)));
+}
+
+#[test]
+fn a_datagram_longer_than_any_message_is_refused() {
+    let (here, there) = pair().unwrap();
+    send(&here, &[7; MESSAGE_BYTES_MAX + 1], &[], SendFlags::empty()).unwrap();
+    let refused = receive(&there, RecvFlags::DONTWAIT);
+    assert!(matches!(refused, Err(ReceiveError::Bad(BadMessage::Long))));
+}

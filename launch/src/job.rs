@@ -1,0 +1,350 @@
+//! The life of a job, without processes or clocks: events in, actions out, time an argument.
+//!
+//! ```text
+//!             a rank is lost, the limit for joining passes, ...          grace over
+//!   running ─────────────────────────────────────────────────► ending ──────────────► killed
+//!      │                                                          │                      │
+//!      └──────────────────── every rank has ended ────────────────┴──────────────────────┴──► over
+//! ```
+//!
+//! The first loss is the cause. What ends afterwards is a victim, and so is a rank that says that it
+//! lost another one, unless nothing else explains the end.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use weft_wire::Rank;
+
+use crate::member::PEER_LOST;
+use crate::outcome::{Ending, Fault};
+
+/// How long survivors of a loss have to end by themselves; with the time to kill them, the job is gone
+/// within 100 ms of the loss.
+pub(crate) const LOSS_GRACE: Duration = Duration::from_millis(80);
+/// How long ranks have to end when they are asked to from outside.
+pub(crate) const STOP_GRACE: Duration = Duration::from_secs(2);
+/// How long after the first wish to stop a second one means "now".
+const IMPATIENCE: Duration = Duration::from_millis(300);
+/// How long a killed rank has to disappear before the launcher gives it up: one that the system holds.
+pub(crate) const KILL_LIMIT: Duration = Duration::from_secs(10);
+
+/// What happened.
+#[derive(Clone, Debug)]
+pub(crate) enum Event {
+    /// A program asked for its place.
+    Asked(Rank),
+    /// A program takes part.
+    Joined(Rank),
+    /// A program ends cleanly.
+    Leaving(Rank),
+    /// A program's last words.
+    Report(Rank, String),
+    /// A program sent what is no message.
+    BadMessage(Rank, String),
+    /// A rank's program could not be executed.
+    CannotStart(Rank, i32),
+    /// These processes have ended, seen at the same time.
+    Ended(Vec<(Rank, Ending)>),
+    /// Somebody sent the launcher a signal.
+    Signal(Signal),
+    /// Nobody reads the job's output any more.
+    OutputClosed,
+}
+
+/// What is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// Give the program of this rank its place.
+    Welcome(Rank),
+    /// Tell the survivors.
+    AnnounceLoss { lost: Rank, cause: Ending },
+    /// Send a signal to a rank and what it has started.
+    Signal(Rank, Signal),
+    /// Stop until somebody says to continue.
+    StopSelf,
+}
+
+/// How the job came out, without the particulars of a process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Completed,
+    NeverAsked,
+    Failed(Rank, Fault),
+    Interrupted(Signal),
+    OutputClosed,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    Started,
+    Asked,
+    Joined,
+    Leaving,
+}
+
+#[derive(Debug)]
+struct Member {
+    stage: Stage,
+    ended: Option<Ending>,
+    report: Option<String>,
+}
+
+#[derive(Debug)]
+enum Phase {
+    Running,
+    Ending { verdict: Verdict, kill_at: Duration },
+    Killed { verdict: Verdict, give_up_at: Duration },
+}
+
+/// The state of a job.
+#[derive(Debug)]
+pub(crate) struct Job {
+    ranks: Vec<Member>,
+    phase: Phase,
+    join_limit: Option<Duration>,
+    announced: bool,
+    given_up: bool,
+    passed_on: Vec<Signal>,
+    actions: VecDeque<Action>,
+}
+
+impl Job {
+    /// A job whose ranks have all been started, at time zero.
+    pub fn new(ranks: u16, join_limit: Option<Duration>) -> Self {
+        let start = |_| Member { stage: Stage::Started, ended: None, report: None };
+        Job {
+            ranks: (0..ranks).map(start).collect(),
+            phase: Phase::Running,
+            join_limit,
+            announced: false,
+            given_up: false,
+            passed_on: Vec::new(),
+            actions: VecDeque::new(),
+        }
+    }
+
+    /// Takes in what happened.
+    pub fn handle(&mut self, now: Duration, event: Event) {
+        match event {
+            Event::Asked(rank) => self.asked(now, rank),
+            Event::Joined(rank) => self.reach(rank, Stage::Joined),
+            Event::Leaving(rank) => self.reach(rank, Stage::Leaving),
+            Event::Report(rank, words) => self.ranks[rank.index()].report = Some(words),
+            Event::BadMessage(rank, what) => self.fail(now, rank, Fault::BadMessage(what)),
+            Event::CannotStart(rank, errno) => self.fail(now, rank, Fault::CannotStart { errno }),
+            Event::Ended(endings) => self.ended(now, endings),
+            Event::Signal(signal) => self.signalled(now, signal),
+            Event::OutputClosed => {
+                self.begin_ending(Verdict::OutputClosed, now + STOP_GRACE, Some(Signal::TERM));
+            }
+        }
+    }
+
+    /// Takes in that it is now so late.
+    pub fn timeout(&mut self, now: Duration) {
+        if self.next_deadline().is_none_or(|deadline| now < deadline) {
+            return;
+        }
+        match self.phase {
+            Phase::Running => {
+                let limit = self.join_limit.unwrap_or_default();
+                if let Some(late) = self.not_joined() {
+                    self.fail(now, late, Fault::LateJoin { limit });
+                }
+            }
+            Phase::Ending { .. } => self.kill(now),
+            Phase::Killed { .. } => self.given_up = true,
+        }
+    }
+
+    /// When [`timeout`](Self::timeout) has something to do next: the limit for joining while the job runs, the end
+    /// of the grace while it ends, the end of patience after that.
+    pub fn next_deadline(&self) -> Option<Duration> {
+        match self.phase {
+            Phase::Running => self.join_limit.filter(|_| self.not_joined().is_some()),
+            Phase::Ending { kill_at, .. } => Some(kill_at),
+            Phase::Killed { give_up_at, .. } => Some(give_up_at),
+        }
+    }
+
+    /// The next thing to do.
+    pub fn next_action(&mut self) -> Option<Action> {
+        self.actions.pop_front()
+    }
+
+    /// Whether there is nothing left to wait for.
+    pub fn is_over(&self) -> bool {
+        self.given_up || self.ranks.iter().all(|member| member.ended.is_some())
+    }
+
+    /// How the job came out, once it is over.
+    pub fn verdict(&self) -> Verdict {
+        match &self.phase {
+            Phase::Running if self.ranks.iter().all(|member| member.stage == Stage::Started) => {
+                Verdict::NeverAsked
+            }
+            Phase::Running => Verdict::Completed,
+            Phase::Ending { verdict, .. } | Phase::Killed { verdict, .. } => verdict.clone(),
+        }
+    }
+
+    /// What a rank reported.
+    pub fn report(&self, rank: Rank) -> Option<&str> {
+        self.ranks[rank.index()].report.as_deref()
+    }
+
+    /// The ranks whose processes have not ended.
+    pub fn running(&self) -> Vec<Rank> {
+        let ranks = (0u16..).map(Rank).zip(&self.ranks);
+        ranks.filter(|(_, member)| member.ended.is_none()).map(|(rank, _)| rank).collect()
+    }
+
+    fn asked(&mut self, now: Duration, rank: Rank) {
+        if self.ranks[rank.index()].stage != Stage::Started {
+            let again = "a second process of this rank asked to join";
+            return self.fail(now, rank, Fault::BadMessage(again.into()));
+        }
+        self.reach(rank, Stage::Asked);
+        self.actions.push_back(Action::Welcome(rank));
+        // A rank that ended well before it joined could still have been no Weft program at all.
+        let deserter = (0u16..).map(Rank).zip(&self.ranks).find(|(_, member)| {
+            member.stage == Stage::Started && member.ended == Some(Ending::Exited(0))
+        });
+        if let Some((deserter, _)) = deserter {
+            self.lose(now, deserter, Ending::Exited(0), Fault::NeverJoined);
+        }
+    }
+
+    fn reach(&mut self, rank: Rank, stage: Stage) {
+        let member = &mut self.ranks[rank.index()];
+        member.stage = member.stage.max(stage);
+    }
+
+    fn not_joined(&self) -> Option<Rank> {
+        let mut ranks = (0u16..).map(Rank).zip(&self.ranks);
+        let late = ranks.find(|(_, member)| member.ended.is_none() && member.stage < Stage::Joined);
+        late.map(|(rank, _)| rank)
+    }
+
+    /// Of ends seen together the gravest is judged first: a crash before a status before silence.
+    fn ended(&mut self, now: Duration, mut endings: Vec<(Rank, Ending)>) {
+        endings.sort_by_key(|(rank, ending)| match ending {
+            Ending::Killed(_) => (0, *rank),
+            Ending::Exited(status) if *status != 0 => (1, *rank),
+            Ending::Exited(_) => (2, *rank),
+        });
+        for &(rank, ending) in &endings {
+            self.ranks[rank.index()].ended = Some(ending);
+        }
+        for (rank, ending) in endings {
+            if let Some(fault) = self.fault_of(rank, ending) {
+                self.lose(now, rank, ending, fault);
+            }
+        }
+    }
+
+    fn fault_of(&self, rank: Rank, ending: Ending) -> Option<Fault> {
+        match (ending, self.ranks[rank.index()].stage) {
+            (Ending::Killed(signal), _) => Some(Fault::Killed { signal }),
+            (Ending::Exited(0), Stage::Leaving) => None,
+            (Ending::Exited(0), Stage::Started) => {
+                let alone = self.ranks.iter().all(|member| member.stage == Stage::Started);
+                (!alone).then_some(Fault::NeverJoined)
+            }
+            (Ending::Exited(0), _) => Some(Fault::LeftEarly),
+            (Ending::Exited(status), _) => Some(Fault::Exited { status }),
+        }
+    }
+
+    /// A rank is lost: the job ends, and this rank is the cause unless there is a better one.
+    fn lose(&mut self, now: Duration, lost: Rank, cause: Ending, fault: Fault) {
+        if !self.announced {
+            self.announced = true;
+            self.actions.push_back(Action::AnnounceLoss { lost, cause });
+        }
+        let told_to = |signal: &&Signal| cause == Ending::Killed(signal.as_raw());
+        let verdict = match self.passed_on.iter().find(told_to) {
+            Some(signal) => Verdict::Interrupted(*signal),
+            None => Verdict::Failed(lost, fault),
+        };
+        if self.only_victims_explain_the_end() && !self.is_victim(lost) {
+            self.phase = Phase::Ending { verdict, kill_at: now + LOSS_GRACE };
+        } else {
+            self.begin_ending(verdict, now + LOSS_GRACE, None);
+        }
+    }
+
+    fn only_victims_explain_the_end(&self) -> bool {
+        match self.phase {
+            Phase::Ending { verdict: Verdict::Failed(first, _), .. } => self.is_victim(first),
+            _ => false,
+        }
+    }
+
+    fn is_victim(&self, rank: Rank) -> bool {
+        let member = &self.ranks[rank.index()];
+        member.ended == Some(Ending::Exited(i32::from(PEER_LOST))) && member.report.is_some()
+    }
+
+    /// The job cannot go on, though no rank has ended.
+    fn fail(&mut self, now: Duration, rank: Rank, fault: Fault) {
+        self.begin_ending(Verdict::Failed(rank, fault), now + LOSS_GRACE, Some(Signal::TERM));
+    }
+
+    fn begin_ending(&mut self, verdict: Verdict, kill_at: Duration, tell: Option<Signal>) {
+        if !matches!(self.phase, Phase::Running) {
+            return;
+        }
+        self.phase = Phase::Ending { verdict, kill_at };
+        if let Some(signal) = tell {
+            self.signal_all(signal);
+        }
+    }
+
+    fn kill(&mut self, now: Duration) {
+        if let Phase::Ending { verdict, .. } = &self.phase {
+            let (verdict, give_up_at) = (verdict.clone(), now + KILL_LIMIT);
+            self.phase = Phase::Killed { verdict, give_up_at };
+            self.signal_all(Signal::KILL);
+        }
+    }
+
+    fn signal_all(&mut self, signal: Signal) {
+        for rank in self.running() {
+            self.actions.push_back(Action::Signal(rank, signal));
+        }
+    }
+
+    fn signalled(&mut self, now: Duration, signal: Signal) {
+        match signal {
+            Signal::INT | Signal::TERM => self.asked_to_stop(now, signal),
+            Signal::TSTP => {
+                self.signal_all(signal);
+                self.actions.push_back(Action::StopSelf);
+            }
+            Signal::CONT => self.signal_all(signal),
+            other => {
+                self.signal_all(other);
+                self.passed_on.push(other);
+            }
+        }
+    }
+
+    fn asked_to_stop(&mut self, now: Duration, signal: Signal) {
+        match self.phase {
+            Phase::Running => {
+                let verdict = Verdict::Interrupted(signal);
+                self.begin_ending(verdict, now + STOP_GRACE, Some(signal));
+            }
+            // `timeout` and shells signal a process and then its group: the same wish, twice.
+            Phase::Ending { kill_at, .. } if now + STOP_GRACE < kill_at + IMPATIENCE => {}
+            // Somebody is impatient.
+            Phase::Ending { .. } => self.kill(now),
+            Phase::Killed { .. } => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,46 @@
+//! Starting the ranks of a job on one host, watching over them, and ending them all if one is lost.
+//!
+//! Two sides meet here. [`run`] is the launcher: it creates the job's memory, starts a process per rank,
+//! gives each its place over a socket, passes output and signals on, and sees to it that nothing is left.
+//! [`Membership`] is what a rank finds of it. Neither knows what the ranks do with the memory: this crate
+//! uses the packet sizes of `weft-wire` and the segments of the shared-memory link, and nothing above.
+//!
+//! What it keeps:
+//! - **Never silence.** The first rank that is lost is announced to the survivors at once and named to the
+//!   user with its last words; the survivors are gone within 100 ms.
+//! - **Nothing is left behind.** Ranks die with their launcher however it ends: their processes are told by
+//!   the system, programs behind wrappers by the end of the connection; what ranks started is ended with
+//!   their process groups, and what left those is adopted. There are no names in any file system.
+//! - **Every wait has a reason and an end**, but for the one on whoever reads the job's output.
+//! - Every byte from the other side of the socket is foreign.
+//!
+//! `unsafe` is needed in one module, `member::inherited`, to own a descriptor that arrives as a number.
+
+#![deny(unsafe_code)]
+
+mod channel;
+mod job;
+mod member;
+mod messages;
+mod orphans;
+mod outcome;
+mod output;
+mod program;
+mod signals;
+mod spawn;
+mod spec;
+mod start;
+mod supervise;
+mod words;
+
+pub use member::{InheritError, JoinError, Membership, PEER_LOST};
+pub use messages::{BadMessage, Options, RANKS_MAX};
+pub use outcome::{Ending, Failure, Fault, Outcome, Verdict};
+pub use output::OutputPlan;
+pub use program::{FindError, find_program, own_directory};
+pub use spec::{Binding, JobSpec, LaunchError};
+pub use start::start_if_asked;
+pub use supervise::run;
+pub use weft_link::bell::Cause;
+pub use weft_link_shm::{Settings, Supervisor, create_segments};
+pub use words::signal_name;

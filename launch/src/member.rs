@@ -1,0 +1,165 @@
+//! The rank's side of start-up: finding the job, joining it, and leaving it.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::thread;
+
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags};
+use rustix::process::{Signal, getpid, kill_process};
+use weft_wire::Rank;
+
+use crate::channel::{self, ReceiveError};
+use crate::messages::{BadMessage, Options, ToLauncher, ToRank, Welcome};
+use weft_link_shm::Settings;
+
+#[allow(unsafe_code)] // Its opening paragraph says why.
+mod inherited;
+
+pub use inherited::InheritError;
+pub(crate) use inherited::JOB;
+
+/// The exit status of a rank that ends because another one was lost: a victim, never the cause.
+pub const PEER_LOST: u8 = 77;
+
+/// Why a rank could not join its job.
+#[derive(Debug, thiserror::Error)]
+pub enum JoinError {
+    /// The socket to the launcher could not be taken over.
+    #[error("cannot join the job: {0}")]
+    Inherit(#[from] InheritError),
+    /// The launcher ended before it answered.
+    #[error("cannot join the job: the launcher is gone")]
+    LauncherGone,
+    /// What the launcher sent is not a message.
+    #[error("cannot join the job: the launcher's message is unusable: {0}")]
+    Bad(#[from] BadMessage),
+    /// The system refused.
+    #[error("cannot join the job: {0}")]
+    System(#[from] io::Error),
+}
+
+impl From<ReceiveError> for JoinError {
+    fn from(error: ReceiveError) -> Self {
+        match error {
+            ReceiveError::Closed => JoinError::LauncherGone,
+            ReceiveError::Bad(bad) => bad.into(),
+            ReceiveError::System(error) => JoinError::System(error.into()),
+        }
+    }
+}
+
+/// A rank's place in its job.
+///
+/// From [`find`](Self::find) on the process dies with its launcher, however that ends, because a thread of
+/// it waits for the connection to close: wrappers may stand between the two.
+#[derive(Debug)]
+pub struct Membership {
+    channel: Arc<OwnedFd>,
+    welcome: Welcome,
+    segments: Vec<OwnedFd>,
+}
+
+impl Membership {
+    /// Asks the launcher for this process's place; `None` if none started it, so that it is alone.
+    ///
+    /// To be called once, best before the process has other threads: only then can what it starts
+    /// tell that it is not a rank itself. Blocks until the launcher has answered.
+    ///
+    /// # Errors
+    /// [`JoinError`] if there is a launcher but no place.
+    pub fn find() -> Result<Option<Self>, JoinError> {
+        match inherited::take()? {
+            Some(channel) => Self::ask(channel).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn ask(channel: OwnedFd) -> Result<Self, JoinError> {
+        tell(&channel, &ToLauncher::Hello)?;
+        let received = channel::receive(&channel, RecvFlags::empty())?;
+        let message = ToRank::parse(&received.bytes)?;
+        let (got, needed) = (received.descriptors.len(), message.descriptors());
+        if got != needed {
+            return Err(BadMessage::Descriptors { got, needed }.into());
+        }
+        let ToRank::Welcome(welcome) = message else {
+            return Err(JoinError::Bad(BadMessage::Range("order")));
+        };
+        let channel = Arc::new(channel);
+        die_with(channel.clone())?;
+        Ok(Membership { channel, welcome, segments: received.descriptors })
+    }
+
+    /// Which rank this process is.
+    pub fn rank(&self) -> Rank {
+        self.welcome.rank
+    }
+
+    /// The sizes of the job's memory, the number of ranks among them.
+    pub fn settings(&self) -> &Settings {
+        &self.welcome.settings
+    }
+
+    /// The job's options by name.
+    pub fn options(&self) -> &Options {
+        &self.welcome.options
+    }
+
+    /// The segments of all ranks, by rank, close-on-exec. They are foreign: whoever maps them checks
+    /// size and seals. Empty when they have been taken before.
+    pub fn take_segments(&mut self) -> Vec<OwnedFd> {
+        std::mem::take(&mut self.segments)
+    }
+
+    /// Tells the launcher that this rank has mapped the memory and takes part.
+    ///
+    /// # Errors
+    /// [`JoinError::LauncherGone`] if there is nobody to tell.
+    pub fn joined(&self) -> Result<(), JoinError> {
+        tell(&self.channel, &ToLauncher::Joined)
+    }
+
+    /// Tells the launcher that this rank ends cleanly: exiting with 0 is fine from here on.
+    ///
+    /// # Errors
+    /// [`JoinError::LauncherGone`] if there is nobody to tell.
+    pub fn leaving(&self) -> Result<(), JoinError> {
+        tell(&self.channel, &ToLauncher::Leaving)
+    }
+
+    /// Tells the launcher why this rank gives up, in one line: its last words.
+    ///
+    /// A rank that gives up because it lost another one exits with [`PEER_LOST`] after this.
+    ///
+    /// # Errors
+    /// [`JoinError::LauncherGone`] if there is nobody to tell.
+    pub fn report(&self, words: &str) -> Result<(), JoinError> {
+        tell(&self.channel, &ToLauncher::Report(words.to_owned()))
+    }
+}
+
+fn tell(channel: &impl AsFd, message: &ToLauncher) -> Result<(), JoinError> {
+    channel::send(channel, &message.emit(), &[], SendFlags::empty()).map_err(|error| match error {
+        Errno::PIPE | Errno::CONNRESET => JoinError::LauncherGone,
+        other => JoinError::System(other.into()),
+    })
+}
+
+/// Starts the thread that ends this process when the launcher's end of the connection is closed.
+fn die_with(channel: Arc<OwnedFd>) -> io::Result<()> {
+    const STACK_BYTES: usize = 128 * 1024;
+    thread::Builder::new().name("weft-launcher".into()).stack_size(STACK_BYTES).spawn(
+        move || {
+            // The launcher says nothing more to a rank that it has welcomed, so this is one long wait.
+            while channel::receive(&*channel, RecvFlags::empty()).is_ok() {}
+            // Not `exit`: a rank whose launcher is gone must not run on in some handler or destructor.
+            let _ = kill_process(getpid(), Signal::KILL);
+        },
+    )?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,127 @@
+//! Taking over the socket that the launcher left open for this process.
+//!
+//! The one module of this crate with `unsafe` code: a descriptor that arrives as a number in the
+//! environment cannot be owned without it, and neither can the environment be changed.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::process;
+use std::sync::{Mutex, PoisonError};
+
+use rustix::io::{FdFlags, fcntl_setfd};
+
+/// The environment variable that makes a process a rank: `NUMBER:INODE` of its socket, or
+/// `taken:PROCESS` in what the process `PROCESS` starts after it has joined.
+pub(crate) const JOB: &str = "WEFT_JOB";
+
+/// Why the socket that the environment names could not be taken over.
+#[derive(Debug, thiserror::Error)]
+pub enum InheritError {
+    /// The variable is not what a launcher writes.
+    #[error(
+        "WEFT_JOB is {0:?}, which no launcher writes: unset it, or start the program with `weft run`"
+    )]
+    Variable(String),
+    /// This process has joined before.
+    #[error("this process has already joined its job, and may do so once")]
+    AlreadyJoined,
+    /// The socket did not come through.
+    #[error(
+        "descriptor {0}, the connection to the launcher, is not open: a wrapper between `weft run` and this \
+         program closed it (keep it open), or a rank started this program (unset WEFT_JOB for it)"
+    )]
+    NotOpen(RawFd),
+    /// The system refused.
+    #[error(transparent)]
+    System(#[from] io::Error),
+}
+
+/// Held while the socket is looked at and taken, so that two threads cannot both take it.
+static TAKING: Mutex<()> = Mutex::new(());
+
+/// The socket to the launcher, close-on-exec; `None` if this process is not a rank.
+pub(crate) fn take() -> Result<Option<OwnedFd>, InheritError> {
+    let Some(value) = env::var_os(JOB) else { return Ok(None) };
+    let (number, inode) = match parse(&value)? {
+        Variable::Taken { process } if process == process::id() => {
+            return Err(InheritError::AlreadyJoined);
+        }
+        Variable::Taken { .. } => return Ok(None),
+        Variable::Socket { number, inode } => (number, inode),
+    };
+    let socket = take_socket(number, inode)?;
+    mark_taken()?;
+    Ok(Some(socket))
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Variable {
+    Socket { number: RawFd, inode: u64 },
+    Taken { process: u32 },
+}
+
+fn parse(value: &OsStr) -> Result<Variable, InheritError> {
+    let text = value.to_string_lossy();
+    let parsed = text.split_once(':').and_then(|(left, right)| match left {
+        "taken" => Some(Variable::Taken { process: right.parse().ok()? }),
+        _ => {
+            let number = left.parse().ok().filter(|&number| number > 2)?;
+            Some(Variable::Socket { number, inode: right.parse().ok()? })
+        }
+    });
+    parsed.ok_or_else(|| InheritError::Variable(text.into_owned()))
+}
+
+fn take_socket(number: RawFd, inode: u64) -> Result<OwnedFd, InheritError> {
+    let _taking = TAKING.lock().unwrap_or_else(PoisonError::into_inner);
+    if !is_that_socket(number, inode) {
+        return Err(InheritError::NotOpen(number));
+    }
+    if is_close_on_exec(number)? {
+        return Err(InheritError::AlreadyJoined);
+    }
+    // SAFETY: the descriptor is open, and nobody else owns it. It is the socket whose inode the launcher
+    // named, so it was open before this program began; such a descriptor is owned by whoever takes it
+    // over, which is only this function. It did not do so before, or the descriptor would be
+    // close-on-exec, and it is not doing so in another thread, because this one holds `TAKING`.
+    let socket = unsafe { OwnedFd::from_raw_fd(number) };
+    fcntl_setfd(&socket, FdFlags::CLOEXEC).map_err(io::Error::from)?;
+    Ok(socket)
+}
+
+fn is_that_socket(number: RawFd, inode: u64) -> bool {
+    fs::read_link(format!("/proc/self/fd/{number}"))
+        .is_ok_and(|link| link.as_os_str() == OsStr::new(&format!("socket:[{inode}]")))
+}
+
+fn is_close_on_exec(number: RawFd) -> io::Result<bool> {
+    let text = fs::read_to_string(format!("/proc/self/fdinfo/{number}"))?;
+    let flags = text.lines().find_map(|line| line.strip_prefix("flags:"));
+    let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok());
+    Ok(flags.ok_or(io::ErrorKind::InvalidData)? & rustix::fs::OFlags::CLOEXEC.bits() != 0)
+}
+
+/// Says in the environment that the socket is taken, so that what this process starts is no rank.
+///
+/// Left undone in a process that has several threads already: there the program that a rank starts
+/// finds the socket closed, and says so.
+fn mark_taken() -> io::Result<()> {
+    if !is_single_threaded()? {
+        return Ok(());
+    }
+    let value = format!("taken:{}", process::id());
+    // SAFETY: nobody reads or writes the environment at the same time, because this process has no
+    // other thread, and only this one could start another.
+    unsafe { env::set_var(JOB, value) };
+    Ok(())
+}
+
+fn is_single_threaded() -> io::Result<bool> {
+    Ok(fs::read_dir("/proc/self/task")?.count() == 1)
+}
+
+#[cfg(test)]
+mod tests;

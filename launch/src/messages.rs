@@ -1,0 +1,340 @@
+//! What launcher and rank say to each other: layouts, and parsing that trusts nobody.
+//!
+//! ```text
+//! every message:  mark "weft" (4) | version (2) | kind (2) | body
+//! Start:          launcher's process (4) | core + 1, or 0 for any (2)          with 1 descriptor
+//! Welcome:        rank (2) | ranks (2) | window (2) | frame bytes (4) | frames (4)
+//!                 | options (2) | options x { name, value }                     with `ranks` descriptors
+//! Hello, Joined, Leaving:  nothing
+//! Report:         text
+//! CannotStart:    errno (4)
+//! a text:         length (2) | bytes, UTF-8
+//! ```
+//!
+//! Numbers are little-endian. A message is one datagram, so it has no length of its own; bytes
+//! beyond its body are refused.
+
+use std::collections::BTreeMap;
+
+use weft_wire::Rank;
+
+use weft_link_shm::Settings;
+
+/// Options of a job by name, such as `preset` or `tree`; what they mean is not the launcher's concern.
+pub type Options = BTreeMap<String, String>;
+
+/// The version of these layouts, raised whenever one changes.
+pub const VERSION: u16 = 1;
+/// The most ranks that a job may have on one host.
+pub const RANKS_MAX: u16 = 64;
+/// Bytes of the longest message.
+pub const MESSAGE_BYTES_MAX: usize = 32 * 1024;
+/// Bytes of the longest text; a longer report is cut.
+pub const TEXT_BYTES_MAX: usize = 2048;
+/// The most options that a job may have.
+pub const OPTIONS_MAX: usize = 64;
+
+const MARK: [u8; 4] = *b"weft";
+
+/// What the launcher tells a rank.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ToRank {
+    /// To the process that is about to become the rank's program.
+    Start(Start),
+    /// To the program, once it has said hello.
+    Welcome(Welcome),
+}
+
+/// What a process must know to become a rank's program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// The launcher's process identifier.
+    pub launcher: u32,
+    /// The core to stay on; `None` for any.
+    pub core: Option<u16>,
+}
+
+/// What a rank must know to join.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Welcome {
+    /// Which rank the reader is.
+    pub rank: Rank,
+    /// The sizes of the job's memory, the number of ranks among them.
+    pub settings: Settings,
+    /// The job's options.
+    pub options: Options,
+}
+
+/// What a rank tells the launcher.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ToLauncher {
+    /// The program asks to join.
+    Hello,
+    /// The program has mapped the job's memory.
+    Joined,
+    /// The program ends cleanly; exiting with 0 is fine from here on.
+    Leaving,
+    /// Why the program gives up.
+    Report(String),
+    /// The program could not be executed, for the reason of this `errno`.
+    CannotStart(i32),
+}
+
+/// Why bytes are not a message.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadMessage {
+    /// The first bytes are not Weft's.
+    #[error("it does not begin as Weft's messages do")]
+    Mark,
+    /// The other side was built from another release.
+    #[error(
+        "it speaks version {theirs} where this program speaks {VERSION}: build both from the same release"
+    )]
+    Version {
+        /// The version in the message.
+        theirs: u16,
+    },
+    /// No message has this number, or not in this direction.
+    #[error("its kind {0} is not known")]
+    Kind(u16),
+    /// The bytes end before the message does.
+    #[error("it ends too early")]
+    Short,
+    /// Bytes are left over, or the message is longer than any can be.
+    #[error("it is too long")]
+    Long,
+    /// A text is not UTF-8.
+    #[error("a text in it is not UTF-8")]
+    Text,
+    /// A number is out of its range.
+    #[error("its {0} is out of range")]
+    Range(&'static str),
+    /// It came with more or fewer descriptors than it needs.
+    #[error("it came with {got} descriptors and needs {needed}")]
+    Descriptors {
+        /// How many came.
+        got: usize,
+        /// How many the message needs.
+        needed: usize,
+    },
+}
+
+const START: u16 = 1;
+const WELCOME: u16 = 2;
+const HELLO: u16 = 16;
+const JOINED: u16 = 17;
+const LEAVING: u16 = 18;
+const REPORT: u16 = 19;
+const CANNOT_START: u16 = 20;
+
+impl ToRank {
+    /// The message as bytes.
+    ///
+    /// # Panics
+    /// If the options break the limits that [`check_options`] checks.
+    pub fn emit(&self) -> Vec<u8> {
+        match self {
+            ToRank::Start(start) => {
+                let mut bytes = begin(START);
+                bytes.extend(start.launcher.to_le_bytes());
+                bytes.extend(start.core.map_or(0, |core| core + 1).to_le_bytes());
+                bytes
+            }
+            ToRank::Welcome(welcome) => emit_welcome(welcome),
+        }
+    }
+
+    /// The message in `bytes`.
+    ///
+    /// # Errors
+    /// [`BadMessage`] if there is none.
+    pub fn parse(bytes: &[u8]) -> Result<Self, BadMessage> {
+        let (kind, mut body) = open(bytes)?;
+        let message = match kind {
+            START => {
+                let launcher = body.u32()?;
+                ToRank::Start(Start { launcher, core: body.u16()?.checked_sub(1) })
+            }
+            WELCOME => ToRank::Welcome(parse_welcome(&mut body)?),
+            other => return Err(BadMessage::Kind(other)),
+        };
+        body.end()?;
+        Ok(message)
+    }
+
+    /// How many descriptors come with this message.
+    pub fn descriptors(&self) -> usize {
+        match self {
+            ToRank::Start(_) => 1,
+            ToRank::Welcome(welcome) => usize::from(welcome.settings.ranks),
+        }
+    }
+}
+
+impl ToLauncher {
+    /// The message as bytes; a report is cut to [`TEXT_BYTES_MAX`].
+    pub fn emit(&self) -> Vec<u8> {
+        match self {
+            ToLauncher::Hello => begin(HELLO),
+            ToLauncher::Joined => begin(JOINED),
+            ToLauncher::Leaving => begin(LEAVING),
+            ToLauncher::Report(text) => {
+                let mut bytes = begin(REPORT);
+                put_text(&mut bytes, cut(text));
+                bytes
+            }
+            ToLauncher::CannotStart(errno) => {
+                let mut bytes = begin(CANNOT_START);
+                bytes.extend(errno.to_le_bytes());
+                bytes
+            }
+        }
+    }
+
+    /// The message in `bytes`.
+    ///
+    /// # Errors
+    /// [`BadMessage`] if there is none.
+    pub fn parse(bytes: &[u8]) -> Result<Self, BadMessage> {
+        let (kind, mut body) = open(bytes)?;
+        let message = match kind {
+            HELLO => ToLauncher::Hello,
+            JOINED => ToLauncher::Joined,
+            LEAVING => ToLauncher::Leaving,
+            REPORT => ToLauncher::Report(body.text()?),
+            CANNOT_START => ToLauncher::CannotStart(body.u32()?.cast_signed()),
+            other => return Err(BadMessage::Kind(other)),
+        };
+        body.end()?;
+        Ok(message)
+    }
+}
+
+/// Whether these options fit into a message.
+///
+/// # Errors
+/// [`BadMessage::Range`] if there are too many or one is too long.
+pub fn check_options(options: &Options) -> Result<(), BadMessage> {
+    let text_fits = |text: &String| text.len() <= TEXT_BYTES_MAX;
+    let bytes: usize = options.iter().map(|(name, value)| name.len() + value.len() + 4).sum();
+    let fits = options.len() <= OPTIONS_MAX
+        && options.iter().all(|(name, value)| text_fits(name) && text_fits(value))
+        && bytes <= MESSAGE_BYTES_MAX - 64;
+    if fits { Ok(()) } else { Err(BadMessage::Range("set of options")) }
+}
+
+fn emit_welcome(welcome: &Welcome) -> Vec<u8> {
+    assert_eq!(check_options(&welcome.options), Ok(()), "options are checked before a job starts");
+    let Settings { ranks, window_packets, frame_bytes, frames } = welcome.settings;
+    let mut bytes = begin(WELCOME);
+    bytes.extend(welcome.rank.0.to_le_bytes());
+    bytes.extend(ranks.to_le_bytes());
+    bytes.extend(window_packets.to_le_bytes());
+    bytes.extend(frame_bytes.to_le_bytes());
+    bytes.extend(frames.to_le_bytes());
+    bytes.extend((welcome.options.len() as u16).to_le_bytes());
+    for (name, value) in &welcome.options {
+        put_text(&mut bytes, name);
+        put_text(&mut bytes, value);
+    }
+    bytes
+}
+
+fn parse_welcome(body: &mut Body<'_>) -> Result<Welcome, BadMessage> {
+    let rank = Rank(body.u16()?);
+    let ranks = body.u16()?;
+    if !(1..=RANKS_MAX).contains(&ranks) {
+        return Err(BadMessage::Range("number of ranks"));
+    }
+    if rank.0 >= ranks {
+        return Err(BadMessage::Range("rank"));
+    }
+    let window_packets = body.u16()?;
+    let frame_bytes = body.u32()?;
+    let frames = body.u32()?;
+    let settings = Settings { ranks, window_packets, frame_bytes, frames };
+    let count = usize::from(body.u16()?);
+    if count > OPTIONS_MAX {
+        return Err(BadMessage::Range("number of options"));
+    }
+    let mut options = Options::new();
+    for _ in 0..count {
+        let name = body.text()?;
+        if options.insert(name, body.text()?).is_some() {
+            return Err(BadMessage::Range("set of options"));
+        }
+    }
+    Ok(Welcome { rank, settings, options })
+}
+
+fn begin(kind: u16) -> Vec<u8> {
+    let mut bytes = MARK.to_vec();
+    bytes.extend(VERSION.to_le_bytes());
+    bytes.extend(kind.to_le_bytes());
+    bytes
+}
+
+fn put_text(bytes: &mut Vec<u8>, text: &str) {
+    bytes.extend((text.len() as u16).to_le_bytes());
+    bytes.extend(text.as_bytes());
+}
+
+/// The longest beginning of `text` that fits into a message.
+fn cut(text: &str) -> &str {
+    let mut end = text.len().min(TEXT_BYTES_MAX);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+fn open(bytes: &[u8]) -> Result<(u16, Body<'_>), BadMessage> {
+    let mut body = Body(bytes);
+    if body.take::<4>()? != MARK {
+        return Err(BadMessage::Mark);
+    }
+    let theirs = body.u16()?;
+    if theirs != VERSION {
+        return Err(BadMessage::Version { theirs });
+    }
+    if bytes.len() > MESSAGE_BYTES_MAX {
+        return Err(BadMessage::Long);
+    }
+    Ok((body.u16()?, body))
+}
+
+/// The bytes of a message that are not yet read.
+struct Body<'a>(&'a [u8]);
+
+impl Body<'_> {
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], BadMessage> {
+        let (taken, rest) = self.0.split_first_chunk::<N>().ok_or(BadMessage::Short)?;
+        self.0 = rest;
+        Ok(*taken)
+    }
+
+    fn u16(&mut self) -> Result<u16, BadMessage> {
+        self.take().map(u16::from_le_bytes)
+    }
+
+    fn u32(&mut self) -> Result<u32, BadMessage> {
+        self.take().map(u32::from_le_bytes)
+    }
+
+    fn text(&mut self) -> Result<String, BadMessage> {
+        let length = usize::from(self.u16()?);
+        if length > TEXT_BYTES_MAX {
+            return Err(BadMessage::Range("text"));
+        }
+        let (text, rest) = self.0.split_at_checked(length).ok_or(BadMessage::Short)?;
+        self.0 = rest;
+        String::from_utf8(text.to_vec()).map_err(|_| BadMessage::Text)
+    }
+
+    fn end(&self) -> Result<(), BadMessage> {
+        if self.0.is_empty() { Ok(()) } else { Err(BadMessage::Long) }
+    }
+}
+
+#[cfg(test)]
+mod tests;

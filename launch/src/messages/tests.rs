@@ -1,0 +1,109 @@
+use super::*;
+use proptest::collection::{btree_map, vec};
+use proptest::prelude::*;
+
+fn any_welcome() -> impl Strategy<Value = ToRank> {
+    let options = btree_map(".{0,20}", ".{0,40}", 0..8);
+    (1..=RANKS_MAX, any::<u16>(), any::<u16>(), any::<u32>(), any::<u32>(), options).prop_map(
+        |(ranks, rank, window_packets, frame_bytes, frames, options)| {
+            let settings = Settings { ranks, window_packets, frame_bytes, frames };
+            ToRank::Welcome(Welcome { rank: Rank(rank % ranks), settings, options })
+        },
+    )
+}
+
+fn any_start() -> impl Strategy<Value = ToRank> {
+    (any::<u32>(), proptest::option::of(0..u16::MAX))
+        .prop_map(|(launcher, core)| ToRank::Start(Start { launcher, core }))
+}
+
+fn any_to_launcher() -> impl Strategy<Value = ToLauncher> {
+    prop_oneof![
+        Just(ToLauncher::Hello),
+        Just(ToLauncher::Joined),
+        Just(ToLauncher::Leaving),
+        ".{0,200}".prop_map(ToLauncher::Report),
+        any::<i32>().prop_map(ToLauncher::CannotStart),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn parse_undoes_emit(to_rank in prop_oneof![any_welcome(), any_start()], to_launcher in any_to_launcher()) {
+        prop_assert_eq!(ToRank::parse(&to_rank.emit()), Ok(to_rank));
+        prop_assert_eq!(ToLauncher::parse(&to_launcher.emit()), Ok(to_launcher));
+    }
+
+    #[test]
+    fn any_bytes_parse_or_are_refused(bytes in vec(any::<u8>(), 0..200)) {
+        prop_assert!(ToRank::parse(&bytes).is_err());
+        prop_assert!(ToLauncher::parse(&bytes).is_err());
+    }
+
+    #[test]
+    fn any_body_parses_to_what_it_emits_or_is_refused(kind in 0..24u16, body in vec(any::<u8>(), 0..200)) {
+        let bytes = [begin(kind), body].concat();
+        if let Ok(message) = ToRank::parse(&bytes) {
+            prop_assert_eq!(ToRank::parse(&message.emit()), Ok(message));
+        }
+        if let Ok(message) = ToLauncher::parse(&bytes) {
+            prop_assert_eq!(message.emit(), bytes);
+        }
+    }
+
+    #[test]
+    fn a_changed_byte_never_breaks_the_rules(welcome in any_welcome(), at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+        let mut bytes = welcome.emit();
+        let at = at.index(bytes.len());
+        bytes[at] = byte;
+        if let Ok(ToRank::Welcome(welcome)) = ToRank::parse(&bytes) {
+            prop_assert!((1..=RANKS_MAX).contains(&welcome.settings.ranks));
+            prop_assert!(welcome.rank.0 < welcome.settings.ranks);
+        }
+    }
+
+    #[test]
+    fn a_message_cut_short_is_refused(welcome in any_welcome(), at in any::<prop::sample::Index>()) {
+        let bytes = welcome.emit();
+        let at = at.index(bytes.len());
+        prop_assert_eq!(ToRank::parse(&bytes[..at]), Err(BadMessage::Short));
+    }
+}
+
+#[test]
+fn bytes_beyond_a_message_are_refused() {
+    let bytes = [ToLauncher::Joined.emit(), vec![0]].concat();
+    assert_eq!(ToLauncher::parse(&bytes), Err(BadMessage::Long));
+}
+
+#[test]
+fn another_version_is_refused_before_anything_else_is_read() {
+    let bytes = [&MARK[..], &[9, 0, 0xff]].concat();
+    assert_eq!(ToRank::parse(&bytes), Err(BadMessage::Version { theirs: 9 }));
+}
+
+#[test]
+fn a_rank_beyond_the_job_is_refused() {
+    let settings = Settings::new(4);
+    let welcome = Welcome { rank: Rank(4), settings, options: Options::new() };
+    let bytes = ToRank::Welcome(welcome).emit();
+    assert_eq!(ToRank::parse(&bytes), Err(BadMessage::Range("rank")));
+}
+
+#[test]
+fn a_long_report_is_cut_between_characters() {
+    let report = "é".repeat(TEXT_BYTES_MAX);
+    let kept = "é".repeat(TEXT_BYTES_MAX / 2);
+    let parsed = ToLauncher::parse(&ToLauncher::Report(report).emit());
+    assert_eq!(parsed, Ok(ToLauncher::Report(kept)));
+}
+
+#[test]
+fn too_many_or_too_long_options_are_found_before_they_are_sent() {
+    let many = (0..=OPTIONS_MAX).map(|n| (n.to_string(), String::new())).collect();
+    let long = Options::from([("tree".into(), "x".repeat(TEXT_BYTES_MAX + 1))]);
+    let most = (0..OPTIONS_MAX).map(|n| (n.to_string(), "x".repeat(400))).collect();
+    assert_eq!(check_options(&many), Err(BadMessage::Range("set of options")));
+    assert_eq!(check_options(&long), Err(BadMessage::Range("set of options")));
+    assert_eq!(check_options(&most), Ok(()));
+}

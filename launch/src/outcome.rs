@@ -1,0 +1,214 @@
+//! How a job came out, in words and as an exit status.
+
+use std::fmt;
+use std::io;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use weft_wire::Rank;
+
+use crate::words::signal_name;
+use weft_link::bell::Cause;
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// By itself, with this status.
+    Exited(i32),
+    /// By the signal of this number.
+    Killed(i32),
+}
+
+impl From<Ending> for Cause {
+    fn from(ending: Ending) -> Self {
+        match ending {
+            Ending::Exited(status) => Cause::Exited(status as u8),
+            Ending::Killed(signal) => Cause::Killed(signal as u8),
+        }
+    }
+}
+
+/// What a rank did that ended the job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// A signal killed it.
+    Killed {
+        /// The signal's number.
+        signal: i32,
+    },
+    /// It exited with a status other than 0.
+    Exited {
+        /// That status.
+        status: i32,
+    },
+    /// It exited with 0 after it had joined, without having said that it leaves.
+    LeftEarly,
+    /// It exited with 0 without joining a job that others have joined.
+    NeverJoined,
+    /// It was still running when all should have joined, and had not.
+    LateJoin {
+        /// How long it had.
+        limit: Duration,
+    },
+    /// Its program could not be executed.
+    CannotStart {
+        /// The system's reason.
+        errno: i32,
+    },
+    /// It sent the launcher what is no message.
+    BadMessage(String),
+}
+
+/// The rank that ended the job, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The rank.
+    pub rank: Rank,
+    /// How many ranks the job had.
+    pub ranks: u16,
+    /// The process that was this rank.
+    pub process: u32,
+    /// The host it ran on.
+    pub host: String,
+    /// The program it ran.
+    pub program: String,
+    /// What it did.
+    pub fault: Fault,
+    /// What it reported, or its last line on standard error.
+    pub last_words: Option<String>,
+}
+
+/// How a job came out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Every rank left cleanly.
+    Completed,
+    /// Every rank exited with 0 and none joined: not a program that uses Weft.
+    NotWeft {
+        /// The program.
+        program: String,
+    },
+    /// A rank ended the job.
+    Failed(Box<Failure>),
+    /// The launcher was told to end the job, by the signal of this number.
+    Interrupted {
+        /// That signal.
+        signal: i32,
+    },
+    /// Whoever read the job's output has stopped.
+    OutputClosed,
+}
+
+/// How a job came out: the verdict, and what could not be cleaned up.
+///
+/// Displayed, it is one line for people, without the name of the launcher before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// How the job came out.
+    pub verdict: Verdict,
+    /// Processes that did not disappear though they were killed; the system holds them.
+    pub stuck: Vec<u32>,
+}
+
+impl Outcome {
+    /// The exit status that says so: that of the rank that ended the job, 128 and the signal for signals.
+    pub fn status(&self) -> u8 {
+        match &self.verdict {
+            Verdict::Completed => u8::from(!self.stuck.is_empty()),
+            Verdict::NotWeft { .. } => 1,
+            Verdict::Failed(failure) => failure.fault.status(),
+            Verdict::Interrupted { signal } => of_signal(*signal),
+            Verdict::OutputClosed => of_signal(Signal::PIPE.as_raw()),
+        }
+    }
+
+    /// Whether there is nothing to tell: all went well, or whoever asks knows already.
+    pub fn is_silent(&self) -> bool {
+        let quiet = matches!(self.verdict, Verdict::Completed | Verdict::OutputClosed);
+        quiet && self.stuck.is_empty()
+    }
+}
+
+impl Fault {
+    fn status(&self) -> u8 {
+        match self {
+            Fault::Killed { signal } => of_signal(*signal),
+            Fault::Exited { status } => u8::try_from(*status).unwrap_or(1),
+            Fault::CannotStart { .. } => 126,
+            Fault::LeftEarly
+            | Fault::NeverJoined
+            | Fault::LateJoin { .. }
+            | Fault::BadMessage(_) => 1,
+        }
+    }
+}
+
+fn of_signal(signal: i32) -> u8 {
+    u8::try_from(128 + signal).unwrap_or(1)
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.verdict {
+            Verdict::Completed => write!(f, "every rank left cleanly")?,
+            Verdict::NotWeft { program } => {
+                write!(f, "{program} exited without joining the job: is it a Weft program?")?;
+            }
+            Verdict::Failed(failure) => failure.fmt(f)?,
+            Verdict::Interrupted { signal } => {
+                write!(f, "the job was ended by signal {signal} ({})", signal_name(*signal))?;
+            }
+            Verdict::OutputClosed => write!(f, "the job was ended: nobody reads its output")?,
+        }
+        if !self.stuck.is_empty() {
+            let list: Vec<_> = self.stuck.iter().map(u32::to_string).collect();
+            let list = list.join(", ");
+            write!(f, "; killed but not gone, because the system holds them: process {list}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Failure { rank, ranks, process, host, program, .. } = self;
+        if let Fault::CannotStart { errno } = self.fault {
+            let reason = io::Error::from_raw_os_error(errno);
+            return write!(f, "cannot start {program} on {host}: {reason}");
+        }
+        write!(f, "rank {rank} of {ranks} (pid {process}, host {host}) ")?;
+        match &self.fault {
+            Fault::Killed { signal } => {
+                write!(f, "was killed by signal {signal} ({})", signal_name(*signal))?;
+            }
+            Fault::Exited { status } => write!(f, "exited with status {status}")?,
+            Fault::LeftEarly => f.write_str(
+                "exited with status 0 before the job ended (it left without saying so: \
+                 return from main, or drop the Weft context, instead of calling exit)",
+            )?,
+            Fault::NeverJoined => f.write_str(
+                "exited with status 0 without joining the job, which other ranks have joined",
+            )?,
+            Fault::LateJoin { limit } => write!(
+                f,
+                "has not joined the job within {} s: is {program} a Weft program? (--join-limit gives it longer)",
+                limit.as_secs_f64(),
+            )?,
+            Fault::BadMessage(what) => {
+                write!(f, "sent the launcher a message that is unusable: {what}")?;
+            }
+            Fault::CannotStart { .. } => unreachable!("said above"),
+        }
+        if let Some(words) = &self.last_words {
+            write!(f, "; its last words: {words:?}")?;
+        }
+        match ranks - 1 {
+            0 => Ok(()),
+            1 => write!(f, "; the other rank ended"),
+            others => write!(f, "; the other {others} ranks ended"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

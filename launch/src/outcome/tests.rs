@@ -1,0 +1,78 @@
+use super::*;
+
+fn failed(ranks: u16, fault: Fault, last_words: Option<&str>) -> Outcome {
+    let failure = Failure {
+        rank: Rank(2),
+        ranks,
+        process: 1234,
+        host: "h".into(),
+        program: "asp".into(),
+        fault,
+        last_words: last_words.map(str::to_owned),
+    };
+    Outcome { verdict: Verdict::Failed(Box::new(failure)), stuck: Vec::new() }
+}
+
+#[test]
+fn a_killed_rank_is_named_with_its_last_words() {
+    let outcome = failed(4, Fault::Killed { signal: 9 }, Some("no row 17"));
+    assert_eq!(
+        outcome.to_string(),
+        "rank 2 of 4 (pid 1234, host h) was killed by signal 9 (SIGKILL); \
+         its last words: \"no row 17\"; the other 3 ranks ended"
+    );
+    assert_eq!(outcome.status(), 137);
+}
+
+#[test]
+fn an_exit_status_is_passed_on() {
+    let outcome = failed(3, Fault::Exited { status: 3 }, None);
+    let line = "rank 2 of 3 (pid 1234, host h) exited with status 3; the other 2 ranks ended";
+    assert_eq!(outcome.to_string(), line);
+    assert_eq!(outcome.status(), 3);
+}
+
+#[test]
+fn leaving_without_a_word_is_explained_and_is_a_failure() {
+    let outcome = failed(2, Fault::LeftEarly, None);
+    assert_eq!(
+        outcome.to_string(),
+        "rank 2 of 2 (pid 1234, host h) exited with status 0 before the job ended (it left without \
+         saying so: return from main, or drop the Weft context, instead of calling exit); the other rank ended"
+    );
+    assert_eq!(outcome.status(), 1);
+}
+
+#[test]
+fn every_other_fault_has_its_line_and_status() {
+    let line = |fault: Fault| failed(1, fault.clone(), None).to_string();
+    let who = "rank 2 of 1 (pid 1234, host h)";
+    let late = Fault::LateJoin { limit: Duration::from_secs(30) };
+    assert_eq!(
+        line(late.clone()),
+        format!(
+            "{who} has not joined the job within 30 s: is asp a Weft program? (--join-limit gives it longer)"
+        )
+    );
+    assert_eq!(
+        line(Fault::CannotStart { errno: 8 }),
+        "cannot start asp on h: Exec format error (os error 8)"
+    );
+    assert_eq!(
+        line(Fault::BadMessage("it ends too early".into())),
+        format!("{who} sent the launcher a message that is unusable: it ends too early")
+    );
+    assert_eq!(failed(1, late, None).status(), 1);
+    assert_eq!(failed(1, Fault::CannotStart { errno: 8 }, None).status(), 126);
+}
+
+#[test]
+fn what_is_stuck_is_said_and_is_never_a_success() {
+    let outcome = Outcome { verdict: Verdict::Completed, stuck: vec![7, 9] };
+    assert!(!outcome.is_silent());
+    assert_eq!(outcome.status(), 1);
+    assert_eq!(
+        outcome.to_string(),
+        "every rank left cleanly; killed but not gone, because the system holds them: process 7, 9"
+    );
+}

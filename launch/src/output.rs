@@ -1,0 +1,191 @@
+//! The ranks' output: read from their pipes, cut into lines, passed on without mixing them.
+//!
+//! What is held is bounded: a rank whose output is not taken blocks when its pipe is full, as it would
+//! if it wrote to the terminal itself.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::io::{Errno, read, retry_on_intr};
+use weft_wire::Rank;
+
+use crate::words::LastWords;
+
+mod pieces;
+mod sink;
+
+use pieces::Pieces;
+use sink::Sink;
+
+/// Where the ranks' output goes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OutputPlan {
+    /// Whether every line begins with the rank that wrote it.
+    pub label: bool,
+    /// Write `rank-N.out` and `rank-N.err` here, instead of to the launcher's own streams.
+    pub directory: Option<PathBuf>,
+}
+
+/// Bytes read from a rank at once.
+const READ_BYTES: usize = 16 * 1024;
+/// Bytes read from a rank that has ended: more than a pipe holds unless somebody still writes.
+const LAST_BYTES_MAX: usize = 2 * 1024 * 1024;
+
+/// What a rank writes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Out,
+    Err,
+}
+
+#[derive(Debug)]
+struct Stream {
+    pipe: Option<OwnedFd>,
+    pieces: Pieces,
+    label: String,
+    sink: usize,
+    words: LastWords,
+}
+
+/// All streams, standard output before standard error for each rank, and all sinks.
+#[derive(Debug)]
+pub(crate) struct Output {
+    streams: Vec<Stream>,
+    sinks: Vec<Sink>,
+    /// Whether the first sink is the launcher's standard output, which ends the job when it is closed.
+    to_own_streams: bool,
+}
+
+impl Output {
+    /// No streams yet, and the sinks that the plan asks for.
+    ///
+    /// # Errors
+    /// The path that could not be created, and why.
+    pub fn open(plan: &OutputPlan, ranks: u16) -> Result<Self, (PathBuf, io::Error)> {
+        let sinks = match &plan.directory {
+            Some(directory) => open_files(directory, ranks)?,
+            None => {
+                let own = |error| (PathBuf::from("standard output"), error);
+                let out = Sink::stream(io::stdout().as_fd()).map_err(own)?;
+                vec![out, Sink::stream(io::stderr().as_fd()).map_err(own)?]
+            }
+        };
+        Ok(Output { streams: Vec::new(), sinks, to_own_streams: plan.directory.is_none() })
+    }
+
+    /// Adds the streams of the next rank.
+    pub fn add_rank(&mut self, plan: &OutputPlan, out: OwnedFd, err: OwnedFd) -> io::Result<()> {
+        let rank = self.streams.len() / 2;
+        let label = if plan.label { format!("[{rank}] ") } else { String::new() };
+        for (kind, pipe) in [out, err].into_iter().enumerate() {
+            let flags = rustix::fs::fcntl_getfl(&pipe)?;
+            rustix::fs::fcntl_setfl(&pipe, flags | rustix::fs::OFlags::NONBLOCK)?;
+            let sink = if self.to_own_streams { kind } else { 2 * rank + kind };
+            self.streams.push(Stream {
+                pipe: Some(pipe),
+                pieces: Pieces::default(),
+                label: label.clone(),
+                sink,
+                words: LastWords::default(),
+            });
+        }
+        Ok(())
+    }
+
+    /// The streams that can be read from as far as their sinks have room, by number.
+    pub fn readable(&self) -> impl Iterator<Item = (usize, &OwnedFd)> {
+        let numbered = self.streams.iter().enumerate();
+        numbered.filter_map(|(number, stream)| {
+            let pipe = stream.pipe.as_ref()?;
+            self.sinks[stream.sink].has_room().then_some((number, pipe))
+        })
+    }
+
+    /// The sinks that have something to write, by number.
+    pub fn writable(&self) -> impl Iterator<Item = (usize, &OwnedFd)> {
+        let numbered = self.sinks.iter().enumerate();
+        numbered.filter_map(|(number, sink)| Some((number, sink.waits_for()?)))
+    }
+
+    /// Reads once from a stream that is ready.
+    pub fn read_some(&mut self, number: usize) {
+        let stream = &mut self.streams[number];
+        let Some(pipe) = &stream.pipe else { return };
+        let mut bytes = [0; READ_BYTES];
+        match retry_on_intr(|| read(pipe, &mut bytes)) {
+            Err(Errno::AGAIN) => {}
+            Ok(0) | Err(_) => self.close(number),
+            Ok(count) => {
+                let Stream { pieces, label, sink, words, .. } = stream;
+                pieces.take_in(&bytes[..count], |piece| {
+                    words.say(piece);
+                    self.sinks[*sink].push(number, label, piece);
+                });
+            }
+        }
+    }
+
+    /// Writes once to a sink that is ready. Returns whether the job's output still has a reader.
+    pub fn write_some(&mut self, number: usize) -> bool {
+        let has_reader = self.sinks[number].write_some();
+        has_reader || !self.to_own_streams || number != Kind::Out as usize
+    }
+
+    /// Reads all that a rank, which has ended, wrote to one of its streams.
+    pub fn read_rest(&mut self, rank: Rank, kind: Kind) {
+        let number = 2 * rank.index() + kind as usize;
+        for _ in 0..LAST_BYTES_MAX / READ_BYTES {
+            let Some(pipe) = &self.streams[number].pipe else { return };
+            match rustix::io::ioctl_fionread(pipe) {
+                Ok(waiting) if waiting > 0 => self.read_some(number),
+                _ => return,
+            }
+        }
+    }
+
+    /// Ends the streams of a rank: nobody writes to them any more.
+    pub fn close_rank(&mut self, rank: Rank) {
+        for kind in [Kind::Out, Kind::Err] {
+            self.close(2 * rank.index() + kind as usize);
+        }
+    }
+
+    /// The last line on a rank's standard error.
+    pub fn last_words(&self, rank: Rank) -> Option<&str> {
+        self.streams[2 * rank.index() + Kind::Err as usize].words.get()
+    }
+
+    /// Ends the last line on standard error, where the launcher is about to write its own.
+    pub fn end_line(&mut self) {
+        if self.to_own_streams {
+            self.sinks[Kind::Err as usize].end_line();
+        }
+    }
+
+    fn close(&mut self, number: usize) {
+        let Stream { pipe, pieces, label, sink, words } = &mut self.streams[number];
+        *pipe = None;
+        pieces.finish(|piece| {
+            words.say(piece);
+            self.sinks[*sink].push(number, label, piece);
+        });
+    }
+}
+
+fn open_files(directory: &Path, ranks: u16) -> Result<Vec<Sink>, (PathBuf, io::Error)> {
+    let failed = |path: &Path| {
+        let path = path.to_path_buf();
+        move |error| (path, error)
+    };
+    fs::create_dir_all(directory).map_err(failed(directory))?;
+    let mut sinks = Vec::new();
+    for rank in 0..ranks {
+        for kind in ["out", "err"] {
+            let path = directory.join(format!("rank-{rank}.{kind}"));
+            sinks.push(Sink::file(File::create(&path).map_err(failed(&path))?));
+        }
+    }
+    Ok(sinks)
+}

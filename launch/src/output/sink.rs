@@ -1,0 +1,118 @@
+//! Where pieces of output go: a queue of bounded length before a descriptor that may be slow.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::IsTerminal;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+
+use rustix::fs::{FileType, Mode, OFlags, fstat, open};
+use rustix::io::{Errno, retry_on_intr, write};
+
+/// Bytes in the queue from which on no more is read from the ranks.
+pub(crate) const QUEUE_BYTES_FULL: usize = 64 * 1024;
+
+/// Bytes that a pipe takes without blocking once it is ready (PIPE_BUF).
+const WRITE_BYTES_MAX: usize = 4096;
+
+/// One destination, shared by the streams that go there.
+#[derive(Debug)]
+pub(crate) struct Sink {
+    /// `None` once it has turned out that nobody reads.
+    target: Option<OwnedFd>,
+    queue: VecDeque<u8>,
+    /// The stream that has begun a line and not ended it.
+    unfinished: Option<usize>,
+}
+
+impl Sink {
+    /// A sink into a file of its own.
+    pub fn file(file: File) -> Self {
+        Self::new(file.into())
+    }
+
+    /// A sink into one of this process's own streams.
+    ///
+    /// # Errors
+    /// What the system says when no descriptor is left.
+    pub fn stream(stream: BorrowedFd<'_>) -> std::io::Result<Self> {
+        Ok(Self::new(match reopen_nonblocking(stream)? {
+            Some(reopened) => reopened,
+            None => stream.try_clone_to_owned()?,
+        }))
+    }
+
+    fn new(target: OwnedFd) -> Self {
+        Sink { target: Some(target), queue: VecDeque::new(), unfinished: None }
+    }
+
+    /// Whether more may be read from the ranks.
+    pub fn has_room(&self) -> bool {
+        self.queue.len() < QUEUE_BYTES_FULL
+    }
+
+    /// The descriptor to wait for, if there is something to write to it.
+    pub fn waits_for(&self) -> Option<&OwnedFd> {
+        self.target.as_ref().filter(|_| !self.queue.is_empty())
+    }
+
+    /// Queues a piece of a stream; `label` goes before it if it begins a line.
+    ///
+    /// If another stream has left a line without its end, the line is ended first.
+    pub fn push(&mut self, stream: usize, label: &str, piece: &[u8]) {
+        if self.target.is_none() {
+            return;
+        }
+        match self.unfinished {
+            Some(begun) if begun == stream => {}
+            Some(_) => {
+                self.queue.push_back(b'\n');
+                self.queue.extend(label.as_bytes());
+            }
+            None => self.queue.extend(label.as_bytes()),
+        }
+        self.queue.extend(piece);
+        let ended = matches!(piece.last(), Some(b'\n' | b'\r'));
+        self.unfinished = (!ended).then_some(stream);
+    }
+
+    /// Ends the last line, if it has no end.
+    pub fn end_line(&mut self) {
+        if self.unfinished.take().is_some() && self.target.is_some() {
+            self.queue.push_back(b'\n');
+        }
+    }
+
+    /// Writes what fits, once [`waits_for`](Self::waits_for) is ready. Returns whether somebody still reads.
+    pub fn write_some(&mut self) -> bool {
+        let Some(target) = &self.target else { return false };
+        let (front, _) = self.queue.as_slices();
+        let part = &front[..front.len().min(WRITE_BYTES_MAX)];
+        match retry_on_intr(|| write(target, part)) {
+            Ok(written) => drop(self.queue.drain(..written)),
+            Err(Errno::AGAIN) => {}
+            Err(_) => {
+                self.target = None;
+                self.queue.clear();
+            }
+        }
+        self.target.is_some()
+    }
+}
+
+/// A terminal or pipe opened once more, so that writing to it cannot block the launcher.
+///
+/// The flag must not be set on the stream itself: it would hold for every process that shares it.
+/// Opening a file again would lose its position, and a socket cannot be opened; writing to
+/// those in small parts when they are ready has to do.
+fn reopen_nonblocking(stream: BorrowedFd<'_>) -> std::io::Result<Option<OwnedFd>> {
+    let kind = FileType::from_raw_mode(fstat(stream)?.st_mode);
+    if kind != FileType::Fifo && !stream.is_terminal() {
+        return Ok(None);
+    }
+    let path = format!("/proc/self/fd/{}", stream.as_raw_fd());
+    let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    Ok(open(path, flags, Mode::empty()).ok())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,95 @@
+//! Finding the program that the ranks run.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write as _;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Access, access};
+
+/// Why there is no program to run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FindError {
+    /// Nothing of that name is anywhere it was looked for.
+    #[error(
+        "cannot find the program {name:?}: looked {places}; give its path, or put its directory in PATH"
+    )]
+    NotFound {
+        /// What was looked for.
+        name: OsString,
+        /// Where, in words.
+        places: String,
+    },
+    /// The path leads nowhere.
+    #[error("cannot find the program {0:?}: there is no such file")]
+    NoFile(PathBuf),
+    /// The path leads to a directory or another thing that no one can run.
+    #[error("cannot run {0:?}: it is not a file")]
+    NotAFile(PathBuf),
+    /// The file may not be run.
+    #[error("cannot run {0:?}: it is not executable (chmod +x makes it so)")]
+    NotExecutable(PathBuf),
+}
+
+/// The directory of this executable: the programs that come with Weft lie in it.
+pub fn own_directory() -> Option<PathBuf> {
+    env::current_exe().ok()?.parent().map(Path::to_path_buf)
+}
+
+/// Finds `name`: a path as it is, a bare name in the directory `beside` first and then in each of `path`.
+///
+/// # Errors
+/// [`FindError`] says what was looked for, and where.
+pub fn find_program(
+    name: &OsStr,
+    beside: Option<&Path>,
+    path: Option<&OsStr>,
+) -> Result<PathBuf, FindError> {
+    if name.as_bytes().contains(&b'/') {
+        let file = PathBuf::from(name);
+        return match check(&file) {
+            Some(error) => Err(error),
+            None => Ok(file),
+        };
+    }
+    let in_path = path.into_iter().flat_map(env::split_paths);
+    let mut not_executable = None;
+    for directory in beside.map(Path::to_path_buf).into_iter().chain(in_path) {
+        let file = directory.join(name);
+        match check(&file) {
+            None if !name.is_empty() => return Ok(file),
+            Some(error @ FindError::NotExecutable(_)) => {
+                not_executable.get_or_insert(error);
+            }
+            _ => {}
+        }
+    }
+    let places = places(beside, path);
+    Err(not_executable.unwrap_or(FindError::NotFound { name: name.to_owned(), places }))
+}
+
+/// What is wrong with running this file, if anything.
+fn check(file: &Path) -> Option<FindError> {
+    let Ok(metadata) = file.metadata() else { return Some(FindError::NoFile(file.into())) };
+    if !metadata.is_file() {
+        return Some(FindError::NotAFile(file.into()));
+    }
+    let allowed = access(file, Access::EXEC_OK).is_ok();
+    (!allowed).then(|| FindError::NotExecutable(file.into()))
+}
+
+fn places(beside: Option<&Path>, path: Option<&OsStr>) -> String {
+    let mut words = String::new();
+    if let Some(beside) = beside {
+        // Writing to a string never fails.
+        let _ = write!(words, "beside weft ({}) and ", beside.display());
+    }
+    match path {
+        Some(path) => words + "in PATH (" + &path.to_string_lossy() + ")",
+        None => words + "in PATH (which is not set)",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,53 @@
+use super::*;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use tempfile::TempDir;
+
+fn place(directory: &TempDir, name: &str, mode: u32) -> PathBuf {
+    let file = directory.path().join(name);
+    fs::write(&file, "").unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+    file
+}
+
+fn find(name: &str, beside: &TempDir, path: &TempDir) -> Result<PathBuf, FindError> {
+    find_program(name.as_ref(), Some(beside.path()), Some(path.path().as_os_str()))
+}
+
+#[test]
+fn a_name_is_looked_for_beside_weft_first_and_then_in_path() {
+    let (beside, path) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let far = place(&path, "asp", 0o755);
+    assert_eq!(find("asp", &beside, &path), Ok(far));
+    let near = place(&beside, "asp", 0o755);
+    assert_eq!(find("asp", &beside, &path), Ok(near));
+}
+
+#[test]
+fn what_is_nowhere_is_refused_with_what_was_looked_for_and_where() {
+    let (beside, path) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let error = find("aps", &beside, &path).unwrap_err().to_string();
+    let (near, far) = (beside.path().display(), path.path().display());
+    assert_eq!(
+        error,
+        format!(
+            "cannot find the program \"aps\": looked beside weft ({near}) and in PATH ({far}); \
+             give its path, or put its directory in PATH"
+        )
+    );
+}
+
+#[test]
+fn directories_and_files_that_cannot_run_are_no_programs() {
+    let (beside, path) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    fs::create_dir(beside.path().join("asp")).unwrap();
+    let notes = place(&path, "asp", 0o644);
+    assert_eq!(find("asp", &beside, &path), Err(FindError::NotExecutable(notes.clone())));
+    let found = place(&path, "sor", 0o755);
+    assert_eq!(find("sor", &beside, &path), Ok(found));
+    let as_path = |file: &Path| find(file.to_str().unwrap(), &beside, &path);
+    assert_eq!(as_path(&notes), Err(FindError::NotExecutable(notes.clone())));
+    assert_eq!(as_path(beside.path()), Err(FindError::NotAFile(beside.path().into())));
+    assert!(matches!(as_path(Path::new("/no/such/file")), Err(FindError::NoFile(_))));
+    assert!(matches!(find("", &beside, &path), Err(FindError::NotFound { .. })));
+}

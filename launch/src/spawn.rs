@@ -1,0 +1,134 @@
+//! Starting the process of a rank, and ending it for certain.
+
+use std::fs::File;
+use std::io::{self, IsTerminal};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use rustix::net::SendFlags;
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open, waitid,
+};
+use weft_wire::Rank;
+
+use crate::channel;
+use crate::messages::{Start, ToRank};
+use crate::orphans;
+use crate::outcome::Ending;
+use crate::spec::{Binding, JobSpec};
+use crate::start::START_RANK;
+
+/// A rank's process, which is killed with its group when this is dropped before it has ended.
+#[derive(Debug)]
+pub(crate) struct Process {
+    pid: Pid,
+    /// Becomes readable when the process ends.
+    pub exit: OwnedFd,
+    /// The connection to it; `None` once the other side is closed.
+    pub channel: Option<OwnedFd>,
+    /// Whether it is to be waited for no more.
+    released: bool,
+}
+
+/// A process that has just been started, and its output.
+#[derive(Debug)]
+pub(crate) struct Spawned {
+    pub process: Process,
+    pub out: OwnedFd,
+    pub err: OwnedFd,
+}
+
+/// Starts the process that becomes `program` as this rank.
+///
+/// The process dies with the thread that calls this.
+pub(crate) fn spawn(spec: &JobSpec, program: &Path, rank: Rank) -> io::Result<Spawned> {
+    let (channel, theirs) = channel::pair()?;
+    let core = (spec.binding == Binding::Core).then_some(rank.0);
+    let start = ToRank::Start(Start { launcher: std::process::id(), core });
+    let stdin = stdin_of(rank)?;
+    channel::send(&channel, &start.emit(), &[stdin.as_fd()], SendFlags::empty())?;
+    let mut command = Command::new(&spec.starter);
+    command.arg(START_RANK).arg(program).args(&spec.arguments);
+    command.env("WEFT_RANK", rank.to_string());
+    command.env("WEFT_SIZE", spec.settings.ranks.to_string());
+    if io::stderr().is_terminal() {
+        command.env("WEFT_TERMINAL", "1");
+    } else {
+        command.env_remove("WEFT_TERMINAL");
+    }
+    command.stdin(theirs).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.process_group(0).spawn()?;
+    let pid = Pid::from_child(&child);
+    let pipes = (child.stdout.take(), child.stderr.take());
+    let exit = pidfd_open(pid, PidfdFlags::empty()).inspect_err(|_| {
+        orphans::end(pid);
+    })?;
+    let process = Process { pid, exit, channel: Some(channel), released: false };
+    let (Some(out), Some(err)) = pipes else { return Err(io::ErrorKind::BrokenPipe.into()) };
+    Ok(Spawned { process, out: out.into(), err: err.into() })
+}
+
+/// Rank 0 reads what the launcher was given to read; the others read nothing.
+///
+/// From a terminal nobody reads: a rank is not in the group that may, and would be stopped.
+fn stdin_of(rank: Rank) -> io::Result<OwnedFd> {
+    let own = io::stdin();
+    if rank == 0 && !own.is_terminal() {
+        return own.as_fd().try_clone_to_owned();
+    }
+    Ok(File::open("/dev/null")?.into())
+}
+
+impl Process {
+    /// The process identifier.
+    pub fn id(&self) -> u32 {
+        self.pid.as_raw_pid().cast_unsigned()
+    }
+
+    /// Whether it may still run.
+    pub fn is_running(&self) -> bool {
+        !self.released
+    }
+
+    /// Sends a signal to the process and all that it started in its group.
+    pub fn signal(&self, signal: Signal) {
+        if self.is_running() {
+            // The group has ended if this fails, which its leader's end will tell.
+            let _ = kill_process_group(self.pid, signal);
+        }
+    }
+
+    /// How the process ended; `None` if it has not.
+    ///
+    /// What is left of its group is killed while the process, not yet reaped, still keeps the group's
+    /// number from being given to others.
+    pub fn collect(&mut self) -> io::Result<Option<Ending>> {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
+        let pidfd = || WaitId::PidFd(self.exit.as_fd());
+        let Some(status) = waitid(pidfd(), options | WaitIdOptions::NOWAIT)? else {
+            return Ok(None);
+        };
+        self.signal(Signal::KILL);
+        waitid(pidfd(), options)?;
+        self.released = true;
+        let killed = status.terminating_signal().map(Ending::Killed);
+        let exited = status.exit_status().map(Ending::Exited);
+        Ok(killed.or(exited))
+    }
+
+    /// Waits for this process no more: it was killed and does not disappear.
+    pub fn give_up(&mut self) {
+        self.released = true;
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if self.is_running() {
+            self.signal(Signal::KILL);
+            orphans::end(self.pid);
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! What a job is, as the launcher is told.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::messages::{BadMessage, Options, RANKS_MAX, check_options};
+use crate::output::OutputPlan;
+use crate::program::{FindError, own_directory};
+use weft_link_shm::Settings;
+
+/// Where ranks run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Binding {
+    /// Wherever the system puts them.
+    #[default]
+    None,
+    /// Rank `i` on the `i`-th of the cores that the launcher may use, counted round and round.
+    Core,
+}
+
+/// A job: what to run, how often, and how.
+#[derive(Clone, Debug)]
+pub struct JobSpec {
+    /// The sizes of the job's memory, the number of ranks among them.
+    pub settings: Settings,
+    /// The program, a path or a name.
+    pub program: OsString,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// What the ranks are told besides, by name.
+    pub options: Options,
+    /// Where the ranks run.
+    pub binding: Binding,
+    /// Where their output goes.
+    pub output: OutputPlan,
+    /// How long the ranks have to join; `None` for ever.
+    pub join_limit: Option<Duration>,
+    /// The directory that is searched for the program before PATH.
+    pub beside: Option<PathBuf>,
+    /// An executable whose `main` begins with [`start_if_asked`](crate::start_if_asked).
+    pub starter: PathBuf,
+    /// Whether this process does nothing but run this job. It then passes signals on to the ranks, and
+    /// adopts and ends what they leave behind.
+    pub dedicated: bool,
+}
+
+impl JobSpec {
+    /// A job of `settings.ranks` ranks of `program` in which everything else is as usual, started by a
+    /// process that is not dedicated to it.
+    pub fn new(settings: Settings, program: impl Into<OsString>) -> Self {
+        JobSpec {
+            settings,
+            program: program.into(),
+            arguments: Vec::new(),
+            options: Options::new(),
+            binding: Binding::None,
+            output: OutputPlan::default(),
+            join_limit: Some(Duration::from_secs(30)),
+            beside: own_directory(),
+            starter: PathBuf::from("/proc/self/exe"),
+            dedicated: false,
+        }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), LaunchError> {
+        let asked = self.settings.ranks;
+        if !(1..=RANKS_MAX).contains(&asked) {
+            return Err(LaunchError::Ranks { asked });
+        }
+        check_options(&self.options).map_err(LaunchError::Options)
+    }
+}
+
+/// Why a job could not be started, or not be watched.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// Too few or too many ranks.
+    #[error("{asked} ranks were asked for: a job on one host has 1 to {RANKS_MAX}")]
+    Ranks {
+        /// How many were asked for.
+        asked: u16,
+    },
+    /// The options do not fit into a message.
+    #[error("the options are too many or too long: {0}")]
+    Options(#[source] BadMessage),
+    /// There is no program.
+    #[error(transparent)]
+    Find(#[from] FindError),
+    /// There is no memory for the ranks.
+    #[error("cannot create the shared memory of {ranks} ranks, {bytes} bytes each: {error}")]
+    Memory {
+        /// How many ranks.
+        ranks: u16,
+        /// Bytes of one segment.
+        bytes: u64,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// A place for the output cannot be created.
+    #[error("cannot write the output to {path:?}: {error}")]
+    Output {
+        /// The place.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// A process cannot be started.
+    #[error("cannot start rank {rank} of {ranks}: {error}")]
+    Spawn {
+        /// The rank.
+        rank: u16,
+        /// How many there are to be.
+        ranks: u16,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// The launcher cannot prepare or wait.
+    #[error("cannot watch over the ranks: {0}")]
+    Watch(#[from] io::Error),
+}

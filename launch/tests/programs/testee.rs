@@ -1,0 +1,215 @@
+//! What the integration tests run, as launcher and as ranks.
+//!
+//! `testee launch [-n RANKS] [--label] [--bind] [--directory DIR] [--join-limit-ms MS] [--program NAME] ARGUMENTS`
+//! runs a job like `weft run`; the program is this one unless another is named.
+//!
+//! `testee BEHAVIOUR...` is a rank: rank `i` behaves as the `i`-th says, or the last.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Write, stderr, stdout};
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, Stdio, exit};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread::yield_now;
+use std::time::Duration;
+
+use rustix::fs::fstat;
+use rustix::io::{pread, pwrite};
+use rustix::process::{Signal, getpid, kill_process};
+use weft_launch::{Binding, JobSpec, Membership, PEER_LOST, Settings, run, start_if_asked};
+
+fn main() -> ExitCode {
+    if let Some(code) = start_if_asked() {
+        return code;
+    }
+    let mut arguments: VecDeque<String> = std::env::args().skip(1).collect();
+    if arguments.front().is_some_and(|first| first == "launch") {
+        arguments.pop_front();
+        return launch(arguments);
+    }
+    be_a_rank(arguments.into());
+    ExitCode::SUCCESS
+}
+
+fn launch(mut arguments: VecDeque<String>) -> ExitCode {
+    let mut spec = JobSpec::new(Settings::new(1), std::env::current_exe().unwrap());
+    spec.dedicated = true;
+    while arguments.front().is_some_and(|first| first.starts_with('-')) {
+        let flag = arguments.pop_front().unwrap();
+        let mut value = || arguments.pop_front().unwrap();
+        match flag.as_str() {
+            "-n" => spec.settings = Settings::new(value().parse().unwrap()),
+            "--label" => spec.output.label = true,
+            "--bind" => spec.binding = Binding::Core,
+            "--directory" => spec.output.directory = Some(PathBuf::from(value())),
+            "--join-limit-ms" => {
+                spec.join_limit = Some(Duration::from_millis(value().parse().unwrap()));
+            }
+            "--program" => spec.program = value().into(),
+            "--option" => drop(spec.options.insert(value(), value())),
+            other => panic!("what is {other}?"),
+        }
+    }
+    spec.arguments = arguments.into_iter().map(Into::into).collect();
+    match run(&spec) {
+        Ok(outcome) => {
+            if !outcome.is_silent() {
+                eprintln!("weft: {outcome}");
+            }
+            ExitCode::from(outcome.status())
+        }
+        Err(error) => {
+            eprintln!("weft: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn be_a_rank(behaviours: Vec<String>) {
+    let number = std::env::var("WEFT_RANK").ok().and_then(|rank| rank.parse().ok());
+    let number: usize = number.unwrap_or_default();
+    let behaviour = behaviours.get(number).or(behaviours.last()).expect("a behaviour");
+    let (name, value) = behaviour.split_once('=').unwrap_or((behaviour, ""));
+    match name {
+        "absent" => exit(value.parse().unwrap()),
+        "absent-spin" => spin(),
+        "absent-parent" => absent_parent(),
+        _ => {}
+    }
+    let mut membership = match Membership::find() {
+        Ok(Some(membership)) => membership,
+        Ok(None) => {
+            println!("alone");
+            return;
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            exit(1);
+        }
+    };
+    let segments = membership.take_segments();
+    membership.joined().unwrap();
+    meet(&membership, &segments);
+    println!("pid {}", std::process::id());
+    behave(name, value, &membership, &segments);
+    membership.leaving().unwrap();
+}
+
+fn behave(name: &str, value: &str, membership: &Membership, segments: &[OwnedFd]) {
+    match name {
+        "leave" => {}
+        "early" => exit(0),
+        "exit" => {
+            eprintln!("about to exit");
+            exit(value.parse().unwrap());
+        }
+        "kill" => kill_self(value.parse().unwrap()),
+        "panic" => panic!("row 17 is out of range"),
+        "spin" => spin(),
+        "deaf" => {
+            signal_hook::flag::register(15, Arc::new(AtomicBool::new(false))).unwrap();
+            signal_hook::flag::register(2, Arc::new(AtomicBool::new(false))).unwrap();
+            println!("deaf");
+            spin();
+        }
+        "survivor" => survive(membership, segments),
+        "lines" => print_lines(value.parse().unwrap(), membership.rank().0),
+        "bar" => say(b"10%\r20%\r\n"),
+        "partial" => {
+            say(b"no end");
+            stderr().write_all(b"nor here").unwrap();
+        }
+        "options" => println!("{} {:?}", membership.rank(), membership.options()),
+        "cores" => println!("cores {}", rustix::thread::sched_getaffinity(None).unwrap().count()),
+        "descriptors" => print_descriptors(),
+        "child" => drop(Command::new(std::env::current_exe().unwrap()).arg("leave").status()),
+        "again" => println!("{}", Membership::find().unwrap_err()),
+        "daemon" => start_daemon(),
+        "stdin" => {
+            let mut text = String::new();
+            std::io::stdin().read_line(&mut text).unwrap();
+            println!("read {text:?}");
+        }
+        other => panic!("what is {other}?"),
+    }
+}
+
+/// Waits until every rank is here, with a byte at the end of each one's segment.
+fn meet(membership: &Membership, segments: &[OwnedFd]) {
+    let last = |segment: &OwnedFd| fstat(segment).unwrap().st_size as u64 - 1;
+    let own = &segments[membership.rank().index()];
+    pwrite(own, &[1], last(own)).unwrap();
+    for segment in segments {
+        let mut here = [0];
+        while here == [0] {
+            pread(segment, &mut here, last(segment)).unwrap();
+            yield_now();
+        }
+    }
+}
+
+/// Waits for the news of a loss, reports it, and ends as a victim does.
+fn survive(membership: &Membership, segments: &[OwnedFd]) -> ! {
+    let own = &segments[membership.rank().index()];
+    let mut news = [0; 4];
+    while news[0] == 0 {
+        pread(own, &mut news, 0).unwrap();
+        yield_now();
+    }
+    println!("heard {news:?}");
+    membership.report("lost a rank").unwrap();
+    exit(PEER_LOST.into());
+}
+
+fn kill_self(signal: i32) -> ! {
+    eprintln!("about to die");
+    kill_process(getpid(), Signal::from_named_raw(signal).unwrap()).unwrap();
+    spin()
+}
+
+fn spin() -> ! {
+    loop {
+        yield_now();
+    }
+}
+
+/// Says which process it is without joining, as a program that is not Weft's might, and stays.
+fn absent_parent() -> ! {
+    println!("pid {}", std::process::id());
+    spin()
+}
+
+fn say(bytes: &[u8]) {
+    stdout().write_all(bytes).unwrap();
+    stdout().flush().unwrap();
+}
+
+/// Lines of one letter, written in parts so that mixing them would show.
+fn print_lines(count: usize, rank: u16) {
+    let letter = b'a' + rank as u8;
+    for _ in 0..count {
+        say(&[letter; 30]);
+        say(&[letter; 30]);
+        say(b"\n");
+    }
+}
+
+fn print_descriptors() {
+    let numbers = std::fs::read_dir("/proc/self/fd").unwrap().map(|entry| entry.unwrap().path());
+    let mut targets: Vec<_> = numbers.filter_map(|path| std::fs::read_link(path).ok()).collect();
+    targets.sort();
+    println!("descriptors {targets:?}");
+}
+
+/// Starts a process that is in no group of this job, and waits until it has said who it is.
+fn start_daemon() {
+    let mut daemon = Command::new("setsid");
+    daemon.arg("-f").arg(std::env::current_exe().unwrap()).arg("absent-parent");
+    let mut daemon = daemon.stdout(Stdio::piped()).spawn().unwrap();
+    daemon.wait().unwrap();
+    let mut line = String::new();
+    BufReader::new(daemon.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    print!("{line}");
+}

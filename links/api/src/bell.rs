@@ -1,0 +1,104 @@
+//! How a thread of a rank sleeps until a frame arrives.
+//!
+//! A rank has two sleepers: the host, when it waits and has nothing else to do, and the upcall
+//! thread, which waits for arrivals on behalf of a host that computes. Each has its own bell.
+
+use std::time::Duration;
+use weft_wire::Rank;
+
+/// Who sleeps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Waiter {
+    /// A thread that waits inside Weft.
+    Host,
+    /// The upcall thread.
+    Watch,
+}
+
+/// Proof that a waiter's bell was armed, and since when.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ticket(pub u32);
+
+/// The bells of one rank. Shared by its threads, without the lock that guards the link.
+pub trait Bells: Send + Sync {
+    /// Sleeps until `waiter`'s bell rings after `ticket` was drawn, or `limit` has passed.
+    fn wait(&self, waiter: Waiter, ticket: Ticket, limit: Duration);
+
+    /// The ticket that waits for the next ring from now on, without arming anything.
+    fn ticket(&self, waiter: Waiter) -> Ticket;
+
+    /// Rings this rank's own bell.
+    fn ring(&self, waiter: Waiter);
+
+    /// The rank that was lost, once the job has lost one. Costs one load.
+    fn loss(&self) -> Option<Loss>;
+}
+
+/// A rank is gone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Loss {
+    /// Which.
+    pub rank: Rank,
+    /// How it ended.
+    pub cause: Cause,
+}
+
+/// How a rank ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// It exited with this status before the job was over.
+    Exited(u8),
+    /// A signal killed it.
+    Killed(u8),
+    /// It broke the protocol.
+    Misbehaved,
+}
+
+impl Cause {
+    /// This cause as a number that is never 0.
+    pub fn to_bits(self) -> u32 {
+        match self {
+            Cause::Exited(status) => 0x100 | u32::from(status),
+            Cause::Killed(signal) => 0x200 | u32::from(signal),
+            Cause::Misbehaved => 0x300,
+        }
+    }
+
+    /// The cause that [`Self::to_bits`] made.
+    pub fn from_bits(bits: u32) -> Option<Self> {
+        match bits >> 8 {
+            1 => Some(Cause::Exited(bits as u8)),
+            2 => Some(Cause::Killed(bits as u8)),
+            3 => Some(Cause::Misbehaved),
+            _ => None,
+        }
+    }
+}
+
+impl std::fmt::Display for Cause {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Cause::Exited(status) => {
+                write!(f, "exited with status {status} before the job was over")
+            }
+            Cause::Killed(signal) => {
+                write!(f, "was killed by signal {signal} ({})", signal_name(i32::from(*signal)))
+            }
+            Cause::Misbehaved => f.write_str("broke the packet protocol"),
+        }
+    }
+}
+
+/// The name of a signal, such as `SIGKILL`; numbers without one are spelled out.
+pub fn signal_name(number: i32) -> String {
+    const NAMES: [&str; 31] = [
+        "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",
+        "PIPE", "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG",
+        "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
+    ];
+    let index = usize::try_from(number - 1).ok();
+    match index.and_then(|index| NAMES.get(index)) {
+        Some(name) => format!("SIG{name}"),
+        None => format!("SIG{number}"),
+    }
+}

@@ -1,0 +1,165 @@
+//! What a link is to Weft. A link moves frames between ranks and knows no protocol: not which
+//! packets may be sent, nor when, nor what is done about those that are lost.
+//!
+//! Frames live in *link memory*, so that nobody copies to cross a layer:
+//!
+//! ```text
+//!   out:  alloc ──▶ fill ──▶ transmit (to one, or to several in turn) ──▶ free
+//!   in:   receive ──▶ read, transmit onwards ──▶ free
+//! ```
+//!
+//! A [`Buffer`] names a frame of either kind. It is a plain number, because a protocol queues it
+//! and several destinations share it; that each buffer has one owner and is freed once (invariant
+//! I4) is kept by the protocol's move-only types, and a link may rely on it.
+//!
+//! | module | what |
+//! |---|---|
+//! | here | [`Link`], its [`Capabilities`], what can go wrong |
+//! | [`bell`] | how a thread sleeps until a frame comes |
+//! | [`wrap`] | faults, capture and counters around any link |
+
+#![forbid(unsafe_code)]
+
+pub mod bell;
+pub mod wrap;
+
+use bell::Bells;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use weft_wire::{Header, Rank};
+
+/// A frame in link memory, outgoing or received. Valid until [`Link::free`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
+pub struct Buffer(pub u64);
+
+/// What a link promises, and the sizes that it works with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Capabilities {
+    /// User bytes that a frame holds at most.
+    pub max_payload: usize,
+    /// Up to this many bytes travel with the header, at no extra cost.
+    pub inline_payload: usize,
+    /// Every frame transmitted arrives.
+    pub lossless: bool,
+    /// Frames of one ordered pair arrive in the order in which they were transmitted.
+    pub ordered: bool,
+    /// One filled frame serves any number of receivers: filling it once is all it costs.
+    pub multicast: bool,
+    /// Frames that this rank can have in use at once.
+    pub frames: usize,
+}
+
+/// What follows the header on the way out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Payload {
+    /// Nothing.
+    Empty,
+    /// The first `header.size` bytes of a frame.
+    Buffer(Buffer),
+    /// Two words of a control packet; they travel with the header.
+    Words([u64; 2]),
+}
+
+/// A frame that arrived.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Received {
+    /// Its header; `source` is the rank that transmitted it, as far as the link knows.
+    pub header: Header,
+    /// Its user bytes, or its words.
+    pub payload: Payload,
+}
+
+/// A link: one rank's attachment to the others.
+///
+/// No method blocks. Methods take `&mut self`; whoever shares a link between threads locks it.
+pub trait Link: Send + 'static {
+    /// What this link promises.
+    fn capabilities(&self) -> &Capabilities;
+
+    /// A frame to fill, or `None` while all are in use.
+    fn alloc(&mut self) -> Option<Buffer>;
+
+    /// Where the bytes of `buffer` are: [`Capabilities::max_payload`] of them, writable, if it was
+    /// allocated here; as many as its header said, read-only, if it was received. The place does
+    /// not move until the buffer is freed.
+    fn bytes(&self, buffer: Buffer) -> NonNull<u8>;
+
+    /// Announces that `readers` will get `size` bytes of `buffer`, some of them from a forwarder.
+    /// Must be called before the first [`Self::transmit`] of a frame that others forward.
+    fn share(&mut self, buffer: Buffer, size: u16, readers: &[Rank]);
+
+    /// Puts a frame on the wire. For [`Payload::Buffer`], `header.size` says how many bytes.
+    fn transmit(&mut self, to: Rank, header: &Header, payload: Payload);
+
+    /// The next frame that arrived, if there is one.
+    ///
+    /// # Errors
+    /// [`LinkViolation`] if a peer wrote something that is no frame; it was dropped.
+    fn receive(&mut self) -> Result<Option<Received>, LinkViolation>;
+
+    /// Whether [`Self::receive`] would find something.
+    fn has_arrivals(&mut self) -> bool;
+
+    /// Gives a frame up. An allocated one may still be on its way; the link knows.
+    fn free(&mut self, buffer: Buffer);
+
+    /// How threads of this rank sleep until a frame arrives, and are told of losses.
+    fn bells(&self) -> Arc<dyn Bells>;
+
+    /// Prepares `waiter` to sleep: from here on an arrival rings its bell. Returns the ticket to
+    /// wait with, or `None` if something has arrived already.
+    ///
+    /// The sleeper pays for the handshake here, so that senders do not have to (DESIGN 6).
+    fn arm(&mut self, waiter: bell::Waiter) -> Option<bell::Ticket>;
+
+    /// `waiter` is awake and wants no ringing.
+    fn disarm(&mut self, waiter: bell::Waiter);
+
+    /// Counters in memory that all ranks reach without a packet, if the link has such memory.
+    fn words(&self) -> Option<Arc<dyn SharedWords>>;
+}
+
+/// Counters in shared memory: fetch-and-add variables that no NI needs to serve.
+pub trait SharedWords: Send + Sync {
+    /// Adds `amount` to word `index` of `home` and returns what was there before. Sequentially
+    /// consistent.
+    fn fetch_add(&self, home: Rank, index: u16, amount: u64) -> u64;
+
+    /// What word `index` of `home` holds.
+    fn load(&self, home: Rank, index: u16) -> u64;
+
+    /// Wakes every rank that sleeps, so that it looks at the words again.
+    fn wake_sleepers(&self);
+}
+
+/// A peer wrote something into this link that is no frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{from:?} wrote a bad frame: {what}")]
+pub struct LinkViolation {
+    /// The peer.
+    pub from: Rank,
+    /// What is wrong with it.
+    pub what: BadFrame,
+}
+
+/// What can be wrong with a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum BadFrame {
+    /// Its header.
+    #[error("{0}")]
+    Header(weft_wire::Malformed),
+    /// A place for the user bytes that does not exist.
+    #[error("it refers to frame {index} of rank {owner}, which does not exist")]
+    Reference {
+        /// The rank that is said to own the frame.
+        owner: u16,
+        /// The number of the frame.
+        index: u32,
+    },
+    /// More bytes than a frame holds.
+    #[error("it announces {0} bytes, more than a frame holds")]
+    Size(u16),
+    /// A kind of place that is not known.
+    #[error("its user bytes are in a place of unknown kind {0}")]
+    Place(u8),
+}

@@ -1,0 +1,55 @@
+//! Wrappers around any link: each is a link itself and changes one thing.
+
+mod capture;
+mod count;
+mod faults;
+mod plain;
+
+pub use capture::{Capture, Captured};
+pub use count::{Count, FrameCounters};
+pub use faults::{FaultPlan, Faults};
+pub use plain::Plain;
+
+/// Forwards the [`crate::Link`] methods that a wrapper does not change to `self.inner`.
+macro_rules! delegate {
+    ($($method:ident),* $(,)?) => { $(crate::wrap::delegate!(@ $method);)* };
+    (@ capabilities) => {
+        fn capabilities(&self) -> &crate::Capabilities { self.inner.capabilities() }
+    };
+    (@ alloc) => { fn alloc(&mut self) -> Option<crate::Buffer> { self.inner.alloc() } };
+    (@ bytes) => {
+        fn bytes(&self, buffer: crate::Buffer) -> std::ptr::NonNull<u8> { self.inner.bytes(buffer) }
+    };
+    (@ share) => {
+        fn share(&mut self, buffer: crate::Buffer, size: u16, readers: &[weft_wire::Rank]) {
+            self.inner.share(buffer, size, readers);
+        }
+    };
+    (@ transmit) => {
+        fn transmit(&mut self, to: weft_wire::Rank, header: &weft_wire::Header, payload: crate::Payload) {
+            self.inner.transmit(to, header, payload);
+        }
+    };
+    (@ receive) => {
+        fn receive(&mut self) -> Result<Option<crate::Received>, crate::LinkViolation> {
+            self.inner.receive()
+        }
+    };
+    (@ has_arrivals) => { fn has_arrivals(&mut self) -> bool { self.inner.has_arrivals() } };
+    (@ free) => { fn free(&mut self, buffer: crate::Buffer) { self.inner.free(buffer); } };
+    (@ bells) => {
+        fn bells(&self) -> std::sync::Arc<dyn crate::bell::Bells> { self.inner.bells() }
+    };
+    (@ arm) => {
+        fn arm(&mut self, waiter: crate::bell::Waiter) -> Option<crate::bell::Ticket> {
+            self.inner.arm(waiter)
+        }
+    };
+    (@ disarm) => {
+        fn disarm(&mut self, waiter: crate::bell::Waiter) { self.inner.disarm(waiter); }
+    };
+    (@ words) => {
+        fn words(&self) -> Option<std::sync::Arc<dyn crate::SharedWords>> { self.inner.words() }
+    };
+}
+pub(crate) use delegate;

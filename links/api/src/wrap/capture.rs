@@ -1,0 +1,60 @@
+//! Remembers the last frames that passed, for a person to read.
+
+use super::delegate;
+use crate::{Link, LinkViolation, Payload, Received};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use weft_wire::{Header, Rank};
+
+/// A frame that passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Captured {
+    /// Out, to a rank.
+    Transmitted(Rank, Header),
+    /// In.
+    Received(Header),
+}
+
+/// The inner link, with the headers of the last frames kept.
+pub struct Capture<L> {
+    inner: L,
+    frames: Arc<Mutex<VecDeque<Captured>>>,
+    limit: usize,
+}
+
+impl<L: Link> Capture<L> {
+    /// Keeps the last `limit` headers that pass through `inner`.
+    pub fn new(inner: L, limit: usize) -> Self {
+        Capture { inner, frames: Arc::default(), limit }
+    }
+
+    /// The frames kept, oldest first; shared, so it can be read after the link has moved.
+    pub fn frames(&self) -> Arc<Mutex<VecDeque<Captured>>> {
+        Arc::clone(&self.frames)
+    }
+
+    fn keep(&self, frame: Captured) {
+        let mut frames = self.frames.lock().unwrap_or_else(PoisonError::into_inner);
+        if frames.len() >= self.limit {
+            frames.pop_front();
+        }
+        frames.push_back(frame);
+    }
+}
+
+impl<L: Link> Link for Capture<L> {
+    delegate!(capabilities, alloc, bytes, share, has_arrivals, free, bells, arm, disarm, words);
+
+    fn transmit(&mut self, to: Rank, header: &Header, payload: Payload) {
+        self.keep(Captured::Transmitted(to, *header));
+        self.inner.transmit(to, header, payload);
+    }
+
+    fn receive(&mut self) -> Result<Option<Received>, LinkViolation> {
+        let received = self.inner.receive()?;
+        if let Some(received) = received {
+            self.keep(Captured::Received(received.header));
+        }
+        Ok(received)
+    }
+}

@@ -1,0 +1,66 @@
+//! Counts frames.
+
+use super::delegate;
+use crate::{Link, LinkViolation, Payload, Received};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use weft_wire::{Header, Rank};
+
+/// What passed through a link.
+#[derive(Debug, Default)]
+pub struct FrameCounters {
+    /// Frames transmitted.
+    pub transmitted: AtomicU64,
+    /// Frames received.
+    pub received: AtomicU64,
+    /// User bytes transmitted.
+    pub bytes_transmitted: AtomicU64,
+    /// User bytes received.
+    pub bytes_received: AtomicU64,
+    /// Frames refused.
+    pub refused: AtomicU64,
+}
+
+/// The inner link, with every frame counted.
+pub struct Count<L> {
+    inner: L,
+    counters: Arc<FrameCounters>,
+}
+
+impl<L: Link> Count<L> {
+    /// Counts what passes through `inner`.
+    pub fn new(inner: L) -> Self {
+        Count { inner, counters: Arc::default() }
+    }
+
+    /// The counters; they go on counting after the link has moved elsewhere.
+    pub fn counters(&self) -> Arc<FrameCounters> {
+        Arc::clone(&self.counters)
+    }
+}
+
+impl<L: Link> Link for Count<L> {
+    delegate!(capabilities, alloc, bytes, share, has_arrivals, free, bells, arm, disarm, words);
+
+    fn transmit(&mut self, to: Rank, header: &Header, payload: Payload) {
+        self.counters.transmitted.fetch_add(1, Relaxed);
+        self.counters.bytes_transmitted.fetch_add(u64::from(header.size), Relaxed);
+        self.inner.transmit(to, header, payload);
+    }
+
+    fn receive(&mut self) -> Result<Option<Received>, LinkViolation> {
+        let result = self.inner.receive();
+        match &result {
+            Ok(None) => {}
+            Ok(Some(received)) => {
+                self.counters.received.fetch_add(1, Relaxed);
+                let size = u64::from(received.header.size);
+                self.counters.bytes_received.fetch_add(size, Relaxed);
+            }
+            Err(_) => {
+                self.counters.refused.fetch_add(1, Relaxed);
+            }
+        }
+        result
+    }
+}

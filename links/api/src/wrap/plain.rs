@@ -1,0 +1,32 @@
+//! Hides what a link can do beyond moving frames.
+
+use super::delegate;
+use crate::{Capabilities, Link, SharedWords};
+use std::sync::Arc;
+
+/// The inner link without its shared words and its one-write multicast, so that fetch-and-add and
+/// multicast run as the packet protocols that they are on a network.
+pub struct Plain<L> {
+    inner: L,
+    capabilities: Capabilities,
+}
+
+impl<L: Link> Plain<L> {
+    /// Hides the extras of `inner`.
+    pub fn new(inner: L) -> Self {
+        let capabilities = Capabilities { multicast: false, ..*inner.capabilities() };
+        Plain { inner, capabilities }
+    }
+}
+
+impl<L: Link> Link for Plain<L> {
+    delegate!(alloc, bytes, share, transmit, receive, has_arrivals, free, bells, arm, disarm);
+
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn words(&self) -> Option<Arc<dyn SharedWords>> {
+        None
+    }
+}

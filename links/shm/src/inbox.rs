@@ -1,0 +1,70 @@
+//! Small packets that were received and not given back: slots are copied here, so that the ring
+//! moves on while a client keeps a packet.
+
+use crate::ring::INLINE_WORDS;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+const CHUNK: usize = 64;
+
+/// The user bytes of one small packet. Atomics, because clients read one entry through a pointer
+/// while the next is filled: no entry is ever borrowed exclusively.
+#[repr(C, align(64))]
+#[derive(Default)]
+struct Small([AtomicU64; INLINE_WORDS]);
+
+/// Storage for small packets. Grows by chunks that never move, up to all credits of all peers.
+pub(crate) struct Inbox {
+    chunks: Vec<Arc<[Small]>>,
+    free: Vec<u32>,
+}
+
+impl Inbox {
+    pub fn new() -> Self {
+        Inbox { chunks: Vec::new(), free: Vec::new() }
+    }
+
+    /// Keeps `bytes` until [`Self::remove`].
+    #[inline]
+    pub fn insert(&mut self, bytes: [u64; INLINE_WORDS]) -> u32 {
+        let index = match self.free.pop() {
+            Some(index) => index,
+            None => self.grow(),
+        };
+        for (word, value) in self.small(index).0.iter().zip(bytes) {
+            word.store(value, Relaxed);
+        }
+        index
+    }
+
+    /// Where the bytes of entry `index` are.
+    #[inline]
+    pub fn bytes(&self, index: u32) -> NonNull<u8> {
+        NonNull::from(&self.small(index).0).cast()
+    }
+
+    /// The words of entry `index`.
+    #[inline]
+    pub fn words(&self, index: u32) -> [u64; INLINE_WORDS] {
+        std::array::from_fn(|i| self.small(index).0[i].load(Relaxed))
+    }
+
+    #[inline]
+    pub fn remove(&mut self, index: u32) {
+        self.free.push(index);
+    }
+
+    #[inline]
+    fn small(&self, index: u32) -> &Small {
+        &self.chunks[index as usize / CHUNK][index as usize % CHUNK]
+    }
+
+    #[cold]
+    fn grow(&mut self) -> u32 {
+        let first = (self.chunks.len() * CHUNK) as u32;
+        self.chunks.push((0..CHUNK).map(|_| Small::default()).collect());
+        self.free.extend((first + 1..first + CHUNK as u32).rev());
+        first
+    }
+}

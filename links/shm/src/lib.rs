@@ -1,0 +1,50 @@
+//! The link between ranks of one host: memory that all of them map.
+//!
+//! Every rank has one *segment*, a sealed memfd that its peers receive over a socket (DESIGN 5):
+//!
+//! ```text
+//! ┌──────────── all ranks write ────────────┬──────── only the owner writes ────────┐
+//! │ control  │ words      │ releases        │ rings               │ frames          │
+//! │ bells,   │ fetch-and- │ per frame, one  │ one per peer: 64-   │ user bytes too  │
+//! │ flags    │ add, 64    │ byte per reader │ byte slots          │ long for a slot │
+//! └──────────┴────────────┴─────────────────┴─────────────────────┴─────────────────┘
+//! ```
+//!
+//! A packet of up to 48 bytes costs one cache-line transfer: header, bytes and the flag that says
+//! "written" are one slot of the ring from its sender to its receiver. A longer one stays where
+//! its sender wrote it, and the slot refers to it; several slots may refer to one frame, so that a
+//! multicast is written once. Peers map the owner's half read-only, and every number that a peer
+//! wrote is checked before it is used.
+//!
+//! | module | what |
+//! |---|---|
+//! | `memory` | mapping memfds; typed views of the map (`unsafe`) |
+//! | [`segment`] | the layout of a segment, made and sealed, mapped |
+//! | [`ring`] | the ring of slots between two ranks |
+//! | `pool` | frames that this rank sends from |
+//! | `inbox` | what this rank has received and not given back |
+//! | `doorbell` | which rings to poll; who sleeps and wants to be woken |
+//! | `link` | all of it as a [`weft_link::Link`] |
+//! | `supervisor` | the launcher's view |
+
+#![deny(unsafe_code)]
+
+mod atomics;
+mod doorbell;
+mod inbox;
+mod link;
+#[cfg(not(loom))]
+pub mod memory;
+mod pool;
+pub mod ring;
+#[cfg(not(loom))]
+pub mod segment;
+#[cfg(not(loom))]
+mod supervisor;
+
+#[cfg(not(loom))]
+pub use link::{AttachError, Shm};
+#[cfg(not(loom))]
+pub use segment::{MAX_RANKS, Settings, create_segments};
+#[cfg(not(loom))]
+pub use supervisor::Supervisor;

@@ -1,0 +1,335 @@
+//! Shared memory as a [`Link`].
+
+use crate::doorbell::{Doorbell, Listener, OwnBells, register_for_barriers};
+use crate::inbox::Inbox;
+use crate::memory::{Frames, View};
+use crate::pool::Pool;
+use crate::ring::{Consumer, INLINE_BYTES, INLINE_WORDS, Producer, Slot};
+use crate::segment::{Segment, Settings, WORDS};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use weft_link::bell::{Bells, Ticket, Waiter};
+use weft_link::{
+    BadFrame, Buffer, Capabilities, Link, LinkViolation, Payload, Received, SharedWords,
+};
+use weft_wire::{Header, Rank, Tag, compact};
+
+/// One rank's attachment to the shared memory of its job.
+pub struct Shm {
+    own: Rank,
+    settings: Settings,
+    capabilities: Capabilities,
+    segments: Arc<[Segment]>,
+    frames: Frames,
+    pool: Pool,
+    inbox: Inbox,
+    listener: Listener,
+    peers: Vec<Peer>,
+}
+
+struct Peer {
+    outgoing: Producer<View<Slot>>,
+    incoming: Consumer<View<Slot>>,
+    doorbell: Doorbell,
+    frames: Frames,
+    /// Where this rank says that it gave the peer's frames back, a line a frame.
+    releases: View<AtomicU8>,
+}
+
+/// Why a rank could not attach.
+#[derive(Debug, thiserror::Error)]
+pub enum AttachError {
+    /// The settings are impossible, or do not match the segments.
+    #[error("shared memory of this job cannot be used: {0}")]
+    Settings(String),
+    /// The kernel does not let memory be mapped.
+    #[error("cannot map a segment: {0}")]
+    Map(#[source] io::Error),
+    /// No expedited membarrier, on which sleeping and waking rest.
+    #[error(
+        "the kernel offers no membarrier (Linux 4.16 or later has it; a seccomp filter may forbid it): {0}"
+    )]
+    Barrier(#[source] io::Error),
+}
+
+/// Where the user bytes of a slot are.
+mod place {
+    /// In the slot.
+    pub const INLINE: u8 = 0;
+    /// In a frame: word 0 of the payload has the owner's rank, and the frame above bit 16.
+    pub const FRAME: u8 = 1;
+}
+
+/// What a [`Buffer`] of this link is.
+#[derive(Clone, Copy)]
+enum Place {
+    /// A frame of this rank's own pool.
+    Own(u32),
+    /// A small packet in the inbox.
+    Inbox(u32),
+    /// A frame of another rank.
+    Frame(Rank, u32),
+}
+
+impl Place {
+    #[inline]
+    fn buffer(self) -> Buffer {
+        Buffer(match self {
+            Place::Own(frame) => u64::from(frame),
+            Place::Inbox(index) => 1 << 62 | u64::from(index),
+            Place::Frame(owner, frame) => 2 << 62 | u64::from(owner.0) << 32 | u64::from(frame),
+        })
+    }
+
+    #[inline]
+    fn of(buffer: Buffer) -> Self {
+        match buffer.0 >> 62 {
+            0 => Place::Own(buffer.0 as u32),
+            1 => Place::Inbox(buffer.0 as u32),
+            _ => Place::Frame(Rank((buffer.0 >> 32) as u16), buffer.0 as u32),
+        }
+    }
+}
+
+impl Shm {
+    /// Attaches rank `own` to the segments of its job, one a rank.
+    ///
+    /// # Errors
+    /// [`AttachError`]; nothing stays mapped.
+    pub fn attach(own: Rank, settings: Settings, files: &[OwnedFd]) -> Result<Self, AttachError> {
+        settings.check().map_err(AttachError::Settings)?;
+        let ranks = usize::from(settings.ranks);
+        if files.len() != ranks || own.index() >= ranks {
+            let what = format!("{} segments for {own:?} of {ranks}", files.len());
+            return Err(AttachError::Settings(what));
+        }
+        register_for_barriers().map_err(AttachError::Barrier)?;
+        let segments: Arc<[Segment]> = files
+            .iter()
+            .enumerate()
+            .map(|(index, file)| Segment::map(file, settings, index == own.index()))
+            .collect::<io::Result<Vec<_>>>()
+            .map_err(AttachError::Map)?
+            .into();
+        let own_segment = &segments[own.index()];
+        let peers = (0..settings.ranks)
+            .map(|peer| Peer {
+                outgoing: Producer::new(own_segment.ring(Rank(peer))),
+                incoming: Consumer::new(segments[usize::from(peer)].ring(own)),
+                doorbell: Doorbell::new(&segments[usize::from(peer)], own),
+                frames: segments[usize::from(peer)].frames(),
+                releases: segments[usize::from(peer)].releases(),
+            })
+            .collect();
+        Ok(Shm {
+            own,
+            settings,
+            capabilities: Capabilities {
+                max_payload: settings.frame_bytes as usize,
+                inline_payload: INLINE_BYTES,
+                lossless: true,
+                ordered: true,
+                multicast: true,
+                frames: settings.frames as usize,
+            },
+            frames: own_segment.frames(),
+            pool: Pool::new(&settings, own_segment.releases()),
+            inbox: Inbox::new(),
+            listener: Listener::new(own_segment, own, ranks),
+            peers,
+            segments,
+        })
+    }
+
+    /// What a slot holds, checked: everything in it was written by `from`.
+    #[inline]
+    fn accept(
+        &mut self,
+        from: Rank,
+        head: [u64; 2],
+        words: [u64; INLINE_WORDS],
+    ) -> Result<Received, LinkViolation> {
+        let bad = |what| LinkViolation { from, what };
+        let (header, place) = compact::parse(head, from).map_err(|e| bad(BadFrame::Header(e)))?;
+        let payload = match header.tag {
+            Tag::Credit | Tag::ChannelClear => Payload::Empty,
+            Tag::FaRequest | Tag::FaReply => Payload::Words([words[0], words[1]]),
+            Tag::Ucast | Tag::Mcast => Payload::Buffer(match place {
+                place::INLINE if usize::from(header.size) <= INLINE_BYTES => {
+                    Place::Inbox(self.inbox.insert(words)).buffer()
+                }
+                place::FRAME if u32::from(header.size) <= self.settings.frame_bytes => {
+                    let (owner, index) = (Rank(words[0] as u16), (words[0] >> 16) as u32);
+                    if owner == self.own
+                        || owner.0 >= self.settings.ranks
+                        || index >= self.settings.frames
+                    {
+                        return Err(bad(BadFrame::Reference { owner: owner.0, index }));
+                    }
+                    Place::Frame(owner, index).buffer()
+                }
+                place::INLINE | place::FRAME => return Err(bad(BadFrame::Size(header.size))),
+                unknown => return Err(bad(BadFrame::Place(unknown))),
+            }),
+        };
+        Ok(Received { header, payload })
+    }
+
+    /// Writes the slot of a packet whose bytes are in `buffer`.
+    #[inline]
+    fn push_buffer(&mut self, to: Rank, header: &Header, buffer: Buffer) {
+        let outgoing = &mut self.peers[to.index()].outgoing;
+        let (owner, frame) = match Place::of(buffer) {
+            Place::Own(frame) if usize::from(header.size) <= INLINE_BYTES => {
+                #[allow(unsafe_code)]
+                // SAFETY: between transmit and free only this rank may touch its frame, and it is
+                // in this call.
+                let words = unsafe { self.frames.inline_words(frame) };
+                outgoing.push(header, place::INLINE, &words);
+                return;
+            }
+            Place::Inbox(index) => {
+                outgoing.push(header, place::INLINE, &self.inbox.words(index));
+                return;
+            }
+            Place::Own(frame) => {
+                self.pool.add_reader(frame, to);
+                (self.own, frame)
+            }
+            Place::Frame(owner, frame) => (owner, frame),
+        };
+        let reference = u64::from(owner.0) | u64::from(frame) << 16;
+        outgoing.push(header, place::FRAME, &[reference, 0, 0, 0, 0, 0]);
+    }
+}
+
+impl Link for Shm {
+    #[inline]
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    #[inline]
+    fn alloc(&mut self) -> Option<Buffer> {
+        Some(Place::Own(self.pool.alloc()?).buffer())
+    }
+
+    #[inline]
+    fn bytes(&self, buffer: Buffer) -> NonNull<u8> {
+        match Place::of(buffer) {
+            Place::Own(frame) => self.frames.at(frame),
+            Place::Inbox(index) => self.inbox.bytes(index),
+            Place::Frame(owner, frame) => self.peers[owner.index()].frames.at(frame),
+        }
+    }
+
+    fn share(&mut self, buffer: Buffer, size: u16, readers: &[Rank]) {
+        let Place::Own(frame) = Place::of(buffer) else { return };
+        if usize::from(size) > INLINE_BYTES {
+            for &reader in readers.iter().filter(|&&reader| reader != self.own) {
+                self.pool.add_reader(frame, reader);
+            }
+        }
+    }
+
+    #[inline]
+    fn transmit(&mut self, to: Rank, header: &Header, payload: Payload) {
+        match payload {
+            Payload::Buffer(buffer) => self.push_buffer(to, header, buffer),
+            Payload::Words([a, b]) => {
+                self.peers[to.index()].outgoing.push(header, place::INLINE, &[a, b, 0, 0, 0, 0]);
+            }
+            Payload::Empty => {
+                self.peers[to.index()].outgoing.push(header, place::INLINE, &[0; INLINE_WORDS]);
+            }
+        }
+        self.peers[to.index()].doorbell.press();
+    }
+
+    #[inline]
+    fn receive(&mut self) -> Result<Option<Received>, LinkViolation> {
+        let peers = &mut self.peers;
+        let found = self.listener.find(|peer| {
+            let (head, words) = peers[peer].incoming.pop()?;
+            Some((Rank(peer as u16), head, words))
+        });
+        match found {
+            None => Ok(None),
+            Some((from, head, words)) => self.accept(from, head, words).map(Some),
+        }
+    }
+
+    fn has_arrivals(&mut self) -> bool {
+        let peers = &self.peers;
+        self.listener.has_any(|peer| peers[peer].incoming.has_next())
+    }
+
+    #[inline]
+    fn free(&mut self, buffer: Buffer) {
+        match Place::of(buffer) {
+            Place::Own(frame) => self.pool.free(frame),
+            Place::Inbox(index) => self.inbox.remove(index),
+            Place::Frame(owner, frame) => {
+                // Only this rank writes this byte, so reading and writing it apart is enough.
+                let line = &self.peers[owner.index()].releases;
+                let count = &line[frame as usize * 64 + self.own.index()];
+                count.store(count.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
+            }
+        }
+    }
+
+    fn bells(&self) -> Arc<dyn Bells> {
+        Arc::new(OwnBells::new(&self.segments[self.own.index()]))
+    }
+
+    fn arm(&mut self, waiter: Waiter) -> Option<Ticket> {
+        let peers = &self.peers;
+        self.listener.arm(waiter, |peer| peers[peer].incoming.has_next())
+    }
+
+    fn disarm(&mut self, waiter: Waiter) {
+        self.listener.disarm(waiter);
+    }
+
+    fn words(&self) -> Option<Arc<dyn SharedWords>> {
+        Some(Arc::new(Words {
+            words: self.segments.iter().map(Segment::words).collect(),
+            doorbells: self.segments.iter().map(|s| Doorbell::new(s, self.own)).collect(),
+        }))
+    }
+}
+
+/// The fetch-and-add words of all ranks.
+struct Words {
+    words: Vec<View<AtomicU64>>,
+    doorbells: Vec<Doorbell>,
+}
+
+impl Words {
+    #[inline]
+    fn word(&self, home: Rank, index: u16) -> &AtomicU64 {
+        assert!(index < WORDS, "a rank has {WORDS} fetch-and-add words");
+        &self.words[home.index()][8 * usize::from(index)]
+    }
+}
+
+impl SharedWords for Words {
+    #[inline]
+    fn fetch_add(&self, home: Rank, index: u16, amount: u64) -> u64 {
+        self.word(home, index).fetch_add(amount, Ordering::SeqCst)
+    }
+
+    #[inline]
+    fn load(&self, home: Rank, index: u16) -> u64 {
+        self.word(home, index).load(Ordering::Acquire)
+    }
+
+    fn wake_sleepers(&self) {
+        for doorbell in &self.doorbells {
+            doorbell.wake_host();
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Mapped memory, and typed views of it that keep it mapped.
+//!
+//! The only `unsafe` of this crate, and why it is sound: a [`Mapping`] is a live `mmap` of a memfd
+//! that is sealed against shrinking, so no access inside it can fault. What peers may write at any
+//! moment is reached only through atomics ([`View`]); frames are handed out as raw pointers whose
+//! use is proven where they are used.
+#![allow(unsafe_code)]
+
+use crate::ring::{INLINE_WORDS, Slot};
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use std::marker::PhantomData;
+use std::ops::{Deref, Range};
+use std::os::fd::{AsFd, OwnedFd};
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
+use std::{io, slice};
+
+/// A part of a memfd, mapped shared.
+pub struct Mapping {
+    start: NonNull<u8>,
+    length: usize,
+}
+
+// SAFETY: a mapping is only an address range; what is in it is reached through atomics or through
+// raw pointers that carry their own proofs.
+unsafe impl Send for Mapping {}
+// SAFETY: as above; `&Mapping` offers no access to the bytes.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    /// Maps `part` of `file`, whose bounds are multiples of the page size, read-only unless
+    /// `writable`.
+    ///
+    /// # Errors
+    /// What `mmap` says; `InvalidInput` if the file is shorter than `part` or may still shrink.
+    pub fn new(file: &OwnedFd, part: Range<usize>, writable: bool) -> io::Result<Self> {
+        let sealed = rustix::fs::fcntl_get_seals(file.as_fd())?;
+        let length = rustix::fs::fstat(file)?.st_size as usize;
+        if !sealed.contains(rustix::fs::SealFlags::SHRINK) || length < part.end {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "the segment is too short, or not sealed against shrinking",
+            ));
+        }
+        let protection = match writable {
+            true => ProtFlags::READ | ProtFlags::WRITE,
+            false => ProtFlags::READ,
+        };
+        // SAFETY: a new mapping at an address of the kernel's choice aliases no Rust object.
+        let start = unsafe {
+            mmap(
+                std::ptr::null_mut(),
+                part.len(),
+                protection,
+                MapFlags::SHARED,
+                file,
+                part.start as u64,
+            )?
+        };
+        let start = NonNull::new(start.cast())
+            .ok_or_else(|| io::Error::other("the kernel mapped address 0"))?;
+        Ok(Mapping { start, length: part.len() })
+    }
+
+    /// The address of byte `offset`; `length` bytes from there must be inside.
+    pub fn at(&self, offset: usize, length: usize) -> NonNull<u8> {
+        assert!(offset.checked_add(length).is_some_and(|end| end <= self.length));
+        // SAFETY: asserted to be inside the mapping.
+        unsafe { self.start.add(offset) }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: views hold an `Arc` to this mapping, so none is left; frames given out as raw
+        // pointers end with the link, which holds one too. Unmapping cannot fail for a range that
+        // mmap returned.
+        let _ = unsafe { munmap(self.start.as_ptr().cast(), self.length) };
+    }
+}
+
+/// What may be seen through a [`View`].
+///
+/// # Safety
+/// Any bytes must be a valid value, and other processes may write it at any time: atomics, and
+/// plain structures of atomics.
+pub unsafe trait Shareable {}
+
+// SAFETY: an atomic integer, valid for any bytes.
+unsafe impl Shareable for AtomicU8 {}
+// SAFETY: as above.
+unsafe impl Shareable for AtomicU32 {}
+// SAFETY: as above.
+unsafe impl Shareable for AtomicU64 {}
+// SAFETY: eight atomic words and no padding (asserted beside its definition).
+unsafe impl Shareable for Slot {}
+
+/// An array of `T` inside a mapping, kept alive by it.
+pub struct View<T> {
+    start: NonNull<T>,
+    count: usize,
+    _mapping: Arc<Mapping>,
+    _of: PhantomData<T>,
+}
+
+// SAFETY: a view is an `Arc` and an address inside it; `T` is made of atomics, which are `Sync`.
+unsafe impl<T: Shareable + Sync> Send for View<T> {}
+// SAFETY: as above.
+unsafe impl<T: Shareable + Sync> Sync for View<T> {}
+
+impl<T: Shareable> View<T> {
+    /// `count` values from byte `offset` of `mapping` on.
+    pub fn new(mapping: &Arc<Mapping>, offset: usize, count: usize) -> Self {
+        let start = mapping.at(offset, count * size_of::<T>()).cast::<T>();
+        assert!(start.is_aligned(), "a view must be aligned");
+        View { start, count, _mapping: Arc::clone(mapping), _of: PhantomData }
+    }
+}
+
+impl<T: Shareable> Deref for View<T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        // SAFETY: `new` checked that the range is inside the mapping and aligned; the mapping
+        // lives as long as the view; any bytes are a valid `T`, which is made of atomics, so
+        // writes by other processes are no data races.
+        unsafe { slice::from_raw_parts(self.start.as_ptr(), self.count) }
+    }
+}
+
+/// The frames of one segment: equal pieces of a mapping, kept alive by it. They are given out as
+/// addresses, because who may touch a frame when is the protocol's business.
+pub struct Frames {
+    start: NonNull<u8>,
+    bytes: usize,
+    count: u32,
+    _mapping: Arc<Mapping>,
+}
+
+// SAFETY: an `Arc` and an address inside it; frames are only given out as raw pointers.
+unsafe impl Send for Frames {}
+// SAFETY: as above.
+unsafe impl Sync for Frames {}
+
+impl Frames {
+    /// `count` frames of `bytes` bytes each, from byte `offset` of `mapping` on.
+    pub fn new(mapping: &Arc<Mapping>, offset: usize, bytes: usize, count: u32) -> Self {
+        let start = mapping.at(offset, bytes * count as usize);
+        assert!(bytes.is_multiple_of(64) && start.cast::<[u64; 8]>().is_aligned());
+        Frames { start, bytes, count, _mapping: Arc::clone(mapping) }
+    }
+
+    /// Where frame `index` starts.
+    #[inline]
+    pub fn at(&self, index: u32) -> NonNull<u8> {
+        assert!(index < self.count, "there is no frame {index}");
+        // SAFETY: `new` checked that all `count` frames are inside the mapping.
+        unsafe { self.start.add(index as usize * self.bytes) }
+    }
+
+    /// The first words of frame `index`, for a slot.
+    ///
+    /// # Safety
+    /// Nobody may write the frame meanwhile.
+    #[inline]
+    pub unsafe fn inline_words(&self, index: u32) -> [u64; INLINE_WORDS] {
+        // SAFETY: a frame is at least 64 bytes long and aligned to 8 (`new`), so the words are
+        // inside it; the caller promises that nobody writes them.
+        unsafe { self.at(index).cast::<[u64; INLINE_WORDS]>().read() }
+    }
+}

@@ -1,0 +1,99 @@
+//! The frames that this rank sends from.
+//!
+//! A frame is *free*, *held* (allocated, or still in the protocol's hands) or *away*: given up
+//! here, but read by others through references. Each reader counts, in a byte of its own, how often
+//! it gave the frame back; the owner knows how often that must be. Plain stores suffice, there is
+//! one line a frame, and a reader can lie about nobody but itself.
+
+use crate::memory::View;
+use crate::segment::Settings;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU8, Ordering};
+use weft_wire::Rank;
+
+/// Readers of one frame.
+const READERS: usize = 64;
+
+pub(crate) struct Pool {
+    releases: View<AtomicU8>,
+    expected: Vec<[u8; READERS]>,
+    readers: Vec<u64>,
+    free: Vec<u32>,
+    away: VecDeque<u32>,
+}
+
+impl Pool {
+    pub fn new(settings: &Settings, releases: View<AtomicU8>) -> Self {
+        let frames = settings.frames as usize;
+        Pool {
+            releases,
+            expected: vec![[0; READERS]; frames],
+            readers: vec![0; frames],
+            free: (0..settings.frames).rev().collect(),
+            away: VecDeque::with_capacity(frames),
+        }
+    }
+
+    /// A free frame, preferably one that is still in the cache.
+    #[inline]
+    pub fn alloc(&mut self) -> Option<u32> {
+        // A few frames may stay away before the oldest is asked for: asking costs a cache miss.
+        if self.away.len() > 4 || self.free.is_empty() {
+            self.reclaim();
+        }
+        self.free.pop()
+    }
+
+    /// `reader` will read `frame` by reference, once more.
+    #[inline]
+    pub fn add_reader(&mut self, frame: u32, reader: Rank) {
+        let bit = 1 << reader.index();
+        let readers = &mut self.readers[frame as usize];
+        if *readers & bit == 0 {
+            *readers |= bit;
+            let expected = &mut self.expected[frame as usize][reader.index()];
+            *expected = expected.wrapping_add(1);
+        }
+    }
+
+    /// The owner gives `frame` up; it is free once its readers do too.
+    #[inline]
+    pub fn free(&mut self, frame: u32) {
+        if self.readers[frame as usize] == 0 {
+            self.free.push(frame);
+        } else {
+            self.away.push_back(frame);
+        }
+    }
+
+    /// Takes back what all readers have given back, oldest first. A frame that a reader keeps for
+    /// long moves to the end, so that it does not hide those behind it.
+    fn reclaim(&mut self) {
+        for _ in 0..self.away.len() {
+            let Some(frame) = self.away.pop_front() else { return };
+            if self.is_back(frame) {
+                self.readers[frame as usize] = 0;
+                self.free.push(frame);
+            } else {
+                self.away.push_back(frame);
+                if !self.free.is_empty() {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn is_back(&self, frame: u32) -> bool {
+        let line = &self.releases[frame as usize * READERS..][..READERS];
+        let expected = &self.expected[frame as usize];
+        let mut left = self.readers[frame as usize];
+        while left != 0 {
+            let reader = left.trailing_zeros() as usize;
+            if line[reader].load(Ordering::Acquire) != expected[reader] {
+                return false;
+            }
+            left &= left - 1;
+        }
+        true
+    }
+}

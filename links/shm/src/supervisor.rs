@@ -1,0 +1,43 @@
+//! The launcher's view of a job's segments.
+
+use crate::doorbell::announce_loss;
+use crate::segment::{Segment, Settings};
+use std::io;
+use std::os::fd::OwnedFd;
+use weft_link::bell::{Cause, Loss};
+use weft_wire::Rank;
+
+/// Holds all segments of a job, to tell the survivors when a rank is lost.
+pub struct Supervisor {
+    segments: Vec<Segment>,
+}
+
+impl std::fmt::Debug for Supervisor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Supervisor of {} segments", self.segments.len())
+    }
+}
+
+impl Supervisor {
+    /// Maps `segments`, one a rank.
+    ///
+    /// # Errors
+    /// What the kernel says about mapping them.
+    pub fn attach(settings: &Settings, segments: &[OwnedFd]) -> io::Result<Self> {
+        let segments = segments
+            .iter()
+            .map(|file| Segment::map(file, *settings, false))
+            .collect::<io::Result<_>>()?;
+        Ok(Supervisor { segments })
+    }
+
+    /// Tells every other rank that `lost` is gone, and why, and wakes it. Only the first loss of
+    /// a job counts.
+    pub fn announce_loss(&self, lost: Rank, cause: Cause) {
+        for (index, segment) in self.segments.iter().enumerate() {
+            if index != lost.index() {
+                announce_loss(segment, Loss { rank: lost, cause });
+            }
+        }
+    }
+}

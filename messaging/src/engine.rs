@@ -1,0 +1,358 @@
+//! What packets become: messages, queued at ports.
+//!
+//! The packet upcall only sorts packets into messages. Handlers run afterwards, outside it, one a
+//! port at a time, so that a handler may read on while more packets of its message arrive.
+
+use crate::error::{Error, Result};
+use crate::format::{Kind, PacketHeader, port_number};
+use crate::message::{Body, Message};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Weak};
+use weft_node::biased::Biased;
+use weft_packet::{KeptPacket, Packet, Packets, Rank, Step};
+
+/// Bytes of messages that are copied out of link memory at most, to keep senders going.
+const COPY_LIMIT_BYTES: usize = 64 << 20;
+
+/// A function for the messages of one port.
+pub(crate) type Handler = Box<dyn FnMut(Message) + Send>;
+
+/// The messages of one rank.
+pub struct Engine {
+    packets: Packets,
+    state: Biased<State>,
+    window: usize,
+    this: Weak<Engine>,
+}
+
+/// What the messaging layer has done, with what is below it.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+pub struct Statistics {
+    /// Messages sent; a broadcast is one.
+    pub messages_sent: u64,
+    /// Messages received.
+    pub messages_received: u64,
+    /// Packets copied out of link memory because their port was slow.
+    pub packets_copied_out: u64,
+    /// The layers below.
+    pub packets: weft_packet::Statistics,
+}
+
+#[derive(Default)]
+struct State {
+    ports: BTreeMap<u32, PortState>,
+    /// Ports with a handler and a message for it.
+    ready: VecDeque<u32>,
+    /// Messages whose last packet has not arrived, by sender and the sender's number.
+    arriving: BTreeMap<(Rank, u32), Arriving>,
+    next_message: u32,
+    /// Packets kept in link memory, by sender's rank.
+    kept: Vec<usize>,
+    copied_bytes: usize,
+    failure: Option<Error>,
+    statistics: Statistics,
+}
+
+#[derive(Default)]
+struct PortState {
+    /// Its name, once this rank has created it; messages may arrive before.
+    name: Option<String>,
+    /// Its handler, if it has one and it is not running.
+    handler: Option<Handler>,
+    has_handler: bool,
+    queue: VecDeque<Message>,
+}
+
+/// A message of which packets are still to come.
+struct Arriving {
+    arrived: u64,
+    length: u64,
+    /// `None` once its reader has dropped it: the rest is thrown away.
+    parts: Option<VecDeque<Part>>,
+}
+
+/// A packet's worth of a message.
+pub(crate) enum Part {
+    /// In link memory, from this byte on.
+    Kept(KeptPacket, usize),
+    /// Copied out under pressure.
+    Copied(Box<[u8]>, usize),
+}
+
+impl Engine {
+    /// Messages over `packets`, of which every pair has `window` in flight. Takes the packet
+    /// upcall for itself.
+    pub fn new(packets: Packets, window: u16) -> Arc<Self> {
+        let engine = Arc::new_cyclic(|this: &Weak<Engine>| Engine {
+            state: Biased::new(State { kept: vec![0; packets.size()], ..State::default() }),
+            packets,
+            window: usize::from(window),
+            this: this.clone(),
+        });
+        let this = Arc::downgrade(&engine);
+        engine.packets.on_packet(move |packet| {
+            if let Some(engine) = this.upgrade() {
+                engine.sort(packet);
+            }
+        });
+        engine
+    }
+
+    /// The packets below.
+    pub fn packets(&self) -> &Packets {
+        &self.packets
+    }
+
+    /// Takes packets from the network and runs the handlers of complete or arriving messages. Says
+    /// whether anything happened. What a rank does when it polls, waits, or is interrupted.
+    ///
+    /// # Errors
+    /// A lost rank, or a peer that broke the format.
+    pub fn progress(&self) -> Result<bool> {
+        let mut any = false;
+        for _ in 0..64 {
+            if !self.packets.poll()? {
+                break;
+            }
+            any = true;
+        }
+        Ok(any | self.run_handlers()?)
+    }
+
+    /// Makes progress until `done` returns something.
+    pub(crate) fn wait<T>(&self, mut done: impl FnMut(&Self) -> Result<Option<T>>) -> Result<T> {
+        let mut outcome = None;
+        self.packets.wait(&mut || {
+            let looked = match done(self) {
+                Ok(None) => self.progress(),
+                Ok(Some(found)) => {
+                    outcome = Some(Ok(found));
+                    return Ok(Step::Done);
+                }
+                Err(error) => Err(error),
+            };
+            match looked {
+                Ok(true) => Ok(Step::Progress),
+                Ok(false) => Ok(Step::Idle),
+                Err(error) => {
+                    outcome = Some(Err(error));
+                    Ok(Step::Done)
+                }
+            }
+        })?;
+        outcome.unwrap_or_else(|| unreachable!("the wait ended with an outcome"))
+    }
+
+    /// What this layer and those below have done.
+    pub fn statistics(&self) -> Statistics {
+        let mut statistics = self.state.enter().statistics;
+        statistics.packets = self.packets.statistics();
+        statistics
+    }
+
+    /// Creates the port `name` and returns its number.
+    pub(crate) fn create_port(&self, name: &str, handler: Option<Handler>) -> Result<u32> {
+        let number = port_number(name);
+        let mut state = self.state.enter();
+        let port = state.ports.entry(number).or_default();
+        match &port.name {
+            Some(taken) if taken == name => return Err(Error::PortTaken(name.into())),
+            Some(taken) => return Err(Error::PortCollision(taken.clone(), name.into())),
+            None => port.name = Some(name.into()),
+        }
+        port.has_handler = handler.is_some();
+        port.handler = handler;
+        let waiting = port.has_handler && !port.queue.is_empty();
+        if waiting {
+            state.ready.push_back(number);
+        }
+        Ok(number)
+    }
+
+    pub(crate) fn remove_port(&self, number: u32) {
+        let removed = self.state.enter().ports.remove(&number);
+        // Its messages go outside the lock: dropping them enters it.
+        drop(removed);
+    }
+
+    pub(crate) fn next_message_number(&self) -> u32 {
+        let mut state = self.state.enter();
+        state.statistics.messages_sent += 1;
+        state.next_message = state.next_message.wrapping_add(1);
+        state.next_message
+    }
+
+    /// The message that has waited longest at port `number`.
+    pub(crate) fn take_message(&self, number: u32) -> Result<Option<Message>> {
+        let mut state = self.state.enter();
+        if let Some(failure) = &state.failure {
+            return Err(failure.clone());
+        }
+        Ok(state.ports.get_mut(&number).and_then(|port| port.queue.pop_front()))
+    }
+
+    /// The next part of an arriving message, if it is there.
+    pub(crate) fn take_part(&self, from: Rank, number: u32) -> Result<Option<Part>> {
+        let mut state = self.state.enter();
+        if let Some(failure) = &state.failure {
+            return Err(failure.clone());
+        }
+        let Some(arriving) = state.arriving.get_mut(&(from, number)) else { return Ok(None) };
+        let part = arriving.parts.as_mut().and_then(VecDeque::pop_front);
+        let complete = arriving.arrived == arriving.length;
+        if complete && arriving.parts.as_ref().is_none_or(VecDeque::is_empty) {
+            state.arriving.remove(&(from, number));
+        }
+        Ok(part)
+    }
+
+    /// The reader is done with a part.
+    pub(crate) fn give_back(&self, from: Rank, part: Part) {
+        let mut state = self.state.enter();
+        match &part {
+            Part::Kept(..) => state.kept[from.index()] -= 1,
+            Part::Copied(bytes, _) => state.copied_bytes -= bytes.len(),
+        }
+        drop(state);
+        drop(part);
+    }
+
+    /// The reader of an arriving message wants no more of it.
+    pub(crate) fn abandon(&self, from: Rank, number: u32) {
+        let mut state = self.state.enter();
+        let Some(arriving) = state.arriving.get_mut(&(from, number)) else { return };
+        let parts = arriving.parts.take();
+        if arriving.arrived == arriving.length {
+            state.arriving.remove(&(from, number));
+        }
+        drop(state);
+        for part in parts.into_iter().flatten() {
+            self.give_back(from, part);
+        }
+    }
+
+    /// The packet upcall.
+    fn sort(&self, packet: Packet<'_>) {
+        let from = packet.source();
+        let Some((header, rest)) = PacketHeader::parse(&packet) else {
+            self.fail(Error::Stray { from });
+            return;
+        };
+        let bytes = (rest.len() - usize::from(header.header_bytes)) as u64;
+        match header.kind {
+            Kind::First => self.first(packet, &header, bytes),
+            Kind::Next => self.next(packet, &header, bytes),
+        }
+    }
+
+    fn first(&self, packet: Packet<'_>, header: &PacketHeader, bytes: u64) {
+        let from = packet.source();
+        if bytes > header.bytes {
+            self.fail(Error::Stray { from });
+            return;
+        }
+        let Some(engine) = self.this.upgrade() else { return };
+        let part = self.keep(packet);
+        let length = header.bytes;
+        let body = Body { from, number: header.message, length };
+        let message = Message::new(engine, body, part, usize::from(header.header_bytes));
+        let mut state = self.state.enter();
+        if bytes < length {
+            let parts = Some(VecDeque::new());
+            state
+                .arriving
+                .insert((from, header.message), Arriving { arrived: bytes, length, parts });
+        }
+        state.statistics.messages_received += 1;
+        let port = state.ports.entry(header.port).or_default();
+        port.queue.push_back(message);
+        // A port with more than one message is ready already, or its handler runs.
+        if port.handler.is_some() && port.queue.len() == 1 {
+            state.ready.push_back(header.port);
+        }
+    }
+
+    fn next(&self, packet: Packet<'_>, header: &PacketHeader, bytes: u64) {
+        let from = packet.source();
+        let key = (from, header.message);
+        let mut state = self.state.enter();
+        let Some(arriving) = state.arriving.get_mut(&key) else {
+            drop(state);
+            return self.fail(Error::Stray { from });
+        };
+        if arriving.arrived != header.bytes || arriving.length - arriving.arrived < bytes {
+            drop(state);
+            return self.fail(Error::Stray { from });
+        }
+        arriving.arrived += bytes;
+        let complete = arriving.arrived == arriving.length;
+        if arriving.parts.is_none() {
+            if complete {
+                state.arriving.remove(&key);
+            }
+            return;
+        }
+        drop(state);
+        let part = self.keep(packet);
+        let mut state = self.state.enter();
+        match state.arriving.get_mut(&key).and_then(|arriving| arriving.parts.as_mut()) {
+            Some(parts) => parts.push_back(part),
+            None => {
+                // The reader dropped the message between the two looks.
+                drop(state);
+                self.give_back(from, part);
+            }
+        }
+    }
+
+    /// Keeps a packet where it is, or copies it out if its sender has spent much of its window on
+    /// packets that nobody reads: the sender must be able to go on, or two ranks that send much to
+    /// each other before they read would stop for ever (careful-protocols 5.3).
+    fn keep(&self, packet: Packet<'_>) -> Part {
+        let from = packet.source();
+        let mut state = self.state.enter();
+        let crowded = state.kept[from.index()] >= self.window / 2;
+        if crowded && state.copied_bytes < COPY_LIMIT_BYTES {
+            state.copied_bytes += packet.len();
+            state.statistics.packets_copied_out += 1;
+            return Part::Copied(packet[..].into(), 0);
+        }
+        state.kept[from.index()] += 1;
+        drop(state);
+        match packet.keep() {
+            Some(kept) => Part::Kept(kept, 0),
+            None => unreachable!("the node that makes the upcall is alive"),
+        }
+    }
+
+    fn fail(&self, error: Error) {
+        self.state.enter().failure.get_or_insert(error);
+    }
+
+    /// Runs handlers of ports that have messages, each once at most for the messages there now.
+    fn run_handlers(&self) -> Result<bool> {
+        let mut any = false;
+        loop {
+            let mut state = self.state.enter();
+            if let Some(failure) = &state.failure {
+                return Err(failure.clone());
+            }
+            let Some(number) = state.ready.pop_front() else { return Ok(any) };
+            let Some(port) = state.ports.get_mut(&number) else { continue };
+            let Some(mut handler) = port.handler.take() else { continue };
+            let Some(message) = port.queue.pop_front() else {
+                port.handler = Some(handler);
+                continue;
+            };
+            drop(state);
+            handler(message);
+            any = true;
+            let mut state = self.state.enter();
+            let Some(port) = state.ports.get_mut(&number) else { continue };
+            port.handler = Some(handler);
+            if !port.queue.is_empty() {
+                state.ready.push_back(number);
+            }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! What can go wrong with messages.
+
+use weft_packet::Rank;
+
+/// What can go wrong with messages.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// Something below went wrong; a lost rank above all.
+    #[error(transparent)]
+    Packet(#[from] weft_packet::Error),
+    /// Two ports of one name.
+    #[error("there is a port '{0}' already")]
+    PortTaken(String),
+    /// Two names that hash to one number.
+    #[error("the port names '{0}' and '{1}' collide; rename one of them")]
+    PortCollision(String, String),
+    /// A message ended before the bytes that were asked for.
+    #[error("the message from rank {from} has {left} bytes left, {wanted} were asked for")]
+    Short {
+        /// Who sent it.
+        from: Rank,
+        /// Bytes that are left.
+        left: u64,
+        /// Bytes asked for.
+        wanted: u64,
+    },
+    /// A message that is not UTF-8.
+    #[error("the message from rank {from} is no text: {error}")]
+    NotText {
+        /// Who sent it.
+        from: Rank,
+        /// Where it stops being text.
+        error: std::str::Utf8Error,
+    },
+    /// A packet that belongs to no message.
+    #[error("rank {from} sent a packet that belongs to no message")]
+    Stray {
+        /// Who sent it.
+        from: Rank,
+    },
+    /// Headers that take more room than a packet has.
+    #[error("{size} bytes of headers do not fit into a packet; there is room for {max}")]
+    Headers {
+        /// The bytes pushed.
+        size: usize,
+        /// What fits.
+        max: usize,
+    },
+}
+
+/// A result with the [`enum@Error`] of this layer.
+pub type Result<T> = std::result::Result<T, Error>;

@@ -1,0 +1,40 @@
+//! Messages of any size between ports (thesis 6.1, 6.3).
+//!
+//! A message is gathered from an I/O vector straight into packets, and is a *stream message* at
+//! the other end: its handler starts when the first packet is there, and reads on while the rest
+//! arrives. Sending, the wire, and reading are a pipeline; nothing is reassembled and nothing is
+//! copied but once into packets and once out of them, if the reader wants a copy at all.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`format`](mod@format) | the message header in each packet |
+//! | `engine` | what packets become: messages queued at ports; handlers run one a port |
+//! | [`Port`], [`Mailbox`] | sending; receiving by upcall, or by asking |
+//! | [`Message`] | reading a stream message |
+//! | [`HeaderStack`] | headers of several layers in one buffer |
+//! | `barrier` | waiting for all ranks |
+//!
+//! Packets of different messages may interleave (a handler may send while the program is in the
+//! middle of sending), so every packet names its message; the thesis's Panda forbade that instead.
+
+#![forbid(unsafe_code)]
+
+mod barrier;
+mod engine;
+mod error;
+pub mod format;
+mod headers;
+mod message;
+mod parts;
+mod port;
+
+pub use barrier::Barrier;
+pub use engine::{Engine, Statistics};
+pub use error::{Error, Result};
+pub use headers::HeaderStack;
+pub use message::Message;
+pub use parts::Parts;
+pub use port::{Mailbox, Port};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,71 @@
+//! What can be sent: anything that is one or several slices of bytes.
+
+use std::io::IoSlice;
+
+/// An I/O vector: the bytes of a message, in pieces. Sending gathers them into packets; nothing is
+/// put together beforehand (thesis 6.1.3).
+pub trait Parts {
+    /// Calls `visit` with each piece in order.
+    fn for_each(&self, visit: &mut dyn FnMut(&[u8]));
+
+    /// Bytes in all pieces.
+    fn total(&self) -> usize {
+        let mut total = 0;
+        self.for_each(&mut |part| total += part.len());
+        total
+    }
+}
+
+impl Parts for [u8] {
+    fn for_each(&self, visit: &mut dyn FnMut(&[u8])) {
+        visit(self);
+    }
+}
+
+impl<const N: usize> Parts for [u8; N] {
+    fn for_each(&self, visit: &mut dyn FnMut(&[u8])) {
+        visit(self);
+    }
+}
+
+impl Parts for Vec<u8> {
+    fn for_each(&self, visit: &mut dyn FnMut(&[u8])) {
+        visit(self);
+    }
+}
+
+impl Parts for str {
+    fn for_each(&self, visit: &mut dyn FnMut(&[u8])) {
+        visit(self.as_bytes());
+    }
+}
+
+impl Parts for String {
+    fn for_each(&self, visit: &mut dyn FnMut(&[u8])) {
+        visit(self.as_bytes());
+    }
+}
+
+impl Parts for [IoSlice<'_>] {
+    fn for_each(&self, visit: &mut dyn FnMut(&[u8])) {
+        self.iter().for_each(|part| visit(part));
+    }
+}
+
+impl<const N: usize> Parts for [IoSlice<'_>; N] {
+    fn for_each(&self, visit: &mut dyn FnMut(&[u8])) {
+        self.iter().for_each(|part| visit(part));
+    }
+}
+
+impl Parts for [&[u8]] {
+    fn for_each(&self, visit: &mut dyn FnMut(&[u8])) {
+        self.iter().for_each(|part| visit(part));
+    }
+}
+
+impl<const N: usize> Parts for [&[u8]; N] {
+    fn for_each(&self, visit: &mut dyn FnMut(&[u8])) {
+        self.iter().for_each(|part| visit(part));
+    }
+}

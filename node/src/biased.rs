@@ -1,0 +1,180 @@
+//! A lock that is free for the thread that owns it.
+//!
+//! One thread, the *owner*, enters and leaves with plain loads and stores; any other thread pays
+//! for both, with a barrier that the kernel makes the owner's core pass (membarrier). It is
+//! Dekker's algorithm with the fence moved to the side that comes seldom, and what DESIGN 6 calls
+//! optimistic interrupt protection: masking the upcall thread is a flag in memory, not a call.
+//!
+//! ```text
+//!   owner                      other
+//!   busy = 1                   wanted = 1
+//!   (compiler fence)           membarrier
+//!   wanted == 0 ? in : wait    busy == 0 ? in : wait
+//! ```
+//! If both read 0, the owner read `wanted` before the barrier, hence its `busy = 1` was written
+//! before the barrier too, and the other must have seen it: a contradiction.
+#![allow(unsafe_code)]
+
+use std::cell::UnsafeCell;
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, compiler_fence, fence};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A value that one thread at a time may enter.
+pub struct Biased<T> {
+    owner: AtomicUsize,
+    busy: AtomicBool,
+    wanted: AtomicBool,
+    others: Mutex<()>,
+    /// Whether the kernel passes barriers for us; otherwise the owner issues fences of its own.
+    asymmetric: bool,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: the lock gives out `&mut T` to one thread at a time, so `T` only has to be `Send`.
+unsafe impl<T: Send> Sync for Biased<T> {}
+
+impl<T> Biased<T> {
+    /// A lock around `value`, owned by the calling thread.
+    pub fn new(value: T) -> Self {
+        Biased {
+            owner: AtomicUsize::new(this_thread()),
+            busy: AtomicBool::new(false),
+            wanted: AtomicBool::new(false),
+            others: Mutex::new(()),
+            asymmetric: register(),
+            value: UnsafeCell::new(value),
+        }
+    }
+
+    /// Makes the calling thread the owner. No thread may be inside or try to enter meanwhile.
+    pub fn adopt(&mut self) {
+        *self.owner.get_mut() = this_thread();
+    }
+
+    /// Enters, waiting for whoever is inside. A thread that is inside already must not: that
+    /// panics for the owner, and never returns for others.
+    #[inline]
+    pub fn enter(&self) -> Entered<'_, T> {
+        if this_thread() == self.owner.load(Ordering::Relaxed) {
+            self.enter_as_owner();
+            Entered { lock: self, others: None }
+        } else {
+            self.enter_as_other(usize::MAX).unwrap_or_else(|| unreachable!("tries are unlimited"))
+        }
+    }
+
+    /// Enters unless the owner stays inside for long.
+    pub fn try_enter(&self) -> Option<Entered<'_, T>> {
+        if this_thread() == self.owner.load(Ordering::Relaxed) {
+            return Some(self.enter());
+        }
+        self.enter_as_other(8)
+    }
+
+    #[inline]
+    fn enter_as_owner(&self) {
+        assert!(!self.busy.load(Ordering::Relaxed), "a thread entered a node that it is inside of");
+        self.busy.store(true, Ordering::Relaxed);
+        if self.asymmetric {
+            compiler_fence(Ordering::SeqCst);
+        } else {
+            fence(Ordering::SeqCst);
+        }
+        if self.wanted.load(Ordering::Acquire) {
+            self.wait_for_others();
+        }
+    }
+
+    #[cold]
+    fn wait_for_others(&self) {
+        loop {
+            self.busy.store(false, Ordering::Release);
+            // Whoever is inside holds this mutex: sleep with it rather than spin.
+            drop(self.others.lock().unwrap_or_else(PoisonError::into_inner));
+            self.busy.store(true, Ordering::Relaxed);
+            fence(Ordering::SeqCst);
+            if !self.wanted.load(Ordering::Acquire) {
+                return;
+            }
+        }
+    }
+
+    #[cold]
+    fn enter_as_other(&self, tries: usize) -> Option<Entered<'_, T>> {
+        let others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        self.wanted.store(true, Ordering::SeqCst);
+        if self.asymmetric {
+            barrier_on_own_threads();
+        } else {
+            fence(Ordering::SeqCst);
+        }
+        let mut tried = 0;
+        while self.busy.load(Ordering::Acquire) {
+            tried += 1;
+            if tried > tries {
+                self.wanted.store(false, Ordering::Release);
+                return None;
+            }
+            std::thread::yield_now();
+        }
+        Some(Entered { lock: self, others: Some(others) })
+    }
+}
+
+/// Proof of being inside.
+pub struct Entered<'a, T> {
+    lock: &'a Biased<T>,
+    others: Option<MutexGuard<'a, ()>>,
+}
+
+impl<T> Deref for Entered<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: the owner is inside with `busy` set, or another thread with `wanted` set and the
+        // mutex held; the module's argument excludes the one while the other is there.
+        unsafe { &*self.lock.value.get() }
+    }
+}
+
+impl<T> DerefMut for Entered<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as for `deref`, and `self` is borrowed exclusively.
+        unsafe { &mut *self.lock.value.get() }
+    }
+}
+
+impl<T> Drop for Entered<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.others.is_some() {
+            self.lock.wanted.store(false, Ordering::Release);
+        } else {
+            self.lock.busy.store(false, Ordering::Release);
+        }
+    }
+}
+
+/// A number that is different for every live thread: the address of a thread-local.
+#[inline]
+fn this_thread() -> usize {
+    thread_local!(static HERE: u8 = const { 0 });
+    HERE.with(|here| std::ptr::from_ref(here).addr())
+}
+
+fn register() -> bool {
+    use rustix::thread::{MembarrierCommand, membarrier};
+    membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
+}
+
+fn barrier_on_own_threads() {
+    use rustix::thread::{MembarrierCommand, membarrier};
+    let passed = membarrier(MembarrierCommand::PrivateExpedited);
+    assert!(passed.is_ok(), "membarrier worked at registration and fails now: {passed:?}");
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,48 @@
+use super::*;
+use std::sync::Arc;
+
+#[test]
+fn threads_take_turns() {
+    const ROUNDS: u64 = 20_000;
+    let lock = Arc::new(Biased::new(0u64));
+    let others: Vec<_> = (0..2)
+        .map(|_| {
+            let lock = Arc::clone(&lock);
+            std::thread::spawn(move || {
+                for _ in 0..ROUNDS / 10 {
+                    *lock.enter() += 1;
+                }
+            })
+        })
+        .collect();
+    for _ in 0..ROUNDS {
+        // A read and a write apart: a second thread inside would lose an addition.
+        let mut value = lock.enter();
+        let read = *value;
+        std::hint::black_box(&read);
+        *value = read + 1;
+    }
+    for other in others {
+        other.join().unwrap();
+    }
+    assert_eq!(*lock.enter(), ROUNDS + 2 * (ROUNDS / 10));
+}
+
+#[test]
+fn others_do_not_get_in_while_the_owner_is_inside() {
+    let lock = Arc::new(Biased::new(()));
+    let inside = lock.enter();
+    let other = Arc::clone(&lock);
+    std::thread::spawn(move || assert!(other.try_enter().is_none())).join().unwrap();
+    drop(inside);
+    let other = Arc::clone(&lock);
+    std::thread::spawn(move || assert!(other.try_enter().is_some())).join().unwrap();
+}
+
+#[test]
+#[should_panic(expected = "inside of")]
+fn the_owner_cannot_enter_twice() {
+    let lock = Biased::new(());
+    let _inside = lock.enter();
+    let _again = lock.enter();
+}

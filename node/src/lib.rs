@@ -1,0 +1,28 @@
+//! One rank's network interface: the only place where a protocol, a link and a clock meet.
+//!
+//! The NI half of the protocols runs *inline* here: in the rank's own calls, and on its upcall
+//! thread. A [`Node`] is entered by one thread at a time (a lock that costs the rank's main thread
+//! no atomic instruction, [`biased`]) and is never held while an upcall runs or a thread sleeps.
+//!
+//! | module | what | thesis |
+//! |---|---|---|
+//! | [`biased`] | the lock around a node (`unsafe`) | 6.2.1 |
+//! | `node` | sending, draining, upcalls, release | 3.1, 3.6 |
+//! | [`wait`] | spin, then yield, then sleep | 6.2.2 |
+//! | `watch` | the upcall thread behind the polling watchdog | 4.4 |
+//!
+//! Keeps I6 (upcalls only when allowed, draining apart from upcalls) and I9 (bounded).
+
+#![deny(unsafe_code)]
+
+pub mod biased;
+mod error;
+mod inner;
+mod node;
+pub mod wait;
+mod watch;
+
+pub use error::{Error, Result};
+pub use node::{AnyNode, Arrival, Destination, Node, Statistics, USER_VARIABLES, Upcall, Upcalls};
+pub use wait::{Look, Step, WaitPolicy};
+pub use watch::{DEFAULT_INTERRUPT_DELAY, WatchThread};

@@ -1,0 +1,465 @@
+//! A rank's network interface, entered by its threads.
+
+use crate::biased::{Biased, Entered};
+use crate::inner::Inner;
+use crate::wait::{Look, Step, WaitPolicy, wait};
+use crate::{Error, Result};
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+use weft_link::bell::{Bells, Loss, Waiter};
+use weft_link::{Buffer, Capabilities, Link, SharedWords};
+use weft_protocol::invariants::{UpcallConditions, i6_upcalls_only_when_allowed};
+use weft_protocol::{Counters, Delivery, Ni, Settings, VARIABLES};
+use weft_wire::{GroupId, Rank};
+
+/// Fetch-and-add variables of each rank that programs may use; the rest are the systems'.
+pub const USER_VARIABLES: u16 = VARIABLES / 2;
+
+/// The longest sleep before a waiting thread looks again by itself (invariant I9).
+const LONGEST_SLEEP: Duration = Duration::from_millis(100);
+
+/// A received packet in the hands of the client.
+#[derive(Debug)]
+#[must_use = "a packet that is not released costs its sender a credit for ever"]
+pub struct Arrival {
+    pub(crate) delivery: Delivery<Buffer>,
+    bytes: NonNull<u8>,
+}
+
+impl Arrival {
+    /// The rank that sent the packet.
+    #[inline]
+    pub fn origin(&self) -> Rank {
+        self.delivery.origin()
+    }
+
+    /// The group that it was multicast to, if it was.
+    #[inline]
+    pub fn group(&self) -> Option<GroupId> {
+        self.delivery.tree.group()
+    }
+
+    /// Where its bytes are; they stay there, unchanged, until [`AnyNode::release`].
+    #[inline]
+    pub fn bytes(&self) -> (NonNull<u8>, usize) {
+        (self.bytes, usize::from(self.delivery.size))
+    }
+}
+
+/// The client's function for arriving packets. It leaves the packet to have it recycled, or takes
+/// it and releases it later. Runs outside the lock, one at a time.
+pub type Upcall = Box<dyn FnMut(&mut Option<Arrival>) + Send>;
+
+/// Whether a call that has to drain the network may also make upcalls (thesis 3.1.4).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Upcalls {
+    /// It may.
+    Allowed,
+    /// Packets that arrive meanwhile wait.
+    Deferred,
+}
+
+/// Where a packet goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Destination {
+    /// To one rank.
+    Unicast(Rank),
+    /// To all other members of a group.
+    Multicast(GroupId),
+}
+
+/// What a node has done since it was made.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+pub struct Statistics {
+    /// What the protocol counted.
+    pub protocol: Counters,
+    /// Packets that the host has processed.
+    pub packets_processed: u64,
+    /// Interrupts raised because the host did not poll.
+    pub interrupts: u64,
+    /// Times that a thread slept.
+    pub sleeps: u64,
+    /// Polls that drained the network but made no upcalls.
+    pub drains: u64,
+}
+
+/// A rank's network interface over a link of type `L`.
+pub struct Node<L: Link> {
+    inner: Biased<Inner<L>>,
+    bells: Arc<dyn Bells>,
+    words: Option<Arc<dyn SharedWords>>,
+    capabilities: Capabilities,
+    policy: WaitPolicy,
+    local: Rank,
+    ranks: usize,
+    /// How many guards keep interrupts off.
+    interrupts_off: AtomicU32,
+    packets_processed: AtomicU64,
+    interrupts: AtomicU64,
+    sleeps: AtomicU64,
+    closed: AtomicBool,
+}
+
+/// A [`Node`] over whatever link, as the packet layer holds it.
+pub trait AnyNode: Send + Sync {
+    /// This rank.
+    fn local(&self) -> Rank;
+    /// Ranks in the job.
+    fn ranks(&self) -> usize;
+    /// What the link promises.
+    fn capabilities(&self) -> &Capabilities;
+    /// Installs the client's function for arriving packets.
+    fn set_upcall(&self, upcall: Upcall);
+    /// A frame to fill, and where its bytes are. Blocks, draining, while all are on their way.
+    ///
+    /// # Errors
+    /// [`Error::PoolExhausted`] if the client holds all frames, or what [`Self::poll`] says.
+    fn alloc(&self, upcalls: Upcalls) -> Result<(Buffer, NonNull<u8>)>;
+    /// Gives up a frame that was not launched.
+    fn discard(&self, frame: Buffer);
+    /// Sends the first `size` bytes of `frame`, which is the node's from here on. Never blocks.
+    ///
+    /// # Errors
+    /// [`Error::NotAMember`], [`Error::NoSuchRank`]; the frame is discarded.
+    fn launch(&self, frame: Buffer, to: Destination, size: u16) -> Result<()>;
+    /// Drains the network and makes the upcall for one packet, if no other upcall is running (one,
+    /// so that polling and computing share the host fairly: thesis 3.7). Says whether any packet
+    /// came.
+    ///
+    /// # Errors
+    /// [`Error::RankLost`], or what a peer did wrong.
+    fn poll(&self) -> Result<bool>;
+    /// Gives a packet back.
+    fn release(&self, arrival: Arrival);
+    /// Adds to a fetch-and-add variable and returns what it held before. Blocks, draining.
+    ///
+    /// # Errors
+    /// As [`Self::poll`].
+    fn fetch_and_add(&self, home: Rank, variable: u16, amount: u64) -> Result<u64>;
+    /// Counters in shared memory, if the link has them.
+    fn words(&self) -> Option<&Arc<dyn SharedWords>>;
+    /// Creates the next multicast group.
+    ///
+    /// # Errors
+    /// [`Error::Group`].
+    fn create_group(&self, members: &[Rank]) -> Result<GroupId>;
+    /// Calls `step`, which should poll, until it is done; spins, yields, sleeps in between.
+    ///
+    /// # Errors
+    /// The first error of `step`.
+    fn wait(&self, step: &mut Look<'_>) -> Result<()>;
+    /// Turns interrupts off until as many calls of [`Self::interrupts_on`].
+    fn interrupts_off(&self);
+    /// Undoes one [`Self::interrupts_off`].
+    fn interrupts_on(&self);
+    /// The rank that the job has lost, if it has.
+    fn loss(&self) -> Option<Loss>;
+    /// What this node has done.
+    fn statistics(&self) -> Statistics;
+    /// Ends the upcall thread's work for this node.
+    fn close(&self);
+}
+
+impl<L: Link> Node<L> {
+    /// A node for rank `local` over `link`. The calling thread is the one that enters for free.
+    pub fn new(local: Rank, settings: Settings, link: L, policy: WaitPolicy) -> Self {
+        let (bells, words) = (link.bells(), link.words());
+        let capabilities = *link.capabilities();
+        Node {
+            inner: Biased::new(Inner::new(link, Ni::new(local, settings))),
+            bells,
+            words,
+            capabilities,
+            policy,
+            local,
+            ranks: usize::from(settings.ranks),
+            interrupts_off: AtomicU32::new(0),
+            packets_processed: AtomicU64::new(0),
+            interrupts: AtomicU64::new(0),
+            sleeps: AtomicU64::new(0),
+            closed: AtomicBool::new(false),
+        }
+    }
+
+    /// Runs the client's function on `delivery`, outside the lock, and takes back what it returns.
+    #[inline]
+    fn process<'a>(
+        &'a self,
+        mut inner: Entered<'a, Inner<L>>,
+        mut delivery: Delivery<Buffer>,
+        mut upcall: Upcall,
+    ) -> Entered<'a, Inner<L>> {
+        if delivery.wants_reinjection() {
+            inner.reinject(&mut delivery);
+        }
+        let bytes = inner.link.bytes(delivery.buffer);
+        inner.in_upcall = true;
+        drop(inner);
+        let mut arrival = Some(Arrival { delivery, bytes });
+        upcall(&mut arrival);
+        let mut inner = self.inner.enter();
+        inner.upcall.get_or_insert(upcall);
+        inner.in_upcall = false;
+        if let Some(arrival) = arrival {
+            inner.release(arrival.delivery);
+        }
+        inner
+    }
+
+    /// I6, where upcalls start: the caller polls, and no other upcall runs.
+    #[inline]
+    fn assert_upcall_allowed(&self) {
+        if cfg!(debug_assertions) {
+            let conditions = UpcallConditions {
+                interrupts_enabled: self.interrupts_off.load(Ordering::Relaxed) == 0,
+                polling: true,
+                upcalls_allowed: true,
+            };
+            i6_upcalls_only_when_allowed(conditions, false);
+        }
+    }
+
+    fn check_loss(&self) -> Result<()> {
+        match self.bells.loss() {
+            None => Ok(()),
+            Some(loss) => Err(Error::RankLost(loss)),
+        }
+    }
+
+    #[inline]
+    fn try_alloc(&self) -> Result<Option<(Buffer, NonNull<u8>)>> {
+        let mut inner = self.inner.enter();
+        match inner.link.alloc() {
+            Some(frame) => {
+                inner.held += 1;
+                Ok(Some((frame, inner.link.bytes(frame))))
+            }
+            None if inner.held >= self.capabilities.frames => {
+                Err(Error::PoolExhausted { frames: self.capabilities.frames })
+            }
+            None => Ok(None),
+        }
+    }
+
+    #[cold]
+    fn alloc_slowly(&self, upcalls: Upcalls) -> Result<(Buffer, NonNull<u8>)> {
+        let mut found = None;
+        self.wait(&mut || {
+            found = self.try_alloc()?;
+            if found.is_some() {
+                return Ok(Step::Done);
+            }
+            let progress = match upcalls {
+                Upcalls::Allowed => self.poll()?,
+                Upcalls::Deferred => self.drain()?,
+            };
+            Ok(if progress { Step::Progress } else { Step::Idle })
+        })?;
+        found.ok_or(Error::PoolExhausted { frames: self.capabilities.frames })
+    }
+
+    fn drain(&self) -> Result<bool> {
+        self.check_loss()?;
+        self.inner.enter().drain()
+    }
+
+    /// Sleeps until something arrives, unless `step` finds something when all is armed.
+    fn sleep(&self, step: &mut Look<'_>) -> Result<Step> {
+        let Some(ticket) = self.inner.enter().link.arm(Waiter::Host) else {
+            return Ok(Step::Progress);
+        };
+        let found = step();
+        if matches!(found, Ok(Step::Idle)) {
+            self.sleeps.fetch_add(1, Ordering::Relaxed);
+            self.bells.wait(Waiter::Host, ticket, LONGEST_SLEEP);
+        }
+        self.inner.enter().link.disarm(Waiter::Host);
+        found
+    }
+
+    pub(crate) fn bells(&self) -> &Arc<dyn Bells> {
+        &self.bells
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
+    /// What the polling watchdog asks of the host: packets processed, interrupts disabled.
+    pub(crate) fn host_status(&self) -> weft_protocol::watchdog::HostStatus {
+        weft_protocol::watchdog::HostStatus {
+            packets_processed: self.packets_processed.load(Ordering::Relaxed),
+            interrupts_disabled: self.interrupts_off.load(Ordering::Relaxed) > 0,
+        }
+    }
+
+    /// Whether packets wait for the host; `None` if the host is inside the node right now.
+    pub(crate) fn try_has_arrivals(&self) -> Option<bool> {
+        let mut inner = self.inner.try_enter()?;
+        Some(!inner.pending.is_empty() || inner.link.has_arrivals())
+    }
+
+    /// Arms the upcall thread's bell; `None` if something is there, or the host is inside.
+    pub(crate) fn arm_watch(&self) -> Option<weft_link::bell::Ticket> {
+        let mut inner = self.inner.try_enter()?;
+        if !inner.pending.is_empty() {
+            return None;
+        }
+        inner.link.arm(Waiter::Watch)
+    }
+
+    pub(crate) fn count_interrupt(&self) {
+        self.interrupts.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl<L: Link> AnyNode for Node<L> {
+    fn local(&self) -> Rank {
+        self.local
+    }
+
+    fn ranks(&self) -> usize {
+        self.ranks
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn set_upcall(&self, upcall: Upcall) {
+        self.inner.enter().upcall = Some(upcall);
+    }
+
+    #[inline]
+    fn alloc(&self, upcalls: Upcalls) -> Result<(Buffer, NonNull<u8>)> {
+        match self.try_alloc()? {
+            Some(found) => Ok(found),
+            None => self.alloc_slowly(upcalls),
+        }
+    }
+
+    fn discard(&self, frame: Buffer) {
+        let mut inner = self.inner.enter();
+        inner.held -= 1;
+        inner.link.free(frame);
+    }
+
+    #[inline]
+    fn launch(&self, frame: Buffer, to: Destination, size: u16) -> Result<()> {
+        let mut inner = self.inner.enter();
+        match to {
+            Destination::Unicast(rank) if rank.index() < self.ranks => {
+                inner.unicast(rank, frame, size);
+                return Ok(());
+            }
+            Destination::Unicast(rank) => {
+                drop(inner);
+                self.discard(frame);
+                return Err(Error::NoSuchRank { rank, ranks: self.ranks });
+            }
+            Destination::Multicast(group) => {
+                if let Err(error) = inner.multicast(group, frame, size) {
+                    drop(inner);
+                    self.discard(frame);
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn poll(&self) -> Result<bool> {
+        let mut inner = self.inner.enter();
+        if inner.in_upcall {
+            let drained = inner.drain()?;
+            return if drained { Ok(true) } else { self.check_loss().map(|()| false) };
+        }
+        let Some(delivery) = inner.next_delivery()? else {
+            drop(inner);
+            return self.check_loss().map(|()| false);
+        };
+        let Some(upcall) = inner.upcall.take() else {
+            inner.pending.push_front(delivery);
+            return Ok(false);
+        };
+        self.assert_upcall_allowed();
+        let inner = self.process(inner, delivery, upcall);
+        // Written inside the lock only; the upcall thread reads it at any time.
+        let total = self.packets_processed.load(Ordering::Relaxed) + 1;
+        self.packets_processed.store(total, Ordering::Relaxed);
+        drop(inner);
+        Ok(true)
+    }
+
+    #[inline]
+    fn release(&self, arrival: Arrival) {
+        self.inner.enter().release(arrival.delivery);
+    }
+
+    fn fetch_and_add(&self, home: Rank, variable: u16, amount: u64) -> Result<u64> {
+        if let Some(words) = &self.words {
+            return Ok(words.fetch_add(home, variable, amount));
+        }
+        let mut asked = false;
+        let mut value = None;
+        self.wait(&mut || {
+            let mut inner = self.inner.enter();
+            if !asked && !inner.ni.is_fetching() && inner.fetched.is_none() {
+                inner.fetch_and_add(home, variable, amount);
+                asked = true;
+            }
+            if asked && let Some(answer) = inner.fetched.take() {
+                value = Some(answer);
+                return Ok(Step::Done);
+            }
+            let progress = inner.drain()?;
+            drop(inner);
+            self.check_loss()?;
+            Ok(if progress { Step::Progress } else { Step::Idle })
+        })?;
+        Ok(value.unwrap_or_default())
+    }
+
+    fn words(&self) -> Option<&Arc<dyn SharedWords>> {
+        self.words.as_ref()
+    }
+
+    fn create_group(&self, members: &[Rank]) -> Result<GroupId> {
+        Ok(self.inner.enter().ni.create_group(members)?)
+    }
+
+    fn wait(&self, step: &mut Look<'_>) -> Result<()> {
+        wait(self.policy, step, &mut |step| self.sleep(step))
+    }
+
+    fn interrupts_off(&self) {
+        self.interrupts_off.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn interrupts_on(&self) {
+        self.interrupts_off.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    fn loss(&self) -> Option<Loss> {
+        self.bells.loss()
+    }
+
+    fn statistics(&self) -> Statistics {
+        let inner = self.inner.enter();
+        Statistics {
+            protocol: *inner.ni.counters(),
+            packets_processed: self.packets_processed.load(Ordering::Relaxed),
+            interrupts: self.interrupts.load(Ordering::Relaxed),
+            sleeps: self.sleeps.load(Ordering::Relaxed),
+            drains: inner.drained_polls,
+        }
+    }
+
+    fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+        self.bells.ring(Waiter::Watch);
+    }
+}

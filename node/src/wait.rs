@@ -1,0 +1,102 @@
+//! How a thread waits: spin, then yield, then sleep.
+//!
+//! A poll costs some ten nanoseconds, a yield to another rank about a microsecond, a wake-up from
+//! sleep 20 to 50 (`docs/internals/performance.md`). So a rank that has a core to itself spins
+//! first; one that shares its core yields at once, because whoever it waits for may need that
+//! core; and one that has waited for longer than a few wake-ups sleeps.
+
+use crate::Result;
+use std::time::{Duration, Instant};
+
+/// What one look at the thing waited for found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// It is there.
+    Done,
+    /// Not yet, but packets were processed: keep polling.
+    Progress,
+    /// Nothing happened.
+    Idle,
+}
+
+/// How long to spin, and to yield, before sleeping.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WaitPolicy {
+    /// Idle looks before the first yield.
+    pub spins: u32,
+    /// How long to yield before the first sleep, counted from the last progress.
+    pub yield_for: Duration,
+}
+
+impl WaitPolicy {
+    /// The policy for a job with `ranks` ranks on a host with `cores` cores.
+    pub fn for_ranks(ranks: usize, cores: usize) -> Self {
+        if ranks <= cores {
+            WaitPolicy { spins: 2000, yield_for: Duration::from_micros(200) }
+        } else {
+            WaitPolicy { spins: 0, yield_for: Duration::from_micros(500) }
+        }
+    }
+}
+
+/// What a waiting thread does next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pace {
+    Spin,
+    Yield,
+    Sleep,
+}
+
+struct Pacer {
+    policy: WaitPolicy,
+    idle: u32,
+    since: Option<Instant>,
+}
+
+impl Pacer {
+    fn progress(&mut self) {
+        self.idle = 0;
+        self.since = None;
+    }
+
+    fn idle(&mut self) -> Pace {
+        self.idle = self.idle.saturating_add(1);
+        if self.idle <= self.policy.spins {
+            return Pace::Spin;
+        }
+        let now = Instant::now();
+        let since = *self.since.get_or_insert(now);
+        if now - since < self.policy.yield_for { Pace::Yield } else { Pace::Sleep }
+    }
+}
+
+/// A look at the thing waited for.
+pub type Look<'a> = dyn FnMut() -> Result<Step> + 'a;
+
+/// Calls `step` until it is done, pacing itself by `policy`. `sleep` is called to sleep; it must
+/// come back when something may have changed.
+///
+/// # Errors
+/// The first error of `step` or `sleep`.
+pub fn wait(
+    policy: WaitPolicy,
+    step: &mut Look<'_>,
+    sleep: &mut dyn FnMut(&mut Look<'_>) -> Result<Step>,
+) -> Result<()> {
+    let mut pacer = Pacer { policy, idle: 0, since: None };
+    loop {
+        let mut found = step()?;
+        if found == Step::Idle {
+            match pacer.idle() {
+                Pace::Spin => std::hint::spin_loop(),
+                Pace::Yield => std::thread::yield_now(),
+                Pace::Sleep => found = sleep(step)?,
+            }
+        }
+        match found {
+            Step::Done => return Ok(()),
+            Step::Progress => pacer.progress(),
+            Step::Idle => {}
+        }
+    }
+}

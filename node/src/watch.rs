@@ -1,0 +1,131 @@
+//! The upcall thread: interrupts, for a host that computes and does not poll.
+//!
+//! It sleeps until an arrival rings its bell, lets the polling watchdog's delay pass, and looks at
+//! what the host did meanwhile (thesis 4.4, fig. 4.16). If that was nothing, it polls in the host's
+//! place: that is the interrupt. While packets keep coming and the host keeps processing them, it
+//! looks ever less often and leaves its bell unarmed, so that senders do not pay for waking it.
+
+use crate::node::{AnyNode, Node};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use weft_link::Link;
+use weft_link::bell::{Bells, Ticket, Waiter};
+use weft_protocol::watchdog::{Verdict, Watchdog};
+
+/// The default delay between an arrival and an interrupt: about twice what a wake-up across cores
+/// costs, so that a host that polls at all is never interrupted (`docs/internals/performance.md`).
+pub const DEFAULT_INTERRUPT_DELAY: Duration = Duration::from_micros(70);
+
+/// While the host polls, the delay grows up to this many times.
+const MOST_DELAYS: u32 = 8;
+/// How often a thread with nothing to do looks whether it is still needed.
+const IDLE_LOOK: Duration = Duration::from_secs(1);
+
+/// A running upcall thread; stops when its node closes.
+pub struct WatchThread {
+    thread: Option<JoinHandle<()>>,
+    node: Arc<dyn AnyNode>,
+}
+
+impl WatchThread {
+    /// Starts the upcall thread of `node`. On an interrupt it calls `interrupt`, which should
+    /// poll. When the job has lost a rank it calls `lost` once and ends.
+    ///
+    /// # Errors
+    /// What the system says about starting a thread.
+    pub fn start<L: Link>(
+        node: Arc<Node<L>>,
+        delay: Duration,
+        interrupt: impl FnMut() + Send + 'static,
+        lost: impl FnOnce(weft_link::bell::Loss) + Send + 'static,
+    ) -> std::io::Result<Self> {
+        let watched = Arc::clone(&node);
+        let thread = std::thread::Builder::new().name("weft-upcalls".into()).spawn(move || {
+            // A panic in an upcall must end the rank, not just this thread.
+            let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                Watch::new(watched, delay).run(interrupt, lost);
+            }));
+            if outcome.is_err() {
+                std::process::abort();
+            }
+        })?;
+        Ok(WatchThread { thread: Some(thread), node })
+    }
+}
+
+impl Drop for WatchThread {
+    fn drop(&mut self) {
+        self.node.close();
+        let Some(thread) = self.thread.take() else { return };
+        // An upcall may itself drop the last handle: a thread cannot wait for itself.
+        if thread.thread().id() != std::thread::current().id() {
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Watch<L: Link> {
+    node: Arc<Node<L>>,
+    bells: Arc<dyn Bells>,
+    dog: Watchdog,
+    delay: Duration,
+    start: Instant,
+}
+
+impl<L: Link> Watch<L> {
+    fn new(node: Arc<Node<L>>, delay: Duration) -> Self {
+        let bells = Arc::clone(node.bells());
+        let dog = Watchdog::new(delay.as_nanos() as u64);
+        Watch { node, bells, dog, delay, start: Instant::now() }
+    }
+
+    fn run(mut self, mut interrupt: impl FnMut(), lost: impl FnOnce(weft_link::bell::Loss)) {
+        while !self.node.is_closed() {
+            if let Some(loss) = self.bells.loss() {
+                lost(loss);
+                return;
+            }
+            if let Some(ticket) = self.node.arm_watch() {
+                self.bells.wait(Waiter::Watch, ticket, IDLE_LOOK);
+            }
+            self.watch_host(&mut interrupt);
+        }
+    }
+
+    /// Watches until the host has processed everything and nothing new comes.
+    fn watch_host(&mut self, interrupt: &mut impl FnMut()) {
+        let mut delays = 1;
+        let mut processed = self.node.host_status().packets_processed;
+        while !self.node.is_closed() && self.bells.loss().is_none() {
+            self.dog.arrived(self.now());
+            self.pause(self.delay * delays);
+            let host = self.node.host_status();
+            // A host that is inside the node drains it: that is as good as progress.
+            let waiting = self.node.try_has_arrivals().unwrap_or(false);
+            let delivered = host.packets_processed + u64::from(waiting);
+            match self.dog.timeout(self.now(), delivered, host) {
+                Verdict::Cancel if host.packets_processed == processed => return,
+                Verdict::Cancel => delays = (delays * 2).min(MOST_DELAYS),
+                Verdict::Restart => {}
+                Verdict::Interrupt => {
+                    self.node.count_interrupt();
+                    interrupt();
+                    delays = 1;
+                }
+            }
+            processed = self.node.host_status().packets_processed;
+        }
+    }
+
+    fn pause(&self, time: Duration) {
+        let ticket: Ticket = self.bells.ticket(Waiter::Watch);
+        if !self.node.is_closed() {
+            self.bells.wait(Waiter::Watch, ticket, time);
+        }
+    }
+
+    fn now(&self) -> u64 {
+        self.start.elapsed().as_nanos() as u64
+    }
+}

@@ -1,0 +1,180 @@
+//! A rank's packet interface.
+
+use crate::receive::Packet;
+use crate::send::SendPacket;
+use crate::{Error, Loss, Rank, Result, Statistics, Step, Upcalls};
+use std::sync::Arc;
+use weft_link::SharedWords;
+use weft_node::{AnyNode, Arrival};
+use weft_protocol::VARIABLES;
+use weft_wire::GroupId;
+
+/// A rank's packet interface. Clones are handles to the same one; any thread may use any of them.
+#[derive(Clone)]
+pub struct Packets {
+    pub(crate) node: Arc<dyn AnyNode>,
+}
+
+/// A multicast group that this rank knows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Group(pub(crate) GroupId);
+
+impl Group {
+    /// All ranks.
+    pub const ALL: Group = Group(GroupId::ALL);
+}
+
+/// A fetch-and-add variable: a counter that its home serves without its program (thesis 3.1.5).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Variable {
+    /// The rank that it lives at.
+    pub home: Rank,
+    /// Which of that rank's variables. Programs have 0 to 31; the rest belong to Weft itself.
+    pub index: u16,
+}
+
+impl Packets {
+    /// The packet interface of `node`.
+    pub fn new(node: Arc<dyn AnyNode>) -> Self {
+        Packets { node }
+    }
+
+    /// This rank.
+    #[inline]
+    pub fn rank(&self) -> Rank {
+        self.node.local()
+    }
+
+    /// Ranks in the job.
+    #[inline]
+    pub fn size(&self) -> usize {
+        self.node.ranks()
+    }
+
+    /// User bytes that a packet holds at most.
+    #[inline]
+    pub fn max_payload(&self) -> usize {
+        self.node.capabilities().max_payload
+    }
+
+    /// Sets the function that is called once for each arriving packet, and replaces the one before.
+    ///
+    /// Upcalls run one at a time: in whatever thread polls, or on the upcall thread if none does.
+    /// They may send, but must not wait for other packets: those arrive after they return.
+    pub fn on_packet(&self, mut upcall: impl FnMut(Packet<'_>) + Send + 'static) {
+        let node = Arc::downgrade(&self.node);
+        self.node.set_upcall(Box::new(move |arrival: &mut Option<Arrival>| {
+            upcall(Packet::new(arrival, &node));
+        }));
+    }
+
+    /// A packet to fill. Blocks, draining and making upcalls, while all are on their way.
+    ///
+    /// # Errors
+    /// [`Error::PoolExhausted`] if this program holds all of them; [`Error::RankLost`].
+    #[inline]
+    pub fn packet(&self) -> Result<SendPacket<'_>> {
+        self.packet_with(Upcalls::Allowed)
+    }
+
+    /// As [`Self::packet`], saying whether upcalls may be made meanwhile (thesis 3.1.4).
+    ///
+    /// # Errors
+    /// As [`Self::packet`].
+    #[inline]
+    pub fn packet_with(&self, upcalls: Upcalls) -> Result<SendPacket<'_>> {
+        let (frame, bytes) = self.node.alloc(upcalls)?;
+        Ok(SendPacket::new(&self.node, frame, bytes))
+    }
+
+    /// Makes the upcall for one packet, if one has arrived. Says whether one had. Never blocks.
+    ///
+    /// # Errors
+    /// [`Error::RankLost`], or what a peer did wrong.
+    #[inline]
+    pub fn poll(&self) -> Result<bool> {
+        self.node.poll()
+    }
+
+    /// Polls until `done` says so: spins, yields, then sleeps in between.
+    ///
+    /// # Errors
+    /// As [`Self::poll`], and what `done` returns.
+    pub fn poll_until(&self, mut done: impl FnMut() -> bool) -> Result<()> {
+        self.wait(&mut || {
+            let progress = self.poll()?;
+            Ok(match (done(), progress) {
+                (true, _) => Step::Done,
+                (false, true) => Step::Progress,
+                (false, false) => Step::Idle,
+            })
+        })
+    }
+
+    /// Calls `step` until it is done; spins, yields, then sleeps in between. It should poll.
+    ///
+    /// # Errors
+    /// The first error of `step`.
+    pub fn wait(&self, step: &mut dyn FnMut() -> Result<Step>) -> Result<()> {
+        self.node.wait(step)
+    }
+
+    /// Keeps interrupts off until the guard is dropped. Costs a write to memory.
+    pub fn interrupts_off(&self) -> InterruptsOff<'_> {
+        self.node.interrupts_off();
+        InterruptsOff { node: &*self.node }
+    }
+
+    /// Creates a multicast group. All ranks must create the same groups in the same order, before
+    /// they use them. Members that overlap with another group's can deadlock (Appendix A.2).
+    ///
+    /// # Errors
+    /// [`Error::Group`] if `members` is empty, has a rank twice, or one that does not exist.
+    pub fn group(&self, members: &[Rank]) -> Result<Group> {
+        self.node.create_group(members).map(Group)
+    }
+
+    /// Adds `amount` to `variable` and returns what it held before. Atomic across the job; blocks
+    /// for a round trip at most, without its home's program taking part.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchVariable`], [`Error::NoSuchRank`], [`Error::RankLost`].
+    #[inline]
+    pub fn fetch_and_add(&self, variable: Variable, amount: u64) -> Result<u64> {
+        let Variable { home, index } = variable;
+        if index >= VARIABLES {
+            return Err(Error::NoSuchVariable(index));
+        }
+        if home.index() >= self.size() {
+            return Err(Error::NoSuchRank { rank: home, ranks: self.size() });
+        }
+        self.node.fetch_and_add(home, index, amount)
+    }
+
+    /// The fetch-and-add variables as shared memory, if the link has them there.
+    pub fn shared_words(&self) -> Option<&Arc<dyn SharedWords>> {
+        self.node.words()
+    }
+
+    /// The rank that the job has lost, if it has.
+    pub fn loss(&self) -> Option<Loss> {
+        self.node.loss()
+    }
+
+    /// What this rank has done so far.
+    pub fn statistics(&self) -> Statistics {
+        self.node.statistics()
+    }
+}
+
+/// Keeps interrupts off while it lives. Guards may nest.
+#[must_use = "interrupts are on again as soon as the guard is dropped"]
+pub struct InterruptsOff<'a> {
+    node: &'a dyn AnyNode,
+}
+
+impl Drop for InterruptsOff<'_> {
+    fn drop(&mut self) {
+        self.node.interrupts_on();
+    }
+}

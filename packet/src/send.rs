@@ -1,0 +1,98 @@
+//! A packet on its way out, filled in link memory.
+#![allow(unsafe_code)]
+
+use crate::packets::Group;
+use crate::{Error, Rank, Result};
+use std::ptr::NonNull;
+use std::sync::Arc;
+use weft_link::Buffer;
+use weft_node::{AnyNode, Destination};
+
+/// A packet to fill and launch. Dropping it gives it back unsent.
+#[must_use = "a packet that is not launched is not sent"]
+pub struct SendPacket<'a> {
+    node: &'a Arc<dyn AnyNode>,
+    frame: Buffer,
+    bytes: NonNull<u8>,
+    size: usize,
+    launched: bool,
+}
+
+impl<'a> SendPacket<'a> {
+    pub(crate) fn new(node: &'a Arc<dyn AnyNode>, frame: Buffer, bytes: NonNull<u8>) -> Self {
+        SendPacket { node, frame, bytes, size: 0, launched: false }
+    }
+
+    /// Appends `bytes`.
+    ///
+    /// # Errors
+    /// [`Error::TooLong`] if they do not fit; the packet stays as it was.
+    #[inline]
+    pub fn put(&mut self, bytes: &[u8]) -> Result<&mut Self> {
+        let max = self.capacity();
+        if bytes.len() > max - self.size {
+            return Err(Error::TooLong { size: self.size + bytes.len(), max });
+        }
+        // SAFETY: the frame has `max` writable bytes that belong to this packet alone until it is
+        // launched, and the range was just checked; a caller's slice cannot overlap it, because
+        // nobody else has a reference into the frame.
+        unsafe {
+            self.bytes
+                .add(self.size)
+                .copy_from_nonoverlapping(NonNull::from(bytes).cast(), bytes.len());
+        }
+        self.size += bytes.len();
+        Ok(self)
+    }
+
+    /// Bytes that still fit.
+    #[inline]
+    pub fn room(&self) -> usize {
+        self.capacity() - self.size
+    }
+
+    /// Sends it to rank `to`. Never blocks; the packet is Weft's from here on.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchRank`].
+    #[inline]
+    pub fn unicast(self, to: Rank) -> Result<()> {
+        self.launch(Destination::Unicast(to))
+    }
+
+    /// Sends it to all ranks but this one.
+    ///
+    /// # Errors
+    /// None today; a broadcast reaches whoever is there.
+    pub fn broadcast(self) -> Result<()> {
+        self.multicast(Group::ALL)
+    }
+
+    /// Sends it to all members of `group` but this one.
+    ///
+    /// # Errors
+    /// [`Error::NotAMember`] if this rank is not in the group.
+    pub fn multicast(self, group: Group) -> Result<()> {
+        self.launch(Destination::Multicast(group.0))
+    }
+
+    #[inline]
+    fn launch(mut self, to: Destination) -> Result<()> {
+        self.launched = true;
+        self.node.launch(self.frame, to, self.size as u16)
+    }
+
+    #[inline]
+    fn capacity(&self) -> usize {
+        self.node.capabilities().max_payload
+    }
+}
+
+impl Drop for SendPacket<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if !self.launched {
+            self.node.discard(self.frame);
+        }
+    }
+}

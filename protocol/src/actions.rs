@@ -1,0 +1,71 @@
+//! What an NI tells its surroundings to do.
+
+use crate::slab::Key;
+use weft_wire::{Header, Rank, TreeId};
+
+/// The outputs of the protocol, carried out by whoever holds the link and the host.
+///
+/// Calls come in the order in which the actions must take effect. None may call back into the
+/// [`crate::Ni`]; an implementation that wants to react does so after the event returned.
+pub trait Actions<B> {
+    /// Puts a packet on the wire. `body` stays owned by the NI until [`Self::free`].
+    fn transmit(&mut self, to: Rank, header: &Header, body: &Body<B>);
+    /// Hands a received packet to the host, which gives it back with [`crate::Ni::released`].
+    fn deliver(&mut self, delivery: Delivery<B>);
+    /// Gives up a buffer: sent to all its destinations, or received, released and forwarded.
+    fn free(&mut self, buffer: B);
+    /// The fetch-and-add that this rank asked for found `value`.
+    fn fetched(&mut self, value: u64);
+}
+
+/// What follows a header.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Body<B> {
+    /// Nothing: the header says it all.
+    Empty,
+    /// The user bytes in a buffer.
+    Buffer(B),
+    /// A fetch-and-add request.
+    FetchAdd {
+        /// Which variable of the packet's destination.
+        variable: u16,
+        /// What to add to it.
+        amount: u64,
+    },
+    /// The answer to one: the value before the addition.
+    Fetched(u64),
+}
+
+/// A received packet in the hands of the host (invariant I4: one owner).
+///
+/// Move-only: whoever holds it owes the NI one [`crate::Ni::released`].
+#[must_use = "a delivery that is not released costs its sender a credit for ever"]
+#[derive(Debug, PartialEq, Eq)]
+pub struct Delivery<B> {
+    /// Where the user bytes are.
+    pub buffer: B,
+    /// Valid user bytes.
+    pub size: u16,
+    /// The tree that it came on; its root is the rank that sent the packet.
+    pub tree: TreeId,
+    /// The rank that gets the credit back.
+    pub(crate) parent: Rank,
+    /// Set if the buffer is also being forwarded.
+    pub(crate) holders: Option<Key>,
+    /// Set if the host must still re-inject the packet (host-level forwarding).
+    pub(crate) reinject: bool,
+}
+
+impl<B> Delivery<B> {
+    /// The rank that sent the packet, over however many hops.
+    #[inline]
+    pub fn origin(&self) -> Rank {
+        self.tree.root
+    }
+
+    /// Whether the host must call [`crate::Ni::reinject`] before it looks at the packet.
+    #[inline]
+    pub fn wants_reinjection(&self) -> bool {
+        self.reinject
+    }
+}

@@ -1,0 +1,147 @@
+//! UCAST's flow control between two NIs (thesis 4.1): `W` credits a pair, handed out at start-up.
+//!
+//! ```text
+//!             spend                 accepted                released
+//!   held ────────────▶ in flight ────────────▶ buffered ────────────▶ owed
+//!    ▲                                                                  │
+//!    └──────────── in a packet's credits field ◀────────────────────────┘
+//!                     piggybacked, or explicit at half a window
+//! ```
+//! A credit is always in exactly one of these places, which is invariant I1.
+
+use std::collections::VecDeque;
+
+/// The credits that this NI holds for sending to one peer, and the packets that wait for one.
+#[derive(Debug, Clone)]
+pub struct Outgoing<D> {
+    held: u16,
+    window: u16,
+    blocked: VecDeque<D>,
+}
+
+impl<D> Outgoing<D> {
+    /// A full window and nothing waiting.
+    pub fn new(window: u16) -> Self {
+        Outgoing { held: window, window, blocked: VecDeque::new() }
+    }
+
+    /// Spends a credit, if there is one.
+    ///
+    /// Packets that wait have waited for the first credit to come, so none is overtaken (I3).
+    #[inline]
+    pub fn spend(&mut self) -> bool {
+        if self.held == 0 {
+            return false;
+        }
+        debug_assert!(self.blocked.is_empty(), "a packet waits beside an unspent credit");
+        self.held -= 1;
+        true
+    }
+
+    /// Queues `packet` until a credit comes.
+    pub fn block(&mut self, packet: D) {
+        debug_assert_eq!(self.held, 0, "a packet waits beside an unspent credit");
+        self.blocked.push_back(packet);
+    }
+
+    /// Takes `credits` back from the peer.
+    ///
+    /// # Errors
+    /// [`TooManyCredits`] if the peer returns more than were ever handed out.
+    #[inline]
+    pub fn accept(&mut self, credits: u16) -> Result<(), TooManyCredits> {
+        match self.held.checked_add(credits) {
+            Some(held) if held <= self.window => {
+                self.held = held;
+                Ok(())
+            }
+            _ => Err(TooManyCredits),
+        }
+    }
+
+    /// Spends a credit on the packet that has waited longest, if there are both.
+    #[inline]
+    pub fn unblock(&mut self) -> Option<D> {
+        if self.blocked.is_empty() || self.held == 0 {
+            return None;
+        }
+        self.held -= 1;
+        self.blocked.pop_front()
+    }
+
+    /// Credits held now.
+    pub fn held(&self) -> u16 {
+        self.held
+    }
+
+    /// Packets that wait for a credit.
+    pub fn blocked(&self) -> usize {
+        self.blocked.len()
+    }
+}
+
+/// A peer returned more credits than it was ever sent packets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooManyCredits;
+
+/// The receive buffers that this NI has set aside for one peer.
+#[derive(Debug, Clone)]
+pub struct Incoming {
+    buffered: u16,
+    owed: u16,
+    window: u16,
+    refresh: u16,
+}
+
+impl Incoming {
+    /// All buffers free; credits go back explicitly once half a window of them is owed.
+    pub fn new(window: u16) -> Self {
+        Incoming { buffered: 0, owed: 0, window, refresh: window.div_ceil(2) }
+    }
+
+    /// A data packet fills a buffer.
+    ///
+    /// # Errors
+    /// [`WindowExceeded`] if the peer had no credit for it.
+    #[inline]
+    pub fn fill(&mut self) -> Result<(), WindowExceeded> {
+        if self.buffered + self.owed >= self.window {
+            return Err(WindowExceeded);
+        }
+        self.buffered += 1;
+        Ok(())
+    }
+
+    /// A buffer is free again. Returns the credits to send at once in a packet of their own, if
+    /// enough are owed by now to pay for one.
+    #[inline]
+    pub fn release(&mut self) -> Option<u16> {
+        debug_assert!(self.buffered > 0, "a buffer was released twice");
+        self.buffered -= 1;
+        self.owed += 1;
+        (self.owed >= self.refresh).then(|| self.collect())
+    }
+
+    /// Takes all credits owed, to piggyback them on a packet that goes there anyway.
+    #[inline]
+    pub fn collect(&mut self) -> u16 {
+        std::mem::take(&mut self.owed)
+    }
+
+    /// Buffers that hold packets.
+    pub fn buffered(&self) -> u16 {
+        self.buffered
+    }
+
+    /// Credits to be returned.
+    pub fn owed(&self) -> u16 {
+        self.owed
+    }
+}
+
+/// A peer sent a data packet without a credit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WindowExceeded;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,39 @@
+//! The NI half of Weft's packet protocols, as state machines that do no I/O.
+//!
+//! An [`Ni`] is told what happened (a packet to send, a packet received, a packet released) and
+//! tells an [`Actions`] what to do about it: transmit, deliver, free. It knows no clock, thread,
+//! socket or memory map; time is an argument, buffers are tokens of a type `B` that it never looks
+//! into. The same `Ni` therefore runs inside a rank's own calls, on an engine thread, and in a
+//! test that holds sixty-four of them in a vector.
+//!
+//! | module | protocol | thesis |
+//! |---|---|---|
+//! | [`credit`] | UCAST: credits between each pair of ranks, blocked-sends queues | 4.1 |
+//! | [`tree`], `multicast` | MCAST: spanning trees, forwarding, release | 4.2, Appendix A |
+//! | `fetch_add` | fetch-and-add, served by the NI | 3.8 |
+//! | [`watchdog`] | INTR: the polling watchdog | 4.4 |
+//! | [`invariants`] | what must always hold, one function each | |
+//!
+//! Keeps I1 (credit conservation), I2 (careful), I3 (order), I4 (one owner), I5 (control never
+//! blocks) and I9 (bounded); see `ARCHITECTURE.md`.
+
+#![forbid(unsafe_code)]
+
+mod actions;
+pub mod credit;
+mod fetch_add;
+pub mod invariants;
+mod multicast;
+mod ni;
+mod preset;
+mod slab;
+pub mod tree;
+pub mod watchdog;
+
+pub use actions::{Actions, Body, Delivery};
+pub use fetch_add::VARIABLES;
+pub use ni::{Counters, Ni, Settings, Violation};
+pub use preset::{Forwarding, Preset, UnknownPreset};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,205 @@
+//! Multicast groups and the spanning trees of their members (thesis 4.2.2, Appendix A).
+//!
+//! All trees of a group are the tree of its first member, renumbered (thesis 4.2.6), so nothing is
+//! stored per tree: who my parent and children are follows from my position relative to the root.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+use weft_wire::Rank;
+
+/// The shape of multicast trees.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, PartialOrd, Ord)]
+pub enum Shape {
+    /// Position `n` forwards to `2n + 1` and `2n + 2`; free of deadlock, the default.
+    #[default]
+    Binary,
+    /// Position `n` forwards to `n + 2^j` for all `2^j` below its lowest set bit; free of deadlock.
+    Binomial,
+    /// Position `n` forwards to `n + 1`; can deadlock without recovery (thesis fig. 4.8).
+    Chain,
+    /// The root sends to all; nobody forwards.
+    Flat,
+}
+
+impl Shape {
+    /// All shapes.
+    pub const ALL: [Shape; 4] = [Shape::Binary, Shape::Binomial, Shape::Chain, Shape::Flat];
+
+    /// The `i`-th child of `position` in a tree of `members`, if it has that many.
+    #[inline]
+    fn child(self, position: usize, i: usize, members: usize) -> Option<usize> {
+        let child = match self {
+            Shape::Binary if i < 2 => 2 * position + 1 + i,
+            // The farthest child first: it has the largest subtree to serve.
+            Shape::Binomial => {
+                let children = binomial_children(position, members);
+                position + (1 << children.checked_sub(i + 1)?)
+            }
+            Shape::Chain if i == 0 => position + 1,
+            Shape::Flat if position == 0 => i + 1,
+            _ => return None,
+        };
+        (child < members).then_some(child)
+    }
+
+    /// The parent of `position`; `None` for the root.
+    fn parent(self, position: usize) -> Option<usize> {
+        if position == 0 {
+            return None;
+        }
+        Some(match self {
+            Shape::Binary => (position - 1) / 2,
+            Shape::Binomial => position & (position - 1),
+            Shape::Chain => position - 1,
+            Shape::Flat => 0,
+        })
+    }
+}
+
+/// How many `j` there are with `2^j` below the lowest set bit of `position` (which the root lacks)
+/// and `position + 2^j` below `members`.
+fn binomial_children(position: usize, members: usize) -> usize {
+    (0..usize::BITS)
+        .take_while(|&j| {
+            (position == 0 || j < position.trailing_zeros()) && position + (1 << j) < members
+        })
+        .count()
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Shape::Binary => "binary",
+            Shape::Binomial => "binomial",
+            Shape::Chain => "chain",
+            Shape::Flat => "flat",
+        })
+    }
+}
+
+/// No tree shape has this name.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("there is no tree shape '{0}'; there are binary, binomial, chain and flat")]
+pub struct UnknownShape(String);
+
+impl FromStr for Shape {
+    type Err = UnknownShape;
+
+    fn from_str(name: &str) -> Result<Self, UnknownShape> {
+        Shape::ALL
+            .into_iter()
+            .find(|shape| shape.to_string() == name)
+            .ok_or_else(|| UnknownShape(name.into()))
+    }
+}
+
+/// A multicast group: a fixed set of ranks, created before the first packet (thesis 3.1.3).
+#[derive(Debug, Clone)]
+pub struct Group {
+    members: Vec<Rank>,
+    positions: BTreeMap<Rank, usize>,
+    shape: Shape,
+}
+
+impl Group {
+    /// The group of `members`, numbered in the order given.
+    ///
+    /// # Errors
+    /// [`GroupError`] if `members` is empty, names a rank twice, or one outside the job.
+    pub fn new(members: &[Rank], shape: Shape, ranks: usize) -> Result<Self, GroupError> {
+        let mut positions = BTreeMap::new();
+        for (position, &member) in members.iter().enumerate() {
+            if member.index() >= ranks {
+                return Err(GroupError::OutsideJob { member, ranks });
+            }
+            if positions.insert(member, position).is_some() {
+                return Err(GroupError::Twice(member));
+            }
+        }
+        if members.is_empty() {
+            return Err(GroupError::Empty);
+        }
+        Ok(Group { members: members.to_vec(), positions, shape })
+    }
+
+    /// The members, in their numbering.
+    pub fn members(&self) -> &[Rank] {
+        &self.members
+    }
+
+    /// Whether `rank` is a member.
+    pub fn contains(&self, rank: Rank) -> bool {
+        self.positions.contains_key(&rank)
+    }
+
+    /// The `i`-th child of `member` in the tree of `root`; `None` if there is none, or if either
+    /// is not a member.
+    pub fn child(&self, root: Rank, member: Rank, i: usize) -> Option<Rank> {
+        let (base, position) = self.position(root, member)?;
+        let child = self.shape.child(position, i, self.members.len())?;
+        Some(self.member_at(base + child))
+    }
+
+    /// The parent of `member` in the tree of `root`; `None` for the root and for non-members.
+    pub fn parent(&self, root: Rank, member: Rank) -> Option<Rank> {
+        let (base, position) = self.position(root, member)?;
+        Some(self.member_at(base + self.shape.parent(position)?))
+    }
+
+    /// All children of `member` in the tree of `root`.
+    pub fn children(&self, root: Rank, member: Rank) -> impl Iterator<Item = Rank> + '_ {
+        (0..).map_while(move |i| self.child(root, member, i))
+    }
+
+    /// Appendix A.1's sufficient condition, in both its forms: with the members in a ring, at
+    /// every forwarder of every tree the way from the parent is shorter than all ways to the
+    /// children, or it is longer than all of them. Holds per group, not across overlapping groups.
+    pub fn satisfies_distance_condition(&self) -> bool {
+        self.every_forwarder(|from_parent, to_child| from_parent < to_child)
+            || self.every_forwarder(|from_parent, to_child| from_parent > to_child)
+    }
+
+    fn every_forwarder(&self, holds: impl Fn(usize, usize) -> bool) -> bool {
+        let n = self.members.len();
+        (0..n).all(|position| {
+            let Some(parent) = self.shape.parent(position) else { return true };
+            (0..)
+                .map_while(|i| self.shape.child(position, i, n))
+                .all(|child| holds(position - parent, child - position))
+        })
+    }
+
+    fn position(&self, root: Rank, member: Rank) -> Option<(usize, usize)> {
+        let base = *self.positions.get(&root)?;
+        let position = *self.positions.get(&member)?;
+        let n = self.members.len();
+        Some((base, (position + n - base) % n))
+    }
+
+    fn member_at(&self, position: usize) -> Rank {
+        self.members[position % self.members.len()]
+    }
+}
+
+/// Why some ranks are not a group.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum GroupError {
+    /// No members.
+    #[error("a multicast group needs at least one member")]
+    Empty,
+    /// A member named twice.
+    #[error("{0:?} is named twice in the group")]
+    Twice(Rank),
+    /// A member that the job does not have.
+    #[error("{member:?} cannot be in a group: the job has ranks 0..{ranks}")]
+    OutsideJob {
+        /// The rank named.
+        member: Rank,
+        /// How many the job has.
+        ranks: usize,
+    },
+}
+
+#[cfg(test)]
+mod tests;

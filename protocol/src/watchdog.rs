@@ -1,0 +1,68 @@
+//! INTR: the polling watchdog (thesis 4.4, fig. 4.16).
+//!
+//! An arrival arms a delay instead of raising an interrupt, in the hope that the host polls by
+//! itself. When the delay has passed, an interrupt is raised only if the host has neither disabled
+//! interrupts nor made progress since the last look, and has not processed everything anyway.
+
+/// A point in time, in nanoseconds since whatever the caller likes.
+pub type Nanoseconds = u64;
+
+/// The watchdog of one NI.
+#[derive(Debug, Clone)]
+pub struct Watchdog {
+    delay: Nanoseconds,
+    deadline: Option<Nanoseconds>,
+    last_processed: u64,
+}
+
+/// What the host says of itself, in memory, without being asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HostStatus {
+    /// Packets that the host has processed so far.
+    pub packets_processed: u64,
+    /// Whether it has interrupts disabled.
+    pub interrupts_disabled: bool,
+}
+
+/// What to do when the delay has passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// The host has processed everything: the timer is off until the next arrival.
+    Cancel,
+    /// The host will get there, or does not want to be interrupted: look again later.
+    Restart,
+    /// Raise an interrupt, and look again later.
+    Interrupt,
+}
+
+impl Watchdog {
+    /// A watchdog that waits `delay` before it suspects the host of not polling.
+    pub fn new(delay: Nanoseconds) -> Self {
+        Watchdog { delay, deadline: None, last_processed: 0 }
+    }
+
+    /// A packet was delivered to the host: starts the timer unless it is running.
+    pub fn arrived(&mut self, now: Nanoseconds) {
+        self.deadline.get_or_insert(now + self.delay);
+    }
+
+    /// When [`Self::timeout`] is to be called, if it is.
+    pub fn deadline(&self) -> Option<Nanoseconds> {
+        self.deadline
+    }
+
+    /// The deadline has passed. `delivered` counts the packets delivered to the host so far.
+    pub fn timeout(&mut self, now: Nanoseconds, delivered: u64, host: HostStatus) -> Verdict {
+        let progressed = host.packets_processed > self.last_processed;
+        self.last_processed = host.packets_processed;
+        if host.packets_processed == delivered {
+            self.deadline = None;
+            return Verdict::Cancel;
+        }
+        self.deadline = Some(now + self.delay);
+        if host.interrupts_disabled || progressed { Verdict::Restart } else { Verdict::Interrupt }
+    }
+}
+
+#[cfg(test)]
+mod tests;
