@@ -41,7 +41,12 @@ bench: build
 	@$(RELEASE)/weft bench poll -n 64
 
 soak: setup
-	$(CARGO) run --locked --release --package xtask -- soak
+	WEFT_LOSS_RUNS=200 $(CARGO) test --locked --release --package weft-cli --test loss -- --nocapture
+	@for run in $$(seq 100); do \
+	    $(CARGO) test --locked --release --quiet --package weft-packet --package weft-messaging \
+	        --package weft-link-conformance --package weft-node >target/soak.log 2>&1 || { cat target/soak.log; exit 1; }; \
+	    printf '\rraces: run %d of 100' $$run; \
+	done; echo
 
 clean:
 	$(CARGO) clean
