@@ -16,7 +16,7 @@ pub fn run(root: &Path) -> Result<()> {
     }
     let status = Command::new("cargo").args(["deny", "check"]).current_dir(root).status()?;
     if !status.success() {
-        bail!("cargo deny refuses something that we depend on; see above, and deny.toml");
+        bail!("cargo deny did not pass; see above, and deny.toml for the reasons");
     }
     Ok(())
 }
