@@ -4,9 +4,7 @@ use crate::receive::Packet;
 use crate::send::SendPacket;
 use crate::{Error, Loss, Rank, Result, Statistics, Step, Upcalls};
 use std::sync::Arc;
-use weft_link::SharedWords;
-use weft_node::{AnyNode, Arrival};
-use weft_protocol::VARIABLES;
+use weft_node::{AnyNode, Arrival, SharedWords, VARIABLES};
 use weft_wire::GroupId;
 
 /// A rank's packet interface. Clones are handles to the same one; any thread may use any of them.

@@ -38,6 +38,6 @@ fn chat(weft: &Weft, mailbox: &Mailbox) -> weft::Result<()> {
 /// Never calls Weft again.
 fn compute() -> weft::Result<()> {
     loop {
-        std::hint::black_box(std::hint::spin_loop());
+        std::hint::spin_loop();
     }
 }
