@@ -11,10 +11,11 @@ use rustix::net::{
     sendmsg, socketpair,
 };
 
-use crate::messages::{BadMessage, MESSAGE_BYTES_MAX, RANKS_MAX};
+use crate::messages::{BadMessage, MESSAGE_BYTES_MAX};
+use weft_link_shm::MAX_RANKS;
 
 /// Room for the descriptors of the largest message.
-const ANCILLARY_BYTES: usize = rustix::cmsg_space!(ScmRights(RANKS_MAX as usize));
+const ANCILLARY_BYTES: usize = rustix::cmsg_space!(ScmRights(MAX_RANKS as usize));
 
 /// What arrived: a datagram and its descriptors, close-on-exec.
 #[derive(Debug)]

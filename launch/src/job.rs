@@ -19,9 +19,6 @@ use weft_wire::Rank;
 use crate::member::PEER_LOST;
 use crate::outcome::{Ending, Fault};
 
-/// How long survivors of a loss have to end by themselves; with the time to kill them, the job is gone
-/// within 100 ms of the loss.
-pub(crate) const LOSS_GRACE: Duration = Duration::from_millis(80);
 /// How long ranks have to end when they are asked to from outside.
 pub(crate) const STOP_GRACE: Duration = Duration::from_secs(2);
 /// How long after the first wish to stop a second one means "now".
@@ -103,6 +100,7 @@ pub(crate) struct Job {
     ranks: Vec<Member>,
     phase: Phase,
     join_limit: Option<Duration>,
+    loss_grace: Duration,
     announced: bool,
     given_up: bool,
     passed_on: Vec<Signal>,
@@ -110,13 +108,15 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    /// A job whose ranks have all been started, at time zero.
-    pub fn new(ranks: u16, join_limit: Option<Duration>) -> Self {
+    /// A job whose ranks have all been started, at time zero. They have `join_limit` to join, and
+    /// survivors of a loss `loss_grace` to end by themselves.
+    pub fn new(ranks: u16, join_limit: Option<Duration>, loss_grace: Duration) -> Self {
         let start = |_| Member { stage: Stage::Started, ended: None, report: None };
         Job {
             ranks: (0..ranks).map(start).collect(),
             phase: Phase::Running,
             join_limit,
+            loss_grace,
             announced: false,
             given_up: false,
             passed_on: Vec::new(),
@@ -269,9 +269,9 @@ impl Job {
             None => Verdict::Failed(lost, fault),
         };
         if self.only_victims_explain_the_end() && !self.is_victim(lost) {
-            self.phase = Phase::Ending { verdict, kill_at: now + LOSS_GRACE };
+            self.phase = Phase::Ending { verdict, kill_at: now + self.loss_grace };
         } else {
-            self.begin_ending(verdict, now + LOSS_GRACE, None);
+            self.begin_ending(verdict, now + self.loss_grace, None);
         }
     }
 
@@ -289,7 +289,7 @@ impl Job {
 
     /// The job cannot go on, though no rank has ended.
     fn fail(&mut self, now: Duration, rank: Rank, fault: Fault) {
-        self.begin_ending(Verdict::Failed(rank, fault), now + LOSS_GRACE, Some(Signal::TERM));
+        self.begin_ending(Verdict::Failed(rank, fault), now + self.loss_grace, Some(Signal::TERM));
     }
 
     fn begin_ending(&mut self, verdict: Verdict, kill_at: Duration, tell: Option<Signal>) {

@@ -34,7 +34,7 @@ mod supervise;
 mod words;
 
 pub use member::{InheritError, JoinError, Membership, PEER_LOST};
-pub use messages::{BadMessage, Options, RANKS_MAX};
+pub use messages::{BadMessage, Options};
 pub use outcome::{Ending, Failure, Fault, Outcome, Verdict};
 pub use output::OutputPlan;
 pub use program::{FindError, find_program, own_directory};
@@ -42,5 +42,5 @@ pub use spec::{Binding, JobSpec, LaunchError};
 pub use start::start_if_asked;
 pub use supervise::run;
 pub use weft_link::bell::Cause;
-pub use weft_link_shm::{Settings, Supervisor, create_segments};
+pub use weft_link_shm::{MAX_RANKS, Settings, Supervisor, create_segments};
 pub use words::signal_name;

@@ -18,15 +18,13 @@ use std::collections::BTreeMap;
 
 use weft_wire::Rank;
 
-use weft_link_shm::Settings;
+use weft_link_shm::{MAX_RANKS, Settings};
 
 /// Options of a job by name, such as `preset` or `tree`; what they mean is not the launcher's concern.
 pub type Options = BTreeMap<String, String>;
 
 /// The version of these layouts, raised whenever one changes.
 pub const VERSION: u16 = 1;
-/// The most ranks that a job may have on one host.
-pub const RANKS_MAX: u16 = 64;
 /// Bytes of the longest message.
 pub const MESSAGE_BYTES_MAX: usize = 32 * 1024;
 /// Bytes of the longest text; a longer report is cut.
@@ -243,7 +241,7 @@ fn emit_welcome(welcome: &Welcome) -> Vec<u8> {
 fn parse_welcome(body: &mut Body<'_>) -> Result<Welcome, BadMessage> {
     let rank = Rank(body.u16()?);
     let ranks = body.u16()?;
-    if !(1..=RANKS_MAX).contains(&ranks) {
+    if !(1..=MAX_RANKS).contains(&ranks) {
         return Err(BadMessage::Range("number of ranks"));
     }
     if rank.0 >= ranks {

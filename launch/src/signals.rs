@@ -38,7 +38,7 @@ impl Signals {
         let taken_in = TAKEN_IN.iter().filter(|signal| !is_ignored(signal));
         let (read, write) = UnixStream::pair()?;
         let numbers = taken_in.map(|signal| signal.as_raw());
-        SignalDelivery::with_pipe(read, write, SignalOnly::default(), numbers).map(Signals)
+        SignalDelivery::with_pipe(read, write, SignalOnly, numbers).map(Signals)
     }
 
     /// The descriptor that becomes readable when a signal has arrived.

@@ -5,10 +5,10 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::messages::{BadMessage, Options, RANKS_MAX, check_options};
+use crate::messages::{BadMessage, Options, check_options};
 use crate::output::OutputPlan;
 use crate::program::{FindError, own_directory};
-use weft_link_shm::Settings;
+use weft_link_shm::{MAX_RANKS, Settings};
 
 /// Where ranks run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,7 +29,8 @@ pub struct JobSpec {
     pub program: OsString,
     /// Its arguments.
     pub arguments: Vec<OsString>,
-    /// What the ranks are told besides, by name.
+    /// What the ranks are told besides, by name. Unless it is here, `cores` is added: how many cores
+    /// the ranks of this host share.
     pub options: Options,
     /// Where the ranks run.
     pub binding: Binding,
@@ -37,6 +38,9 @@ pub struct JobSpec {
     pub output: OutputPlan,
     /// How long the ranks have to join; `None` for ever.
     pub join_limit: Option<Duration>,
+    /// How long survivors of a loss have to end by themselves before they are killed. With the usual
+    /// 80 ms the whole job is gone within 100 ms of the loss.
+    pub loss_grace: Duration,
     /// The directory that is searched for the program before PATH.
     pub beside: Option<PathBuf>,
     /// An executable whose `main` begins with [`start_if_asked`](crate::start_if_asked).
@@ -58,6 +62,7 @@ impl JobSpec {
             binding: Binding::None,
             output: OutputPlan::default(),
             join_limit: Some(Duration::from_secs(30)),
+            loss_grace: Duration::from_millis(80),
             beside: own_directory(),
             starter: PathBuf::from("/proc/self/exe"),
             dedicated: false,
@@ -66,9 +71,10 @@ impl JobSpec {
 
     pub(crate) fn check(&self) -> Result<(), LaunchError> {
         let asked = self.settings.ranks;
-        if !(1..=RANKS_MAX).contains(&asked) {
+        if !(1..=MAX_RANKS).contains(&asked) {
             return Err(LaunchError::Ranks { asked });
         }
+        self.settings.check().map_err(LaunchError::Settings)?;
         check_options(&self.options).map_err(LaunchError::Options)
     }
 }
@@ -77,11 +83,14 @@ impl JobSpec {
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
     /// Too few or too many ranks.
-    #[error("{asked} ranks were asked for: a job on one host has 1 to {RANKS_MAX}")]
+    #[error("{asked} ranks were asked for: a job on one host has 1 to {MAX_RANKS}")]
     Ranks {
         /// How many were asked for.
         asked: u16,
     },
+    /// No memory can have these sizes.
+    #[error("the job cannot be laid out: {0}")]
+    Settings(String),
     /// The options do not fit into a message.
     #[error("the options are too many or too long: {0}")]
     Options(#[source] BadMessage),

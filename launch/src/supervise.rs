@@ -88,7 +88,7 @@ impl<'a> Supervision<'a> {
             .map_err(|(path, error)| LaunchError::Output { path, error })?;
         let mut supervision = Supervision {
             spec,
-            job: Job::new(ranks, spec.join_limit),
+            job: Job::new(ranks, spec.join_limit, spec.loss_grace),
             clock: Clock::start(),
             processes: Vec::new(),
             segments,
@@ -225,12 +225,10 @@ impl<'a> Supervision<'a> {
         options.entry(CORES.into()).or_insert_with(|| cores.to_string());
         let welcome = ToRank::Welcome(Welcome { rank, settings: spec.settings, options });
         let segments: Vec<_> = segments.iter().map(OwnedFd::as_fd).collect();
-        match channel::send(channel, &welcome.emit(), &segments, SendFlags::DONTWAIT) {
-            Err(Errno::TOOMANYREFS | Errno::AGAIN) => {
-                self.unwelcomed.insert(rank);
-            }
-            // A rank that cannot be reached ends, or fails to join in time; either is noticed.
-            Ok(()) | Err(_) => {}
+        let sent = channel::send(channel, &welcome.emit(), &segments, SendFlags::DONTWAIT);
+        // A rank that cannot be reached ends, or fails to join in time; either is noticed.
+        if let Err(Errno::TOOMANYREFS | Errno::AGAIN) = sent {
+            self.unwelcomed.insert(rank);
         }
     }
 

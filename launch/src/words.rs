@@ -6,25 +6,50 @@ pub use weft_link::bell::signal_name;
 const WORDS_CHARS_MAX: usize = 300;
 
 /// Remembers the last line worth repeating.
+///
+/// After a panic of Rust's that is its message, not the backtrace and advice that follow it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct LastWords(Option<String>);
+pub(crate) struct LastWords {
+    words: Option<String>,
+    panicking: Panicking,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Panicking {
+    #[default]
+    No,
+    /// The next line is the message.
+    Announced,
+    /// The message has been said; what belongs to it is indented, or begins as a few known lines do.
+    Said,
+}
 
 impl LastWords {
     /// Takes the place of what was said before, unless `line` says nothing.
     pub fn say(&mut self, line: &[u8]) {
         let text = String::from_utf8_lossy(line);
-        let plain: String = text.trim().chars().filter(|char| !char.is_control()).collect();
-        // What Rust's panics end with; the line before it says what happened.
-        if plain.is_empty() || plain.starts_with("note: run with `RUST_BACKTRACE=1`") {
+        let plain: String = text.trim_end().chars().filter(|char| !char.is_control()).collect();
+        if plain.is_empty() || self.panicking == Panicking::Said && belongs_to_panic(&plain) {
             return;
         }
-        self.0 = Some(plain.chars().take(WORDS_CHARS_MAX).collect());
+        self.panicking = match self.panicking {
+            Panicking::Announced => Panicking::Said,
+            _ if plain.starts_with("thread '") && plain.contains(" panicked at ") => {
+                Panicking::Announced
+            }
+            _ => Panicking::No,
+        };
+        self.words = Some(plain.trim_start().chars().take(WORDS_CHARS_MAX).collect());
     }
 
     /// What was said last.
     pub fn get(&self) -> Option<&str> {
-        self.0.as_deref()
+        self.words.as_deref()
     }
+}
+
+fn belongs_to_panic(line: &str) -> bool {
+    [" ", "note: ", "stack backtrace:"].iter().any(|beginning| line.starts_with(beginning))
 }
 
 #[cfg(test)]

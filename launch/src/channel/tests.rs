@@ -4,11 +4,11 @@ use rustix::io::{FdFlags, fcntl_getfd};
 #[test]
 fn a_datagram_arrives_with_its_descriptors_close_on_exec() {
     let (here, there) = pair().unwrap();
-    let sent: Vec<_> = (0..RANKS_MAX).map(|_| here.as_fd()).collect();
+    let sent: Vec<_> = (0..MAX_RANKS).map(|_| here.as_fd()).collect();
     send(&here, b"sixty-four", &sent, SendFlags::empty()).unwrap();
     let received = receive(&there, RecvFlags::DONTWAIT).unwrap();
     assert_eq!(received.bytes, b"sixty-four");
-    assert_eq!(received.descriptors.len(), usize::from(RANKS_MAX));
+    assert_eq!(received.descriptors.len(), usize::from(MAX_RANKS));
     for descriptor in received.descriptors {
         assert_eq!(fcntl_getfd(descriptor).unwrap(), FdFlags::CLOEXEC);
     }

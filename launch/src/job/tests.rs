@@ -1,13 +1,14 @@
 use super::*;
 
 const NOW: Duration = Duration::from_secs(1);
+const LOSS_GRACE: Duration = Duration::from_millis(80);
 const KILLED: Ending = Ending::Killed(9);
 const CLEAN: Ending = Ending::Exited(0);
 const VICTIM: Ending = Ending::Exited(PEER_LOST as i32);
 
 /// A job whose ranks have all joined.
 fn joined(ranks: u16) -> Job {
-    let mut job = Job::new(ranks, Some(Duration::from_secs(30)));
+    let mut job = Job::new(ranks, Some(Duration::from_secs(30)), LOSS_GRACE);
     for rank in (0..ranks).map(Rank) {
         job.handle(NOW, Event::Asked(rank));
         job.handle(NOW, Event::Joined(rank));
@@ -131,7 +132,7 @@ fn a_victim_is_not_excused_by_ranks_that_were_killed_for_it() {
 
 #[test]
 fn programs_that_never_ask_are_not_weft_programs() {
-    let mut job = Job::new(2, None);
+    let mut job = Job::new(2, None, LOSS_GRACE);
     end(&mut job, NOW, &[(1, CLEAN)]);
     end(&mut job, NOW, &[(0, CLEAN)]);
     assert!(job.is_over());
@@ -141,12 +142,12 @@ fn programs_that_never_ask_are_not_weft_programs() {
 #[test]
 fn a_rank_that_ends_without_asking_fails_a_job_that_others_asked_to_join() {
     let failed = Verdict::Failed(Rank(1), Fault::NeverJoined);
-    let mut before = Job::new(2, None);
+    let mut before = Job::new(2, None, LOSS_GRACE);
     end(&mut before, NOW, &[(1, CLEAN)]);
     assert_eq!(before.next_deadline(), None);
     before.handle(NOW, Event::Asked(Rank(0)));
     assert_eq!(before.verdict(), failed);
-    let mut after = Job::new(2, None);
+    let mut after = Job::new(2, None, LOSS_GRACE);
     after.handle(NOW, Event::Asked(Rank(0)));
     end(&mut after, NOW, &[(1, CLEAN)]);
     assert_eq!(after.verdict(), failed);
@@ -155,7 +156,7 @@ fn a_rank_that_ends_without_asking_fails_a_job_that_others_asked_to_join() {
 #[test]
 fn a_rank_that_does_not_join_in_time_ends_the_job() {
     let limit = Duration::from_secs(5);
-    let mut job = Job::new(2, Some(limit));
+    let mut job = Job::new(2, Some(limit), LOSS_GRACE);
     job.handle(NOW, Event::Asked(Rank(0)));
     job.handle(NOW, Event::Joined(Rank(0)));
     assert_eq!(job.next_deadline(), Some(limit));
@@ -169,7 +170,7 @@ fn a_rank_that_does_not_join_in_time_ends_the_job() {
 
 #[test]
 fn the_limit_for_joining_is_over_once_all_have_joined_or_ended() {
-    let mut job = Job::new(2, Some(Duration::from_secs(5)));
+    let mut job = Job::new(2, Some(Duration::from_secs(5)), LOSS_GRACE);
     job.handle(NOW, Event::Asked(Rank(0)));
     job.handle(NOW, Event::Joined(Rank(0)));
     job.handle(NOW, Event::Asked(Rank(1)));
@@ -265,7 +266,7 @@ mod any_order {
         /// Whatever happens, a job that has begun to end is over once its deadlines have passed.
         #[test]
         fn a_job_that_ends_is_over_in_bounded_time(events in proptest::collection::vec(any_event(), 1..40)) {
-            let mut job = Job::new(3, Some(Duration::from_secs(30)));
+            let mut job = Job::new(3, Some(Duration::from_secs(30)), LOSS_GRACE);
             for event in events {
                 let ended = matches!(&event, Event::Ended(list) if job.ranks[list[0].0.index()].ended.is_some());
                 if !ended {

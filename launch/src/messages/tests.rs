@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 fn any_welcome() -> impl Strategy<Value = ToRank> {
     let options = btree_map(".{0,20}", ".{0,40}", 0..8);
-    (1..=RANKS_MAX, any::<u16>(), any::<u16>(), any::<u32>(), any::<u32>(), options).prop_map(
+    (1..=MAX_RANKS, any::<u16>(), any::<u16>(), any::<u32>(), any::<u32>(), options).prop_map(
         |(ranks, rank, window_packets, frame_bytes, frames, options)| {
             let settings = Settings { ranks, window_packets, frame_bytes, frames };
             ToRank::Welcome(Welcome { rank: Rank(rank % ranks), settings, options })
@@ -57,7 +57,7 @@ proptest! {
         let at = at.index(bytes.len());
         bytes[at] = byte;
         if let Ok(ToRank::Welcome(welcome)) = ToRank::parse(&bytes) {
-            prop_assert!((1..=RANKS_MAX).contains(&welcome.settings.ranks));
+            prop_assert!((1..=MAX_RANKS).contains(&welcome.settings.ranks));
             prop_assert!(welcome.rank.0 < welcome.settings.ranks);
         }
     }

@@ -11,9 +11,10 @@ fn a_parent_is_found_behind_any_name() {
 
 #[test]
 fn a_child_is_listed_until_it_is_ended_and_reaped() {
-    let child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+    let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
     let number = Pid::from_child(&child);
     assert!(children().unwrap().contains(&number));
     assert!(end(number));
     assert!(!children().unwrap().contains(&number));
+    assert!(child.wait().is_err(), "there is nothing left to wait for");
 }

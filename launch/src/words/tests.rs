@@ -19,17 +19,39 @@ fn signals_have_the_names_of_this_machine() {
     assert_eq!(signal_name(-5), "SIG-5");
 }
 
+fn last_of(lines: &[&str]) -> String {
+    let mut words = LastWords::default();
+    for line in lines {
+        words.say(line.as_bytes());
+    }
+    words.get().unwrap_or_default().to_owned()
+}
+
 #[test]
 fn the_last_line_that_says_something_is_kept() {
+    assert_eq!(LastWords::default().get(), None);
+    assert_eq!(last_of(&["one\n", "  two\n", " \n", "\r"]), "two");
+    assert_eq!(last_of(&["\u{1b}[31mred\r"]), "[31mred");
+    assert_eq!(last_of(&["é".repeat(1000).as_str()]), "é".repeat(WORDS_CHARS_MAX));
     let mut words = LastWords::default();
-    assert_eq!(words.get(), None);
-    words.say(b"thread 'main' panicked at row.rs:3:5:\n");
-    words.say(b"row 17 is out of range\n");
-    words.say(b"note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n");
-    words.say(b"  \n");
-    assert_eq!(words.get(), Some("row 17 is out of range"));
-    words.say(b"\x1b[31mred\xff\r");
-    assert_eq!(words.get(), Some("[31mred\u{fffd}"));
-    words.say("é".repeat(1000).as_bytes());
-    assert_eq!(words.get(), Some("é".repeat(WORDS_CHARS_MAX).as_str()));
+    words.say(b"bytes \xff");
+    assert_eq!(words.get(), Some("bytes \u{fffd}"));
+}
+
+#[test]
+fn of_a_panic_the_message_is_kept() {
+    let panic = [
+        "\n",
+        "thread 'main' (77) panicked at row.rs:3:5:\n",
+        "assertion `left == right` failed\n",
+        "  left: 1\n",
+        " right: 2\n",
+        "stack backtrace:\n",
+        "   0: core::panicking::panic\n",
+        "note: Some details are omitted, run with `RUST_BACKTRACE=full`\n",
+    ];
+    assert_eq!(last_of(&panic), "assertion `left == right` failed");
+    let survived =
+        [&panic[..], &["note: that was caught\n", "going on\n", "  indented\n"]].concat();
+    assert_eq!(last_of(&survived), "indented");
 }

@@ -1,9 +1,12 @@
 //! What the integration tests run, as launcher and as ranks.
 //!
-//! `testee launch [-n RANKS] [--label] [--bind] [--directory DIR] [--join-limit-ms MS] [--program NAME] ARGUMENTS`
+//! `testee launch [-n RANKS] [--label] [--bind] [--directory DIR] [--join-limit-ms MS] [--grace-ms MS]
+//! [--program NAME] [--option NAME VALUE] [--] ARGUMENTS`
 //! runs a job like `weft run`; the program is this one unless another is named.
 //!
 //! `testee BEHAVIOUR...` is a rank: rank `i` behaves as the `i`-th says, or the last.
+
+#![allow(clippy::unwrap_used)] // A part of the tests in all but name.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write, stderr, stdout};
@@ -19,6 +22,8 @@ use rustix::fs::fstat;
 use rustix::io::{pread, pwrite};
 use rustix::process::{Signal, getpid, kill_process};
 use weft_launch::{Binding, JobSpec, Membership, PEER_LOST, Settings, run, start_if_asked};
+use weft_link::Link;
+use weft_link_shm::Shm;
 
 fn main() -> ExitCode {
     if let Some(code) = start_if_asked() {
@@ -40,12 +45,16 @@ fn launch(mut arguments: VecDeque<String>) -> ExitCode {
         let flag = arguments.pop_front().unwrap();
         let mut value = || arguments.pop_front().unwrap();
         match flag.as_str() {
+            "--" => break,
             "-n" => spec.settings = Settings::new(value().parse().unwrap()),
             "--label" => spec.output.label = true,
             "--bind" => spec.binding = Binding::Core,
             "--directory" => spec.output.directory = Some(PathBuf::from(value())),
             "--join-limit-ms" => {
                 spec.join_limit = Some(Duration::from_millis(value().parse().unwrap()));
+            }
+            "--grace-ms" => {
+                spec.loss_grace = Duration::from_millis(value().parse().unwrap());
             }
             "--program" => spec.program = value().into(),
             "--option" => drop(spec.options.insert(value(), value())),
@@ -74,8 +83,8 @@ fn be_a_rank(behaviours: Vec<String>) {
     let (name, value) = behaviour.split_once('=').unwrap_or((behaviour, ""));
     match name {
         "absent" => exit(value.parse().unwrap()),
-        "absent-spin" => spin(),
-        "absent-parent" => absent_parent(),
+        "absent-named" => absent_named(),
+        "absent-descriptors" => return print_descriptors(),
         _ => {}
     }
     let mut membership = match Membership::find() {
@@ -91,8 +100,11 @@ fn be_a_rank(behaviours: Vec<String>) {
     };
     let segments = membership.take_segments();
     membership.joined().unwrap();
-    meet(&membership, &segments);
+    if name == "deaf" {
+        signal_hook::flag::register(15, Arc::new(AtomicBool::new(false))).unwrap();
+    }
     println!("pid {}", std::process::id());
+    meet(&membership, &segments);
     behave(name, value, &membership, &segments);
     membership.leaving().unwrap();
 }
@@ -108,12 +120,7 @@ fn behave(name: &str, value: &str, membership: &Membership, segments: &[OwnedFd]
         "kill" => kill_self(value.parse().unwrap()),
         "panic" => panic!("row 17 is out of range"),
         "spin" => spin(),
-        "deaf" => {
-            signal_hook::flag::register(15, Arc::new(AtomicBool::new(false))).unwrap();
-            signal_hook::flag::register(2, Arc::new(AtomicBool::new(false))).unwrap();
-            println!("deaf");
-            spin();
-        }
+        "deaf" => spin(),
         "survivor" => survive(membership, segments),
         "lines" => print_lines(value.parse().unwrap(), membership.rank().0),
         "bar" => say(b"10%\r20%\r\n"),
@@ -152,13 +159,15 @@ fn meet(membership: &Membership, segments: &[OwnedFd]) {
 
 /// Waits for the news of a loss, reports it, and ends as a victim does.
 fn survive(membership: &Membership, segments: &[OwnedFd]) -> ! {
-    let own = &segments[membership.rank().index()];
-    let mut news = [0; 4];
-    while news[0] == 0 {
-        pread(own, &mut news, 0).unwrap();
+    let link = Shm::attach(membership.rank(), *membership.settings(), segments).unwrap();
+    let bells = link.bells();
+    let loss = loop {
+        if let Some(loss) = bells.loss() {
+            break loss;
+        }
         yield_now();
-    }
-    println!("heard {news:?}");
+    };
+    println!("heard that rank {} {}", loss.rank, loss.cause);
     membership.report("lost a rank").unwrap();
     exit(PEER_LOST.into());
 }
@@ -176,7 +185,7 @@ fn spin() -> ! {
 }
 
 /// Says which process it is without joining, as a program that is not Weft's might, and stays.
-fn absent_parent() -> ! {
+fn absent_named() -> ! {
     println!("pid {}", std::process::id());
     spin()
 }
@@ -206,7 +215,7 @@ fn print_descriptors() {
 /// Starts a process that is in no group of this job, and waits until it has said who it is.
 fn start_daemon() {
     let mut daemon = Command::new("setsid");
-    daemon.arg("-f").arg(std::env::current_exe().unwrap()).arg("absent-parent");
+    daemon.arg("-f").arg(std::env::current_exe().unwrap()).arg("absent-named");
     let mut daemon = daemon.stdout(Stdio::piped()).spawn().unwrap();
     daemon.wait().unwrap();
     let mut line = String::new();

@@ -1,0 +1,116 @@
+//! `weft doctor`: which links work on this machine and why not, what they need, what they cost.
+
+use std::io::{Write, stdout};
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use serde::Serialize;
+
+mod costs;
+mod links;
+mod needs;
+mod report;
+mod trial;
+
+pub use trial::{TRIAL, trial_rank};
+
+/// Say what works on this machine, and what it costs
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Print one JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  weft doctor                 for people
+  weft doctor --json          for programs: one object a line
+
+The exit status is not 0 if the default link cannot work here.";
+
+/// One thing that was looked at.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Finding {
+    /// What was looked at.
+    name: &'static str,
+    status: Status,
+    /// What was found.
+    detail: String,
+    /// What to do about a problem.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    advice: Option<&'static str>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Status {
+    Ok,
+    Problem,
+    NotBuilt,
+}
+
+impl Finding {
+    fn ok(name: &'static str, detail: impl Into<String>) -> Self {
+        Finding { name, status: Status::Ok, detail: detail.into(), advice: None }
+    }
+
+    fn problem(name: &'static str, detail: impl Into<String>, advice: &'static str) -> Self {
+        Finding { name, status: Status::Problem, detail: detail.into(), advice: Some(advice) }
+    }
+}
+
+/// Memory of a job of some ranks.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Memory {
+    ranks: u16,
+    bytes_per_rank: u64,
+    bytes: u64,
+}
+
+/// What something costs here.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Cost {
+    name: &'static str,
+    unit: &'static str,
+    p50: u64,
+    rounds: usize,
+}
+
+/// All that was found.
+#[derive(Debug)]
+struct Report {
+    host: String,
+    system: String,
+    links: Vec<Finding>,
+    needs: Vec<Finding>,
+    memory: Vec<Memory>,
+    costs: Vec<Cost>,
+}
+
+/// Looks at everything and prints it. The exit code says whether the default link works.
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let report = examine();
+    let text = if arguments.json { report.to_json()? } else { report.to_text() };
+    // If nobody reads on, as behind `head`, the exit code still tells.
+    let _ = stdout().write_all(text.as_bytes());
+    let works = report.links.first().is_some_and(|link| link.status == Status::Ok);
+    Ok(if works { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn examine() -> Report {
+    let uname = rustix::system::uname();
+    let text = |part: &std::ffi::CStr| part.to_string_lossy().into_owned();
+    let mut needs = needs::of_shm();
+    needs.push(trial::run());
+    Report {
+        host: text(uname.nodename()),
+        system: format!("{} {}", text(uname.sysname()), text(uname.release())),
+        links: links::all(&needs),
+        needs,
+        memory: links::memory(),
+        costs: costs::measure(),
+    }
+}

@@ -1,0 +1,127 @@
+//! What waiting and waking cost here, measured for a fraction of a second.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::thread::{
+    CpuSet, MembarrierCommand, futex, membarrier, sched_getaffinity, sched_setaffinity, sched_yield,
+};
+
+use super::Cost;
+
+/// Each measurement ends after as many rounds, or after this time.
+const ROUNDS_MAX: usize = 2000;
+const TIME_MAX: Duration = Duration::from_millis(150);
+
+/// All that can be measured here.
+pub(super) fn measure() -> Vec<Cost> {
+    let barrier = membarrier(MembarrierCommand::RegisterGlobalExpedited).is_ok();
+    let barrier = barrier.then(|| {
+        timed("membarrier (global)", || membarrier(MembarrierCommand::GlobalExpedited).is_ok())
+    });
+    let yielding = timed("sched_yield", || {
+        sched_yield();
+        true
+    });
+    [wake_up(), barrier.flatten(), yielding].into_iter().flatten().collect()
+}
+
+/// The median time of an action, which says whether it worked.
+fn timed(name: &'static str, action: impl Fn() -> bool) -> Option<Cost> {
+    let began = Instant::now();
+    let mut samples = Vec::new();
+    while samples.len() < ROUNDS_MAX && began.elapsed() < TIME_MAX {
+        let before = Instant::now();
+        if !action() {
+            return None;
+        }
+        samples.push(before.elapsed());
+    }
+    median(name, samples)
+}
+
+fn median(name: &'static str, mut samples: Vec<Duration>) -> Option<Cost> {
+    samples.sort_unstable();
+    let p50 = samples.get(samples.len() / 2)?;
+    let p50 = u64::try_from(p50.as_nanos()).unwrap_or(u64::MAX);
+    Some(Cost { name, unit: "ns", p50, rounds: samples.len() })
+}
+
+/// Two threads on two cores that wake each other in turn, each asleep meanwhile; half a turn is a
+/// wake-up. `None` on a single core.
+fn wake_up() -> Option<Cost> {
+    let allowed = sched_getaffinity(None).ok()?;
+    let mut cores = (0..CpuSet::MAX_CPU).filter(|&core| allowed.is_set(core));
+    let (first, second) = (cores.next()?, cores.next()?);
+    let (ping, pong) = (Bell::default(), Bell::default());
+    let samples = thread::scope(|scope| {
+        scope.spawn(|| {
+            stay_on(second);
+            let mut turn = 1;
+            while ping.wait_for(turn) {
+                pong.ring(turn);
+                turn += 1;
+            }
+        });
+        let asker = scope.spawn(|| {
+            stay_on(first);
+            let samples = ask(&ping, &pong);
+            ping.ring(Bell::OVER);
+            samples
+        });
+        asker.join()
+    });
+    median("futex wake-up across cores", samples.ok()?)
+}
+
+fn ask(ping: &Bell, pong: &Bell) -> Vec<Duration> {
+    let began = Instant::now();
+    let mut samples = Vec::new();
+    for turn in 1..=ROUNDS_MAX as u32 {
+        let before = Instant::now();
+        ping.ring(turn);
+        pong.wait_for(turn);
+        samples.push(before.elapsed() / 2);
+        if began.elapsed() >= TIME_MAX {
+            break;
+        }
+    }
+    samples
+}
+
+/// A core that the thread cannot be put on makes the figure less sharp, no more.
+fn stay_on(core: usize) {
+    let mut only = CpuSet::new();
+    only.set(core);
+    let _ = sched_setaffinity(None, &only);
+}
+
+/// A counter that can be slept on.
+#[derive(Default)]
+struct Bell(AtomicU32);
+
+impl Bell {
+    const OVER: u32 = u32::MAX;
+
+    fn ring(&self, turn: u32) {
+        self.0.store(turn, Ordering::Release);
+        // It fails for bad addresses only.
+        let _ = futex::wake(&self.0, futex::Flags::PRIVATE, 1);
+    }
+
+    /// Sleeps until `turn` has been rung; false if it is all over.
+    fn wait_for(&self, turn: u32) -> bool {
+        loop {
+            let now = self.0.load(Ordering::Acquire);
+            if now >= turn {
+                return now != Self::OVER;
+            }
+            // Interrupted or rung meanwhile: the load tells.
+            let _ = futex::wait(&self.0, futex::Flags::PRIVATE, now, None);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

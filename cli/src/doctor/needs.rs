@@ -1,0 +1,168 @@
+//! What the shared-memory link and the launcher need of the system.
+
+use std::io::{IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::thread::available_parallelism;
+
+use rustix::fs::{
+    MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, ftruncate, memfd_create,
+};
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
+};
+use rustix::process::{PidfdFlags, Resource, getpid, getrlimit, pidfd_open};
+use rustix::thread::{MembarrierCommand, membarrier, membarrier_query};
+use weft_launch::MAX_RANKS;
+
+use super::Finding;
+
+/// Descriptors that the launcher holds for each rank: its end, its socket, two pipes, its segment.
+const DESCRIPTORS_PER_RANK: u64 = 5;
+/// Descriptors that launcher and ranks hold besides.
+const DESCRIPTORS_BESIDES: u64 = 32;
+
+/// Everything that can be looked at by itself.
+pub(super) fn of_shm() -> Vec<Finding> {
+    vec![
+        sealed_memory(),
+        barrier(
+            "membarrier (global)",
+            MembarrierCommand::GlobalExpedited,
+            MembarrierCommand::RegisterGlobalExpedited,
+        ),
+        barrier(
+            "membarrier (private)",
+            MembarrierCommand::PrivateExpedited,
+            MembarrierCommand::RegisterPrivateExpedited,
+        ),
+        pidfd(),
+        descriptor_passing(),
+        proc_files(),
+        open_files(),
+        locked_memory(),
+        cores(),
+    ]
+}
+
+fn sealed_memory() -> Finding {
+    const NAME: &str = "sealed memory";
+    let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
+    let sealed = || -> Result<SealFlags, Errno> {
+        let file = memfd_create("weft-doctor", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+        ftruncate(&file, 4096)?;
+        fcntl_add_seals(&file, seals)?;
+        fcntl_get_seals(&file)
+    };
+    match sealed() {
+        Ok(set) if set.contains(seals) => Finding::ok(NAME, "memfd_create and seals"),
+        Ok(_) => Finding::problem(NAME, "seals do not stay", "use a kernel of Linux 3.17 or later"),
+        Err(error) => Finding::problem(
+            NAME,
+            format!("memfd_create: {error}"),
+            "allow memfd_create in the container's system-call filter",
+        ),
+    }
+}
+
+fn barrier(name: &'static str, command: MembarrierCommand, register: MembarrierCommand) -> Finding {
+    let advice =
+        "use Linux 4.16 or later, and allow membarrier in the container's system-call filter";
+    if !membarrier_query().contains_command(command) {
+        return Finding::problem(name, "the kernel does not have it", advice);
+    }
+    match membarrier(register).and_then(|()| membarrier(command)) {
+        Ok(()) => Finding::ok(name, "expedited: the sleeper pays, senders need no fence"),
+        Err(error) => Finding::problem(name, error.to_string(), advice),
+    }
+}
+
+fn pidfd() -> Finding {
+    match pidfd_open(getpid(), PidfdFlags::empty()) {
+        Ok(_) => Finding::ok("pidfd", "a rank's end is noticed at once"),
+        Err(error) => Finding::problem(
+            "pidfd",
+            format!("pidfd_open: {error}"),
+            "use Linux 5.3 or later, and allow pidfd_open in the container's system-call filter",
+        ),
+    }
+}
+
+/// Each rank receives the segments of all ranks in one message.
+fn descriptor_passing() -> Finding {
+    const NAME: &str = "descriptor passing";
+    let advice =
+        "raise the limit on open files, which holds for those under way too: ulimit -n 1024";
+    match pass_descriptors() {
+        Ok(count) if count == usize::from(MAX_RANKS) => {
+            Finding::ok(NAME, format!("{count} segments in one message"))
+        }
+        Ok(count) => {
+            Finding::problem(NAME, format!("{count} of {MAX_RANKS} segments arrive"), advice)
+        }
+        Err(error) => Finding::problem(NAME, error.to_string(), advice),
+    }
+}
+
+/// Sends as many descriptors as there can be ranks, and returns how many arrive.
+fn pass_descriptors() -> Result<usize, Errno> {
+    let (here, there) =
+        socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_RANKS as usize))];
+    let sent = [here.as_fd(); MAX_RANKS as usize];
+    let mut rights = SendAncillaryBuffer::new(&mut space);
+    rights.push(SendAncillaryMessage::ScmRights(&sent));
+    sendmsg(&here, &[IoSlice::new(b"64")], &mut rights, SendFlags::DONTWAIT)?;
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_RANKS as usize))];
+    let mut rights = RecvAncillaryBuffer::new(&mut space);
+    let mut bytes = [0; 2];
+    let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
+    recvmsg(&there, &mut [IoSliceMut::new(&mut bytes)], &mut rights, flags)?;
+    let received = rights.drain().map(|message| match message {
+        RecvAncillaryMessage::ScmRights(rights) => rights.count(),
+        _ => 0,
+    });
+    Ok(received.sum())
+}
+
+fn proc_files() -> Finding {
+    if Path::new("/proc/self/fd/0").symlink_metadata().is_ok() {
+        return Finding::ok("/proc", "mounted");
+    }
+    Finding::problem("/proc", "not mounted", "mount it: mount -t proc proc /proc")
+}
+
+fn open_files() -> Finding {
+    const NAME: &str = "open files";
+    let Some(limit) = getrlimit(Resource::Nofile).current else {
+        return Finding::ok(NAME, format!("no limit: enough for {MAX_RANKS} ranks"));
+    };
+    let ranks = limit.saturating_sub(DESCRIPTORS_BESIDES) / DESCRIPTORS_PER_RANK;
+    let advice = "raise the limit: ulimit -n 1024";
+    match ranks {
+        0..2 => Finding::problem(NAME, format!("limit {limit}: too low for any job"), advice),
+        _ if ranks < MAX_RANKS.into() => Finding {
+            advice: Some(advice),
+            ..Finding::ok(NAME, format!("limit {limit}: enough for {ranks} ranks of {MAX_RANKS}"))
+        },
+        _ => Finding::ok(NAME, format!("limit {limit}: enough for {MAX_RANKS} ranks")),
+    }
+}
+
+fn locked_memory() -> Finding {
+    let limit = getrlimit(Resource::Memlock).current;
+    let limit = limit.map_or("no limit".into(), |bytes| format!("limit {bytes} bytes"));
+    Finding::ok("locked memory", format!("{limit}; shm needs none"))
+}
+
+fn cores() -> Finding {
+    let count = available_parallelism().map_or(1, std::num::NonZero::get);
+    let detail = match count {
+        1 => "1: more ranks than that take turns".into(),
+        _ => format!("{count}: more ranks than that take turns"),
+    };
+    Finding::ok("cores", detail)
+}

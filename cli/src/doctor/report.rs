@@ -1,0 +1,86 @@
+//! What was found, as text for people and as JSON for programs.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use super::{Cost, Finding, Memory, Report, Status};
+
+/// A line of JSON: what kind of row it is, and its fields.
+#[derive(Serialize)]
+#[serde(tag = "doctor", rename_all = "kebab-case")]
+enum Row<'a> {
+    Machine { host: &'a str, system: &'a str },
+    Link(&'a Finding),
+    Need(&'a Finding),
+    Memory(&'a Memory),
+    Cost(&'a Cost),
+}
+
+impl Report {
+    /// One object a line.
+    ///
+    /// # Errors
+    /// None that this data can cause.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        let mut text = String::new();
+        for row in self.rows() {
+            text.push_str(&serde_json::to_string(&row)?);
+            text.push('\n');
+        }
+        Ok(text)
+    }
+
+    fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+        let machine = Row::Machine { host: &self.host, system: &self.system };
+        std::iter::once(machine)
+            .chain(self.links.iter().map(Row::Link))
+            .chain(self.needs.iter().map(Row::Need))
+            .chain(self.memory.iter().map(Row::Memory))
+            .chain(self.costs.iter().map(Row::Cost))
+    }
+
+    /// Aligned lines under headings.
+    pub fn to_text(&self) -> String {
+        let mut text = format!("{}, {}\n", self.host, self.system);
+        put_findings(&mut text, "links", &self.links);
+        put_findings(&mut text, "what shm needs", &self.needs);
+        text.push_str("\nmemory of a job, at most (pages that are never touched cost nothing)\n");
+        for Memory { ranks, bytes_per_rank, bytes } in &self.memory {
+            let (each, all) = (as_mebibytes(*bytes_per_rank), as_mebibytes(*bytes));
+            put(&mut text, format_args!("  {ranks:>2} ranks   {each:>8} each   {all:>9} in all\n"));
+        }
+        text.push_str("\ncosts, medians\n");
+        for Cost { name, p50, unit, .. } in &self.costs {
+            put(&mut text, format_args!("  {name:<28} {p50:>7} {unit}\n"));
+        }
+        text
+    }
+}
+
+fn put_findings(text: &mut String, heading: &str, findings: &[Finding]) {
+    put(text, format_args!("\n{heading}\n"));
+    for Finding { name, status, detail, advice } in findings {
+        let status = match status {
+            Status::Ok => "ok",
+            Status::Problem => "PROBLEM",
+            Status::NotBuilt => "-",
+        };
+        put(text, format_args!("  {status:<8} {name:<21} {detail}\n"));
+        if let Some(advice) = advice {
+            put(text, format_args!("  {:<8} {:<21} -> {advice}\n", "", ""));
+        }
+    }
+}
+
+fn put(text: &mut String, line: std::fmt::Arguments<'_>) {
+    // Writing to a string never fails.
+    let _ = text.write_fmt(line);
+}
+
+fn as_mebibytes(bytes: u64) -> String {
+    format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,45 @@
+use super::*;
+
+fn report() -> Report {
+    let broken = Finding::problem("pidfd", "pidfd_open: not permitted", "allow it");
+    Report {
+        host: "h".into(),
+        system: "Linux 6.1".into(),
+        links: vec![Finding::ok("shm", "the default")],
+        needs: vec![broken],
+        memory: vec![Memory { ranks: 2, bytes_per_rank: 1 << 20, bytes: 2 << 20 }],
+        costs: vec![Cost { name: "sched_yield", unit: "ns", p50: 900, rounds: 7 }],
+    }
+}
+
+#[test]
+fn programs_get_one_object_a_line() {
+    let expected = r#"{"doctor":"machine","host":"h","system":"Linux 6.1"}
+{"doctor":"link","name":"shm","status":"ok","detail":"the default"}
+{"doctor":"need","name":"pidfd","status":"problem","detail":"pidfd_open: not permitted","advice":"allow it"}
+{"doctor":"memory","ranks":2,"bytes_per_rank":1048576,"bytes":2097152}
+{"doctor":"cost","name":"sched_yield","unit":"ns","p50":900,"rounds":7}
+"#;
+    assert_eq!(report().to_json().unwrap(), expected);
+}
+
+#[test]
+fn people_get_lines_under_headings() {
+    let expected = "\
+h, Linux 6.1
+
+links
+  ok       shm                   the default
+
+what shm needs
+  PROBLEM  pidfd                 pidfd_open: not permitted
+                                 -> allow it
+
+memory of a job, at most (pages that are never touched cost nothing)
+   2 ranks    1.0 MiB each     2.0 MiB in all
+
+costs, medians
+  sched_yield                      900 ns
+";
+    assert_eq!(report().to_text(), expected);
+}

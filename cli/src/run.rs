@@ -1,0 +1,148 @@
+//! `weft run`: a program on some ranks.
+
+use std::ffi::OsString;
+use std::io::{IsTerminal, stderr};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::thread::available_parallelism;
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use weft_launch::{Binding, JobSpec, MAX_RANKS, Outcome, Settings};
+use weft_protocol::Preset;
+use weft_protocol::tree::Shape;
+
+/// Run a program on some ranks
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Ranks, 1 to 64 [default: one per core]
+    #[arg(short = 'n', long, value_name = "P", value_parser = ranks)]
+    ranks: Option<u16>,
+    /// How packets travel; auto takes the best that works here
+    #[arg(long, value_enum, default_value_t = Link::Auto)]
+    link: Link,
+    /// The protocol: who retransmits, who forwards multicasts [nrx-imc or nrx-hmc]
+    #[arg(long, value_name = "NAME", default_value_t)]
+    preset: Preset,
+    /// The shape of multicast trees [flat, binary, binomial or chain; default: the link's best]
+    #[arg(long, value_name = "SHAPE")]
+    tree: Option<Shape>,
+    /// How long an arrival waits for the program to poll before it is interrupted
+    #[arg(long, value_name = "N")]
+    interrupt_delay_us: Option<u64>,
+    /// Packets that a rank may have under way to another: a power of two from 2 to 4096
+    #[arg(long, value_name = "PACKETS")]
+    window: Option<u16>,
+    /// Begin every line of output with the rank that wrote it
+    #[arg(long, conflicts_with = "output_dir")]
+    label: bool,
+    /// Write the output to rank-N.out and rank-N.err in this directory
+    #[arg(long, value_name = "DIR")]
+    output_dir: Option<PathBuf>,
+    /// Where ranks run: core puts rank i on the i-th core
+    #[arg(long, value_enum, default_value_t = Bind::None)]
+    bind: Bind,
+    /// How many seconds the program has to join the job; 0 for ever
+    #[arg(long, value_name = "S", default_value_t = 30)]
+    join_limit: u32,
+    /// Say first what is run and how, as is usual on a terminal
+    #[arg(short, long)]
+    verbose: bool,
+    /// The program, a path or a name (looked for beside weft, then in PATH), and its arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
+    command: Vec<OsString>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  weft run -n 4 -- asp --from AMS --to HBA       4 ranks of a program that comes with weft
+  weft run -- ./my-program input.dat             your own program, a rank per core
+  weft run -n 8 --label -- ./my-program          say which rank wrote each line
+  weft run -n 8 --output-dir runs -- ./my-program    keep the output of each rank in files
+  weft run -n 2 --bind core --preset nrx-hmc -- ./my-program    one core each, another protocol
+
+Rank 0 reads what weft is given on standard input, unless that is a terminal. Ctrl-C ends all
+ranks. The exit status is that of the first rank that failed, 128 + N if signal N ended it, and 0
+if all ranks ended cleanly.";
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Link {
+    Auto,
+    Shm,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Bind {
+    None,
+    Core,
+}
+
+fn ranks(text: &str) -> Result<u16, String> {
+    let ranks = text.parse().ok().filter(|ranks| (1..=MAX_RANKS).contains(ranks));
+    ranks.ok_or_else(|| format!("a job on one host has 1 to {MAX_RANKS} ranks"))
+}
+
+/// Runs the job; the exit code is the job's.
+pub fn run(arguments: Arguments) -> Result<ExitCode> {
+    let verbose = arguments.verbose || stderr().is_terminal();
+    let cores = available_parallelism()?.get();
+    let preset = arguments.preset;
+    let spec = spec(arguments, cores);
+    if verbose {
+        eprintln!("weft: {}", first_line(spec.settings.ranks, cores, preset));
+    }
+    Ok(finish(weft_launch::run(&spec)?))
+}
+
+/// Says how a job came out, if that needs saying, and makes it this command's exit status.
+pub fn finish(outcome: Outcome) -> ExitCode {
+    if !outcome.is_silent() {
+        eprintln!("weft: {outcome}");
+    }
+    ExitCode::from(outcome.status())
+}
+
+fn spec(arguments: Arguments, cores: usize) -> JobSpec {
+    let default_ranks = u16::try_from(cores).unwrap_or(MAX_RANKS).min(MAX_RANKS);
+    let mut settings = Settings::new(arguments.ranks.unwrap_or(default_ranks));
+    settings.window_packets = arguments.window.unwrap_or(settings.window_packets);
+    let mut command = arguments.command.into_iter();
+    let mut spec = JobSpec::new(settings, command.next().unwrap_or_default());
+    spec.arguments = command.collect();
+    spec.binding = match arguments.bind {
+        Bind::None => Binding::None,
+        Bind::Core => Binding::Core,
+    };
+    spec.output.label = arguments.label;
+    spec.output.directory = arguments.output_dir;
+    let limit = Duration::from_secs(arguments.join_limit.into());
+    spec.join_limit = (!limit.is_zero()).then_some(limit);
+    spec.dedicated = true;
+    // There is one link so far, and it is the best.
+    let (Link::Auto | Link::Shm) = arguments.link;
+    let options = [
+        ("preset", Some(arguments.preset.to_string())),
+        ("tree", arguments.tree.map(|tree| tree.to_string())),
+        ("interrupt-delay-us", arguments.interrupt_delay_us.map(|delay| delay.to_string())),
+    ];
+    let given = options.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    spec.options.extend(given);
+    spec
+}
+
+/// What runs and how: `4 ranks on 1 host, shm (nrx-imc), 2 cores shared by 4 ranks`.
+fn first_line(ranks: u16, cores: usize, preset: Preset) -> String {
+    let many = |count: usize, what: &str| match count {
+        1 => format!("1 {what}"),
+        _ => format!("{count} {what}s"),
+    };
+    let count = usize::from(ranks);
+    let (all_ranks, all_cores) = (many(count, "rank"), many(cores, "core"));
+    let shared = if count > cores { format!(" shared by {all_ranks}") } else { String::new() };
+    format!("{all_ranks} on 1 host, shm ({preset}), {all_cores}{shared}")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,69 @@
+use super::*;
+use clap::Parser;
+
+#[derive(Parser)]
+struct Line {
+    #[command(flatten)]
+    arguments: Arguments,
+}
+
+fn parse(words: &str) -> Result<JobSpec, String> {
+    let line = Line::try_parse_from(words.split(' ')).map_err(|error| error.to_string())?;
+    Ok(spec(line.arguments, 3))
+}
+
+#[test]
+fn what_is_not_said_is_as_usual() {
+    let spec = parse("run -- asp --from AMS").unwrap();
+    assert_eq!(spec.settings, Settings::new(3));
+    assert_eq!((spec.program, spec.arguments), ("asp".into(), vec!["--from".into(), "AMS".into()]));
+    assert_eq!(spec.options, [("preset".into(), "nrx-imc".into())].into());
+    assert_eq!((spec.binding, spec.join_limit), (Binding::None, Some(Duration::from_secs(30))));
+    assert!(spec.dedicated && !spec.output.label && spec.output.directory.is_none());
+}
+
+#[test]
+fn everything_can_be_said() {
+    let words = "run -n 8 --link shm --preset nrx-hmc --tree chain --interrupt-delay-us 50 --window 16 \
+                 --output-dir runs --bind core --join-limit 0 ./prog";
+    let spec = parse(words).unwrap();
+    assert_eq!(spec.settings, Settings { window_packets: 16, ..Settings::new(8) });
+    let options = [("preset", "nrx-hmc"), ("tree", "chain"), ("interrupt-delay-us", "50")];
+    let options = options.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    assert_eq!(spec.options, options.into());
+    assert_eq!((spec.binding, spec.join_limit), (Binding::Core, None));
+    assert_eq!(spec.output.directory, Some("runs".into()));
+}
+
+#[test]
+fn options_behind_the_program_are_its_own() {
+    let spec = parse("run asp -n 4 --label").unwrap();
+    assert_eq!(spec.settings.ranks, 3);
+    assert_eq!(spec.arguments, ["-n", "4", "--label"]);
+}
+
+#[test]
+fn nonsense_is_refused_with_what_is_allowed() {
+    for (words, allowed) in [
+        ("run -n 0 true", "a job on one host has 1 to 64 ranks"),
+        ("run -n 65 true", "a job on one host has 1 to 64 ranks"),
+        ("run -n many true", "a job on one host has 1 to 64 ranks"),
+        ("run --preset irx true", "nrx-imc and nrx-hmc"),
+        ("run --link udp true", "auto, shm"),
+        ("run --bind socket true", "none, core"),
+        ("run --label --output-dir x true", "cannot be used with"),
+        ("run -n 2", "<PROGRAM>"),
+    ] {
+        let error = parse(words).unwrap_err();
+        assert!(error.contains(allowed), "{words}: {error}");
+    }
+}
+
+#[test]
+fn the_first_line_counts() {
+    let line = |ranks, cores| first_line(ranks, cores, Preset::NrxImc);
+    assert_eq!(line(4, 2), "4 ranks on 1 host, shm (nrx-imc), 2 cores shared by 4 ranks");
+    assert_eq!(line(2, 2), "2 ranks on 1 host, shm (nrx-imc), 2 cores");
+    assert_eq!(line(1, 1), "1 rank on 1 host, shm (nrx-imc), 1 core");
+    assert_eq!(line(2, 1), "2 ranks on 1 host, shm (nrx-imc), 1 core shared by 2 ranks");
+}

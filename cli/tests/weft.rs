@@ -1,0 +1,108 @@
+//! The command as its users meet it.
+#![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
+
+use std::process::{Command, Output, Stdio};
+
+fn weft(words: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_weft"));
+    command.args(words.split_whitespace()).stdin(Stdio::null());
+    command.output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// Asserts that a command fails with this status and one line that contains this.
+fn assert_refused(words: &str, status: i32, said: &str) {
+    let output = weft(words);
+    let err = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(status), "{words}: {err}");
+    assert_eq!(err.lines().count(), 1, "{words}: {err}");
+    assert!(err.starts_with("weft: ") && err.contains(said), "{words}: {err}");
+    assert_eq!(text(&output.stdout), "");
+}
+
+#[test]
+fn a_weft_program_is_found_by_name_beside_weft_and_runs() {
+    let output = weft("run -n 3 -- weft doctor-rank");
+    assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""));
+}
+
+#[test]
+fn the_first_line_says_what_runs_when_it_is_asked_for() {
+    let output = weft("run -n 3 -v --preset nrx-hmc -- weft doctor-rank");
+    let err = text(&output.stderr);
+    assert!(err.starts_with("weft: 3 ranks on 1 host, shm (nrx-hmc), "), "{err}");
+    assert_eq!((output.status.code(), err.lines().count()), (Some(0), 1));
+}
+
+#[test]
+fn what_is_no_weft_program_is_said() {
+    let line = "weft: true exited without joining the job: is it a Weft program?\n";
+    let output = weft("run -n 2 -- true");
+    assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(1), line));
+}
+
+#[test]
+fn mistakes_are_one_line_each() {
+    assert_refused("run -n 0 -- true", 2, "a job on one host has 1 to 64 ranks");
+    assert_refused("run -n 65 -- true", 2, "a job on one host has 1 to 64 ranks");
+    assert_refused("run -n 2", 2, "<PROGRAM>");
+    assert_refused("run --lable true", 2, "--label");
+    assert_refused("walk", 2, "walk");
+    assert_refused("run -n 2 --window 100 -- true", 1, "a window of 100 is no power of two");
+    assert_refused("run -n 2 -- no-such-program", 1, "cannot find the program \"no-such-program\"");
+    assert_refused("run -n 2 -- /no/such/program", 1, "there is no such file");
+    assert_refused("run -n 2 --output-dir /dev/null -- true", 1, "cannot write the output to");
+}
+
+#[test]
+fn the_status_of_a_rank_is_passed_on() {
+    let output = weft("run -n 1 -- weft run --no-such-option");
+    assert_eq!(output.status.code(), Some(2));
+    let err = text(&output.stderr);
+    let line = err.lines().last().unwrap();
+    assert!(line.starts_with("weft: rank 0 of 1 (pid "), "{err}");
+    assert!(
+        line.contains("exited with status 2; its last words: \"weft: unexpected argument"),
+        "{err}"
+    );
+}
+
+#[test]
+fn output_is_labelled_or_kept_in_files() {
+    let labelled = weft("run -n 2 --label -- echo hello");
+    let mut lines: Vec<_> = text(&labelled.stdout).lines().map(str::to_owned).collect();
+    lines.sort();
+    assert_eq!(lines, ["[0] hello", "[1] hello"]);
+    let directory = tempfile::tempdir().unwrap();
+    weft(&format!("run -n 2 --output-dir {} -- echo hello", directory.path().display()));
+    for name in ["rank-0.out", "rank-1.out"] {
+        assert_eq!(std::fs::read_to_string(directory.path().join(name)).unwrap(), "hello\n");
+    }
+}
+
+#[test]
+fn help_teaches_by_example() {
+    for words in ["--help", "run --help", "doctor --help"] {
+        let output = weft(words);
+        assert_eq!(output.status.code(), Some(0));
+        assert!(text(&output.stdout).contains("Examples:\n  weft "), "{words}");
+    }
+}
+
+#[test]
+fn the_doctor_finds_the_default_link_working_here() {
+    let output = weft("doctor --json");
+    let out = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{out}");
+    let rows: Vec<serde_json::Value> =
+        out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of_kind = |kind: &str| rows.iter().filter(|row| row["doctor"] == kind).collect::<Vec<_>>();
+    assert_eq!(of_kind("link")[0]["name"], "shm");
+    assert!(of_kind("need").iter().all(|need| need["status"] == "ok"), "{out}");
+    let ranks: Vec<_> = of_kind("memory").iter().map(|row| row["ranks"].clone()).collect();
+    assert_eq!(ranks, [2, 8, 64]);
+    assert!(of_kind("cost").iter().all(|cost| cost["unit"] == "ns"), "{out}");
+}

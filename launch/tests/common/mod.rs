@@ -1,0 +1,159 @@
+//! Running the test program as a launcher, and looking for what it left behind.
+#![allow(dead_code)] // Each test file uses its own part.
+#![allow(clippy::unwrap_used)] // These are tests, though not functions marked so.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process, pidfd_open, waitid,
+};
+
+/// What a job left on paper.
+#[derive(Debug)]
+pub struct Finished {
+    pub status: i32,
+    pub out: String,
+    pub err: String,
+}
+
+impl Finished {
+    /// The numbers of the processes that have named themselves.
+    pub fn processes(&self) -> Vec<i32> {
+        self.out.lines().filter_map(process_in).collect()
+    }
+
+    /// Asserts that all of `count` named processes are gone, without any wait: nothing is left behind.
+    pub fn assert_gone(&self, count: usize) {
+        let processes = self.processes();
+        assert_eq!(processes.len(), count, "{self:?}");
+        for process in processes {
+            assert!(!runs_testee(process), "process {process} is left: {self:?}");
+        }
+    }
+}
+
+/// The test program.
+pub fn testee() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_weft-launch-testee"));
+    command.stdin(Stdio::null());
+    command
+}
+
+/// Runs a job to its end.
+pub fn launch<I: AsRef<OsStr>>(arguments: impl IntoIterator<Item = I>) -> Finished {
+    let output = testee().arg("launch").args(arguments).output().unwrap();
+    Finished {
+        status: output.status.code().or(output.status.signal().map(|signal| -signal)).unwrap(),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// Runs a job given as words.
+pub fn launch_words(words: &str) -> Finished {
+    launch(words.split_whitespace())
+}
+
+/// A job that runs until the test ends it, whose ranks have named themselves.
+pub struct Running {
+    pub launcher: Child,
+    /// What it writes; `None` once nobody reads it any more.
+    pub out: Option<BufReader<ChildStdout>>,
+    /// Readable once the process has ended.
+    ranks: Vec<OwnedFd>,
+}
+
+impl Running {
+    /// Starts a job, and waits until `count` processes have named themselves.
+    pub fn start(words: &str, count: usize) -> Self {
+        Self::start_with(words.split_whitespace(), count)
+    }
+
+    /// Starts a job with these arguments, and waits until `count` processes have named themselves.
+    pub fn start_with<'a>(arguments: impl IntoIterator<Item = &'a str>, count: usize) -> Self {
+        let mut command = testee();
+        command.arg("launch").args(arguments);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut launcher = command.spawn().unwrap();
+        let mut out = BufReader::new(launcher.stdout.take().unwrap());
+        let mut ranks = Vec::new();
+        while ranks.len() < count {
+            let mut line = String::new();
+            assert_ne!(out.read_line(&mut line).unwrap(), 0, "the job ended early");
+            ranks.extend(process_in(&line).map(watch));
+        }
+        Running { launcher, out: Some(out), ranks }
+    }
+
+    /// The next line that the job writes.
+    pub fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.out.as_mut().unwrap().read_line(&mut line).unwrap();
+        line
+    }
+
+    /// Waits until the launcher has stopped itself.
+    pub fn wait_until_stopped(&self) {
+        let launcher = WaitId::Pid(Pid::from_child(&self.launcher));
+        let stopped = waitid(launcher, WaitIdOptions::STOPPED).unwrap().unwrap();
+        assert_eq!(stopped.stopping_signal(), Some(Signal::STOP.as_raw()));
+    }
+
+    /// Sends the launcher a signal.
+    pub fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.launcher), signal).unwrap();
+    }
+
+    /// Waits for the launcher's end; its status, or the signal that killed it as a negative number, and
+    /// what it wrote to standard error.
+    pub fn wait(&mut self) -> (i32, String) {
+        let mut err = String::new();
+        let mut reader = BufReader::new(self.launcher.stderr.take().unwrap());
+        while reader.read_line(&mut err).unwrap() > 0 {}
+        let status = self.launcher.wait().unwrap();
+        (status.code().or(status.signal().map(|signal| -signal)).unwrap(), err)
+    }
+
+    /// Asserts that every rank that has named itself has ended already.
+    pub fn assert_ranks_gone(&self) {
+        assert!(self.ranks.iter().all(|rank| has_ended(rank, 0)));
+    }
+
+    /// Waits until every rank that has named itself has ended.
+    pub fn wait_for_ranks(&self) {
+        assert!(self.ranks.iter().all(|rank| has_ended(rank, 60)));
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Gone already in most tests.
+        let _ = self.launcher.kill();
+        let _ = self.launcher.wait();
+    }
+}
+
+fn process_in(line: &str) -> Option<i32> {
+    line.rsplit_once("pid ")?.1.trim().parse().ok()
+}
+
+fn watch(process: i32) -> OwnedFd {
+    pidfd_open(Pid::from_raw(process).unwrap(), PidfdFlags::empty()).unwrap()
+}
+
+/// Whether a process has ended, or does so before a limit that only a broken launcher reaches.
+fn has_ended(process: &OwnedFd, limit_s: i64) -> bool {
+    let limit = Timespec { tv_sec: limit_s, tv_nsec: 0 };
+    poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&limit)).unwrap() == 1
+}
+
+fn runs_testee(process: i32) -> bool {
+    let command = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+    String::from_utf8_lossy(&command).contains("weft-launch-testee")
+}
