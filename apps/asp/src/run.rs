@@ -289,3 +289,6 @@ fn print(text: &str) -> Result<(), Error> {
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     written.map_err(|cause| Error::Output { what: "standard output".to_owned(), cause })
 }
+
+#[cfg(test)]
+mod tests;
