@@ -63,12 +63,25 @@ struct PortState {
     queue: VecDeque<Message>,
 }
 
-/// A message of which packets are still to come.
+/// A message of which packets are still to come, or wait for its reader.
 struct Arriving {
+    /// Bytes of the message that were put into `parts`, or thrown away.
     arrived: u64,
     length: u64,
     /// `None` once its reader has dropped it: the rest is thrown away.
     parts: Option<VecDeque<Part>>,
+}
+
+impl Arriving {
+    /// Whether a packet of `bytes` bytes after `before` others is the next one.
+    fn expects(&self, before: u64, bytes: u64) -> bool {
+        self.arrived == before && bytes <= self.length - self.arrived
+    }
+
+    /// Whether nothing is to come, and nothing left to be read.
+    fn is_done(&self) -> bool {
+        self.arrived == self.length && self.parts.as_ref().is_none_or(VecDeque::is_empty)
+    }
 }
 
 /// A packet's worth of a message.
@@ -199,8 +212,7 @@ impl Engine {
         }
         let Some(arriving) = state.arriving.get_mut(&(from, number)) else { return Ok(None) };
         let part = arriving.parts.as_mut().and_then(VecDeque::pop_front);
-        let complete = arriving.arrived == arriving.length;
-        if complete && arriving.parts.as_ref().is_none_or(VecDeque::is_empty) {
+        if arriving.is_done() {
             state.arriving.remove(&(from, number));
         }
         Ok(part)
@@ -222,7 +234,7 @@ impl Engine {
         let mut state = self.state.enter();
         let Some(arriving) = state.arriving.get_mut(&(from, number)) else { return };
         let parts = arriving.parts.take();
-        if arriving.arrived == arriving.length {
+        if arriving.is_done() {
             state.arriving.remove(&(from, number));
         }
         drop(state);
@@ -275,33 +287,29 @@ impl Engine {
     fn next(&self, packet: Packet<'_>, header: &PacketHeader, bytes: u64) {
         let from = packet.source();
         let key = (from, header.message);
-        let mut state = self.state.enter();
-        let Some(arriving) = state.arriving.get_mut(&key) else {
-            drop(state);
-            return self.fail(Error::Stray { from });
+        let wanted = match self.state.enter().arriving.get(&key) {
+            Some(message) if message.expects(header.bytes, bytes) => message.parts.is_some(),
+            _ => return self.fail(Error::Stray { from }),
         };
-        if arriving.arrived != header.bytes || arriving.length - arriving.arrived < bytes {
-            drop(state);
-            return self.fail(Error::Stray { from });
-        }
-        arriving.arrived += bytes;
-        let complete = arriving.arrived == arriving.length;
-        if arriving.parts.is_none() {
-            if complete {
-                state.arriving.remove(&key);
+        let part = wanted.then(|| self.keep(packet));
+        // Upcalls run one at a time, so nobody but the reader was here meanwhile; and it has not
+        // seen the message complete, because what has arrived is counted together with the part.
+        let mut state = self.state.enter();
+        let Some(message) = state.arriving.get_mut(&key) else { return };
+        message.arrived += bytes;
+        let unread = match (&mut message.parts, part) {
+            (Some(parts), Some(part)) => {
+                parts.push_back(part);
+                None
             }
-            return;
+            (_, part) => part,
+        };
+        if message.is_done() {
+            state.arriving.remove(&key);
         }
         drop(state);
-        let part = self.keep(packet);
-        let mut state = self.state.enter();
-        match state.arriving.get_mut(&key).and_then(|arriving| arriving.parts.as_mut()) {
-            Some(parts) => parts.push_back(part),
-            None => {
-                // The reader dropped the message between the two looks.
-                drop(state);
-                self.give_back(from, part);
-            }
+        if let Some(part) = unread {
+            self.give_back(from, part);
         }
     }
 

@@ -165,6 +165,25 @@ fn a_message_is_read_while_it_arrives() {
     assert_eq!(started.load(Ordering::SeqCst), 1);
 }
 
+/// The upcall thread sorts packets into the very messages that the program reads.
+#[test]
+fn reading_and_sorting_share_a_message() {
+    let job = Job { interrupt_delay: Some(Duration::from_nanos(1)), ..Job::new(4) };
+    run(job, |member| {
+        let mailbox = member.mailbox("shared");
+        // Two packets each: the second is the last, and may arrive between any two steps.
+        for number in 0..300 {
+            mailbox.broadcast(&pattern(number, 12_000)).unwrap();
+            for _ in 1..4 {
+                let mut message = mailbox.receive().unwrap();
+                assert_eq!(message.len(), 12_000);
+                message.skip(11_999).unwrap();
+                message.read_exact(&mut [0]).unwrap();
+            }
+        }
+    });
+}
+
 #[test]
 fn messages_can_be_stored_dropped_and_half_read() {
     for job in kinds_of_job(2) {
