@@ -1,9 +1,8 @@
 //! What rank 0 says in the end.
 
 use std::fmt::Write;
-use std::time::Duration;
 
-use weft_kit::{Traffic, seconds, table, thousands};
+use weft_kit::{Times, Traffic, summary, table, thousands};
 
 use crate::network::Network;
 use crate::trip::{Trip, kilometres};
@@ -19,10 +18,8 @@ pub struct Report<'a> {
     pub farthest: &'a Trip,
     /// From how many sources Dijkstra's algorithm agreed.
     pub verified_sources: usize,
-    /// How long all ranks took together.
-    pub together: Duration,
-    /// How long rank 0 took alone, if that was measured.
-    pub alone: Option<Duration>,
+    /// How long it took.
+    pub times: Times,
     /// What each rank sent and received while computing.
     pub traffic: &'a [Traffic],
 }
@@ -42,27 +39,11 @@ impl Report<'_> {
         );
         let farthest = codes(self.network, self.farthest);
         let _ = writeln!(text, "farthest apart: {farthest}   {}", kilometres(self.farthest.length));
-        let _ = writeln!(text, "{}\n\n{}", self.run(), table(self.traffic));
+        let broadcast = if self.traffic.len() > 1 { self.network.airports.len() } else { 0 };
+        let extra = format!("rows broadcast {}   ", thousands(broadcast as u64));
+        let summary = summary(self.times, &extra, self.traffic);
+        let _ = writeln!(text, "{summary}\n\n{}", table(self.traffic));
         text
-    }
-
-    /// The line about the run as a whole.
-    fn run(&self) -> String {
-        let ranks = self.traffic.len();
-        let total = Traffic::total(self.traffic);
-        let ratio = self.alone.map_or(String::new(), |alone| {
-            let times = alone.as_secs_f64() / self.together.as_secs_f64();
-            format!(" ({times:.1} x one rank, which took {})", seconds(alone))
-        });
-        format!(
-            "{ranks} rank{}, {}{ratio}   rows broadcast {}   packets {}   blocked sends {}   interrupts {}",
-            if ranks == 1 { "" } else { "s" },
-            seconds(self.together),
-            thousands(if ranks == 1 { 0 } else { self.network.airports.len() as u64 }),
-            thousands(total.packets_sent),
-            thousands(total.blocked_sends),
-            thousands(total.interrupts)
-        )
     }
 }
 

@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use weft::prelude::Weft;
 use weft_kit::{
-    Alone, Blocks, Exchange, Mailboxes, Progress, Traffic, agree, gather_traffic, median, thousands,
+    Alone, Blocks, Exchange, Mailboxes, Progress, Traffic, agree, gather_traffic, measure,
+    thousands,
 };
 
 use crate::graph::UNREACHABLE;
@@ -19,9 +20,6 @@ use crate::rows::Rows;
 use crate::solve::solve;
 use crate::trip::{Pair, Trip, farther, farthest, kilometres, route};
 use crate::verify::{Verdict, check, sources};
-
-/// How often a speed-up is measured; odd, for the median.
-const SPEEDUP_ROUNDS: usize = 3;
 
 /// The colours of the two routes on the map.
 const ASKED_COLOUR: &str = "#c8452b";
@@ -72,11 +70,11 @@ pub fn run(weft: &Weft, options: &Options) -> Result<(), Error> {
     // Sines may differ in the last bit between the hosts of a job; distances must not differ at all.
     exchange.spread(plan.network.graph.lengths_mut())?;
 
-    let (solved, alone) = if options.speedup && exchange.size() > 1 {
-        measure(weft, &plan, &mut exchange)?
-    } else {
-        (compute(weft, &plan, &mut exchange)?, None)
-    };
+    let (solved, times) = measure(
+        options.speedup && exchange.size() > 1,
+        || compute_alone(weft, &plan),
+        || compute(weft, &plan, &mut exchange),
+    )?;
     let verified = verify(&plan, &solved.rows, options.check.get(), &mut exchange)?;
     let trips = find_trips(&plan, &solved.rows, &mut exchange)?;
     let traffic = gather_traffic(&mut exchange, solved.traffic)?;
@@ -89,8 +87,7 @@ pub fn run(weft: &Weft, options: &Options) -> Result<(), Error> {
                 asked: &asked,
                 farthest: &farthest,
                 verified_sources,
-                together: solved.time,
-                alone,
+                times,
                 traffic: &traffic,
             };
             print(&report.text())?;
@@ -174,25 +171,6 @@ fn import(weft: &Weft, airports: &Path, routes: &Path, folder: &Path) -> Result<
     ))
 }
 
-/// Computes alone and together in turn, so that both meet the same machine, and keeps the median
-/// times: rank 0 gets how long one rank took.
-fn measure(
-    weft: &Weft,
-    plan: &Plan,
-    exchange: &mut Mailboxes,
-) -> Result<(Solved, Option<Duration>), Error> {
-    let (mut alone, mut together) = (Vec::new(), Vec::new());
-    for _ in 1..SPEEDUP_ROUNDS {
-        alone.extend(compute_alone(weft, plan)?);
-        together.push(compute(weft, plan, exchange)?.time);
-    }
-    alone.extend(compute_alone(weft, plan)?);
-    let mut solved = compute(weft, plan, exchange)?;
-    together.push(solved.time);
-    solved.time = median(together).unwrap_or(solved.time);
-    Ok((solved, median(alone)))
-}
-
 /// How long rank 0 takes for everything, with the same kernel and nobody to talk to, while the other
 /// ranks wait. `None` on the other ranks.
 fn compute_alone(weft: &Weft, plan: &Plan) -> Result<Option<Duration>, Error> {
@@ -212,11 +190,14 @@ fn compute_alone(weft: &Weft, plan: &Plan) -> Result<Option<Duration>, Error> {
 /// What this rank has after computing.
 struct Solved {
     rows: Rows,
-    time: Duration,
     traffic: Traffic,
 }
 
-fn compute(weft: &Weft, plan: &Plan, exchange: &mut Mailboxes) -> Result<Solved, Error> {
+fn compute(
+    weft: &Weft,
+    plan: &Plan,
+    exchange: &mut Mailboxes,
+) -> Result<(Solved, Duration), Error> {
     let blocks = Blocks::new(plan.nodes(), exchange.size());
     let progress = Progress::new(exchange.rank(), plan.nodes(), "shortest paths");
     let mut rows = Rows::new(&plan.network.graph, blocks.of(exchange.rank()));
@@ -226,7 +207,7 @@ fn compute(weft: &Weft, plan: &Plan, exchange: &mut Mailboxes) -> Result<Solved,
     solve(&mut rows, blocks, exchange, |done| progress.set(done))?;
     weft.barrier()?;
     let time = start.elapsed();
-    Ok(Solved { rows, time, traffic: Traffic::so_far(weft).since(before) })
+    Ok((Solved { rows, traffic: Traffic::so_far(weft).since(before) }, time))
 }
 
 /// Checks what is owned here; rank 0 gets the verdict of all.
@@ -308,3 +289,6 @@ fn print(text: &str) -> Result<(), Error> {
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     written.map_err(|cause| Error::Output { what: "standard output".to_owned(), cause })
 }
+
+#[cfg(test)]
+mod tests;

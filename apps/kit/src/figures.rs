@@ -27,7 +27,7 @@ pub fn seconds(duration: Duration) -> String {
 }
 
 /// The median of some durations, the later of the two in the middle of an even number.
-pub fn median(mut durations: Vec<Duration>) -> Option<Duration> {
+pub(crate) fn median(mut durations: Vec<Duration>) -> Option<Duration> {
     durations.sort_unstable();
     durations.get(durations.len() / 2).copied()
 }

@@ -4,7 +4,8 @@
 //! - [`Exchange`] is the communication that a row-wise program needs: bytes to one rank or to all,
 //!   bytes from a *named* rank in the order they were sent. [`Mailboxes`] gives it on Weft,
 //!   [`Alone`] for one rank, [`on_threads`] between threads, for tests without a job;
-//! - [`Traffic`] and [`table`] report what every rank sent and received;
+//! - [`measure`] measures a speed-up; [`Traffic`], [`summary`] and [`table`] report what every rank sent
+//!   and received;
 //! - [`Progress`] shows how far rank 0 is;
 //! - [`arguments`] and [`agree`] let a job say a thing once, not once per rank.
 //!
@@ -16,6 +17,7 @@
 mod blocks;
 mod exchange;
 mod figures;
+mod measure;
 mod progress;
 mod start;
 mod threads;
@@ -23,8 +25,9 @@ mod traffic;
 
 pub use blocks::Blocks;
 pub use exchange::{Alone, Error, Exchange, Mailboxes};
-pub use figures::{median, seconds, thousands};
+pub use figures::{seconds, thousands};
+pub use measure::{Times, measure};
 pub use progress::Progress;
 pub use start::{StartError, agree, arguments};
 pub use threads::{ThreadExchange, on_threads};
-pub use traffic::{Traffic, gather_traffic, table};
+pub use traffic::{Traffic, gather_traffic, summary, table};

@@ -90,7 +90,8 @@ impl TermLike for Forwarded {
     }
 
     fn clear_line(&self) -> io::Result<()> {
-        Self::write("\r\x1b[2K")
+        // The return comes last: the launcher then takes the line for ended, not for unfinished.
+        Self::write("\x1b[2K\r")
     }
 
     fn flush(&self) -> io::Result<()> {

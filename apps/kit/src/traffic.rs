@@ -2,12 +2,13 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use weft::prelude::Weft;
 
 use crate::exchange::{Error, Exchange};
-use crate::figures::thousands;
+use crate::figures::{seconds, thousands};
+use crate::measure::Times;
 
 /// What one rank sent and received over some stretch of its run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Traffic {
-    /// Packets this rank sent; a multicast counts once for every packet of it.
+    /// Packets this rank sent; a packet to several ranks counts once for each, forwards included.
     pub packets_sent: u64,
     /// Packets that arrived here.
     pub packets_received: u64,
@@ -83,6 +84,26 @@ pub fn gather_traffic(
 ) -> Result<Option<Vec<Traffic>>, Error> {
     let gathered = exchange.gather(&[mine.to_array()], |_| 1)?;
     Ok(gathered.map(|ranks| ranks.concat().into_iter().map(Traffic::from_array).collect()))
+}
+
+/// The line about a run as a whole: ranks, time, the speed-up if one rank was measured too, then what
+/// the program adds, then totals.
+pub fn summary(times: Times, extra: &str, ranks: &[Traffic]) -> String {
+    let Times { together, alone } = times;
+    let ratio = alone.map_or(String::new(), |alone| {
+        let times = alone.as_secs_f64() / together.as_secs_f64();
+        format!(" ({times:.1} x one rank, which took {})", seconds(alone))
+    });
+    let total = Traffic::total(ranks);
+    format!(
+        "{} rank{}, {}{ratio}   {extra}packets {}   blocked sends {}   interrupts {}",
+        ranks.len(),
+        if ranks.len() == 1 { "" } else { "s" },
+        seconds(together),
+        thousands(total.packets_sent),
+        thousands(total.blocked_sends),
+        thousands(total.interrupts)
+    )
 }
 
 /// A table with one line a rank, ready to print.

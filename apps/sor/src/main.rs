@@ -1,2 +1,13 @@
-//! x
-fn main() {}
+//! `sor`: the command line of [`weft_sor`].
+
+#![forbid(unsafe_code)]
+
+use weft::prelude::*;
+
+#[weft::main]
+fn main(weft: Weft) -> anyhow::Result<()> {
+    if let Some(options) = weft_kit::arguments::<weft_sor::Options>(&weft)? {
+        weft_sor::run(&weft, &options)?;
+    }
+    Ok(())
+}

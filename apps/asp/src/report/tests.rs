@@ -2,7 +2,7 @@ use super::Report;
 use crate::network::Network;
 use crate::trip::Trip;
 use std::time::Duration;
-use weft_kit::Traffic;
+use weft_kit::{Times, Traffic};
 
 fn text(ranks: usize, alone: Option<Duration>) -> String {
     let (airports, routes) = Network::embedded();
@@ -14,8 +14,7 @@ fn text(ranks: usize, alone: Option<Duration>) -> String {
         asked: &trip,
         farthest: &trip,
         verified_sources: 32,
-        together: Duration::from_millis(2100),
-        alone,
+        times: Times { together: Duration::from_millis(2100), alone },
         traffic: &vec![one; ranks],
     };
     report.text()

@@ -1,6 +1,8 @@
-use super::{Traffic, gather_traffic, table};
+use super::{Traffic, gather_traffic, summary, table};
+use crate::Times;
 use crate::exchange::Exchange;
 use crate::on_threads;
+use std::time::Duration;
 
 fn traffic(base: u64) -> Traffic {
     Traffic {
@@ -35,4 +37,18 @@ fn the_table_has_a_line_per_rank_with_its_figures() {
     assert_eq!(lines.len(), 3);
     let figures: Vec<&str> = lines[2].split_whitespace().collect();
     assert_eq!(figures, ["1", "12,000", "12,001", "12,002", "12,003", "12,004", "12,005"]);
+}
+
+#[test]
+fn the_summary_says_what_was_measured_and_no_more() {
+    let together = Duration::from_millis(2100);
+    let mut times = Times { together, alone: Some(Duration::from_millis(3990)) };
+    assert_eq!(
+        summary(times, "rows 7   ", &[traffic(1000); 4]),
+        "4 ranks, 2.10 s (1.9 x one rank, which took 3.99 s)   rows 7   \
+         packets 4,000   blocked sends 4,016   interrupts 4,020"
+    );
+    times.alone = None;
+    let text = summary(times, "", &[traffic(0)]);
+    assert_eq!(text, "1 rank, 2.10 s   packets 0   blocked sends 4   interrupts 5");
 }

@@ -1,0 +1,56 @@
+/// What is solved: Laplace's equation on a grid of points with fixed values around it.
+///
+/// There are `rows` by `columns` points, as far apart in both directions, on a rectangle whose longer
+/// side is 1, and fixed values on its border: those of `x^2 - y^2`. That function solves the differential
+/// equation and, being quadratic, the difference equation as well, so the exact answer is known at every
+/// point. The points start from noise, so that every rank has work from the first iteration on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Problem {
+    /// Rows of points.
+    pub rows: usize,
+    /// Points of a row.
+    pub columns: usize,
+    /// The relaxation factor, between 0 and 2.
+    pub omega: f64,
+    /// The solution has converged when no point changes by more than this in an iteration.
+    pub tolerance: f64,
+    /// The most iterations.
+    pub iterations: usize,
+}
+
+impl Problem {
+    /// The exact solution. `row` and `column` count from the values around the points: 0 and
+    /// `rows + 1`, or `columns + 1`, are on the border.
+    pub fn exact(&self, row: usize, column: usize) -> f64 {
+        let longer_side = (self.rows.max(self.columns) + 1) as f64;
+        let (x, y) = (column as f64 / longer_side, row as f64 / longer_side);
+        x * x - y * y
+    }
+
+    /// Where a point starts: noise between -1 and 1. Counts like [`Self::exact`].
+    pub fn start(&self, row: usize, column: usize) -> f64 {
+        let on_border =
+            [0, self.rows + 1].contains(&row) || [0, self.columns + 1].contains(&column);
+        if on_border {
+            return self.exact(row, column);
+        }
+        let index = (row * (self.columns + 2) + column) as u64;
+        // 53 bits fill a double's fraction, so the conversion is exact.
+        (mixed(index) >> 11) as f64 * (2.0 / (1_u64 << 53) as f64) - 1.0
+    }
+}
+
+/// The factor with which a grid of this size converges fastest.
+pub fn best_omega(rows: usize, columns: usize) -> f64 {
+    let radius = |points: usize| (std::f64::consts::PI / (points + 1) as f64).cos();
+    let radius = (radius(rows) + radius(columns)) / 2.0;
+    2.0 / (1.0 + (1.0 - radius * radius).sqrt())
+}
+
+/// Mixes the bits of a number (the finalizer of SplitMix64).
+fn mixed(index: u64) -> u64 {
+    let mut bits = index.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ (bits >> 31)
+}

@@ -1,0 +1,101 @@
+//! The parallel iteration: relax one colour, exchange border rows, relax the other, exchange, and agree
+//! on the largest change (thesis 8.5.10).
+
+use weft_kit::{Blocks, Error, Exchange};
+
+use crate::grid::{Colour, Grid};
+use crate::problem::Problem;
+
+/// How an iteration ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ended {
+    /// Iterations done.
+    pub iterations: usize,
+    /// The largest change of a point in the last of them.
+    pub change: f64,
+}
+
+impl Ended {
+    /// Whether the changes had become as small as the problem asks.
+    pub fn converged(&self, problem: &Problem) -> bool {
+        self.change <= problem.tolerance
+    }
+}
+
+/// Iterates until the problem's tolerance or its last iteration is reached. Collective: every rank of
+/// `exchange` calls it with its block of `blocks`. `progress` hears how many iterations are done.
+pub fn solve(
+    grid: &mut Grid,
+    problem: &Problem,
+    blocks: Blocks,
+    exchange: &mut impl Exchange,
+    mut progress: impl FnMut(usize),
+) -> Result<Ended, Error> {
+    assert_eq!(grid.owned(), blocks.of(exchange.rank()), "a rank solves its own block");
+    let mut ended = Ended { iterations: 0, change: f64::INFINITY };
+    while ended.iterations < problem.iterations && !ended.converged(problem) {
+        let mut change: f64 = 0.0;
+        for colour in Colour::BOTH {
+            change = change.max(grid.relax(colour));
+            exchange_borders(grid, colour, blocks, exchange)?;
+        }
+        ended.change = largest_of_all(change, exchange)?;
+        ended.iterations += 1;
+        progress(ended.iterations);
+    }
+    Ok(ended)
+}
+
+/// The largest of all ranks' values, on all ranks.
+pub fn largest_of_all(mine: f64, exchange: &mut impl Exchange) -> Result<f64, Error> {
+    let all = exchange.gather(&[mine], |_| 1)?;
+    let mut largest = [all.map_or(mine, |all| all.concat().into_iter().fold(mine, f64::max))];
+    exchange.spread(&mut largest)?;
+    Ok(largest[0])
+}
+
+/// Gives the neighbours the border rows of a colour that was just relaxed, and takes theirs.
+///
+/// Even ranks send before they receive, odd ranks receive before they send: then it is right however
+/// little the ranks' messages find room on their way. It is also kinder to a sliding window than
+/// sending all in the same direction at once (thesis 8.5.10).
+fn exchange_borders(
+    grid: &mut Grid,
+    colour: Colour,
+    blocks: Blocks,
+    exchange: &mut impl Exchange,
+) -> Result<(), Error> {
+    let owned = grid.owned();
+    if owned.is_empty() {
+        return Ok(());
+    }
+    // Ranks with rows are the first ones, so neighbours in the grid are neighbours in rank.
+    let above = (owned.start > 0).then(|| exchange.rank() - 1);
+    let below = (owned.end < blocks.rows()).then(|| exchange.rank() + 1);
+    if exchange.rank().is_multiple_of(2) {
+        send(grid.first(colour), above, exchange)?;
+        send(grid.last(colour), below, exchange)?;
+        receive(grid.above_mut(colour), above, exchange)?;
+        receive(grid.below_mut(colour), below, exchange)
+    } else {
+        receive(grid.below_mut(colour), below, exchange)?;
+        receive(grid.above_mut(colour), above, exchange)?;
+        send(grid.last(colour), below, exchange)?;
+        send(grid.first(colour), above, exchange)
+    }
+}
+
+fn send(row: &[f64], to: Option<usize>, exchange: &mut impl Exchange) -> Result<(), Error> {
+    to.map_or(Ok(()), |to| exchange.send(to, bytemuck::cast_slice(row)))
+}
+
+fn receive(
+    row: &mut [f64],
+    from: Option<usize>,
+    exchange: &mut impl Exchange,
+) -> Result<(), Error> {
+    from.map_or(Ok(()), |from| exchange.receive(from, bytemuck::cast_slice_mut(row)))
+}
+
+#[cfg(test)]
+mod tests;
