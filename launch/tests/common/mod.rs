@@ -11,7 +11,8 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process, pidfd_open, waitid,
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process, pidfd_open, pidfd_send_signal,
+    waitid,
 };
 
 /// What a job left on paper.
@@ -66,7 +67,7 @@ pub struct Running {
     /// What it writes; `None` once nobody reads it any more.
     pub out: Option<BufReader<ChildStdout>>,
     /// Readable once the process has ended.
-    ranks: Vec<OwnedFd>,
+    ranks: Vec<(i32, OwnedFd)>,
 }
 
 impl Running {
@@ -86,7 +87,7 @@ impl Running {
         while ranks.len() < count {
             let mut line = String::new();
             assert_ne!(out.read_line(&mut line).unwrap(), 0, "the job ended early");
-            ranks.extend(process_in(&line).map(watch));
+            ranks.extend(process_in(&line).map(|process| (process, watch(process))));
         }
         Running { launcher, out: Some(out), ranks }
     }
@@ -120,14 +121,29 @@ impl Running {
         (status.code().or(status.signal().map(|signal| -signal)).unwrap(), err)
     }
 
+    /// Kills the rank that named itself as the `number`-th.
+    pub fn kill_rank(&self, number: usize) {
+        pidfd_send_signal(&self.ranks[number].1, Signal::KILL).unwrap();
+    }
+
+    /// Waits until every rank is stopped.
+    pub fn wait_until_ranks_stopped(&self) {
+        for (process, _) in &self.ranks {
+            let stat = || fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
+            while !stat().contains(") T ") {
+                std::thread::yield_now();
+            }
+        }
+    }
+
     /// Asserts that every rank that has named itself has ended already.
     pub fn assert_ranks_gone(&self) {
-        assert!(self.ranks.iter().all(|rank| has_ended(rank, 0)));
+        assert!(self.ranks.iter().all(|(_, rank)| has_ended(rank, 0)));
     }
 
     /// Waits until every rank that has named itself has ended.
     pub fn wait_for_ranks(&self) {
-        assert!(self.ranks.iter().all(|rank| has_ended(rank, 60)));
+        assert!(self.ranks.iter().all(|(_, rank)| has_ended(rank, 60)));
     }
 }
 
