@@ -10,6 +10,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process, pidfd_open, pidfd_send_signal,
     waitid,
@@ -26,7 +27,7 @@ pub struct Finished {
 impl Finished {
     /// The numbers of the processes that have named themselves.
     pub fn processes(&self) -> Vec<i32> {
-        self.out.lines().filter_map(process_in).collect()
+        processes_in(&self.out)
     }
 
     /// Asserts that all of `count` named processes are gone, without any wait: nothing is left behind.
@@ -152,6 +153,19 @@ impl Drop for Running {
         // Gone already in most tests.
         let _ = self.launcher.kill();
         let _ = self.launcher.wait();
+    }
+}
+
+/// The numbers of the processes that have named themselves in this text.
+pub fn processes_in(text: &str) -> Vec<i32> {
+    text.lines().filter_map(process_in).collect()
+}
+
+/// Waits until a process that may be nobody's child has ended.
+pub fn wait_until_gone(process: i32) {
+    match pidfd_open(Pid::from_raw(process).unwrap(), PidfdFlags::empty()) {
+        Ok(process) => assert!(has_ended(&process, 60)),
+        Err(error) => assert_eq!(error, Errno::SRCH),
     }
 }
 
