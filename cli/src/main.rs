@@ -23,12 +23,28 @@ const EXAMPLES: &str = "\
 Examples:
   weft run -n 4 -- asp --from AMS --to HBA    run a program of this project on 4 ranks
   weft run -- ./my-program                    run your own, a rank per core
+  weft bench latency                          how fast a packet is here, and its floor
   weft doctor                                 what works on this machine, and what it costs";
+
+const BENCH_EXAMPLES: &str = "\
+Examples:
+  weft bench latency                    one way of 8 bytes between two ranks
+  weft bench bandwidth --size 65536     in messages of 64 KiB
+  weft bench barrier -n 8 --json        for programs: one object a line
+
+A figure is the median of many samples. Its floor is the same movement of data by the barest means,
+measured in turns with it. For figures that mean something, leave the machine alone meanwhile.";
 
 #[derive(Subcommand)]
 enum Command {
     Run(run::Arguments),
     Doctor(doctor::Arguments),
+    /// Measure this machine: each figure beside its floor
+    #[command(after_help = BENCH_EXAMPLES)]
+    Bench(weft_bench::Spec),
+    /// One rank of `weft bench`
+    #[command(hide = true)]
+    BenchRank(weft_bench::Spec),
     /// What `weft doctor` runs as a trial
     #[command(name = doctor::TRIAL, hide = true)]
     DoctorRank,
@@ -45,6 +61,8 @@ fn main() -> ExitCode {
     let done = match weft.command {
         Command::Run(arguments) => run::run(arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
+        Command::Bench(spec) => weft_bench::run(&spec).map(run::finish),
+        Command::BenchRank(spec) => weft_bench::rank(&spec).map(|()| ExitCode::SUCCESS),
         Command::DoctorRank => return doctor::trial_rank(),
     };
     done.unwrap_or_else(|error| {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use weft_launch::{Binding, JobSpec, MAX_RANKS, Settings};
+use weft_launch::{Binding, JobSpec, MAX_RANKS, Outcome, Settings};
 use weft_protocol::Preset;
 use weft_protocol::tree::Shape;
 
@@ -93,11 +93,15 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     if verbose {
         eprintln!("weft: {}", first_line(spec.settings.ranks, cores, preset));
     }
-    let outcome = weft_launch::run(&spec)?;
+    Ok(finish(weft_launch::run(&spec)?))
+}
+
+/// Says how a job came out, if that needs saying, and makes it this command's exit status.
+pub fn finish(outcome: Outcome) -> ExitCode {
     if !outcome.is_silent() {
         eprintln!("weft: {outcome}");
     }
-    Ok(ExitCode::from(outcome.status()))
+    ExitCode::from(outcome.status())
 }
 
 fn spec(arguments: Arguments, cores: usize) -> JobSpec {

@@ -35,6 +35,3 @@ pub use headers::HeaderStack;
 pub use message::Message;
 pub use parts::Parts;
 pub use port::{Mailbox, Port};
-
-#[cfg(test)]
-mod tests;

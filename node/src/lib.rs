@@ -26,3 +26,9 @@ pub use error::{Error, Result};
 pub use node::{AnyNode, Arrival, Destination, Node, Statistics, USER_VARIABLES, Upcall, Upcalls};
 pub use wait::{Look, Step, WaitPolicy};
 pub use watch::{DEFAULT_INTERRUPT_DELAY, WatchThread};
+
+// What the layers above need of the two that only this one joins.
+pub use weft_link::bell::{Cause, Loss};
+pub use weft_link::{Buffer, Capabilities, Link, SharedWords};
+pub use weft_protocol::tree::Shape;
+pub use weft_protocol::{Preset, Settings, VARIABLES};

@@ -23,6 +23,5 @@ mod send;
 pub use packets::{Group, InterruptsOff, Packets, Variable};
 pub use receive::{KeptPacket, Packet};
 pub use send::SendPacket;
-pub use weft_link::bell::{Cause, Loss};
-pub use weft_node::{Error, Result, Statistics, Step, Upcalls};
+pub use weft_node::{Cause, Error, Loss, Result, SharedWords, Statistics, Step, Upcalls};
 pub use weft_wire::Rank;

@@ -4,9 +4,7 @@ use crate::receive::Packet;
 use crate::send::SendPacket;
 use crate::{Error, Loss, Rank, Result, Statistics, Step, Upcalls};
 use std::sync::Arc;
-use weft_link::SharedWords;
-use weft_node::{AnyNode, Arrival};
-use weft_protocol::VARIABLES;
+use weft_node::{AnyNode, Arrival, SharedWords, VARIABLES};
 use weft_wire::GroupId;
 
 /// A rank's packet interface. Clones are handles to the same one; any thread may use any of them.
@@ -60,7 +58,10 @@ impl Packets {
     /// Sets the function that is called once for each arriving packet, and replaces the one before.
     ///
     /// Upcalls run one at a time: in whatever thread polls, or on the upcall thread if none does.
-    /// They may send, but must not wait for other packets: those arrive after they return.
+    /// They may send, but must not wait for other packets: those arrive after they return. Nor may
+    /// all ranks together have more packets on the way to upcalls that send than one rank has
+    /// frames, or every rank could wait, inside an upcall, for a frame that another has not read
+    /// yet (thesis 3.1.4: a client that defers upcalls needs flow control).
     pub fn on_packet(&self, mut upcall: impl FnMut(Packet<'_>) + Send + 'static) {
         let node = Arc::downgrade(&self.node);
         self.node.set_upcall(Box::new(move |arrival: &mut Option<Arrival>| {

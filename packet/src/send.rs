@@ -5,8 +5,7 @@ use crate::packets::Group;
 use crate::{Error, Rank, Result};
 use std::ptr::NonNull;
 use std::sync::Arc;
-use weft_link::Buffer;
-use weft_node::{AnyNode, Destination};
+use weft_node::{AnyNode, Buffer, Destination};
 
 /// A packet to fill and launch. Dropping it gives it back unsent.
 #[must_use = "a packet that is not launched is not sent"]

@@ -50,10 +50,19 @@ pub struct Delivery<B> {
     pub tree: TreeId,
     /// The rank that gets the credit back.
     pub(crate) parent: Rank,
-    /// Set if the buffer is also being forwarded.
-    pub(crate) holders: Option<Key>,
-    /// Set if the host must still re-inject the packet (host-level forwarding).
-    pub(crate) reinject: bool,
+    /// Who else needs the buffer.
+    pub(crate) sharing: Sharing,
+}
+
+/// Who needs the buffer of a delivered packet besides the host.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Sharing {
+    /// Nobody.
+    Alone,
+    /// The packets that forward it, some of which may wait for credits.
+    Forwarded(Key),
+    /// The children that it must be forwarded to once the host re-injects it.
+    Unforwarded,
 }
 
 impl<B> Delivery<B> {
@@ -66,6 +75,6 @@ impl<B> Delivery<B> {
     /// Whether the host must call [`crate::Ni::reinject`] before it looks at the packet.
     #[inline]
     pub fn wants_reinjection(&self) -> bool {
-        self.reinject
+        self.sharing == Sharing::Unforwarded
     }
 }

@@ -59,6 +59,14 @@ impl<D> Outgoing<D> {
         }
     }
 
+    /// Undoes [`Self::accept`]: the packet that brought `credits` is refused, and they with it.
+    ///
+    /// To be called before anything else, or a packet is left waiting beside an unspent credit.
+    #[cold]
+    pub fn refuse(&mut self, credits: u16) {
+        self.held -= credits;
+    }
+
     /// Spends a credit on the packet that has waited longest, if there are both.
     #[inline]
     pub fn unblock(&mut self) -> Option<D> {
@@ -116,10 +124,16 @@ impl Incoming {
     /// enough are owed by now to pay for one.
     #[inline]
     pub fn release(&mut self) -> Option<u16> {
+        self.vacate();
+        (self.owed >= self.refresh).then(|| self.collect())
+    }
+
+    /// A buffer is free again, and a packet that takes the credits along follows.
+    #[inline]
+    pub fn vacate(&mut self) {
         debug_assert!(self.buffered > 0, "a buffer was released twice");
         self.buffered -= 1;
         self.owed += 1;
-        (self.owed >= self.refresh).then(|| self.collect())
     }
 
     /// Takes all credits owed, to piggyback them on a packet that goes there anyway.

@@ -1,7 +1,7 @@
 //! Fetch-and-add: counters that the NI serves without its host (thesis 3.8).
 //!
-//! A request is a data packet; its credit goes back as soon as it has been served. The reply is a
-//! control packet, and cannot pile up because a rank asks for one at a time.
+//! A request is a data packet; its credit goes back with the reply. The reply is a control packet,
+//! and cannot pile up because a rank asks for one at a time.
 
 use crate::ni::Departure;
 use crate::{Actions, Body, Ni, Violation};
@@ -9,6 +9,17 @@ use weft_wire::{Rank, Tag, TreeId};
 
 /// Fetch-and-add variables of each rank, numbered from 0; all start at 0.
 pub const VARIABLES: u16 = 64;
+
+/// The one fetch-and-add that a rank may have outstanding.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Fetching {
+    /// None.
+    No,
+    /// The request waits for a credit: nobody can have an answer yet.
+    Blocked,
+    /// The request has left, and only its home may answer.
+    Asked(Rank),
+}
 
 /// Checks a request before it changes anything.
 pub(crate) fn check<B>(from: Rank, body: &Body<B>) -> Result<(), Violation> {
@@ -30,14 +41,14 @@ impl<B: Copy> Ni<B> {
         amount: u64,
         out: &mut impl Actions<B>,
     ) {
-        assert!(!self.fetching, "a rank has one fetch-and-add outstanding at a time");
+        assert!(!self.is_fetching(), "a rank has one fetch-and-add outstanding at a time");
         assert!(variable < VARIABLES, "there are {VARIABLES} fetch-and-add variables");
         if home == self.local {
             let value = self.add(variable, amount);
             out.fetched(value);
             return;
         }
-        self.fetching = true;
+        self.fetching = Fetching::Blocked;
         let body = Body::FetchAdd { variable, amount };
         let tree = TreeId::unicast(self.local);
         let departure = Departure { tag: Tag::FaRequest, tree, size: 0, body, holders: None };
@@ -46,7 +57,7 @@ impl<B: Copy> Ni<B> {
 
     /// Whether an answer is outstanding.
     pub fn is_fetching(&self) -> bool {
-        self.fetching
+        self.fetching != Fetching::No
     }
 
     pub(crate) fn serve_fetch_add(
@@ -58,7 +69,7 @@ impl<B: Copy> Ni<B> {
     ) {
         self.counters.fetch_adds_served += 1;
         let value = self.add(variable, amount);
-        self.return_credit(from, out);
+        self.peers[from.index()].incoming.vacate();
         self.control(from, Tag::FaReply, Body::Fetched(value), out);
     }
 

@@ -3,6 +3,7 @@
 //! A packet buffer with several destinations, or with destinations and a local reader, is shared by
 //! that many *holders*; it is released when the last of them is done (invariant I4).
 
+use crate::actions::Sharing;
 use crate::ni::Departure;
 use crate::preset::Forwarding;
 use crate::slab::Key;
@@ -22,11 +23,14 @@ impl<B: Copy> Ni<B> {
     /// Sends `size` bytes of `buffer` to all other members of `group` (thesis fig. 4.6). The
     /// buffer is the NI's until it is freed.
     ///
-    /// The group must exist and this rank be a member: that is the caller's business to check.
+    /// # Panics
+    /// If there is no such group or this rank is not a member: the packet would reach nobody.
     pub fn multicast(&mut self, group: GroupId, buffer: B, size: u16, out: &mut impl Actions<B>) {
         let tree = TreeId::multicast(group, self.local);
         let children = self.children(tree);
         if children == 0 {
+            let member = self.group(group).is_some_and(|group| group.contains(self.local));
+            assert!(member, "{:?} multicasts to {group:?}, of which it is no member", self.local);
             out.free(buffer);
             return;
         }
@@ -37,13 +41,13 @@ impl<B: Copy> Ni<B> {
 
     /// The host passes a packet on before it looks at it (host-level forwarding).
     pub fn reinject(&mut self, delivery: &mut Delivery<B>, out: &mut impl Actions<B>) {
-        if !std::mem::take(&mut delivery.reinject) {
+        if !delivery.wants_reinjection() {
             return;
         }
         let left = self.children(delivery.tree) + 1;
         let (buffer, parent) = (delivery.buffer, Some(delivery.parent));
         let key = self.holders.insert(Holders { buffer, left, parent });
-        delivery.holders = Some(key);
+        delivery.sharing = Sharing::Forwarded(key);
         self.forward(delivery.tree, buffer, delivery.size, key, out);
     }
 
@@ -57,16 +61,16 @@ impl<B: Copy> Ni<B> {
         let (tree, size, parent) = (header.tree, header.size, header.source);
         let children = self.children(tree);
         self.counters.packets_delivered += 1;
-        let mut delivery = Delivery { buffer, size, tree, parent, holders: None, reinject: false };
+        let mut delivery = Delivery { buffer, size, tree, parent, sharing: Sharing::Alone };
         if children == 0 {
             out.deliver(delivery);
         } else if self.forwarding() == Forwarding::Host {
-            delivery.reinject = true;
+            delivery.sharing = Sharing::Unforwarded;
             out.deliver(delivery);
         } else {
             let left = children + 1;
             let key = self.holders.insert(Holders { buffer, left, parent: Some(parent) });
-            delivery.holders = Some(key);
+            delivery.sharing = Sharing::Forwarded(key);
             out.deliver(delivery);
             self.forward(tree, buffer, size, key, out);
         }

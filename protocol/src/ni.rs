@@ -1,7 +1,8 @@
 //! The state of one NI, and the events that change it.
 
+use crate::actions::Sharing;
 use crate::credit::{Incoming, Outgoing, TooManyCredits, WindowExceeded};
-use crate::fetch_add::{self, VARIABLES};
+use crate::fetch_add::{self, Fetching, VARIABLES};
 use crate::multicast::Holders;
 use crate::preset::{Forwarding, Preset};
 use crate::slab::{Key, Slab};
@@ -31,7 +32,7 @@ pub struct Ni<B> {
     pub(crate) groups: Vec<Group>,
     pub(crate) holders: Slab<Holders<B>>,
     pub(crate) variables: Vec<u64>,
-    pub(crate) fetching: bool,
+    pub(crate) fetching: Fetching,
     pub(crate) counters: Counters,
 }
 
@@ -96,8 +97,8 @@ pub enum Violation {
     /// A fetch-and-add variable that does not exist.
     #[error("{0:?} asked for fetch-and-add variable {1}; there are {VARIABLES}")]
     Variable(Rank, u16),
-    /// An answer to nothing.
-    #[error("{0:?} answered a fetch-and-add that was not asked")]
+    /// An answer to nothing, or to what somebody else was asked.
+    #[error("{0:?} answered a fetch-and-add that it was not asked")]
     Unasked(Rank),
     /// A packet of a protocol that this preset does not run.
     #[error("{0:?} sent a {1:?} packet, which this preset does not use")]
@@ -122,7 +123,7 @@ impl<B: Copy> Ni<B> {
             groups: Group::new(&everyone, settings.shape, ranks).into_iter().collect(),
             holders: Slab::new(),
             variables: vec![0; usize::from(VARIABLES)],
-            fetching: false,
+            fetching: Fetching::No,
             counters: Counters::default(),
         }
     }
@@ -131,10 +132,15 @@ impl<B: Copy> Ni<B> {
     ///
     /// # Errors
     /// [`GroupError`] if `members` is not a set of ranks of this job.
+    ///
+    /// # Panics
+    /// After 65,534 groups: the next number stands for unicast trees.
     pub fn create_group(&mut self, members: &[Rank]) -> Result<GroupId, GroupError> {
         let group = Group::new(members, self.settings.shape, self.peers.len())?;
+        let id = GroupId(self.groups.len() as u16);
+        assert!(id.0 < u16::MAX, "a job has fewer than {} multicast groups", u16::MAX);
         self.groups.push(group);
-        Ok(GroupId((self.groups.len() - 1) as u16))
+        Ok(id)
     }
 
     /// The group `id`, if there is one.
@@ -150,7 +156,7 @@ impl<B: Copy> Ni<B> {
         if to == self.local {
             self.counters.packets_delivered += 1;
             let parent = self.local;
-            out.deliver(Delivery { buffer, size, tree, parent, holders: None, reinject: false });
+            out.deliver(Delivery { buffer, size, tree, parent, sharing: Sharing::Alone });
             return;
         }
         let body = Body::Buffer(buffer);
@@ -174,9 +180,13 @@ impl<B: Copy> Ni<B> {
             return Err(Violation::Source(from));
         }
         self.check(header, &body)?;
+        let Peer { outgoing, incoming } = &mut self.peers[from.index()];
+        outgoing.accept(header.credits).map_err(|TooManyCredits| Violation::Credits(from))?;
         if header.tag.is_data() {
-            let incoming = &mut self.peers[from.index()].incoming;
-            incoming.fill().map_err(|WindowExceeded| Violation::Window(from))?;
+            if let Err(WindowExceeded) = incoming.fill() {
+                outgoing.refuse(header.credits);
+                return Err(Violation::Window(from));
+            }
             self.counters.packets_received += 1;
             self.counters.bytes_received += u64::from(header.size);
         }
@@ -188,15 +198,19 @@ impl<B: Copy> Ni<B> {
     }
 
     /// The host is done with a packet (thesis fig. 4.3, 4.7).
+    ///
+    /// # Panics
+    /// If the packet still [wants to be re-injected](Delivery::wants_reinjection): it would never
+    /// reach those below this rank in its tree.
     #[inline]
     pub fn released(&mut self, delivery: Delivery<B>, out: &mut impl Actions<B>) {
-        debug_assert!(!delivery.reinject, "a packet was released before it was re-injected");
-        match delivery.holders {
-            Some(key) => self.drop_holder(key, out),
-            None => {
+        match delivery.sharing {
+            Sharing::Alone => {
                 out.free(delivery.buffer);
                 self.return_credit(delivery.parent, out);
             }
+            Sharing::Forwarded(key) => self.drop_holder(key, out),
+            Sharing::Unforwarded => panic!("a packet was released before it was re-injected"),
         }
     }
 
@@ -234,14 +248,14 @@ impl<B: Copy> Ni<B> {
 
     /// Whether nothing waits, is buffered, or is being asked for.
     pub fn is_quiet(&self) -> bool {
-        !self.fetching
+        !self.is_fetching()
             && self.holders.len() == 0
             && self.peers.iter().all(|p| p.outgoing.blocked() == 0 && p.incoming.buffered() == 0)
     }
 
-    /// Refuses what no correct peer sends, before anything is changed; accepts the credits.
+    /// Refuses what no correct peer sends, whatever the credits.
     #[inline]
-    fn check(&mut self, header: &Header, body: &Body<B>) -> Result<(), Violation> {
+    fn check(&self, header: &Header, body: &Body<B>) -> Result<(), Violation> {
         let from = header.source;
         let right_body = matches!(
             (header.tag, body),
@@ -259,12 +273,13 @@ impl<B: Copy> Ni<B> {
             }
             Tag::Mcast => self.check_multicast(header)?,
             Tag::FaRequest => fetch_add::check(from, body)?,
-            Tag::FaReply if !self.fetching => return Err(Violation::Unasked(from)),
+            Tag::FaReply if self.fetching != Fetching::Asked(from) => {
+                return Err(Violation::Unasked(from));
+            }
             Tag::ChannelClear => return Err(Violation::Unsupported(from, header.tag)),
             _ => {}
         }
-        let outgoing = &mut self.peers[from.index()].outgoing;
-        outgoing.accept(header.credits).map_err(|TooManyCredits| Violation::Credits(from))
+        Ok(())
     }
 
     #[inline]
@@ -277,8 +292,7 @@ impl<B: Copy> Ni<B> {
                     size: header.size,
                     tree: header.tree,
                     parent: header.source,
-                    holders: None,
-                    reinject: false,
+                    sharing: Sharing::Alone,
                 });
             }
             (Tag::Mcast, Body::Buffer(buffer)) => self.multicast_received(header, buffer, out),
@@ -286,7 +300,7 @@ impl<B: Copy> Ni<B> {
                 self.serve_fetch_add(header.source, variable, amount, out);
             }
             (_, Body::Fetched(value)) => {
-                self.fetching = false;
+                self.fetching = Fetching::No;
                 out.fetched(value);
             }
             _ => {}
@@ -327,6 +341,7 @@ impl<B: Copy> Ni<B> {
         match (departure.holders, departure.body) {
             (Some(key), _) => self.drop_holder(key, out),
             (None, Body::Buffer(buffer)) => out.free(buffer),
+            (None, Body::FetchAdd { .. }) => self.fetching = Fetching::Asked(to),
             _ => {}
         }
     }

@@ -5,10 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use weft_launch::{Membership, PEER_LOST};
 use weft_link_shm::{Settings, Shm, create_segments};
-use weft_node::{DEFAULT_INTERRUPT_DELAY, Node, WaitPolicy, WatchThread};
+use weft_node::{DEFAULT_INTERRUPT_DELAY, Node, Preset, Shape, WaitPolicy, WatchThread};
 use weft_packet::{Loss, Packets, Rank};
-use weft_protocol::Preset;
-use weft_protocol::tree::Shape;
 
 /// How long a program has to notice the loss of a rank by itself, through an error, before the
 /// upcall thread ends it. A rank that is lost must be known, and survivors gone, within 100 ms.
@@ -36,7 +34,7 @@ impl Session {
         };
         let options = Options::read(membership.as_ref())?;
         let link = Shm::attach(rank, settings, &segments)?;
-        let protocol = weft_protocol::Settings {
+        let protocol = weft_node::Settings {
             ranks: settings.ranks,
             window_packets: settings.window_packets,
             preset: options.preset,

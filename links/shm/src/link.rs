@@ -184,11 +184,7 @@ impl Shm {
         let outgoing = &mut self.peers[to.index()].outgoing;
         let (owner, frame) = match Place::of(buffer) {
             Place::Own(frame) if usize::from(header.size) <= INLINE_BYTES => {
-                #[allow(unsafe_code)]
-                // SAFETY: between transmit and free only this rank may touch its frame, and it is
-                // in this call.
-                let words = unsafe { self.frames.inline_words(frame) };
-                outgoing.push(header, place::INLINE, &words);
+                outgoing.push(header, place::INLINE, &self.frames.inline_words(frame));
                 return;
             }
             Place::Inbox(index) => {

@@ -13,7 +13,7 @@ use std::ops::{Deref, Range};
 use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::{io, slice};
 
 /// A part of a memfd, mapped shared.
@@ -161,13 +161,13 @@ impl Frames {
     }
 
     /// The first words of frame `index`, for a slot.
-    ///
-    /// # Safety
-    /// Nobody may write the frame meanwhile.
     #[inline]
-    pub unsafe fn inline_words(&self, index: u32) -> [u64; INLINE_WORDS] {
-        // SAFETY: a frame is at least 64 bytes long and aligned to 8 (`new`), so the words are
-        // inside it; the caller promises that nobody writes them.
-        unsafe { self.at(index).cast::<[u64; INLINE_WORDS]>().read() }
+    pub fn inline_words(&self, index: u32) -> [u64; INLINE_WORDS] {
+        let words = self.at(index).cast::<[AtomicU64; INLINE_WORDS]>();
+        // SAFETY: a frame is at least 64 bytes long, aligned to 64 (`new`) and mapped as long as
+        // `self`; nobody holds a plain reference into a frame that is not his to fill, and atomics
+        // bear whatever other processes do.
+        let words = unsafe { words.as_ref() };
+        std::array::from_fn(|i| words[i].load(Ordering::Relaxed))
     }
 }

@@ -1,1 +1,40 @@
+use super::*;
+use proptest::prelude::*;
 
+proptest! {
+    #[test]
+    fn parse_undoes_emit(
+        port in any::<u32>(), message in any::<u32>(), bytes in 0..=MAX_MESSAGE,
+        header_bytes in any::<u8>(), first in any::<bool>(),
+    ) {
+        let kind = if first { Kind::First } else { Kind::Next };
+        let header = PacketHeader { port, message, bytes, header_bytes, kind };
+        let mut packet = header.emit().to_vec();
+        packet.resize(SIZE + usize::from(header_bytes), 9);
+        prop_assert_eq!(PacketHeader::parse(&packet), Some((header, &packet[SIZE..])));
+        if header_bytes > 0 {
+            packet.pop();
+            prop_assert_eq!(PacketHeader::parse(&packet), None, "headers longer than the packet");
+        }
+    }
+
+    #[test]
+    fn any_bytes_parse_or_are_refused(packet in prop::collection::vec(any::<u8>(), 0..64)) {
+        if let Some((header, rest)) = PacketHeader::parse(&packet) {
+            prop_assert_eq!(rest.len() + SIZE, packet.len());
+            prop_assert!(usize::from(header.header_bytes) <= rest.len());
+        }
+    }
+}
+
+#[test]
+fn the_layout_is_frozen() {
+    let header = PacketHeader {
+        port: 0x0403_0201,
+        message: 0x0807_0605,
+        bytes: 0x0e0d_0c0b_0a09,
+        header_bytes: 0x0f,
+        kind: Kind::Next,
+    };
+    assert_eq!(header.emit(), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 2]);
+}

@@ -1,1 +1,146 @@
+use super::*;
+use std::sync::Arc;
+use weft_wire::{Rank, Tag, TreeId};
 
+fn slots(count: usize) -> Arc<[Slot]> {
+    (0..count).map(|_| Slot::new()).collect()
+}
+
+/// A header that carries `number`.
+fn header(number: u16) -> Header {
+    Header::new(Tag::Ucast, Rank(0), TreeId::unicast(Rank(0)), number)
+}
+
+/// What `pop` returns for the packet that `push` wrote for `number`.
+fn popped((head, words): ([u64; 2], [u64; INLINE_WORDS])) -> (u16, [u64; INLINE_WORDS]) {
+    let (header, place) = compact::parse(head, Rank(0)).unwrap();
+    assert_eq!(place, 3);
+    (header.size, words)
+}
+
+fn words(number: u16) -> [u64; INLINE_WORDS] {
+    std::array::from_fn(|i| u64::from(number) << 8 | i as u64)
+}
+
+#[cfg(not(loom))]
+mod model {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    proptest! {
+        /// Any pushes and pops that keep within the ring do what they do to a queue.
+        #[test]
+        fn a_ring_is_a_queue(
+            size in 0u32..5,
+            steps in prop::collection::vec(any::<bool>(), 0..500),
+        ) {
+            let slots = slots(1 << size);
+            let (mut producer, mut consumer) = (Producer::new(slots.clone()), Consumer::new(slots.clone()));
+            let mut queue = VecDeque::new();
+            let mut number = 0;
+            for push in steps {
+                if push && queue.len() < slots.len() {
+                    number += 1;
+                    producer.push(&header(number), 3, &words(number));
+                    queue.push_back((number, words(number)));
+                } else {
+                    prop_assert_eq!(consumer.has_next(), !queue.is_empty());
+                    prop_assert_eq!(consumer.pop().map(popped), queue.pop_front());
+                }
+            }
+        }
+
+        /// Whatever a peer leaves in the memory, reading it ends in slots or in none.
+        #[test]
+        fn any_memory_can_be_read(garbage in prop::collection::vec(any::<u64>(), 8 * 4)) {
+            let slots = slots(4);
+            for (word, value) in slots.iter().flat_map(|slot| &slot.words).zip(garbage) {
+                word.store(value, Ordering::Relaxed);
+            }
+            let mut consumer = Consumer::new(slots);
+            for _ in 0..16 {
+                let expected = consumer.has_next();
+                prop_assert_eq!(consumer.pop().is_some(), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn flags_wrap_after_all_laps() {
+        let slots = slots(2);
+        let start = (u64::from(u32::MAX) - 1) * 2;
+        let mut producer = Producer { slots: slots.clone(), next: start };
+        let mut consumer = Consumer { slots: slots.clone(), next: start };
+        for number in 0..12 {
+            assert!(!consumer.has_next(), "a lap was taken for the next");
+            producer.push(&header(number), 3, &words(number));
+            assert_eq!(consumer.pop().map(popped), Some((number, words(number))));
+        }
+    }
+}
+
+/// `RUSTFLAGS="--cfg loom" cargo test -p weft-link-shm --lib --release ring`
+#[cfg(loom)]
+mod loom_checks {
+    use super::*;
+    use loom::thread;
+
+    #[test]
+    fn a_slot_is_seen_whole_or_not_at_all() {
+        loom::model(|| {
+            let slots = slots(2);
+            let mut producer = Producer::new(slots.clone());
+            let mut consumer = Consumer::new(slots);
+            let sender = thread::spawn(move || {
+                producer.push(&header(1), 3, &words(1));
+                producer.push(&header(2), 3, &words(2));
+            });
+            let mut next = 1;
+            for _ in 0..3 {
+                if let Some(slot) = consumer.pop() {
+                    assert_eq!(popped(slot), (next, words(next)));
+                    next += 1;
+                }
+                thread::yield_now();
+            }
+            sender.join().unwrap();
+            while let Some(slot) = consumer.pop() {
+                assert_eq!(popped(slot), (next, words(next)));
+                next += 1;
+            }
+            assert_eq!(next, 3, "a slot was lost");
+        });
+    }
+
+    /// Credits keep the sender from overtaking the receiver: here one credit, given back through
+    /// a ring in the other direction, on a ring that is reused at once.
+    #[test]
+    fn a_slot_is_reused_after_its_credit_came_back() {
+        loom::model(|| {
+            let (there, back) = (slots(1), slots(1));
+            let (mut send, mut receive) = (Producer::new(there.clone()), Consumer::new(there));
+            let (mut give, mut take) = (Producer::new(back.clone()), Consumer::new(back));
+            let sender = thread::spawn(move || {
+                send.push(&header(1), 3, &words(1));
+                while take.pop().is_none() {
+                    thread::yield_now();
+                }
+                send.push(&header(2), 3, &words(2));
+            });
+            for number in 1..=2 {
+                let slot = loop {
+                    match receive.pop() {
+                        Some(slot) => break slot,
+                        None => thread::yield_now(),
+                    }
+                };
+                assert_eq!(popped(slot), (number, words(number)));
+                if number == 1 {
+                    give.push(&header(0), 3, &words(0));
+                }
+            }
+            sender.join().unwrap();
+        });
+    }
+}

@@ -1,0 +1,37 @@
+//! All-pairs shortest paths over the scheduled routes of the world's airports (thesis 8.5.2).
+//!
+//! - Input: `input`, `tables` (text), `import` (from OpenFlights), `network` (what is computed
+//!   on), `lookup` (airports by name), `sphere` (geometry), `graph`, `components`;
+//! - computation: `rows` (the kernel), `solve` (the parallel algorithm), `dijkstra` and
+//!   `verify` (the check, which shares no code with it), `trip` (routes from distances);
+//! - output: `report`, `map`.
+//!
+//! Only `run()` knows Weft; the rest is functions of their arguments, and the algorithm itself talks
+//! through `weft_kit::Exchange`, so that tests run it between threads. Invariants: distances are
+//! integers, hence exact; nothing is reported that the check has not confirmed.
+
+#![forbid(unsafe_code)]
+
+mod components;
+mod dijkstra;
+mod graph;
+mod import;
+mod input;
+mod lookup;
+mod map;
+mod network;
+mod options;
+mod report;
+mod rows;
+mod run;
+mod solve;
+mod sphere;
+mod tables;
+mod trip;
+mod verify;
+
+pub use import::ImportError;
+pub use input::InputError;
+pub use lookup::LookupError;
+pub use options::Options;
+pub use run::{Error, run};

@@ -1,0 +1,13 @@
+//! `asp`: the command line of [`weft_asp`].
+
+#![forbid(unsafe_code)]
+
+use weft::prelude::*;
+
+#[weft::main]
+fn main(weft: Weft) -> anyhow::Result<()> {
+    if let Some(options) = weft_kit::arguments::<weft_asp::Options>(&weft)? {
+        weft_asp::run(&weft, &options)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,310 @@
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use weft::prelude::Weft;
+use weft_kit::{
+    Alone, Blocks, Exchange, Mailboxes, Progress, Traffic, agree, gather_traffic, median, thousands,
+};
+
+use crate::graph::UNREACHABLE;
+use crate::import::{ImportError, import_files};
+use crate::input::{Input, InputError};
+use crate::lookup::{LookupError, find, shown};
+use crate::map::{self, Line};
+use crate::network::Network;
+use crate::options::Options;
+use crate::report::Report;
+use crate::rows::Rows;
+use crate::solve::solve;
+use crate::trip::{Pair, Trip, farther, farthest, kilometres, route};
+use crate::verify::{Verdict, check, sources};
+
+/// How often a speed-up is measured; odd, for the median.
+const SPEEDUP_ROUNDS: usize = 3;
+
+/// The colours of the two routes on the map.
+const ASKED_COLOUR: &str = "#c8452b";
+const FARTHEST_COLOUR: &str = "#1d6fa5";
+
+/// Why a run gave no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Weft failed.
+    #[error(transparent)]
+    Weft(#[from] weft::Error),
+    /// The ranks could not exchange what they had to.
+    #[error(transparent)]
+    Exchange(#[from] weft_kit::Error),
+    /// The tables cannot be used.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// OpenFlights' files could not be imported.
+    #[error(transparent)]
+    Import(#[from] ImportError),
+    /// There is no such airport.
+    #[error(transparent)]
+    Lookup(#[from] LookupError),
+    /// A route needs two ends.
+    #[error("--from and --to are the same airport, {0}")]
+    SameEnds(String),
+    /// The distances are wrong.
+    #[error("the distances are wrong: {0}")]
+    Wrong(String),
+    /// What the run found could not be written.
+    #[error("{what}: {cause}")]
+    Output {
+        /// Where to.
+        what: String,
+        /// What the system said.
+        cause: io::Error,
+    },
+}
+
+/// Computes, checks and reports. Collective: every rank of the job calls it with the same options.
+/// Rank 0 prints the report, and returns the error if the check fails.
+pub fn run(weft: &Weft, options: &Options) -> Result<(), Error> {
+    if let Some([airports, routes, folder]) = options.import.as_deref() {
+        return agree(weft, import(weft, airports, routes, folder));
+    }
+    let mut plan = agree(weft, Plan::new(options))?;
+    let mut exchange = Mailboxes::open(weft, "asp")?;
+    // Sines may differ in the last bit between the hosts of a job; distances must not differ at all.
+    exchange.spread(plan.network.graph.lengths_mut())?;
+
+    let (solved, alone) = if options.speedup && exchange.size() > 1 {
+        measure(weft, &plan, &mut exchange)?
+    } else {
+        (compute(weft, &plan, &mut exchange)?, None)
+    };
+    let verified = verify(&plan, &solved.rows, options.check.get(), &mut exchange)?;
+    let trips = find_trips(&plan, &solved.rows, &mut exchange)?;
+    let traffic = gather_traffic(&mut exchange, solved.traffic)?;
+    match (verified, trips, traffic) {
+        (Some(verdict), Some(trips), Some(traffic)) => {
+            let verified_sources = plan.accept(&verdict, options.check.get())?;
+            let (asked, farthest) = (trips.asked?, trips.farthest?);
+            let report = Report {
+                network: &plan.network,
+                asked: &asked,
+                farthest: &farthest,
+                verified_sources,
+                together: solved.time,
+                alone,
+                traffic: &traffic,
+            };
+            print(&report.text())?;
+            options.map.as_deref().map_or(Ok(()), |path| plan.draw(&asked, &farthest, path))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What a run is to do, the same on every rank.
+struct Plan {
+    network: Network,
+    from: usize,
+    to: usize,
+}
+
+impl Plan {
+    fn new(options: &Options) -> Result<Self, Error> {
+        let (airports, routes) = match (&options.airports, &options.routes) {
+            (Some(airports), Some(routes)) => (Input::read(airports)?, Input::read(routes)?),
+            _ => Network::embedded(),
+        };
+        let sample = options.sample.map(std::num::NonZero::get);
+        let network = Network::new(&airports, &routes, sample)?;
+        let (from, to) = (find(&network, &options.from)?, find(&network, &options.to)?);
+        if from == to {
+            return Err(Error::SameEnds(shown(&network.airports[from])));
+        }
+        Ok(Self { network, from, to })
+    }
+
+    fn nodes(&self) -> usize {
+        self.network.graph.nodes()
+    }
+
+    /// How many sources were verified, if all were and nothing differs.
+    fn accept(&self, verdict: &Verdict, asked: usize) -> Result<usize, Error> {
+        if let Some(first) = verdict.first {
+            let [from, to] = [first.from, first.to].map(|node| &self.network.airports[node]);
+            return Err(Error::Wrong(format!(
+                "{} of them differ from Dijkstra's algorithm, first {} to {}: {} where it finds {} (in tens of metres)",
+                thousands(verdict.differences as u64),
+                shown(from),
+                shown(to),
+                first.computed,
+                first.expected
+            )));
+        }
+        let wanted = asked.min(self.nodes());
+        if verdict.sources == wanted {
+            Ok(wanted)
+        } else {
+            let checked = verdict.sources;
+            Err(Error::Wrong(format!("{checked} sources were checked instead of {wanted}")))
+        }
+    }
+
+    fn draw(&self, asked: &Trip, farthest: &Trip, path: &Path) -> Result<(), Error> {
+        let lines = [
+            Line { title: "Asked for", trip: asked, colour: ASKED_COLOUR },
+            Line { title: "Farthest apart", trip: farthest, colour: FARTHEST_COLOUR },
+        ];
+        let what = path.display().to_string();
+        std::fs::write(path, map::draw(&self.network, &lines))
+            .map_err(|cause| Error::Output { what: what.clone(), cause })?;
+        print(&format!("map: {what}\n"))
+    }
+}
+
+/// Rank 0 imports; the others have nothing to do.
+fn import(weft: &Weft, airports: &Path, routes: &Path, folder: &Path) -> Result<(), Error> {
+    if weft.rank() != 0 {
+        return Ok(());
+    }
+    let imported = import_files(airports, routes, folder)?;
+    print(&format!(
+        "{} airports and {} routes in {}\n",
+        thousands(imported.airport_count as u64),
+        thousands(imported.route_count as u64),
+        folder.display()
+    ))
+}
+
+/// Computes alone and together in turn, so that both meet the same machine, and keeps the median
+/// times: rank 0 gets how long one rank took.
+fn measure(
+    weft: &Weft,
+    plan: &Plan,
+    exchange: &mut Mailboxes,
+) -> Result<(Solved, Option<Duration>), Error> {
+    let (mut alone, mut together) = (Vec::new(), Vec::new());
+    for _ in 1..SPEEDUP_ROUNDS {
+        alone.extend(compute_alone(weft, plan)?);
+        together.push(compute(weft, plan, exchange)?.time);
+    }
+    alone.extend(compute_alone(weft, plan)?);
+    let mut solved = compute(weft, plan, exchange)?;
+    together.push(solved.time);
+    solved.time = median(together).unwrap_or(solved.time);
+    Ok((solved, median(alone)))
+}
+
+/// How long rank 0 takes for everything, with the same kernel and nobody to talk to, while the other
+/// ranks wait. `None` on the other ranks.
+fn compute_alone(weft: &Weft, plan: &Plan) -> Result<Option<Duration>, Error> {
+    let mut time = None;
+    if weft.rank() == 0 {
+        let nodes = plan.nodes();
+        let progress = Progress::new(0, nodes, "one rank alone");
+        let mut rows = Rows::new(&plan.network.graph, 0..nodes);
+        let start = Instant::now();
+        solve(&mut rows, Blocks::new(nodes, 1), &mut Alone, |done| progress.set(done))?;
+        time = Some(start.elapsed());
+    }
+    weft.barrier()?;
+    Ok(time)
+}
+
+/// What this rank has after computing.
+struct Solved {
+    rows: Rows,
+    time: Duration,
+    traffic: Traffic,
+}
+
+fn compute(weft: &Weft, plan: &Plan, exchange: &mut Mailboxes) -> Result<Solved, Error> {
+    let blocks = Blocks::new(plan.nodes(), exchange.size());
+    let progress = Progress::new(exchange.rank(), plan.nodes(), "shortest paths");
+    let mut rows = Rows::new(&plan.network.graph, blocks.of(exchange.rank()));
+    let before = Traffic::so_far(weft);
+    weft.barrier()?;
+    let start = Instant::now();
+    solve(&mut rows, blocks, exchange, |done| progress.set(done))?;
+    weft.barrier()?;
+    let time = start.elapsed();
+    Ok(Solved { rows, time, traffic: Traffic::so_far(weft).since(before) })
+}
+
+/// Checks what is owned here; rank 0 gets the verdict of all.
+fn verify(
+    plan: &Plan,
+    rows: &Rows,
+    count: usize,
+    exchange: &mut impl Exchange,
+) -> Result<Option<Verdict>, Error> {
+    let sources = sources(plan.nodes(), plan.from, count);
+    let mine = check(rows, &plan.network.graph, &sources).pack();
+    let verdicts = exchange.gather(&[mine], |_| 1)?;
+    Ok(verdicts.map(|all| Verdict::join(all.concat().into_iter().map(Verdict::unpack))))
+}
+
+/// The two routes of the report, as far as the distances lead to them.
+struct Trips {
+    asked: Result<Trip, Error>,
+    farthest: Result<Trip, Error>,
+}
+
+/// Rank 0 gets the routes. It needs the distances to their ends from everywhere, a part from each rank.
+fn find_trips(
+    plan: &Plan,
+    rows: &Rows,
+    exchange: &mut impl Exchange,
+) -> Result<Option<Trips>, Error> {
+    let mine = farthest(rows).map_or([0; 3], |pair| [pair.from, pair.to, pair.length as usize]);
+    let all = exchange.gather(&[mine.map(|value| value as u64)], |_| 1)?;
+    let mut ends = [0_u64; 2];
+    if let Some(all) = all {
+        let pairs = all.concat().into_iter().map(|[from, to, length]| Pair {
+            from: from as usize,
+            to: to as usize,
+            length: length as u32,
+        });
+        ends = farther(pairs).map_or([0; 2], |pair| [pair.from as u64, pair.to as u64]);
+    }
+    exchange.spread(&mut ends)?;
+    let [far_from, far_to] = ends.map(|end| end as usize);
+    let to_asked = gather_column(rows, plan.to, exchange)?;
+    let to_farthest = gather_column(rows, far_to, exchange)?;
+    let (Some(to_asked), Some(to_farthest)) = (to_asked, to_farthest) else { return Ok(None) };
+    Ok(Some(Trips {
+        asked: plan.trip(&to_asked, plan.from, plan.to),
+        farthest: plan.trip(&to_farthest, far_from, far_to),
+    }))
+}
+
+impl Plan {
+    fn trip(&self, to_end: &[u32], from: usize, to: usize) -> Result<Trip, Error> {
+        route(&self.network.graph, to_end, from, to).ok_or_else(|| {
+            let [from_name, to_name] = [from, to].map(|node| shown(&self.network.airports[node]));
+            let length = match to_end[from] {
+                UNREACHABLE => "no distance at all".to_owned(),
+                length => kilometres(length),
+            };
+            Error::Wrong(format!(
+                "{from_name} to {to_name} has {length}, but no route of this length"
+            ))
+        })
+    }
+}
+
+/// The distances from everywhere to `node`, at rank 0.
+fn gather_column(
+    rows: &Rows,
+    node: usize,
+    exchange: &mut impl Exchange,
+) -> Result<Option<Vec<u32>>, Error> {
+    let total = rows.nodes();
+    let blocks = Blocks::new(total, exchange.size());
+    let parts = exchange.gather(&rows.column(node), |rank| blocks.of(rank).len())?;
+    Ok(parts.map(|parts| parts.concat()))
+}
+
+fn print(text: &str) -> Result<(), Error> {
+    let mut out = io::stdout().lock();
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    written.map_err(|cause| Error::Output { what: "standard output".to_owned(), cause })
+}

@@ -1,0 +1,94 @@
+//! Floyd and Warshall's algorithm on rows that are spread over ranks (thesis 8.5.2).
+//!
+//! The owner of the next pivots broadcasts their rows one after the other, each as soon as it is
+//! final and without waiting for anyone; everybody relaxes their own rows with them, batch by batch.
+//! A batch is up to [`BATCH`] pivots of one owner. Two things keep the ranks from waiting:
+//!
+//! - an owner relaxes the rows of its *next* batch first and sends them off before the rest of its
+//!   rows, so that they travel and wait at the receivers while everybody still computes;
+//! - the owner after it does the same as soon as it has the last batch of its predecessor.
+//!
+//! Row `k` is broadcast after all pivots before `k` were applied to it: the invariant of the algorithm.
+//! Applying a pivot again does no harm: it can only find the length of a way that exists.
+
+use std::ops::Range;
+
+use weft_kit::{Blocks, Error, Exchange};
+
+use crate::rows::{BATCH, Pivots, Rows};
+
+/// Turns `rows`, the edges that leave this rank's nodes, into shortest distances. Collective: every
+/// rank of `exchange` calls it with its block of `blocks`. `progress` hears how many pivots are done.
+pub fn solve(
+    rows: &mut Rows,
+    blocks: Blocks,
+    exchange: &mut impl Exchange,
+    mut progress: impl FnMut(usize),
+) -> Result<(), Error> {
+    let nodes = blocks.rows();
+    assert_eq!(rows.owned(), blocks.of(exchange.rank()), "a rank solves its own block");
+    let (mut current, mut next) = (Pivots::new(nodes), Pivots::new(nodes));
+    let first = batch_at(0, blocks);
+    if rows.owned().contains(&0) {
+        publish(rows, first, &mut current, exchange)?;
+    } else {
+        receive(first, blocks, &mut current, exchange)?;
+    }
+    loop {
+        let done = current.range().end;
+        let after = if done < nodes { batch_at(done, blocks) } else { nodes..nodes };
+        let mine = rows.owned();
+        if !after.is_empty() && mine.contains(&after.start) {
+            rows.relax(after.clone(), &current);
+            publish(rows, after.clone(), &mut next, exchange)?;
+            rows.relax(mine.start..after.start, &current);
+            rows.relax(after.end..mine.end, &current);
+        } else {
+            rows.relax(mine, &current);
+            receive(after.clone(), blocks, &mut next, exchange)?;
+        }
+        progress(done);
+        if after.is_empty() {
+            return Ok(());
+        }
+        std::mem::swap(&mut current, &mut next);
+    }
+}
+
+/// The batch that starts with `pivot`: as many pivots as go into one, all of one owner.
+fn batch_at(pivot: usize, blocks: Blocks) -> Range<usize> {
+    let block = blocks.of(blocks.owner(pivot));
+    pivot..block.end.min(pivot + BATCH)
+}
+
+/// Makes the rows of `batch` final, one after the other, and broadcasts each.
+fn publish(
+    rows: &mut Rows,
+    batch: Range<usize>,
+    pivots: &mut Pivots,
+    exchange: &mut impl Exchange,
+) -> Result<(), Error> {
+    pivots.restart(batch.start);
+    for _ in batch {
+        exchange.broadcast(bytemuck::cast_slice(pivots.push_final(rows)))?;
+    }
+    Ok(())
+}
+
+/// Receives the rows of `batch` from their owner.
+fn receive(
+    batch: Range<usize>,
+    blocks: Blocks,
+    pivots: &mut Pivots,
+    exchange: &mut impl Exchange,
+) -> Result<(), Error> {
+    pivots.restart(batch.start);
+    for pivot in batch {
+        let row = pivots.push_blank();
+        exchange.receive(blocks.owner(pivot), bytemuck::cast_slice_mut(row))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

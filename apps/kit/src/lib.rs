@@ -1,0 +1,30 @@
+//! What the applications of this repository share, so that each of them is about its problem.
+//!
+//! - [`Blocks`] divides rows among ranks in contiguous blocks;
+//! - [`Exchange`] is the communication that a row-wise program needs: bytes to one rank or to all,
+//!   bytes from a *named* rank in the order they were sent. [`Mailboxes`] gives it on Weft,
+//!   [`Alone`] for one rank, [`on_threads`] between threads, for tests without a job;
+//! - [`Traffic`] and [`table`] report what every rank sent and received;
+//! - [`Progress`] shows how far rank 0 is;
+//! - [`arguments`] and [`agree`] let a job say a thing once, not once per rank.
+//!
+//! Everything here is above the façade crate `weft`: no protocol, no link, no `unsafe`. Values cross
+//! as they lie in memory, so the ranks of one job must share a byte order.
+
+#![forbid(unsafe_code)]
+
+mod blocks;
+mod exchange;
+mod figures;
+mod progress;
+mod start;
+mod threads;
+mod traffic;
+
+pub use blocks::Blocks;
+pub use exchange::{Alone, Error, Exchange, Mailboxes};
+pub use figures::{median, seconds, thousands};
+pub use progress::Progress;
+pub use start::{StartError, agree, arguments};
+pub use threads::{ThreadExchange, on_threads};
+pub use traffic::{Traffic, gather_traffic, table};

@@ -1,0 +1,58 @@
+use clap::Parser;
+use clap::error::ErrorKind;
+use weft::prelude::Weft;
+
+/// Why a program could not begin.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The command line did not make sense; the text says what, and how to see more.
+    #[error("{0}")]
+    Usage(String),
+    /// The answer to `--help` or `--version` could not be written.
+    #[error("standard output: {0}")]
+    Output(#[from] std::io::Error),
+    /// The ranks did not come together.
+    #[error(transparent)]
+    Weft(#[from] weft::Error),
+}
+
+/// The program's options, or `None` when it was asked for help or its version and rank 0 has answered.
+/// A job says what is wrong with its command line once. Collective: every rank calls it.
+pub fn arguments<O: Parser>(weft: &Weft) -> Result<Option<O>, StartError> {
+    agree(weft, parse(weft, O::try_parse()))
+}
+
+/// Lets rank 0 speak first when something failed that usually fails on every rank alike.
+///
+/// A rank other than 0 that failed waits in a barrier: if rank 0 failed too, the job ends with the
+/// error of rank 0 alone; if not, the barrier opens and this rank gives its own error. Collective:
+/// every rank calls it, with its success or its failure.
+pub fn agree<T, E: From<weft::Error>>(weft: &Weft, outcome: Result<T, E>) -> Result<T, E> {
+    if outcome.is_ok() || weft.rank() != 0 {
+        weft.barrier()?;
+    }
+    outcome
+}
+
+fn parse<O>(weft: &Weft, parsed: Result<O, clap::Error>) -> Result<Option<O>, StartError> {
+    let answer = match parsed {
+        Ok(options) => return Ok(Some(options)),
+        Err(answer) => answer,
+    };
+    if !matches!(answer.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        return Err(StartError::Usage(usage(&answer)));
+    }
+    if weft.rank() == 0 {
+        answer.print()?;
+    }
+    Ok(None)
+}
+
+/// clap's text without its own "error: ", because whoever prints the error says that.
+fn usage(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    text.strip_prefix("error: ").unwrap_or(&text).trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests;

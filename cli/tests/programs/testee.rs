@@ -1,0 +1,43 @@
+//! Ranks for the tests of losses: each does one of the things that ranks do when another dies.
+
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+use weft::prelude::*;
+
+fn main() -> ExitCode {
+    weft::run(|weft| {
+        println!("rank {} is process {}", weft.rank(), std::process::id());
+        let mailbox = weft.mailbox("chat")?;
+        let ended = match weft.rank().0 % 4 {
+            0 | 1 => chat(&weft, &mailbox),
+            2 => weft.mailbox("silence")?.receive().map(drop).map_err(weft::Error::from),
+            _ => compute(),
+        };
+        if let Err(error) = &ended {
+            println!("rank {} heard: {error}", weft.rank());
+        }
+        ended
+    })
+}
+
+/// Broadcasts for ever and reads what others broadcast; says now and then how far it is.
+fn chat(weft: &Weft, mailbox: &Mailbox) -> weft::Result<()> {
+    for number in 0u64.. {
+        mailbox.broadcast(&vec![1; 1 + number as usize * 997 % 30_000])?;
+        while let Some(message) = mailbox.try_receive()? {
+            drop(message);
+        }
+        if number.is_multiple_of(16) {
+            println!("rank {} chats", weft.rank());
+        }
+    }
+    Ok(())
+}
+
+/// Never calls Weft again.
+fn compute() -> weft::Result<()> {
+    loop {
+        std::hint::spin_loop();
+    }
+}

@@ -1,0 +1,55 @@
+//! Sleeping and waking.
+
+use crate::{receive_bytes, send};
+use std::time::Duration;
+use weft_link::Link;
+use weft_link::bell::Waiter;
+
+/// Far longer than any test runs: a sleeper that is not woken fails by never ending.
+const FOR_EVER: Duration = Duration::from_secs(3600);
+
+pub fn an_arrival_is_seen_before_sleeping<L: Link>(links: &mut [L]) {
+    for waiter in [Waiter::Host, Waiter::Watch] {
+        send(links, 0, 1, b"early");
+        while !links[1].has_arrivals() {
+            std::thread::yield_now();
+        }
+        assert_eq!(links[1].arm(waiter), None, "the frame was there before the bell was armed");
+        assert_eq!(receive_bytes(links, 1).1, b"early");
+        assert!(links[1].arm(waiter).is_some(), "nothing is there any more");
+        links[1].disarm(waiter);
+    }
+}
+
+pub fn an_arrival_wakes_a_sleeper<L: Link>(links: Vec<L>) {
+    let mut links = links;
+    let mut sleeper = links.pop().expect("two links");
+    for waiter in [Waiter::Host, Waiter::Watch] {
+        for _ in 0..50 {
+            let ticket = sleeper.arm(waiter).expect("nothing has arrived");
+            std::thread::scope(|scope| {
+                let bells = sleeper.bells();
+                scope.spawn(|| send(&mut links, 0, 1, b"wake"));
+                bells.wait(waiter, ticket, FOR_EVER);
+            });
+            sleeper.disarm(waiter);
+            let mut pair = [sleeper];
+            assert_eq!(receive_bytes(&mut pair, 0).1, b"wake");
+            let [back] = pair;
+            sleeper = back;
+        }
+    }
+}
+
+pub fn a_disarmed_bell_does_not_ring<L: Link>(links: &mut [L]) {
+    let bells = links[1].bells();
+    let ticket = links[1].arm(Waiter::Host).expect("nothing has arrived");
+    links[1].disarm(Waiter::Host);
+    send(links, 0, 1, b"unheard");
+    assert_eq!(bells.ticket(Waiter::Host), ticket, "the bell rang for nobody");
+    assert_eq!(receive_bytes(links, 1).1, b"unheard");
+    bells.ring(Waiter::Host);
+    assert_ne!(bells.ticket(Waiter::Host), ticket);
+    // Rung already, so this returns at once.
+    bells.wait(Waiter::Host, ticket, FOR_EVER);
+}

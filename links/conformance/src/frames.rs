@@ -1,0 +1,164 @@
+//! Moving frames.
+
+use crate::{bytes_of, fill, header, pattern, receive, receive_bytes, send};
+use weft_link::{Link, Payload};
+use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
+
+pub fn carry_every_size<L: Link>(links: &mut [L]) {
+    let max = links[0].capabilities().max_payload;
+    let inline = links[0].capabilities().inline_payload;
+    let around = [inline.saturating_sub(1), inline, inline + 1, max / 2, max - 1, max];
+    for size in (0..=130).chain(around).filter(|&size| size <= max) {
+        send(links, 0, 1, &pattern(size, size));
+        assert_eq!(receive_bytes(links, 1), (Rank(0), pattern(size, size)), "{size} bytes");
+    }
+    assert_eq!(links[1].receive(), Ok(None));
+}
+
+pub fn keep_order<L: Link>(links: &mut [L]) {
+    if !links[0].capabilities().ordered {
+        return;
+    }
+    let longest = links[0].capabilities().max_payload.min(300);
+    let size = |i: usize| 1 + (i * 37) % longest;
+    for round in 0..200usize {
+        let burst = 1 + round % 16;
+        for i in 0..burst {
+            for from in [0, 2] {
+                send(links, from, 1, &pattern(round * 16 + i, size(i)));
+            }
+        }
+        let mut next = [0, 0, 0];
+        for _ in 0..2 * burst {
+            let (from, bytes) = receive_bytes(links, 1);
+            let i = &mut next[from.index()];
+            assert_eq!(bytes, pattern(round * 16 + *i, size(*i)));
+            *i += 1;
+        }
+    }
+}
+
+pub fn control_words_arrive<L: Link>(links: &mut [L]) {
+    let tree = TreeId::unicast(Rank(0));
+    for (tag, payload) in [
+        (Tag::FaRequest, Payload::Words([3, u64::MAX])),
+        (Tag::FaReply, Payload::Words([0, 7])),
+        (Tag::Credit, Payload::Empty),
+    ] {
+        let mut header = Header::new(tag, Rank(0), tree, 0);
+        header.credits = 9;
+        links[0].transmit(Rank(1), &header, payload);
+        let received = receive(links, 1);
+        assert_eq!((received.header, received.payload), (header, payload));
+    }
+}
+
+/// A frame received from one rank is transmitted to the next, without its bytes being copied by us.
+pub fn received_frames_are_forwarded<L: Link>(links: &mut [L]) {
+    let max = links[0].capabilities().max_payload;
+    for size in [0, 1, 8, 64, 1024, max].into_iter().filter(|&size| size <= max) {
+        let bytes = pattern(size, size);
+        let tree = TreeId::multicast(GroupId::ALL, Rank(0));
+        let mut header = Header::new(Tag::Mcast, Rank(0), tree, size as u16);
+        let frame = links[0].alloc().expect("a frame is free");
+        fill(&links[0], frame, &bytes);
+        links[0].share(frame, size as u16, &[Rank(0), Rank(1), Rank(2)]);
+        links[0].transmit(Rank(1), &header, Payload::Buffer(frame));
+        links[0].free(frame);
+
+        let at_forwarder = receive(links, 1);
+        header.source = Rank(1);
+        links[1].transmit(Rank(2), &header, at_forwarder.payload);
+        assert_eq!(bytes_of(&links[1], &at_forwarder), bytes);
+        let Payload::Buffer(buffer) = at_forwarder.payload else { panic!("no buffer") };
+        links[1].free(buffer);
+
+        let at_leaf = receive(links, 2);
+        assert_eq!(at_leaf.header, header);
+        assert_eq!(bytes_of(&links[2], &at_leaf), bytes);
+        let Payload::Buffer(buffer) = at_leaf.payload else { panic!("no buffer") };
+        links[2].free(buffer);
+    }
+}
+
+pub fn one_frame_serves_many<L: Link>(links: &mut [L]) {
+    let max = links[0].capabilities().max_payload;
+    // More often than there are frames, so that each is reused: giving back has to work.
+    for round in 0..2 * links[0].capabilities().frames {
+        let bytes = pattern(round, if round % 2 == 0 { max } else { 16 });
+        let frame = links[0].alloc().expect("readers gave the frame back");
+        fill(&links[0], frame, &bytes);
+        for to in 1..4 {
+            let header = header(0, bytes.len());
+            links[0].transmit(Rank(to), &header, Payload::Buffer(frame));
+        }
+        links[0].free(frame);
+        for at in 1..4 {
+            assert_eq!(receive_bytes(links, at), (Rank(0), bytes.clone()));
+        }
+    }
+}
+
+pub fn the_pool_runs_out_and_recovers<L: Link>(links: &mut [L]) {
+    let frames = links[0].capabilities().frames;
+    let mut held: Vec<_> = (0..frames).map_while(|_| links[0].alloc()).collect();
+    assert_eq!(held.len(), frames, "the link says that it has {frames} frames");
+    assert_eq!(links[0].alloc(), None, "a frame was handed out twice");
+    let mut different = held.clone();
+    different.sort();
+    different.dedup();
+    assert_eq!(different.len(), frames, "a frame was handed out twice");
+    let freed = held.pop().expect("frames were allocated");
+    links[0].free(freed);
+    assert_eq!(links[0].alloc(), Some(freed));
+    links[0].free(freed);
+    for frame in held {
+        links[0].free(frame);
+    }
+    send(links, 0, 1, b"again");
+    assert_eq!(receive_bytes(links, 1).1, b"again");
+}
+
+/// A receiver may keep some frames for long while others come and go, and they must not change.
+pub fn kept_frames_do_not_stop_others<L: Link>(links: &mut [L]) {
+    let max = links[0].capabilities().max_payload;
+    let mut kept = Vec::new();
+    for (i, size) in [5, max, 48, 49].into_iter().enumerate() {
+        send(links, 0, 1, &pattern(1000 + i, size));
+        kept.push((receive(links, 1), pattern(1000 + i, size)));
+    }
+    for round in 0..2 * links[0].capabilities().frames {
+        let bytes = pattern(round, 1 + round * 61 % max);
+        send(links, 0, 1, &bytes);
+        assert_eq!(receive_bytes(links, 1).1, bytes);
+    }
+    for (received, bytes) in kept {
+        assert_eq!(bytes_of(&links[1], &received), bytes, "a kept frame was overwritten");
+        let Payload::Buffer(buffer) = received.payload else { panic!("no buffer") };
+        links[1].free(buffer);
+    }
+}
+
+/// No sender is forgotten, however many there are and however unevenly they send.
+pub fn many_senders_are_all_heard<L: Link>(links: &mut [L]) {
+    let ranks = links.len();
+    let mut sent = vec![0usize; ranks];
+    let mut heard = vec![0usize; ranks];
+    for round in 0..3000usize {
+        let from = 1 + (round * round / 7 + round / 300) % (ranks - 1);
+        send(links, from as u16, 0, &pattern(sent[from], 8));
+        sent[from] += 1;
+        let backlog: usize = sent.iter().sum::<usize>() - heard.iter().sum::<usize>();
+        for _ in 0..if round % 20 == 19 { backlog } else { backlog / 2 } {
+            let (from, bytes) = receive_bytes(links, 0);
+            assert_eq!(bytes, pattern(heard[from.index()], 8));
+            heard[from.index()] += 1;
+        }
+    }
+    while heard != sent {
+        let (from, bytes) = receive_bytes(links, 0);
+        assert_eq!(bytes, pattern(heard[from.index()], 8));
+        heard[from.index()] += 1;
+    }
+    assert!(!links[0].has_arrivals());
+}

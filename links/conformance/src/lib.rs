@@ -1,0 +1,82 @@
+//! What every link must do, whatever it is made of.
+//!
+//! A link's tests call [`all`] with a function that makes the links of a job, all in one process.
+//! Checks that a link does not promise (order, losslessness) are left out by its capabilities.
+
+#![deny(unsafe_code)]
+
+mod bells;
+mod bytes;
+mod frames;
+
+use bytes::{fill, read};
+use weft_link::{Link, Payload, Received};
+use weft_wire::{Header, Rank, Tag, TreeId};
+
+/// Runs every check on links that `make` makes: one for each rank of a job of that size.
+pub fn all<L: Link>(make: impl Fn(u16) -> Vec<L>) {
+    frames::carry_every_size(&mut make(2));
+    frames::keep_order(&mut make(3));
+    frames::control_words_arrive(&mut make(2));
+    frames::received_frames_are_forwarded(&mut make(3));
+    frames::one_frame_serves_many(&mut make(4));
+    frames::the_pool_runs_out_and_recovers(&mut make(2));
+    frames::kept_frames_do_not_stop_others(&mut make(2));
+    frames::many_senders_are_all_heard(&mut make(9));
+    bells::an_arrival_is_seen_before_sleeping(&mut make(2));
+    bells::an_arrival_wakes_a_sleeper(make(2));
+    bells::a_disarmed_bell_does_not_ring(&mut make(2));
+    words::add_up(&make(3));
+    words::wake_sleepers(make(2));
+}
+
+mod words;
+
+/// Sends `bytes` from `links[from]` to `to` as a unicast packet and gives the frame up.
+pub(crate) fn send<L: Link>(links: &mut [L], from: u16, to: u16, bytes: &[u8]) {
+    let link = &mut links[usize::from(from)];
+    let buffer = link.alloc().expect("a frame is free");
+    fill(link, buffer, bytes);
+    let header = header(from, bytes.len());
+    link.transmit(Rank(to), &header, Payload::Buffer(buffer));
+    link.free(buffer);
+}
+
+pub(crate) fn header(from: u16, size: usize) -> Header {
+    Header::new(Tag::Ucast, Rank(from), TreeId::unicast(Rank(from)), size as u16)
+}
+
+/// The next frame at `links[at]`, which must come within a bounded number of looks.
+pub(crate) fn receive<L: Link>(links: &mut [L], at: u16) -> Received {
+    for _ in 0..1_000_000 {
+        match links[usize::from(at)].receive() {
+            Ok(Some(received)) => return received,
+            Ok(None) => std::thread::yield_now(),
+            Err(violation) => panic!("{violation}"),
+        }
+    }
+    panic!("rank {at} received nothing");
+}
+
+/// Receives a frame at `at`, reads its bytes, and gives it up.
+pub(crate) fn receive_bytes<L: Link>(links: &mut [L], at: u16) -> (Rank, Vec<u8>) {
+    let received = receive(links, at);
+    let bytes = bytes_of(&links[usize::from(at)], &received);
+    if let Payload::Buffer(buffer) = received.payload {
+        links[usize::from(at)].free(buffer);
+    }
+    (received.header.source, bytes)
+}
+
+/// The user bytes of a received frame.
+pub(crate) fn bytes_of<L: Link>(link: &L, received: &Received) -> Vec<u8> {
+    match received.payload {
+        Payload::Buffer(buffer) => read(link, buffer, usize::from(received.header.size)),
+        other => panic!("a data frame came with {other:?}"),
+    }
+}
+
+/// Bytes that tell where they came from.
+pub(crate) fn pattern(seed: usize, size: usize) -> Vec<u8> {
+    (0..size).map(|i| (seed * 31 + i * 7) as u8).collect()
+}

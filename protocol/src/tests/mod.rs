@@ -1,0 +1,11 @@
+//! Each protocol event on its own: what an NI does about it, action by action.
+
+mod credits;
+mod fetch_add;
+mod groups;
+mod multicast;
+mod names;
+mod recorder;
+mod reinjection;
+mod unicast;
+mod violations;

@@ -1,0 +1,174 @@
+//! One NI whose actions are written down.
+
+use crate::tree::Shape;
+use crate::{Actions, Body, Delivery, Ni, Preset, Settings, Violation};
+use std::collections::VecDeque;
+use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
+
+/// User bytes of every packet in these tests; the protocols never look at them.
+pub const SIZE: u16 = 8;
+
+/// One action.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Did {
+    Transmit(Rank, Header, Body<u64>),
+    Deliver { buffer: u64, size: u16, tree: TreeId, reinject: bool },
+    Free(u64),
+    Fetched(u64),
+}
+
+/// Writes every action down and keeps what was delivered.
+#[derive(Debug, Default)]
+pub struct Recorder {
+    did: Vec<Did>,
+    delivered: VecDeque<Delivery<u64>>,
+}
+
+impl Actions<u64> for Recorder {
+    fn transmit(&mut self, to: Rank, header: &Header, body: &Body<u64>) {
+        self.did.push(Did::Transmit(to, *header, *body));
+    }
+
+    fn deliver(&mut self, delivery: Delivery<u64>) {
+        let Delivery { buffer, size, tree, .. } = delivery;
+        let reinject = delivery.wants_reinjection();
+        self.did.push(Did::Deliver { buffer, size, tree, reinject });
+        self.delivered.push_back(delivery);
+    }
+
+    fn free(&mut self, buffer: u64) {
+        self.did.push(Did::Free(buffer));
+    }
+
+    fn fetched(&mut self, value: u64) {
+        self.did.push(Did::Fetched(value));
+    }
+}
+
+/// An NI under test. Every event returns the actions that it caused.
+pub struct Bench {
+    pub ni: Ni<u64>,
+    out: Recorder,
+}
+
+impl Bench {
+    /// Rank `local` of `ranks`, binary trees, NI-level forwarding.
+    pub fn new(local: u16, ranks: u16, window_packets: u16) -> Self {
+        Bench::with(local, ranks, window_packets, Preset::NrxImc, Shape::Binary)
+    }
+
+    pub fn with(local: u16, ranks: u16, window_packets: u16, preset: Preset, shape: Shape) -> Self {
+        let settings = Settings { ranks, window_packets, preset, shape };
+        Bench { ni: Ni::new(Rank(local), settings), out: Recorder::default() }
+    }
+
+    pub fn unicast(&mut self, to: u16, buffer: u64) -> Vec<Did> {
+        self.ni.unicast(Rank(to), buffer, SIZE, &mut self.out);
+        self.did()
+    }
+
+    pub fn multicast(&mut self, group: GroupId, buffer: u64) -> Vec<Did> {
+        self.ni.multicast(group, buffer, SIZE, &mut self.out);
+        self.did()
+    }
+
+    pub fn fetch_and_add(&mut self, home: u16, variable: u16, amount: u64) -> Vec<Did> {
+        self.ni.fetch_and_add(Rank(home), variable, amount, &mut self.out);
+        self.did()
+    }
+
+    pub fn try_receive(&mut self, header: Header, body: Body<u64>) -> Result<Vec<Did>, Violation> {
+        self.ni.received(&header, body, &mut self.out)?;
+        Ok(self.did())
+    }
+
+    pub fn receive(&mut self, header: Header, body: Body<u64>) -> Vec<Did> {
+        self.try_receive(header, body).expect("a correct peer sends this")
+    }
+
+    pub fn receive_unicast(&mut self, from: u16, buffer: u64, credits: u16) -> Vec<Did> {
+        self.receive(ucast(from, credits), Body::Buffer(buffer))
+    }
+
+    pub fn receive_credits(&mut self, from: u16, credits: u16) -> Vec<Did> {
+        self.receive(credit(from, credits), Body::Empty)
+    }
+
+    /// The host takes the packet that was delivered first.
+    pub fn take(&mut self) -> Delivery<u64> {
+        self.out.delivered.pop_front().expect("nothing was delivered")
+    }
+
+    pub fn reinject(&mut self, delivery: &mut Delivery<u64>) -> Vec<Did> {
+        self.ni.reinject(delivery, &mut self.out);
+        self.did()
+    }
+
+    pub fn release(&mut self, delivery: Delivery<u64>) -> Vec<Did> {
+        self.ni.released(delivery, &mut self.out);
+        self.did()
+    }
+
+    /// The host takes the packet that was delivered first and releases it.
+    pub fn release_first(&mut self) -> Vec<Did> {
+        let delivery = self.take();
+        self.release(delivery)
+    }
+
+    /// The whole state, to compare with.
+    pub fn state(&self) -> String {
+        format!("{:?}", self.ni)
+    }
+
+    fn did(&mut self) -> Vec<Did> {
+        std::mem::take(&mut self.out.did)
+    }
+}
+
+fn header(tag: Tag, from: u16, tree: TreeId, size: u16, credits: u16) -> Header {
+    Header { credits, ..Header::new(tag, Rank(from), tree, size) }
+}
+
+pub fn unicast_tree(sender: u16) -> TreeId {
+    TreeId::unicast(Rank(sender))
+}
+
+pub fn broadcast_tree(root: u16) -> TreeId {
+    TreeId::multicast(GroupId::ALL, Rank(root))
+}
+
+pub fn ucast(from: u16, credits: u16) -> Header {
+    header(Tag::Ucast, from, unicast_tree(from), SIZE, credits)
+}
+
+pub fn mcast(from: u16, tree: TreeId, credits: u16) -> Header {
+    header(Tag::Mcast, from, tree, SIZE, credits)
+}
+
+pub fn credit(from: u16, credits: u16) -> Header {
+    header(Tag::Credit, from, unicast_tree(from), 0, credits)
+}
+
+pub fn fa_request(from: u16, credits: u16) -> Header {
+    header(Tag::FaRequest, from, unicast_tree(from), 0, credits)
+}
+
+pub fn fa_reply(from: u16, credits: u16) -> Header {
+    header(Tag::FaReply, from, unicast_tree(from), 0, credits)
+}
+
+pub fn sent(to: u16, header: Header, buffer: u64) -> Did {
+    Did::Transmit(Rank(to), header, Body::Buffer(buffer))
+}
+
+pub fn sent_credits(from: u16, to: u16, credits: u16) -> Did {
+    Did::Transmit(Rank(to), credit(from, credits), Body::Empty)
+}
+
+pub fn delivered(buffer: u64, tree: TreeId) -> Did {
+    Did::Deliver { buffer, size: SIZE, tree, reinject: false }
+}
+
+pub fn delivered_to_reinject(buffer: u64, tree: TreeId) -> Did {
+    Did::Deliver { buffer, size: SIZE, tree, reinject: true }
+}

@@ -1,0 +1,99 @@
+//! The invariants, checked after every step from what the world saw.
+//!
+//! # Bounds (I9)
+//!
+//! With `N` ranks, windows of `W` packets and `S` send buffers a host:
+//!
+//! - The *blocked-sends queue* from `A` to `B` holds a packet for a destination once. Its packets
+//!   are in send buffers of `A`'s host, at most `S`; or are the one fetch-and-add that `A` may ask;
+//!   or are being forwarded, and then fill one of `W` receive buffers for one of the `N - 2` others
+//!   (not `B`: who is a parent in a tree is no child there). So `S + 1 + W (N - 2)`.
+//! - The *wire* from `A` to `B` carries at most `W` data packets (I2). Its control packets return
+//!   credits that `B` has for `A`: an explicit update half a window or more, the answer to the one
+//!   fetch-and-add that `B` may ask at least the request's. So there are at most two, and one if
+//!   the window is one packet.
+//! - What is *delivered or kept* at a host fills its receive buffers, `W (N - 1)`, or came from
+//!   itself, in at most `S` send buffers.
+
+use crate::world::World;
+use weft_protocol::invariants::{
+    PairCredits, i1_credit_conservation, i2_careful, i5_control_never_blocks, i9_bounded,
+};
+use weft_wire::{Rank, Tag};
+
+impl World {
+    /// Checks every pair, buffer and host.
+    pub(crate) fn check(&self) {
+        for sender in self.ranks() {
+            for receiver in self.ranks().filter(|&receiver| receiver != sender) {
+                self.check_pair(sender, receiver);
+            }
+            self.check_host(sender);
+        }
+        self.ledger.check();
+    }
+
+    fn check_pair(&self, sender: Rank, receiver: Rank) {
+        let window = self.options.settings.window_packets;
+        let pair = self.ledger.pair(sender, receiver);
+        let (held, blocked) = self.nis[sender.index()].outgoing(receiver);
+        let (buffered, owed) = self.nis[receiver.index()].incoming(sender);
+        let wire = self.wires.between(sender, receiver);
+        let in_flight = wire.iter().filter(|packet| packet.header.tag.is_data()).count() as u16;
+        let back = self.wires.between(receiver, sender);
+        let returning = back.iter().map(|packet| packet.header.credits).sum();
+
+        let forgotten = pair.due.saturating_sub(blocked) as u64;
+        i2_careful(u64::from(in_flight + pair.buffered), window, forgotten + self.ledger.dropped);
+        if pair.freed >= half(window) {
+            i5_control_never_blocks(Tag::Credit);
+        }
+        assert!(
+            blocked <= pair.due,
+            "I5 control never blocks: {blocked} packets wait at {sender:?} for {receiver:?}, and \
+             {} of them are data",
+            pair.due
+        );
+        i1_credit_conservation(&PairCredits { window, held, in_flight, buffered, owed, returning });
+        assert_eq!(
+            (buffered, owed),
+            (pair.buffered, pair.freed),
+            "I1 credit conservation: what {receiver:?} thinks of {sender:?}'s buffers, and what is"
+        );
+        i9_bounded("a blocked-sends queue", blocked, self.blocked_bound());
+        i9_bounded("a wire", wire.len(), self.wire_bound());
+    }
+
+    fn check_host(&self, rank: Rank) {
+        let host = &self.hosts[rank.index()];
+        i9_bounded("a host", host.delivered() + host.kept(), self.host_bound());
+        // One entry for every buffer with several needs: each is a receive or a send buffer.
+        let shared = self.nis[rank.index()].shared_buffers();
+        i9_bounded("a table of shared buffers", shared, self.host_bound());
+    }
+
+    /// The longest that a blocked-sends queue gets.
+    pub fn blocked_bound(&self) -> usize {
+        let others = self.nis.len().saturating_sub(2);
+        self.options.send_buffers + 1 + self.window() * others
+    }
+
+    /// The most packets that a wire carries.
+    pub fn wire_bound(&self) -> usize {
+        self.window() + self.window().min(2)
+    }
+
+    /// The most packets that a host has to process or release.
+    pub fn host_bound(&self) -> usize {
+        self.options.send_buffers + self.window() * (self.nis.len() - 1)
+    }
+
+    fn window(&self) -> usize {
+        usize::from(self.options.settings.window_packets)
+    }
+}
+
+/// Half a window: as many credits do not wait for a packet to take them along.
+fn half(window: u16) -> u16 {
+    window.div_ceil(2)
+}

@@ -1,0 +1,70 @@
+//! Driving a world to its end, by choices from outside.
+
+use crate::deadlock::Deadlock;
+use crate::step::Step;
+use crate::world::World;
+use std::collections::VecDeque;
+
+/// Takes steps until none is possible and all of `sends` is sent, and checks what is left then.
+///
+/// The sends of one host happen in the order given; `choose` is told how many steps are possible
+/// and picks one. Each run ends, because every packet makes finitely many hops.
+///
+/// # Errors
+/// [`Deadlock`] if packets wait for ever.
+pub fn run(
+    world: &mut World,
+    sends: &[Step],
+    mut choose: impl FnMut(usize) -> usize,
+) -> Result<(), Deadlock> {
+    let mut to_send: Vec<VecDeque<Step>> = vec![VecDeque::new(); world.ranks().count()];
+    for send in sends {
+        assert!(send.is_send(), "'{send}' happens by itself");
+        to_send[send.rank().index()].push_back(*send);
+    }
+    loop {
+        let mut possible = world.possible();
+        let next = to_send.iter().filter_map(VecDeque::front).copied();
+        possible.extend(next.filter(|send| world.is_possible(send)));
+        if possible.is_empty() {
+            break;
+        }
+        let step = possible[choose(possible.len())];
+        if step.is_send() {
+            to_send[step.rank().index()].pop_front();
+        }
+        world.take(step);
+    }
+    if let Some(deadlock) = world.deadlock() {
+        return Err(deadlock);
+    }
+    assert!(to_send.iter().all(VecDeque::is_empty), "a host waits for a send buffer for ever");
+    world.assert_quiescent();
+    Ok(())
+}
+
+/// Chooses by these numbers, one a step, and then always the first.
+pub fn in_order(numbers: &[u16]) -> impl FnMut(usize) -> usize {
+    let mut numbers = numbers.iter();
+    move |possible| numbers.next().map_or(0, |&number| usize::from(number) % possible)
+}
+
+/// Chooses by numbers that follow from a seed (splitmix64), for runs of any length.
+#[derive(Debug, Clone)]
+pub struct Seeded(u64);
+
+impl Seeded {
+    /// The same seed chooses the same.
+    pub fn new(seed: u64) -> Self {
+        Seeded(seed)
+    }
+
+    /// A number below `bound`.
+    pub fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) % bound as u64) as usize
+    }
+}

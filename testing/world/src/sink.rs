@@ -1,0 +1,101 @@
+//! What becomes of the actions of one NI: packets onto wires, packets to the host, buffers back.
+
+use crate::fault::Fault;
+use crate::host::Host;
+use crate::judge::Judge;
+use crate::ledger::{HostPart, Ledger};
+use crate::wire::{Packet, Wires};
+use weft_protocol::{Actions, Body, Delivery};
+use weft_wire::{Header, Rank, Tag};
+
+/// The surroundings of one NI during one step.
+pub(crate) struct Sink<'a> {
+    pub at: Rank,
+    pub wires: &'a mut Wires,
+    pub host: &'a mut Host,
+    pub ledger: &'a mut Ledger,
+    pub judge: &'a mut Judge,
+    pub fault: &'a mut Option<Fault>,
+    /// Whether a fetch-and-add was answered during the step.
+    pub answered: bool,
+}
+
+impl Sink<'_> {
+    /// Whether `fault` is to strike now; it strikes once.
+    pub fn strikes(&mut self, fault: Fault) -> bool {
+        self.fault.take_if(|planned| *planned == fault).is_some()
+    }
+
+    /// The world's copy of a body, with what the buffer says in place of its number.
+    fn read(&mut self, to: Rank, body: &Body<u64>) -> Body<crate::Contents> {
+        match *body {
+            Body::Buffer(number) => {
+                let buffer = self.ledger.used(number, self.at);
+                let due = buffer.due.iter().position(|&rank| rank == to);
+                let due = due.unwrap_or_else(|| {
+                    panic!(
+                        "I3 order: {:?} sends {to:?} a copy of {:?} \
+                    that is not due there",
+                        buffer.at, buffer.contents
+                    )
+                });
+                buffer.due.swap_remove(due);
+                Body::Buffer(buffer.contents)
+            }
+            Body::FetchAdd { variable, amount } => Body::FetchAdd { variable, amount },
+            Body::Fetched(value) => Body::Fetched(value),
+            Body::Empty => Body::Empty,
+        }
+    }
+}
+
+impl Actions<u64> for Sink<'_> {
+    fn transmit(&mut self, to: Rank, header: &Header, body: &Body<u64>) {
+        assert_eq!(header.source, self.at, "a packet's source is who transmitted it last");
+        let packet = Packet { header: *header, body: self.read(to, body) };
+        if header.tag.is_data() {
+            let due = &mut self.ledger.pair_mut(self.at, to).due;
+            *due = due.checked_sub(1).expect("I2 careful: a data packet that nobody asked for");
+        } else if self.strikes(Fault::SwallowControl) {
+            return;
+        }
+        let freed = &mut self.ledger.pair_mut(to, self.at).freed;
+        let left = freed.checked_sub(header.credits);
+        *freed = left.expect("I1 credit conservation: credits for buffers that are not free");
+        self.answered |= header.tag == Tag::FaReply;
+        self.wires.between_mut(self.at, to).push_back(packet);
+        if header.tag.is_data() && self.strikes(Fault::TransmitTwice) {
+            self.wires.between_mut(self.at, to).push_back(packet);
+        }
+        if let Body::Buffer(number) = *body
+            && self.ledger.used(number, self.at).due.is_empty()
+            && self.strikes(Fault::FreeEarly)
+        {
+            self.ledger.give_back(number);
+        }
+    }
+
+    fn deliver(&mut self, delivery: Delivery<u64>) {
+        let buffer = self.ledger.used(delivery.buffer, self.at);
+        assert_eq!(buffer.host, HostPart::Awaited, "I4 one owner: a buffer was delivered twice");
+        if self.strikes(Fault::SwallowDelivery) {
+            return;
+        }
+        self.ledger.used(delivery.buffer, self.at).host = HostPart::Reading;
+        self.host.delivered.push_back(delivery);
+    }
+
+    fn free(&mut self, buffer: u64) {
+        if self.ledger.give_back(buffer).from.is_none() {
+            self.host.free_send_buffers += 1;
+        }
+        if self.strikes(Fault::FreeTwice) {
+            self.ledger.give_back(buffer);
+        }
+    }
+
+    fn fetched(&mut self, value: u64) {
+        let fetch = self.host.fetching.take().expect("nothing was asked for");
+        self.judge.fetched(self.at, fetch, value);
+    }
+}

@@ -1,0 +1,86 @@
+//! What can happen next.
+
+use std::fmt;
+use weft_wire::{GroupId, Rank};
+
+/// One thing that happens, at one rank.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// The host of `from` sends a packet to `to`, which may be itself.
+    Unicast {
+        /// Who sends.
+        from: Rank,
+        /// To whom.
+        to: Rank,
+    },
+    /// The host of `from` sends a packet to the other members of `group`.
+    Multicast {
+        /// Who sends.
+        from: Rank,
+        /// To whom.
+        group: GroupId,
+    },
+    /// The host of `from` adds `amount` to `variable` of `home`.
+    FetchAdd {
+        /// Who asks.
+        from: Rank,
+        /// Where the variable is.
+        home: Rank,
+        /// Which one.
+        variable: u16,
+        /// What to add; not 0, so that the judge can tell the additions apart.
+        amount: u64,
+    },
+    /// The packet at the head of the wire from `from` reaches the NI of `to`.
+    Arrive {
+        /// Where the wire begins.
+        from: Rank,
+        /// Where it ends.
+        to: Rank,
+    },
+    /// The host of `at` re-injects the packet delivered first, if it must, and runs its upcall.
+    Process {
+        /// Whose host.
+        at: Rank,
+    },
+    /// The host of `at` releases the `index`-th of the packets that it keeps.
+    Release {
+        /// Whose host.
+        at: Rank,
+        /// Which packet.
+        index: usize,
+    },
+}
+
+impl Step {
+    /// Whether a program asks for this step; all others happen by themselves.
+    pub fn is_send(&self) -> bool {
+        matches!(self, Step::Unicast { .. } | Step::Multicast { .. } | Step::FetchAdd { .. })
+    }
+
+    /// The rank whose NI the step concerns.
+    pub fn rank(&self) -> Rank {
+        match *self {
+            Step::Unicast { from, .. }
+            | Step::Multicast { from, .. }
+            | Step::FetchAdd { from, .. } => from,
+            Step::Arrive { to, .. } => to,
+            Step::Process { at } | Step::Release { at, .. } => at,
+        }
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Step::Unicast { from, to } => write!(f, "{from} sends to {to}"),
+            Step::Multicast { from, group } => write!(f, "{from} sends to group {}", group.0),
+            Step::FetchAdd { from, home, variable, amount } => {
+                write!(f, "{from} adds {amount} to variable {variable} of {home}")
+            }
+            Step::Arrive { from, to } => write!(f, "a packet of {from} arrives at {to}"),
+            Step::Process { at } => write!(f, "the host of {at} processes a packet"),
+            Step::Release { at, index } => write!(f, "the host of {at} releases packet {index}"),
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! The world and the steps that change it.
+
+use crate::fault::Fault;
+use crate::host::Host;
+use crate::judge::Judge;
+use crate::ledger::{Buffer, HostPart, Ledger};
+use crate::sink::Sink;
+use crate::step::Step;
+use crate::wire::{Contents, Packet, Wires};
+use weft_protocol::invariants::i5_control_never_blocks;
+use weft_protocol::{Actions, Body, Forwarding, Ni, Settings};
+use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
+
+/// What a world is made of.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Ranks, window, preset and shape of trees.
+    pub settings: Settings,
+    /// Send buffers of each host: a host with none left cannot send.
+    pub send_buffers: usize,
+    /// The multicast groups besides the broadcast group, which is always there.
+    pub groups: Vec<Vec<Rank>>,
+}
+
+/// `N` NIs with their hosts and wires.
+#[derive(Debug)]
+pub struct World {
+    pub(crate) options: Options,
+    pub(crate) nis: Vec<Ni<u64>>,
+    pub(crate) hosts: Vec<Host>,
+    pub(crate) wires: Wires,
+    pub(crate) ledger: Ledger,
+    pub(crate) faults: Vec<Option<Fault>>,
+    judge: Judge,
+    steps: u64,
+}
+
+impl World {
+    /// A world in which nothing has been sent.
+    ///
+    /// # Panics
+    /// If one of the groups is none.
+    pub fn new(options: Options) -> Self {
+        let ranks = options.settings.ranks;
+        let mut nis: Vec<Ni<u64>> =
+            (0..ranks).map(|rank| Ni::new(Rank(rank), options.settings)).collect();
+        for ni in &mut nis {
+            for members in &options.groups {
+                ni.create_group(members).unwrap_or_else(|refused| panic!("{refused}"));
+            }
+        }
+        let ranks = nis.len();
+        World {
+            nis,
+            hosts: (0..ranks).map(|_| Host::new(options.send_buffers)).collect(),
+            wires: Wires::new(ranks),
+            ledger: Ledger::new(ranks),
+            faults: vec![None; ranks],
+            judge: Judge::default(),
+            steps: 0,
+            options,
+        }
+    }
+
+    /// All ranks.
+    pub fn ranks(&self) -> impl Iterator<Item = Rank> + use<> {
+        (0..self.options.settings.ranks).map(Rank)
+    }
+
+    /// What this world was made of.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// The NI of `rank`.
+    pub fn ni(&self, rank: Rank) -> &Ni<u64> {
+        &self.nis[rank.index()]
+    }
+
+    /// The host of `rank`.
+    pub fn host(&self, rank: Rank) -> &Host {
+        &self.hosts[rank.index()]
+    }
+
+    /// The packets between two ranks, the oldest first.
+    pub fn wire(&self, from: Rank, to: Rank) -> impl Iterator<Item = &Packet> {
+        self.wires.between(from, to).iter()
+    }
+
+    /// What programs have seen.
+    pub fn judge(&self) -> &Judge {
+        &self.judge
+    }
+
+    /// Steps taken so far.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// All steps that can happen by themselves now, in an order that depends on nothing else.
+    pub fn possible(&self) -> Vec<Step> {
+        let mut possible = Vec::new();
+        for from in self.ranks() {
+            for to in self.ranks().filter(|&to| !self.wires.between(from, to).is_empty()) {
+                possible.push(Step::Arrive { from, to });
+            }
+        }
+        for (at, host) in self.ranks().zip(&self.hosts) {
+            if !host.delivered.is_empty() && host.allows_upcalls() {
+                possible.push(Step::Process { at });
+            }
+            possible.extend((0..host.kept.len()).map(|index| Step::Release { at, index }));
+        }
+        possible
+    }
+
+    /// Whether `step` can happen now. A send can if its host has a free send buffer, or no
+    /// fetch-and-add outstanding.
+    pub fn is_possible(&self, step: &Step) -> bool {
+        let host = &self.hosts[step.rank().index()];
+        match *step {
+            Step::Unicast { .. } | Step::Multicast { .. } => host.free_send_buffers > 0,
+            Step::FetchAdd { .. } => host.fetching.is_none(),
+            Step::Arrive { from, to } => !self.wires.between(from, to).is_empty(),
+            Step::Process { .. } => !host.delivered.is_empty(),
+            Step::Release { index, .. } => index < host.kept.len(),
+        }
+    }
+
+    /// Lets `step` happen, and checks all invariants.
+    ///
+    /// # Panics
+    /// If an invariant is broken, with its name; or if `step` is not possible.
+    pub fn take(&mut self, step: Step) {
+        assert!(self.is_possible(&step), "'{step}' is not possible");
+        self.steps += 1;
+        match step {
+            Step::Unicast { from, to } => self.unicast(from, to),
+            Step::Multicast { from, group } => self.multicast(from, group),
+            Step::FetchAdd { from, home, variable, amount } => {
+                self.fetch_add(from, home, variable, amount);
+            }
+            Step::Arrive { from, to } => self.arrive(from, to),
+            Step::Process { at } => self.process(at),
+            Step::Release { at, index } => self.release(at, index),
+        }
+        self.check();
+    }
+
+    /// Nothing is under way: everything sent has been seen by all it was sent to, all buffers are
+    /// free, all credits are at home or owed.
+    pub fn assert_quiescent(&self) {
+        assert_eq!(self.possible(), [], "steps are possible");
+        self.judge.all_is_done();
+        assert!(self.ledger.is_empty(), "buffers are still lent: {:?}", self.ledger);
+        for sender in self.ranks() {
+            let (ni, host) = (self.ni(sender), self.host(sender));
+            assert!(ni.is_quiet(), "{sender:?} is not quiet");
+            assert_eq!(ni.shared_buffers(), 0);
+            assert_eq!(host.fetching, None, "{sender:?} never got its answer");
+            assert_eq!(host.free_send_buffers, self.options.send_buffers);
+            for receiver in self.ranks().filter(|&receiver| receiver != sender) {
+                let (held, _) = ni.outgoing(receiver);
+                let (_, owed) = self.ni(receiver).incoming(sender);
+                let window = self.options.settings.window_packets;
+                assert_eq!(held + owed, window, "credits of {sender:?} for {receiver:?}");
+            }
+        }
+    }
+
+    fn unicast(&mut self, from: Rank, to: Rank) {
+        let contents = self.judge.sends(TreeId::unicast(from), &[to]);
+        let (due, host) = if to == from {
+            (vec![], HostPart::Awaited)
+        } else {
+            self.ledger.pair_mut(from, to).due += 1;
+            (vec![to], HostPart::Done)
+        };
+        let buffer = self.fill_send_buffer(from, contents, due, host);
+        self.at(from, |ni, out| ni.unicast(to, buffer, contents.size, out));
+    }
+
+    fn multicast(&mut self, from: Rank, group: GroupId) {
+        let tree = TreeId::multicast(group, from);
+        let members = self.nis[from.index()].group(group).expect("no such group").members();
+        let others: Vec<Rank> = members.iter().copied().filter(|&member| member != from).collect();
+        let contents = self.judge.sends(tree, &others);
+        let children = self.children(tree, from);
+        self.due(from, &children);
+        let buffer = self.fill_send_buffer(from, contents, children, HostPart::Done);
+        self.at(from, |ni, out| ni.multicast(group, buffer, contents.size, out));
+    }
+
+    fn fetch_add(&mut self, from: Rank, home: Rank, variable: u16, amount: u64) {
+        assert!(amount > 0, "the judge tells additions apart by what they add");
+        self.hosts[from.index()].fetching = Some((home, variable, amount));
+        if home != from {
+            self.due(from, &[home]);
+        }
+        self.at(from, |ni, out| ni.fetch_and_add(home, variable, amount, out));
+    }
+
+    fn arrive(&mut self, from: Rank, to: Rank) {
+        let packet = self.wires.between_mut(from, to).pop_front().expect("an empty wire");
+        let Packet { header, body } = packet;
+        let received = match body {
+            Body::Buffer(contents) => self.data_arrives(from, to, &header, contents),
+            Body::FetchAdd { variable, amount } => {
+                // Served and free at once: the answer takes the credit along.
+                self.ledger.pair_mut(from, to).freed += 1;
+                Body::FetchAdd { variable, amount }
+            }
+            Body::Fetched(value) => Body::Fetched(value),
+            Body::Empty => Body::Empty,
+        };
+        let (outcome, answered) =
+            self.at(to, |ni, out| (ni.received(&header, received, out), out.answered));
+        if let Err(violation) = outcome {
+            panic!("all peers are correct, and yet {violation}");
+        }
+        if header.tag == Tag::FaRequest && !answered {
+            i5_control_never_blocks(Tag::FaReply);
+        }
+        if let Body::Buffer(number) = received {
+            self.ledger.dropped += self.ledger.was_dropped(number);
+        }
+    }
+
+    /// A packet fills a receive buffer, out of which its children in the tree are due a copy.
+    fn data_arrives(
+        &mut self,
+        from: Rank,
+        at: Rank,
+        header: &Header,
+        contents: Contents,
+    ) -> Body<u64> {
+        let due = match header.tag {
+            Tag::Mcast => self.children(header.tree, at),
+            _ => vec![],
+        };
+        if self.options.settings.preset.forwarding() == Forwarding::Ni {
+            self.due(at, &due);
+        }
+        let host = HostPart::Awaited;
+        Body::Buffer(self.ledger.lend(Buffer { at, from: Some(from), contents, due, host }))
+    }
+
+    fn process(&mut self, at: Rank) {
+        let host = &mut self.hosts[at.index()];
+        let mut delivery = host.delivered.pop_front().expect("nothing was delivered");
+        host.begin_upcall();
+        if delivery.wants_reinjection() {
+            let children = self.children(delivery.tree, at);
+            self.due(at, &children);
+            self.at(at, |ni, out| ni.reinject(&mut delivery, out));
+        }
+        let contents = self.ledger.used(delivery.buffer, at).contents;
+        self.judge.shown(at, delivery.tree, delivery.size, &contents);
+        let host = &mut self.hosts[at.index()];
+        host.kept.push(delivery);
+        host.end_upcall();
+    }
+
+    fn release(&mut self, at: Rank, index: usize) {
+        let delivery = self.hosts[at.index()].kept.remove(index);
+        let buffer = delivery.buffer;
+        self.ledger.used(buffer, at).host = HostPart::Done;
+        self.at(at, |ni, out| {
+            ni.released(delivery, out);
+            if out.strikes(Fault::FreeEarly) {
+                out.free(buffer);
+            }
+        });
+    }
+
+    fn fill_send_buffer(
+        &mut self,
+        at: Rank,
+        contents: Contents,
+        due: Vec<Rank>,
+        host: HostPart,
+    ) -> u64 {
+        self.hosts[at.index()].free_send_buffers -= 1;
+        self.ledger.lend(Buffer { at, from: None, contents, due, host })
+    }
+
+    /// The NI of `at` has one packet more to transmit to each of `receivers`.
+    fn due(&mut self, at: Rank, receivers: &[Rank]) {
+        for &receiver in receivers {
+            self.ledger.pair_mut(at, receiver).due += 1;
+        }
+    }
+
+    fn children(&self, tree: TreeId, at: Rank) -> Vec<Rank> {
+        let group = tree.group().and_then(|id| self.nis[at.index()].group(id));
+        group.map_or_else(Vec::new, |group| group.children(tree.root, at).collect())
+    }
+
+    /// Tells the NI of `rank` of an event, and carries out its actions.
+    fn at<T>(&mut self, rank: Rank, event: impl FnOnce(&mut Ni<u64>, &mut Sink<'_>) -> T) -> T {
+        let mut sink = Sink {
+            at: rank,
+            wires: &mut self.wires,
+            host: &mut self.hosts[rank.index()],
+            ledger: &mut self.ledger,
+            judge: &mut self.judge,
+            fault: &mut self.faults[rank.index()],
+            answered: false,
+        };
+        event(&mut self.nis[rank.index()], &mut sink)
+    }
+}

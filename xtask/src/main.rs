@@ -1,0 +1,63 @@
+//! Checks of this repository that a machine can make, run as `cargo run -p xtask -- tidy`.
+//!
+//! The rules are those of `STYLE.md` and `ARCHITECTURE.md`: which way dependencies point, where
+//! `unsafe` may be, how long a file or a function gets, what does not belong in a source. They
+//! read files and change none, and `cargo test` runs them too. Uses nothing of the rest of the
+//! tree, so that it builds when the rest does not.
+
+#![forbid(unsafe_code)]
+
+mod deny;
+mod tidy;
+
+use anyhow::{Context, Result, bail};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const HELP: &str = "\
+Checks of this repository.
+
+  cargo run -p xtask -- tidy    the rules of STYLE.md and ARCHITECTURE.md
+  cargo run -p xtask -- deny    licences, sources and advisories of what we depend on (deny.toml)";
+
+fn main() -> ExitCode {
+    match run(std::env::args().skip(1).collect()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: Vec<String>) -> Result<()> {
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments[..] {
+        ["tidy"] => report(&root()?),
+        ["deny"] => deny::run(&root()?),
+        ["help" | "--help" | "-h"] => {
+            println!("{HELP}");
+            Ok(())
+        }
+        [] => bail!("what is to be done?\n\n{HELP}"),
+        [unknown, ..] => bail!("there is no '{unknown}' with these arguments\n\n{HELP}"),
+    }
+}
+
+fn report(root: &Path) -> Result<()> {
+    let findings = tidy::tidy(root)?;
+    for finding in &findings {
+        println!("{finding}");
+    }
+    match findings.len() {
+        0 => Ok(()),
+        1 => bail!("the tree is not tidy: 1 finding"),
+        many => bail!("the tree is not tidy: {many} findings"),
+    }
+}
+
+/// The repository that this program was built from.
+fn root() -> Result<PathBuf> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    Ok(here.parent().context("xtask is in no repository")?.to_path_buf())
+}

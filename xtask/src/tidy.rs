@@ -1,0 +1,33 @@
+//! The rules, and the tree that they are applied to.
+
+mod finding;
+mod layers;
+mod lexer;
+mod manifest;
+mod sizes;
+mod tree;
+mod unsafety;
+mod words;
+
+use anyhow::Result;
+pub use finding::Finding;
+use std::path::Path;
+use tree::Tree;
+
+/// Everything that is not tidy in the repository at `root`, in the order of paths and lines.
+///
+/// # Errors
+/// If the tree cannot be read.
+pub fn tidy(root: &Path) -> Result<Vec<Finding>> {
+    let tree = Tree::read(root)?;
+    let mut findings = Vec::new();
+    layers::check(&tree, &mut findings);
+    unsafety::check(&tree, &mut findings);
+    sizes::check(&tree, &mut findings);
+    words::check(&tree, &mut findings);
+    findings.sort();
+    Ok(findings)
+}
+
+#[cfg(test)]
+mod tests;

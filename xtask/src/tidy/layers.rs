@@ -1,0 +1,207 @@
+//! The one rule: dependencies point one way.
+//!
+//! ```text
+//! apps -> systems -> messaging -> packet -> node -> { protocol, links } -> wire
+//! ```
+//! and only `node` joins protocol and link. Tests may depend on more, except that those of
+//! protocols and links need no node either.
+
+use super::finding::Finding;
+use super::manifest::{Arrow, Manifest};
+use super::tree::Tree;
+use Layer::*;
+
+/// What a crate is, by its folder.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Layer {
+    Apps,
+    AppKit,
+    Systems,
+    Messaging,
+    Packet,
+    Node,
+    Protocol,
+    Link,
+    LinkApi,
+    Conformance,
+    Wire,
+    Launch,
+    Facade,
+    Macros,
+    Bindings,
+    Cli,
+    Bench,
+    World,
+    Testing,
+    Xtask,
+}
+
+/// The layer of a crate in `folder`. **A new crate's folder is added here.**
+fn layer_of(folder: &str) -> Option<Layer> {
+    let (top, rest) = folder.split_once('/').unwrap_or((folder, ""));
+    Some(match (top, rest) {
+        ("apps", "kit") => AppKit,
+        ("apps", _) => Apps,
+        ("systems", _) => Systems,
+        ("messaging", "") => Messaging,
+        ("packet", "") => Packet,
+        ("node", "") => Node,
+        ("protocol", "") => Protocol,
+        ("links", "api") => LinkApi,
+        ("links", "conformance") => Conformance,
+        ("links", _) => Link,
+        ("wire", "") => Wire,
+        ("launch", "") => Launch,
+        ("bindings", "rust") => Facade,
+        ("bindings", "rust/macros") => Macros,
+        ("bindings", _) => Bindings,
+        ("cli", "") => Cli,
+        ("bench", _) => Bench,
+        ("testing", "world") => World,
+        ("testing", _) => Testing,
+        ("xtask", "") => Xtask,
+        _ => return None,
+    })
+}
+
+impl Layer {
+    /// The place in the data path, from top to bottom; `None` beside it.
+    fn height(self) -> Option<u8> {
+        Some(match self {
+            Apps | AppKit => 6,
+            Systems => 5,
+            Messaging => 4,
+            Packet => 3,
+            Node => 2,
+            Protocol | Link | LinkApi | Conformance => 1,
+            Wire => 0,
+            _ => return None,
+        })
+    }
+
+    fn is_link(self) -> bool {
+        matches!(self, Link | LinkApi | Conformance)
+    }
+
+    fn is_testing(self) -> bool {
+        matches!(self, World | Testing | Conformance)
+    }
+}
+
+/// Whether the crates of `from` may depend on those of `to`.
+fn may_use(from: Layer, to: Layer) -> bool {
+    match (from, to) {
+        (World | Testing, _) => true,
+        (_, Cli | World | Testing | Xtask) | (Xtask, _) => false,
+        (Conformance | Link, LinkApi) => true,
+        (_, Conformance) => false,
+        (Apps, AppKit) | (Apps | AppKit, Facade) | (Systems, Systems) => true,
+        (Launch, Wire) => true,
+        (Launch, to) => to.is_link(),
+        (Facade, Messaging | Packet | Node | Launch | Macros) => true,
+        (Facade, to) => to.is_link(),
+        (Bindings, Facade) => true,
+        (Bindings, to) => may_use(Facade, to),
+        (Cli | Bench, _) => true,
+        (from, to) => matches!((from.height(), to.height()), (Some(a), Some(b)) if a > b),
+    }
+}
+
+/// Whether the tests of `from` may depend on `to`: on anything, but those of protocols and links
+/// on nothing that joins the two, or they would no longer be tested without each other.
+fn tests_may_use(from: Layer, to: Layer) -> bool {
+    let below_node = matches!(to, Protocol | Wire | World | Macros) || to.is_link();
+    !(from == Protocol || from.is_link()) || below_node
+}
+
+/// Why an arrow is refused.
+fn reason(from: Layer, to: Layer, dev: bool) -> &'static str {
+    match (from, to) {
+        _ if dev => "protocols are tested without a network and links without a protocol",
+        (Protocol, to) if to.is_link() => {
+            "a protocol knows no link, so that it is tested without a network; only node joins them"
+        }
+        (from, Protocol) if from.is_link() => {
+            "a link moves frames and knows no protocol; only node joins them"
+        }
+        (from, to) if from.is_link() && to.is_link() => "a link knows links/api, and no other link",
+        (_, to) if to.is_testing() => {
+            "what users run does not contain tests; make it a dev-dependency"
+        }
+        (_, Cli | Xtask) => "a program is the end of a path; nothing builds on it",
+        (Xtask, _) => "the checks build when the rest of the tree does not",
+        (Apps | AppKit, Apps) => "applications stand alone; what they share is in apps/kit",
+        (Wire, _) => "wire is header layouts and nothing else",
+        (Launch, _) => "starting ranks takes wire and links; it works before there is a node",
+        (Facade | Bindings, _) => {
+            "a binding shows messaging, packet, node, launch and links to a language, and no more"
+        }
+        (Macros, _) => "macros write code for the facade and run none",
+        _ => {
+            "dependencies point one way: apps -> systems -> messaging -> packet -> node -> \
+             {protocol, links} -> wire, with bindings and launch beside"
+        }
+    }
+}
+
+/// Applies the rule to every manifest.
+pub fn check(tree: &Tree, findings: &mut Vec<Finding>) {
+    findings.extend(tree.malformed.iter().cloned());
+    let root = tree.manifests.iter().find(|manifest| manifest.folder.is_empty());
+    for manifest in tree.manifests.iter().filter(|manifest| manifest.is_package()) {
+        let Some(layer) = layer_of(&manifest.folder) else {
+            findings.push(unknown(manifest));
+            continue;
+        };
+        let arrows = manifest.arrows(root);
+        for arrow in &arrows {
+            findings.extend(refuse(manifest, layer, arrow));
+        }
+        findings.extend(refuse_join(manifest, layer, &arrows));
+    }
+}
+
+fn unknown(manifest: &Manifest) -> Finding {
+    Finding {
+        path: manifest.path(),
+        line: 1,
+        rule: "layers",
+        what: format!(
+            "no layer has the folder '{}'; add it to layer_of in xtask/src/tidy/layers.rs, and to \
+             ARCHITECTURE.md",
+            manifest.folder
+        ),
+        reason: "the tree is the architecture: a crate's folder says what it may depend on".into(),
+    }
+}
+
+fn refuse(manifest: &Manifest, from: Layer, arrow: &Arrow) -> Option<Finding> {
+    let to = layer_of(&arrow.to)?;
+    let allowed = may_use(from, to) || (arrow.dev && tests_may_use(from, to));
+    (!allowed).then(|| Finding {
+        path: manifest.path(),
+        line: arrow.line,
+        rule: "layers",
+        what: format!("{} must not depend on {}", manifest.folder, arrow.to),
+        reason: reason(from, to, arrow.dev).into(),
+    })
+}
+
+/// Above node, nothing depends on protocol and link at once.
+fn refuse_join(manifest: &Manifest, from: Layer, arrows: &[Arrow]) -> Option<Finding> {
+    let find = |is: fn(Layer) -> bool| {
+        arrows.iter().find(|arrow| !arrow.dev && layer_of(&arrow.to).is_some_and(is))
+    };
+    let protocol = find(|layer| layer == Protocol)?;
+    let link = find(Layer::is_link)?;
+    (from.height() > Node.height()).then(|| Finding {
+        path: manifest.path(),
+        line: link.line.max(protocol.line),
+        rule: "layers",
+        what: format!("{} joins {} and {}", manifest.folder, protocol.to, link.to),
+        reason: "only node joins protocol and link".into(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,71 @@
+//! The rules on this repository, and what the rules' own tests share.
+
+use super::*;
+use std::fs;
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+/// A made-up repository, gone when dropped.
+pub struct Repository {
+    folder: TempDir,
+}
+
+impl Repository {
+    /// A repository of these files.
+    pub fn new(files: &[(&str, &str)]) -> Self {
+        let repository = Repository { folder: TempDir::new().unwrap() };
+        for (path, text) in files {
+            let path = repository.folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        repository
+    }
+
+    pub fn tree(&self) -> Tree {
+        Tree::read(self.folder.path()).unwrap()
+    }
+
+    /// What `check` finds in it, as `path:line: what`.
+    pub fn finds(&self, check: fn(&Tree, &mut Vec<Finding>)) -> Vec<String> {
+        let mut findings = Vec::new();
+        check(&self.tree(), &mut findings);
+        findings.sort();
+        findings.iter().map(|f| format!("{}:{}: {}", f.path, f.line, f.what)).collect()
+    }
+}
+
+/// What `check` finds in a repository of these files.
+pub fn found(files: &[(&str, &str)], check: fn(&Tree, &mut Vec<Finding>)) -> Vec<String> {
+    Repository::new(files).finds(check)
+}
+
+#[test]
+fn this_repository_is_tidy() {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
+    let findings = tidy(&root).unwrap();
+    let lines: Vec<String> = findings.iter().map(Finding::to_string).collect();
+    assert!(lines.is_empty(), "\n{}", lines.join("\n"));
+}
+
+#[test]
+fn findings_are_sorted_and_give_place_rule_and_reason() {
+    let repository = Repository::new(&[
+        ("ARCHITECTURE.md", "## Modules that may use `unsafe`\n```\n```\n"),
+        (
+            "wire/Cargo.toml",
+            "[package]\nname = \"wire\"\n[dependencies]\nnode.path = \"../node\"\n",
+        ),
+        ("wire/src/lib.rs", "//! Wire.\n#![forbid(unsafe_code)]\nfn f() { g().unwrap() }\n"),
+        ("node/Cargo.toml", "[package]\nname = \"node\"\n"),
+    ]);
+    let findings = tidy(repository.folder.path()).unwrap();
+    let lines: Vec<String> = findings.iter().map(Finding::to_string).collect();
+    let expected = [
+        "wire/Cargo.toml:4: layers: wire must not depend on node. \
+         Why: wire is header layouts and nothing else.",
+        "wire/src/lib.rs:3: unwrap: unwrap() outside tests. \
+         Why: an error has a type and a message; what cannot fail says why with expect.",
+    ];
+    assert_eq!(lines, expected);
+}

@@ -1,0 +1,136 @@
+//! The files of the repository, read once.
+
+use super::finding::Finding;
+use super::lexer::{self, Split};
+use super::manifest::Manifest;
+use anyhow::{Context, Result};
+use std::fs;
+use std::path::Path;
+
+/// Hidden folders that are ours; all others belong to tools.
+const HIDDEN: [&str; 3] = [".cargo", ".ci", ".github"];
+/// What Cargo and others put into folders that can be made again.
+const CACHE_MARK: &str = "CACHEDIR.TAG";
+
+/// All text of the repository.
+pub struct Tree {
+    /// Every file that is UTF-8, by path.
+    pub files: Vec<File>,
+    /// Every Rust source.
+    pub sources: Vec<Source>,
+    /// Every manifest of a package, and the root's.
+    pub manifests: Vec<Manifest>,
+    /// Manifests that are none.
+    pub malformed: Vec<Finding>,
+}
+
+/// A text file.
+pub struct File {
+    /// From the root, with forward slashes.
+    pub path: String,
+    /// All of it.
+    pub text: String,
+}
+
+/// A Rust source.
+pub struct Source {
+    /// From the root, with forward slashes.
+    pub path: String,
+    /// What rules look at.
+    pub split: Split,
+    /// The code without items that are compiled for tests only; none in a test file.
+    pub shipped: String,
+}
+
+impl Tree {
+    /// Reads the tree at `root`.
+    ///
+    /// # Errors
+    /// If a folder or file cannot be read.
+    pub fn read(root: &Path) -> Result<Tree> {
+        let mut tree =
+            Tree { files: vec![], sources: vec![], manifests: vec![], malformed: vec![] };
+        tree.read_folder(root, "")?;
+        for file in &tree.files {
+            if file.path.ends_with(".rs") {
+                tree.sources.push(Source::new(file));
+            }
+            if file.path == "Cargo.toml" || file.path.ends_with("/Cargo.toml") {
+                match Manifest::parse(file) {
+                    Ok(manifest) => tree.manifests.push(manifest),
+                    Err(finding) => tree.malformed.push(finding),
+                }
+            }
+        }
+        Ok(tree)
+    }
+
+    /// The file at `path`.
+    pub fn file(&self, path: &str) -> Option<&File> {
+        self.files.iter().find(|file| file.path == path)
+    }
+
+    fn read_folder(&mut self, folder: &Path, path: &str) -> Result<()> {
+        let unreadable = || format!("cannot read {}", folder.display());
+        let mut entries = fs::read_dir(folder)
+            .and_then(Iterator::collect::<std::io::Result<Vec<_>>>)
+            .with_context(unreadable)?;
+        entries.sort_by_key(fs::DirEntry::file_name);
+        for entry in entries {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let inner = if path.is_empty() { name.clone() } else { format!("{path}/{name}") };
+            let kind = entry.file_type().with_context(unreadable)?;
+            if kind.is_dir() {
+                let ours = !name.starts_with('.') || HIDDEN.contains(&&*name);
+                if ours && !entry.path().join(CACHE_MARK).exists() {
+                    self.read_folder(&entry.path(), &inner)?;
+                }
+            } else if kind.is_file() && name != ".git" {
+                let bytes =
+                    fs::read(entry.path()).with_context(|| format!("cannot read {inner}"))?;
+                // What is not text, a figure say, is nobody's source.
+                self.files
+                    .extend(String::from_utf8(bytes).ok().map(|text| File { path: inner, text }));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Source {
+    fn new(file: &File) -> Self {
+        let split = lexer::split(&file.text);
+        let shipped = if is_test(&file.path) { String::new() } else { without_tests(&split.code) };
+        Source { path: file.path.clone(), split, shipped }
+    }
+
+    /// Whether this file holds tests and nothing else.
+    pub fn is_test(&self) -> bool {
+        is_test(&self.path)
+    }
+}
+
+/// Tests are in `tests.rs` or below a folder `tests`.
+fn is_test(path: &str) -> bool {
+    path.split('/').any(|part| part == "tests" || part == "tests.rs")
+}
+
+/// `code` with the items under `#[cfg(test)]` and its like blanked.
+fn without_tests(code: &str) -> String {
+    let mut shipped = code.to_owned();
+    for (start, _) in code.match_indices("#[cfg(") {
+        let Some(length) = code[start..].find(']') else { break };
+        let attribute = &code[start..start + length];
+        let for_tests = lexer::words(attribute, "test").next().is_some();
+        if for_tests && !attribute.contains("not(test") {
+            let end = lexer::end_of_item(code, start + length + 1);
+            // A blank for a byte, so that offsets stay.
+            let blank = code[start..end].bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' });
+            shipped.replace_range(start..end, &blank.collect::<String>());
+        }
+    }
+    shipped
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,94 @@
+//! Where `unsafe` may be: in the modules that `ARCHITECTURE.md` lists, and nowhere else.
+
+use super::finding::Finding;
+use super::lexer::{line_of, words};
+use super::manifest::Manifest;
+use super::tree::Tree;
+
+/// The page with the list, and the heading above it.
+const PAGE: &str = "ARCHITECTURE.md";
+const HEADING: &str = "Modules that may use `unsafe`";
+const FORBID: &str = "#![forbid(unsafe_code)]";
+
+/// Applies the rule to every source and every crate.
+pub fn check(tree: &Tree, findings: &mut Vec<Finding>) {
+    let listed = match tree.file(PAGE).map(|page| listed_modules(&page.text)) {
+        Some(Some(listed)) => listed,
+        missing => {
+            let what =
+                if missing.is_none() { "the page is missing" } else { "the list is missing" };
+            findings.push(Finding {
+                path: PAGE.into(),
+                line: 1,
+                rule: "unsafe",
+                what: format!("{what}: a fenced block under the heading '{HEADING}'"),
+                reason: "whoever reviews memory safety reads these modules and no others".into(),
+            });
+            vec![]
+        }
+    };
+    for source in &tree.sources {
+        if listed.iter().any(|module| contains(module, &source.path)) {
+            continue;
+        }
+        findings.extend(words(&source.split.code, "unsafe").map(|at| Finding {
+            path: source.path.clone(),
+            line: line_of(&source.split.code, at),
+            rule: "unsafe",
+            what: format!("unsafe in a module that {PAGE} does not list"),
+            reason: "unsafe code is in few modules, each small enough to be proved".into(),
+        }));
+    }
+    for manifest in tree.manifests.iter().filter(|manifest| manifest.is_package()) {
+        if !listed.iter().any(|module| owner(tree, module) == Some(&manifest.folder)) {
+            check_roots(tree, manifest, findings);
+        }
+    }
+}
+
+/// The lines of the first fenced block under the heading, one module each.
+fn listed_modules(page: &str) -> Option<Vec<String>> {
+    let mut lines = page.lines();
+    lines.find(|line| line.starts_with('#') && line.trim_start_matches('#').trim() == HEADING)?;
+    let mut section = lines.take_while(|line| !line.starts_with('#'));
+    section.find(|line| line.starts_with("```"))?;
+    let block = section.take_while(|line| !line.starts_with("```"));
+    Some(block.map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect())
+}
+
+/// Whether the file at `path` is `module` or one of the modules inside it.
+fn contains(module: &str, path: &str) -> bool {
+    let folder = module.strip_suffix("/mod.rs").or(module.strip_suffix(".rs")).unwrap_or(module);
+    path == module || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// The folder of the crate that the file at `path` belongs to: the innermost.
+fn owner<'a>(tree: &'a Tree, path: &str) -> Option<&'a String> {
+    let packages = tree.manifests.iter().filter(|manifest| manifest.is_package());
+    let around = packages.map(|manifest| &manifest.folder).filter(|folder| {
+        path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'))
+    });
+    around.max_by_key(|folder| folder.len())
+}
+
+/// Every crate root, library and programs, forbids `unsafe`.
+fn check_roots(tree: &Tree, manifest: &Manifest, findings: &mut Vec<Finding>) {
+    let src = format!("{}/src/", manifest.folder);
+    for source in &tree.sources {
+        let Some(name) = source.path.strip_prefix(&src) else { continue };
+        let program = name.strip_prefix("bin/").is_some_and(|name| !name.contains('/'));
+        let root = name == "lib.rs" || name == "main.rs" || program;
+        if root && !source.split.code.contains(FORBID) {
+            findings.push(Finding {
+                path: source.path.clone(),
+                line: 1,
+                rule: "unsafe",
+                what: format!("{FORBID} is missing"),
+                reason: "the compiler checks what this rule only guesses".into(),
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
