@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::messages::{BadMessage, Options, check_options};
 use crate::output::OutputPlan;
 use crate::program::{FindError, own_directory};
+use rustix::io::Errno;
 use weft_link_shm::{MAX_RANKS, Settings};
 
 /// Where ranks run.
@@ -116,7 +117,7 @@ pub enum LaunchError {
         error: io::Error,
     },
     /// A process cannot be started.
-    #[error("cannot start rank {rank} of {ranks}: {error}")]
+    #[error("cannot start rank {rank} of {ranks}: {error}{}", advice(error))]
     Spawn {
         /// The rank.
         rank: u16,
@@ -128,4 +129,13 @@ pub enum LaunchError {
     /// The launcher cannot prepare or wait.
     #[error("cannot watch over the ranks: {0}")]
     Watch(#[from] io::Error),
+}
+
+/// What to do about a system error that has one usual remedy.
+fn advice(error: &io::Error) -> &'static str {
+    match Errno::from_io_error(error) {
+        Some(Errno::MFILE) => "; raise the limit on open files: ulimit -n 1024",
+        Some(Errno::AGAIN) => "; raise the limit on processes: ulimit -u",
+        _ => "",
+    }
 }

@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::{launch, launch_words};
+use common::launch_words;
 use std::collections::BTreeSet;
-use std::path::Path;
+use weft_launch::{JobSpec, Settings, Verdict, run};
 
 #[test]
 fn a_daemon_of_a_rank_ends_with_the_job() {
@@ -17,11 +17,17 @@ fn a_daemon_of_a_rank_ends_with_the_job() {
 fn what_a_wrapper_leaves_in_the_background_ends_with_it() {
     let exe = env!("CARGO_BIN_EXE_weft-launch-testee");
     let script = format!("{exe} absent-named & echo pid $!; {exe} leave");
-    let job = launch(["-n", "2", "--program", "bash", "--", "-c", &script]);
-    assert_eq!(job.status, 0, "{job:?}");
-    let processes: BTreeSet<_> = job.processes().into_iter().collect();
-    assert_eq!(processes.len(), 4, "{job:?}");
+    // In this process, which does not adopt: only the group of the wrapper leads to what it left.
+    let directory = tempfile::tempdir().unwrap();
+    let mut spec = JobSpec::new(Settings::new(1), "bash");
+    spec.arguments = vec!["-c".into(), script.into()];
+    spec.starter = exe.into();
+    spec.output.directory = Some(directory.path().into());
+    assert_eq!(run(&spec).unwrap().verdict, Verdict::Completed);
+    let out = std::fs::read_to_string(directory.path().join("rank-0.out")).unwrap();
+    let processes: BTreeSet<_> = common::processes_in(&out).into_iter().collect();
+    assert_eq!(processes.len(), 2, "{out}");
     for process in processes {
-        assert!(!Path::new(&format!("/proc/{process}")).exists(), "{job:?}");
+        common::wait_until_gone(process);
     }
 }

@@ -65,3 +65,13 @@ fn a_reader_that_stops_reading_ends_the_job() {
     assert_eq!((status, err.as_str()), (128 + 13, ""));
     job.assert_ranks_gone();
 }
+
+#[test]
+fn a_reader_that_is_slow_does_not_keep_a_loss_from_being_noticed() {
+    let mut job = Running::start("-n 2 lines=100000000 spin", 2);
+    // Nobody reads now, so the first rank and the launcher soon cannot write.
+    job.kill_rank(1);
+    job.wait_for_ranks();
+    job.out = None;
+    assert_eq!(job.wait().0, 128 + 9);
+}

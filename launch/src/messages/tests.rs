@@ -52,7 +52,11 @@ proptest! {
     }
 
     #[test]
-    fn a_changed_byte_never_breaks_the_rules(welcome in any_welcome(), at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+    fn a_changed_byte_never_breaks_the_rules(
+        welcome in any_welcome(),
+        at in any::<prop::sample::Index>(),
+        byte in any::<u8>(),
+    ) {
         let mut bytes = welcome.emit();
         let at = at.index(bytes.len());
         bytes[at] = byte;

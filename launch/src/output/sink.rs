@@ -22,6 +22,8 @@ pub(crate) struct Sink {
     queue: VecDeque<u8>,
     /// The stream that has begun a line and not ended it.
     unfinished: Option<usize>,
+    /// The stream whose piece ended in a carriage return, which a line feed may follow.
+    returned: Option<usize>,
 }
 
 impl Sink {
@@ -42,7 +44,7 @@ impl Sink {
     }
 
     fn new(target: OwnedFd) -> Self {
-        Sink { target: Some(target), queue: VecDeque::new(), unfinished: None }
+        Sink { target: Some(target), queue: VecDeque::new(), unfinished: None, returned: None }
     }
 
     /// Whether more may be read from the ranks.
@@ -62,17 +64,17 @@ impl Sink {
         if self.target.is_none() {
             return;
         }
-        match self.unfinished {
-            Some(begun) if begun == stream => {}
-            Some(_) => {
-                self.queue.push_back(b'\n');
-                self.queue.extend(label.as_bytes());
-            }
-            None => self.queue.extend(label.as_bytes()),
+        let ends_own_return = self.returned == Some(stream) && piece == b"\n";
+        if self.unfinished.is_some_and(|begun| begun != stream) {
+            self.queue.push_back(b'\n');
+        }
+        if self.unfinished != Some(stream) && !ends_own_return {
+            self.queue.extend(label.as_bytes());
         }
         self.queue.extend(piece);
-        let ended = matches!(piece.last(), Some(b'\n' | b'\r'));
-        self.unfinished = (!ended).then_some(stream);
+        let last = piece.last();
+        self.unfinished = (!matches!(last, Some(b'\n' | b'\r'))).then_some(stream);
+        self.returned = (last == Some(&b'\r')).then_some(stream);
     }
 
     /// Ends the last line, if it has no end.

@@ -10,8 +10,10 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process, pidfd_open, waitid,
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process, pidfd_open, pidfd_send_signal,
+    waitid,
 };
 
 /// What a job left on paper.
@@ -25,7 +27,7 @@ pub struct Finished {
 impl Finished {
     /// The numbers of the processes that have named themselves.
     pub fn processes(&self) -> Vec<i32> {
-        self.out.lines().filter_map(process_in).collect()
+        processes_in(&self.out)
     }
 
     /// Asserts that all of `count` named processes are gone, without any wait: nothing is left behind.
@@ -66,7 +68,7 @@ pub struct Running {
     /// What it writes; `None` once nobody reads it any more.
     pub out: Option<BufReader<ChildStdout>>,
     /// Readable once the process has ended.
-    ranks: Vec<OwnedFd>,
+    ranks: Vec<(i32, OwnedFd)>,
 }
 
 impl Running {
@@ -86,7 +88,7 @@ impl Running {
         while ranks.len() < count {
             let mut line = String::new();
             assert_ne!(out.read_line(&mut line).unwrap(), 0, "the job ended early");
-            ranks.extend(process_in(&line).map(watch));
+            ranks.extend(process_in(&line).map(|process| (process, watch(process))));
         }
         Running { launcher, out: Some(out), ranks }
     }
@@ -120,14 +122,29 @@ impl Running {
         (status.code().or(status.signal().map(|signal| -signal)).unwrap(), err)
     }
 
+    /// Kills the rank that named itself as the `number`-th.
+    pub fn kill_rank(&self, number: usize) {
+        pidfd_send_signal(&self.ranks[number].1, Signal::KILL).unwrap();
+    }
+
+    /// Waits until every rank is stopped.
+    pub fn wait_until_ranks_stopped(&self) {
+        for (process, _) in &self.ranks {
+            let stat = || fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
+            while !stat().contains(") T ") {
+                std::thread::yield_now();
+            }
+        }
+    }
+
     /// Asserts that every rank that has named itself has ended already.
     pub fn assert_ranks_gone(&self) {
-        assert!(self.ranks.iter().all(|rank| has_ended(rank, 0)));
+        assert!(self.ranks.iter().all(|(_, rank)| has_ended(rank, 0)));
     }
 
     /// Waits until every rank that has named itself has ended.
     pub fn wait_for_ranks(&self) {
-        assert!(self.ranks.iter().all(|rank| has_ended(rank, 60)));
+        assert!(self.ranks.iter().all(|(_, rank)| has_ended(rank, 60)));
     }
 }
 
@@ -136,6 +153,19 @@ impl Drop for Running {
         // Gone already in most tests.
         let _ = self.launcher.kill();
         let _ = self.launcher.wait();
+    }
+}
+
+/// The numbers of the processes that have named themselves in this text.
+pub fn processes_in(text: &str) -> Vec<i32> {
+    text.lines().filter_map(process_in).collect()
+}
+
+/// Waits until a process that may be nobody's child has ended.
+pub fn wait_until_gone(process: i32) {
+    match pidfd_open(Pid::from_raw(process).unwrap(), PidfdFlags::empty()) {
+        Ok(process) => assert!(has_ended(&process, 60)),
+        Err(error) => assert_eq!(error, Errno::SRCH),
     }
 }
 

@@ -35,7 +35,9 @@ fn what_is_too_long_is_passed_on_in_parts() {
 
 proptest! {
     #[test]
-    fn no_byte_is_lost_or_moved(arrivals in vec(vec(prop_oneof![Just(b'\n'), Just(b'\r'), any::<u8>()], 0..50), 0..20)) {
+    fn no_byte_is_lost_or_moved(
+        arrivals in vec(vec(prop_oneof![Just(b'\n'), Just(b'\r'), any::<u8>()], 0..50), 0..20),
+    ) {
         let borrowed: Vec<&[u8]> = arrivals.iter().map(Vec::as_slice).collect();
         let pieces = pieces_of(&borrowed);
         prop_assert_eq!(pieces.concat(), arrivals.concat());

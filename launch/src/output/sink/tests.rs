@@ -26,8 +26,10 @@ fn labels_begin_lines_and_nothing_else() {
         (0, "[0] ", b"begun"),
         (0, "[0] ", b" and ended\n"),
         (1, "[1] ", b"10%\r"),
+        (1, "[1] ", b"20%\r"),
+        (1, "[1] ", b"\n"),
     ]);
-    assert_eq!(bytes, b"[0] whole\n[0] begun and ended\n[1] 10%\r");
+    assert_eq!(bytes, b"[0] whole\n[0] begun and ended\n[1] 10%\r[1] 20%\r\n");
 }
 
 #[test]
