@@ -124,20 +124,26 @@ impl Engine {
     pub fn progress(&self) -> Result<bool> {
         let mut any = false;
         for _ in 0..64 {
-            if !self.packets.poll()? {
+            if !self.step()? {
                 break;
             }
             any = true;
         }
-        Ok(any | self.run_handlers()?)
+        Ok(any)
+    }
+
+    /// Takes one packet from the network, and runs handlers that have something now.
+    fn step(&self) -> Result<bool> {
+        Ok(self.packets.poll()? | self.run_handlers()?)
     }
 
     /// Makes progress until `done` returns something.
     pub(crate) fn wait<T>(&self, mut done: impl FnMut(&Self) -> Result<Option<T>>) -> Result<T> {
         let mut outcome = None;
         self.packets.wait(&mut || {
+            // One packet, then look: what is waited for should not pile up behind it.
             let looked = match done(self) {
-                Ok(None) => self.progress(),
+                Ok(None) => self.step(),
                 Ok(Some(found)) => {
                     outcome = Some(Ok(found));
                     return Ok(Step::Done);

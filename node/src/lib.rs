@@ -25,7 +25,7 @@ mod watch;
 pub use error::{Error, Result};
 pub use node::{AnyNode, Arrival, Destination, Node, Statistics, USER_VARIABLES, Upcall, Upcalls};
 pub use wait::{Look, Step, WaitPolicy};
-pub use watch::{DEFAULT_INTERRUPT_DELAY, WatchThread};
+pub use watch::{WatchThread, default_interrupt_delay};
 
 // What the layers above need of the two that only this one joins.
 pub use weft_link::bell::{Cause, Loss};

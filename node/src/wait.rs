@@ -32,7 +32,7 @@ impl WaitPolicy {
     /// The policy for a job with `ranks` ranks on a host with `cores` cores.
     pub fn for_ranks(ranks: usize, cores: usize) -> Self {
         if ranks <= cores {
-            WaitPolicy { spins: 2000, yield_for: Duration::from_micros(200) }
+            WaitPolicy { spins: 300, yield_for: Duration::from_micros(200) }
         } else {
             WaitPolicy { spins: 0, yield_for: Duration::from_micros(500) }
         }
@@ -42,7 +42,8 @@ impl WaitPolicy {
 /// What a waiting thread does next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pace {
-    Spin,
+    /// Pause this often. The other thread of this core may need it, and does once a wait is long.
+    Spin(u32),
     Yield,
     Sleep,
 }
@@ -62,7 +63,7 @@ impl Pacer {
     fn idle(&mut self) -> Pace {
         self.idle = self.idle.saturating_add(1);
         if self.idle <= self.policy.spins {
-            return Pace::Spin;
+            return Pace::Spin(if self.idle < 50 { 1 } else { 16 });
         }
         let now = Instant::now();
         let since = *self.since.get_or_insert(now);
@@ -88,7 +89,7 @@ pub fn wait(
         let mut found = step()?;
         if found == Step::Idle {
             match pacer.idle() {
-                Pace::Spin => std::hint::spin_loop(),
+                Pace::Spin(pauses) => (0..pauses).for_each(|_| std::hint::spin_loop()),
                 Pace::Yield => std::thread::yield_now(),
                 Pace::Sleep => found = sleep(step)?,
             }

@@ -13,9 +13,19 @@ use weft_link::Link;
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_protocol::watchdog::{Verdict, Watchdog};
 
-/// The default delay between an arrival and an interrupt: about twice what a wake-up across cores
-/// costs, so that a host that polls at all is never interrupted (`docs/internals/performance.md`).
-pub const DEFAULT_INTERRUPT_DELAY: Duration = Duration::from_micros(70);
+/// The delay between an arrival and an interrupt for a job with `ranks` ranks on `cores` cores,
+/// unless the user asks for another (`docs/internals/performance.md` has the measurements).
+///
+/// With a core for each rank, about twice what a wake-up across cores costs: a host that polls at
+/// all is not interrupted. Where ranks share cores, a host that does not poll is most likely just
+/// not running, and an interrupt would only take the core from another rank; so the delay is then
+/// about what the scheduler gives to one at a time.
+pub fn default_interrupt_delay(ranks: usize, cores: usize) -> Duration {
+    match ranks <= cores {
+        true => Duration::from_micros(70),
+        false => Duration::from_millis(2),
+    }
+}
 
 /// While the host polls, the delay grows up to this many times.
 const MOST_DELAYS: u32 = 8;

@@ -3,7 +3,6 @@
 //! All trees of a group are the tree of its first member, renumbered (thesis 4.2.6), so nothing is
 //! stored per tree: who my parent and children are follows from my position relative to the root.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 use weft_wire::Rank;
@@ -94,11 +93,15 @@ impl FromStr for Shape {
     }
 }
 
+/// Stands in for the place of a rank that is not in a group.
+const NOT_A_MEMBER: u16 = u16::MAX;
+
 /// A multicast group: a fixed set of ranks, created before the first packet (thesis 3.1.3).
 #[derive(Debug, Clone)]
 pub struct Group {
     members: Vec<Rank>,
-    positions: BTreeMap<Rank, usize>,
+    /// Each rank's place in `members`; `None` if that is its number, as in the broadcast group.
+    places: Option<Vec<u16>>,
     shape: Shape,
 }
 
@@ -108,19 +111,20 @@ impl Group {
     /// # Errors
     /// [`GroupError`] if `members` is empty, names a rank twice, or one outside the job.
     pub fn new(members: &[Rank], shape: Shape, ranks: usize) -> Result<Self, GroupError> {
-        let mut positions = BTreeMap::new();
-        for (position, &member) in members.iter().enumerate() {
-            if member.index() >= ranks {
-                return Err(GroupError::OutsideJob { member, ranks });
-            }
-            if positions.insert(member, position).is_some() {
-                return Err(GroupError::Twice(member));
+        let mut places = vec![NOT_A_MEMBER; ranks];
+        for (place, &member) in members.iter().enumerate() {
+            match places.get_mut(member.index()) {
+                None => return Err(GroupError::OutsideJob { member, ranks }),
+                Some(taken) if *taken != NOT_A_MEMBER => return Err(GroupError::Twice(member)),
+                Some(free) => *free = place as u16,
             }
         }
         if members.is_empty() {
             return Err(GroupError::Empty);
         }
-        Ok(Group { members: members.to_vec(), positions, shape })
+        let everyone = members.len() == ranks && members.is_sorted();
+        let places = (!everyone).then_some(places);
+        Ok(Group { members: members.to_vec(), places, shape })
     }
 
     /// The members, in their numbering.
@@ -130,7 +134,7 @@ impl Group {
 
     /// Whether `rank` is a member.
     pub fn contains(&self, rank: Rank) -> bool {
-        self.positions.contains_key(&rank)
+        self.place(rank).is_some()
     }
 
     /// The `i`-th child of `member` in the tree of `root`; `None` if there is none, or if either
@@ -171,14 +175,23 @@ impl Group {
     }
 
     fn position(&self, root: Rank, member: Rank) -> Option<(usize, usize)> {
-        let base = *self.positions.get(&root)?;
-        let position = *self.positions.get(&member)?;
+        let (base, place) = (self.place(root)?, self.place(member)?);
         let n = self.members.len();
-        Some((base, (position + n - base) % n))
+        Some((base, if place >= base { place - base } else { place + n - base }))
+    }
+
+    #[inline]
+    fn place(&self, rank: Rank) -> Option<usize> {
+        let Some(places) = &self.places else {
+            return (rank.index() < self.members.len()).then_some(rank.index());
+        };
+        let place = *places.get(rank.index())?;
+        (place != NOT_A_MEMBER).then_some(usize::from(place))
     }
 
     fn member_at(&self, position: usize) -> Rank {
-        self.members[position % self.members.len()]
+        let n = self.members.len();
+        self.members[if position < n { position } else { position - n }]
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use weft_launch::{Membership, PEER_LOST};
 use weft_link_shm::{Settings, Shm, create_segments};
-use weft_node::{DEFAULT_INTERRUPT_DELAY, Node, Preset, Shape, WaitPolicy, WatchThread};
+use weft_node::{Node, Preset, Shape, WaitPolicy, WatchThread, default_interrupt_delay};
 use weft_packet::{Loss, Packets, Rank};
 
 /// How long a program has to notice the loss of a rank by itself, through an error, before the
@@ -40,7 +40,9 @@ impl Session {
             preset: options.preset,
             shape: options.shape,
         };
-        let policy = WaitPolicy::for_ranks(usize::from(settings.ranks), options.cores);
+        let (ranks, cores) = (usize::from(settings.ranks), options.cores);
+        let policy = WaitPolicy::for_ranks(ranks, cores);
+        let delay = options.interrupt_delay.unwrap_or(default_interrupt_delay(ranks, cores));
         let node = Arc::new(Node::new(rank, protocol, link, policy));
         let packets = Packets::new(Arc::clone(&node) as Arc<_>);
         Ok(Session {
@@ -48,7 +50,7 @@ impl Session {
             window_packets: settings.window_packets,
             membership: membership.map(Arc::new),
             node,
-            delay: options.interrupt_delay,
+            delay,
         })
     }
 
@@ -104,7 +106,7 @@ fn end_as_victim(membership: Option<&Membership>, loss: Loss) {
 struct Options {
     preset: Preset,
     shape: Shape,
-    interrupt_delay: Duration,
+    interrupt_delay: Option<Duration>,
     /// Cores that the job's ranks share on this host.
     cores: usize,
 }
@@ -115,7 +117,7 @@ impl Options {
         let mut options = Options {
             preset: Preset::default(),
             shape: Shape::Flat,
-            interrupt_delay: DEFAULT_INTERRUPT_DELAY,
+            interrupt_delay: None,
             cores: std::thread::available_parallelism()?.get(),
         };
         let Some(member) = membership else { return Ok(options) };
@@ -127,7 +129,8 @@ impl Options {
             options.shape = parse("tree", value)?;
         }
         if let Some(value) = given("interrupt-delay-us") {
-            options.interrupt_delay = Duration::from_micros(parse("interrupt-delay-us", value)?);
+            let delay = Duration::from_micros(parse("interrupt-delay-us", value)?);
+            options.interrupt_delay = Some(delay);
         }
         if let Some(value) = given("cores") {
             options.cores = parse("cores", value)?;

@@ -66,21 +66,32 @@ impl Pool {
         }
     }
 
-    /// Takes back what all readers have given back, oldest first. A frame that a reader keeps for
-    /// long moves to the end, so that it does not hide those behind it.
+    /// Takes back frames that all readers have given back, in the order in which they went away.
+    ///
+    /// Looking costs a cache miss, so this stops at the first that is not back. Only if no frame
+    /// is free at all are those behind it looked at: a reader may keep one for long.
     fn reclaim(&mut self) {
-        for _ in 0..self.away.len() {
-            let Some(frame) = self.away.pop_front() else { return };
-            if self.is_back(frame) {
-                self.readers[frame as usize] = 0;
-                self.free.push(frame);
-            } else {
-                self.away.push_back(frame);
-                if !self.free.is_empty() {
-                    return;
+        while let Some(&frame) = self.away.front()
+            && self.is_back(frame)
+        {
+            self.away.pop_front();
+            self.take_back(frame);
+        }
+        if self.free.is_empty() {
+            for _ in 0..self.away.len() {
+                let Some(frame) = self.away.pop_front() else { return };
+                if self.is_back(frame) {
+                    self.take_back(frame);
+                } else {
+                    self.away.push_back(frame);
                 }
             }
         }
+    }
+
+    fn take_back(&mut self, frame: u32) {
+        self.readers[frame as usize] = 0;
+        self.free.push(frame);
     }
 
     fn is_back(&self, frame: u32) -> bool {
