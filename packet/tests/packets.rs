@@ -155,7 +155,10 @@ fn kept_packets_stay_as_they_are_and_hold_their_credits() {
 #[test]
 fn an_upcall_may_send_and_upcalls_never_nest() {
     let gate = Gate::default();
-    Job::new(2).packets(|packets| {
+    let mut job = Job::new(2);
+    // All packets of both ranks may be on their way at once: see `Packets::on_packet`.
+    job.memory.frames = 120;
+    job.packets(|packets| {
         let (inside, echoed) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let (handle, count) = (packets.clone(), Arc::clone(&echoed));
         packets.on_packet(move |packet| {

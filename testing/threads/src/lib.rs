@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 use weft_link::wrap::Plain;
 use weft_link::{Link, bell::Loss};
@@ -50,6 +51,7 @@ impl Job {
         program: impl Fn(C) -> T + Sync,
     ) -> Vec<T> {
         let segments = create_segments(&self.memory).expect("shared memory can be made");
+        let _limit = TimeLimit::start(self);
         std::thread::scope(|scope| {
             let ranks: Vec<_> = (0..self.memory.ranks)
                 .map(|rank| {
@@ -98,6 +100,31 @@ impl Job {
             WatchThread::start(node, delay, interrupt, |_| {}).expect("a thread can start")
         });
         program(client)
+    }
+}
+
+/// Ends the test process if a job takes for ever: a deadlock should fail, not hang.
+struct TimeLimit(Sender<()>);
+
+impl TimeLimit {
+    const LIMIT: Duration = Duration::from_secs(120);
+
+    fn start(job: Job) -> Self {
+        let (done, ended) = channel();
+        std::thread::spawn(move || {
+            if ended.recv_timeout(Self::LIMIT) == Err(RecvTimeoutError::Timeout) {
+                eprintln!("ranks of this job wait for one another for ever: {job:?}");
+                std::process::abort();
+            }
+        });
+        TimeLimit(done)
+    }
+}
+
+impl Drop for TimeLimit {
+    fn drop(&mut self) {
+        // If nobody listens any more, the process is about to end anyway.
+        let _ = self.0.send(());
     }
 }
 
