@@ -62,6 +62,9 @@ pub struct Spec {
     /// Samples of each thing measured
     #[arg(long, default_value_t = 301)]
     pub rounds: usize,
+    /// The link to measure
+    #[arg(long, default_value = "auto", value_parser = ["auto", "shm"])]
+    pub link: String,
     /// Print one JSON object a line
     #[arg(long)]
     pub json: bool,
