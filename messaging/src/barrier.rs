@@ -50,4 +50,17 @@ impl Barrier {
         }
         Ok(())
     }
+
+    /// The last barrier: returns when all ranks are done and this one has nothing left to send.
+    ///
+    /// What waits for credits would end with its process. So everything leaves while the others
+    /// are still there to take it, and then whatever the barrier itself has sent.
+    ///
+    /// # Errors
+    /// A lost rank.
+    pub fn leave(&self) -> Result<()> {
+        self.engine.flush()?;
+        self.wait()?;
+        self.engine.flush()
+    }
 }

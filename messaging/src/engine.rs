@@ -162,6 +162,14 @@ impl Engine {
         outcome.unwrap_or_else(|| unreachable!("the wait ended with an outcome"))
     }
 
+    /// Makes progress until every message sent from here has left this rank.
+    ///
+    /// # Errors
+    /// As [`Self::progress`].
+    pub fn flush(&self) -> Result<()> {
+        self.wait(|engine| Ok(engine.packets.is_flushed().then_some(())))
+    }
+
     /// What this layer and those below have done.
     pub fn statistics(&self) -> Statistics {
         let mut statistics = self.state.enter().statistics;

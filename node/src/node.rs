@@ -150,6 +150,8 @@ pub trait AnyNode: Send + Sync {
     /// # Errors
     /// The first error of `step`.
     fn wait(&self, step: &mut Look<'_>) -> Result<()>;
+    /// Whether everything launched here has left: nothing waits for a credit.
+    fn is_flushed(&self) -> bool;
     /// Turns interrupts off until as many calls of [`Self::interrupts_on`].
     fn interrupts_off(&self);
     /// Undoes one [`Self::interrupts_off`].
@@ -433,6 +435,10 @@ impl<L: Link> AnyNode for Node<L> {
 
     fn wait(&self, step: &mut Look<'_>) -> Result<()> {
         wait(self.policy, step, &mut |step| self.sleep(step))
+    }
+
+    fn is_flushed(&self) -> bool {
+        self.inner.enter().ni.blocked() == 0
     }
 
     fn interrupts_off(&self) {

@@ -120,6 +120,20 @@ impl Packets {
         self.node.wait(step)
     }
 
+    /// Whether every packet launched here has left.
+    pub fn is_flushed(&self) -> bool {
+        self.node.is_flushed()
+    }
+
+    /// Polls until every packet launched here has left, which takes receivers that release what they
+    /// got. A rank that ends with packets unsent takes them with it.
+    ///
+    /// # Errors
+    /// As [`Self::poll`].
+    pub fn flush(&self) -> Result<()> {
+        self.poll_until(|| self.is_flushed())
+    }
+
     /// Keeps interrupts off until the guard is dropped. Costs a write to memory.
     pub fn interrupts_off(&self) -> InterruptsOff<'_> {
         self.node.interrupts_off();

@@ -241,6 +241,11 @@ impl<B: Copy> Ni<B> {
         (incoming.buffered(), incoming.owed())
     }
 
+    /// Transmissions that wait for a credit now, to whatever peer.
+    pub fn blocked(&self) -> usize {
+        self.peers.iter().map(|peer| peer.outgoing.blocked()).sum()
+    }
+
     /// Buffers that have several destinations or owners now.
     pub fn shared_buffers(&self) -> usize {
         self.holders.len()

@@ -175,12 +175,13 @@ impl PacketJob {
         self.session.packets()
     }
 
-    /// Ends this rank's part cleanly. All ranks must be done with it: its packets are not read any
-    /// more.
+    /// Ends this rank's part cleanly, once all its packets have left. All ranks must be done with it:
+    /// packets for it are not read any more.
     ///
     /// # Errors
     /// The launcher is gone.
     pub fn leave(self) -> Result<()> {
+        self.packets().flush()?;
         self.session.leave()
     }
 }

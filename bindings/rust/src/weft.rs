@@ -203,12 +203,12 @@ impl Weft {
         self.job.engine.packets()
     }
 
-    /// Waits until all ranks leave, then tells the launcher that this one ended cleanly.
+    /// Waits until all that this rank has sent has left it and all ranks leave, then tells the launcher that this one ended cleanly.
     ///
     /// # Errors
     /// A lost rank.
     pub fn leave(&self) -> Result<()> {
-        self.barrier()?;
+        self.job.barrier.leave()?;
         self.job.session.leave()
     }
 }
