@@ -21,7 +21,8 @@ pub(crate) type Handler = Box<dyn FnMut(Message) + Send>;
 pub struct Engine {
     packets: Packets,
     state: Biased<State>,
-    window: usize,
+    /// Packets of one sender that stay in link memory before more are copied out.
+    keep_at_most: usize,
     this: Weak<Engine>,
 }
 
@@ -93,13 +94,12 @@ pub(crate) enum Part {
 }
 
 impl Engine {
-    /// Messages over `packets`, of which every pair has `window` in flight. Takes the packet
-    /// upcall for itself.
-    pub fn new(packets: Packets, window: u16) -> Arc<Self> {
+    /// Messages over `packets`. Takes the packet upcall for itself.
+    pub fn new(packets: Packets) -> Arc<Self> {
         let engine = Arc::new_cyclic(|this: &Weak<Engine>| Engine {
             state: Biased::new(State { kept: vec![0; packets.size()], ..State::default() }),
+            keep_at_most: packets.in_flight() / 2,
             packets,
-            window: usize::from(window),
             this: this.clone(),
         });
         let this = Arc::downgrade(&engine);
@@ -333,7 +333,7 @@ impl Engine {
     fn keep(&self, packet: Packet<'_>) -> Part {
         let from = packet.source();
         let mut state = self.state.enter();
-        let crowded = state.kept[from.index()] >= self.window / 2;
+        let crowded = state.kept[from.index()] >= self.keep_at_most;
         if crowded && state.copied_bytes < COPY_LIMIT_BYTES {
             state.copied_bytes += packet.len();
             state.statistics.packets_copied_out += 1;

@@ -34,10 +34,9 @@ impl Member {
 
 /// Runs `program` on every rank of `job`; all of them leave together.
 fn run<T: Send>(job: Job, program: impl Fn(&Member) -> T + Sync) -> Vec<T> {
-    let window = job.memory.window_packets;
     job.run(
         |packets| {
-            let engine = Engine::new(packets, window);
+            let engine = Engine::new(packets);
             let interrupted = Arc::clone(&engine);
             let interrupt = move || {
                 let _ = interrupted.progress();

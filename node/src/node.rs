@@ -94,6 +94,7 @@ pub struct Node<L: Link> {
     policy: WaitPolicy,
     local: Rank,
     ranks: usize,
+    window_packets: usize,
     /// How many guards keep interrupts off.
     interrupts_off: AtomicU32,
     packets_processed: AtomicU64,
@@ -110,6 +111,8 @@ pub trait AnyNode: Send + Sync {
     fn ranks(&self) -> usize;
     /// What the link promises.
     fn capabilities(&self) -> &Capabilities;
+    /// Credits of each ordered pair: `W`.
+    fn window_packets(&self) -> usize;
     /// Installs the client's function for arriving packets.
     fn set_upcall(&self, upcall: Upcall);
     /// A frame to fill, and where its bytes are. Blocks, draining, while all are on their way.
@@ -177,6 +180,7 @@ impl<L: Link> Node<L> {
             policy,
             local,
             ranks: usize::from(settings.ranks),
+            window_packets: usize::from(settings.window_packets),
             interrupts_off: AtomicU32::new(0),
             packets_processed: AtomicU64::new(0),
             interrupts: AtomicU64::new(0),
@@ -328,6 +332,10 @@ impl<L: Link> AnyNode for Node<L> {
 
     fn capabilities(&self) -> &Capabilities {
         &self.capabilities
+    }
+
+    fn window_packets(&self) -> usize {
+        self.window_packets
     }
 
     fn set_upcall(&self, upcall: Upcall) {

@@ -55,6 +55,12 @@ impl Packets {
         self.node.capabilities().max_payload
     }
 
+    /// Packets that this rank can have under way to one other at once: it has so many credits, or so
+    /// many frames to fill, whichever is less.
+    pub fn in_flight(&self) -> usize {
+        self.node.window_packets().min(self.node.capabilities().frames)
+    }
+
     /// Sets the function that is called once for each arriving packet, and replaces the one before.
     ///
     /// Upcalls run one at a time: in whatever thread polls, or on the upcall thread if none does.

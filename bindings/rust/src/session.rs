@@ -15,7 +15,6 @@ const LOSS_GRACE: Duration = Duration::from_millis(25);
 /// A rank's place in a job, up to the packet interface.
 pub(crate) struct Session {
     packets: Packets,
-    window_packets: u16,
     membership: Option<Arc<Membership>>,
     node: Arc<Node<Shm>>,
     delay: Duration,
@@ -45,21 +44,11 @@ impl Session {
         let delay = options.interrupt_delay.unwrap_or(default_interrupt_delay(ranks, cores));
         let node = Arc::new(Node::new(rank, protocol, link, policy));
         let packets = Packets::new(Arc::clone(&node) as Arc<_>);
-        Ok(Session {
-            packets,
-            window_packets: settings.window_packets,
-            membership: membership.map(Arc::new),
-            node,
-            delay,
-        })
+        Ok(Session { packets, membership: membership.map(Arc::new), node, delay })
     }
 
     pub fn packets(&self) -> &Packets {
         &self.packets
-    }
-
-    pub fn window_packets(&self) -> u16 {
-        self.window_packets
     }
 
     /// Starts the upcall thread, which calls `interrupt` when the program does not poll, and tells

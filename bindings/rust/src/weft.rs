@@ -57,7 +57,7 @@ pub struct Statistics {
 /// [`Error`] if this process cannot take its place.
 pub fn join() -> Result<Weft> {
     let session = Session::open()?;
-    let engine = Engine::new(session.packets().clone(), session.window_packets());
+    let engine = Engine::new(session.packets().clone());
     let barrier = Barrier::new(&engine)?;
     let interrupted = Arc::downgrade(&engine);
     let watch = session.begin(move || {

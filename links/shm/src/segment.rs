@@ -35,7 +35,7 @@ pub struct Settings {
 impl Settings {
     /// The default sizes for `ranks` ranks.
     pub fn new(ranks: u16) -> Self {
-        Settings { ranks, window_packets: 64, frame_bytes: 32768, frames: 48 }
+        Settings { ranks, window_packets: 64, frame_bytes: 49152, frames: 48 }
     }
 
     /// Whether a segment can be made of this.
