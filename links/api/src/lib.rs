@@ -107,7 +107,8 @@ pub trait Link: Send + 'static {
     fn bells(&self) -> Arc<dyn Bells>;
 
     /// Prepares `waiter` to sleep: from here on an arrival rings its bell. Returns the ticket to
-    /// wait with, or `None` if something has arrived already.
+    /// wait with, or `None` if something has arrived already. If [`Self::alloc`] found no frame
+    /// last, a frame that comes back rings the host's bell too; look for one before sleeping.
     ///
     /// The sleeper pays for the handshake here, so that senders do not have to (DESIGN 6).
     fn arm(&mut self, waiter: bell::Waiter) -> Option<bell::Ticket>;

@@ -1,9 +1,9 @@
 //! Sleeping and waking.
 
-use crate::{receive_bytes, send};
+use crate::{receive, receive_bytes, send};
 use std::time::Duration;
-use weft_link::Link;
 use weft_link::bell::Waiter;
+use weft_link::{Link, Payload};
 
 /// Far longer than any test runs: a sleeper that is not woken fails by never ending.
 const FOR_EVER: Duration = Duration::from_secs(3600);
@@ -39,6 +39,36 @@ pub fn an_arrival_wakes_a_sleeper<L: Link>(links: Vec<L>) {
             sleeper = back;
         }
     }
+}
+
+/// A rank that has run out of frames sleeps until a reader gives one back.
+pub fn a_frame_that_comes_back_wakes_its_owner<L: Link>(links: Vec<L>) {
+    let mut links = links;
+    let longest = links[0].capabilities().max_payload;
+    let mut held = Vec::new();
+    // One frame is with the reader, all others are held here.
+    send(&mut links, 0, 1, &vec![1; longest]);
+    while let Some(frame) = links[0].alloc() {
+        held.push(frame);
+    }
+    if held.len() == links[0].capabilities().frames {
+        return; // This link copied the frame on its way out.
+    }
+    let mut reader = links.pop().expect("two links");
+    let mut owner = links.pop().expect("two links");
+    let ticket = owner.arm(Waiter::Host).expect("nothing has arrived");
+    assert_eq!(owner.alloc(), None, "the reader has not given it back");
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let received = receive(std::slice::from_mut(&mut reader), 0);
+            if let Payload::Buffer(buffer) = received.payload {
+                reader.free(buffer);
+            }
+        });
+        owner.bells().wait(Waiter::Host, ticket, FOR_EVER);
+    });
+    owner.disarm(Waiter::Host);
+    assert!(owner.alloc().is_some(), "the frame came back");
 }
 
 pub fn a_disarmed_bell_does_not_ring<L: Link>(links: &mut [L]) {

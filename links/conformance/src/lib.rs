@@ -25,6 +25,7 @@ pub fn all<L: Link>(make: impl Fn(u16) -> Vec<L>) {
     frames::many_senders_are_all_heard(&mut make(9));
     bells::an_arrival_is_seen_before_sleeping(&mut make(2));
     bells::an_arrival_wakes_a_sleeper(make(2));
+    bells::a_frame_that_comes_back_wakes_its_owner(make(2));
     bells::a_disarmed_bell_does_not_ring(&mut make(2));
     words::add_up(&make(3));
     words::wake_sleepers(make(2));

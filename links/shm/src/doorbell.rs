@@ -15,7 +15,7 @@ use crate::memory::View;
 use crate::segment::{Control, Segment};
 use rustix::thread::futex;
 use std::io;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, compiler_fence};
 use std::time::Duration;
 use weft_link::bell::{Bells, Cause, Loss, Ticket, Waiter};
 use weft_wire::Rank;
@@ -26,6 +26,9 @@ pub(crate) const HOT: usize = 4;
 const PROMOTE_AFTER: u8 = 4;
 /// A hot ring gives way if it has not been found full for this many arrivals.
 const QUIET_ARRIVALS: u64 = 256;
+
+/// Beside the bits of the bells: the host sleeps because no frame is free.
+const WANTS_FRAMES: u32 = 1 << 2;
 
 /// Makes all cores that run ranks pass a barrier. Registration happens when a rank attaches.
 pub(crate) fn barrier_on_all_cores() {
@@ -58,11 +61,22 @@ impl Doorbell {
     /// nobody writes while the receiver polls and its hot rings stay the same.
     #[inline]
     pub fn press(&self) {
+        // The looks must stay behind the slot; the processor is seen to by whoever wants something.
+        compiler_fence(Ordering::SeqCst);
         if self.control.cold[0].load(Ordering::Relaxed) & self.own_bit != 0 {
             self.control.attention[0].fetch_or(self.own_bit, Ordering::SeqCst);
         }
         if self.control.wants[0].load(Ordering::Relaxed) != 0 {
             self.wake_any();
+        }
+    }
+
+    /// One of the receiver's frames was given back: wakes it if it sleeps for want of one.
+    #[inline]
+    pub fn gave_back(&self) {
+        compiler_fence(Ordering::SeqCst);
+        if self.control.wants[0].load(Ordering::Relaxed) & WANTS_FRAMES != 0 {
+            self.wake(Waiter::Host);
         }
     }
 
@@ -204,10 +218,17 @@ impl Listener {
             || bits(self.announced).any(full)
     }
 
-    /// Wants `waiter`'s bell rung on arrival. `None` if something has arrived by now.
-    pub fn arm(&mut self, waiter: Waiter, full: impl Fn(usize) -> bool) -> Option<Ticket> {
+    /// Wants `waiter`'s bell rung on arrival, and the host's also when a frame is given back if
+    /// this rank is `starved` of frames. `None` if something has arrived by now.
+    pub fn arm(
+        &mut self,
+        waiter: Waiter,
+        starved: bool,
+        full: impl Fn(usize) -> bool,
+    ) -> Option<Ticket> {
+        let frames = if starved && waiter == Waiter::Host { WANTS_FRAMES } else { 0 };
         let ticket = Ticket(self.control.bells[bell_index(waiter)].load(Ordering::SeqCst));
-        self.control.wants[0].fetch_or(want_bit(waiter), Ordering::SeqCst);
+        self.control.wants[0].fetch_or(want_bit(waiter) | frames, Ordering::SeqCst);
         barrier_on_all_cores();
         if self.has_any(full) {
             self.disarm(waiter);
@@ -217,7 +238,8 @@ impl Listener {
     }
 
     pub fn disarm(&mut self, waiter: Waiter) {
-        self.control.wants[0].fetch_and(!want_bit(waiter), Ordering::SeqCst);
+        let frames = if waiter == Waiter::Host { WANTS_FRAMES } else { 0 };
+        self.control.wants[0].fetch_and(!(want_bit(waiter) | frames), Ordering::SeqCst);
     }
 }
 

@@ -270,9 +270,10 @@ impl Link for Shm {
             Place::Inbox(index) => self.inbox.remove(index),
             Place::Frame(owner, frame) => {
                 // Only this rank writes this byte, so reading and writing it apart is enough.
-                let line = &self.peers[owner.index()].releases;
-                let count = &line[frame as usize * 64 + self.own.index()];
+                let owner = &self.peers[owner.index()];
+                let count = &owner.releases[frame as usize * 64 + self.own.index()];
                 count.store(count.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
+                owner.doorbell.gave_back();
             }
         }
     }
@@ -283,7 +284,8 @@ impl Link for Shm {
 
     fn arm(&mut self, waiter: Waiter) -> Option<Ticket> {
         let peers = &self.peers;
-        self.listener.arm(waiter, |peer| peers[peer].incoming.has_next())
+        let starved = self.pool.is_starved();
+        self.listener.arm(waiter, starved, |peer| peers[peer].incoming.has_next())
     }
 
     fn disarm(&mut self, waiter: Waiter) {

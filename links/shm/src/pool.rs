@@ -20,6 +20,8 @@ pub(crate) struct Pool {
     readers: Vec<u64>,
     free: Vec<u32>,
     away: VecDeque<u32>,
+    /// Whether the last request found no frame.
+    starved: bool,
 }
 
 impl Pool {
@@ -31,6 +33,7 @@ impl Pool {
             readers: vec![0; frames],
             free: (0..settings.frames).rev().collect(),
             away: VecDeque::with_capacity(frames),
+            starved: false,
         }
     }
 
@@ -41,7 +44,14 @@ impl Pool {
         if self.away.len() > 4 || self.free.is_empty() {
             self.reclaim();
         }
-        self.free.pop()
+        let frame = self.free.pop();
+        self.starved = frame.is_none();
+        frame
+    }
+
+    /// Whether this rank waits for readers to give frames back.
+    pub fn is_starved(&self) -> bool {
+        self.starved
     }
 
     /// `reader` will read `frame` by reference, once more.
