@@ -148,6 +148,14 @@ impl<L: Link> Inner<L> {
         Ok(any)
     }
 
+    /// Takes the packets that wait for the host out of their senders' memory. For a host that can
+    /// neither process them now nor go on: the senders may be in the same place.
+    pub fn detach_pending(&mut self) {
+        for delivery in self.pending.iter_mut().filter(|delivery| delivery.is_alone()) {
+            delivery.buffer = self.link.detach(delivery.buffer, delivery.size);
+        }
+    }
+
     /// Takes one packet from the network, if there is one, and gives it to the NI.
     #[inline]
     fn receive(&mut self) -> Result<bool> {

@@ -261,9 +261,19 @@ impl<L: Link> Node<L> {
                 Upcalls::Allowed => self.poll()?,
                 Upcalls::Deferred => self.drain()?,
             };
+            self.detach_if_stuck();
             Ok(if progress { Step::Progress } else { Step::Idle })
         })?;
         found.ok_or(Error::PoolExhausted { frames: self.capabilities.frames })
+    }
+
+    /// Inside an upcall nothing is processed: what arrives would hold its senders' frames, and if
+    /// they are inside upcalls too, all would wait for one another.
+    fn detach_if_stuck(&self) {
+        let mut inner = self.inner.enter();
+        if inner.in_upcall {
+            inner.detach_pending();
+        }
     }
 
     fn drain(&self) -> Result<bool> {

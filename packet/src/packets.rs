@@ -65,9 +65,9 @@ impl Packets {
     ///
     /// Upcalls run one at a time: in whatever thread polls, or on the upcall thread if none does.
     /// They may send, but must not wait for other packets: those arrive after they return. Nor may
-    /// all ranks together have more packets on the way to upcalls that send than one rank has
-    /// frames, or every rank could wait, inside an upcall, for a frame that another has not read
-    /// yet (thesis 3.1.4: a client that defers upcalls needs flow control).
+    /// more packets than a window be on the way in each direction between two ranks whose upcalls
+    /// both send, or each could wait for credits that only the other's next upcall returns (thesis
+    /// 3.1.4: a client that puts upcalls off needs flow control).
     pub fn on_packet(&self, mut upcall: impl FnMut(Packet<'_>) + Send + 'static) {
         let node = Arc::downgrade(&self.node);
         self.node.set_upcall(Box::new(move |arrival: &mut Option<Arrival>| {

@@ -72,6 +72,12 @@ impl<B> Delivery<B> {
         self.tree.root
     }
 
+    /// Whether nobody else uses the buffer: it is not being forwarded, nor to be.
+    #[inline]
+    pub fn is_alone(&self) -> bool {
+        self.sharing == Sharing::Alone
+    }
+
     /// Whether the host must call [`crate::Ni::reinject`] before it looks at the packet.
     #[inline]
     pub fn wants_reinjection(&self) -> bool {

@@ -100,6 +100,14 @@ pub trait Link: Send + 'static {
     /// Whether [`Self::receive`] would find something.
     fn has_arrivals(&mut self) -> bool;
 
+    /// Takes a received frame of `size` bytes out of its sender's memory, so that the sender may
+    /// use it again, and returns what to call it from here on. It must not be on its way to
+    /// others. Links that do not lend their senders' memory return `buffer`.
+    fn detach(&mut self, buffer: Buffer, size: u16) -> Buffer {
+        let _ = size;
+        buffer
+    }
+
     /// Gives a frame up. An allocated one may still be on its way; the link knows.
     fn free(&mut self, buffer: Buffer);
 

@@ -36,6 +36,11 @@ macro_rules! delegate {
         }
     };
     (@ has_arrivals) => { fn has_arrivals(&mut self) -> bool { self.inner.has_arrivals() } };
+    (@ detach) => {
+        fn detach(&mut self, buffer: crate::Buffer, size: u16) -> crate::Buffer {
+            self.inner.detach(buffer, size)
+        }
+    };
     (@ free) => { fn free(&mut self, buffer: crate::Buffer) { self.inner.free(buffer); } };
     (@ bells) => {
         fn bells(&self) -> std::sync::Arc<dyn crate::bell::Bells> { self.inner.bells() }

@@ -139,6 +139,25 @@ pub fn kept_frames_do_not_stop_others<L: Link>(links: &mut [L]) {
     }
 }
 
+/// A frame that was detached keeps its bytes while its sender uses its memory again.
+pub fn detached_frames_keep_their_bytes<L: Link>(links: &mut [L]) {
+    let max = links[0].capabilities().max_payload;
+    let mut detached = Vec::new();
+    for round in 0..2 * links[0].capabilities().frames {
+        let bytes = pattern(round, 1 + round * 61 % max);
+        send(links, 0, 1, &bytes);
+        let mut received = receive(links, 1);
+        let Payload::Buffer(buffer) = received.payload else { panic!("no buffer") };
+        received.payload = Payload::Buffer(links[1].detach(buffer, received.header.size));
+        detached.push((received, bytes));
+    }
+    for (received, bytes) in detached {
+        assert_eq!(bytes_of(&links[1], &received), bytes);
+        let Payload::Buffer(buffer) = received.payload else { panic!("no buffer") };
+        links[1].free(buffer);
+    }
+}
+
 /// No sender is forgotten, however many there are and however unevenly they send.
 pub fn many_senders_are_all_heard<L: Link>(links: &mut [L]) {
     let ranks = links.len();

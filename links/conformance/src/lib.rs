@@ -22,6 +22,7 @@ pub fn all<L: Link>(make: impl Fn(u16) -> Vec<L>) {
     frames::one_frame_serves_many(&mut make(4));
     frames::the_pool_runs_out_and_recovers(&mut make(2));
     frames::kept_frames_do_not_stop_others(&mut make(2));
+    frames::detached_frames_keep_their_bytes(&mut make(2));
     frames::many_senders_are_all_heard(&mut make(9));
     bells::an_arrival_is_seen_before_sleeping(&mut make(2));
     bells::an_arrival_wakes_a_sleeper(make(2));

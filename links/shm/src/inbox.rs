@@ -1,5 +1,5 @@
-//! Small packets that were received and not given back: slots are copied here, so that the ring
-//! moves on while a client keeps a packet.
+//! Packets that were received and not given back, outside link memory: slots are copied here, so
+//! that the ring moves on while a client keeps a packet, and frames that their senders need back.
 
 use crate::ring::INLINE_WORDS;
 use std::ptr::NonNull;
@@ -18,11 +18,13 @@ struct Small([AtomicU64; INLINE_WORDS]);
 pub(crate) struct Inbox {
     chunks: Vec<Arc<[Small]>>,
     free: Vec<u32>,
+    large: Vec<Option<Box<[u8]>>>,
+    free_large: Vec<u32>,
 }
 
 impl Inbox {
     pub fn new() -> Self {
-        Inbox { chunks: Vec::new(), free: Vec::new() }
+        Inbox { chunks: Vec::new(), free: Vec::new(), large: Vec::new(), free_large: Vec::new() }
     }
 
     /// Keeps `bytes` until [`Self::remove`].
@@ -48,6 +50,27 @@ impl Inbox {
     #[inline]
     pub fn words(&self, index: u32) -> [u64; INLINE_WORDS] {
         std::array::from_fn(|i| self.small(index).0[i].load(Relaxed))
+    }
+
+    /// Keeps the bytes of a large packet until [`Self::remove_large`].
+    pub fn insert_large(&mut self, bytes: Box<[u8]>) -> u32 {
+        let index = self.free_large.pop().unwrap_or_else(|| {
+            self.large.push(None);
+            (self.large.len() - 1) as u32
+        });
+        self.large[index as usize] = Some(bytes);
+        index
+    }
+
+    /// Where the bytes of large entry `index` are.
+    pub fn large_bytes(&self, index: u32) -> NonNull<u8> {
+        let bytes = self.large[index as usize].as_deref();
+        NonNull::from(bytes.unwrap_or_else(|| unreachable!("freed while in use"))).cast()
+    }
+
+    pub fn remove_large(&mut self, index: u32) {
+        self.large[index as usize] = None;
+        self.free_large.push(index);
     }
 
     #[inline]

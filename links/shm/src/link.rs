@@ -72,6 +72,8 @@ enum Place {
     Inbox(u32),
     /// A frame of another rank.
     Frame(Rank, u32),
+    /// A large packet in the inbox.
+    Large(u32),
 }
 
 impl Place {
@@ -80,6 +82,7 @@ impl Place {
         Buffer(match self {
             Place::Own(frame) => u64::from(frame),
             Place::Inbox(index) => 1 << 62 | u64::from(index),
+            Place::Large(index) => 3 << 62 | u64::from(index),
             Place::Frame(owner, frame) => 2 << 62 | u64::from(owner.0) << 32 | u64::from(frame),
         })
     }
@@ -89,6 +92,7 @@ impl Place {
         match buffer.0 >> 62 {
             0 => Place::Own(buffer.0 as u32),
             1 => Place::Inbox(buffer.0 as u32),
+            3 => Place::Large(buffer.0 as u32),
             _ => Place::Frame(Rank((buffer.0 >> 32) as u16), buffer.0 as u32),
         }
     }
@@ -196,6 +200,7 @@ impl Shm {
                 (self.own, frame)
             }
             Place::Frame(owner, frame) => (owner, frame),
+            Place::Large(_) => unreachable!("what was detached is not forwarded"),
         };
         let reference = u64::from(owner.0) | u64::from(frame) << 16;
         outgoing.push(header, place::FRAME, &[reference, 0, 0, 0, 0, 0]);
@@ -218,6 +223,7 @@ impl Link for Shm {
         match Place::of(buffer) {
             Place::Own(frame) => self.frames.at(frame),
             Place::Inbox(index) => self.inbox.bytes(index),
+            Place::Large(index) => self.inbox.large_bytes(index),
             Place::Frame(owner, frame) => self.peers[owner.index()].frames.at(frame),
         }
     }
@@ -263,11 +269,19 @@ impl Link for Shm {
         self.listener.has_any(|peer| peers[peer].incoming.has_next())
     }
 
+    fn detach(&mut self, buffer: Buffer, size: u16) -> Buffer {
+        let Place::Frame(owner, frame) = Place::of(buffer) else { return buffer };
+        let copy = self.peers[owner.index()].frames.copy_out(frame, usize::from(size));
+        self.free(buffer);
+        Place::Large(self.inbox.insert_large(copy)).buffer()
+    }
+
     #[inline]
     fn free(&mut self, buffer: Buffer) {
         match Place::of(buffer) {
             Place::Own(frame) => self.pool.free(frame),
             Place::Inbox(index) => self.inbox.remove(index),
+            Place::Large(index) => self.inbox.remove_large(index),
             Place::Frame(owner, frame) => {
                 // Only this rank writes this byte, so reading and writing it apart is enough.
                 let owner = &self.peers[owner.index()];

@@ -160,6 +160,20 @@ impl Frames {
         unsafe { self.start.add(index as usize * self.bytes) }
     }
 
+    /// A copy of the first `size` bytes of frame `index`, which must have as many.
+    pub fn copy_out(&self, index: u32, size: usize) -> Box<[u8]> {
+        assert!(size <= self.bytes, "a frame has {} bytes, not {size}", self.bytes);
+        let first = self.at(index).cast::<AtomicU64>();
+        let words = (0..size.div_ceil(8)).map(|i| {
+            // SAFETY: inside the frame (asserted; its size is a multiple of 64), aligned to 8, and
+            // mapped as long as `self`; atomics bear whatever other processes do.
+            unsafe { first.add(i).as_ref() }.load(Ordering::Relaxed).to_ne_bytes()
+        });
+        let mut copy: Vec<u8> = words.flatten().collect();
+        copy.truncate(size);
+        copy.into()
+    }
+
     /// The first words of frame `index`, for a slot.
     #[inline]
     pub fn inline_words(&self, index: u32) -> [u64; INLINE_WORDS] {

@@ -43,7 +43,19 @@ impl<L: Link> Capture<L> {
 }
 
 impl<L: Link> Link for Capture<L> {
-    delegate!(capabilities, alloc, bytes, share, has_arrivals, free, bells, arm, disarm, words);
+    delegate!(
+        capabilities,
+        alloc,
+        bytes,
+        share,
+        has_arrivals,
+        detach,
+        free,
+        bells,
+        arm,
+        disarm,
+        words
+    );
 
     fn transmit(&mut self, to: Rank, header: &Header, payload: Payload) {
         self.keep(Captured::Transmitted(to, *header));

@@ -40,7 +40,19 @@ impl<L: Link> Count<L> {
 }
 
 impl<L: Link> Link for Count<L> {
-    delegate!(capabilities, alloc, bytes, share, has_arrivals, free, bells, arm, disarm, words);
+    delegate!(
+        capabilities,
+        alloc,
+        bytes,
+        share,
+        has_arrivals,
+        detach,
+        free,
+        bells,
+        arm,
+        disarm,
+        words
+    );
 
     fn transmit(&mut self, to: Rank, header: &Header, payload: Payload) {
         self.counters.transmitted.fetch_add(1, Relaxed);

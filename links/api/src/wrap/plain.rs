@@ -20,7 +20,19 @@ impl<L: Link> Plain<L> {
 }
 
 impl<L: Link> Link for Plain<L> {
-    delegate!(alloc, bytes, share, transmit, receive, has_arrivals, free, bells, arm, disarm);
+    delegate!(
+        alloc,
+        bytes,
+        share,
+        transmit,
+        receive,
+        has_arrivals,
+        detach,
+        free,
+        bells,
+        arm,
+        disarm
+    );
 
     fn capabilities(&self) -> &Capabilities {
         &self.capabilities
