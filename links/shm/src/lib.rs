@@ -20,7 +20,7 @@
 //! |---|---|
 //! | `memory` | mapping memfds; typed views of the map (`unsafe`) |
 //! | [`segment`] | the layout of a segment, made and sealed, mapped |
-//! | [`ring`] | the ring of slots between two ranks |
+//! | [`ring`], `prefetch` | the ring of slots between two ranks |
 //! | `pool` | frames that this rank sends from |
 //! | `inbox` | what this rank has received and not given back |
 //! | `doorbell` | which rings to poll; who sleeps and wants to be woken |
@@ -30,6 +30,7 @@
 #![deny(unsafe_code)]
 
 mod atomics;
+mod prefetch;
 pub mod ring;
 
 // Under loom only the ring is built: it alone is checked against all orders of its accesses.

@@ -10,6 +10,7 @@
 //! for them, in packets of at least half a window each, and answers one fetch-and-add at a time.
 
 use crate::atomics::{AtomicU64, Ordering};
+use crate::prefetch;
 use std::ops::Deref;
 use weft_wire::{Header, compact};
 
@@ -17,6 +18,9 @@ use weft_wire::{Header, compact};
 pub const SLOT_WORDS: usize = 8;
 /// Bytes of a slot: a cache line.
 pub const SLOT_BYTES: usize = SLOT_WORDS * 8;
+/// How many slots ahead of itself a sender asks for the line. The receiver has it from the lap
+/// before, and a store buffer is full after three slots that all wait for theirs.
+const AHEAD: u64 = 4;
 /// User bytes that fit into a slot.
 pub const INLINE_BYTES: usize = SLOT_BYTES - compact::SIZE;
 /// Words of user bytes in a slot.
@@ -72,6 +76,7 @@ impl<S: Deref<Target = [Slot]>> Producer<S> {
         slot.words[1].store(word1, Ordering::Relaxed);
         slot.words[0].store(word0, Ordering::Release);
         self.next += 1;
+        prefetch::for_writing(&self.slots[index(self.next + AHEAD, self.slots.len())]);
     }
 }
 
