@@ -54,7 +54,7 @@ pub struct Statistics {
 /// [`Weft::leave`]; [`run`] and `#[weft::main]` do both.
 ///
 /// # Errors
-/// [`Error`] if this process cannot take its place.
+/// [`crate::Error`] if this process cannot take its place.
 pub fn join() -> Result<Weft> {
     let session = Session::open()?;
     let engine = Engine::new(session.packets().clone());
