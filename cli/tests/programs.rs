@@ -1,0 +1,47 @@
+//! The programs of this repository as users run them: by name, in real processes.
+//!
+//! They are built with the workspace (`make test` does that first), beside `weft`.
+
+#![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Runs `weft` with these words and returns what the job wrote.
+fn run(words: &str) -> String {
+    let weft = Path::new(env!("CARGO_BIN_EXE_weft"));
+    for program in ["asp", "sor"] {
+        let beside = weft.with_file_name(program);
+        assert!(beside.exists(), "{} is not built: cargo build --workspace", beside.display());
+    }
+    let mut command = Command::new(weft);
+    let output = command.args(words.split_whitespace()).stdin(Stdio::null()).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "weft {words}: {text}{errors}");
+    text
+}
+
+#[test]
+fn asp_is_verified_under_every_protocol_and_tree() {
+    for options in [
+        "-n 1",
+        "-n 2",
+        "-n 8",
+        "-n 5 --tree binary",
+        "-n 5 --tree binomial --preset nrx-hmc",
+        "-n 3 --window 2 --interrupt-delay-us 20",
+    ] {
+        let text = run(&format!("run {options} -- asp --sample 300 --check 40 --to JFK"));
+        assert!(text.starts_with("AMS -> JFK   5,848 km"), "{options}: {text}");
+        assert!(text.contains("verified against Dijkstra from 40 sources"), "{options}: {text}");
+    }
+}
+
+#[test]
+fn sor_agrees_with_one_rank_bit_for_bit() {
+    for options in ["-n 1", "-n 2", "-n 7 --preset nrx-hmc --tree binary", "-n 16"] {
+        let text = run(&format!("run {options} -- sor --rows 60 --columns 50"));
+        assert!(text.contains("verified bit for bit against one rank"), "{options}: {text}");
+    }
+}
