@@ -214,16 +214,17 @@ impl<L: Link> Node<L> {
         inner
     }
 
-    /// I6, where upcalls start: the caller polls, and no other upcall runs.
+    /// I6, where upcalls start. Every upcall starts in a poll, which is the second condition; what
+    /// can go wrong here is that one starts inside another.
     #[inline]
-    fn assert_upcall_allowed(&self) {
+    fn assert_upcall_allowed(&self, in_upcall: bool) {
         if cfg!(debug_assertions) {
             let conditions = UpcallConditions {
                 interrupts_enabled: self.interrupts_off.load(Ordering::Relaxed) == 0,
                 polling: true,
-                upcalls_allowed: true,
+                upcalls_allowed: false,
             };
-            i6_upcalls_only_when_allowed(conditions, false);
+            i6_upcalls_only_when_allowed(conditions, in_upcall);
         }
     }
 
@@ -405,7 +406,7 @@ impl<L: Link> AnyNode for Node<L> {
             inner.pending.push_front(delivery);
             return Ok(false);
         };
-        self.assert_upcall_allowed();
+        self.assert_upcall_allowed(inner.in_upcall);
         let inner = self.process(inner, delivery, upcall);
         // Written inside the lock only; the upcall thread reads it at any time.
         let total = self.packets_processed.load(Ordering::Relaxed) + 1;
