@@ -4,7 +4,7 @@ use crate::{Error, Result, Upcall};
 use std::collections::VecDeque;
 use weft_link::{Buffer, Link, Payload, Received};
 use weft_protocol::invariants::i9_bounded;
-use weft_protocol::{Actions, Body, Delivery, Ni};
+use weft_protocol::{Actions, Body, Deferred, Delivery, Ni};
 use weft_wire::{GroupId, Header, Rank, Tag};
 
 /// Packets that one call drains or processes at most, so that it ends.
@@ -48,6 +48,10 @@ impl<L: Link> Actions<Buffer> for Surroundings<'_, L> {
     #[inline]
     fn deliver(&mut self, delivery: Delivery<Buffer>) {
         self.pending.push_back(delivery);
+    }
+
+    fn defer(&mut self, _: Deferred<Buffer>) {
+        unreachable!("no preset that runs here leaves packets to the host");
     }
 
     #[inline]

@@ -44,7 +44,7 @@ impl Gate {
 
 fn all_kinds_of_job(ranks: u16) -> Vec<Job> {
     let mut jobs = Vec::new();
-    for preset in Preset::ALL {
+    for preset in Preset::CAREFUL {
         for shape in [Shape::Flat, Shape::Binary, Shape::Binomial] {
             for plain in [false, true] {
                 jobs.push(Job { preset, shape, plain, ..Job::new(ranks) });

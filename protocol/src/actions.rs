@@ -12,6 +12,9 @@ pub trait Actions<B> {
     fn transmit(&mut self, to: Rank, header: &Header, body: &Body<B>);
     /// Hands a received packet to the host, which gives it back with [`crate::Ni::released`].
     fn deliver(&mut self, delivery: Delivery<B>);
+    /// Leaves a received packet to the host, in the order of arrival: the protocol beyond this
+    /// point is the host's (`hrx`). It is given back with [`crate::Ni::host_received`].
+    fn defer(&mut self, deferred: Deferred<B>);
     /// Gives up a buffer: sent to all its destinations, or received, released and forwarded.
     fn free(&mut self, buffer: B);
     /// The fetch-and-add that this rank asked for found `value`.
@@ -34,6 +37,16 @@ pub enum Body<B> {
     },
     /// The answer to one: the value before the addition.
     Fetched(u64),
+}
+
+/// A received packet that the host has to look at before it is accepted, or even ordered.
+#[must_use = "a deferred packet that does not come back is lost"]
+#[derive(Debug, PartialEq, Eq)]
+pub struct Deferred<B> {
+    /// Its header.
+    pub header: Header,
+    /// What follows it. A buffer is the NI's still.
+    pub body: Body<B>,
 }
 
 /// A received packet in the hands of the host (invariant I4: one owner).

@@ -26,14 +26,17 @@ pub mod invariants;
 mod multicast;
 mod ni;
 mod preset;
+mod settings;
 mod slab;
 pub mod tree;
 pub mod watchdog;
 
-pub use actions::{Actions, Body, Delivery};
+pub use actions::{Actions, Body, Deferred, Delivery};
 pub use fetch_add::VARIABLES;
-pub use ni::{Counters, Ni, Settings, Violation};
-pub use preset::{Forwarding, Preset, UnknownPreset};
+pub use ni::{Counters, Ni, Timer, Violation};
+pub use preset::{Acknowledging, Forwarding, Preset, Reliability, UnknownPreset};
+pub use settings::{Recovery, Settings};
+pub use watchdog::Nanoseconds;
 
 #[cfg(test)]
 mod tests;

@@ -4,24 +4,13 @@ use crate::actions::Sharing;
 use crate::credit::{Incoming, Outgoing, TooManyCredits, WindowExceeded};
 use crate::fetch_add::{self, Fetching, VARIABLES};
 use crate::multicast::Holders;
-use crate::preset::{Forwarding, Preset};
+use crate::preset::{Forwarding, Reliability};
+use crate::settings::Settings;
 use crate::slab::{Key, Slab};
-use crate::tree::{Group, GroupError, Shape};
-use crate::{Actions, Body, Delivery};
+use crate::tree::{Group, GroupError};
+use crate::watchdog::Nanoseconds;
+use crate::{Actions, Body, Deferred, Delivery};
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
-
-/// How a job's NIs are set up; the same on all of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// Ranks in the job.
-    pub ranks: u16,
-    /// Receive buffers, and so credits, for each ordered pair: `W`.
-    pub window_packets: u16,
-    /// Who forwards.
-    pub preset: Preset,
-    /// The shape of multicast trees.
-    pub shape: Shape,
-}
 
 /// The NI half of the protocols for one rank. `B` names a packet buffer and is never looked into.
 #[derive(Debug, Clone)]
@@ -74,6 +63,31 @@ pub struct Counters {
     pub explicit_credits: u64,
     /// Fetch-and-add requests served for others.
     pub fetch_adds_served: u64,
+    /// Recoveries that this NI began (thesis 4.3).
+    pub recoveries: u64,
+    /// Packets that it sent on recovery channels, its own and those of others.
+    pub recovery_packets: u64,
+    /// Data packets transmitted again.
+    pub retransmissions: u64,
+    /// Packets that were not the next expected, and were dropped.
+    pub out_of_sequence: u64,
+    /// Packets dropped because no receive buffer was free.
+    pub no_buffer: u64,
+    /// Acknowledgements sent because there was nothing to piggyback on.
+    pub explicit_acknowledgements: u64,
+    /// Negative acknowledgements sent.
+    pub nacks: u64,
+}
+
+/// Why an NI wants to be told of a point in time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
+pub enum Timer {
+    /// A packet has been unacknowledged for too long.
+    Retransmit,
+    /// A packet was received and nothing has taken an acknowledgement back.
+    Acknowledge,
+    /// Packets have waited for credits for so long that it may be a deadlock.
+    Suspect,
 }
 
 /// What a peer did that no correct peer does. Nothing of the packet was acted upon.
@@ -212,6 +226,58 @@ impl<B: Copy> Ni<B> {
             Sharing::Forwarded(key) => self.drop_holder(key, out),
             Sharing::Unforwarded => panic!("a packet was released before it was re-injected"),
         }
+    }
+
+    /// The host has taken a delivered packet out of the NI's buffer into `copy`, one of its own:
+    /// the NI's part ends here, and what is left to release is `copy`. For NIs with memory apart
+    /// from the host's (thesis fig. 3.2); elsewhere the host reads and releases what was delivered.
+    pub fn copied(
+        &mut self,
+        delivery: Delivery<B>,
+        copy: B,
+        out: &mut impl Actions<B>,
+    ) -> Delivery<B> {
+        let Delivery { size, tree, parent: _, .. } = delivery;
+        let (parent, mut sharing) = (self.local, Sharing::Alone);
+        match delivery.sharing {
+            Sharing::Unforwarded => {
+                sharing = Sharing::Unforwarded;
+                out.free(delivery.buffer);
+                self.return_credit(delivery.parent, out);
+            }
+            _ => self.released(delivery, out),
+        }
+        Delivery { buffer: copy, size, tree, parent, sharing }
+    }
+
+    /// The host gets to a packet that was left to it ([`Actions::defer`]).
+    ///
+    /// # Errors
+    /// As [`Self::received`]; the caller still owns the body.
+    pub fn host_received(
+        &mut self,
+        deferred: Deferred<B>,
+        out: &mut impl Actions<B>,
+    ) -> Result<(), Violation> {
+        let Deferred { header, body } = deferred;
+        self.received(&header, body, out)
+    }
+
+    /// Whether this NI runs timers, and must be told the time with [`Self::advance`] before it is
+    /// told of events.
+    #[inline]
+    pub fn keeps_time(&self) -> bool {
+        self.settings.preset.reliability() != Reliability::Careful
+    }
+
+    /// The time is now `now`, which never goes back. Runs out the timers that are due.
+    pub fn advance(&mut self, now: Nanoseconds, out: &mut impl Actions<B>) {
+        let _ = (now, out);
+    }
+
+    /// When [`Self::advance`] is to be called next, and why; `None` while no timer runs.
+    pub fn next_deadline(&self) -> Option<(Nanoseconds, Timer)> {
+        None
     }
 
     /// What this NI has done so far.

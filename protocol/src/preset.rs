@@ -3,6 +3,17 @@
 use std::fmt;
 use std::str::FromStr;
 
+/// Who makes transmission reliable (thesis 8.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reliability {
+    /// Nobody: the network is, and packets are sent carefully (`nrx`).
+    Careful,
+    /// The NI numbers, acknowledges and retransmits (`irx`).
+    Ni,
+    /// The host does (`hrx`).
+    Host,
+}
+
 /// Who forwards a multicast packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Forwarding {
@@ -12,7 +23,17 @@ pub enum Forwarding {
     Host,
 }
 
-/// A protocol by name: who retransmits, who forwards.
+/// When a multicast packet is acknowledged to the parent in its tree (thesis 8.3.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Acknowledging {
+    /// ACK-forward: once it has been forwarded to all children.
+    Forward,
+    /// ACK-receive: like a unicast packet, whatever becomes of its forwarding. A hole in flow
+    /// control, which only the number of host buffers bounds.
+    Receive,
+}
+
+/// A protocol by name: who retransmits, who forwards (thesis table 8.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Preset {
     /// No retransmission, NI-level forwarding; the default.
@@ -20,18 +41,65 @@ pub enum Preset {
     NrxImc,
     /// No retransmission, host-level forwarding.
     NrxHmc,
+    /// NI-level retransmission and forwarding.
+    IrxImc,
+    /// NI-level retransmission, host-level forwarding.
+    IrxHmc,
+    /// Host-level retransmission and forwarding.
+    HrxHmc,
+    /// Host-level retransmission, NI-level forwarding: the one that the thesis left out.
+    HrxImc,
 }
 
 impl Preset {
     /// All presets, the default first.
-    pub const ALL: [Preset; 2] = [Preset::NrxImc, Preset::NrxHmc];
+    pub const ALL: [Preset; 6] = [
+        Preset::NrxImc,
+        Preset::NrxHmc,
+        Preset::IrxImc,
+        Preset::IrxHmc,
+        Preset::HrxHmc,
+        Preset::HrxImc,
+    ];
+    /// Those for networks that lose nothing.
+    pub const CAREFUL: [Preset; 2] = [Preset::NrxImc, Preset::NrxHmc];
+    /// Those for networks that may lose anything.
+    pub const RETRANSMITTING: [Preset; 4] =
+        [Preset::IrxImc, Preset::IrxHmc, Preset::HrxHmc, Preset::HrxImc];
+
+    /// Who makes transmission reliable under this preset.
+    #[inline]
+    pub fn reliability(self) -> Reliability {
+        match self {
+            Preset::NrxImc | Preset::NrxHmc => Reliability::Careful,
+            Preset::IrxImc | Preset::IrxHmc => Reliability::Ni,
+            Preset::HrxHmc | Preset::HrxImc => Reliability::Host,
+        }
+    }
 
     /// Who forwards under this preset.
+    #[inline]
     pub fn forwarding(self) -> Forwarding {
         match self {
-            Preset::NrxImc => Forwarding::Ni,
-            Preset::NrxHmc => Forwarding::Host,
+            Preset::NrxImc | Preset::IrxImc | Preset::HrxImc => Forwarding::Ni,
+            Preset::NrxHmc | Preset::IrxHmc | Preset::HrxHmc => Forwarding::Host,
         }
+    }
+
+    /// When multicast packets are acknowledged under this preset: after forwarding wherever the
+    /// level that acknowledges is one that knows of the forwarding (thesis 8.3.2).
+    #[inline]
+    pub fn acknowledging(self) -> Acknowledging {
+        match self {
+            Preset::NrxHmc | Preset::IrxHmc => Acknowledging::Receive,
+            _ => Acknowledging::Forward,
+        }
+    }
+
+    /// Whether packets that the network loses are sent again.
+    #[inline]
+    pub fn retransmits(self) -> bool {
+        self.reliability() != Reliability::Careful
     }
 }
 
@@ -40,13 +108,19 @@ impl fmt::Display for Preset {
         f.write_str(match self {
             Preset::NrxImc => "nrx-imc",
             Preset::NrxHmc => "nrx-hmc",
+            Preset::IrxImc => "irx-imc",
+            Preset::IrxHmc => "irx-hmc",
+            Preset::HrxHmc => "hrx-hmc",
+            Preset::HrxImc => "hrx-imc",
         })
     }
 }
 
 /// No preset has this name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("there is no preset '{0}'; this version has nrx-imc and nrx-hmc")]
+#[error(
+    "there is no preset '{0}'; there are nrx-imc, nrx-hmc, irx-imc, irx-hmc, hrx-hmc and hrx-imc"
+)]
 pub struct UnknownPreset(String);
 
 impl FromStr for Preset {

@@ -34,10 +34,9 @@ impl Session {
         let options = Options::read(membership.as_ref())?;
         let link = Shm::attach(rank, settings, &segments)?;
         let protocol = weft_node::Settings {
-            ranks: settings.ranks,
-            window_packets: settings.window_packets,
             preset: options.preset,
             shape: options.shape,
+            ..weft_node::Settings::new(settings.ranks, settings.window_packets)
         };
         let (ranks, cores) = (usize::from(settings.ranks), options.cores);
         let policy = WaitPolicy::for_ranks(ranks, cores);

@@ -1,7 +1,7 @@
 //! One NI whose actions are written down.
 
 use crate::tree::Shape;
-use crate::{Actions, Body, Delivery, Ni, Preset, Settings, Violation};
+use crate::{Actions, Body, Deferred, Delivery, Ni, Preset, Settings, Violation};
 use std::collections::VecDeque;
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
 
@@ -36,6 +36,10 @@ impl Actions<u64> for Recorder {
         self.delivered.push_back(delivery);
     }
 
+    fn defer(&mut self, _: Deferred<u64>) {
+        unreachable!("no preset that runs here leaves packets to the host");
+    }
+
     fn free(&mut self, buffer: u64) {
         self.did.push(Did::Free(buffer));
     }
@@ -58,7 +62,7 @@ impl Bench {
     }
 
     pub fn with(local: u16, ranks: u16, window_packets: u16, preset: Preset, shape: Shape) -> Self {
-        let settings = Settings { ranks, window_packets, preset, shape };
+        let settings = Settings { preset, shape, ..Settings::new(ranks, window_packets) };
         Bench { ni: Ni::new(Rank(local), settings), out: Recorder::default() }
     }
 

@@ -192,7 +192,7 @@ fn an_answer_before_the_question_left() {
 
 #[test]
 fn a_protocol_that_no_careful_preset_runs() {
-    for preset in Preset::ALL {
+    for preset in Preset::CAREFUL {
         let mut bench = Bench::with(0, 4, 2, preset, Shape::Binary);
         let header = Header::new(Tag::ChannelClear, Rank(3), unicast_tree(3), 0);
         let violation = Violation::Unsupported(Rank(3), Tag::ChannelClear);

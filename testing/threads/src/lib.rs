@@ -87,11 +87,11 @@ impl Job {
         connect: impl Fn(Packets) -> (C, Box<dyn FnMut() + Send>),
         program: impl Fn(C) -> T,
     ) -> T {
+        let Settings { ranks, window_packets, .. } = self.memory;
         let settings = weft_protocol::Settings {
-            ranks: self.memory.ranks,
-            window_packets: self.memory.window_packets,
             preset: self.preset,
             shape: self.shape,
+            ..weft_protocol::Settings::new(ranks, window_packets)
         };
         let policy = WaitPolicy::for_ranks(usize::from(settings.ranks), 2);
         let node = Arc::new(Node::new(rank, settings, link, policy));
@@ -135,10 +135,8 @@ pub fn with_loss<T>(loss: Loss, program: impl FnOnce(Packets, &dyn Fn()) -> T) -
     let supervisor = Supervisor::attach(&memory, &segments).expect("segments can be mapped");
     let link = Shm::attach(Rank(1), memory, &segments).expect("a rank can attach");
     let settings = weft_protocol::Settings {
-        ranks: 2,
-        window_packets: memory.window_packets,
-        preset: Preset::default(),
         shape: Shape::Flat,
+        ..weft_protocol::Settings::new(2, memory.window_packets)
     };
     let node = Node::new(Rank(1), settings, link, WaitPolicy::for_ranks(2, 2));
     program(Packets::new(Arc::new(node)), &|| supervisor.announce_loss(loss.rank, loss.cause))

@@ -5,7 +5,7 @@ use crate::host::Host;
 use crate::judge::Judge;
 use crate::ledger::{HostPart, Ledger};
 use crate::wire::{Packet, Wires};
-use weft_protocol::{Actions, Body, Delivery};
+use weft_protocol::{Actions, Body, Deferred, Delivery};
 use weft_wire::{Header, Rank, Tag};
 
 /// The surroundings of one NI during one step.
@@ -83,6 +83,10 @@ impl Actions<u64> for Sink<'_> {
         }
         self.ledger.used(delivery.buffer, self.at).host = HostPart::Reading;
         self.host.delivered.push_back(delivery);
+    }
+
+    fn defer(&mut self, _: Deferred<u64>) {
+        unreachable!("no preset that runs here leaves packets to the host");
     }
 
     fn free(&mut self, buffer: u64) {

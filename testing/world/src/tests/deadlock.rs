@@ -110,7 +110,7 @@ const SAFE: [Shape; 3] = [Shape::Binary, Shape::Binomial, Shape::Flat];
 #[test]
 fn trees_that_satisfy_the_condition_do_not_deadlock() {
     for shape in SAFE {
-        for preset in Preset::ALL {
+        for preset in Preset::CAREFUL {
             for ranks in 2..=16 {
                 let options = options(ranks, 1, preset, shape);
                 let ended = everybody_broadcasts(options, 2, u64::from(ranks));
@@ -127,7 +127,7 @@ proptest! {
     fn trees_that_satisfy_the_condition_do_not_deadlock_in_any_order(
         ranks in 2u16..=16,
         shape in prop::sample::select(&SAFE[..]),
-        preset in prop::sample::select(&Preset::ALL[..]),
+        preset in prop::sample::select(&Preset::CAREFUL[..]),
         seed in any::<u64>(),
     ) {
         let options = options(ranks, 1, preset, shape);
@@ -166,7 +166,7 @@ fn the_trees_of_fig_a_2() {
 /// By concatenating the paths of fig. A.2 "we can create a deadlock cycle".
 #[test]
 fn overlapping_groups_deadlock_though_each_satisfies_the_condition() {
-    for preset in Preset::ALL {
+    for preset in Preset::CAREFUL {
         let mut world = world_of_a_2(preset);
         let sends =
             [(0, GroupId(1)), (3, GroupId(2)), (6, GroupId(3))].map(|(from, g)| multicast(from, g));
@@ -197,7 +197,7 @@ proptest! {
     #[test]
     fn each_group_of_a_2_alone_does_not_deadlock(
         group in 1u16..=3,
-        preset in prop::sample::select(&Preset::ALL[..]),
+        preset in prop::sample::select(&Preset::CAREFUL[..]),
         seed in any::<u64>(),
     ) {
         let mut world = world_of_a_2(preset);
