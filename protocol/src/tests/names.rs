@@ -23,8 +23,8 @@ fn shapes_print_as_they_parse() {
 
 #[test]
 fn unknown_names_say_what_there_is() {
-    let preset = "irx-imc".parse::<Preset>().unwrap_err();
-    let expected = "there is no preset 'irx-imc'; this version has nrx-imc and nrx-hmc";
+    let preset = "nrx".parse::<Preset>().unwrap_err();
+    let expected = "there is no preset 'nrx'; there are nrx-imc, nrx-hmc, irx-imc, irx-hmc, hrx-hmc and hrx-imc";
     assert_eq!(preset.to_string(), expected);
     let shape = "Binary".parse::<Shape>().unwrap_err();
     let expected = "there is no tree shape 'Binary'; there are binary, binomial, chain and flat";
