@@ -457,7 +457,7 @@ impl<L: Link> AnyNode for Node<L> {
     }
 
     fn is_flushed(&self) -> bool {
-        self.inner.enter().ni.blocked() == 0
+        self.inner.enter().ni.is_flushed()
     }
 
     fn interrupts_off(&self) {
