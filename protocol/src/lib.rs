@@ -21,6 +21,7 @@
 
 mod actions;
 pub mod credit;
+mod digest;
 mod fetch_add;
 pub mod invariants;
 mod multicast;

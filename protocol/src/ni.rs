@@ -25,14 +25,14 @@ pub struct Ni<B> {
     pub(crate) counters: Counters,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 pub(crate) struct Peer<B> {
     pub outgoing: Outgoing<Departure<B>>,
     pub incoming: Incoming,
 }
 
 /// A data packet on its way to one destination (the thesis's send descriptor).
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 pub(crate) struct Departure<B> {
     pub tag: Tag,
     pub tree: TreeId,
