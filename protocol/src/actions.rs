@@ -22,7 +22,7 @@ pub trait Actions<B> {
 }
 
 /// What follows a header.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Body<B> {
     /// Nothing: the header says it all.
     Empty,
@@ -66,7 +66,7 @@ impl<B> Deferred<B> {
 ///
 /// Move-only: whoever holds it owes the NI one [`crate::Ni::released`].
 #[must_use = "a delivery that is not released costs its sender a credit for ever"]
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Delivery<B> {
     /// Where the user bytes are.
     pub buffer: B,
@@ -81,7 +81,7 @@ pub struct Delivery<B> {
 }
 
 /// Who needs the buffer of a delivered packet besides the host.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub(crate) enum Sharing {
     /// Nobody.
     Alone,

@@ -12,7 +12,7 @@
 use std::collections::VecDeque;
 
 /// The credits that this NI holds for sending to one peer, and the packets that wait for one.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 pub struct Outgoing<D> {
     held: u16,
     window: u16,
@@ -100,7 +100,7 @@ impl<D> Outgoing<D> {
 pub struct TooManyCredits;
 
 /// The receive buffers that this NI has set aside for one peer.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 pub struct Incoming {
     buffered: u16,
     owed: u16,

@@ -12,7 +12,7 @@ use weft_wire::{Channel, Header, Rank, Tag, TreeId};
 pub const VARIABLES: u16 = 64;
 
 /// The one fetch-and-add that a rank may have outstanding.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub(crate) enum Fetching {
     /// None.
     No,

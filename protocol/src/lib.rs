@@ -24,6 +24,7 @@
 mod actions;
 mod counters;
 pub mod credit;
+mod digest;
 mod fetch_add;
 pub mod invariants;
 mod multicast;

@@ -11,7 +11,7 @@ use crate::{Actions, Body, Delivery, Ni, Violation};
 use weft_wire::{Channel, GroupId, Header, Rank, Tag, TreeId};
 
 /// The holders of a shared buffer.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Holders<B> {
     buffer: B,
     left: u16,

@@ -36,7 +36,7 @@ pub struct Ni<B> {
 }
 
 /// A data packet on its way to one destination (the thesis's send descriptor).
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 pub(crate) struct Departure<B> {
     pub tag: Tag,
     pub tree: TreeId,

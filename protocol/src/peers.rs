@@ -8,6 +8,7 @@ use crate::credit::{Incoming, Outgoing};
 use crate::ni::Departure;
 use crate::sequence::Flow;
 use crate::settings::Settings;
+use std::hash::{Hash, Hasher};
 use std::ops::{Index, IndexMut};
 use weft_wire::Rank;
 
@@ -15,7 +16,7 @@ use weft_wire::Rank;
 const PAGE: usize = 16;
 
 /// One peer, seen from here.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 pub(crate) struct Peer<B> {
     pub outgoing: Outgoing<Departure<B>>,
     pub incoming: Incoming,
@@ -75,6 +76,19 @@ impl<B: Clone> Peers<B> {
         pages.flat_map(|(first, page)| {
             page.iter().enumerate().map(move |(i, peer)| (Rank((first + i) as u16), peer))
         })
+    }
+
+    /// Hashes every peer, whether it exists or not: one that does not is like a fresh one.
+    pub fn hash_all<H: Hasher>(&self, state: &mut H)
+    where
+        B: Hash,
+    {
+        for rank in (0..self.ranks).map(|rank| Rank(rank as u16)) {
+            match self.get(rank) {
+                Some(peer) => peer.hash(state),
+                None => self.fresh.peer::<B>().hash(state),
+            }
+        }
     }
 
     #[cold]

@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, VecDeque};
 use weft_wire::{Channel, Header, Rank, Tag, TreeId};
 
 /// What one NI knows of recoveries.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Hash)]
 pub(crate) struct Recoveries {
     /// The channels that this NI takes part in; its own is there while its recovery goes on.
     channels: BTreeMap<Rank, Participation>,
@@ -37,7 +37,7 @@ pub(crate) struct Recoveries {
 }
 
 /// A part of a recovery tree: one NI in it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Participation {
     /// Who sent the packet on the channel here; oneself, for its owner.
     parent: Rank,

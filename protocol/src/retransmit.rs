@@ -26,7 +26,7 @@ use weft_wire::{Header, Rank, Tag, TreeId};
 const MOST_DOUBLINGS: u8 = 6;
 
 /// What retransmission needs beside the flows of all peers.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Hash)]
 pub(crate) struct Retransmission {
     /// Receive buffers in use.
     pub buffers: usize,

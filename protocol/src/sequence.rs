@@ -17,7 +17,7 @@ use crate::timer::Nanoseconds;
 use std::collections::VecDeque;
 
 /// Both directions between this NI and one peer.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 pub(crate) struct Flow<B> {
     pub sending: Sending<B>,
     pub receiving: Receiving,
@@ -32,7 +32,7 @@ impl<B> Default for Flow<B> {
 }
 
 /// What was sent to the peer and may have to be sent again.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 pub(crate) struct Sending<B> {
     /// The number of the next packet.
     next: u32,
@@ -91,7 +91,7 @@ impl<B: Copy> Sending<B> {
 pub(crate) struct Unsent;
 
 /// What came from the peer.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Hash)]
 pub(crate) struct Receiving {
     /// The number that is accepted next.
     expected: u32,

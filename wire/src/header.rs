@@ -3,7 +3,7 @@
 use crate::{Channel, Rank, TreeId};
 
 /// What kind of packet it is (thesis table 3.3).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Tag {
     /// Data for one rank.
@@ -56,7 +56,7 @@ impl TryFrom<u8> for Tag {
 ///
 /// `sequence` and `acknowledgement` serve the presets that retransmit and stay 0 in the others;
 /// `authentication` is room for a keyed tag over the header.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Header {
     /// The kind of packet.
     pub tag: Tag,
