@@ -209,14 +209,20 @@ impl<B: Copy> Ni<B> {
         self.settings.preset.retransmits() || matches!(self.settings.recovery, Recovery::After(_))
     }
 
-    /// The time is now `now`, which never goes back. Runs out the timers that are due.
+    /// The time is now `now`. Runs out the timers that are due. Time does not go back: a point before
+    /// the last one counts as that.
     pub fn advance(&mut self, now: Nanoseconds, out: &mut impl Actions<B>) {
-        debug_assert!(now >= self.now, "time went back from {} to {now}", self.now);
-        self.now = now;
+        self.tell_time(now);
         self.run_out(out);
         if self.suspicion_deadline().is_some_and(|deadline| deadline <= now) {
             self.try_recovery(out);
         }
+    }
+
+    /// The time is now `now`, and timers that are due wait for the next [`Self::advance`]: for an NI
+    /// whose timers its host runs.
+    pub fn tell_time(&mut self, now: Nanoseconds) {
+        self.now = now.max(self.now);
     }
 
     /// When [`Self::advance`] is to be called at the latest, and why; `None` while no timer runs.

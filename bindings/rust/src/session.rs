@@ -1,5 +1,6 @@
 //! From a place in a job to a packet interface: membership, memory, node, upcall thread.
 
+use crate::place::{Guard, Place};
 use crate::{Error, Result};
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,10 +54,12 @@ impl Session {
     pub fn packets(&self) -> &Packets {
         &self.packets
     }
+}
 
+impl Place for Session {
     /// Starts the upcall thread, which calls `interrupt` when the program does not poll, and tells
     /// the launcher that this rank takes part.
-    pub fn begin(&self, interrupt: impl FnMut() + Send + 'static) -> Result<WatchThread> {
+    fn begin(&self, interrupt: Box<dyn FnMut() + Send>) -> Result<Guard> {
         let membership = self.membership.clone();
         let lost = move |loss: Loss| {
             std::thread::sleep(LOSS_GRACE);
@@ -66,20 +69,19 @@ impl Session {
         if let Some(member) = &self.membership {
             member.joined()?;
         }
-        Ok(watch)
+        Ok(Box::new(watch))
     }
 
-    /// Announces a clean end.
-    pub fn leave(&self) -> Result<()> {
+    fn leave(&self) -> Result<()> {
         if let Some(member) = &self.membership {
             member.leaving()?;
         }
         Ok(())
     }
 
-    /// Ends this process if the job has lost a rank: that, and not what followed from it, is what
-    /// the launcher has to say.
-    pub fn end_if_lost(&self) {
+    /// Ends this process: that a rank was lost, and not what followed from it, is what the launcher
+    /// has to say.
+    fn end_if_lost(&self) {
         if let Some(loss) = self.packets.loss() {
             end_as_victim(self.membership.as_deref(), loss);
         }
@@ -149,7 +151,7 @@ where
 /// A job at the packet interface: no ports, no messages.
 pub struct PacketJob {
     // Before the session: the upcall thread uses it.
-    _watch: WatchThread,
+    _watch: Guard,
     session: Session,
 }
 
@@ -161,7 +163,7 @@ pub struct PacketJob {
 pub fn join_packets() -> Result<PacketJob> {
     let session = Session::open()?;
     let packets = session.packets().clone();
-    let watch = session.begin(move || while matches!(packets.poll(), Ok(true)) {})?;
+    let watch = session.begin(Box::new(move || while matches!(packets.poll(), Ok(true)) {}))?;
     Ok(PacketJob { _watch: watch, session })
 }
 

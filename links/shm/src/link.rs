@@ -12,6 +12,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use weft_link::bell::{Bells, Ticket, Waiter};
+use weft_link::clock::SystemClock;
 use weft_link::{
     BadFrame, Buffer, Capabilities, Link, LinkViolation, Payload, Received, SharedWords,
 };
@@ -138,6 +139,7 @@ impl Shm {
                 ordered: true,
                 multicast: true,
                 frames: settings.frames as usize,
+                host_frames: 0,
             },
             frames: own_segment.frames(),
             pool: Pool::new(&settings, own_segment.releases()),
@@ -208,6 +210,13 @@ impl Shm {
 }
 
 impl Link for Shm {
+    type Clock = SystemClock;
+
+    #[inline]
+    fn clock(&self) -> SystemClock {
+        SystemClock
+    }
+
     #[inline]
     fn capabilities(&self) -> &Capabilities {
         &self.capabilities
