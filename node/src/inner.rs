@@ -173,7 +173,13 @@ impl<L: Link> Inner<L> {
             _ => Body::Empty,
         };
         let (ni, out) = split!(self);
-        ni.received(&header, body, out)?;
+        if let Err(violation) = ni.received(&header, body, out) {
+            // The NI took nothing, so what the packet filled is free again.
+            if let Payload::Buffer(buffer) = payload {
+                self.link.free(buffer);
+            }
+            return Err(violation.into());
+        }
         Ok(true)
     }
 }
