@@ -5,8 +5,12 @@
 
 use crate::error::{Error, Result};
 use crate::format::{Kind, PacketHeader, port_number};
+<<<<<<< HEAD
 use crate::message::{Body, Message};
 use std::collections::btree_map::Entry;
+=======
+use crate::message::{Announced, Body, Message};
+>>>>>>> fuzz
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Weak};
 use weft_node::biased::Biased;
@@ -14,6 +18,10 @@ use weft_packet::{KeptPacket, Packet, Packets, Rank, Step};
 
 /// Bytes of messages that are copied out of link memory at most, to keep senders going.
 const COPY_LIMIT_BYTES: usize = 64 << 20;
+
+/// Messages of one sender that have begun and not ended, at most. A sender has one for each send
+/// that is under way: one a thread, and one for each handler that runs in the middle of another.
+const UNFINISHED_LIMIT: usize = 4096;
 
 /// A function for the messages of one port.
 pub(crate) type Handler = Box<dyn FnMut(Message) + Send>;
@@ -48,8 +56,16 @@ struct State {
     /// Messages whose last packet has not arrived, by sender and the sender's number.
     arriving: BTreeMap<(Rank, u32), Arriving>,
     next_message: u32,
+<<<<<<< HEAD
     /// Packets kept in link memory, by sender, where there are any.
     kept: BTreeMap<Rank, usize>,
+=======
+    /// How many of those are not all here, by sender's rank.
+    unfinished: Vec<usize>,
+    /// Packets kept in link memory, by sender's rank.
+    kept: Vec<usize>,
+    /// What packets cost that were copied out: [`copy_cost`].
+>>>>>>> fuzz
     copied_bytes: usize,
     failure: Option<Error>,
     statistics: Statistics,
@@ -74,7 +90,7 @@ struct PortState {
     /// Its handler, if it has one and it is not running.
     handler: Option<Handler>,
     has_handler: bool,
-    queue: VecDeque<Message>,
+    queue: VecDeque<Announced>,
 }
 
 /// A message of which packets are still to come, or wait for its reader.
@@ -87,9 +103,10 @@ struct Arriving {
 }
 
 impl Arriving {
-    /// Whether a packet of `bytes` bytes after `before` others is the next one.
+    /// Whether a packet of `bytes` bytes after `before` others is the next one. None is empty: a
+    /// peer could send any number of those without ever getting further.
     fn expects(&self, before: u64, bytes: u64) -> bool {
-        self.arrived == before && bytes <= self.length - self.arrived
+        self.arrived == before && (1..=self.length - self.arrived).contains(&bytes)
     }
 
     /// Whether nothing is to come, and nothing left to be read.
@@ -110,7 +127,15 @@ impl Engine {
     /// Messages over `packets`. Takes the packet upcall for itself.
     pub fn new(packets: Packets) -> Arc<Self> {
         let engine = Arc::new_cyclic(|this: &Weak<Engine>| Engine {
+<<<<<<< HEAD
             state: Biased::new(State::default()),
+=======
+            state: Biased::new(State {
+                unfinished: vec![0; packets.size()],
+                kept: vec![0; packets.size()],
+                ..State::default()
+            }),
+>>>>>>> fuzz
             keep_at_most: packets.in_flight() / 2,
             packets,
             this: this.clone(),
@@ -212,7 +237,15 @@ impl Engine {
     pub(crate) fn remove_port(&self, number: u32) {
         let removed = self.state.enter().ports.remove(&number);
         // Its messages go outside the lock: dropping them enters it.
-        drop(removed);
+        removed.into_iter().flat_map(|port| port.queue).for_each(|announced| {
+            drop(self.open(announced));
+        });
+    }
+
+    /// Makes a message of what has waited at a port. Messages hold the engine, so what waits in the
+    /// engine cannot be one: it would keep itself and the node for ever.
+    fn open(&self, announced: Announced) -> Option<Message> {
+        Some(Message::new(self.this.upgrade()?, announced))
     }
 
     pub(crate) fn next_message_number(&self) -> u32 {
@@ -228,7 +261,9 @@ impl Engine {
         if let Some(failure) = &state.failure {
             return Err(failure.clone());
         }
-        Ok(state.ports.get_mut(&number).and_then(|port| port.queue.pop_front()))
+        let announced = state.ports.get_mut(&number).and_then(|port| port.queue.pop_front());
+        drop(state);
+        Ok(announced.and_then(|announced| self.open(announced)))
     }
 
     /// The next part of an arriving message, if it is there.
@@ -249,8 +284,13 @@ impl Engine {
     pub(crate) fn give_back(&self, from: Rank, part: Part) {
         let mut state = self.state.enter();
         match &part {
+<<<<<<< HEAD
             Part::Kept(..) => state.forget_kept(from),
             Part::Copied(bytes, _) => state.copied_bytes -= bytes.len(),
+=======
+            Part::Kept(..) => state.kept[from.index()] -= 1,
+            Part::Copied(bytes, _) => state.copied_bytes -= copy_cost(bytes),
+>>>>>>> fuzz
         }
         drop(state);
         drop(part);
@@ -286,17 +326,16 @@ impl Engine {
 
     fn first(&self, packet: Packet<'_>, header: &PacketHeader, bytes: u64) {
         let from = packet.source();
-        if bytes > header.bytes {
-            self.fail(Error::Stray { from });
-            return;
-        }
-        let Some(engine) = self.this.upgrade() else { return };
-        let part = self.keep(packet);
         let length = header.bytes;
+        if let Err(error) = self.check_first(from, header, bytes) {
+            return self.fail(error);
+        }
         let body = Body { from, number: header.message, length };
-        let message = Message::new(engine, body, part, usize::from(header.header_bytes));
+        let header_bytes = usize::from(header.header_bytes);
+        let message = Announced { body, first: self.keep(packet), header_bytes };
         let mut state = self.state.enter();
         if bytes < length {
+            state.unfinished[from.index()] += 1;
             let parts = Some(VecDeque::new());
             state
                 .arriving
@@ -311,13 +350,30 @@ impl Engine {
         }
     }
 
+    /// Whether a message may begin so: it has no more bytes than it says, and neither its number nor
+    /// its sender is taken up by messages that have not ended.
+    fn check_first(&self, from: Rank, header: &PacketHeader, bytes: u64) -> Result<()> {
+        let state = self.state.enter();
+        let taken = state.arriving.contains_key(&(from, header.message));
+        if bytes > header.bytes || taken {
+            return Err(Error::Stray { from });
+        }
+        if bytes < header.bytes && state.unfinished[from.index()] >= UNFINISHED_LIMIT {
+            return Err(Error::Unfinished { from, limit: UNFINISHED_LIMIT });
+        }
+        Ok(())
+    }
+
     fn next(&self, packet: Packet<'_>, header: &PacketHeader, bytes: u64) {
         let from = packet.source();
         let key = (from, header.message);
-        let wanted = match self.state.enter().arriving.get(&key) {
-            Some(message) if message.expects(header.bytes, bytes) => message.parts.is_some(),
-            _ => return self.fail(Error::Stray { from }),
+        let wanted = {
+            let state = self.state.enter();
+            let message = state.arriving.get(&key);
+            let expected = message.filter(|message| message.expects(header.bytes, bytes));
+            expected.map(|message| message.parts.is_some())
         };
+        let Some(wanted) = wanted else { return self.fail(Error::Stray { from }) };
         let part = wanted.then(|| self.keep(packet));
         // Upcalls run one at a time, so nobody but the reader was here meanwhile; and it has not
         // seen the message complete, because what has arrived is counted together with the part.
@@ -331,9 +387,11 @@ impl Engine {
             }
             (_, part) => part,
         };
+        let finished = message.arrived == message.length;
         if message.is_done() {
             state.arriving.remove(&key);
         }
+        state.unfinished[from.index()] -= usize::from(finished);
         drop(state);
         if let Some(part) = unread {
             self.give_back(from, part);
@@ -348,7 +406,7 @@ impl Engine {
         let mut state = self.state.enter();
         let crowded = state.kept.get(&from).is_some_and(|&kept| kept >= self.keep_at_most);
         if crowded && state.copied_bytes < COPY_LIMIT_BYTES {
-            state.copied_bytes += packet.len();
+            state.copied_bytes += copy_cost(&packet);
             state.statistics.packets_copied_out += 1;
             return Part::Copied(packet[..].into(), 0);
         }
@@ -380,7 +438,9 @@ impl Engine {
                 continue;
             };
             drop(state);
-            handler(message);
+            if let Some(message) = self.open(message) {
+                handler(message);
+            }
             any = true;
             let mut state = self.state.enter();
             let Some(port) = state.ports.get_mut(&number) else { continue };
@@ -390,4 +450,9 @@ impl Engine {
             }
         }
     }
+}
+
+/// What a copy of `packet` costs: its bytes, and no less than the message that it may begin.
+fn copy_cost(packet: &[u8]) -> usize {
+    packet.len() + size_of::<Message>()
 }
