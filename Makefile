@@ -38,6 +38,7 @@ bench: build
 	@$(RELEASE)/weft bench fetch-add
 	@$(RELEASE)/weft bench multicast
 	@$(RELEASE)/weft bench barrier
+	@$(RELEASE)/weft bench loggp
 	@$(RELEASE)/weft bench poll -n 2
 	@$(RELEASE)/weft bench poll -n 64
 
