@@ -9,11 +9,13 @@ FUZZ_TARGETS := $(patsubst testing/fuzz/corpus/%,%,$(sort $(wildcard testing/fuz
 FUZZ_FOLDERS := --fuzz-dir testing/fuzz/cargo-fuzz --target-dir target/fuzz
 
 .PHONY: help setup build demo test bench soak fuzz fuzz-keep clean
+.PHONY: help setup build demo test bench paper soak clean
 
 help:
 	@echo 'make demo    set up what is missing, build, and run the main example on 4 ranks'
 	@echo 'make test    set up what is missing, and run every test'
 	@echo 'make bench   measure this machine: each figure beside its floor (leave it alone meanwhile)'
+	@echo 'make paper   measure the tables and figures of the papers again, in the simulator; writes docs/paper'
 	@echo 'make soak    the long tests: ranks killed 200 times, races run a hundred times'
 	@echo 'make fuzz    everything that reads foreign bytes, fed with what libFuzzer makes up (nightly compiler)'
 	@echo 'make setup   only set up what is missing'
@@ -43,8 +45,12 @@ bench: build
 	@$(RELEASE)/weft bench fetch-add
 	@$(RELEASE)/weft bench multicast
 	@$(RELEASE)/weft bench barrier
+	@$(RELEASE)/weft bench loggp
 	@$(RELEASE)/weft bench poll -n 2
 	@$(RELEASE)/weft bench poll -n 64
+
+paper: setup
+	@$(CARGO) run --locked --release --quiet --package weft-paper
 
 soak: setup
 	WEFT_LOSS_RUNS=200 $(CARGO) test --locked --release --package weft-cli --test loss -- --nocapture
