@@ -5,12 +5,8 @@
 
 use crate::error::{Error, Result};
 use crate::format::{Kind, PacketHeader, port_number};
-<<<<<<< HEAD
-use crate::message::{Body, Message};
-use std::collections::btree_map::Entry;
-=======
 use crate::message::{Announced, Body, Message};
->>>>>>> fuzz
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Weak};
 use weft_node::biased::Biased;
@@ -56,28 +52,34 @@ struct State {
     /// Messages whose last packet has not arrived, by sender and the sender's number.
     arriving: BTreeMap<(Rank, u32), Arriving>,
     next_message: u32,
-<<<<<<< HEAD
-    /// Packets kept in link memory, by sender, where there are any.
-    kept: BTreeMap<Rank, usize>,
-=======
-    /// How many of those are not all here, by sender's rank.
-    unfinished: Vec<usize>,
-    /// Packets kept in link memory, by sender's rank.
-    kept: Vec<usize>,
+    /// How many of those are not all here, by sender.
+    unfinished: Tally,
+    /// Packets kept in link memory, by sender.
+    kept: Tally,
     /// What packets cost that were copied out: [`copy_cost`].
->>>>>>> fuzz
     copied_bytes: usize,
     failure: Option<Error>,
     statistics: Statistics,
 }
 
-impl State {
-    /// A packet of `from` is no longer kept.
-    fn forget_kept(&mut self, from: Rank) {
-        if let Entry::Occupied(mut kept) = self.kept.entry(from) {
-            *kept.get_mut() -= 1;
-            if *kept.get() == 0 {
-                kept.remove();
+/// Counts by rank, with nothing for ranks of which there is nothing.
+#[derive(Default)]
+struct Tally(BTreeMap<Rank, usize>);
+
+impl Tally {
+    fn of(&self, rank: Rank) -> usize {
+        self.0.get(&rank).copied().unwrap_or(0)
+    }
+
+    fn add(&mut self, rank: Rank) {
+        *self.0.entry(rank).or_default() += 1;
+    }
+
+    fn subtract(&mut self, rank: Rank) {
+        if let Entry::Occupied(mut count) = self.0.entry(rank) {
+            *count.get_mut() -= 1;
+            if *count.get() == 0 {
+                count.remove();
             }
         }
     }
@@ -127,15 +129,7 @@ impl Engine {
     /// Messages over `packets`. Takes the packet upcall for itself.
     pub fn new(packets: Packets) -> Arc<Self> {
         let engine = Arc::new_cyclic(|this: &Weak<Engine>| Engine {
-<<<<<<< HEAD
             state: Biased::new(State::default()),
-=======
-            state: Biased::new(State {
-                unfinished: vec![0; packets.size()],
-                kept: vec![0; packets.size()],
-                ..State::default()
-            }),
->>>>>>> fuzz
             keep_at_most: packets.in_flight() / 2,
             packets,
             this: this.clone(),
@@ -284,13 +278,8 @@ impl Engine {
     pub(crate) fn give_back(&self, from: Rank, part: Part) {
         let mut state = self.state.enter();
         match &part {
-<<<<<<< HEAD
-            Part::Kept(..) => state.forget_kept(from),
-            Part::Copied(bytes, _) => state.copied_bytes -= bytes.len(),
-=======
-            Part::Kept(..) => state.kept[from.index()] -= 1,
+            Part::Kept(..) => state.kept.subtract(from),
             Part::Copied(bytes, _) => state.copied_bytes -= copy_cost(bytes),
->>>>>>> fuzz
         }
         drop(state);
         drop(part);
@@ -335,7 +324,7 @@ impl Engine {
         let message = Announced { body, first: self.keep(packet), header_bytes };
         let mut state = self.state.enter();
         if bytes < length {
-            state.unfinished[from.index()] += 1;
+            state.unfinished.add(from);
             let parts = Some(VecDeque::new());
             state
                 .arriving
@@ -358,7 +347,7 @@ impl Engine {
         if bytes > header.bytes || taken {
             return Err(Error::Stray { from });
         }
-        if bytes < header.bytes && state.unfinished[from.index()] >= UNFINISHED_LIMIT {
+        if bytes < header.bytes && state.unfinished.of(from) >= UNFINISHED_LIMIT {
             return Err(Error::Unfinished { from, limit: UNFINISHED_LIMIT });
         }
         Ok(())
@@ -391,7 +380,9 @@ impl Engine {
         if message.is_done() {
             state.arriving.remove(&key);
         }
-        state.unfinished[from.index()] -= usize::from(finished);
+        if finished {
+            state.unfinished.subtract(from);
+        }
         drop(state);
         if let Some(part) = unread {
             self.give_back(from, part);
@@ -404,13 +395,13 @@ impl Engine {
     fn keep(&self, packet: Packet<'_>) -> Part {
         let from = packet.source();
         let mut state = self.state.enter();
-        let crowded = state.kept.get(&from).is_some_and(|&kept| kept >= self.keep_at_most);
+        let crowded = state.kept.of(from) >= self.keep_at_most;
         if crowded && state.copied_bytes < COPY_LIMIT_BYTES {
             state.copied_bytes += copy_cost(&packet);
             state.statistics.packets_copied_out += 1;
             return Part::Copied(packet[..].into(), 0);
         }
-        *state.kept.entry(from).or_default() += 1;
+        state.kept.add(from);
         drop(state);
         match packet.keep() {
             Some(kept) => Part::Kept(kept, 0),

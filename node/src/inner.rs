@@ -234,19 +234,14 @@ impl<L: Link> Inner<L> {
             (_, Payload::Buffer(buffer)) => Body::Buffer(buffer),
             _ => Body::Empty,
         };
-<<<<<<< HEAD
         let (ni, mut out) = self.split(side);
-        ni.received(&header, body, &mut out)?;
-=======
-        let (ni, out) = split!(self);
-        if let Err(violation) = ni.received(&header, body, out) {
+        if let Err(violation) = ni.received(&header, body, &mut out) {
             // The NI took nothing, so what the packet filled is free again.
             if let Payload::Buffer(buffer) = payload {
                 self.link.free(buffer);
             }
             return Err(violation.into());
         }
->>>>>>> fuzz
         Ok(true)
     }
 }

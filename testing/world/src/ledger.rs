@@ -130,11 +130,7 @@ impl Ledger {
         let Buffer { at, ref due, host, .. } = buffer;
         assert!(due.is_empty(), "I4 one owner: {at:?} released a buffer still due at {due:?}");
         assert_eq!(host, HostPart::Done, "I4 one owner: {at:?} released a buffer its host needs");
-<<<<<<< HEAD
-        if let Some(from) = buffer.from.filter(|&from| from != at) {
-=======
-        if let Some(from) = buffer.window_of() {
->>>>>>> explore
+        if let Some(from) = buffer.window_of().filter(|&from| from != at) {
             let pair = self.pair_mut(from, at);
             pair.buffered -= 1;
             pair.freed += 1;

@@ -6,21 +6,15 @@ use crate::ledger::{Buffer, HostPart, Ledger};
 use crate::sink::Sink;
 use crate::step::Step;
 use crate::wire::{Contents, Packet, Wires};
-<<<<<<< HEAD
-use weft_protocol::invariants::i5_control_never_blocks;
-use weft_protocol::{Acknowledging, Actions, Body, Forwarding, Ni, Settings};
-use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
-=======
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use weft_model::packets::{Name, Reference, Stream};
 use weft_protocol::invariants::{i3_order, i5_control_never_blocks};
-use weft_protocol::{Actions, Body, Delivery, Forwarding, Ni, Settings};
+use weft_protocol::{Acknowledging, Actions, Body, Delivery, Forwarding, Ni, Settings};
 use weft_wire::{Channel, GroupId, Header, Rank, Tag, TreeId};
 
 /// User bytes that a packet has at most.
 const MOST_BYTES: usize = 1000;
->>>>>>> explore
 
 /// What a world is made of.
 #[derive(Clone, Debug)]

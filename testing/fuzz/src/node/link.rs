@@ -5,6 +5,7 @@ use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use weft_link::bell::{Bells, Cause, Loss, Ticket, Waiter};
+use weft_link::clock::SystemClock;
 use weft_link::{Buffer, Capabilities, Link, LinkViolation, Payload, Received, SharedWords};
 use weft_wire::{Header, Rank};
 
@@ -84,6 +85,7 @@ impl Scripted {
             ordered: true,
             multicast: false,
             frames: FRAMES,
+            host_frames: FRAMES,
         };
         Scripted { wire: Arc::clone(wire), capabilities }
     }
@@ -94,6 +96,12 @@ fn lock(wire: &Mutex<Wire>) -> MutexGuard<'_, Wire> {
 }
 
 impl Link for Scripted {
+    type Clock = SystemClock;
+
+    fn clock(&self) -> SystemClock {
+        SystemClock
+    }
+
     fn capabilities(&self) -> &Capabilities {
         &self.capabilities
     }
