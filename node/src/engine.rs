@@ -39,6 +39,8 @@ pub(crate) struct Apart {
     /// Packets that the host has been shown so far.
     shown: u64,
     watchdog: Option<Watchdog>,
+    /// The latest time that the protocol was told.
+    told: Nanoseconds,
     /// Whether the host waits until nothing is left to send.
     pub flushing: bool,
     /// What a peer did wrong, for the host to hear of.
@@ -84,7 +86,7 @@ impl Copy {
     fn what(&self) -> (Payload, u16) {
         match self {
             Copy::Delivery(delivery) => (Payload::Buffer(delivery.buffer), delivery.size),
-            Copy::Deferred(Deferred { header, body }) => (payload_of(body), header.size),
+            Copy::Deferred(deferred) => (payload_of(&deferred.body), deferred.header.size),
         }
     }
 }
@@ -149,11 +151,8 @@ impl<L: Link> Inner<L> {
 
     /// Processes one event at the NI. Says whether the host should look.
     fn step(&mut self, event: NiEvent, now: Nanoseconds) -> Result<bool> {
-        let seen = (self.apart.shown, self.fetched);
-        if self.ni.keeps_time() && !self.protocol_at_host() {
-            let (ni, mut out) = self.split(Side::Ni);
-            ni.advance(now, &mut out);
-        }
+        let seen = (self.apart.shown, self.fetched, self.host_deadline());
+        self.tell_time(now, Side::Ni);
         match event {
             NiEvent::Request => self.serve_request(),
             NiEvent::Received => drop(self.receive_at(Side::Ni)?),
@@ -162,7 +161,15 @@ impl<L: Link> Inner<L> {
         }
         let flushed = self.apart.flushing && self.is_flushed();
         self.apart.flushing &= !flushed;
-        Ok(flushed || seen != (self.apart.shown, self.fetched))
+        Ok(flushed || seen != (self.apart.shown, self.fetched, self.host_deadline()))
+    }
+
+    /// When the host's own protocol has to look at the time again.
+    pub fn host_deadline(&self) -> Option<Nanoseconds> {
+        if !self.protocol_at_host() {
+            return None;
+        }
+        self.ni.next_deadline().map(|(deadline, _)| deadline)
     }
 
     fn serve_request(&mut self) {
@@ -201,12 +208,12 @@ impl<L: Link> Inner<L> {
                 let delivery = ni.copied(delivery, copy, &mut out);
                 self.pending.push_back(delivery);
             }
-            (Copy::Deferred(Deferred { header, mut body }), at_host) => {
-                if let (Body::Buffer(at_ni), Payload::Buffer(copy)) = (&mut body, at_host) {
-                    self.link.free(std::mem::replace(at_ni, copy));
-                }
-                self.apart.deferred.push_back(Deferred { header, body });
+            (Copy::Deferred(deferred), Payload::Buffer(copy)) => {
+                let (ni, mut out) = self.split(Side::Ni);
+                let deferred = ni.copied_deferred(deferred, copy, &mut out);
+                self.apart.deferred.push_back(deferred);
             }
+            (Copy::Deferred(deferred), _) => self.apart.deferred.push_back(deferred),
             (Copy::Delivery(_), _) => unreachable!("a link copies a buffer into a buffer"),
         }
         self.apart.shown += 1;
@@ -227,10 +234,21 @@ impl<L: Link> Inner<L> {
         Ok(true)
     }
 
-    /// Tells the host's protocol the time.
-    pub fn advance_at_host(&mut self, now: Nanoseconds) {
-        let (ni, mut out) = self.split(Side::Host);
-        ni.advance(now, &mut out);
+    /// Tells the protocol the time, if it wants to know. Its timers run out on the side that runs the
+    /// protocol; the other one, whose clock may be behind, tells the time only while none is due.
+    pub fn tell_time(&mut self, now: Nanoseconds, side: Side) {
+        if !self.ni.keeps_time() {
+            return;
+        }
+        let owner = if self.protocol_at_host() { Side::Host } else { Side::Ni };
+        let is_due = self.ni.next_deadline().is_some_and(|(deadline, _)| deadline <= now);
+        if side != owner && (is_due || now < self.apart.told) {
+            return;
+        }
+        self.apart.told = self.apart.told.max(now);
+        let told = self.apart.told;
+        let (ni, mut out) = self.split(side);
+        ni.advance(told, &mut out);
     }
 
     /// Lets the polling watchdog look, if its time has come. Says whether to interrupt the host.

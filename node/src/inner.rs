@@ -157,7 +157,7 @@ impl<L: Link> Inner<L> {
 
     /// Whether everything launched here has left.
     pub fn is_flushed(&self) -> bool {
-        (!L::SEPARATE_NI || self.apart.requests.is_empty()) && self.ni.blocked() == 0
+        (!L::SEPARATE_NI || self.apart.requests.is_empty()) && self.ni.is_flushed()
     }
 
     #[inline]

@@ -13,6 +13,10 @@ use weft_packet::{Loss, Packets, Rank};
 /// upcall thread ends it. A rank that is lost must be known, and survivors gone, within 100 ms.
 const LOSS_GRACE: Duration = Duration::from_millis(25);
 
+/// Why shared memory runs careful presets only.
+const NOTHING_IS_LOST: &str = "shared memory loses nothing, so nothing is ever sent again there; \
+                               take nrx-imc or nrx-hmc";
+
 /// A rank's place in a job, up to the packet interface.
 pub(crate) struct Session {
     packets: Packets,
@@ -114,6 +118,10 @@ impl Options {
         let given = |name| member.options().get(name);
         if let Some(value) = given("preset") {
             options.preset = parse("preset", value)?;
+            if options.preset.retransmits() {
+                let (name, value) = ("preset", value.into());
+                return Err(Error::Option { name, value, what: NOTHING_IS_LOST.into() });
+            }
         }
         if let Some(value) = given("tree") {
             options.shape = parse("tree", value)?;

@@ -161,7 +161,7 @@ impl Shm {
         let bad = |what| LinkViolation { from, what };
         let (header, place) = compact::parse(head, from).map_err(|e| bad(BadFrame::Header(e)))?;
         let payload = match header.tag {
-            Tag::Credit | Tag::ChannelClear => Payload::Empty,
+            Tag::Credit | Tag::ChannelClear | Tag::Acknowledge | Tag::Nack => Payload::Empty,
             Tag::FaRequest | Tag::FaReply => Payload::Words([words[0], words[1]]),
             Tag::Ucast | Tag::Mcast => Payload::Buffer(match place {
                 place::INLINE if usize::from(header.size) <= INLINE_BYTES => {

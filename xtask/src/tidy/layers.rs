@@ -57,7 +57,7 @@ fn layer_of(folder: &str) -> Option<Layer> {
         ("bindings", _) => Bindings,
         ("cli", "") => Cli,
         ("bench", _) => Bench,
-        ("testing", "world") => World,
+        ("testing", "model" | "world") => World,
         ("testing", _) => Testing,
         ("xtask", "") => Xtask,
         _ => return None,
