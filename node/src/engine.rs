@@ -39,8 +39,6 @@ pub(crate) struct Apart {
     /// Packets that the host has been shown so far.
     shown: u64,
     watchdog: Option<Watchdog>,
-    /// The latest time that the protocol was told.
-    told: Nanoseconds,
     /// Whether the host waits until nothing is left to send.
     pub flushing: bool,
     /// What a peer did wrong, for the host to hear of.
@@ -113,7 +111,7 @@ impl Apart {
         link.requested();
     }
 
-    /// Frees a buffer of the host, after whatever the NI still has to transmit.
+    /// Frees a buffer, after whatever the NI still has to transmit for the host.
     pub fn free<L: Link>(&mut self, buffer: Buffer, link: &mut L) {
         if self.transmissions > 0 {
             self.request(Request::Free(buffer), link);
@@ -122,6 +120,25 @@ impl Apart {
         link.free(buffer);
         if !self.waiting.is_empty() {
             self.request(Request::Room, link);
+        }
+    }
+
+    /// Puts a packet on the wire, after those that the host has queued for the same rank: what was
+    /// numbered first must leave first.
+    pub fn transmit<L: Link>(
+        &mut self,
+        to: Rank,
+        header: &Header,
+        payload: Payload,
+        side: Side,
+        link: &mut L,
+    ) {
+        let is_for = |request: &Request| matches!(request, Request::Transmit { to: other, .. } if *other == to);
+        let waits = self.transmissions > 0 && self.requests.iter().any(is_for);
+        if side == Side::Host || waits {
+            self.request(Request::Transmit { to, header: *header, payload }, link);
+        } else {
+            link.transmit(to, header, payload);
         }
     }
 
@@ -235,20 +252,18 @@ impl<L: Link> Inner<L> {
     }
 
     /// Tells the protocol the time, if it wants to know. Its timers run out on the side that runs the
-    /// protocol; the other one, whose clock may be behind, tells the time only while none is due.
+    /// protocol.
     pub fn tell_time(&mut self, now: Nanoseconds, side: Side) {
         if !self.ni.keeps_time() {
             return;
         }
         let owner = if self.protocol_at_host() { Side::Host } else { Side::Ni };
-        let is_due = self.ni.next_deadline().is_some_and(|(deadline, _)| deadline <= now);
-        if side != owner && (is_due || now < self.apart.told) {
-            return;
+        if side == owner {
+            let (ni, mut out) = self.split(side);
+            ni.advance(now, &mut out);
+        } else {
+            self.ni.tell_time(now);
         }
-        self.apart.told = self.apart.told.max(now);
-        let told = self.apart.told;
-        let (ni, mut out) = self.split(side);
-        ni.advance(told, &mut out);
     }
 
     /// Lets the polling watchdog look, if its time has come. Says whether to interrupt the host.
