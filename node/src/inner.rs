@@ -231,7 +231,13 @@ impl<L: Link> Inner<L> {
             _ => Body::Empty,
         };
         let (ni, mut out) = self.split(side);
-        ni.received(&header, body, &mut out)?;
+        if let Err(violation) = ni.received(&header, body, &mut out) {
+            // The NI took nothing, so what the packet filled is free again.
+            if let Payload::Buffer(buffer) = payload {
+                self.link.free(buffer);
+            }
+            return Err(violation.into());
+        }
         Ok(true)
     }
 }
