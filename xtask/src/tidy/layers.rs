@@ -60,7 +60,7 @@ fn layer_of(folder: &str) -> Option<Layer> {
         ("cli", "") => Cli,
         ("bench", _) => Bench,
         ("testing", "world") => World,
-        ("testing", "simulator" | "scenarios" | "model") => Simulation,
+        ("testing", "simulator" | "scenarios" | "soak" | "model") => Simulation,
         ("testing", _) => Testing,
         ("xtask", "") => Xtask,
         _ => return None,
