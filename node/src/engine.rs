@@ -39,6 +39,8 @@ pub(crate) struct Apart {
     /// Packets that the host has been shown so far.
     shown: u64,
     watchdog: Option<Watchdog>,
+    /// Whether the host waits, whatever for.
+    pub host_waits: bool,
     /// Whether the host waits until nothing is left to send.
     pub flushing: bool,
     /// What a peer did wrong, for the host to hear of.
@@ -275,6 +277,8 @@ impl<L: Link> Inner<L> {
         }
         let left = (self.pending.len() + apart.deferred.len()) as u64;
         let packets_processed = apart.shown.saturating_sub(left);
+        // A host that waits has been woken, and leaves what it does not want now.
+        let interrupts_disabled = interrupts_disabled || apart.host_waits;
         let host = HostStatus { packets_processed, interrupts_disabled };
         watchdog.timeout(now, apart.shown, host) == Verdict::Interrupt
     }
@@ -293,14 +297,13 @@ impl<L: Link> Inner<L> {
 impl<L: Link> NiHalf for Node<L> {
     fn step(&self, event: NiEvent) {
         let mut inner = self.inner.enter();
-        let mut host_should_look = inner.step(event, self.clock.now()).unwrap_or_else(|error| {
+        let host_should_look = inner.step(event, self.clock.now()).unwrap_or_else(|error| {
             inner.apart.failure.get_or_insert(error);
             true
         });
         if inner.watch_host(self.clock.now(), self.host_status().interrupts_disabled) {
             self.count_interrupt();
             inner.link.interrupt();
-            host_should_look = true;
         }
         inner.set_timer();
         drop(inner);

@@ -350,12 +350,22 @@ impl<L: Link> Node<L> {
             return Ok(Step::Progress);
         };
         let found = step();
+        self.host_waits(true);
         if matches!(found, Ok(Step::Idle)) {
             self.sleeps.fetch_add(1, Ordering::Relaxed);
             self.bells.wait(Waiter::Host, ticket, self.longest_sleep());
         }
+        self.host_waits(false);
         self.inner.enter().link.disarm(Waiter::Host);
         found
+    }
+
+    /// Tells an NI apart whether to interrupt the host.
+    #[inline]
+    fn host_waits(&self, waits: bool) {
+        if L::SEPARATE_NI {
+            self.inner.enter().apart.host_waits = waits;
+        }
     }
 
     pub(crate) fn bells(&self) -> &Arc<dyn Bells> {
@@ -490,6 +500,7 @@ impl<L: Link> AnyNode for Node<L> {
         if let Some(words) = &self.words {
             return Ok(words.fetch_add(home, variable, amount));
         }
+        self.clock.charge(Work::Launch { bytes: 0 });
         let mut asked = false;
         let mut value = None;
         self.wait(&mut || {

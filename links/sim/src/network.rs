@@ -28,7 +28,7 @@ pub struct Setup {
     pub seed: u64,
     /// Ends the run at this virtual time.
     pub limit: Duration,
-    /// Ends it if nothing but timers happens for so long.
+    /// Ends it if no program gets on for so long: sends, takes a packet, or computes.
     pub stuck_after: Duration,
     /// Events of each rank that are kept to be read.
     pub keep_events: usize,
@@ -75,7 +75,7 @@ struct Node {
 pub enum Ended {
     /// All programs ended.
     Finished,
-    /// Programs wait, and nothing will happen any more, or nothing but timers did for too long.
+    /// Programs wait, and nothing will happen any more, or nobody got on for too long.
     Stuck(Vec<Stuck>),
     /// The time limit passed.
     Limit,
@@ -200,7 +200,7 @@ impl Network {
             match next {
                 Next::Event(event) => self.handle(event),
                 _ if self.running == 0 => return Ended::Finished,
-                Next::Nothing | Next::OnlyTimers => return Ended::Stuck(self.stuck()),
+                Next::Nothing | Next::NoProgress => return Ended::Stuck(self.stuck()),
                 Next::Limit => return Ended::Limit,
             }
         }

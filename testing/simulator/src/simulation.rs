@@ -32,6 +32,7 @@ impl Simulation {
         let mut network = Network::new(Setup {
             seed: options.seed,
             limit: options.limit,
+            stuck_after: options.stuck_after,
             keep_events: options.keep_events,
             observer: options.observer,
             stack_bytes: options.stack_bytes,

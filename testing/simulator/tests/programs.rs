@@ -3,9 +3,12 @@
 #![allow(clippy::unwrap_used)]
 
 use clap::Parser;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use weft::{Rank, Weft};
-use weft_simulator::{Ended, Faults, Options, Outcome, Preset, Report, Simulation};
+use weft_simulator::{
+    Ended, Faults, Happened, Observer, Options, Outcome, Preset, Report, Simulation, What,
+};
 
 fn options(ranks: u16, preset: Preset) -> Options {
     let mut options = Options::new(ranks).unwrap();
@@ -131,4 +134,101 @@ fn ranks_that_only_poll_are_stuck_too() {
     });
     let Ended::Stuck(stuck) = &report.ended else { panic!("{:?}", report.ended) };
     assert!(stuck.iter().all(|stuck| stuck.what == "looks for packets again and again"));
+}
+
+/// Says when it is dropped, and takes a while for it.
+struct Witness(Arc<Mutex<u32>>, Weft);
+
+impl Drop for Witness {
+    fn drop(&mut self) {
+        self.1.work(1000);
+        // What a destructor may try: it must end, well or not.
+        let _ = self.1.barrier();
+        *self.0.lock().unwrap() += 1;
+    }
+}
+
+#[test]
+fn programs_that_have_to_stop_are_unwound() {
+    let dropped = Arc::new(Mutex::new(0));
+    let witness = Arc::clone(&dropped);
+    let mut options = options(3, Preset::NrxImc);
+    options.limit = Duration::from_millis(2);
+    let report = Simulation::new(options).unwrap().run(move |weft: Weft| {
+        let _witness = Witness(Arc::clone(&witness), weft.clone());
+        let mailbox = weft.mailbox("never")?;
+        loop {
+            weft.work(10_000);
+            match weft.rank().0 {
+                0 => weft.barrier()?,
+                // A program that ignores errors is stopped all the same.
+                1 => drop(weft.poll()),
+                _ => drop(mailbox.receive()?),
+            }
+            if weft.size() == 0 {
+                return weft::Result::Ok(());
+            }
+        }
+    });
+    assert_eq!(report.ended, Ended::Limit);
+    assert_eq!(report.outcomes, vec![Outcome::Unfinished; 3]);
+    assert_eq!(*dropped.lock().unwrap(), 3, "destructors ran");
+}
+
+#[test]
+fn an_observer_sees_what_the_nodes_count() {
+    #[derive(Default)]
+    struct Seen {
+        transmitted: u64,
+        copied: u64,
+    }
+    struct Counting(Arc<Mutex<Seen>>);
+    impl Observer for Counting {
+        fn see(&mut self, happened: &Happened) {
+            let mut seen = self.0.lock().unwrap();
+            let is_data = happened.frame.is_some_and(|(_, header)| header.tag.is_data());
+            seen.transmitted += u64::from(is_data && happened.what == What::Transmitted);
+            seen.copied += u64::from(happened.what == What::Copied);
+        }
+    }
+    let seen = Arc::new(Mutex::new(Seen::default()));
+    let mut options = options(8, Preset::NrxImc);
+    options.observer = Some(Box::new(Counting(Arc::clone(&seen))));
+    let report = Simulation::new(options).unwrap().run(|weft: Weft| {
+        let mailbox = weft.mailbox("all")?;
+        mailbox.broadcast(&[1; 3000][..])?;
+        for _ in 1..weft.size() {
+            drop(mailbox.receive()?);
+        }
+        weft::Result::Ok(())
+    });
+    assert_success(&report);
+    let (seen, statistics) = (seen.lock().unwrap(), &report.statistics);
+    assert_eq!(seen.transmitted, report.packets());
+    let delivered: u64 = statistics.iter().map(|node| node.protocol.packets_delivered).sum();
+    assert_eq!(seen.copied, delivered);
+}
+
+#[test]
+fn what_cannot_be_simulated_is_refused_with_one_line() {
+    let refused = |change: fn(&mut Options)| {
+        let mut options = options(4, Preset::NrxImc);
+        change(&mut options);
+        match Simulation::new(options) {
+            Err(error) => error.to_string(),
+            Ok(_) => panic!("it was accepted"),
+        }
+    };
+    let lossy = refused(|options| options.faults.loss = 0.1);
+    assert!(lossy.starts_with("the preset nrx-imc is for networks that lose nothing"), "{lossy}");
+    let loss = refused(|options| options.faults.loss = -1.0);
+    assert_eq!(loss, "loss is a part of all frames, from 0 to 1, and cannot be -1");
+    let rank = refused(|options| options.faults.crashes = vec![(Rank(9), Duration::ZERO)]);
+    assert_eq!(rank, "a crash names rank 9; the job has ranks 0 to 3");
+    let window = refused(|options| options.settings.window_packets = 0);
+    assert_eq!(window, "the window cannot be 0: a sender needs one credit at least");
+    let stack = refused(|options| options.stack_bytes = 1000);
+    assert_eq!(stack, "a stack cannot be 1000: no program fits on less than 16 KiB");
+    let ranks = refused(|options| options.settings.ranks = 0);
+    assert_eq!(ranks, "ranks cannot be 0: a job has 1 to 65,534");
 }
