@@ -191,6 +191,7 @@ impl<L: Link> Inner<L> {
             }
             any = true;
         }
+        self.reinject_pending();
         let settings = self.ni.settings();
         let bound = match L::SEPARATE_NI {
             // The link has so many buffers for them, and no more.
@@ -202,6 +203,19 @@ impl<L: Link> Inner<L> {
         };
         i9_bounded("the queue of delivered packets", self.pending.len(), bound);
         Ok(any)
+    }
+
+    /// Passes on what this host has to forward. It need not have looked at a packet for that, and
+    /// others must not wait for it to: under ACK-forward they could not send it anything else
+    /// meanwhile, not even what it waits for.
+    fn reinject_pending(&mut self) {
+        let mut waiting = std::mem::take(&mut self.pending);
+        for delivery in waiting.iter_mut().filter(|delivery| delivery.wants_reinjection()) {
+            self.apart.reinjected_bytes.push(delivery.size);
+            self.reinject(delivery);
+        }
+        debug_assert!(self.pending.is_empty(), "forwarding delivers nothing here");
+        self.pending = waiting;
     }
 
     /// Takes the packets that wait for the host out of their senders' memory. For a host that can
