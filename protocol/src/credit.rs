@@ -12,7 +12,7 @@
 use std::collections::VecDeque;
 
 /// The credits that this NI holds for sending to one peer, and the packets that wait for one.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 pub struct Outgoing<D> {
     held: u16,
     window: u16,
@@ -77,6 +77,13 @@ impl<D> Outgoing<D> {
         self.blocked.pop_front()
     }
 
+    /// Takes the first packet that `matches` out of the queue, at no credit: it leaves on a recovery
+    /// channel.
+    pub fn bypass(&mut self, matches: impl Fn(&D) -> bool) -> Option<D> {
+        let place = self.blocked.iter().position(matches)?;
+        self.blocked.remove(place)
+    }
+
     /// Credits held now.
     pub fn held(&self) -> u16 {
         self.held
@@ -93,7 +100,7 @@ impl<D> Outgoing<D> {
 pub struct TooManyCredits;
 
 /// The receive buffers that this NI has set aside for one peer.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 pub struct Incoming {
     buffered: u16,
     owed: u16,

@@ -40,6 +40,11 @@ impl<T> Slab<T> {
         entry
     }
 
+    /// The entries, in no order that means anything.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.entries.iter().flatten()
+    }
+
     pub fn len(&self) -> usize {
         self.entries.len() - self.vacant.len()
     }

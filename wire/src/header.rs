@@ -3,7 +3,7 @@
 use crate::{Channel, Rank, TreeId};
 
 /// What kind of packet it is (thesis table 3.3).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Tag {
     /// Data for one rank.
@@ -18,6 +18,10 @@ pub enum Tag {
     ChannelClear = 5,
     /// The answer to a fetch-and-add.
     FaReply = 6,
+    /// An explicit acknowledgement (thesis 8.2.2).
+    Acknowledge = 7,
+    /// A negative one: buffers were short, and there are some now.
+    Nack = 8,
 }
 
 impl Tag {
@@ -41,6 +45,8 @@ impl TryFrom<u8> for Tag {
             4 => Tag::Credit,
             5 => Tag::ChannelClear,
             6 => Tag::FaReply,
+            7 => Tag::Acknowledge,
+            8 => Tag::Nack,
             _ => return Err(Malformed::Tag(byte)),
         })
     }
@@ -50,7 +56,7 @@ impl TryFrom<u8> for Tag {
 ///
 /// `sequence` and `acknowledgement` serve the presets that retransmit and stay 0 in the others;
 /// `authentication` is room for a keyed tag over the header.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Header {
     /// The kind of packet.
     pub tag: Tag,

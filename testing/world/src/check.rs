@@ -14,8 +14,10 @@
 //!   the window is one packet.
 //! - What is *delivered or kept* at a host fills its receive buffers, `W (N - 1)`, or came from
 //!   itself, in at most `S` send buffers.
+//! - Under ACK-receive only the number of packets there are bounds what waits to be forwarded.
 
 use crate::world::World;
+use weft_protocol::Acknowledging;
 use weft_protocol::invariants::{
     PairCredits, i1_credit_conservation, i2_careful, i5_control_never_blocks, i9_bounded,
 };
@@ -74,6 +76,9 @@ impl World {
 
     /// The longest that a blocked-sends queue gets.
     pub fn blocked_bound(&self) -> usize {
+        if self.bounded_by_buffers_only() {
+            return self.everything();
+        }
         let others = self.nis.len().saturating_sub(2);
         self.options.send_buffers + 1 + self.window() * others
     }
@@ -85,7 +90,21 @@ impl World {
 
     /// The most packets that a host has to process or release.
     pub fn host_bound(&self) -> usize {
+        if self.bounded_by_buffers_only() {
+            return self.everything();
+        }
         self.options.send_buffers + self.window() * (self.nis.len() - 1)
+    }
+
+    /// ACK-receive leaves a hole in flow control (thesis 8.3.2): what waits to be forwarded at a
+    /// host is bounded by the host's buffers, of which these hosts have as many as they need.
+    fn bounded_by_buffers_only(&self) -> bool {
+        self.options.settings.preset.acknowledging() == Acknowledging::Receive
+    }
+
+    /// As many packets as there can be anywhere.
+    fn everything(&self) -> usize {
+        self.steps() as usize * self.nis.len()
     }
 
     fn window(&self) -> usize {

@@ -10,7 +10,8 @@ use weft_wire::Rank;
 pub(crate) struct Buffer {
     /// Whose NI has it.
     pub at: Rank,
-    /// The rank that transmitted it last; `None` if the host of `at` filled it.
+    /// The rank that transmitted it last; `None` if the host of `at` filled it, and `at` if it was
+    /// received and its credit has gone back.
     pub from: Option<Rank>,
     pub contents: Contents,
     /// The ranks that it must still be transmitted to.
@@ -91,6 +92,15 @@ impl Ledger {
         buffer.unwrap_or_else(|| panic!("I4 one owner: {at:?} uses buffer {number} of another"))
     }
 
+    /// The credit of a buffer goes back while the buffer is still needed (ACK-receive): it is the
+    /// host's from here on, and the sender may fill another.
+    pub fn give_credit_back(&mut self, number: u64, at: Rank) {
+        let from = self.used(number, at).from.replace(at);
+        let pair = self.pair_mut(from.expect("it was received"), at);
+        pair.buffered -= 1;
+        pair.freed += 1;
+    }
+
     /// The NI gives a buffer up: once, and when nobody needs it any more (I4).
     pub fn give_back(&mut self, number: u64) -> Buffer {
         self.ownership.give_back(number);
@@ -98,7 +108,7 @@ impl Ledger {
         let Buffer { at, ref due, host, .. } = buffer;
         assert!(due.is_empty(), "I4 one owner: {at:?} released a buffer still due at {due:?}");
         assert_eq!(host, HostPart::Done, "I4 one owner: {at:?} released a buffer its host needs");
-        if let Some(from) = buffer.from {
+        if let Some(from) = buffer.from.filter(|&from| from != at) {
             let pair = self.pair_mut(from, at);
             pair.buffered -= 1;
             pair.freed += 1;

@@ -8,7 +8,7 @@ use crate::sink::Sink;
 use crate::step::Step;
 use crate::wire::{Contents, Packet, Wires};
 use weft_protocol::invariants::i5_control_never_blocks;
-use weft_protocol::{Actions, Body, Forwarding, Ni, Settings};
+use weft_protocol::{Acknowledging, Actions, Body, Forwarding, Ni, Settings};
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
 
 /// What a world is made of.
@@ -252,6 +252,9 @@ impl World {
         if delivery.wants_reinjection() {
             let children = self.children(delivery.tree, at);
             self.due(at, &children);
+            if self.options.settings.preset.acknowledging() == Acknowledging::Receive {
+                self.ledger.give_credit_back(delivery.buffer, at);
+            }
             self.at(at, |ni, out| ni.reinject(&mut delivery, out));
         }
         let contents = self.ledger.used(delivery.buffer, at).contents;

@@ -32,6 +32,7 @@ enum Layer {
     Cli,
     Bench,
     World,
+    Simulator,
     Testing,
     Xtask,
 }
@@ -57,7 +58,8 @@ fn layer_of(folder: &str) -> Option<Layer> {
         ("bindings", _) => Bindings,
         ("cli", "") => Cli,
         ("bench", _) => Bench,
-        ("testing", "world") => World,
+        ("testing", "model" | "world") => World,
+        ("testing", "simulator") => Simulator,
         ("testing", _) => Testing,
         ("xtask", "") => Xtask,
         _ => return None,
@@ -84,15 +86,15 @@ impl Layer {
     }
 
     fn is_testing(self) -> bool {
-        matches!(self, World | Testing | Conformance)
+        matches!(self, World | Simulator | Testing | Conformance)
     }
 }
 
 /// Whether the crates of `from` may depend on those of `to`.
 fn may_use(from: Layer, to: Layer) -> bool {
     match (from, to) {
-        (World | Testing, _) => true,
-        (_, Cli | World | Testing | Xtask) | (Xtask, _) => false,
+        (World | Simulator | Testing, _) | (Cli | Bench, Simulator) => true,
+        (_, Cli | World | Simulator | Testing | Xtask) | (Xtask, _) => false,
         (Conformance | Link, LinkApi) => true,
         (_, Conformance) => false,
         (Apps, AppKit) | (Apps | AppKit, Facade) | (Systems, Systems) => true,

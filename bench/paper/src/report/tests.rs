@@ -1,6 +1,5 @@
 use super::*;
 use crate::claim::Claim;
-use crate::cluster::Cluster;
 use crate::results::{Quantity, Seen};
 
 /// An experiment that claims this and runs nothing.
@@ -23,7 +22,7 @@ impl Experiment for Claiming {
         self.1
     }
 
-    fn run(&self, _: &dyn Cluster, _: &mut Results) -> anyhow::Result<()> {
+    fn run(&self, _: &mut Results) -> anyhow::Result<()> {
         Ok(())
     }
 }

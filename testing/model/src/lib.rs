@@ -1,0 +1,16 @@
+//! What Weft is judged by, written without looking at how Weft does it.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`explore`] | all states that a model can get into, or the shortest way to one that is wrong |
+//! | [`packets`] | the packet layer as programs see it (thesis chapter 3): a reference that takes the same sends as the real one, and says at each packet whether it agrees |
+//! | [`windows`] | the window protocol of careful-protocols 5.3, to explore its theorem 1 |
+//!
+//! May use `wire`, for the numbers of ranks and groups, and nothing that sends a packet. Nothing
+//! here depends on time, on randomness or on the order in which a map was filled.
+
+#![forbid(unsafe_code)]
+
+pub mod explore;
+pub mod packets;
+pub mod windows;

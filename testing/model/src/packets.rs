@@ -1,0 +1,371 @@
+//! The packet layer as programs see it (thesis chapter 3), as a program that could not be simpler.
+//!
+//! It is told of every send as it is made, and asked about every packet as it is shown to a program:
+//! each receiver must be shown each packet once, in the order sent to it or to the group, with the
+//! bytes that were sent. It is told of every fetch-and-add as it is asked for, and asked about each
+//! answer: the additions to a variable took place one after the other, each between its request and
+//! its answer. At the end it says what is [`Reference::missing`]. It knows of no credit, tree,
+//! buffer or acknowledgement, so it judges all presets alike, and the worlds of `testing/world` like
+//! programs in virtual time.
+//!
+//! It keeps two numbers for each stream of packets and reader that has been used, and nothing for
+//! a packet; a fetch-and-add takes room until all that took place before it were answered. Each
+//! question takes a search in a map.
+
+mod counters;
+mod payload;
+
+use counters::Counters;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::ops::Range;
+pub use weft_wire::GroupId;
+use weft_wire::Rank;
+
+/// Where an origin sends: packets of one origin to the same place arrive in the order sent (I3).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Stream {
+    /// To one rank, which may be the origin.
+    To(Rank),
+    /// To all other members of a group.
+    Group(GroupId),
+}
+
+/// Names a packet: the `number`-th, from 0, that `origin` sends to `stream`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Name {
+    /// Who sent it.
+    pub origin: Rank,
+    /// To whom.
+    pub stream: Stream,
+    /// Which one.
+    pub number: u64,
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "packet {} of {} to ", self.number, self.origin)?;
+        match self.stream {
+            Stream::To(rank) => rank.fmt(f),
+            Stream::Group(group) => write!(f, "group {}", group.0),
+        }
+    }
+}
+
+/// Why the packet layer is wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Disagreement {
+    /// A packet came where it was not sent.
+    #[error("rank {at} was shown {name}, which is not for it")]
+    Misdelivered {
+        /// Who was shown it.
+        at: Rank,
+        /// Which packet.
+        name: Name,
+    },
+    /// A packet came that nobody sent.
+    #[error("rank {at} was shown {name}, which was never sent")]
+    Invented {
+        /// Who was shown it.
+        at: Rank,
+        /// Which packet.
+        name: Name,
+    },
+    /// A packet came once more.
+    #[error("rank {at} was shown {name} twice")]
+    Twice {
+        /// Who was shown it.
+        at: Rank,
+        /// Which packet.
+        name: Name,
+    },
+    /// A packet came before one that was sent earlier.
+    #[error("rank {at} was shown {name} before number {next}")]
+    Overtook {
+        /// Who was shown it.
+        at: Rank,
+        /// Which packet.
+        name: Name,
+        /// The number that it should have been shown.
+        next: u64,
+    },
+    /// A packet came with other bytes than it was sent with.
+    #[error("rank {at} was shown {length} bytes that are not those of {name}, which is next")]
+    Altered {
+        /// Who was shown it.
+        at: Rank,
+        /// The packet that it should have been shown.
+        name: Name,
+        /// Bytes that it was shown.
+        length: usize,
+    },
+    /// A fetch-and-add was answered that was not asked for.
+    #[error("rank {by} got the answer {value} to no fetch-and-add")]
+    Unasked {
+        /// Who got an answer.
+        by: Rank,
+        /// What it said.
+        value: u64,
+    },
+    /// A fetch-and-add found a value that it cannot have found.
+    #[error(
+        "rank {by} fetched {value} from variable {variable} of rank {home}, which it cannot have \
+         been when this fetch-and-add took place"
+    )]
+    Fetched {
+        /// Who fetched.
+        by: Rank,
+        /// Whose variable.
+        home: Rank,
+        /// Which one.
+        variable: u16,
+        /// What it is said to have been.
+        value: u64,
+    },
+}
+
+/// What should have come and has not.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Missing {
+    /// Packets.
+    Packets {
+        /// Who was not shown them.
+        at: Rank,
+        /// Who sent them.
+        origin: Rank,
+        /// Where.
+        stream: Stream,
+        /// Which.
+        numbers: Range<u64>,
+    },
+    /// The answer to a fetch-and-add.
+    Answer {
+        /// Who asked.
+        by: Rank,
+        /// Whose variable.
+        home: Rank,
+        /// Which one.
+        variable: u16,
+    },
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Missing::Packets { at, origin, stream, numbers } => {
+                let name = Name { origin: *origin, stream: *stream, number: numbers.start };
+                let others = numbers.end - numbers.start - 1;
+                write!(f, "rank {at} was never shown {name} and {others} after it")
+            }
+            Missing::Answer { by, home, variable } => {
+                write!(f, "rank {by} never got an answer from variable {variable} of rank {home}")
+            }
+        }
+    }
+}
+
+/// The packet layer of one job.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Reference {
+    ranks: u16,
+    most_bytes: usize,
+    /// Members of the groups from 1 on; all ranks are in group 0.
+    groups: Vec<BTreeSet<Rank>>,
+    sent: BTreeMap<(Rank, Stream), u64>,
+    /// By origin, stream and reader: packets shown.
+    shown: BTreeMap<(Rank, Stream, Rank), u64>,
+    outstanding: u64,
+    total_shown: u64,
+    counters: Counters,
+}
+
+impl Reference {
+    /// A job of `ranks` ranks that has sent nothing, whose packets have at most `most_bytes` bytes.
+    pub fn new(ranks: u16, most_bytes: usize) -> Self {
+        Reference {
+            ranks,
+            most_bytes,
+            groups: Vec::new(),
+            sent: BTreeMap::new(),
+            shown: BTreeMap::new(),
+            outstanding: 0,
+            total_shown: 0,
+            counters: Counters::default(),
+        }
+    }
+
+    /// All ranks create the next group, of `members`.
+    pub fn create_group(&mut self, members: &[Rank]) -> GroupId {
+        self.groups.push(members.iter().copied().collect());
+        GroupId(self.groups.len() as u16)
+    }
+
+    /// `origin` sends a packet to `stream`. Returns its name, from which its bytes follow.
+    ///
+    /// # Panics
+    /// If `origin` cannot send there: there is no such rank or group, or it is no member.
+    pub fn sends(&mut self, origin: Rank, stream: Stream) -> Name {
+        let readers = self.readers(origin, stream);
+        let sent = self.sent.entry((origin, stream)).or_default();
+        let name = Name { origin, stream, number: *sent };
+        *sent += 1;
+        self.outstanding += readers;
+        name
+    }
+
+    /// The packet that `at` must be shown next of those that `origin` sends to `stream`.
+    pub fn next(&self, at: Rank, origin: Rank, stream: Stream) -> Name {
+        let number = self.shown.get(&(origin, stream, at)).copied().unwrap_or(0);
+        Name { origin, stream, number }
+    }
+
+    /// A program of `at` is shown the packet `name`, as something else than its bytes told.
+    ///
+    /// # Errors
+    /// [`Disagreement`] if this is not what must be shown next; nothing is changed.
+    pub fn shows(&mut self, at: Rank, name: Name) -> Result<(), Disagreement> {
+        self.judge(at, name)?;
+        *self.shown.entry((name.origin, name.stream, at)).or_default() += 1;
+        self.outstanding -= 1;
+        self.total_shown += 1;
+        Ok(())
+    }
+
+    /// A program of `at` is shown `bytes`, which `origin` sent to `stream`.
+    ///
+    /// # Errors
+    /// As [`Self::shows`].
+    pub fn shows_bytes(
+        &mut self,
+        at: Rank,
+        origin: Rank,
+        stream: Stream,
+        bytes: &[u8],
+    ) -> Result<Name, Disagreement> {
+        let next = self.next(at, origin, stream);
+        if let Some(name) = self.recognise(next, bytes) {
+            return self.shows(at, name).map(|()| name);
+        }
+        self.judge(at, next)?;
+        Err(Disagreement::Altered { at, name: next, length: bytes.len() })
+    }
+
+    /// The bytes of the packet `name`.
+    pub fn bytes(&self, name: Name) -> Vec<u8> {
+        payload::bytes(name, self.length(name)).collect()
+    }
+
+    /// How many bytes the packet `name` has.
+    pub fn length(&self, name: Name) -> usize {
+        payload::length(name, self.most_bytes)
+    }
+
+    /// `by` asks to add `amount`, which is not 0, to `variable` of `home`.
+    ///
+    /// # Panics
+    /// If it has not been answered the last time that it asked.
+    pub fn asks(&mut self, by: Rank, home: Rank, variable: u16, amount: u64) {
+        self.counters.ask(by, home, variable, amount);
+    }
+
+    /// `by` is told that the variable was `value` before its addition.
+    ///
+    /// # Errors
+    /// [`Disagreement`] if it cannot have been.
+    pub fn answers(&mut self, by: Rank, value: u64) -> Result<(), Disagreement> {
+        self.counters.answer(by, value)
+    }
+
+    /// Packets that programs were shown so far, each counted once for each reader.
+    pub fn packets_shown(&self) -> u64 {
+        self.total_shown
+    }
+
+    /// Whether all that was sent was shown, and all that was asked answered.
+    pub fn is_done(&self) -> bool {
+        self.outstanding == 0 && self.counters.is_done()
+    }
+
+    /// All that was sent and not shown, or asked and not answered.
+    pub fn missing(&self) -> impl Iterator<Item = Missing> + '_ {
+        let packets = self.sent.iter().flat_map(move |(&(origin, stream), &sent)| {
+            let readers = (0..self.ranks).map(Rank);
+            let readers = readers.filter(move |&at| self.is_reader(at, origin, stream));
+            readers.filter_map(move |at| {
+                let numbers = self.next(at, origin, stream).number..sent;
+                (!numbers.is_empty()).then_some(Missing::Packets { at, origin, stream, numbers })
+            })
+        });
+        packets.chain(self.counters.missing())
+    }
+
+    /// Whether `name` is what `at` must be shown next of its stream.
+    fn judge(&self, at: Rank, name: Name) -> Result<(), Disagreement> {
+        let Name { origin, stream, number } = name;
+        if !self.is_reader(at, origin, stream) {
+            return Err(Disagreement::Misdelivered { at, name });
+        }
+        if number >= self.sent.get(&(origin, stream)).copied().unwrap_or(0) {
+            return Err(Disagreement::Invented { at, name });
+        }
+        let next = self.next(at, origin, stream).number;
+        match number.cmp(&next) {
+            Ordering::Less => Err(Disagreement::Twice { at, name }),
+            Ordering::Equal => Ok(()),
+            Ordering::Greater => Err(Disagreement::Overtook { at, name, next }),
+        }
+    }
+
+    /// How many ranks a packet of `origin` to `stream` is for.
+    fn readers(&self, origin: Rank, stream: Stream) -> u64 {
+        let outside = "a packet goes to a rank or a group of the job, from a member";
+        match stream {
+            Stream::To(rank) => {
+                assert!(rank.0 < self.ranks && origin.0 < self.ranks, "{outside}");
+                1
+            }
+            Stream::Group(group) => {
+                assert!(self.is_member(origin, group), "{outside}");
+                let members = self.group(group).map_or(usize::from(self.ranks), BTreeSet::len);
+                members as u64 - 1
+            }
+        }
+    }
+
+    fn is_reader(&self, at: Rank, origin: Rank, stream: Stream) -> bool {
+        match stream {
+            Stream::To(rank) => at == rank,
+            Stream::Group(group) => at != origin && self.is_member(at, group),
+        }
+    }
+
+    fn is_member(&self, rank: Rank, group: GroupId) -> bool {
+        match self.group(group) {
+            Some(members) => members.contains(&rank),
+            None => group == GroupId::ALL && rank.0 < self.ranks,
+        }
+    }
+
+    fn group(&self, group: GroupId) -> Option<&BTreeSet<Rank>> {
+        self.groups.get(usize::from(group.0).checked_sub(1)?)
+    }
+
+    /// The packet near `next` that has these bytes: `next` itself, if nothing is wrong.
+    fn recognise(&self, next: Name, bytes: &[u8]) -> Option<Name> {
+        const NEAR: u64 = 64;
+        if self.has_bytes(next, bytes) {
+            return Some(next);
+        }
+        let near = next.number.saturating_sub(NEAR)..next.number + NEAR;
+        near.map(|number| Name { number, ..next }).find(|&name| self.has_bytes(name, bytes))
+    }
+
+    fn has_bytes(&self, name: Name, bytes: &[u8]) -> bool {
+        bytes.len() == self.length(name)
+            && payload::bytes(name, bytes.len()).eq(bytes.iter().copied())
+    }
+}
+
+#[cfg(test)]
+mod tests;
