@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, anyhow};
 use std::cell::Cell;
 use std::rc::Rc;
+use std::time::Duration;
 use weft_packet::{Packets, Statistics};
 use weft_protocol::Recovery;
 use weft_simulator::{Machine, Options, Preset, Settings, Shape, Simulation};
@@ -57,6 +58,8 @@ pub struct Ran<T> {
     pub statistics: Vec<Statistics>,
 }
 
+/// No experiment takes so long, in virtual time.
+const LIMIT: Duration = Duration::from_secs(1);
 /// Operations between two looks of a rank that has nothing left to do.
 const IDLE_OPERATIONS: u64 = 1000;
 
@@ -93,7 +96,7 @@ impl Setup {
         let options = Options::on(machine, self.ranks);
         let Setup { preset, shape, recovery, window_packets, .. } = *self;
         let settings = Settings { preset, shape, recovery, window_packets, ..options.settings };
-        let options = Options { settings, interrupt_delay: None, ..options };
+        let options = Options { settings, interrupt_delay: None, limit: LIMIT, ..options };
         let busy = Rc::new(Cell::new(self.ranks));
         let simulation = Simulation::new(options).with_context(context)?;
         let report = simulation.run_packets(move |packets| {
