@@ -111,7 +111,7 @@ impl Apart {
         link.requested();
     }
 
-    /// Frees a buffer of the host, after whatever the NI still has to transmit.
+    /// Frees a buffer, after whatever the NI still has to transmit for the host.
     pub fn free<L: Link>(&mut self, buffer: Buffer, link: &mut L) {
         if self.transmissions > 0 {
             self.request(Request::Free(buffer), link);
@@ -120,6 +120,25 @@ impl Apart {
         link.free(buffer);
         if !self.waiting.is_empty() {
             self.request(Request::Room, link);
+        }
+    }
+
+    /// Puts a packet on the wire, after those that the host has queued for the same rank: what was
+    /// numbered first must leave first.
+    pub fn transmit<L: Link>(
+        &mut self,
+        to: Rank,
+        header: &Header,
+        payload: Payload,
+        side: Side,
+        link: &mut L,
+    ) {
+        let is_for = |request: &Request| matches!(request, Request::Transmit { to: other, .. } if *other == to);
+        let waits = self.transmissions > 0 && self.requests.iter().any(is_for);
+        if side == Side::Host || waits {
+            self.request(Request::Transmit { to, header: *header, payload }, link);
+        } else {
+            link.transmit(to, header, payload);
         }
     }
 
@@ -149,16 +168,8 @@ impl<L: Link> Inner<L> {
 
     /// Processes one event at the NI. Says whether the host should look.
     fn step(&mut self, event: NiEvent, now: Nanoseconds) -> Result<bool> {
-        let seen = (self.apart.shown, self.fetched);
-        match (self.ni.keeps_time(), self.protocol_at_host()) {
-            (false, _) => {}
-            // The timers are the host's, but what the NI sends starts them.
-            (true, true) => self.ni.tell_time(now),
-            (true, false) => {
-                let (ni, mut out) = self.split(Side::Ni);
-                ni.advance(now, &mut out);
-            }
-        }
+        let seen = (self.apart.shown, self.fetched, self.host_deadline());
+        self.tell_time(now, Side::Ni);
         match event {
             NiEvent::Request => self.serve_request(),
             NiEvent::Received => drop(self.receive_at(Side::Ni)?),
@@ -167,7 +178,15 @@ impl<L: Link> Inner<L> {
         }
         let flushed = self.apart.flushing && self.is_flushed();
         self.apart.flushing &= !flushed;
-        Ok(flushed || seen != (self.apart.shown, self.fetched))
+        Ok(flushed || seen != (self.apart.shown, self.fetched, self.host_deadline()))
+    }
+
+    /// When the host's own protocol has to look at the time again.
+    pub fn host_deadline(&self) -> Option<Nanoseconds> {
+        if !self.protocol_at_host() {
+            return None;
+        }
+        self.ni.next_deadline().map(|(deadline, _)| deadline)
     }
 
     fn serve_request(&mut self) {
@@ -232,10 +251,19 @@ impl<L: Link> Inner<L> {
         Ok(true)
     }
 
-    /// Tells the host's protocol the time.
-    pub fn advance_at_host(&mut self, now: Nanoseconds) {
-        let (ni, mut out) = self.split(Side::Host);
-        ni.advance(now, &mut out);
+    /// Tells the protocol the time, if it wants to know. Its timers run out on the side that runs the
+    /// protocol.
+    pub fn tell_time(&mut self, now: Nanoseconds, side: Side) {
+        if !self.ni.keeps_time() {
+            return;
+        }
+        let owner = if self.protocol_at_host() { Side::Host } else { Side::Ni };
+        if side == owner {
+            let (ni, mut out) = self.split(side);
+            ni.advance(now, &mut out);
+        } else {
+            self.ni.tell_time(now);
+        }
     }
 
     /// Lets the polling watchdog look, if its time has come. Says whether to interrupt the host.

@@ -45,19 +45,12 @@ pub(crate) struct Surroundings<'a, L> {
     side: Side,
 }
 
-impl<L: Link> Surroundings<'_, L> {
-    #[inline]
-    fn is(&self, side: Side) -> bool {
-        L::SEPARATE_NI && self.side == side
-    }
-}
-
 impl<L: Link> Actions<Buffer> for Surroundings<'_, L> {
     #[inline]
     fn transmit(&mut self, to: Rank, header: &Header, body: &Body<Buffer>) {
         let payload = payload_of(body);
-        if self.is(Side::Host) {
-            self.apart.request(Request::Transmit { to, header: *header, payload }, self.link);
+        if L::SEPARATE_NI {
+            self.apart.transmit(to, header, payload, self.side, self.link);
         } else {
             self.link.transmit(to, header, payload);
         }
@@ -65,7 +58,7 @@ impl<L: Link> Actions<Buffer> for Surroundings<'_, L> {
 
     #[inline]
     fn deliver(&mut self, delivery: Delivery<Buffer>) {
-        if self.is(Side::Ni) {
+        if L::SEPARATE_NI && self.side == Side::Ni {
             self.apart.copy(Copy::Delivery(delivery), self.link);
         } else {
             self.pending.push_back(delivery);
@@ -73,13 +66,16 @@ impl<L: Link> Actions<Buffer> for Surroundings<'_, L> {
     }
 
     fn defer(&mut self, deferred: Deferred<Buffer>) {
-        assert!(self.is(Side::Ni), "only an NI apart from its host leaves packets to it");
+        assert!(
+            L::SEPARATE_NI && self.side == Side::Ni,
+            "only an NI apart from its host leaves packets to it"
+        );
         self.apart.copy(Copy::Deferred(deferred), self.link);
     }
 
     #[inline]
     fn free(&mut self, buffer: Buffer) {
-        if self.is(Side::Host) {
+        if L::SEPARATE_NI {
             self.apart.free(buffer, self.link);
         } else {
             self.link.free(buffer);
@@ -235,7 +231,13 @@ impl<L: Link> Inner<L> {
             _ => Body::Empty,
         };
         let (ni, mut out) = self.split(side);
-        ni.received(&header, body, &mut out)?;
+        if let Err(violation) = ni.received(&header, body, &mut out) {
+            // The NI took nothing, so what the packet filled is free again.
+            if let Payload::Buffer(buffer) = payload {
+                self.link.free(buffer);
+            }
+            return Err(violation.into());
+        }
         Ok(true)
     }
 }

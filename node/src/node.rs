@@ -1,7 +1,7 @@
 //! A rank's network interface, entered by its threads.
 
 use crate::biased::{Biased, Entered};
-use crate::inner::Inner;
+use crate::inner::{Inner, Side};
 use crate::wait::{Look, Step, WaitPolicy, wait};
 use crate::{Error, Result};
 use std::ptr::NonNull;
@@ -218,7 +218,7 @@ impl<L: Link> Node<L> {
             if L::SEPARATE_NI {
                 drop(inner);
                 self.clock.charge(Work::Reinject { bytes: delivery.size });
-                inner = self.inner.enter();
+                inner = self.enter_with_time();
             }
             inner.reinject(&mut delivery);
         }
@@ -227,7 +227,7 @@ impl<L: Link> Node<L> {
         self.clock.charge(Work::Process { bytes: delivery.size });
         let mut arrival = Some(Arrival { delivery, bytes });
         upcall(&mut arrival);
-        let mut inner = self.inner.enter();
+        let mut inner = self.enter_with_time();
         inner.upcall.get_or_insert(upcall);
         inner.in_upcall = false;
         if let Some(arrival) = arrival {
@@ -303,19 +303,19 @@ impl<L: Link> Node<L> {
     fn drain(&self) -> Result<bool> {
         self.check_loss()?;
         self.clock.charge(Work::Poll);
-        let mut inner = self.enter_to_poll();
+        let mut inner = self.enter_with_time();
         let drained = inner.drain();
         self.leave_poll(inner);
         drained
     }
 
-    /// Enters to look for packets. Where the host runs the protocol beside an NI, that is when it
-    /// looks at the time.
+    /// Enters to run the protocol, or to ask the NI to. Where the NI is apart, hosts do not know what
+    /// it was told last, and tell it the time.
     #[inline]
-    fn enter_to_poll(&self) -> Entered<'_, Inner<L>> {
+    fn enter_with_time(&self) -> Entered<'_, Inner<L>> {
         let mut inner = self.inner.enter();
-        if L::SEPARATE_NI && inner.protocol_at_host() {
-            inner.advance_at_host(self.clock.now());
+        if L::SEPARATE_NI {
+            inner.tell_time(self.clock.now(), Side::Host);
         }
         inner
     }
@@ -338,9 +338,8 @@ impl<L: Link> Node<L> {
         if !L::SEPARATE_NI {
             return LONGEST_SLEEP;
         }
-        let inner = self.inner.enter();
-        let deadline = inner.ni.next_deadline().filter(|_| inner.protocol_at_host());
-        deadline.map_or(Duration::MAX, |(deadline, _)| {
+        let deadline = self.inner.enter().host_deadline();
+        deadline.map_or(Duration::MAX, |deadline| {
             Duration::from_nanos(deadline.saturating_sub(self.clock.now()))
         })
     }
@@ -433,7 +432,7 @@ impl<L: Link> AnyNode for Node<L> {
     #[inline]
     fn launch(&self, frame: Buffer, to: Destination, size: u16) -> Result<()> {
         self.clock.charge(Work::Launch { bytes: size });
-        let mut inner = self.inner.enter();
+        let mut inner = self.enter_with_time();
         match to {
             Destination::Unicast(rank) if rank.index() < self.ranks => {
                 inner.unicast(rank, frame, size);
@@ -458,7 +457,7 @@ impl<L: Link> AnyNode for Node<L> {
     #[inline]
     fn poll(&self) -> Result<bool> {
         self.clock.charge(Work::Poll);
-        let mut inner = self.enter_to_poll();
+        let mut inner = self.enter_with_time();
         if inner.in_upcall {
             let drained = inner.drain()?;
             self.leave_poll(inner);
@@ -484,7 +483,7 @@ impl<L: Link> AnyNode for Node<L> {
     #[inline]
     fn release(&self, arrival: Arrival) {
         self.clock.charge(Work::Release);
-        self.inner.enter().release(arrival.delivery);
+        self.enter_with_time().release(arrival.delivery);
     }
 
     fn fetch_and_add(&self, home: Rank, variable: u16, amount: u64) -> Result<u64> {
@@ -494,7 +493,7 @@ impl<L: Link> AnyNode for Node<L> {
         let mut asked = false;
         let mut value = None;
         self.wait(&mut || {
-            let mut inner = self.inner.enter();
+            let mut inner = self.enter_with_time();
             if !asked && !inner.ni.is_fetching() && inner.fetched.is_none() {
                 inner.fetch_and_add(home, variable, amount);
                 asked = true;

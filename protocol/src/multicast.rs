@@ -7,6 +7,7 @@ use crate::actions::Sharing;
 use crate::ni::Departure;
 use crate::preset::{Acknowledging, Forwarding};
 use crate::slab::Key;
+use crate::tree::Group;
 use crate::{Actions, Body, Delivery, Ni, Violation};
 use weft_wire::{Channel, GroupId, Header, Rank, Tag, TreeId};
 
@@ -53,8 +54,10 @@ impl<B: Copy> Ni<B> {
         let Delivery { buffer, size, tree, parent, .. } = *delivery;
         let forward = self.settings.preset.acknowledging() == Acknowledging::Forward;
         let early = !forward && !self.settings.preset.retransmits();
-        let acknowledges =
-            (forward && self.settings.preset.retransmits()).then_some((parent, number));
+        let numbered = forward && self.settings.preset.retransmits();
+        let sender = self.group_of(tree).filter(|_| numbered);
+        let sender = sender.and_then(|group| group.parent(tree.root, self.local));
+        let acknowledges = sender.map(|sender| (sender, number));
         let left = self.children(tree) + 1;
         let creditor = if early { self.local } else { parent };
         let holders = Holders { buffer, left, parent: creditor, tree, acknowledges };
@@ -71,10 +74,11 @@ impl<B: Copy> Ni<B> {
         &mut self,
         header: &Header,
         buffer: B,
+        creditor: Rank,
         out: &mut impl Actions<B>,
     ) {
         self.counters.packets_delivered += 1;
-        let mut delivery = Delivery::received(buffer, header, header.source, None);
+        let mut delivery = Delivery::received(buffer, header, creditor, None);
         if self.children(header.tree) == 0 {
             out.deliver(delivery);
         } else if self.forwarding() == Forwarding::Host {
@@ -155,11 +159,15 @@ impl<B: Copy> Ni<B> {
         }
     }
 
+    fn group_of(&self, tree: TreeId) -> Option<&Group> {
+        self.group(tree.group()?)
+    }
+
     pub(crate) fn children(&self, tree: TreeId) -> u16 {
         (0..).take_while(|&i| self.child(tree, i).is_some()).count() as u16
     }
 
     fn child(&self, tree: TreeId, i: usize) -> Option<Rank> {
-        self.group(tree.group()?)?.child(tree.root, self.local, i)
+        self.group_of(tree)?.child(tree.root, self.local, i)
     }
 }

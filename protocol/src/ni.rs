@@ -8,7 +8,7 @@ use crate::peers::{Peer, Peers};
 use crate::planted::Bug;
 use crate::preset::{Forwarding, Reliability};
 use crate::recovery::Recoveries;
-use crate::retransmit::Retransmission;
+use crate::retransmit::{BufferOf, Retransmission};
 use crate::settings::{Recovery, Settings};
 use crate::slab::{Key, Slab};
 use crate::timer::{Nanoseconds, Timer};
@@ -127,7 +127,7 @@ impl<B: Copy> Ni<B> {
         }
         match self.reliability() {
             Reliability::Careful => self.received_carefully(header, body, out),
-            Reliability::Ni => self.received_numbered(header, body, false, out),
+            Reliability::Ni => self.received_numbered(header, body, BufferOf::Link, out),
             Reliability::Host => self.received_for_host(header, body, out),
         }
     }
@@ -153,7 +153,7 @@ impl<B: Copy> Ni<B> {
                 return Err(Violation::Window(from));
             }
         }
-        self.dispatch(header, body, out);
+        self.dispatch(header, body, from, out);
         if header.credits > 0 {
             self.drain_blocked(from, out);
         }
@@ -322,19 +322,25 @@ impl<B: Copy> Ni<B> {
         Ok(())
     }
 
-    /// Does with a packet that was accepted what its kind asks for.
+    /// Does with a packet that was accepted what its kind asks for. Its buffer is owed to
+    /// `creditor`, which is this rank itself if to nobody.
     #[inline]
-    pub(crate) fn dispatch(&mut self, header: &Header, body: Body<B>, out: &mut impl Actions<B>) {
-        if header.tag.is_data() {
-            self.counters.packets_received += 1;
-            self.counters.bytes_received += u64::from(header.size);
-        }
+    pub(crate) fn dispatch(
+        &mut self,
+        header: &Header,
+        body: Body<B>,
+        creditor: Rank,
+        out: &mut impl Actions<B>,
+    ) {
+        self.count_received(header);
         match (header.tag, body) {
             (Tag::Ucast, Body::Buffer(buffer)) => {
                 self.counters.packets_delivered += 1;
-                out.deliver(Delivery::received(buffer, header, header.source, None));
+                out.deliver(Delivery::received(buffer, header, creditor, None));
             }
-            (Tag::Mcast, Body::Buffer(buffer)) => self.multicast_received(header, buffer, out),
+            (Tag::Mcast, Body::Buffer(buffer)) => {
+                self.multicast_received(header, buffer, creditor, out);
+            }
             (_, Body::FetchAdd { variable, amount }) => {
                 self.serve_fetch_add(header, variable, amount, out);
             }
@@ -348,6 +354,14 @@ impl<B: Copy> Ni<B> {
                 out.fetched(value);
             }
             _ => {}
+        }
+    }
+
+    #[inline]
+    pub(crate) fn count_received(&mut self, header: &Header) {
+        if header.tag.is_data() {
+            self.counters.packets_received += 1;
+            self.counters.bytes_received += u64::from(header.size);
         }
     }
 

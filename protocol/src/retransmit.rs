@@ -36,13 +36,24 @@ pub(crate) struct Retransmission {
     earliest: Option<Nanoseconds>,
 }
 
+/// Where the buffer of a received packet counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum BufferOf {
+    /// Nowhere yet: the link has just brought it.
+    Link,
+    /// In the pool of the NI.
+    Pool,
+    /// At the host, which has copied it.
+    Host,
+}
+
 impl<B: Copy> Ni<B> {
     /// A packet from a network that promises nothing, for the level that checks numbers.
     pub(crate) fn received_numbered(
         &mut self,
         header: &Header,
         body: Body<B>,
-        in_pool: bool,
+        buffer: BufferOf,
         out: &mut impl Actions<B>,
     ) -> Result<(), Violation> {
         self.check(header, &body)?;
@@ -52,16 +63,20 @@ impl<B: Copy> Ni<B> {
         match (header.tag, place) {
             (Tag::Acknowledge, _) => {}
             (Tag::Nack, _) => self.retransmit(from, out),
-            (_, Place::Next) if !in_pool && !self.has_buffer(&body) => {
+            (_, Place::Next) if buffer == BufferOf::Link && !self.has_buffer(&body) => {
                 self.refuse(from, body, out);
             }
             (_, Place::Next) => {
                 let outstanding = self.forwards_before_acknowledgement(header);
-                self.accept_number(from, outstanding, !in_pool, &body);
-                self.dispatch(header, body, out);
+                self.accept_number(from, outstanding);
+                if buffer == BufferOf::Link {
+                    self.fill_pool(&body);
+                }
+                let creditor = if buffer == BufferOf::Host { self.local } else { from };
+                self.dispatch(header, body, creditor, out);
                 self.acknowledge_soon(from, out);
             }
-            _ => self.out_of_sequence(from, place, body, in_pool, out),
+            _ => self.out_of_sequence(from, place, body, buffer, out),
         }
         Ok(())
     }
@@ -77,25 +92,26 @@ impl<B: Copy> Ni<B> {
         let mut deferred = Deferred::raw(*header, body);
         if !self.has_buffer(&body) {
             self.counters.no_buffer += 1;
-            self.discard(body, false, out);
+            self.discard(body, BufferOf::Link, out);
             return Ok(());
         }
         if self.forwarding() == Forwarding::Ni && is_numbered(header.tag) {
             self.check(header, &body)?;
             let place = self.check_numbers(header)?;
             if place != Place::Next {
-                self.out_of_sequence(header.source, place, body, false, out);
+                self.out_of_sequence(header.source, place, body, BufferOf::Link, out);
                 return Ok(());
             }
             // One thing more than its forwards: the host.
             let outstanding = self.forwards_before_acknowledgement(header) + 1;
-            self.accept_number(header.source, outstanding, true, &body);
+            self.accept_number(header.source, outstanding);
             deferred.numbered = true;
+            self.fill_pool(&body);
             if let (Tag::Mcast, Body::Buffer(buffer)) = (header.tag, body) {
                 deferred.holders = self.forward_received(header, buffer, out);
             }
         } else {
-            self.retransmission.buffers += usize::from(matches!(body, Body::Buffer(_)));
+            self.fill_pool(&body);
         }
         out.defer(deferred);
         Ok(())
@@ -135,19 +151,21 @@ impl<B: Copy> Ni<B> {
         if self.is_foreign(header.source) {
             return Err(Violation::Source(header.source));
         }
-        if !numbered {
-            return self.received_numbered(&header, body, true, out);
-        }
         let from = header.source;
+        let buffer = if copied { BufferOf::Host } else { BufferOf::Pool };
+        if !numbered {
+            return self.received_numbered(&header, body, buffer, out);
+        }
+        let creditor = if copied { self.local } else { from };
         self.take_acknowledgement(from, header.acknowledgement, out);
         self.satisfy(from, header.sequence, out);
         match (header.tag, body) {
             (Tag::Ucast | Tag::Mcast, Body::Buffer(buffer)) => {
-                let parent = if copied { self.local } else { from };
                 self.counters.packets_delivered += 1;
-                out.deliver(Delivery::received(buffer, &header, parent, holders));
+                self.count_received(&header);
+                out.deliver(Delivery::received(buffer, &header, creditor, holders));
             }
-            _ => self.dispatch(&header, body, out),
+            _ => self.dispatch(&header, body, creditor, out),
         }
         Ok(())
     }
@@ -332,12 +350,14 @@ impl<B: Copy> Ni<B> {
         if header.tag == Tag::Mcast && forward { self.children(header.tree) } else { 0 }
     }
 
-    fn accept_number(&mut self, from: Rank, outstanding: u16, new_buffer: bool, body: &Body<B>) {
+    fn accept_number(&mut self, from: Rank, outstanding: u16) {
         // A packet that is acknowledged although it waits for its forwards.
         let outstanding = if self.strikes(Bug::AcknowledgeUnforwarded) { 0 } else { outstanding };
         self.flow(from).receiving.accept(outstanding);
-        let buffer = new_buffer && matches!(body, Body::Buffer(_));
-        self.retransmission.buffers += usize::from(buffer);
+    }
+
+    fn fill_pool(&mut self, body: &Body<B>) {
+        self.retransmission.buffers += usize::from(matches!(body, Body::Buffer(_)));
     }
 
     fn has_buffer(&self, body: &Body<B>) -> bool {
@@ -352,7 +372,7 @@ impl<B: Copy> Ni<B> {
         if !std::mem::replace(refused, true) && self.reliability() == Reliability::Ni {
             self.retransmission.refused.push_back(from);
         }
-        self.discard(body, false, out);
+        self.discard(body, BufferOf::Link, out);
     }
 
     fn out_of_sequence(
@@ -360,7 +380,7 @@ impl<B: Copy> Ni<B> {
         from: Rank,
         place: Place,
         body: Body<B>,
-        in_pool: bool,
+        buffer: BufferOf,
         out: &mut impl Actions<B>,
     ) {
         self.counters.out_of_sequence += 1;
@@ -368,13 +388,13 @@ impl<B: Copy> Ni<B> {
             // Its acknowledgement may have been lost.
             self.acknowledge_later(from);
         }
-        self.discard(body, in_pool, out);
+        self.discard(body, buffer, out);
     }
 
-    fn discard(&mut self, body: Body<B>, in_pool: bool, out: &mut impl Actions<B>) {
+    fn discard(&mut self, body: Body<B>, buffer_of: BufferOf, out: &mut impl Actions<B>) {
         if let Body::Buffer(buffer) = body {
             out.free(buffer);
-            if in_pool {
+            if buffer_of == BufferOf::Pool {
                 self.vacate_pool(out);
             }
         }

@@ -5,6 +5,7 @@
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use weft_paper::{Experiment, Report, Results, Targets, experiments};
 
 /// Measure the papers' tables and figures again
@@ -30,8 +31,17 @@ Examples:
 
 The exit status is not 0 if a figure is outside its band and nothing explains it.";
 
-fn main() -> Result<()> {
-    let arguments = Arguments::parse();
+fn main() -> ExitCode {
+    match measure(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("weft-paper: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn measure(arguments: &Arguments) -> Result<()> {
     let experiments = chosen(&arguments.only)?;
     if arguments.list {
         list(&experiments);
@@ -44,7 +54,7 @@ fn main() -> Result<()> {
         for fault in report.faults() {
             eprintln!("weft-paper: {fault}");
         }
-        bail!("{} faults; no pages are written", report.faults().len());
+        bail!("no pages are written until these {} are mended", report.faults().len());
     }
     if arguments.only.is_empty() {
         write(&report, &arguments.out)?;

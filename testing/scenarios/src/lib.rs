@@ -5,12 +5,15 @@
 //! or simulated, and a [`Judge`] that knows nothing of the implementation compares what they see with
 //! a reference model (`weft-model`): exactly once, in order for each pair and each tree, unchanged.
 //!
+//! [`patterns`] are simple programs that measure themselves.
+//!
 //! May use `packet` and the model. Keeps no invariant of its own; it is here to find those that are
 //! broken.
 
 #![forbid(unsafe_code)]
 
 mod judge;
+pub mod patterns;
 mod random;
 mod storm;
 

@@ -240,7 +240,7 @@ fn act(packets: &Packets, judge: &Judge, groups: &[Group], deed: Deed) -> Result
             Ok(())
         }
         Deed::Compute(operations) => {
-            compute(packets, operations);
+            packets.work(operations);
             Ok(())
         }
         Deed::Poll(often) => {
@@ -262,9 +262,4 @@ fn sends(judge: &Judge, origin: Rank, stream: Stream) -> Vec<u8> {
 
 fn group_id(number: usize) -> weft_model::packets::GroupId {
     weft_model::packets::GroupId(u16::try_from(number).unwrap_or(u16::MAX))
-}
-
-/// Computing is declared; on a real machine it takes no time.
-fn compute(packets: &Packets, operations: u64) {
-    let _ = (packets, operations);
 }

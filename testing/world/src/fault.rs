@@ -6,7 +6,7 @@ use weft_protocol::invariants::UpcallConditions;
 use weft_wire::{Header, Rank, Tag, TreeId};
 
 /// Something wrong in the surroundings of one NI. It strikes once, as soon as it can.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
     /// A control packet is queued, to be transmitted some time.
     SwallowControl,

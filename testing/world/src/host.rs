@@ -1,6 +1,7 @@
 //! The host of an NI: a program reduced to what the protocols see of it.
 
 use std::collections::VecDeque;
+use std::hash::{Hash, Hasher};
 use weft_protocol::Delivery;
 use weft_protocol::invariants::{UpcallConditions, i6_upcalls_only_when_allowed};
 
@@ -13,15 +14,34 @@ pub struct Host {
     pub(crate) delivered: VecDeque<Delivery<u64>>,
     /// Packets that an upcall has seen and not released.
     pub(crate) kept: Vec<Delivery<u64>>,
-    /// The fetch-and-add that it waits for: home, variable, amount.
-    pub(crate) fetching: Option<Fetch>,
+    /// Whether it waits for a fetch-and-add.
+    pub(crate) fetching: bool,
     /// Why upcalls may run.
     pub(crate) conditions: UpcallConditions,
     upcall_running: bool,
 }
 
-/// A fetch-and-add that was asked for: where, of which variable, how much.
-pub(crate) type Fetch = (weft_wire::Rank, u16, u64);
+/// For a clone of the host's NI.
+impl Clone for Host {
+    fn clone(&self) -> Self {
+        Host {
+            delivered: self.delivered.iter().map(Delivery::for_cloned_ni).collect(),
+            kept: self.kept.iter().map(Delivery::for_cloned_ni).collect(),
+            ..*self
+        }
+    }
+}
+
+/// By what the host may do next: in which order it keeps packets does not matter.
+impl Hash for Host {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Host { free_send_buffers, delivered, kept, fetching, conditions: _, upcall_running } =
+            self;
+        let mut kept: Vec<&Delivery<u64>> = kept.iter().collect();
+        kept.sort_unstable_by_key(|delivery| delivery.buffer);
+        (free_send_buffers, delivered, kept, fetching, upcall_running).hash(state);
+    }
+}
 
 impl Host {
     pub(crate) fn new(send_buffers: usize) -> Self {
@@ -31,7 +51,7 @@ impl Host {
             free_send_buffers: send_buffers,
             delivered: VecDeque::new(),
             kept: Vec::new(),
-            fetching: None,
+            fetching: false,
             conditions,
             upcall_running: false,
         }

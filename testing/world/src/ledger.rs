@@ -2,17 +2,20 @@
 
 use crate::wire::Contents;
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 use weft_protocol::invariants::Ownership;
-use weft_wire::Rank;
+use weft_wire::{Channel, Rank};
 
 /// A buffer that is the NI's.
-#[derive(Debug)]
+#[derive(Clone, Hash, Debug)]
 pub(crate) struct Buffer {
     /// Whose NI has it.
     pub at: Rank,
     /// The rank that transmitted it last; `None` if the host of `at` filled it, and `at` if it was
     /// received and its credit has gone back.
     pub from: Option<Rank>,
+    /// The recovery channel that it belongs to, instead of the window of `from` (thesis 4.3.2).
+    pub channel: Channel,
     pub contents: Contents,
     /// The ranks that it must still be transmitted to.
     pub due: Vec<Rank>,
@@ -20,8 +23,22 @@ pub(crate) struct Buffer {
     pub host: HostPart,
 }
 
+impl Buffer {
+    /// A buffer's number follows from where it is and what it says, so that the same buffers have
+    /// the same numbers in whatever order things happened.
+    pub fn number(&self) -> u64 {
+        let Contents { name, launch } = self.contents;
+        u64::from(self.at.0) << 48 | u64::from(name.origin.0) << 32 | u64::from(launch)
+    }
+
+    /// The sender whose window this buffer is part of, if it is part of one.
+    fn window_of(&self) -> Option<Rank> {
+        self.from.filter(|_| self.channel == Channel::NONE)
+    }
+}
+
 /// Where a buffer is on its way through the local host.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum HostPart {
     /// It must be delivered.
     Awaited,
@@ -32,7 +49,7 @@ pub(crate) enum HostPart {
 }
 
 /// An ordered pair (sender, receiver).
-#[derive(Debug, Default, Clone, Copy)]
+#[derive(Debug, Default, Clone, Copy, Hash)]
 pub(crate) struct Pair {
     /// Data packets that the sender's NI has to transmit to the receiver and has not.
     pub due: usize,
@@ -43,15 +60,22 @@ pub(crate) struct Pair {
 }
 
 /// All buffers and pairs.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Ledger {
     ranks: usize,
     pairs: Vec<Pair>,
     buffers: BTreeMap<u64, Buffer>,
     ownership: Ownership,
-    next: u64,
     /// Packets that an NI accepted and did not deliver.
     pub dropped: u64,
+}
+
+/// Which buffers are lent is said twice.
+impl Hash for Ledger {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Ledger { ranks: _, pairs, buffers, ownership: _, dropped } = self;
+        (pairs, buffers, dropped).hash(state);
+    }
 }
 
 impl Ledger {
@@ -61,7 +85,6 @@ impl Ledger {
             pairs: vec![Pair::default(); ranks * ranks],
             buffers: BTreeMap::new(),
             ownership: Ownership::default(),
-            next: 0,
             dropped: 0,
         }
     }
@@ -74,12 +97,11 @@ impl Ledger {
         &mut self.pairs[sender.index() * self.ranks + receiver.index()]
     }
 
-    /// `buffer` becomes the NI's, under a number that was never used before.
+    /// `buffer` becomes the NI's.
     pub fn lend(&mut self, buffer: Buffer) -> u64 {
-        let number = self.next;
-        self.next += 1;
+        let number = buffer.number();
         self.ownership.lend(number);
-        if let Some(from) = buffer.from {
+        if let Some(from) = buffer.window_of() {
             self.pair_mut(from, buffer.at).buffered += 1;
         }
         self.buffers.insert(number, buffer);
@@ -108,12 +130,17 @@ impl Ledger {
         let Buffer { at, ref due, host, .. } = buffer;
         assert!(due.is_empty(), "I4 one owner: {at:?} released a buffer still due at {due:?}");
         assert_eq!(host, HostPart::Done, "I4 one owner: {at:?} released a buffer its host needs");
-        if let Some(from) = buffer.from.filter(|&from| from != at) {
+        if let Some(from) = buffer.window_of().filter(|&from| from != at) {
             let pair = self.pair_mut(from, at);
             pair.buffered -= 1;
             pair.freed += 1;
         }
         buffer
+    }
+
+    /// The buffers in which the NI of `at` has packets that came from others.
+    pub fn received(&self, at: Rank) -> impl Iterator<Item = &Buffer> {
+        self.buffers.values().filter(move |buffer| buffer.at == at && buffer.from.is_some())
     }
 
     /// 1 if the packet in an accepted buffer was not delivered, and 0 if it was.

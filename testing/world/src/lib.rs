@@ -6,15 +6,15 @@
 //! outside, so that the same numbers give the same run. There is no thread, clock or randomness.
 //!
 //! After *every* step the world checks the invariants I1 to I6 and I9 (`check`) from what it saw
-//! itself: packets on its wires, buffers lent and given back. What the program sees is judged by
-//! [`Judge`], which knows only what was sent to whom: everything arrives, once, in order (I3), at
-//! all members and at no others. A world that can go no further is quiescent, or it names the
+//! itself: packets on its wires, buffers lent and given back. What the program sees is judged by the
+//! [`Reference`], which knows only what was sent to whom: everything arrives, once, in order (I3),
+//! at all members and at no others. A world that can go no further is quiescent, or it names the
 //! cycle of its [`Deadlock`] (thesis A.1).
 //!
 //! The wires are those of a careful network: nothing is lost, and each ordered pair of ranks keeps
 //! its order. [`Fault`]s break that, or the NIs, on purpose: they show that the judges judge.
 //!
-//! May use `protocol` and `wire`. It panics, naming the invariant, where one is broken.
+//! May use `protocol`, `wire` and `testing/model`. It panics, naming the invariant, where one is broken.
 
 #![forbid(unsafe_code)]
 
@@ -22,7 +22,6 @@ mod check;
 mod deadlock;
 mod fault;
 mod host;
-mod judge;
 mod ledger;
 mod run;
 mod sink;
@@ -33,9 +32,9 @@ mod world;
 pub use deadlock::{Deadlock, Wait};
 pub use fault::Fault;
 pub use host::Host;
-pub use judge::Judge;
 pub use run::{Seeded, in_order, run};
 pub use step::Step;
+pub use weft_model::packets::Reference;
 pub use wire::{Contents, Packet};
 pub use world::{Options, World};
 

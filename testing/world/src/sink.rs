@@ -2,9 +2,9 @@
 
 use crate::fault::Fault;
 use crate::host::Host;
-use crate::judge::Judge;
 use crate::ledger::{HostPart, Ledger};
 use crate::wire::{Packet, Wires};
+use weft_model::packets::Reference;
 use weft_protocol::{Actions, Body, Deferred, Delivery};
 use weft_wire::{Header, Rank, Tag};
 
@@ -14,7 +14,7 @@ pub(crate) struct Sink<'a> {
     pub wires: &'a mut Wires,
     pub host: &'a mut Host,
     pub ledger: &'a mut Ledger,
-    pub judge: &'a mut Judge,
+    pub reference: &'a mut Reference,
     pub fault: &'a mut Option<Fault>,
     /// Whether a fetch-and-add was answered during the step.
     pub answered: bool,
@@ -34,12 +34,11 @@ impl Sink<'_> {
                 let due = buffer.due.iter().position(|&rank| rank == to);
                 let due = due.unwrap_or_else(|| {
                     panic!(
-                        "I3 order: {:?} sends {to:?} a copy of {:?} \
-                    that is not due there",
-                        buffer.at, buffer.contents
+                        "I3 order: {:?} sends {to:?} a copy of {} that is not due there",
+                        buffer.at, buffer.contents.name
                     )
                 });
-                buffer.due.swap_remove(due);
+                buffer.due.remove(due);
                 Body::Buffer(buffer.contents)
             }
             Body::FetchAdd { variable, amount } => Body::FetchAdd { variable, amount },
@@ -99,7 +98,8 @@ impl Actions<u64> for Sink<'_> {
     }
 
     fn fetched(&mut self, value: u64) {
-        let fetch = self.host.fetching.take().expect("nothing was asked for");
-        self.judge.fetched(self.at, fetch, value);
+        self.host.fetching = false;
+        let answered = self.reference.answers(self.at, value);
+        answered.unwrap_or_else(|disagreement| panic!("{disagreement}"));
     }
 }

@@ -1,23 +1,31 @@
 //! Wires: one for each ordered pair of ranks, lossless and first in, first out.
 
 use std::collections::VecDeque;
+use weft_model::packets::{Name, Stream};
 use weft_protocol::Body;
 use weft_wire::{Header, Rank, TreeId};
 
-/// What a packet says: who sent it, on which tree, and which of the packets there it is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// What a packet says: which packet it is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Contents {
-    /// The tree, whose root is the origin.
-    pub tree: TreeId,
-    /// Counts from 0 what the origin sends on the tree; for unicasts, what it sends there to the
-    /// same rank.
-    pub sequence: u64,
-    /// User bytes.
-    pub size: u16,
+    /// The name by which the reference model knows it.
+    pub name: Name,
+    /// Counts from 0 what its origin sends, wherever to.
+    pub launch: u32,
+}
+
+impl Contents {
+    /// The tree that it travels on.
+    pub(crate) fn tree(&self) -> TreeId {
+        match self.name.stream {
+            Stream::To(_) => TreeId::unicast(self.name.origin),
+            Stream::Group(group) => TreeId::multicast(group, self.name.origin),
+        }
+    }
 }
 
 /// A packet on a wire.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Packet {
     /// Its header.
     pub header: Header,
@@ -26,7 +34,7 @@ pub struct Packet {
 }
 
 /// All wires of a world.
-#[derive(Debug)]
+#[derive(Clone, Hash, Debug)]
 pub(crate) struct Wires {
     ranks: usize,
     queues: Vec<VecDeque<Packet>>,
@@ -39,6 +47,11 @@ impl Wires {
 
     pub fn between(&self, from: Rank, to: Rank) -> &VecDeque<Packet> {
         &self.queues[from.index() * self.ranks + to.index()]
+    }
+
+    /// All packets on the way to `to`.
+    pub fn into(&self, to: Rank) -> impl Iterator<Item = &Packet> {
+        (0..self.ranks).flat_map(move |from| &self.queues[from * self.ranks + to.index()])
     }
 
     pub fn between_mut(&mut self, from: Rank, to: Rank) -> &mut VecDeque<Packet> {

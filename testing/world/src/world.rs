@@ -2,14 +2,19 @@
 
 use crate::fault::Fault;
 use crate::host::Host;
-use crate::judge::Judge;
 use crate::ledger::{Buffer, HostPart, Ledger};
 use crate::sink::Sink;
 use crate::step::Step;
 use crate::wire::{Contents, Packet, Wires};
-use weft_protocol::invariants::i5_control_never_blocks;
-use weft_protocol::{Acknowledging, Actions, Body, Forwarding, Ni, Settings};
-use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+use weft_model::packets::{Name, Reference, Stream};
+use weft_protocol::invariants::{i3_order, i5_control_never_blocks};
+use weft_protocol::{Acknowledging, Actions, Body, Delivery, Forwarding, Ni, Settings};
+use weft_wire::{Channel, GroupId, Header, Rank, Tag, TreeId};
+
+/// User bytes that a packet has at most.
+const MOST_BYTES: usize = 1000;
 
 /// What a world is made of.
 #[derive(Clone, Debug)]
@@ -23,15 +28,18 @@ pub struct Options {
 }
 
 /// `N` NIs with their hosts and wires.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct World {
     pub(crate) options: Options,
-    pub(crate) nis: Vec<Ni<u64>>,
+    /// Worlds that are clones of each other share the NIs that did not change since.
+    pub(crate) nis: Vec<Arc<Ni<u64>>>,
     pub(crate) hosts: Vec<Host>,
     pub(crate) wires: Wires,
     pub(crate) ledger: Ledger,
     pub(crate) faults: Vec<Option<Fault>>,
-    judge: Judge,
+    /// Packets that each host has sent so far, wherever to.
+    launches: Vec<u32>,
+    reference: Reference,
     steps: u64,
 }
 
@@ -49,14 +57,19 @@ impl World {
                 ni.create_group(members).unwrap_or_else(|refused| panic!("{refused}"));
             }
         }
+        let mut reference = Reference::new(options.settings.ranks, MOST_BYTES);
+        for members in &options.groups {
+            reference.create_group(members);
+        }
         let ranks = nis.len();
         World {
-            nis,
+            nis: nis.into_iter().map(Arc::new).collect(),
             hosts: (0..ranks).map(|_| Host::new(options.send_buffers)).collect(),
             wires: Wires::new(ranks),
             ledger: Ledger::new(ranks),
             faults: vec![None; ranks],
-            judge: Judge::default(),
+            launches: vec![0; ranks],
+            reference,
             steps: 0,
             options,
         }
@@ -88,8 +101,8 @@ impl World {
     }
 
     /// What programs have seen.
-    pub fn judge(&self) -> &Judge {
-        &self.judge
+    pub fn reference(&self) -> &Reference {
+        &self.reference
     }
 
     /// Steps taken so far.
@@ -120,7 +133,7 @@ impl World {
         let host = &self.hosts[step.rank().index()];
         match *step {
             Step::Unicast { .. } | Step::Multicast { .. } => host.free_send_buffers > 0,
-            Step::FetchAdd { .. } => host.fetching.is_none(),
+            Step::FetchAdd { .. } => !host.fetching,
             Step::Arrive { from, to } => !self.wires.between(from, to).is_empty(),
             Step::Process { .. } => !host.delivered.is_empty(),
             Step::Release { index, .. } => index < host.kept.len(),
@@ -133,6 +146,12 @@ impl World {
     /// If an invariant is broken, with its name; or if `step` is not possible.
     pub fn take(&mut self, step: Step) {
         assert!(self.is_possible(&step), "'{step}' is not possible");
+        self.take_unchecked(step);
+        self.check();
+    }
+
+    /// Lets `step` happen, which is possible.
+    pub(crate) fn take_unchecked(&mut self, step: Step) {
         self.steps += 1;
         match step {
             Step::Unicast { from, to } => self.unicast(from, to),
@@ -144,20 +163,20 @@ impl World {
             Step::Process { at } => self.process(at),
             Step::Release { at, index } => self.release(at, index),
         }
-        self.check();
     }
 
     /// Nothing is under way: everything sent has been seen by all it was sent to, all buffers are
     /// free, all credits are at home or owed.
     pub fn assert_quiescent(&self) {
         assert_eq!(self.possible(), [], "steps are possible");
-        self.judge.all_is_done();
+        let missing: Vec<String> = self.reference.missing().map(|m| m.to_string()).collect();
+        assert!(missing.is_empty(), "never delivered: {missing:?}");
         assert!(self.ledger.is_empty(), "buffers are still lent: {:?}", self.ledger);
         for sender in self.ranks() {
             let (ni, host) = (self.ni(sender), self.host(sender));
             assert!(ni.is_quiet(), "{sender:?} is not quiet");
             assert_eq!(ni.shared_buffers(), 0);
-            assert_eq!(host.fetching, None, "{sender:?} never got its answer");
+            assert!(!host.fetching, "{sender:?} never got its answer");
             assert_eq!(host.free_send_buffers, self.options.send_buffers);
             for receiver in self.ranks().filter(|&receiver| receiver != sender) {
                 let (held, _) = ni.outgoing(receiver);
@@ -169,7 +188,7 @@ impl World {
     }
 
     fn unicast(&mut self, from: Rank, to: Rank) {
-        let contents = self.judge.sends(TreeId::unicast(from), &[to]);
+        let contents = self.contents(from, Stream::To(to));
         let (due, host) = if to == from {
             (vec![], HostPart::Awaited)
         } else {
@@ -177,23 +196,22 @@ impl World {
             (vec![to], HostPart::Done)
         };
         let buffer = self.fill_send_buffer(from, contents, due, host);
-        self.at(from, |ni, out| ni.unicast(to, buffer, contents.size, out));
+        let size = self.size(&contents);
+        self.at(from, |ni, out| ni.unicast(to, buffer, size, out));
     }
 
     fn multicast(&mut self, from: Rank, group: GroupId) {
-        let tree = TreeId::multicast(group, from);
-        let members = self.nis[from.index()].group(group).expect("no such group").members();
-        let others: Vec<Rank> = members.iter().copied().filter(|&member| member != from).collect();
-        let contents = self.judge.sends(tree, &others);
-        let children = self.children(tree, from);
+        let contents = self.contents(from, Stream::Group(group));
+        let children = self.children(contents.tree(), from);
         self.due(from, &children);
         let buffer = self.fill_send_buffer(from, contents, children, HostPart::Done);
-        self.at(from, |ni, out| ni.multicast(group, buffer, contents.size, out));
+        let size = self.size(&contents);
+        self.at(from, |ni, out| ni.multicast(group, buffer, size, out));
     }
 
     fn fetch_add(&mut self, from: Rank, home: Rank, variable: u16, amount: u64) {
-        assert!(amount > 0, "the judge tells additions apart by what they add");
-        self.hosts[from.index()].fetching = Some((home, variable, amount));
+        self.reference.asks(from, home, variable, amount);
+        self.hosts[from.index()].fetching = true;
         if home != from {
             self.due(from, &[home]);
         }
@@ -242,7 +260,8 @@ impl World {
             self.due(at, &due);
         }
         let host = HostPart::Awaited;
-        Body::Buffer(self.ledger.lend(Buffer { at, from: Some(from), contents, due, host }))
+        let (from, channel) = (Some(from), header.channel);
+        Body::Buffer(self.ledger.lend(Buffer { at, from, channel, contents, due, host }))
     }
 
     fn process(&mut self, at: Rank) {
@@ -258,7 +277,7 @@ impl World {
             self.at(at, |ni, out| ni.reinject(&mut delivery, out));
         }
         let contents = self.ledger.used(delivery.buffer, at).contents;
-        self.judge.shown(at, delivery.tree, delivery.size, &contents);
+        self.show(at, &delivery, &contents);
         let host = &mut self.hosts[at.index()];
         host.kept.push(delivery);
         host.end_upcall();
@@ -284,7 +303,31 @@ impl World {
         host: HostPart,
     ) -> u64 {
         self.hosts[at.index()].free_send_buffers -= 1;
-        self.ledger.lend(Buffer { at, from: None, contents, due, host })
+        let (from, channel) = (None, Channel::NONE);
+        self.ledger.lend(Buffer { at, from, channel, contents, due, host })
+    }
+
+    /// What the next packet says that `from` sends.
+    fn contents(&mut self, from: Rank, stream: Stream) -> Contents {
+        let launches = &mut self.launches[from.index()];
+        let launch = *launches;
+        *launches += 1;
+        Contents { name: self.reference.sends(from, stream), launch }
+    }
+
+    fn size(&self, contents: &Contents) -> u16 {
+        self.reference.length(contents.name) as u16
+    }
+
+    /// The program of `at` is shown a packet (I3).
+    fn show(&mut self, at: Rank, delivery: &Delivery<u64>, contents: &Contents) {
+        let Name { origin, stream, number } = contents.name;
+        let seen = (delivery.tree, delivery.size);
+        assert_eq!(seen, (contents.tree(), self.size(contents)), "a header belies its packet");
+        let next = self.reference.next(at, origin, stream).number;
+        i3_order(next.checked_sub(1), number);
+        let shown = self.reference.shows(at, contents.name);
+        shown.unwrap_or_else(|disagreement| panic!("I3 order: {disagreement}"));
     }
 
     /// The NI of `at` has one packet more to transmit to each of `receivers`.
@@ -306,10 +349,19 @@ impl World {
             wires: &mut self.wires,
             host: &mut self.hosts[rank.index()],
             ledger: &mut self.ledger,
-            judge: &mut self.judge,
+            reference: &mut self.reference,
             fault: &mut self.faults[rank.index()],
             answered: false,
         };
-        event(&mut self.nis[rank.index()], &mut sink)
+        event(Arc::make_mut(&mut self.nis[rank.index()]), &mut sink)
+    }
+}
+
+/// By what may happen next, and what may still go wrong.
+impl Hash for World {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let World { options: _, nis, hosts, wires, ledger, faults, launches, reference, steps: _ } =
+            self;
+        (nis, hosts, wires, ledger, faults, launches, reference).hash(state);
     }
 }

@@ -61,6 +61,10 @@ fn remote(setup: &Setup) -> Result<f64> {
     latency(setup, |rank| rank != HOME)
 }
 
+/// Why operations at home are so fast.
+const AT_HOME: &str = "a rank adds to its own variable without the network; LFC, which had not optimized this case, \
+    sent both packets to the switch and back";
+
 /// The experiment.
 pub struct FetchAdd;
 
@@ -81,8 +85,8 @@ impl Experiment for FetchAdd {
                 Claim::figure("T8.5-hrx"),
                 Claim::statement("S8.2.3-fa-order"),
                 Claim::figure("S5.2-fa-remote"),
-                Claim::figure("S5.2-fa-local"),
-                Claim::statement("S5.2-fa-order"),
+                Claim::figure("S5.2-fa-local").misses(AT_HOME),
+                Claim::statement("S5.2-fa-order").misses(AT_HOME),
                 Claim::statement("S5.2-fa-bottleneck"),
             ]
         }

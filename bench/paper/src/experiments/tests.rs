@@ -3,6 +3,8 @@
 use super::*;
 use crate::claim::Expected;
 use crate::cluster::Setup;
+use crate::report::Report;
+use crate::results::Results;
 use crate::targets::{Role, Targets};
 use std::collections::BTreeSet;
 use weft_simulator::Shape;
@@ -48,6 +50,22 @@ fn unicast_programs_end_and_their_parts_add_up() {
     assert_eq!(found.sum(), sum);
     let time = unicast::one_way(&Setup::lfc(2), 1024, inbox::Receive::Copy).unwrap();
     assert!(time > 0.0);
+}
+
+/// The simulator's part of it: no wall clock gets into a page.
+#[test]
+fn an_experiment_gives_the_same_report_twice() {
+    let targets = Targets::read().unwrap();
+    let text = || {
+        let mut results = Results::default();
+        fetch_add::FetchAdd.run(&mut results).unwrap();
+        let mut report = Report::new(&targets);
+        report.add(&fetch_add::FetchAdd, &results);
+        (report.text(), report.pages())
+    };
+    let (first, again) = (text(), text());
+    assert_eq!(first, again);
+    assert!(first.0.contains("T8.5-nrx"), "{}", first.0);
 }
 
 #[test]

@@ -158,6 +158,14 @@ fn a_report_is_reproducible() {
 }
 
 #[test]
+fn all_papers_are_counted_together() {
+    let targets = Targets::read().unwrap();
+    let text = example(&targets).text();
+    let last = text.lines().last().unwrap();
+    assert_eq!(last, "All papers: 4 of 1,470 rows measured, 1 used as settings, 1,465 left.");
+}
+
+#[test]
 fn a_bar_in_a_cell_does_not_break_a_table() {
     let targets = Targets::read().unwrap();
     for (name, page) in example(&targets).pages() {
