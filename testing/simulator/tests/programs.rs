@@ -119,7 +119,9 @@ fn who_waits_for_ever_is_named() {
 
 #[test]
 fn ranks_that_only_poll_are_stuck_too() {
-    let report = Simulation::new(options(2, Preset::NrxImc)).unwrap().run_packets(|packets| {
+    let mut options = options(2, Preset::NrxImc);
+    options.machine.host.poll_ns = 1_000_000;
+    let report = Simulation::new(options).unwrap().run_packets(|packets| {
         loop {
             packets.poll()?;
             if packets.size() == 0 {
