@@ -8,6 +8,7 @@ use crate::credit::{Incoming, Outgoing};
 use crate::ni::Departure;
 use crate::sequence::Flow;
 use crate::settings::Settings;
+use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
 use std::ops::{Index, IndexMut};
 use weft_wire::Rank;
@@ -25,7 +26,7 @@ pub(crate) struct Peer<B> {
 }
 
 /// All peers.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Peers<B> {
     pages: Vec<Option<Box<[Peer<B>]>>>,
     ranks: usize,
@@ -49,6 +50,17 @@ impl Fresh {
     }
 }
 
+impl<B> Peers<B> {
+    /// Those that exist so far, in the order of their ranks; some of them may be unused.
+    pub fn iter(&self) -> impl Iterator<Item = (Rank, &Peer<B>)> {
+        let pages = self.pages.iter().enumerate();
+        let pages = pages.filter_map(|(number, page)| Some((number * PAGE, page.as_ref()?)));
+        pages.flat_map(|(first, page)| {
+            page.iter().enumerate().map(move |(i, peer)| (Rank((first + i) as u16), peer))
+        })
+    }
+}
+
 impl<B: Clone> Peers<B> {
     pub fn new(settings: &Settings) -> Self {
         let ranks = usize::from(settings.ranks);
@@ -69,15 +81,6 @@ impl<B: Clone> Peers<B> {
         self.pages[peer.index() / PAGE].as_ref().map(|page| &page[peer.index() % PAGE])
     }
 
-    /// Those that exist so far, in the order of their ranks; some of them may be unused.
-    pub fn iter(&self) -> impl Iterator<Item = (Rank, &Peer<B>)> {
-        let pages = self.pages.iter().enumerate();
-        let pages = pages.filter_map(|(number, page)| Some((number * PAGE, page.as_ref()?)));
-        pages.flat_map(|(first, page)| {
-            page.iter().enumerate().map(move |(i, peer)| (Rank((first + i) as u16), peer))
-        })
-    }
-
     /// Hashes every peer, whether it exists or not: one that does not is like a fresh one.
     pub fn hash_all<H: Hasher>(&self, state: &mut H)
     where
@@ -96,6 +99,14 @@ impl<B: Clone> Peers<B> {
         let peers = (self.ranks - page * PAGE).min(PAGE);
         let fresh = self.fresh;
         self.pages[page] = Some((0..peers).map(|_| fresh.peer()).collect());
+    }
+}
+
+/// Shows the peers that are not as they started, whether the others exist or not.
+impl<B: Debug> Debug for Peers<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fresh = format!("{:?}", self.fresh.peer::<B>());
+        f.debug_map().entries(self.iter().filter(|(_, peer)| format!("{peer:?}") != fresh)).finish()
     }
 }
 

@@ -65,11 +65,14 @@ pub struct Failure {
     pub case: Case,
     /// What was wrong.
     pub what: String,
+    /// The last events of up to four ranks, in words, if they were asked for.
+    pub events: String,
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}\n{}\nagain: weft-soak --case {}", self.case, self.what, self.case.number)
+        let Failure { case, what, events } = self;
+        write!(f, "{case}\n{events}{what}\nagain: weft-soak --case {}", case.number)
     }
 }
 
@@ -142,18 +145,24 @@ impl Case {
     /// # Errors
     /// The first objection of any of them.
     pub fn run(&self) -> Result<Passed, Failure> {
-        self.run_with(|_| {})
+        self.run_with(0, |_| {})
     }
 
-    /// As [`Self::run`], after `prepare` has done something to the simulation.
+    /// As [`Self::run`], after `prepare` has done something to the simulation. If it fails, the last
+    /// `events` of some ranks are told.
     ///
     /// # Errors
     /// The first objection of any judge.
-    pub fn run_with(&self, prepare: impl FnOnce(&Simulation)) -> Result<Passed, Failure> {
-        let failed = |what: String| Failure { case: self.clone(), what };
+    pub fn run_with(
+        &self,
+        events: usize,
+        prepare: impl FnOnce(&Simulation),
+    ) -> Result<Passed, Failure> {
+        let failed = |what| Failure { case: self.clone(), what, events: String::new() };
         let mut options = self.options().map_err(|error| failed(error.to_string()))?;
         let healed = self.faults.partitions.iter().map(|p| p.until).max().unwrap_or_default();
         let frames = FrameJudge::new(&options.settings, healed, PATIENCE);
+        options.keep_events = events;
         options.observer = Some(FrameJudge::watching(&frames));
         let simulation = Simulation::new(options).map_err(|error| failed(error.to_string()))?;
         prepare(&simulation);
@@ -165,7 +174,15 @@ impl Case {
         let lost = !self.faults.crashes.is_empty() && report.injected.crashes > 0;
         let rules = FrameJudge::verdict(&frames, !lost && report.ended == Ended::Finished);
         match objection(&report, &programs.verdict(), rules, lost) {
-            Some(what) => Err(failed(what)),
+            Some(what) => {
+                let ranks = (0..self.storm.ranks.min(4)).map(Rank);
+                let told = |rank: Rank| {
+                    let counted = report.statistics[rank.index()].protocol;
+                    format!("{}rank {rank} counted {counted:?}\n", report.explain(rank))
+                };
+                let events = if events == 0 { String::new() } else { ranks.map(told).collect() };
+                Err(Failure { events, ..failed(what) })
+            }
             None => Ok(passed(&report, &programs.verdict())),
         }
     }

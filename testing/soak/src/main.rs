@@ -39,6 +39,9 @@ struct Arguments {
     /// Cases at once [default: one a core]
     #[arg(long)]
     threads: Option<usize>,
+    /// If --case fails, tell so many of the last events of some ranks
+    #[arg(long, default_value = "0")]
+    explain: usize,
     /// Run this case only
     #[arg(long)]
     case: Option<u64>,
@@ -49,7 +52,7 @@ fn main() -> Result<()> {
     if let Some(number) = arguments.case {
         let case = Case::numbered(number, arguments.packets_a_case);
         eprintln!("{case}");
-        return match case.run() {
+        return match case.run_with(arguments.explain, |_| {}) {
             Ok(passed) => {
                 println!("{passed:#?}");
                 Ok(())
