@@ -218,8 +218,29 @@ impl World {
         self.at(from, |ni, out| ni.fetch_and_add(home, variable, amount, out));
     }
 
+    /// All credit packets arrive, whatever is before them on their wires; says whether there were
+    /// any. Careful networks do not do this.
+    pub(crate) fn take_credits(&mut self) -> bool {
+        let mut any = false;
+        for from in self.ranks() {
+            for to in self.ranks() {
+                let wire = self.wires.between_mut(from, to);
+                let credit = wire.iter().position(|packet| packet.header.tag == Tag::Credit);
+                if let Some(packet) = credit.and_then(|index| wire.remove(index)) {
+                    self.packet_arrives(from, to, packet);
+                    any = true;
+                }
+            }
+        }
+        any
+    }
+
     fn arrive(&mut self, from: Rank, to: Rank) {
         let packet = self.wires.between_mut(from, to).pop_front().expect("an empty wire");
+        self.packet_arrives(from, to, packet);
+    }
+
+    fn packet_arrives(&mut self, from: Rank, to: Rank, packet: Packet) {
         let Packet { header, body } = packet;
         let received = match body {
             Body::Buffer(contents) => self.data_arrives(from, to, &header, contents),

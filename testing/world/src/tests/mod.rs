@@ -1,6 +1,7 @@
 //! The protocols in whole worlds, and the worlds' own judges.
 
 mod deadlock;
+mod explore;
 mod faults;
 mod interleavings;
 mod scenarios;
