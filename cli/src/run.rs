@@ -10,8 +10,8 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use weft_launch::{Binding, JobSpec, MAX_RANKS, Outcome, Settings};
-use weft_protocol::Preset;
 use weft_protocol::tree::Shape;
+use weft_protocol::{Preset, UnknownPreset};
 
 /// Run a program on some ranks
 #[derive(Args)]
@@ -24,7 +24,7 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t = Link::Auto)]
     link: Link,
     /// The protocol: who retransmits, who forwards multicasts [nrx-imc or nrx-hmc]
-    #[arg(long, value_name = "NAME", default_value_t)]
+    #[arg(long, value_name = "NAME", default_value_t, value_parser = preset)]
     preset: Preset,
     /// The shape of multicast trees [flat, binary, binomial or chain; default: the link's best]
     #[arg(long, value_name = "SHAPE")]
@@ -79,9 +79,21 @@ enum Bind {
     Core,
 }
 
-fn ranks(text: &str) -> Result<u16, String> {
+fn ranks(text: &str) -> std::result::Result<u16, String> {
     let ranks = text.parse().ok().filter(|ranks| (1..=MAX_RANKS).contains(ranks));
     ranks.ok_or_else(|| format!("a job on one host has 1 to {MAX_RANKS} ranks"))
+}
+
+fn preset(name: &str) -> std::result::Result<Preset, String> {
+    let preset: Preset = name.parse().map_err(|unknown: UnknownPreset| unknown.to_string())?;
+    if preset.retransmits() {
+        return Err(
+            "shared memory loses nothing, so nothing is ever sent again there; take nrx-imc \
+                    or nrx-hmc"
+                .into(),
+        );
+    }
+    Ok(preset)
 }
 
 /// Runs the job; the exit code is the job's.

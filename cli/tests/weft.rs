@@ -51,6 +51,7 @@ fn mistakes_are_one_line_each() {
     assert_refused("run -n 2", 2, "<PROGRAM>");
     assert_refused("run --lable true", 2, "--label");
     assert_refused("walk", 2, "walk");
+    assert_refused("run --preset irx-imc -- true", 2, "shared memory loses nothing");
     assert_refused("run -n 2 --window 100 -- true", 1, "a window of 100 is no power of two");
     assert_refused("run -n 2 -- no-such-program", 1, "cannot find the program \"no-such-program\"");
     assert_refused("run -n 2 -- /no/such/program", 1, "there is no such file");

@@ -6,6 +6,7 @@
 use crate::error::{Error, Result};
 use crate::format::{Kind, PacketHeader, port_number};
 use crate::message::{Body, Message};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Weak};
 use weft_node::biased::Biased;
@@ -47,11 +48,23 @@ struct State {
     /// Messages whose last packet has not arrived, by sender and the sender's number.
     arriving: BTreeMap<(Rank, u32), Arriving>,
     next_message: u32,
-    /// Packets kept in link memory, by sender's rank.
-    kept: Vec<usize>,
+    /// Packets kept in link memory, by sender, where there are any.
+    kept: BTreeMap<Rank, usize>,
     copied_bytes: usize,
     failure: Option<Error>,
     statistics: Statistics,
+}
+
+impl State {
+    /// A packet of `from` is no longer kept.
+    fn forget_kept(&mut self, from: Rank) {
+        if let Entry::Occupied(mut kept) = self.kept.entry(from) {
+            *kept.get_mut() -= 1;
+            if *kept.get() == 0 {
+                kept.remove();
+            }
+        }
+    }
 }
 
 #[derive(Default)]
@@ -97,7 +110,7 @@ impl Engine {
     /// Messages over `packets`. Takes the packet upcall for itself.
     pub fn new(packets: Packets) -> Arc<Self> {
         let engine = Arc::new_cyclic(|this: &Weak<Engine>| Engine {
-            state: Biased::new(State { kept: vec![0; packets.size()], ..State::default() }),
+            state: Biased::new(State::default()),
             keep_at_most: packets.in_flight() / 2,
             packets,
             this: this.clone(),
@@ -236,7 +249,7 @@ impl Engine {
     pub(crate) fn give_back(&self, from: Rank, part: Part) {
         let mut state = self.state.enter();
         match &part {
-            Part::Kept(..) => state.kept[from.index()] -= 1,
+            Part::Kept(..) => state.forget_kept(from),
             Part::Copied(bytes, _) => state.copied_bytes -= bytes.len(),
         }
         drop(state);
@@ -333,13 +346,13 @@ impl Engine {
     fn keep(&self, packet: Packet<'_>) -> Part {
         let from = packet.source();
         let mut state = self.state.enter();
-        let crowded = state.kept[from.index()] >= self.keep_at_most;
+        let crowded = state.kept.get(&from).is_some_and(|&kept| kept >= self.keep_at_most);
         if crowded && state.copied_bytes < COPY_LIMIT_BYTES {
             state.copied_bytes += packet.len();
             state.statistics.packets_copied_out += 1;
             return Part::Copied(packet[..].into(), 0);
         }
-        state.kept[from.index()] += 1;
+        *state.kept.entry(from).or_default() += 1;
         drop(state);
         match packet.keep() {
             Some(kept) => Part::Kept(kept, 0),

@@ -1,5 +1,6 @@
 //! What is inside the lock: the NI, its link, and the packets between it and the host.
 
+use crate::engine::{Apart, Copy, Request, payload_of};
 use crate::{Error, Result, Upcall};
 use std::collections::VecDeque;
 use weft_link::{Buffer, Link, Payload, Received};
@@ -24,52 +25,70 @@ pub(crate) struct Inner<L> {
     /// Frames that the client has allocated and not launched.
     pub held: usize,
     pub drained_polls: u64,
+    /// What lies between host and NI, where these are apart.
+    pub apart: Apart,
+}
+
+/// Who runs the protocol at the moment. Where the NI is not apart, that is all the same.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    Host,
+    Ni,
 }
 
 /// The link and the host as the protocol sees them.
-struct Surroundings<'a, L> {
+pub(crate) struct Surroundings<'a, L> {
     link: &'a mut L,
     pending: &'a mut VecDeque<Delivery<Buffer>>,
     fetched: &'a mut Option<u64>,
+    apart: &'a mut Apart,
+    side: Side,
+}
+
+impl<L: Link> Surroundings<'_, L> {
+    #[inline]
+    fn is(&self, side: Side) -> bool {
+        L::SEPARATE_NI && self.side == side
+    }
 }
 
 impl<L: Link> Actions<Buffer> for Surroundings<'_, L> {
     #[inline]
     fn transmit(&mut self, to: Rank, header: &Header, body: &Body<Buffer>) {
-        let payload = match *body {
-            Body::Empty => Payload::Empty,
-            Body::Buffer(buffer) => Payload::Buffer(buffer),
-            Body::FetchAdd { variable, amount } => Payload::Words([u64::from(variable), amount]),
-            Body::Fetched(value) => Payload::Words([value, 0]),
-        };
-        self.link.transmit(to, header, payload);
+        let payload = payload_of(body);
+        if self.is(Side::Host) {
+            self.apart.request(Request::Transmit { to, header: *header, payload }, self.link);
+        } else {
+            self.link.transmit(to, header, payload);
+        }
     }
 
     #[inline]
     fn deliver(&mut self, delivery: Delivery<Buffer>) {
-        self.pending.push_back(delivery);
+        if self.is(Side::Ni) {
+            self.apart.copy(Copy::Delivery(delivery), self.link);
+        } else {
+            self.pending.push_back(delivery);
+        }
     }
 
-    fn defer(&mut self, _: Deferred<Buffer>) {
-        unreachable!("no preset that runs here leaves packets to the host");
+    fn defer(&mut self, deferred: Deferred<Buffer>) {
+        assert!(self.is(Side::Ni), "only an NI apart from its host leaves packets to it");
+        self.apart.copy(Copy::Deferred(deferred), self.link);
     }
 
     #[inline]
     fn free(&mut self, buffer: Buffer) {
-        self.link.free(buffer);
+        if self.is(Side::Host) {
+            self.apart.free(buffer, self.link);
+        } else {
+            self.link.free(buffer);
+        }
     }
 
     fn fetched(&mut self, value: u64) {
         *self.fetched = Some(value);
     }
-}
-
-/// Splits an [`Inner`] into the protocol and everything around it.
-macro_rules! split {
-    ($inner:expr) => {{
-        let Inner { link, ni, pending, fetched, .. } = $inner;
-        (ni, &mut Surroundings { link, pending, fetched })
-    }};
 }
 
 impl<L: Link> Inner<L> {
@@ -83,14 +102,32 @@ impl<L: Link> Inner<L> {
             fetched: None,
             held: 0,
             drained_polls: 0,
+            apart: Apart::default(),
         }
+    }
+
+    /// The protocol, and everything around it.
+    #[inline]
+    pub fn split(&mut self, side: Side) -> (&mut Ni<Buffer>, Surroundings<'_, L>) {
+        let Inner { link, ni, pending, fetched, apart, .. } = self;
+        (ni, Surroundings { link, pending, fetched, apart, side })
+    }
+
+    /// Whether what the host sends goes to an NI that runs the protocol by itself.
+    #[inline]
+    fn asks_ni(&self) -> bool {
+        L::SEPARATE_NI && !self.protocol_at_host()
     }
 
     #[inline]
     pub fn unicast(&mut self, to: Rank, frame: Buffer, size: u16) {
         self.held -= 1;
-        let (ni, out) = split!(self);
-        ni.unicast(to, frame, size, out);
+        if self.asks_ni() {
+            self.apart.request(Request::Unicast { to, frame, size }, &mut self.link);
+            return;
+        }
+        let (ni, mut out) = self.split(Side::Host);
+        ni.unicast(to, frame, size, &mut out);
     }
 
     pub fn multicast(&mut self, group: GroupId, frame: Buffer, size: u16) -> Result<()> {
@@ -100,25 +137,38 @@ impl<L: Link> Inner<L> {
         };
         self.held -= 1;
         self.link.share(frame, size, members);
-        let (ni, out) = split!(self);
-        ni.multicast(group, frame, size, out);
+        if self.asks_ni() {
+            self.apart.request(Request::Multicast { group, frame, size }, &mut self.link);
+            return Ok(());
+        }
+        let (ni, mut out) = self.split(Side::Host);
+        ni.multicast(group, frame, size, &mut out);
         Ok(())
     }
 
     pub fn fetch_and_add(&mut self, home: Rank, variable: u16, amount: u64) {
-        let (ni, out) = split!(self);
-        ni.fetch_and_add(home, variable, amount, out);
+        if self.asks_ni() {
+            self.apart.request(Request::FetchAdd { home, variable, amount }, &mut self.link);
+            return;
+        }
+        let (ni, mut out) = self.split(Side::Host);
+        ni.fetch_and_add(home, variable, amount, &mut out);
+    }
+
+    /// Whether everything launched here has left for good.
+    pub fn is_flushed(&self) -> bool {
+        (!L::SEPARATE_NI || self.apart.requests.is_empty()) && self.ni.is_flushed()
     }
 
     #[inline]
     pub fn release(&mut self, delivery: Delivery<Buffer>) {
-        let (ni, out) = split!(self);
-        ni.released(delivery, out);
+        let (ni, mut out) = self.split(Side::Host);
+        ni.released(delivery, &mut out);
     }
 
     pub fn reinject(&mut self, delivery: &mut Delivery<Buffer>) {
-        let (ni, out) = split!(self);
-        ni.reinject(delivery, out);
+        let (ni, mut out) = self.split(Side::Host);
+        ni.reinject(delivery, &mut out);
     }
 
     /// The next packet for the host: one that waits, or else one from the network.
@@ -146,8 +196,14 @@ impl<L: Link> Inner<L> {
             any = true;
         }
         let settings = self.ni.settings();
-        let bound = usize::from(settings.ranks) * usize::from(settings.window_packets)
-            + self.link.capabilities().frames;
+        let bound = match L::SEPARATE_NI {
+            // The link has so many buffers for them, and no more.
+            true => self.link.capabilities().host_frames,
+            false => {
+                usize::from(settings.ranks) * usize::from(settings.window_packets)
+                    + self.link.capabilities().frames
+            }
+        };
         i9_bounded("the queue of delivered packets", self.pending.len(), bound);
         Ok(any)
     }
@@ -160,9 +216,15 @@ impl<L: Link> Inner<L> {
         }
     }
 
-    /// Takes one packet from the network, if there is one, and gives it to the NI.
+    /// Takes one packet, if there is one, to where the host's part of the protocol begins.
     #[inline]
     fn receive(&mut self) -> Result<bool> {
+        if L::SEPARATE_NI { self.receive_deferred() } else { self.receive_at(Side::Ni) }
+    }
+
+    /// Takes one packet from the network, if there is one, and gives it to the NI.
+    #[inline]
+    pub fn receive_at(&mut self, side: Side) -> Result<bool> {
         let Some(Received { header, payload }) = self.link.receive()? else { return Ok(false) };
         let body = match (header.tag, payload) {
             (Tag::FaRequest, Payload::Words([variable, amount])) => {
@@ -172,8 +234,8 @@ impl<L: Link> Inner<L> {
             (_, Payload::Buffer(buffer)) => Body::Buffer(buffer),
             _ => Body::Empty,
         };
-        let (ni, out) = split!(self);
-        ni.received(&header, body, out)?;
+        let (ni, mut out) = self.split(side);
+        ni.received(&header, body, &mut out)?;
         Ok(true)
     }
 }

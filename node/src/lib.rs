@@ -1,13 +1,14 @@
 //! One rank's network interface: the only place where a protocol, a link and a clock meet.
 //!
 //! The NI half of the protocols runs *inline* here: in the rank's own calls, and on its upcall
-//! thread. A [`Node`] is entered by one thread at a time (a lock that costs the rank's main thread
+//! thread; or, on links that have a processor for it, as events of its own. A [`Node`] is entered by one thread at a time (a lock that costs the rank's main thread
 //! no atomic instruction, [`biased`]) and is never held while an upcall runs or a thread sleeps.
 //!
 //! | module | what | thesis |
 //! |---|---|---|
 //! | [`biased`] | the lock around a node (`unsafe`) | 6.2.1 |
 //! | `node` | sending, draining, upcalls, release | 3.1, 3.6 |
+//! | `engine` | the NI half apart from the host, where a link has a processor for it | 8.1.2 |
 //! | [`wait`] | spin, then yield, then sleep | 6.2.2 |
 //! | `watch` | the upcall thread behind the polling watchdog | 4.4 |
 //!
@@ -16,6 +17,7 @@
 #![deny(unsafe_code)]
 
 pub mod biased;
+mod engine;
 mod error;
 mod inner;
 mod node;
@@ -29,6 +31,7 @@ pub use watch::{WatchThread, default_interrupt_delay};
 
 // What the layers above need of the two that only this one joins.
 pub use weft_link::bell::{Cause, Loss};
+pub use weft_link::ni::{NiEvent, NiHalf};
 pub use weft_link::{Buffer, Capabilities, Link, SharedWords};
 pub use weft_protocol::tree::Shape;
 pub use weft_protocol::{Preset, Settings, VARIABLES};

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 use weft_link::bell::{Bells, Loss, Waiter};
+use weft_link::clock::{Clock, Nanoseconds, Work};
 use weft_link::{Buffer, Capabilities, Link, SharedWords};
 use weft_protocol::invariants::{UpcallConditions, i6_upcalls_only_when_allowed};
 use weft_protocol::{Counters, Delivery, Ni, Settings, VARIABLES};
@@ -87,7 +88,8 @@ pub struct Statistics {
 
 /// A rank's network interface over a link of type `L`.
 pub struct Node<L: Link> {
-    inner: Biased<Inner<L>>,
+    pub(crate) inner: Biased<Inner<L>>,
+    pub(crate) clock: L::Clock,
     bells: Arc<dyn Bells>,
     words: Option<Arc<dyn SharedWords>>,
     capabilities: Capabilities,
@@ -163,6 +165,13 @@ pub trait AnyNode: Send + Sync {
     fn loss(&self) -> Option<Loss>;
     /// What this node has done.
     fn statistics(&self) -> Statistics;
+    /// The time by this rank's clock.
+    fn now(&self) -> Duration;
+    /// Declares that the program has computed: nothing to a real machine, virtual time to a
+    /// simulated one, which may take an interrupt meanwhile.
+    fn work(&self, operations: u64);
+    /// Declares that `bytes` were moved in memory.
+    fn copied(&self, bytes: usize);
     /// Ends the upcall thread's work for this node.
     fn close(&self);
 }
@@ -170,10 +179,11 @@ pub trait AnyNode: Send + Sync {
 impl<L: Link> Node<L> {
     /// A node for rank `local` over `link`. The calling thread is the one that enters for free.
     pub fn new(local: Rank, settings: Settings, link: L, policy: WaitPolicy) -> Self {
-        let (bells, words) = (link.bells(), link.words());
+        let (clock, bells, words) = (link.clock(), link.bells(), link.words());
         let capabilities = *link.capabilities();
         Node {
             inner: Biased::new(Inner::new(link, Ni::new(local, settings))),
+            clock,
             bells,
             words,
             capabilities,
@@ -189,6 +199,12 @@ impl<L: Link> Node<L> {
         }
     }
 
+    /// Has the NI, where it is apart, interrupt a host that has not polled for `delay` after an
+    /// arrival. Elsewhere a [`crate::WatchThread`] does so.
+    pub fn watch(&self, delay: Duration) {
+        self.inner.enter().apart.watch(delay.as_nanos() as Nanoseconds);
+    }
+
     /// Runs the client's function on `delivery`, outside the lock, and takes back what it returns.
     #[inline]
     fn process<'a>(
@@ -197,12 +213,18 @@ impl<L: Link> Node<L> {
         mut delivery: Delivery<Buffer>,
         mut upcall: Upcall,
     ) -> Entered<'a, Inner<L>> {
+        inner.in_upcall = true;
         if delivery.wants_reinjection() {
+            if L::SEPARATE_NI {
+                drop(inner);
+                self.clock.charge(Work::Reinject { bytes: delivery.size });
+                inner = self.inner.enter();
+            }
             inner.reinject(&mut delivery);
         }
         let bytes = inner.link.bytes(delivery.buffer);
-        inner.in_upcall = true;
         drop(inner);
+        self.clock.charge(Work::Process { bytes: delivery.size });
         let mut arrival = Some(Arrival { delivery, bytes });
         upcall(&mut arrival);
         let mut inner = self.inner.enter();
@@ -237,6 +259,7 @@ impl<L: Link> Node<L> {
 
     #[inline]
     fn try_alloc(&self) -> Result<Option<(Buffer, NonNull<u8>)>> {
+        self.clock.charge(Work::Allocate);
         let mut inner = self.inner.enter();
         match inner.link.alloc() {
             Some(frame) => {
@@ -279,7 +302,47 @@ impl<L: Link> Node<L> {
 
     fn drain(&self) -> Result<bool> {
         self.check_loss()?;
-        self.inner.enter().drain()
+        self.clock.charge(Work::Poll);
+        let mut inner = self.enter_to_poll();
+        let drained = inner.drain();
+        self.leave_poll(inner);
+        drained
+    }
+
+    /// Enters to look for packets. Where the host runs the protocol beside an NI, that is when it
+    /// looks at the time.
+    #[inline]
+    fn enter_to_poll(&self) -> Entered<'_, Inner<L>> {
+        let mut inner = self.inner.enter();
+        if L::SEPARATE_NI && inner.protocol_at_host() {
+            inner.advance_at_host(self.clock.now());
+        }
+        inner
+    }
+
+    /// Leaves, and accounts for the packets on which the host ran the protocol.
+    #[inline]
+    fn leave_poll(&self, mut inner: Entered<'_, Inner<L>>) {
+        if L::SEPARATE_NI {
+            let packets = std::mem::take(&mut inner.apart.handled);
+            drop(inner);
+            if packets > 0 {
+                self.clock.charge(Work::Deferred { packets });
+            }
+        }
+    }
+
+    /// How long a thread that waits sleeps at most. An NI apart rings whenever there is something to
+    /// look at, so that only the host's own protocol can have a reason to wake without it.
+    fn longest_sleep(&self) -> Duration {
+        if !L::SEPARATE_NI {
+            return LONGEST_SLEEP;
+        }
+        let inner = self.inner.enter();
+        let deadline = inner.ni.next_deadline().filter(|_| inner.protocol_at_host());
+        deadline.map_or(Duration::MAX, |(deadline, _)| {
+            Duration::from_nanos(deadline.saturating_sub(self.clock.now()))
+        })
     }
 
     /// Sleeps until something arrives, unless `step` finds something when all is armed.
@@ -290,7 +353,7 @@ impl<L: Link> Node<L> {
         let found = step();
         if matches!(found, Ok(Step::Idle)) {
             self.sleeps.fetch_add(1, Ordering::Relaxed);
-            self.bells.wait(Waiter::Host, ticket, LONGEST_SLEEP);
+            self.bells.wait(Waiter::Host, ticket, self.longest_sleep());
         }
         self.inner.enter().link.disarm(Waiter::Host);
         found
@@ -369,6 +432,7 @@ impl<L: Link> AnyNode for Node<L> {
 
     #[inline]
     fn launch(&self, frame: Buffer, to: Destination, size: u16) -> Result<()> {
+        self.clock.charge(Work::Launch { bytes: size });
         let mut inner = self.inner.enter();
         match to {
             Destination::Unicast(rank) if rank.index() < self.ranks => {
@@ -393,13 +457,15 @@ impl<L: Link> AnyNode for Node<L> {
 
     #[inline]
     fn poll(&self) -> Result<bool> {
-        let mut inner = self.inner.enter();
+        self.clock.charge(Work::Poll);
+        let mut inner = self.enter_to_poll();
         if inner.in_upcall {
             let drained = inner.drain()?;
+            self.leave_poll(inner);
             return if drained { Ok(true) } else { self.check_loss().map(|()| false) };
         }
         let Some(delivery) = inner.next_delivery()? else {
-            drop(inner);
+            self.leave_poll(inner);
             return self.check_loss().map(|()| false);
         };
         let Some(upcall) = inner.upcall.take() else {
@@ -411,12 +477,13 @@ impl<L: Link> AnyNode for Node<L> {
         // Written inside the lock only; the upcall thread reads it at any time.
         let total = self.packets_processed.load(Ordering::Relaxed) + 1;
         self.packets_processed.store(total, Ordering::Relaxed);
-        drop(inner);
+        self.leave_poll(inner);
         Ok(true)
     }
 
     #[inline]
     fn release(&self, arrival: Arrival) {
+        self.clock.charge(Work::Release);
         self.inner.enter().release(arrival.delivery);
     }
 
@@ -436,9 +503,8 @@ impl<L: Link> AnyNode for Node<L> {
                 value = Some(answer);
                 return Ok(Step::Done);
             }
-            let progress = inner.drain()?;
             drop(inner);
-            self.check_loss()?;
+            let progress = self.drain()?;
             Ok(if progress { Step::Progress } else { Step::Idle })
         })?;
         Ok(value.unwrap_or_default())
@@ -457,7 +523,12 @@ impl<L: Link> AnyNode for Node<L> {
     }
 
     fn is_flushed(&self) -> bool {
-        self.inner.enter().ni.blocked() == 0
+        let mut inner = self.inner.enter();
+        let flushed = inner.is_flushed();
+        if L::SEPARATE_NI {
+            inner.apart.flushing = !flushed;
+        }
+        flushed
     }
 
     fn interrupts_off(&self) {
@@ -481,6 +552,20 @@ impl<L: Link> AnyNode for Node<L> {
             sleeps: self.sleeps.load(Ordering::Relaxed),
             drains: inner.drained_polls,
         }
+    }
+
+    fn now(&self) -> Duration {
+        Duration::from_nanos(self.clock.now())
+    }
+
+    #[inline]
+    fn work(&self, operations: u64) {
+        self.clock.charge(Work::Operations(operations));
+    }
+
+    #[inline]
+    fn copied(&self, bytes: usize) {
+        self.clock.charge(Work::Copy { bytes });
     }
 
     fn close(&self) {

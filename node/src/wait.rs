@@ -29,6 +29,9 @@ pub struct WaitPolicy {
 }
 
 impl WaitPolicy {
+    /// Sleeps at once: for ranks whose sleep costs nothing, such as simulated ones.
+    pub const SLEEP: WaitPolicy = WaitPolicy { spins: 0, yield_for: Duration::ZERO };
+
     /// The policy for a job with `ranks` ranks on a host with `cores` cores.
     pub fn for_ranks(ranks: usize, cores: usize) -> Self {
         if ranks <= cores {
@@ -64,6 +67,9 @@ impl Pacer {
         self.idle = self.idle.saturating_add(1);
         if self.idle <= self.policy.spins {
             return Pace::Spin(if self.idle < 50 { 1 } else { 16 });
+        }
+        if self.policy.yield_for.is_zero() {
+            return Pace::Sleep;
         }
         let now = Instant::now();
         let since = *self.since.get_or_insert(now);

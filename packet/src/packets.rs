@@ -4,6 +4,7 @@ use crate::receive::Packet;
 use crate::send::SendPacket;
 use crate::{Error, Loss, Rank, Result, Statistics, Step, Upcalls};
 use std::sync::Arc;
+use std::time::Duration;
 use weft_node::{AnyNode, Arrival, SharedWords, VARIABLES};
 use weft_wire::GroupId;
 
@@ -175,6 +176,26 @@ impl Packets {
     /// The fetch-and-add variables as shared memory, if the link has them there.
     pub fn shared_words(&self) -> Option<&Arc<dyn SharedWords>> {
         self.node.words()
+    }
+
+    /// The time, counted from some point in the past: on real machines by the monotonic clock, in the
+    /// simulator by this rank's virtual one.
+    pub fn now(&self) -> Duration {
+        self.node.now()
+    }
+
+    /// Declares that this rank has computed so many operations, of a size of the program's choice. A
+    /// real machine has spent the time already; in the simulator it passes here, and interrupts are
+    /// taken meanwhile.
+    #[inline]
+    pub fn work(&self, operations: u64) {
+        self.node.work(operations);
+    }
+
+    /// Declares that `bytes` were copied between packets and the program's memory.
+    #[inline]
+    pub fn copied(&self, bytes: usize) {
+        self.node.copied(bytes);
     }
 
     /// The rank that the job has lost, if it has.

@@ -47,6 +47,19 @@ pub struct Deferred<B> {
     pub header: Header,
     /// What follows it. A buffer is the NI's still.
     pub body: Body<B>,
+    /// The NI has checked its number, and forwards it if it is to be forwarded.
+    pub(crate) numbered: bool,
+    /// Who else needs the buffer: the packets that forward it.
+    pub(crate) holders: Option<Key>,
+    /// The body is in a buffer of the host's own.
+    pub(crate) copied: bool,
+}
+
+impl<B> Deferred<B> {
+    /// A packet that nobody has looked at.
+    pub(crate) fn raw(header: Header, body: Body<B>) -> Self {
+        Deferred { header, body, numbered: false, holders: None, copied: false }
+    }
 }
 
 /// A received packet in the hands of the host (invariant I4: one owner).
@@ -74,11 +87,18 @@ pub(crate) enum Sharing {
     Alone,
     /// The packets that forward it, some of which may wait for credits.
     Forwarded(Key),
-    /// The children that it must be forwarded to once the host re-injects it.
-    Unforwarded,
+    /// The children that it must be forwarded to once the host re-injects it; this is its number
+    /// from the parent, where packets have numbers.
+    Unforwarded(u32),
 }
 
 impl<B> Delivery<B> {
+    /// A packet with this header, which others may be forwarding.
+    pub(crate) fn received(buffer: B, header: &Header, parent: Rank, holders: Option<Key>) -> Self {
+        let sharing = holders.map_or(Sharing::Alone, Sharing::Forwarded);
+        Delivery { buffer, size: header.size, tree: header.tree, parent, sharing }
+    }
+
     /// The rank that sent the packet, over however many hops.
     #[inline]
     pub fn origin(&self) -> Rank {
@@ -94,6 +114,6 @@ impl<B> Delivery<B> {
     /// Whether the host must call [`crate::Ni::reinject`] before it looks at the packet.
     #[inline]
     pub fn wants_reinjection(&self) -> bool {
-        self.sharing == Sharing::Unforwarded
+        matches!(self.sharing, Sharing::Unforwarded(_))
     }
 }

@@ -77,6 +77,13 @@ impl<D> Outgoing<D> {
         self.blocked.pop_front()
     }
 
+    /// Takes the first packet that `matches` out of the queue, at no credit: it leaves on a recovery
+    /// channel.
+    pub fn bypass(&mut self, matches: impl Fn(&D) -> bool) -> Option<D> {
+        let place = self.blocked.iter().position(matches)?;
+        self.blocked.remove(place)
+    }
+
     /// Credits held now.
     pub fn held(&self) -> u16 {
         self.held

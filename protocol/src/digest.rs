@@ -7,12 +7,26 @@ use crate::slab::{Key, Slab};
 use crate::{Delivery, Ni};
 use std::hash::{Hash, Hasher};
 
-impl<B: Hash + Ord> Hash for Ni<B> {
+impl<B: Clone + Hash + Ord> Hash for Ni<B> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         // Without `..`, so that a new field is hashed or left out on purpose.
-        let Ni { local, settings: _, peers, groups: _, holders, variables, fetching, counters: _ } =
-            self;
-        (local, peers, holders, fetching).hash(state);
+        let Ni {
+            local,
+            settings: _,
+            peers,
+            groups: _,
+            holders,
+            variables,
+            fetching,
+            recoveries,
+            retransmission,
+            now,
+            counters: _,
+            #[cfg(feature = "planted")]
+                planted: _,
+        } = self;
+        (local, holders, fetching, recoveries, retransmission, now).hash(state);
+        peers.hash_all(state);
         for variable in variables.iter().enumerate().filter(|(_, value)| **value != 0) {
             variable.hash(state);
         }

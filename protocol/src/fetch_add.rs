@@ -1,11 +1,12 @@
 //! Fetch-and-add: counters that the NI serves without its host (thesis 3.8).
 //!
 //! A request is a data packet; its credit goes back with the reply. The reply is a control packet,
-//! and cannot pile up because a rank asks for one at a time.
+//! and cannot pile up because a rank asks for one at a time. Where packets are lost, both are
+//! numbered.
 
 use crate::ni::Departure;
 use crate::{Actions, Body, Ni, Violation};
-use weft_wire::{Rank, Tag, TreeId};
+use weft_wire::{Channel, Header, Rank, Tag, TreeId};
 
 /// Fetch-and-add variables of each rank, numbered from 0; all start at 0.
 pub const VARIABLES: u16 = 64;
@@ -19,6 +20,13 @@ pub(crate) enum Fetching {
     Blocked,
     /// The request has left, and only its home may answer.
     Asked(Rank),
+}
+
+impl Fetching {
+    /// Whether `home` has been asked and has not answered.
+    pub fn asked(self, home: Rank) -> bool {
+        self == Fetching::Asked(home)
+    }
 }
 
 /// Checks a request before it changes anything.
@@ -52,7 +60,7 @@ impl<B: Copy> Ni<B> {
         let body = Body::FetchAdd { variable, amount };
         let tree = TreeId::unicast(self.local);
         let departure = Departure { tag: Tag::FaRequest, tree, size: 0, body, holders: None };
-        self.credit_send(home, departure, out);
+        self.credit_send(home, departure, Channel::NONE, out);
     }
 
     /// Whether an answer is outstanding.
@@ -62,15 +70,26 @@ impl<B: Copy> Ni<B> {
 
     pub(crate) fn serve_fetch_add(
         &mut self,
-        from: Rank,
+        request: &Header,
         variable: u16,
         amount: u64,
         out: &mut impl Actions<B>,
     ) {
         self.counters.fetch_adds_served += 1;
-        let value = self.add(variable, amount);
-        self.peers[from.index()].incoming.vacate();
-        self.control(from, Tag::FaReply, Body::Fetched(value), out);
+        let body = Body::Fetched(self.add(variable, amount));
+        let (from, tree) = (request.source, TreeId::unicast(self.local));
+        if self.settings.preset.retransmits() {
+            // Nobody asks twice, so the answer must not be lost: it is numbered like data.
+            let departure = Departure { tag: Tag::FaReply, tree, size: 0, body, holders: None };
+            self.credit_send(from, departure, Channel::NONE, out);
+            return;
+        }
+        if !self.leave_channel(request.tree, out) {
+            self.peers[from].incoming.vacate();
+        }
+        let mut header = Header::new(Tag::FaReply, self.local, tree, 0);
+        header.credits = self.peers[from].incoming.collect();
+        out.transmit(from, &header, &body);
     }
 
     fn add(&mut self, variable: u16, amount: u64) -> u64 {

@@ -10,34 +10,48 @@
 //! |---|---|---|
 //! | [`credit`] | UCAST: credits between each pair of ranks, blocked-sends queues | 4.1 |
 //! | [`tree`], `multicast` | MCAST: spanning trees, forwarding, release | 4.2, Appendix A |
+//! | `recovery` | RECOV: deadlock suspected, and a way out | 4.3, 5.3.2 |
+//! | `retransmit`, `sequence` | irx and hrx: go-back-N | 8.2.2, 8.3.2 |
 //! | `fetch_add` | fetch-and-add, served by the NI | 3.8 |
 //! | [`watchdog`] | INTR: the polling watchdog | 4.4 |
 //! | [`invariants`] | what must always hold, one function each | |
 //!
 //! Keeps I1 (credit conservation), I2 (careful), I3 (order), I4 (one owner), I5 (control never
-//! blocks) and I9 (bounded); see `ARCHITECTURE.md`.
+//! blocks), I7 (recovery), I8 (exactly once) and I9 (bounded); see `ARCHITECTURE.md`.
 
 #![forbid(unsafe_code)]
 
 mod actions;
+mod counters;
 pub mod credit;
 mod digest;
 mod fetch_add;
 pub mod invariants;
 mod multicast;
 mod ni;
+mod peers;
+mod planted;
 mod preset;
+mod recovery;
+mod retransmit;
+mod sequence;
 mod settings;
 mod slab;
+mod timer;
 pub mod tree;
+mod violation;
 pub mod watchdog;
 
 pub use actions::{Actions, Body, Deferred, Delivery};
+pub use counters::Counters;
 pub use fetch_add::VARIABLES;
-pub use ni::{Counters, Ni, Timer, Violation};
+pub use ni::Ni;
+#[cfg(feature = "planted")]
+pub use planted::Bug;
 pub use preset::{Acknowledging, Forwarding, Preset, Reliability, UnknownPreset};
-pub use settings::{Recovery, Settings};
-pub use watchdog::Nanoseconds;
+pub use settings::{Contradiction, Recovery, Settings};
+pub use timer::{Nanoseconds, Timer};
+pub use violation::Violation;
 
 #[cfg(test)]
 mod tests;

@@ -5,18 +5,22 @@
 
 use crate::actions::Sharing;
 use crate::ni::Departure;
-use crate::preset::Forwarding;
+use crate::preset::{Acknowledging, Forwarding};
 use crate::slab::Key;
+use crate::tree::Group;
 use crate::{Actions, Body, Delivery, Ni, Violation};
-use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
+use weft_wire::{Channel, GroupId, Header, Rank, Tag, TreeId};
 
 /// The holders of a shared buffer.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Holders<B> {
     buffer: B,
     left: u16,
-    /// Who gets a credit back in the end: the parent in the tree, or nobody for an own packet.
-    parent: Option<Rank>,
+    /// Who gets a credit back in the end: the parent in the tree; oneself if nobody does.
+    parent: Rank,
+    tree: TreeId,
+    /// The packet whose acknowledgement waits for the forwards to leave: its sender and number.
+    pub(crate) acknowledges: Option<(Rank, u32)>,
 }
 
 impl<B: Copy> Ni<B> {
@@ -34,21 +38,35 @@ impl<B: Copy> Ni<B> {
             out.free(buffer);
             return;
         }
-        let key = self.holders.insert(Holders { buffer, left: children + 1, parent: None });
-        self.forward(tree, buffer, size, key, out);
+        let left = children + 1;
+        let holders = Holders { buffer, left, parent: self.local, tree, acknowledges: None };
+        let key = self.holders.insert(holders);
+        self.forward(tree, buffer, size, key, Channel::NONE, out);
         self.drop_holder(key, out);
     }
 
     /// The host passes a packet on before it looks at it (host-level forwarding).
+    ///
+    /// Under ACK-receive the careful presets give the credit back now (thesis 8.3.2): how many
+    /// packets wait here to be forwarded is then bounded by the host's buffers only.
     pub fn reinject(&mut self, delivery: &mut Delivery<B>, out: &mut impl Actions<B>) {
-        if !delivery.wants_reinjection() {
-            return;
-        }
-        let left = self.children(delivery.tree) + 1;
-        let (buffer, parent) = (delivery.buffer, Some(delivery.parent));
-        let key = self.holders.insert(Holders { buffer, left, parent });
+        let Sharing::Unforwarded(number) = delivery.sharing else { return };
+        let Delivery { buffer, size, tree, parent, .. } = *delivery;
+        let forward = self.settings.preset.acknowledging() == Acknowledging::Forward;
+        let early = !forward && !self.settings.preset.retransmits();
+        let numbered = forward && self.settings.preset.retransmits();
+        let sender = self.group_of(tree).filter(|_| numbered);
+        let sender = sender.and_then(|group| group.parent(tree.root, self.local));
+        let acknowledges = sender.map(|sender| (sender, number));
+        let left = self.children(tree) + 1;
+        let creditor = if early { self.local } else { parent };
+        let holders = Holders { buffer, left, parent: creditor, tree, acknowledges };
+        let key = self.holders.insert(holders);
         delivery.sharing = Sharing::Forwarded(key);
-        self.forward(delivery.tree, buffer, delivery.size, key, out);
+        self.forward(tree, buffer, size, key, Channel::NONE, out);
+        if early {
+            self.buffer_freed(parent, tree, out);
+        }
     }
 
     /// Delivers, then forwards, in the order of thesis fig. 4.7.
@@ -56,24 +74,46 @@ impl<B: Copy> Ni<B> {
         &mut self,
         header: &Header,
         buffer: B,
+        creditor: Rank,
         out: &mut impl Actions<B>,
     ) {
-        let (tree, size, parent) = (header.tree, header.size, header.source);
-        let children = self.children(tree);
         self.counters.packets_delivered += 1;
-        let mut delivery = Delivery { buffer, size, tree, parent, sharing: Sharing::Alone };
-        if children == 0 {
+        let mut delivery = Delivery::received(buffer, header, creditor, None);
+        if self.children(header.tree) == 0 {
             out.deliver(delivery);
         } else if self.forwarding() == Forwarding::Host {
-            delivery.sharing = Sharing::Unforwarded;
+            delivery.sharing = Sharing::Unforwarded(header.sequence);
             out.deliver(delivery);
         } else {
-            let left = children + 1;
-            let key = self.holders.insert(Holders { buffer, left, parent: Some(parent) });
+            let key = self.hold_received(header, buffer);
             delivery.sharing = Sharing::Forwarded(key);
             out.deliver(delivery);
-            self.forward(tree, buffer, size, key, out);
+            self.forward(header.tree, buffer, header.size, key, header.channel, out);
         }
+    }
+
+    /// Forwards a packet that the host has yet to accept; `None` if there is nobody to forward to.
+    pub(crate) fn forward_received(
+        &mut self,
+        header: &Header,
+        buffer: B,
+        out: &mut impl Actions<B>,
+    ) -> Option<Key> {
+        if self.children(header.tree) == 0 {
+            return None;
+        }
+        let key = self.hold_received(header, buffer);
+        self.forward(header.tree, buffer, header.size, key, header.channel, out);
+        Some(key)
+    }
+
+    /// A buffer that its children and the host need.
+    fn hold_received(&mut self, header: &Header, buffer: B) -> Key {
+        let (tree, parent) = (header.tree, header.source);
+        let left = self.children(tree) + 1;
+        let numbered = self.settings.preset.retransmits();
+        let acknowledges = numbered.then_some((parent, header.sequence));
+        self.holders.insert(Holders { buffer, left, parent, tree, acknowledges })
     }
 
     /// A multicast packet must come on a tree of a known group, from the parent in that tree.
@@ -93,29 +133,41 @@ impl<B: Copy> Ni<B> {
         if holders.left > 0 {
             return;
         }
-        let Holders { buffer, parent, .. } = self.holders.remove(key);
+        let Holders { buffer, parent, tree, .. } = self.holders.remove(key);
         out.free(buffer);
-        if let Some(parent) = parent {
-            self.return_credit(parent, out);
-        }
+        self.buffer_freed(parent, tree, out);
     }
 
-    fn forward(&mut self, tree: TreeId, buffer: B, size: u16, key: Key, out: &mut impl Actions<B>) {
+    /// Sends to all children. The packet came on recovery channel `arrived`, if it came on one.
+    fn forward(
+        &mut self,
+        tree: TreeId,
+        buffer: B,
+        size: u16,
+        key: Key,
+        arrived: Channel,
+        out: &mut impl Actions<B>,
+    ) {
         let own = tree.root == self.local;
         for i in 0.. {
             let Some(child) = self.child(tree, i) else { break };
             self.counters.forwards += u64::from(!own);
             let body = Body::Buffer(buffer);
             let holders = Some(key);
-            self.credit_send(child, Departure { tag: Tag::Mcast, tree, size, body, holders }, out);
+            let departure = Departure { tag: Tag::Mcast, tree, size, body, holders };
+            self.credit_send(child, departure, arrived, out);
         }
     }
 
-    fn children(&self, tree: TreeId) -> u16 {
+    fn group_of(&self, tree: TreeId) -> Option<&Group> {
+        self.group(tree.group()?)
+    }
+
+    pub(crate) fn children(&self, tree: TreeId) -> u16 {
         (0..).take_while(|&i| self.child(tree, i).is_some()).count() as u16
     }
 
     fn child(&self, tree: TreeId, i: usize) -> Option<Rank> {
-        self.group(tree.group()?)?.child(tree.root, self.local, i)
+        self.group_of(tree)?.child(tree.root, self.local, i)
     }
 }

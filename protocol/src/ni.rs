@@ -1,34 +1,38 @@
 //! The state of one NI, and the events that change it.
 
 use crate::actions::Sharing;
-use crate::credit::{Incoming, Outgoing, TooManyCredits, WindowExceeded};
+use crate::credit::{TooManyCredits, WindowExceeded};
 use crate::fetch_add::{self, Fetching, VARIABLES};
 use crate::multicast::Holders;
+use crate::peers::{Peer, Peers};
+use crate::planted::Bug;
 use crate::preset::{Forwarding, Reliability};
-use crate::settings::Settings;
+use crate::recovery::Recoveries;
+use crate::retransmit::{BufferOf, Retransmission};
+use crate::settings::{Recovery, Settings};
 use crate::slab::{Key, Slab};
+use crate::timer::{Nanoseconds, Timer};
 use crate::tree::{Group, GroupError};
-use crate::watchdog::Nanoseconds;
-use crate::{Actions, Body, Deferred, Delivery};
-use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
+use crate::{Actions, Body, Counters, Delivery, Violation};
+use weft_wire::{Channel, GroupId, Header, Rank, Tag, TreeId};
 
 /// The NI half of the protocols for one rank. `B` names a packet buffer and is never looked into.
 #[derive(Debug, Clone)]
 pub struct Ni<B> {
     pub(crate) local: Rank,
     pub(crate) settings: Settings,
-    pub(crate) peers: Vec<Peer<B>>,
+    pub(crate) peers: Peers<B>,
     pub(crate) groups: Vec<Group>,
     pub(crate) holders: Slab<Holders<B>>,
     pub(crate) variables: Vec<u64>,
     pub(crate) fetching: Fetching,
+    pub(crate) recoveries: Recoveries,
+    pub(crate) retransmission: Retransmission,
+    /// What [`Self::advance`] said last.
+    pub(crate) now: Nanoseconds,
     pub(crate) counters: Counters,
-}
-
-#[derive(Debug, Clone, Hash)]
-pub(crate) struct Peer<B> {
-    pub outgoing: Outgoing<Departure<B>>,
-    pub incoming: Incoming,
+    #[cfg(feature = "planted")]
+    pub(crate) planted: Option<(Bug, u32)>,
 }
 
 /// A data packet on its way to one destination (the thesis's send descriptor).
@@ -42,103 +46,30 @@ pub(crate) struct Departure<B> {
     pub holders: Option<Key>,
 }
 
-/// What an NI has done since it was made.
-#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
-pub struct Counters {
-    /// Data packets transmitted, forwards included.
-    pub packets_sent: u64,
-    /// User bytes in them.
-    pub bytes_sent: u64,
-    /// Data packets received.
-    pub packets_received: u64,
-    /// User bytes in them.
-    pub bytes_received: u64,
-    /// Packets delivered to the host.
-    pub packets_delivered: u64,
-    /// Transmissions that had to wait for a credit.
-    pub blocked_sends: u64,
-    /// Multicast packets passed on to a child, one for each child.
-    pub forwards: u64,
-    /// Credit packets sent, because nothing was there to piggyback on.
-    pub explicit_credits: u64,
-    /// Fetch-and-add requests served for others.
-    pub fetch_adds_served: u64,
-    /// Recoveries that this NI began (thesis 4.3).
-    pub recoveries: u64,
-    /// Packets that it sent on recovery channels, its own and those of others.
-    pub recovery_packets: u64,
-    /// Data packets transmitted again.
-    pub retransmissions: u64,
-    /// Packets that were not the next expected, and were dropped.
-    pub out_of_sequence: u64,
-    /// Packets dropped because no receive buffer was free.
-    pub no_buffer: u64,
-    /// Acknowledgements sent because there was nothing to piggyback on.
-    pub explicit_acknowledgements: u64,
-    /// Negative acknowledgements sent.
-    pub nacks: u64,
-}
-
-/// Why an NI wants to be told of a point in time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
-pub enum Timer {
-    /// A packet has been unacknowledged for too long.
-    Retransmit,
-    /// A packet was received and nothing has taken an acknowledgement back.
-    Acknowledge,
-    /// Packets have waited for credits for so long that it may be a deadlock.
-    Suspect,
-}
-
-/// What a peer did that no correct peer does. Nothing of the packet was acted upon.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum Violation {
-    /// The source field names no other rank of the job.
-    #[error("a packet claims to come from {0:?}, which is not a peer")]
-    Source(Rank),
-    /// More credits came back than packets were sent.
-    #[error("{0:?} returned credits it was never sent packets for")]
-    Credits(Rank),
-    /// A data packet without a credit.
-    #[error("{0:?} sent a packet without a credit")]
-    Window(Rank),
-    /// A tree of no group, or one on which the packet should not have come this way.
-    #[error("{0:?} sent a packet on the {1:?}, on which it is not the parent here")]
-    Tree(Rank, TreeId),
-    /// A kind of packet whose body is of another kind.
-    #[error("{0:?} sent a {1:?} packet with the wrong body")]
-    Body(Rank, Tag),
-    /// A fetch-and-add variable that does not exist.
-    #[error("{0:?} asked for fetch-and-add variable {1}; there are {VARIABLES}")]
-    Variable(Rank, u16),
-    /// An answer to nothing, or to what somebody else was asked.
-    #[error("{0:?} answered a fetch-and-add that it was not asked")]
-    Unasked(Rank),
-    /// A packet of a protocol that this preset does not run.
-    #[error("{0:?} sent a {1:?} packet, which this preset does not use")]
-    Unsupported(Rank, Tag),
-}
-
 impl<B: Copy> Ni<B> {
     /// The NI of rank `local`, which must be below `settings.ranks`, with the broadcast group.
+    ///
+    /// # Panics
+    /// If the settings contradict themselves: [`Settings::check`] says how.
     pub fn new(local: Rank, settings: Settings) -> Self {
         assert!(local.index() < usize::from(settings.ranks), "{local:?} is not in the job");
-        assert!(settings.window_packets > 0, "a window needs at least one credit");
-        let everyone: Vec<Rank> = (0..settings.ranks).map(Rank).collect();
-        let ranks = everyone.len();
-        let peer = Peer {
-            outgoing: Outgoing::new(settings.window_packets),
-            incoming: Incoming::new(settings.window_packets),
-        };
+        if let Err(contradiction) = settings.check() {
+            panic!("{contradiction}");
+        }
         Ni {
             local,
             settings,
-            peers: vec![peer; ranks],
-            groups: Group::new(&everyone, settings.shape, ranks).into_iter().collect(),
+            peers: Peers::new(&settings),
+            groups: vec![Group::everyone(settings.ranks, settings.shape)],
             holders: Slab::new(),
             variables: vec![0; usize::from(VARIABLES)],
             fetching: Fetching::No,
+            recoveries: Recoveries::default(),
+            retransmission: Retransmission::default(),
+            now: 0,
             counters: Counters::default(),
+            #[cfg(feature = "planted")]
+            planted: None,
         }
     }
 
@@ -174,7 +105,8 @@ impl<B: Copy> Ni<B> {
             return;
         }
         let body = Body::Buffer(buffer);
-        self.credit_send(to, Departure { tag: Tag::Ucast, tree, size, body, holders: None }, out);
+        let departure = Departure { tag: Tag::Ucast, tree, size, body, holders: None };
+        self.credit_send(to, departure, Channel::NONE, out);
     }
 
     /// A packet from the network (thesis fig. 4.3, 4.7). `body` must be a buffer for data packets;
@@ -190,21 +122,38 @@ impl<B: Copy> Ni<B> {
         out: &mut impl Actions<B>,
     ) -> Result<(), Violation> {
         let from = header.source;
-        if from == self.local || from.index() >= self.peers.len() {
+        if self.is_foreign(from) {
             return Err(Violation::Source(from));
         }
+        match self.reliability() {
+            Reliability::Careful => self.received_carefully(header, body, out),
+            Reliability::Ni => self.received_numbered(header, body, BufferOf::Link, out),
+            Reliability::Host => self.received_for_host(header, body, out),
+        }
+    }
+
+    /// A packet from a network that loses nothing.
+    #[inline]
+    fn received_carefully(
+        &mut self,
+        header: &Header,
+        body: Body<B>,
+        out: &mut impl Actions<B>,
+    ) -> Result<(), Violation> {
         self.check(header, &body)?;
-        let Peer { outgoing, incoming } = &mut self.peers[from.index()];
+        self.check_channel(header)?;
+        let from = header.source;
+        let Peer { outgoing, incoming, .. } = &mut self.peers[from];
         outgoing.accept(header.credits).map_err(|TooManyCredits| Violation::Credits(from))?;
         if header.tag.is_data() {
-            if let Err(WindowExceeded) = incoming.fill() {
+            if let Some(owner) = header.channel.0 {
+                self.join_channel(owner, header);
+            } else if let Err(WindowExceeded) = incoming.fill() {
                 outgoing.refuse(header.credits);
                 return Err(Violation::Window(from));
             }
-            self.counters.packets_received += 1;
-            self.counters.bytes_received += u64::from(header.size);
         }
-        self.dispatch(header, body, out);
+        self.dispatch(header, body, from, out);
         if header.credits > 0 {
             self.drain_blocked(from, out);
         }
@@ -221,10 +170,13 @@ impl<B: Copy> Ni<B> {
         match delivery.sharing {
             Sharing::Alone => {
                 out.free(delivery.buffer);
-                self.return_credit(delivery.parent, out);
+                if self.strikes(Bug::ReleaseTwice) {
+                    out.free(delivery.buffer);
+                }
+                self.buffer_freed(delivery.parent, delivery.tree, out);
             }
             Sharing::Forwarded(key) => self.drop_holder(key, out),
-            Sharing::Unforwarded => panic!("a packet was released before it was re-injected"),
+            Sharing::Unforwarded(_) => panic!("a packet was released before it was re-injected"),
         }
     }
 
@@ -240,44 +192,45 @@ impl<B: Copy> Ni<B> {
         let Delivery { size, tree, parent: _, .. } = delivery;
         let (parent, mut sharing) = (self.local, Sharing::Alone);
         match delivery.sharing {
-            Sharing::Unforwarded => {
-                sharing = Sharing::Unforwarded;
+            Sharing::Unforwarded(_) => {
+                sharing = delivery.sharing;
                 out.free(delivery.buffer);
-                self.return_credit(delivery.parent, out);
+                self.buffer_freed(delivery.parent, tree, out);
             }
             _ => self.released(delivery, out),
         }
         Delivery { buffer: copy, size, tree, parent, sharing }
     }
 
-    /// The host gets to a packet that was left to it ([`Actions::defer`]).
-    ///
-    /// # Errors
-    /// As [`Self::received`]; the caller still owns the body.
-    pub fn host_received(
-        &mut self,
-        deferred: Deferred<B>,
-        out: &mut impl Actions<B>,
-    ) -> Result<(), Violation> {
-        let Deferred { header, body } = deferred;
-        self.received(&header, body, out)
-    }
-
     /// Whether this NI runs timers, and must be told the time with [`Self::advance`] before it is
     /// told of events.
     #[inline]
     pub fn keeps_time(&self) -> bool {
-        self.settings.preset.reliability() != Reliability::Careful
+        self.settings.preset.retransmits() || matches!(self.settings.recovery, Recovery::After(_))
     }
 
-    /// The time is now `now`, which never goes back. Runs out the timers that are due.
+    /// The time is now `now`. Runs out the timers that are due. Time does not go back: a point before
+    /// the last one counts as that.
     pub fn advance(&mut self, now: Nanoseconds, out: &mut impl Actions<B>) {
-        let _ = (now, out);
+        self.tell_time(now);
+        self.run_out(out);
+        if self.suspicion_deadline().is_some_and(|deadline| deadline <= now) {
+            self.try_recovery(out);
+        }
     }
 
-    /// When [`Self::advance`] is to be called next, and why; `None` while no timer runs.
+    /// The time is now `now`, and timers that are due wait for the next [`Self::advance`]: for an NI
+    /// whose timers its host runs.
+    pub fn tell_time(&mut self, now: Nanoseconds) {
+        self.now = now.max(self.now);
+    }
+
+    /// When [`Self::advance`] is to be called at the latest, and why; `None` while no timer runs.
+    /// It may be too early, which costs a look, but is never too late.
     pub fn next_deadline(&self) -> Option<(Nanoseconds, Timer)> {
-        None
+        let timers = self.earliest_timer().map(|deadline| (deadline, Timer::Retransmit));
+        let suspicion = self.suspicion_deadline().map(|deadline| (deadline, Timer::Suspect));
+        [timers, suspicion].into_iter().flatten().min()
     }
 
     /// What this NI has done so far.
@@ -297,19 +250,25 @@ impl<B: Copy> Ni<B> {
 
     /// The credits held for sending to `peer` and the packets that wait for one.
     pub fn outgoing(&self, peer: Rank) -> (u16, usize) {
-        let outgoing = &self.peers[peer.index()].outgoing;
-        (outgoing.held(), outgoing.blocked())
+        let outgoing = self.peers.get(peer).map(|peer| &peer.outgoing);
+        outgoing.map_or((self.settings.window_packets, 0), |out| (out.held(), out.blocked()))
     }
 
     /// The receive buffers that packets from `peer` fill, and the credits owed to it.
     pub fn incoming(&self, peer: Rank) -> (u16, u16) {
-        let incoming = &self.peers[peer.index()].incoming;
-        (incoming.buffered(), incoming.owed())
+        let incoming = self.peers.get(peer).map(|peer| &peer.incoming);
+        incoming.map_or((0, 0), |incoming| (incoming.buffered(), incoming.owed()))
     }
 
     /// Transmissions that wait for a credit now, to whatever peer.
     pub fn blocked(&self) -> usize {
-        self.peers.iter().map(|peer| peer.outgoing.blocked()).sum()
+        self.peers.iter().map(|(_, peer)| peer.outgoing.blocked()).sum()
+    }
+
+    /// Whether all that was sent here has left for good: nothing waits for a credit, and nothing
+    /// may have to be sent again.
+    pub fn is_flushed(&self) -> bool {
+        self.blocked() == 0 && self.unacknowledged() == 0
     }
 
     /// Buffers that have several destinations or owners now.
@@ -321,54 +280,74 @@ impl<B: Copy> Ni<B> {
     pub fn is_quiet(&self) -> bool {
         !self.is_fetching()
             && self.holders.len() == 0
-            && self.peers.iter().all(|p| p.outgoing.blocked() == 0 && p.incoming.buffered() == 0)
+            && self.retransmission.buffers == 0
+            && self.is_flushed()
+            && self.channels().next().is_none()
+            && self.peers.iter().all(|(_, peer)| peer.incoming.buffered() == 0)
     }
 
     /// Refuses what no correct peer sends, whatever the credits.
     #[inline]
-    fn check(&self, header: &Header, body: &Body<B>) -> Result<(), Violation> {
+    pub(crate) fn check(&self, header: &Header, body: &Body<B>) -> Result<(), Violation> {
         let from = header.source;
         let right_body = matches!(
             (header.tag, body),
             (Tag::Ucast | Tag::Mcast, Body::Buffer(_))
                 | (Tag::FaRequest, Body::FetchAdd { .. })
                 | (Tag::FaReply, Body::Fetched(_))
-                | (Tag::Credit | Tag::ChannelClear, Body::Empty)
+                | (Tag::Credit | Tag::ChannelClear | Tag::Acknowledge | Tag::Nack, Body::Empty)
         );
         if !right_body {
             return Err(Violation::Body(from, header.tag));
         }
+        let numbered = self.settings.preset.retransmits();
         match header.tag {
             Tag::Ucast | Tag::FaRequest if header.tree != TreeId::unicast(from) => {
                 return Err(Violation::Tree(from, header.tree));
             }
             Tag::Mcast => self.check_multicast(header)?,
             Tag::FaRequest => fetch_add::check(from, body)?,
-            Tag::FaReply if self.fetching != Fetching::Asked(from) => {
+            // Where packets come twice, the number tells first whether this one counts.
+            Tag::FaReply if !numbered && !self.fetching.asked(from) => {
                 return Err(Violation::Unasked(from));
             }
-            Tag::ChannelClear => return Err(Violation::Unsupported(from, header.tag)),
+            Tag::ChannelClear | Tag::Credit if numbered => {
+                return Err(Violation::Unsupported(from, header.tag));
+            }
+            Tag::Acknowledge | Tag::Nack if !numbered => {
+                return Err(Violation::Unsupported(from, header.tag));
+            }
             _ => {}
         }
         Ok(())
     }
 
+    /// Does with a packet that was accepted what its kind asks for. Its buffer is owed to
+    /// `creditor`, which is this rank itself if to nobody.
     #[inline]
-    fn dispatch(&mut self, header: &Header, body: Body<B>, out: &mut impl Actions<B>) {
+    pub(crate) fn dispatch(
+        &mut self,
+        header: &Header,
+        body: Body<B>,
+        creditor: Rank,
+        out: &mut impl Actions<B>,
+    ) {
+        self.count_received(header);
         match (header.tag, body) {
             (Tag::Ucast, Body::Buffer(buffer)) => {
                 self.counters.packets_delivered += 1;
-                out.deliver(Delivery {
-                    buffer,
-                    size: header.size,
-                    tree: header.tree,
-                    parent: header.source,
-                    sharing: Sharing::Alone,
-                });
+                out.deliver(Delivery::received(buffer, header, creditor, None));
             }
-            (Tag::Mcast, Body::Buffer(buffer)) => self.multicast_received(header, buffer, out),
+            (Tag::Mcast, Body::Buffer(buffer)) => {
+                self.multicast_received(header, buffer, creditor, out);
+            }
             (_, Body::FetchAdd { variable, amount }) => {
-                self.serve_fetch_add(header.source, variable, amount, out);
+                self.serve_fetch_add(header, variable, amount, out);
+            }
+            (Tag::ChannelClear, _) => {
+                if let Some(owner) = header.channel.0 {
+                    self.child_is_clear(owner, header.source, out);
+                }
             }
             (_, Body::Fetched(value)) => {
                 self.fetching = Fetching::No;
@@ -378,65 +357,106 @@ impl<B: Copy> Ni<B> {
         }
     }
 
-    /// Transmits a data packet now if there is a credit, or else when one comes.
+    #[inline]
+    pub(crate) fn count_received(&mut self, header: &Header) {
+        if header.tag.is_data() {
+            self.counters.packets_received += 1;
+            self.counters.bytes_received += u64::from(header.size);
+        }
+    }
+
+    /// Transmits a data packet now if there is a credit, or else when one comes. `arrived` is the
+    /// recovery channel that it came on, if it is being forwarded and came on one.
     #[inline]
     pub(crate) fn credit_send(
         &mut self,
         to: Rank,
         departure: Departure<B>,
+        arrived: Channel,
         out: &mut impl Actions<B>,
     ) {
-        let outgoing = &mut self.peers[to.index()].outgoing;
+        let outgoing = &mut self.peers[to].outgoing;
         if outgoing.spend() {
-            self.depart(to, departure, out);
+            self.depart_on(Channel::NONE, to, departure, out);
         } else {
+            let tree = departure.tree;
             self.counters.blocked_sends += 1;
             outgoing.block(departure);
+            self.recover_blocked(to, tree, arrived, out);
         }
     }
 
-    fn drain_blocked(&mut self, to: Rank, out: &mut impl Actions<B>) {
-        while let Some(departure) = self.peers[to.index()].outgoing.unblock() {
-            self.depart(to, departure, out);
+    pub(crate) fn drain_blocked(&mut self, to: Rank, out: &mut impl Actions<B>) {
+        while let Some(departure) = self.peers[to].outgoing.unblock() {
+            self.unblocked(to);
+            self.depart_on(Channel::NONE, to, departure, out);
         }
     }
 
-    /// Puts a data packet on the wire; its credit is spent.
+    /// Puts a data packet on the wire; its credit is spent, or it goes on a recovery channel.
     #[inline]
-    fn depart(&mut self, to: Rank, departure: Departure<B>, out: &mut impl Actions<B>) {
-        let mut header = Header::new(departure.tag, self.local, departure.tree, departure.size);
-        header.credits = self.peers[to.index()].incoming.collect();
-        out.transmit(to, &header, &departure.body);
+    pub(crate) fn depart_on(
+        &mut self,
+        channel: Channel,
+        to: Rank,
+        departure: Departure<B>,
+        out: &mut impl Actions<B>,
+    ) {
         self.counters.packets_sent += 1;
         self.counters.bytes_sent += u64::from(departure.size);
+        if let Body::FetchAdd { .. } = departure.body {
+            self.fetching = Fetching::Asked(to);
+        }
+        let mut header = Header::new(departure.tag, self.local, departure.tree, departure.size);
+        if self.settings.preset.retransmits() {
+            return self.depart_numbered(to, header, departure, out);
+        }
+        self.counters.recovery_packets += u64::from(channel != Channel::NONE);
+        header.channel = channel;
+        header.credits = self.peers[to].incoming.collect();
+        out.transmit(to, &header, &departure.body);
         match (departure.holders, departure.body) {
             (Some(key), _) => self.drop_holder(key, out),
             (None, Body::Buffer(buffer)) => out.free(buffer),
-            (None, Body::FetchAdd { .. }) => self.fetching = Fetching::Asked(to),
             _ => {}
         }
     }
 
-    /// A control packet: no credit, no queue (invariant I5), and what is owed goes along.
-    pub(crate) fn control(&mut self, to: Rank, tag: Tag, body: Body<B>, out: &mut impl Actions<B>) {
-        debug_assert!(!tag.is_data(), "I5: {tag:?} is not a control packet");
-        let mut header = Header::new(tag, self.local, TreeId::unicast(self.local), 0);
-        header.credits = self.peers[to.index()].incoming.collect();
-        out.transmit(to, &header, &body);
-    }
-
-    /// A receive buffer for `to` is free again.
+    /// A receive buffer that a packet of `tree` from `parent` filled is free again.
     #[inline]
-    pub(crate) fn return_credit(&mut self, to: Rank, out: &mut impl Actions<B>) {
-        if to == self.local {
+    pub(crate) fn buffer_freed(&mut self, parent: Rank, tree: TreeId, out: &mut impl Actions<B>) {
+        if parent == self.local {
             return;
         }
-        if let Some(credits) = self.peers[to.index()].incoming.release() {
+        if self.settings.preset.retransmits() {
+            self.vacate_pool(out);
+        } else if !self.leave_channel(tree, out) {
+            self.return_credit(parent, out);
+        }
+    }
+
+    fn return_credit(&mut self, to: Rank, out: &mut impl Actions<B>) {
+        if self.strikes(Bug::LoseCredit) {
+            return;
+        }
+        if let Some(credits) = self.peers[to].incoming.release() {
             self.counters.explicit_credits += 1;
             let mut header = Header::new(Tag::Credit, self.local, TreeId::unicast(self.local), 0);
             header.credits = credits;
             out.transmit(to, &header, &Body::Empty);
         }
+    }
+
+    /// Whether `rank` is no peer of this NI.
+    #[inline]
+    pub(crate) fn is_foreign(&self, rank: Rank) -> bool {
+        rank == self.local || rank.index() >= self.peers.len()
+    }
+
+    /// Who makes transmission reliable here.
+    #[inline]
+    pub(crate) fn reliability(&self) -> Reliability {
+        self.settings.preset.reliability()
     }
 
     /// Who forwards multicast packets here.

@@ -1,8 +1,8 @@
 //! How the NIs of a job are set up.
 
 use crate::preset::Preset;
+use crate::timer::Nanoseconds;
 use crate::tree::Shape;
-use crate::watchdog::Nanoseconds;
 
 /// How a job's NIs are set up; the same on all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,8 +29,9 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The default preset and shape, no recovery, and for the retransmitting presets a buffer for
-    /// every packet that all peers may send.
+    /// The default preset and shape, no recovery, and for the retransmitting presets buffers for all
+    /// packets that peers may send and for as many that wait to be acknowledged by children: with
+    /// fewer, forwarding may deadlock (thesis 8.3.3).
     pub fn new(ranks: u16, window_packets: u16) -> Self {
         Settings {
             ranks,
@@ -38,11 +39,53 @@ impl Settings {
             preset: Preset::default(),
             shape: Shape::default(),
             recovery: Recovery::default(),
-            receive_buffers: usize::from(ranks) * usize::from(window_packets),
+            receive_buffers: 2 * usize::from(ranks) * usize::from(window_packets),
             retransmit_after: 1_000_000,
             acknowledge_after: 200_000,
         }
     }
+}
+
+impl Settings {
+    /// Whether these settings agree with each other.
+    ///
+    /// # Errors
+    /// The [`Contradiction`] in them.
+    pub fn check(&self) -> Result<(), Contradiction> {
+        if self.ranks == 0 {
+            return Err(Contradiction::NoRanks);
+        }
+        if self.window_packets == 0 || self.window_packets > MOST_PACKETS {
+            return Err(Contradiction::Window(self.window_packets));
+        }
+        if self.preset.retransmits() && self.recovery != Recovery::Off {
+            return Err(Contradiction::Recovery(self.preset));
+        }
+        if self.preset.retransmits() && self.receive_buffers == 0 {
+            return Err(Contradiction::NoBuffers(self.preset));
+        }
+        Ok(())
+    }
+}
+
+/// The largest window: what can be told in a header, and compared by numbers that wrap around.
+const MOST_PACKETS: u16 = 1 << 14;
+
+/// Settings that contradict themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Contradiction {
+    /// A job has at least one rank.
+    #[error("a job has at least one rank")]
+    NoRanks,
+    /// A window that cannot be.
+    #[error("a window of {0} packets cannot be: it has 1 to {MOST_PACKETS}")]
+    Window(u16),
+    /// Recovery is for presets with credits.
+    #[error("deadlock recovery belongs to nrx-imc and nrx-hmc; {0} has no credits to run out of")]
+    Recovery(Preset),
+    /// Nothing could be received.
+    #[error("{0} needs at least one receive buffer")]
+    NoBuffers(Preset),
 }
 
 /// RECOV: when an NI suspects that it is part of a deadlock (thesis 4.3.1, 5.4).

@@ -3,6 +3,7 @@
 //! All trees of a group are the tree of its first member, renumbered (thesis 4.2.6), so nothing is
 //! stored per tree: who my parent and children are follows from my position relative to the root.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 use weft_wire::Rank;
@@ -96,16 +97,32 @@ impl FromStr for Shape {
 /// Stands in for the place of a rank that is not in a group.
 const NOT_A_MEMBER: u16 = u16::MAX;
 
+/// All numbers that ranks may have.
+static RANKS: [Rank; u16::MAX as usize] = {
+    let mut ranks = [Rank(0); u16::MAX as usize];
+    let mut i = 0;
+    while i < ranks.len() {
+        ranks[i] = Rank(i as u16);
+        i += 1;
+    }
+    ranks
+};
+
 /// A multicast group: a fixed set of ranks, created before the first packet (thesis 3.1.3).
 #[derive(Debug, Clone)]
 pub struct Group {
-    members: Vec<Rank>,
+    members: Cow<'static, [Rank]>,
     /// Each rank's place in `members`; `None` if that is its number, as in the broadcast group.
     places: Option<Vec<u16>>,
     shape: Shape,
 }
 
 impl Group {
+    /// The group of all ranks; it stores nothing for any of them.
+    pub fn everyone(ranks: u16, shape: Shape) -> Self {
+        Group { members: Cow::Borrowed(&RANKS[..usize::from(ranks)]), places: None, shape }
+    }
+
     /// The group of `members`, numbered in the order given.
     ///
     /// # Errors
@@ -124,7 +141,7 @@ impl Group {
         }
         let everyone = members.len() == ranks && members.is_sorted();
         let places = (!everyone).then_some(places);
-        Ok(Group { members: members.to_vec(), places, shape })
+        Ok(Group { members: Cow::Owned(members.to_vec()), places, shape })
     }
 
     /// The members, in their numbering.

@@ -4,8 +4,7 @@
 //! itself. When the delay has passed, an interrupt is raised only if the host has neither disabled
 //! interrupts nor made progress since the last look, and has not processed everything anyway.
 
-/// A point in time, in nanoseconds since whatever the caller likes.
-pub type Nanoseconds = u64;
+use crate::timer::Nanoseconds;
 
 /// The watchdog of one NI.
 #[derive(Debug, Clone)]

@@ -18,6 +18,10 @@ pub enum Tag {
     ChannelClear = 5,
     /// The answer to a fetch-and-add.
     FaReply = 6,
+    /// An explicit acknowledgement (thesis 8.2.2).
+    Acknowledge = 7,
+    /// A negative one: buffers were short, and there are some now.
+    Nack = 8,
 }
 
 impl Tag {
@@ -41,6 +45,8 @@ impl TryFrom<u8> for Tag {
             4 => Tag::Credit,
             5 => Tag::ChannelClear,
             6 => Tag::FaReply,
+            7 => Tag::Acknowledge,
+            8 => Tag::Nack,
             _ => return Err(Malformed::Tag(byte)),
         })
     }

@@ -21,10 +21,13 @@
 #![forbid(unsafe_code)]
 
 mod error;
+mod place;
 mod session;
 mod weft;
 
 pub use error::{Error, Result};
+#[doc(hidden)]
+pub use place::{Guard, Place};
 pub use session::{PacketJob, join_packets};
 pub use weft::{Outcome, Statistics, Weft, join, run};
 pub use weft_macros::main;

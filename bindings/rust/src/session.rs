@@ -1,5 +1,6 @@
 //! From a place in a job to a packet interface: membership, memory, node, upcall thread.
 
+use crate::place::{Guard, Place};
 use crate::{Error, Result};
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,6 +12,10 @@ use weft_packet::{Loss, Packets, Rank};
 /// How long a program has to notice the loss of a rank by itself, through an error, before the
 /// upcall thread ends it. A rank that is lost must be known, and survivors gone, within 100 ms.
 const LOSS_GRACE: Duration = Duration::from_millis(25);
+
+/// Why shared memory runs careful presets only.
+const NOTHING_IS_LOST: &str = "shared memory loses nothing, so nothing is ever sent again there; \
+                               take nrx-imc or nrx-hmc";
 
 /// A rank's place in a job, up to the packet interface.
 pub(crate) struct Session {
@@ -49,10 +54,12 @@ impl Session {
     pub fn packets(&self) -> &Packets {
         &self.packets
     }
+}
 
+impl Place for Session {
     /// Starts the upcall thread, which calls `interrupt` when the program does not poll, and tells
     /// the launcher that this rank takes part.
-    pub fn begin(&self, interrupt: impl FnMut() + Send + 'static) -> Result<WatchThread> {
+    fn begin(&self, interrupt: Box<dyn FnMut() + Send>) -> Result<Guard> {
         let membership = self.membership.clone();
         let lost = move |loss: Loss| {
             std::thread::sleep(LOSS_GRACE);
@@ -62,20 +69,19 @@ impl Session {
         if let Some(member) = &self.membership {
             member.joined()?;
         }
-        Ok(watch)
+        Ok(Box::new(watch))
     }
 
-    /// Announces a clean end.
-    pub fn leave(&self) -> Result<()> {
+    fn leave(&self) -> Result<()> {
         if let Some(member) = &self.membership {
             member.leaving()?;
         }
         Ok(())
     }
 
-    /// Ends this process if the job has lost a rank: that, and not what followed from it, is what
-    /// the launcher has to say.
-    pub fn end_if_lost(&self) {
+    /// Ends this process: that a rank was lost, and not what followed from it, is what the launcher
+    /// has to say.
+    fn end_if_lost(&self) {
         if let Some(loss) = self.packets.loss() {
             end_as_victim(self.membership.as_deref(), loss);
         }
@@ -112,6 +118,10 @@ impl Options {
         let given = |name| member.options().get(name);
         if let Some(value) = given("preset") {
             options.preset = parse("preset", value)?;
+            if options.preset.retransmits() {
+                let (name, value) = ("preset", value.into());
+                return Err(Error::Option { name, value, what: NOTHING_IS_LOST.into() });
+            }
         }
         if let Some(value) = given("tree") {
             options.shape = parse("tree", value)?;
@@ -141,7 +151,7 @@ where
 /// A job at the packet interface: no ports, no messages.
 pub struct PacketJob {
     // Before the session: the upcall thread uses it.
-    _watch: WatchThread,
+    _watch: Guard,
     session: Session,
 }
 
@@ -153,7 +163,7 @@ pub struct PacketJob {
 pub fn join_packets() -> Result<PacketJob> {
     let session = Session::open()?;
     let packets = session.packets().clone();
-    let watch = session.begin(move || while matches!(packets.poll(), Ok(true)) {})?;
+    let watch = session.begin(Box::new(move || while matches!(packets.poll(), Ok(true)) {}))?;
     Ok(PacketJob { _watch: watch, session })
 }
 

@@ -1,12 +1,13 @@
 //! A rank's place in its job, with messages.
 
 use crate::Result;
+use crate::place::{Guard, Place};
 use crate::session::Session;
 use std::fmt::Display;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 use weft_messaging::{Barrier, Engine, Mailbox, Message, Port};
-use weft_node::WatchThread;
 use weft_packet::{Group, InterruptsOff, Packets, Rank, Variable};
 
 /// A rank's place in its job. Clones are handles to the same place, for any thread.
@@ -17,10 +18,10 @@ pub struct Weft {
 
 struct Job {
     // Dropped first: the upcall thread uses the rest.
-    _watch: WatchThread,
+    _watch: Guard,
     barrier: Barrier,
     engine: Arc<Engine>,
-    session: Session,
+    place: Box<dyn Place>,
 }
 
 /// What a rank has done since it joined.
@@ -57,16 +58,8 @@ pub struct Statistics {
 /// [`crate::Error`] if this process cannot take its place.
 pub fn join() -> Result<Weft> {
     let session = Session::open()?;
-    let engine = Engine::new(session.packets().clone());
-    let barrier = Barrier::new(&engine)?;
-    let interrupted = Arc::downgrade(&engine);
-    let watch = session.begin(move || {
-        if let Some(engine) = interrupted.upgrade() {
-            // An error comes again to whoever calls next.
-            let _ = engine.progress();
-        }
-    })?;
-    Ok(Weft { job: Arc::new(Job { _watch: watch, barrier, engine, session }) })
+    let packets = session.packets().clone();
+    Weft::assemble(packets, Box::new(session))
 }
 
 /// What a program's function may return.
@@ -102,12 +95,30 @@ pub fn run<O: Outcome>(program: impl FnOnce(Weft) -> O) -> ExitCode {
         failed => failed,
     };
     let Some(error) = error else { return ExitCode::SUCCESS };
-    weft.job.session.end_if_lost();
+    weft.job.place.end_if_lost();
     eprintln!("weft: rank {}: {error}", weft.rank());
     ExitCode::FAILURE
 }
 
 impl Weft {
+    /// Messages over `packets`, for a rank whose job is what `place` says.
+    ///
+    /// # Errors
+    /// What [`Place::begin`] says.
+    #[doc(hidden)]
+    pub fn assemble(packets: Packets, place: Box<dyn Place>) -> Result<Self> {
+        let engine = Engine::new(packets);
+        let barrier = Barrier::new(&engine)?;
+        let interrupted = Arc::downgrade(&engine);
+        let watch = place.begin(Box::new(move || {
+            if let Some(engine) = interrupted.upgrade() {
+                // An error comes again to whoever calls next.
+                let _ = engine.progress();
+            }
+        }))?;
+        Ok(Weft { job: Arc::new(Job { _watch: watch, barrier, engine, place }) })
+    }
+
     /// This rank.
     pub fn rank(&self) -> Rank {
         self.packets().rank()
@@ -179,6 +190,18 @@ impl Weft {
         self.packets().interrupts_off()
     }
 
+    /// The time since some point in the past: see [`Packets::now`]. What programs time themselves by,
+    /// so that they do it in virtual time where they are simulated.
+    pub fn now(&self) -> Duration {
+        self.packets().now()
+    }
+
+    /// Declares computation: see [`Packets::work`].
+    #[inline]
+    pub fn work(&self, operations: u64) {
+        self.packets().work(operations);
+    }
+
     /// What this rank has done since it joined.
     pub fn statistics(&self) -> Statistics {
         let messaging = self.job.engine.statistics();
@@ -209,6 +232,6 @@ impl Weft {
     /// A lost rank.
     pub fn leave(&self) -> Result<()> {
         self.job.barrier.leave()?;
-        self.job.session.leave()
+        self.job.place.leave()
     }
 }

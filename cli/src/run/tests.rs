@@ -48,7 +48,7 @@ fn nonsense_is_refused_with_what_is_allowed() {
         ("run -n 0 true", "a job on one host has 1 to 64 ranks"),
         ("run -n 65 true", "a job on one host has 1 to 64 ranks"),
         ("run -n many true", "a job on one host has 1 to 64 ranks"),
-        ("run --preset irx true", "nrx-imc and nrx-hmc"),
+        ("run --preset irx true", "there are nrx-imc, nrx-hmc"),
         ("run --link udp true", "auto, shm"),
         ("run --bind socket true", "none, core"),
         ("run --label --output-dir x true", "cannot be used with"),

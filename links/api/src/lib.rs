@@ -16,14 +16,19 @@
 //! |---|---|
 //! | here | [`Link`], its [`Capabilities`], what can go wrong |
 //! | [`bell`] | how a thread sleeps until a frame comes |
+//! | [`clock`] | time, and what work costs of it |
+//! | [`ni`] | the NI half of the protocols, where it runs apart from the host |
 //! | [`wrap`] | faults, capture and counters around any link |
 
 #![forbid(unsafe_code)]
 
 pub mod bell;
+pub mod clock;
+pub mod ni;
 pub mod wrap;
 
 use bell::Bells;
+use clock::{Clock, Nanoseconds};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use weft_wire::{Header, Rank};
@@ -47,6 +52,8 @@ pub struct Capabilities {
     pub multicast: bool,
     /// Frames that this rank can have in use at once.
     pub frames: usize,
+    /// Buffers at the host for packets that arrive, where the NI is apart; 0 elsewhere.
+    pub host_frames: usize,
 }
 
 /// What follows the header on the way out.
@@ -73,6 +80,16 @@ pub struct Received {
 ///
 /// No method blocks. Methods take `&mut self`; whoever shares a link between threads locks it.
 pub trait Link: Send + 'static {
+    /// Whether the NI half of the protocols runs apart from the host, as events of whoever drives
+    /// this link ([`ni::NiHalf`]). Elsewhere it runs inline, in the host's own calls.
+    const SEPARATE_NI: bool = false;
+
+    /// The clock of this rank's host.
+    type Clock: Clock;
+
+    /// The clock.
+    fn clock(&self) -> Self::Clock;
+
     /// What this link promises.
     fn capabilities(&self) -> &Capabilities;
 
@@ -126,6 +143,26 @@ pub trait Link: Send + 'static {
 
     /// Counters in memory that all ranks reach without a packet, if the link has such memory.
     fn words(&self) -> Option<Arc<dyn SharedWords>>;
+
+    /// The host has put a request for the NI into its queue. Only where the NI is apart, as the
+    /// three methods below.
+    fn requested(&mut self) {}
+
+    /// Starts to copy `payload`, `size` user bytes, from the NI to the host and returns what to call
+    /// it there; `None` while the host has no buffer for it (thesis 3.6). Copies end in the order in
+    /// which they started, each with [`ni::NiEvent::Copied`]. The NI still has to free its own buffer.
+    fn copy_to_host(&mut self, payload: Payload, size: u16) -> Option<Payload> {
+        let _ = size;
+        Some(payload)
+    }
+
+    /// Asks for [`ni::NiEvent::Timeout`] at that time, or for none; replaces what was asked before.
+    fn wake_at(&mut self, deadline: Option<Nanoseconds>) {
+        let _ = deadline;
+    }
+
+    /// Interrupts the host, if it computes.
+    fn interrupt(&mut self) {}
 }
 
 /// Counters in shared memory: fetch-and-add variables that no NI needs to serve.

@@ -53,6 +53,19 @@ macro_rules! delegate {
     (@ disarm) => {
         fn disarm(&mut self, waiter: crate::bell::Waiter) { self.inner.disarm(waiter); }
     };
+    (@ placement) => {
+        const SEPARATE_NI: bool = L::SEPARATE_NI;
+        type Clock = L::Clock;
+        fn clock(&self) -> L::Clock { self.inner.clock() }
+        fn requested(&mut self) { self.inner.requested(); }
+        fn copy_to_host(&mut self, payload: crate::Payload, size: u16) -> Option<crate::Payload> {
+            self.inner.copy_to_host(payload, size)
+        }
+        fn wake_at(&mut self, deadline: Option<crate::clock::Nanoseconds>) {
+            self.inner.wake_at(deadline);
+        }
+        fn interrupt(&mut self) { self.inner.interrupt(); }
+    };
     (@ words) => {
         fn words(&self) -> Option<std::sync::Arc<dyn crate::SharedWords>> { self.inner.words() }
     };

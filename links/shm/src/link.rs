@@ -12,6 +12,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use weft_link::bell::{Bells, Ticket, Waiter};
+use weft_link::clock::SystemClock;
 use weft_link::{
     BadFrame, Buffer, Capabilities, Link, LinkViolation, Payload, Received, SharedWords,
 };
@@ -138,6 +139,7 @@ impl Shm {
                 ordered: true,
                 multicast: true,
                 frames: settings.frames as usize,
+                host_frames: 0,
             },
             frames: own_segment.frames(),
             pool: Pool::new(&settings, own_segment.releases()),
@@ -159,7 +161,7 @@ impl Shm {
         let bad = |what| LinkViolation { from, what };
         let (header, place) = compact::parse(head, from).map_err(|e| bad(BadFrame::Header(e)))?;
         let payload = match header.tag {
-            Tag::Credit | Tag::ChannelClear => Payload::Empty,
+            Tag::Credit | Tag::ChannelClear | Tag::Acknowledge | Tag::Nack => Payload::Empty,
             Tag::FaRequest | Tag::FaReply => Payload::Words([words[0], words[1]]),
             Tag::Ucast | Tag::Mcast => Payload::Buffer(match place {
                 place::INLINE if usize::from(header.size) <= INLINE_BYTES => {
@@ -208,6 +210,13 @@ impl Shm {
 }
 
 impl Link for Shm {
+    type Clock = SystemClock;
+
+    #[inline]
+    fn clock(&self) -> SystemClock {
+        SystemClock
+    }
+
     #[inline]
     fn capabilities(&self) -> &Capabilities {
         &self.capabilities

@@ -6,6 +6,8 @@ mod groups;
 mod multicast;
 mod names;
 mod recorder;
+mod recovery;
 mod reinjection;
+mod retransmission;
 mod unicast;
 mod violations;

@@ -13,6 +13,7 @@ pub const SIZE: u16 = 8;
 pub enum Did {
     Transmit(Rank, Header, Body<u64>),
     Deliver { buffer: u64, size: u16, tree: TreeId, reinject: bool },
+    Defer(Tag),
     Free(u64),
     Fetched(u64),
 }
@@ -22,6 +23,7 @@ pub enum Did {
 pub struct Recorder {
     did: Vec<Did>,
     delivered: VecDeque<Delivery<u64>>,
+    deferred: VecDeque<Deferred<u64>>,
 }
 
 impl Actions<u64> for Recorder {
@@ -36,8 +38,9 @@ impl Actions<u64> for Recorder {
         self.delivered.push_back(delivery);
     }
 
-    fn defer(&mut self, _: Deferred<u64>) {
-        unreachable!("no preset that runs here leaves packets to the host");
+    fn defer(&mut self, deferred: Deferred<u64>) {
+        self.did.push(Did::Defer(deferred.header.tag));
+        self.deferred.push_back(deferred);
     }
 
     fn free(&mut self, buffer: u64) {
@@ -63,7 +66,23 @@ impl Bench {
 
     pub fn with(local: u16, ranks: u16, window_packets: u16, preset: Preset, shape: Shape) -> Self {
         let settings = Settings { preset, shape, ..Settings::new(ranks, window_packets) };
+        Bench::set_up(local, settings)
+    }
+
+    pub fn set_up(local: u16, settings: Settings) -> Self {
         Bench { ni: Ni::new(Rank(local), settings), out: Recorder::default() }
+    }
+
+    pub fn advance(&mut self, now: u64) -> Vec<Did> {
+        self.ni.advance(now, &mut self.out);
+        self.did()
+    }
+
+    /// The host gets to the packet that was left to it first.
+    pub fn host_receive(&mut self) -> Vec<Did> {
+        let deferred = self.out.deferred.pop_front().expect("nothing was left to the host");
+        self.ni.host_received(deferred, &mut self.out).expect("a correct peer sends this");
+        self.did()
     }
 
     pub fn unicast(&mut self, to: u16, buffer: u64) -> Vec<Did> {
@@ -111,6 +130,12 @@ impl Bench {
     pub fn release(&mut self, delivery: Delivery<u64>) -> Vec<Did> {
         self.ni.released(delivery, &mut self.out);
         self.did()
+    }
+
+    /// The host has copied a packet into a buffer of its own.
+    pub fn copied(&mut self, delivery: Delivery<u64>, copy: u64) -> (Delivery<u64>, Vec<Did>) {
+        let copied = self.ni.copied(delivery, copy, &mut self.out);
+        (copied, self.did())
     }
 
     /// The host takes the packet that was delivered first and releases it.

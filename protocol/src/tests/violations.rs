@@ -211,6 +211,9 @@ fn every_violation_names_who_did_it() {
         Violation::Variable(Rank(3), 64),
         Violation::Unasked(Rank(3)),
         Violation::Unsupported(Rank(3), Tag::ChannelClear),
+        Violation::Acknowledgement(Rank(3), 8),
+        Violation::Sequence(Rank(3), 8),
+        Violation::Channel(Rank(3), weft_wire::Channel(Some(Rank(1)))),
     ];
     for violation in violations {
         assert!(violation.to_string().contains("rank 3"), "{violation}");

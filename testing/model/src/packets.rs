@@ -20,7 +20,8 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Range;
-use weft_wire::{GroupId, Rank};
+pub use weft_wire::GroupId;
+use weft_wire::Rank;
 
 /// Where an origin sends: packets of one origin to the same place arrive in the order sent (I3).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

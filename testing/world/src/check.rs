@@ -14,6 +14,7 @@
 //!   the window is one packet.
 //! - What is *delivered or kept* at a host fills its receive buffers, `W (N - 1)`, or came from
 //!   itself, in at most `S` send buffers.
+//! - Under ACK-receive only the number of packets there are bounds what waits to be forwarded.
 //!
 //! With recovery (thesis 4.3.2) each NI has `N - 1` buffers more, one for the recovery channel of
 //! each other rank, and no credit is spent on what goes there. So there are as many packets more to
@@ -21,10 +22,10 @@
 
 use crate::world::World;
 use std::collections::{BTreeMap, BTreeSet};
-use weft_protocol::Recovery;
 use weft_protocol::invariants::{
     PairCredits, i1_credit_conservation, i2_careful, i5_control_never_blocks, i9_bounded,
 };
+use weft_protocol::{Acknowledging, Recovery};
 use weft_wire::{Channel, Rank, Tag, TreeId};
 
 impl World {
@@ -99,13 +100,15 @@ impl World {
     fn recovering(&self, at: Rank) -> impl Iterator<Item = (Channel, TreeId)> {
         let arriving = self.wires.to_rank(at).filter(|packet| packet.header.tag.is_data());
         let arriving = arriving.map(|packet| (packet.header.channel, packet.header.tree));
-        let held = self.ledger.received(at);
-        let held = held.map(|buffer| (buffer.channel, buffer.contents.tree()));
-        arriving.chain(held).filter(|(channel, _)| *channel != Channel::NONE)
+        let arriving = arriving.filter(|(channel, _)| *channel != Channel::NONE);
+        arriving.chain(self.ledger.channels(at))
     }
 
     /// The longest that a blocked-sends queue gets.
     pub fn blocked_bound(&self) -> usize {
+        if self.bounded_by_buffers_only() {
+            return self.everything();
+        }
         let others = self.nis.len().saturating_sub(2);
         self.options.send_buffers + 1 + self.window() * others + self.channel_buffers()
     }
@@ -117,6 +120,9 @@ impl World {
 
     /// The most packets that a host has to process or release.
     pub fn host_bound(&self) -> usize {
+        if self.bounded_by_buffers_only() {
+            return self.everything();
+        }
         self.options.send_buffers + self.window() * (self.nis.len() - 1) + self.channel_buffers()
     }
 
@@ -126,6 +132,17 @@ impl World {
             Recovery::Off => 0,
             _ => self.nis.len() - 1,
         }
+    }
+
+    /// ACK-receive leaves a hole in flow control (thesis 8.3.2): what waits to be forwarded at a
+    /// host is bounded by the host's buffers, of which these hosts have as many as they need.
+    fn bounded_by_buffers_only(&self) -> bool {
+        self.options.settings.preset.acknowledging() == Acknowledging::Receive
+    }
+
+    /// As many packets as there can be anywhere.
+    fn everything(&self) -> usize {
+        self.steps() as usize * self.nis.len()
     }
 
     fn window(&self) -> usize {

@@ -10,8 +10,8 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use weft_model::packets::{Name, Reference, Stream};
 use weft_protocol::invariants::{i3_order, i5_control_never_blocks};
-use weft_protocol::{Actions, Body, Delivery, Forwarding, Ni, Settings};
-use weft_wire::{Channel, GroupId, Header, Rank, Tag, TreeId};
+use weft_protocol::{Acknowledging, Actions, Body, Delivery, Forwarding, Ni, Settings};
+use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
 
 /// User bytes that a packet has at most.
 const MOST_BYTES: usize = 1000;
@@ -242,11 +242,14 @@ impl World {
 
     fn packet_arrives(&mut self, from: Rank, to: Rank, packet: Packet) {
         let Packet { header, body } = packet;
+        if header.tag.is_data() {
+            self.ledger.fill(to, &header);
+        }
         let received = match body {
             Body::Buffer(contents) => self.data_arrives(from, to, &header, contents),
             Body::FetchAdd { variable, amount } => {
                 // Served and free at once: the answer takes the credit along.
-                self.ledger.pair_mut(from, to).freed += 1;
+                self.ledger.vacate(to, from, header.tree);
                 Body::FetchAdd { variable, amount }
             }
             Body::Fetched(value) => Body::Fetched(value),
@@ -281,8 +284,7 @@ impl World {
             self.due(at, &due);
         }
         let host = HostPart::Awaited;
-        let (from, channel) = (Some(from), header.channel);
-        Body::Buffer(self.ledger.lend(Buffer { at, from, channel, contents, due, host }))
+        Body::Buffer(self.ledger.lend(Buffer { at, from: Some(from), contents, due, host }))
     }
 
     fn process(&mut self, at: Rank) {
@@ -292,6 +294,9 @@ impl World {
         if delivery.wants_reinjection() {
             let children = self.children(delivery.tree, at);
             self.due(at, &children);
+            if self.options.settings.preset.acknowledging() == Acknowledging::Receive {
+                self.ledger.give_credit_back(delivery.buffer, at);
+            }
             self.at(at, |ni, out| ni.reinject(&mut delivery, out));
         }
         let contents = self.ledger.used(delivery.buffer, at).contents;
@@ -321,8 +326,7 @@ impl World {
         host: HostPart,
     ) -> u64 {
         self.hosts[at.index()].free_send_buffers -= 1;
-        let (from, channel) = (None, Channel::NONE);
-        self.ledger.lend(Buffer { at, from, channel, contents, due, host })
+        self.ledger.lend(Buffer { at, from: None, contents, due, host })
     }
 
     /// What the next packet says that `from` sends.

@@ -44,6 +44,7 @@ impl<L: Link> Capture<L> {
 
 impl<L: Link> Link for Capture<L> {
     delegate!(
+        placement,
         capabilities,
         alloc,
         bytes,

@@ -41,6 +41,7 @@ impl<L: Link> Count<L> {
 
 impl<L: Link> Link for Count<L> {
     delegate!(
+        placement,
         capabilities,
         alloc,
         bytes,

@@ -42,7 +42,20 @@ impl<L: Link> Faults<L> {
 }
 
 impl<L: Link> Link for Faults<L> {
-    delegate!(alloc, bytes, share, receive, has_arrivals, detach, free, bells, arm, disarm, words);
+    delegate!(
+        placement,
+        alloc,
+        bytes,
+        share,
+        receive,
+        has_arrivals,
+        detach,
+        free,
+        bells,
+        arm,
+        disarm,
+        words
+    );
 
     fn capabilities(&self) -> &Capabilities {
         &self.capabilities

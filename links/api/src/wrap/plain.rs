@@ -21,6 +21,7 @@ impl<L: Link> Plain<L> {
 
 impl<L: Link> Link for Plain<L> {
     delegate!(
+        placement,
         alloc,
         bytes,
         share,

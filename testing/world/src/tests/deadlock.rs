@@ -38,13 +38,14 @@ deadlock 0->1->2->3->0
     assert_eq!(assert_deadlock(&world, &[0, 1, 2, 3]).waits[0].blocked, 2);
 }
 
-/// The host that re-injects needs the same credit.
+/// A host that re-injects takes the packet out of the way: credits go back before it is forwarded
+/// (ACK-receive, thesis 8.3.2), and a deadlock needs hosts that are out of buffers too (8.3.3).
 #[test]
-fn the_deadlock_of_fig_4_8_with_host_level_forwarding() {
+fn host_level_forwarding_does_not_deadlock_while_hosts_have_buffers() {
     let mut world = World::new(options(4, 1, Preset::NrxHmc, Shape::Chain));
     take_all(&mut world, &[broadcast(0), broadcast(1), broadcast(2), broadcast(3)]);
     settle(&mut world);
-    assert_deadlock(&world, &[0, 1, 2, 3]);
+    world.assert_quiescent();
 }
 
 /// More credits only need more packets.
@@ -104,7 +105,7 @@ fn chains_deadlock_in_most_orders() {
     assert!(deadlocks > 32, "only {deadlocks} of 64");
 }
 
-const SAFE: [Shape; 3] = [Shape::Binary, Shape::Binomial, Shape::Flat];
+pub(super) const SAFE: [Shape; 3] = [Shape::Binary, Shape::Binomial, Shape::Flat];
 
 /// Every number of ranks once with every shape and preset, whatever proptest makes of the rest.
 #[test]
@@ -166,15 +167,13 @@ fn the_trees_of_fig_a_2() {
 /// By concatenating the paths of fig. A.2 "we can create a deadlock cycle".
 #[test]
 fn overlapping_groups_deadlock_though_each_satisfies_the_condition() {
-    for preset in Preset::CAREFUL {
-        let mut world = world_of_a_2(preset);
-        let sends =
-            [(0, GroupId(1)), (3, GroupId(2)), (6, GroupId(3))].map(|(from, g)| multicast(from, g));
-        take_all(&mut world, &sends);
-        take_all(&mut world, &[arrive(0, 3), arrive(3, 6), arrive(6, 0)]);
-        settle(&mut world);
-        assert_deadlock(&world, &[0, 3, 6]);
-    }
+    let mut world = world_of_a_2(Preset::NrxImc);
+    let sends =
+        [(0, GroupId(1)), (3, GroupId(2)), (6, GroupId(3))].map(|(from, g)| multicast(from, g));
+    take_all(&mut world, &sends);
+    take_all(&mut world, &[arrive(0, 3), arrive(3, 6), arrive(6, 0)]);
+    settle(&mut world);
+    assert_deadlock(&world, &[0, 3, 6]);
 }
 
 /// "We cannot use broadcast and multicast at the same time" (thesis 4.2.6): the members' ring is

@@ -4,6 +4,7 @@ mod deadlock;
 mod explore;
 mod faults;
 mod interleavings;
+mod recovery;
 mod scenarios;
 
 use crate::{Options, Step, World};

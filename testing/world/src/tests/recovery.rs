@@ -22,6 +22,7 @@ fn broadcasts_of_three_on_every_shape() {
         for preset in Preset::CAREFUL {
             let options = recovering(options(3, 1, preset, shape));
             let states = explored(options, &broadcasts(3, 1), Runs::All).states;
+            eprintln!("3 {shape} {preset} {states}");
             assert!(states > 1_000, "{shape}, {preset}: {states}");
         }
     }
@@ -33,6 +34,7 @@ fn broadcasts_of_four_on_every_shape() {
     for shape in Shape::ALL {
         let options = recovering(options(4, 1, Preset::NrxImc, shape));
         let states = explored(options, &broadcasts(4, 1), Runs::Prompt).states;
+        eprintln!("4 {shape} {states}");
         assert!(states > 1_000, "{shape}: {states}");
     }
 }
@@ -41,6 +43,7 @@ fn broadcasts_of_four_on_every_shape() {
 fn windows_of_two_on_chains() {
     let options = recovering(options(3, 2, Preset::NrxImc, Shape::Chain));
     let states = explored(options, &broadcasts(3, 2), Runs::Prompt).states;
+    eprintln!("{states}");
     assert!(states > 1_000, "{states}");
 }
 
@@ -50,6 +53,7 @@ fn unicasts_between_broadcasts_on_chains() {
     let sends = [broadcast(0), unicast(0, 1), broadcast(1), unicast(1, 2), broadcast(2)];
     let options = recovering(options(3, 1, Preset::NrxImc, Shape::Chain));
     let states = explored(options, &sends, Runs::Prompt).states;
+    eprintln!("{states}");
     assert!(states > 1_000, "{states}");
 }
 
@@ -58,6 +62,7 @@ fn the_overlapping_groups_of_a_2() {
     let options = options(9, 1, Preset::NrxImc, Shape::Binary);
     let options = recovering(Options { groups: groups_of_a_2(), ..options });
     let states = explored(options, &MULTICASTS_OF_A_2, Runs::Prompt).states;
+    eprintln!("{states}");
     assert!(states > 100_000, "{states}");
 }
 

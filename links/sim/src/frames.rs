@@ -1,0 +1,154 @@
+//! Frames: bytes that several ranks may refer to, and what each rank calls them.
+
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use weft_link::{Buffer, Payload};
+use weft_wire::Header;
+
+/// User bytes. Written by the rank that allocated them, read by all to whom they were sent: no byte
+/// is copied between ranks. Atomic, so that a pointer into them may write without more ado.
+#[derive(Clone)]
+pub(crate) struct Bytes(Arc<[AtomicU8]>);
+
+impl Bytes {
+    fn new(size: usize) -> Self {
+        Bytes((0..size).map(|_| AtomicU8::new(0)).collect())
+    }
+
+    fn start(&self) -> NonNull<u8> {
+        NonNull::from(&*self.0).cast()
+    }
+
+    /// A copy of the first `size`.
+    pub fn to_vec(&self, size: usize) -> Vec<u8> {
+        self.0.iter().take(size).map(|byte| byte.load(Ordering::Relaxed)).collect()
+    }
+}
+
+/// What a frame carries besides its header.
+#[derive(Clone)]
+pub(crate) enum Carried {
+    Empty,
+    Words([u64; 2]),
+    Bytes(Bytes),
+}
+
+/// A frame on the wire.
+#[derive(Clone)]
+pub(crate) struct Frame {
+    pub header: Header,
+    pub carried: Carried,
+}
+
+/// Where a frame is that a rank has a name for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// A send buffer.
+    Send,
+    /// A receive buffer of the NI.
+    Ni,
+    /// A receive buffer of the host.
+    Host,
+}
+
+struct Slot {
+    bytes: Bytes,
+    place: Place,
+    /// The header that it came with, if it did.
+    header: Option<Header>,
+    /// When the link is done with it.
+    busy_until: u64,
+}
+
+/// The frames of one rank.
+#[derive(Default)]
+pub(crate) struct Slots {
+    slots: Vec<Option<Slot>>,
+    free: Vec<u32>,
+    counts: [usize; 3],
+}
+
+impl Slots {
+    pub fn insert(&mut self, bytes: Bytes, place: Place, header: Option<Header>) -> Buffer {
+        self.counts[place as usize] += 1;
+        let slot = Some(Slot { bytes, place, header, busy_until: 0 });
+        let index = match self.free.pop() {
+            Some(index) => index,
+            None => {
+                self.slots.push(None);
+                (self.slots.len() - 1) as u32
+            }
+        };
+        self.slots[index as usize] = slot;
+        Buffer(u64::from(index))
+    }
+
+    /// How many are in `place`.
+    pub fn count(&self, place: Place) -> usize {
+        self.counts[place as usize]
+    }
+
+    pub fn remove(&mut self, buffer: Buffer) -> (Bytes, Place) {
+        let slot = self.slots.get_mut(buffer.0 as usize).and_then(Option::take);
+        let Slot { bytes, place, .. } = slot.unwrap_or_else(|| panic!("{buffer:?} freed twice"));
+        self.counts[place as usize] -= 1;
+        self.free.push(buffer.0 as u32);
+        (bytes, place)
+    }
+
+    pub fn start(&self, buffer: Buffer) -> NonNull<u8> {
+        self.slot(buffer).bytes.start()
+    }
+
+    pub fn bytes(&self, buffer: Buffer) -> Bytes {
+        self.slot(buffer).bytes.clone()
+    }
+
+    pub fn header(&self, buffer: Buffer) -> Option<Header> {
+        self.slot(buffer).header
+    }
+
+    /// What `payload` puts on the wire.
+    pub fn carried(&self, payload: Payload) -> Carried {
+        match payload {
+            Payload::Empty => Carried::Empty,
+            Payload::Words(words) => Carried::Words(words),
+            Payload::Buffer(buffer) => Carried::Bytes(self.bytes(buffer)),
+        }
+    }
+
+    /// The link works on a send buffer until `time`.
+    pub fn occupy(&mut self, buffer: Buffer, time: u64) {
+        if let Some(Some(slot)) = self.slots.get_mut(buffer.0 as usize) {
+            slot.busy_until = slot.busy_until.max(time);
+        }
+    }
+
+    pub fn busy_until(&self, buffer: Buffer) -> u64 {
+        self.slot(buffer).busy_until
+    }
+
+    fn slot(&self, buffer: Buffer) -> &Slot {
+        let slot = self.slots.get(buffer.0 as usize).and_then(Option::as_ref);
+        slot.unwrap_or_else(|| panic!("{buffer:?} is used after it was freed"))
+    }
+}
+
+/// Bytes that nobody refers to any more, to be used again.
+#[derive(Default)]
+pub(crate) struct Spare(Vec<Bytes>);
+
+impl Spare {
+    const MOST: usize = 4096;
+
+    pub fn take(&mut self, size: usize) -> Bytes {
+        self.0.pop().unwrap_or_else(|| Bytes::new(size))
+    }
+
+    pub fn give(&mut self, bytes: Bytes) {
+        if self.0.len() < Self::MOST && Arc::strong_count(&bytes.0) == 1 {
+            self.0.push(bytes);
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! A simulated host processor: its clock, and how its program waits.
+
+use crate::coroutine;
+use crate::machine::{Host, per_byte};
+use crate::state::{Event, Life, Shared, State, Waiting};
+use crate::trace::What;
+use std::sync::{Arc, MutexGuard};
+use std::time::Duration;
+use weft_link::bell::{Bells, Cause, Loss, Ticket, Waiter};
+use weft_link::clock::{Clock, Nanoseconds, Work};
+use weft_wire::Rank;
+
+/// What a rank's program is unwound with when it has to stop.
+pub(crate) struct Stopped;
+
+/// What an interrupt of a rank does; absent while it does it.
+pub(crate) type Interrupt = Box<dyn FnMut() + Send>;
+
+/// The host processor of one rank: its clock and its bells.
+#[derive(Clone)]
+pub struct Processor {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) rank: Rank,
+    pub(crate) interrupt: Arc<std::sync::Mutex<Option<Interrupt>>>,
+}
+
+/// Keeps what an interrupt does, until it is dropped.
+#[must_use = "interrupts do nothing any more as soon as the guard is dropped"]
+pub struct Interruptible(Processor);
+
+impl Drop for Interruptible {
+    fn drop(&mut self) {
+        drop(self.0.lock_interrupt().take());
+    }
+}
+
+impl Processor {
+    /// Makes `interrupt` what an interrupt does, until the guard is dropped.
+    pub fn on_interrupt(&self, interrupt: impl FnMut() + Send + 'static) -> Interruptible {
+        *self.lock_interrupt() = Some(Box::new(interrupt));
+        Interruptible(self.clone())
+    }
+
+    /// Suspends the program until the scheduler resumes it, and stops it if it has to.
+    fn suspend(&self, state: MutexGuard<'_, State>) {
+        drop(state);
+        coroutine::suspend();
+        self.stop_if_told();
+    }
+
+    fn stop_if_told(&self) {
+        if self.has_to_stop(&self.shared.lock()) && !std::thread::panicking() {
+            std::panic::resume_unwind(Box::new(Stopped));
+        }
+    }
+
+    fn has_to_stop(&self, state: &State) -> bool {
+        state.stopping || state.ranks[self.rank.index()].life == Life::Crashed
+    }
+
+    /// Whether the program can be suspended here. Not while it unwinds: others would then be taken
+    /// to panic.
+    fn can_wait(&self) -> bool {
+        coroutine::is_inside() && !std::thread::panicking()
+    }
+
+    /// Lets everything happen that happens before this rank's time.
+    fn synchronise(&self, mut state: MutexGuard<'_, State>) {
+        let parts = state.rank(self.rank);
+        let (time, epoch) = (parts.local, parts.epoch);
+        if state.is_quiet_until(time) {
+            state.now = state.now.max(time);
+            return;
+        }
+        state.rank(self.rank).waiting = Waiting::Sync;
+        state.schedule(time, Event::Resume(self.rank, epoch));
+        self.suspend(state);
+    }
+
+    /// Computes for `time`, and takes interrupts meanwhile, as a signal handler would.
+    fn compute(&self, time: Nanoseconds) {
+        let mut left = time;
+        loop {
+            let mut state = self.shared.lock();
+            let parts = state.rank(self.rank);
+            if parts.interrupted && !parts.in_interrupt {
+                drop(state);
+                self.take_interrupt();
+                continue;
+            }
+            if left == 0 {
+                return;
+            }
+            let (begin, epoch) = (parts.local, parts.epoch);
+            let end = begin + left;
+            if state.is_quiet_until(end) {
+                state.now = state.now.max(end);
+                state.rank(self.rank).local = end;
+                return;
+            }
+            state.rank(self.rank).waiting = Waiting::Computing;
+            state.schedule(end, Event::Resume(self.rank, epoch));
+            self.suspend(state);
+            let reached = self.shared.lock().rank(self.rank).local;
+            left = end.saturating_sub(reached);
+        }
+    }
+
+    fn take_interrupt(&self) {
+        let mut state = self.shared.lock();
+        let cost = self.slowed(&state, state.machine.host.interrupt_ns as f64);
+        let parts = state.rank(self.rank);
+        parts.interrupted = false;
+        parts.in_interrupt = true;
+        parts.local += cost;
+        let time = parts.local;
+        state.trace.note(time, self.rank, What::Interrupted, None);
+        drop(state);
+        let taken = self.lock_interrupt().take();
+        if let Some(mut interrupt) = taken {
+            interrupt();
+            self.lock_interrupt().get_or_insert(interrupt);
+        }
+        self.shared.lock().rank(self.rank).in_interrupt = false;
+    }
+
+    fn lock_interrupt(&self) -> MutexGuard<'_, Option<Interrupt>> {
+        self.interrupt.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    fn slowed(&self, state: &State, time: f64) -> Nanoseconds {
+        (time * state.ranks[self.rank.index()].slowness).round() as Nanoseconds
+    }
+
+    fn cost(&self, state: &State, work: Work) -> Nanoseconds {
+        self.slowed(state, cost(&state.machine.host, work))
+    }
+}
+
+/// What `work` costs on a `host`, in nanoseconds.
+fn cost(host: &Host, work: Work) -> f64 {
+    let bytes = |each: f64, count: usize| per_byte(each, count) as f64;
+    match work {
+        Work::Allocate => host.allocate_ns as f64,
+        Work::Launch { bytes: size } => {
+            host.launch_ns as f64 + bytes(host.launch_ns_per_byte, size.into())
+        }
+        Work::Poll => host.poll_ns as f64,
+        Work::Process { .. } => host.process_ns as f64,
+        Work::Reinject { bytes: size } => {
+            host.reinject_ns as f64 + bytes(host.reinject_ns_per_byte, size.into())
+        }
+        Work::Deferred { packets } => host.deferred_ns as f64 * f64::from(packets),
+        Work::Copy { bytes: size } => bytes(host.copy_ns_per_byte, size),
+        Work::Release => host.release_ns as f64,
+        Work::Operations(count) => host.operation_ns * count as f64,
+    }
+}
+
+impl Clock for Processor {
+    fn now(&self) -> Nanoseconds {
+        self.shared.lock().time_of(self.rank)
+    }
+
+    fn charge(&self, work: Work) {
+        let mut state = self.shared.lock();
+        if self.has_to_stop(&state) {
+            drop(state);
+            if self.can_wait() {
+                self.stop_if_told();
+            }
+            return;
+        }
+        let cost = self.cost(&state, work);
+        if !self.can_wait() {
+            state.rank(self.rank).local += cost;
+            return;
+        }
+        match work {
+            Work::Operations(_) => {
+                drop(state);
+                self.compute(cost);
+            }
+            Work::Poll | Work::Reinject { .. } => {
+                let parts = state.rank(self.rank);
+                parts.local += cost;
+                // Whoever looks needs no interrupt.
+                parts.interrupted = false;
+                self.synchronise(state);
+            }
+            _ => state.rank(self.rank).local += cost,
+        }
+    }
+}
+
+impl Bells for Processor {
+    fn wait(&self, waiter: Waiter, ticket: Ticket, limit: Duration) {
+        let mut state = self.shared.lock();
+        let parts = state.rank(self.rank);
+        if waiter != Waiter::Host || parts.rings != ticket.0 || !self.can_wait() {
+            return;
+        }
+        parts.waiting = Waiting::Bell;
+        let (epoch, now) = (parts.epoch, parts.local);
+        if let Some(end) = u64::try_from(limit.as_nanos()).ok().and_then(|ns| now.checked_add(ns)) {
+            state.schedule(end, Event::TimeUp(self.rank, epoch));
+        }
+        self.suspend(state);
+    }
+
+    fn ticket(&self, _: Waiter) -> Ticket {
+        Ticket(self.shared.lock().rank(self.rank).rings)
+    }
+
+    fn ring(&self, waiter: Waiter) {
+        if waiter == Waiter::Host {
+            let mut state = self.shared.lock();
+            let time = state.time_of(self.rank);
+            let time = state.rank(self.rank).shown_at.unwrap_or(time);
+            state.ring(self.rank, time);
+        }
+    }
+
+    fn loss(&self) -> Option<Loss> {
+        let state = self.shared.lock();
+        if self.has_to_stop(&state) {
+            // For destructors of a program that is being unwound: nothing is worth waiting for.
+            return Some(Loss { rank: self.rank, cause: Cause::Misbehaved });
+        }
+        state.loss.filter(|loss| loss.rank != self.rank)
+    }
+}

@@ -1,0 +1,46 @@
+//! The simulated link: all ranks in one process, in virtual time (DESIGN 5).
+//!
+//! Every rank's program runs on a coroutine with a stack of its own, every NI as events; a
+//! [`Network`] runs all of them, each when its virtual time has come. What takes how long is said by
+//! a [`Machine`], a file; what goes wrong, by [`Faults`] and a seed. Everything else is the same code
+//! as on real links, unchanged. One seed fixes everything: the same setup has the same
+//! [`Network::trace_hash`] on any machine.
+//!
+//! ```text
+//!   program ─▶ host processor ─▶ NI ─▶ link ~~~~~▶ link ─▶ NI ─▶ bus ─▶ host processor ─▶ program
+//! ```
+//! Each of the four is a serial resource, so that occupancy, windows that stall and interrupts
+//! appear by themselves.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`machine`] | what every step costs |
+//! | `state` | virtual time, the events to come, the parts of every node |
+//! | `network` | the scheduler |
+//! | `coroutine` | stacks for programs (`unsafe`) |
+//! | `host` | a host processor: charging for work, waiting, interrupts |
+//! | `link`, `frames` | a rank's attachment; frames, whose bytes are never copied |
+//! | [`faults`] | what goes wrong |
+//! | [`trace`] | what happened |
+//!
+//! May use the link interface and wire; knows no protocol and no node. Keeps I9: buffers are bounded
+//! by the machine, and a run in which nothing happens any more ends and says who waits.
+
+#![deny(unsafe_code)]
+
+mod coroutine;
+pub mod faults;
+mod frames;
+mod host;
+mod link;
+pub mod machine;
+mod network;
+mod state;
+pub mod trace;
+
+pub use faults::{FaultError, Faults, Injected, Partition};
+pub use host::{Interruptible, Processor};
+pub use link::Sim;
+pub use machine::{Machine, MachineError, Scheme};
+pub use network::{Ended, Network, RankEnd, Setup, Stuck};
+pub use trace::{Happened, Observer, What};

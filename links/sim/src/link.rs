@@ -1,0 +1,295 @@
+//! One rank's attachment to the simulated network.
+
+use crate::coroutine;
+use crate::frames::{Carried, Frame, Place};
+use crate::host::Processor;
+use crate::machine::per_byte;
+use crate::state::{Event, Shared, State};
+use crate::trace::What;
+use std::ptr::NonNull;
+use std::sync::{Arc, MutexGuard};
+use weft_link::bell::{Bells, Ticket, Waiter};
+use weft_link::clock::Nanoseconds;
+use weft_link::ni::NiEvent;
+use weft_link::{Buffer, Capabilities, Link, LinkViolation, Payload, Received, SharedWords};
+use weft_wire::{Header, Rank, Tag};
+
+/// One rank's attachment to a simulated [`crate::Network`].
+///
+/// Its NI is apart: frames arrive there as events. Without an NI ([`crate::Network::attach`]) and
+/// outside of any program, looking for frames lets virtual time pass until one is there, so that a
+/// link can be used by itself.
+pub struct Sim {
+    host: Processor,
+    capabilities: Capabilities,
+}
+
+impl Sim {
+    pub(crate) fn new(host: Processor) -> Self {
+        let state = host.shared.lock();
+        let pools = state.machine.pools;
+        let reliable = state.injector.is_reliable();
+        drop(state);
+        let capabilities = Capabilities {
+            max_payload: usize::from(pools.packet_bytes),
+            inline_payload: 0,
+            lossless: reliable,
+            ordered: reliable,
+            multicast: false,
+            frames: pools.ni_send_buffers,
+            host_frames: pools.host_receive_buffers,
+        };
+        Sim { host, capabilities }
+    }
+
+    fn rank(&self) -> Rank {
+        self.host.rank
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.host.shared.lock()
+    }
+
+    /// Without an NI and a scheduler, lets time pass until `enough`.
+    fn pump(&self, enough: impl Fn(&mut State) -> bool) {
+        if coroutine::is_inside() {
+            return;
+        }
+        let mut state = self.lock();
+        while !state.rank(self.host.rank).has_ni && !enough(&mut state) && state.pass_time() {}
+    }
+}
+
+impl State {
+    /// Handles the next event of a network without NIs. Says whether there was one.
+    fn pass_time(&mut self) -> bool {
+        match self.next() {
+            crate::state::Next::Event(event) => {
+                self.handle_wire(event);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Handles an event of the wire; others are given back.
+    pub(crate) fn handle_wire(&mut self, event: Event) -> Option<Event> {
+        match event {
+            Event::Arrive(to, frame) => self.arrive(to, frame),
+            Event::Arrived(to, frame) => self.accept(to, *frame),
+            Event::FrameBack(rank, buffer) => self.frame_back(rank, buffer),
+            Event::Deadline(rank) => self.deadline(rank),
+            Event::Post(rank, event) => self.post(rank, event),
+            other => return Some(other),
+        }
+        None
+    }
+
+    fn frame_back(&mut self, rank: Rank, buffer: Buffer) {
+        let parts = self.rank(rank);
+        let (bytes, _) = parts.slots.remove(buffer);
+        if std::mem::take(&mut parts.starved) {
+            let now = self.now;
+            self.ring(rank, now);
+        }
+        self.spare.give(bytes);
+    }
+
+    /// Occupies the NI and the link of `from`, and puts the frame on its way.
+    fn transmit(&mut self, from: Rank, to: Rank, header: &Header, payload: Payload) {
+        let ni = self.machine.ni;
+        let control = if is_packet(header.tag) { 0 } else { ni.control_ns };
+        let wire = self.machine.link;
+        let now = self.time_of(from);
+        let at_ni = self.at_ni == Some(from);
+        let parts = self.rank(from);
+        let ready = now + if at_ni { ni.send_ns + control } else { 0 };
+        let start = ready.max(parts.out_free);
+        let bytes = usize::from(wire.header_bytes) + usize::from(header.size);
+        let end = start + per_byte(wire.ns_per_byte, bytes);
+        parts.out_free = end;
+        if at_ni {
+            parts.cursor = ready + ni.send_after_ns;
+        }
+        if let Payload::Buffer(buffer) = payload {
+            parts.slots.occupy(buffer, end);
+        }
+        let frame = Frame { header: *header, carried: parts.slots.carried(payload) };
+        self.trace.note(start, from, What::Transmitted, Some((to, header)));
+        self.launch(from, to, frame, start, end + wire.latency_ns);
+    }
+
+    /// A frame is at the end of the wire to `to`, whose link takes one at a time.
+    fn arrive(&mut self, to: Rank, frame: Box<Frame>) {
+        let wire = self.machine.link;
+        let bytes = usize::from(wire.header_bytes) + usize::from(frame.header.size);
+        let length = per_byte(wire.ns_per_byte, bytes);
+        let now = self.now;
+        let parts = self.rank(to);
+        let end = now.max(parts.in_free + length);
+        parts.in_free = end;
+        match end > now {
+            true => self.schedule(end, Event::Arrived(to, frame)),
+            false => self.accept(to, *frame),
+        }
+    }
+
+    fn copy_to_host(&mut self, rank: Rank, payload: Payload, size: u16) -> Option<Payload> {
+        let (bus, limit) = (self.machine.bus, self.machine.pools.host_receive_buffers);
+        let now = self.time_of(rank);
+        let parts = self.rank(rank);
+        let at_host = match payload {
+            Payload::Buffer(_) if parts.slots.count(Place::Host) >= limit => return None,
+            Payload::Buffer(buffer) => {
+                let (bytes, header) = (parts.slots.bytes(buffer), parts.slots.header(buffer));
+                parts.copying.push_back(header);
+                Payload::Buffer(parts.slots.insert(bytes, Place::Host, header))
+            }
+            words => {
+                parts.copying.push_back(None);
+                words
+            }
+        };
+        let start = now.max(parts.bus_free);
+        let end = start + bus.setup_ns + per_byte(bus.ns_per_byte, size.into());
+        parts.bus_free = end;
+        self.schedule(end, Event::Copied(rank));
+        Some(at_host)
+    }
+}
+
+/// Whether a frame holds a packet for the host; all others are the NIs' own.
+fn is_packet(tag: Tag) -> bool {
+    matches!(tag, Tag::Ucast | Tag::Mcast)
+}
+
+impl Link for Sim {
+    const SEPARATE_NI: bool = true;
+
+    type Clock = Processor;
+
+    fn clock(&self) -> Processor {
+        self.host.clone()
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn alloc(&mut self) -> Option<Buffer> {
+        let frames = self.capabilities.frames;
+        self.pump(|state| state.rank(self.rank()).slots.count(Place::Send) < frames);
+        let mut state = self.lock();
+        let state = &mut *state;
+        let parts = &mut state.ranks[self.rank().index()];
+        if parts.slots.count(Place::Send) >= frames {
+            parts.starved = true;
+            return None;
+        }
+        let bytes = state.spare.take(self.capabilities.max_payload);
+        Some(parts.slots.insert(bytes, Place::Send, None))
+    }
+
+    fn bytes(&self, buffer: Buffer) -> NonNull<u8> {
+        self.lock().rank(self.rank()).slots.start(buffer)
+    }
+
+    fn share(&mut self, _: Buffer, _: u16, _: &[Rank]) {}
+
+    fn transmit(&mut self, to: Rank, header: &Header, payload: Payload) {
+        self.lock().transmit(self.rank(), to, header, payload);
+    }
+
+    fn receive(&mut self) -> Result<Option<Received>, LinkViolation> {
+        let rank = self.rank();
+        self.pump(|state| !state.rank(rank).arrived.is_empty());
+        let mut state = self.lock();
+        let (ni, at_ni) = (state.machine.ni, state.at_ni == Some(rank));
+        let parts = state.rank(rank);
+        let Some(Frame { header, carried }) = parts.arrived.pop_front() else { return Ok(None) };
+        if at_ni {
+            let control = if is_packet(header.tag) { 0 } else { ni.control_ns };
+            parts.cursor += ni.receive_ns + control;
+            parts.after += ni.receive_after_ns;
+        }
+        let payload = match carried {
+            Carried::Empty => Payload::Empty,
+            Carried::Words(words) => Payload::Words(words),
+            Carried::Bytes(bytes) => {
+                Payload::Buffer(parts.slots.insert(bytes, Place::Ni, Some(header)))
+            }
+        };
+        let time = state.time_of(rank);
+        state.trace.note(time, rank, What::Received, Some((header.source, &header)));
+        Ok(Some(Received { header, payload }))
+    }
+
+    fn has_arrivals(&mut self) -> bool {
+        let rank = self.rank();
+        self.pump(|state| !state.rank(rank).arrived.is_empty());
+        !self.lock().rank(rank).arrived.is_empty()
+    }
+
+    fn free(&mut self, buffer: Buffer) {
+        let rank = self.rank();
+        let mut state = self.lock();
+        let now = state.time_of(rank);
+        let parts = state.rank(rank);
+        let busy_until = parts.slots.busy_until(buffer);
+        let (bytes, place) = match busy_until > now {
+            true => {
+                state.schedule(busy_until, Event::FrameBack(rank, buffer));
+                return;
+            }
+            false => parts.slots.remove(buffer),
+        };
+        if place == Place::Send && std::mem::take(&mut parts.starved) {
+            state.ring(rank, now);
+        }
+        state.spare.give(bytes);
+    }
+
+    fn bells(&self) -> Arc<dyn Bells> {
+        Arc::new(self.host.clone())
+    }
+
+    fn arm(&mut self, waiter: Waiter) -> Option<Ticket> {
+        let mut state = self.lock();
+        let parts = state.rank(self.rank());
+        if !parts.has_ni && !parts.arrived.is_empty() {
+            return None;
+        }
+        parts.armed = waiter == Waiter::Host;
+        Some(Ticket(parts.rings))
+    }
+
+    fn disarm(&mut self, _: Waiter) {
+        self.lock().rank(self.rank()).armed = false;
+    }
+
+    fn words(&self) -> Option<Arc<dyn SharedWords>> {
+        None
+    }
+
+    fn requested(&mut self) {
+        let mut state = self.lock();
+        let time = state.time_of(self.rank());
+        state.schedule(time, Event::Post(self.rank(), NiEvent::Request));
+    }
+
+    fn copy_to_host(&mut self, payload: Payload, size: u16) -> Option<Payload> {
+        self.lock().copy_to_host(self.rank(), payload, size)
+    }
+
+    fn wake_at(&mut self, deadline: Option<Nanoseconds>) {
+        self.lock().set_deadline(self.rank(), deadline);
+    }
+
+    fn interrupt(&mut self) {
+        self.lock().interrupt(self.rank());
+    }
+}
+
+pub(crate) fn processor(shared: &Arc<Shared>, rank: Rank) -> Processor {
+    Processor { shared: Arc::clone(shared), rank, interrupt: Arc::default() }
+}

@@ -1,0 +1,322 @@
+//! Machine descriptions: what every step of a packet's way costs, in a file that a person can read.
+
+use serde::Deserialize;
+use weft_link::clock::Nanoseconds;
+
+/// A machine: what its parts cost, how many buffers it has.
+///
+/// Every node has four serial resources: the host processor, the NI, the bus between them, and the
+/// link. A resource does one thing at a time; who comes meanwhile waits.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Machine {
+    /// The host processor.
+    pub host: Host,
+    /// The network interface.
+    pub ni: Ni,
+    /// The bus between them.
+    pub bus: Bus,
+    /// The link, and the network behind it.
+    pub link: Wire,
+    /// Buffers.
+    pub pools: Pools,
+    /// Delays of the protocols.
+    pub timers: Timers,
+    /// What costs something else when the NI retransmits (`irx`).
+    #[serde(default)]
+    irx: Overrides,
+    /// What costs something else when the host retransmits (`hrx`).
+    #[serde(default)]
+    hrx: Overrides,
+}
+
+macro_rules! costs {
+    ($(#[$about:meta])* $name:ident, $partial:ident { $($(#[$doc:meta])* $field:ident: $type:ty,)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name { $($(#[$doc])* pub $field: $type,)* }
+
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct $partial { $($field: Option<$type>,)* }
+
+        impl $partial {
+            fn apply(&self, to: &mut $name) {
+                $(if let Some(value) = self.$field { to.$field = value; })*
+            }
+        }
+    };
+}
+
+costs! {
+    /// What the host processor's work costs.
+    Host, HostOverrides {
+        /// Getting a send packet.
+        allocate_ns: Nanoseconds,
+        /// Launching a packet: the send overhead, without the bytes.
+        launch_ns: Nanoseconds,
+        /// Filling it in the NI's memory (programmed I/O).
+        launch_ns_per_byte: f64,
+        /// A look for packets.
+        poll_ns: Nanoseconds,
+        /// Accepting one: the receive overhead, without the look that found it.
+        process_ns: Nanoseconds,
+        /// Moving bytes in memory.
+        copy_ns_per_byte: f64,
+        /// Handing a packet back to the NI to be forwarded.
+        reinject_ns: Nanoseconds,
+        /// Copying it there.
+        reinject_ns_per_byte: f64,
+        /// Running the protocol on a packet that the NI left to the host.
+        deferred_ns: Nanoseconds,
+        /// Giving a received packet back.
+        release_ns: Nanoseconds,
+        /// An interrupt, to the return from it.
+        interrupt_ns: Nanoseconds,
+        /// One operation of a program's declared work.
+        operation_ns: f64,
+    }
+}
+
+costs! {
+    /// What the NI's work costs.
+    Ni, NiOverrides {
+        /// Sending a packet, until it is on the link.
+        send_ns: Nanoseconds,
+        /// What the NI still does for it then.
+        send_after_ns: Nanoseconds,
+        /// Receiving a packet, until it is handed to the bus or forwarded.
+        receive_ns: Nanoseconds,
+        /// What the NI still does for it then.
+        receive_after_ns: Nanoseconds,
+        /// The same for acknowledgements, credits, fetch-and-add: on top of the above.
+        control_ns: Nanoseconds,
+        /// Noticing that a packet is in the host's memory.
+        copied_ns: Nanoseconds,
+    }
+}
+
+/// The bus, over which the NI copies packets into host memory.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bus {
+    /// Starting a copy.
+    pub setup_ns: Nanoseconds,
+    /// Copying.
+    pub ns_per_byte: f64,
+}
+
+/// The link.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wire {
+    /// What a packet carries besides user bytes.
+    pub header_bytes: u16,
+    /// From link to link.
+    pub latency_ns: Nanoseconds,
+    /// Bytes on the link.
+    pub ns_per_byte: f64,
+}
+
+/// How many buffers there are.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pools {
+    /// User bytes that a packet holds at most (PKTSZ).
+    pub packet_bytes: u16,
+    /// Packets that a rank can be sending (ISB).
+    pub ni_send_buffers: usize,
+    /// Packets that an NI can be receiving (IRB); all senders share them.
+    pub ni_receive_buffers: usize,
+    /// Packets that a host can be holding (HRB).
+    pub host_receive_buffers: usize,
+}
+
+/// Delays of the protocols.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Timers {
+    /// The polling watchdog's (INTD).
+    pub interrupt_delay_ns: Nanoseconds,
+    /// How long a packet may stay unacknowledged.
+    pub retransmit_after_ns: Nanoseconds,
+    /// How long a receiver waits before it acknowledges by itself.
+    pub acknowledge_after_ns: Nanoseconds,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Overrides {
+    #[serde(default)]
+    host: HostOverrides,
+    #[serde(default)]
+    ni: NiOverrides,
+}
+
+/// Who retransmits, as far as costs depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// Nobody.
+    Nrx,
+    /// The NI.
+    Irx,
+    /// The host.
+    Hrx,
+}
+
+/// What is wrong with a machine description.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum MachineError {
+    /// It is not such a description.
+    #[error("a machine description does not parse: {0}")]
+    Syntax(String),
+    /// A number that cannot be.
+    #[error("the machine's {field} cannot be {value}: {why}")]
+    Value {
+        /// Which, as it is called in the file.
+        field: &'static str,
+        /// What it says.
+        value: f64,
+        /// What it should be.
+        why: &'static str,
+    },
+    /// No machine of that name.
+    #[error("there is no machine '{name}'; there are {known}")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// Those that there are.
+        known: String,
+    },
+}
+
+/// The machines that are known by name.
+const NAMES: [(&str, &str); 2] = [
+    ("myrinet", include_str!("../machines/myrinet.toml")),
+    ("host", include_str!("../machines/host.toml")),
+];
+
+/// No single step takes longer: sums of steps then fit a clock.
+const LONGEST_NS: f64 = 1e12;
+
+impl Machine {
+    /// The machine called `name`.
+    ///
+    /// # Errors
+    /// [`MachineError::Unknown`].
+    pub fn named(name: &str) -> Result<Self, MachineError> {
+        let known = NAMES.iter().find(|(known, _)| *known == name);
+        match known {
+            Some((_, text)) => Self::parse(text),
+            None => Err(MachineError::Unknown {
+                name: name.into(),
+                known: NAMES.map(|(name, _)| name).join(", "),
+            }),
+        }
+    }
+
+    /// The thesis's cluster.
+    ///
+    /// # Errors
+    /// As [`Self::parse`]; the description is part of the program and tested.
+    pub fn myrinet() -> Result<Self, MachineError> {
+        Self::named("myrinet")
+    }
+
+    /// Reads a description.
+    ///
+    /// # Errors
+    /// [`MachineError`], which names the field.
+    pub fn parse(text: &str) -> Result<Self, MachineError> {
+        let machine: Machine =
+            toml::from_str(text).map_err(|error| MachineError::Syntax(error.to_string()))?;
+        for scheme in [Scheme::Nrx, Scheme::Irx, Scheme::Hrx] {
+            machine.for_scheme(scheme).check()?;
+        }
+        Ok(machine)
+    }
+
+    /// This machine when it runs `scheme`: with that table's values in place of the general ones.
+    #[must_use]
+    pub fn for_scheme(&self, scheme: Scheme) -> Self {
+        let mut machine = self.clone();
+        let overrides = match scheme {
+            Scheme::Nrx => return machine,
+            Scheme::Irx => &self.irx,
+            Scheme::Hrx => &self.hrx,
+        };
+        overrides.host.apply(&mut machine.host);
+        overrides.ni.apply(&mut machine.ni);
+        machine
+    }
+
+    /// The window of the careful presets for `ranks` ranks: receive buffers for each sender, one at
+    /// least (thesis 8.2.1).
+    pub fn window_packets(&self, ranks: u16) -> u16 {
+        let each = self.pools.ni_receive_buffers / usize::from(ranks.max(1));
+        u16::try_from(each).unwrap_or(u16::MAX).max(1)
+    }
+
+    fn check(&self) -> Result<(), MachineError> {
+        let Machine { host, ni, bus, link, pools, timers, .. } = self;
+        let times = [
+            ("host.allocate_ns", host.allocate_ns as f64),
+            ("host.launch_ns", host.launch_ns as f64),
+            ("host.launch_ns_per_byte", host.launch_ns_per_byte),
+            ("host.poll_ns", host.poll_ns as f64),
+            ("host.process_ns", host.process_ns as f64),
+            ("host.copy_ns_per_byte", host.copy_ns_per_byte),
+            ("host.reinject_ns", host.reinject_ns as f64),
+            ("host.reinject_ns_per_byte", host.reinject_ns_per_byte),
+            ("host.deferred_ns", host.deferred_ns as f64),
+            ("host.release_ns", host.release_ns as f64),
+            ("host.interrupt_ns", host.interrupt_ns as f64),
+            ("host.operation_ns", host.operation_ns),
+            ("ni.send_ns", ni.send_ns as f64),
+            ("ni.send_after_ns", ni.send_after_ns as f64),
+            ("ni.receive_ns", ni.receive_ns as f64),
+            ("ni.receive_after_ns", ni.receive_after_ns as f64),
+            ("ni.control_ns", ni.control_ns as f64),
+            ("ni.copied_ns", ni.copied_ns as f64),
+            ("bus.setup_ns", bus.setup_ns as f64),
+            ("bus.ns_per_byte", bus.ns_per_byte),
+            ("link.latency_ns", link.latency_ns as f64),
+            ("link.ns_per_byte", link.ns_per_byte),
+            ("timers.interrupt_delay_ns", timers.interrupt_delay_ns as f64),
+            ("timers.retransmit_after_ns", timers.retransmit_after_ns as f64),
+            ("timers.acknowledge_after_ns", timers.acknowledge_after_ns as f64),
+        ];
+        let why = "it must be between 0 and a thousand seconds";
+        check(&times, |value| (0.0..=LONGEST_NS).contains(&value), why)?;
+        // A look that costs nothing would let a rank look for ever at one point in time.
+        let never_zero = [
+            ("host.poll_ns", host.poll_ns as f64),
+            ("timers.retransmit_after_ns", timers.retransmit_after_ns as f64),
+            ("pools.packet_bytes", f64::from(pools.packet_bytes)),
+            ("pools.ni_send_buffers", pools.ni_send_buffers as f64),
+            ("pools.ni_receive_buffers", pools.ni_receive_buffers as f64),
+            ("pools.host_receive_buffers", pools.host_receive_buffers as f64),
+        ];
+        check(&never_zero, |value| value > 0.0, "it must be more than 0")
+    }
+}
+
+fn check(
+    values: &[(&'static str, f64)],
+    good: impl Fn(f64) -> bool,
+    why: &'static str,
+) -> Result<(), MachineError> {
+    match values.iter().find(|(_, value)| !good(*value)) {
+        None => Ok(()),
+        Some(&(field, value)) => Err(MachineError::Value { field, value, why }),
+    }
+}
+
+/// `bytes` at so much each, to the nearest nanosecond.
+pub(crate) fn per_byte(ns_per_byte: f64, bytes: usize) -> Nanoseconds {
+    (ns_per_byte * bytes as f64).round() as Nanoseconds
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,325 @@
+//! The scheduler: runs the programs and the NIs of all ranks, each when its time has come.
+
+use crate::coroutine::{Stack, Strand};
+use crate::faults::{Faults, Injected, Injector};
+use crate::host::{Processor, Stopped};
+use crate::link::{Sim, processor};
+use crate::machine::Machine;
+use crate::state::{Event, Life, Next, Shared, State, Waiting};
+use crate::trace::{Happened, Observer, Trace, What};
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use weft_link::bell::{Cause, Loss};
+use weft_link::clock::Nanoseconds;
+use weft_link::ni::{NiEvent, NiHalf};
+use weft_wire::Rank;
+
+/// How a network is set up.
+pub struct Setup {
+    /// What everything costs.
+    pub machine: Machine,
+    /// Ranks in the job.
+    pub ranks: u16,
+    /// What goes wrong. Must have been checked ([`Faults::check`]).
+    pub faults: Faults,
+    /// Decides which frames meet which faults.
+    pub seed: u64,
+    /// Ends the run at this virtual time.
+    pub limit: Duration,
+    /// Ends it if nothing but timers happens for so long.
+    pub stuck_after: Duration,
+    /// Events of each rank that are kept to be read.
+    pub keep_events: usize,
+    /// Sees all events.
+    pub observer: Option<Box<dyn Observer>>,
+    /// The stack of each rank's program. Pages that it does not touch cost nothing.
+    pub stack_bytes: usize,
+}
+
+impl Setup {
+    /// `ranks` ranks on `machine`, nothing wrong, no limit.
+    pub fn new(machine: Machine, ranks: u16) -> Self {
+        Setup {
+            machine,
+            ranks,
+            faults: Faults::default(),
+            seed: 0,
+            limit: Duration::MAX,
+            stuck_after: Duration::from_secs(10),
+            keep_events: 0,
+            observer: None,
+            stack_bytes: 256 << 10,
+        }
+    }
+}
+
+/// A simulated network with the programs of its ranks. One thread makes, runs and drops it.
+pub struct Network {
+    shared: Arc<Shared>,
+    nodes: Vec<Node>,
+    running: usize,
+}
+
+struct Node {
+    processor: Processor,
+    ni: Option<Arc<dyn NiHalf>>,
+    stack: Option<Stack>,
+    strand: Option<Strand>,
+    end: RankEnd,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// All programs ended.
+    Finished,
+    /// Programs wait, and nothing will happen any more, or nothing but timers did for too long.
+    Stuck(Vec<Stuck>),
+    /// The time limit passed.
+    Limit,
+}
+
+/// A rank whose program could not end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stuck {
+    /// Which.
+    pub rank: Rank,
+    /// Since when.
+    pub since: Duration,
+    /// What it was doing, in words.
+    pub what: &'static str,
+}
+
+/// How a rank's program ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RankEnd {
+    /// It did not.
+    Running,
+    /// Well.
+    Finished,
+    /// By itself, but not well: the others are told.
+    Failed,
+    /// It panicked, and said this.
+    Panicked(String),
+    /// It was crashed on purpose.
+    Crashed,
+}
+
+fn nanoseconds(time: Duration) -> Nanoseconds {
+    u64::try_from(time.as_nanos()).unwrap_or(Nanoseconds::MAX)
+}
+
+impl Network {
+    /// A network without programs.
+    ///
+    /// # Errors
+    /// The system has no memory for the stacks.
+    pub fn new(setup: Setup) -> io::Result<Self> {
+        let Setup { machine, ranks, faults, seed, .. } = setup;
+        let injector = Injector::new(faults, ranks, seed);
+        let trace = Trace::new(ranks, setup.keep_events, setup.observer);
+        let mut state = State::new(machine, ranks, injector, trace);
+        state.limit = nanoseconds(setup.limit);
+        state.stuck_after = nanoseconds(setup.stuck_after);
+        state.plan_crashes();
+        let shared = Arc::new(Shared::new(state));
+        let node = |rank| {
+            Ok(Node {
+                processor: processor(&shared, Rank(rank)),
+                ni: None,
+                stack: Some(Stack::new(setup.stack_bytes)?),
+                strand: None,
+                end: RankEnd::Running,
+            })
+        };
+        let nodes = (0..ranks).map(node).collect::<io::Result<_>>()?;
+        Ok(Network { shared, nodes, running: 0 })
+    }
+
+    /// The link of `rank`.
+    pub fn link(&self, rank: Rank) -> Sim {
+        Sim::new(self.nodes[rank.index()].processor.clone())
+    }
+
+    /// Gives `rank` its NI.
+    pub fn attach(&mut self, rank: Rank, ni: Arc<dyn NiHalf>) {
+        self.nodes[rank.index()].ni = Some(ni);
+        self.shared.lock().rank(rank).has_ni = true;
+    }
+
+    /// Gives `rank` its program, which begins at time 0 and returns whether it ended well.
+    ///
+    /// # Panics
+    /// If the rank has, or had, a program.
+    pub fn spawn(&mut self, rank: Rank, program: impl FnOnce() -> bool + 'static) {
+        let shared = Arc::clone(&self.shared);
+        let node = &mut self.nodes[rank.index()];
+        let Some(stack) = node.stack.take() else { panic!("{rank:?} has a program already") };
+        node.strand = Some(Strand::new(stack, move || {
+            if !program() {
+                shared.lock().lose(Loss { rank, cause: Cause::Exited(1) });
+                // The scheduler sees it when the strand has ended.
+                shared.lock().rank(rank).failed = true;
+            }
+        }));
+        self.running += 1;
+        let mut state = self.shared.lock();
+        state.rank(rank).life = Life::Alive;
+        state.schedule(0, Event::Resume(rank, 0));
+    }
+
+    /// Runs until all programs have ended and what they sent is where it belongs, or they cannot end.
+    pub fn run(&mut self) -> Ended {
+        loop {
+            let next = {
+                let mut state = self.shared.lock();
+                if self.running == 0 && state.lively == 0 {
+                    return Ended::Finished;
+                }
+                state.next()
+            };
+            match next {
+                Next::Event(event) => self.handle(event),
+                _ if self.running == 0 => return Ended::Finished,
+                Next::Nothing | Next::OnlyTimers => return Ended::Stuck(self.stuck()),
+                Next::Limit => return Ended::Limit,
+            }
+        }
+    }
+
+    fn handle(&mut self, event: Event) {
+        let mut state = self.shared.lock();
+        match event {
+            Event::Resume(rank, epoch) | Event::TimeUp(rank, epoch) => {
+                if state.wake(rank, epoch) {
+                    drop(state);
+                    self.resume(rank);
+                }
+            }
+            Event::Serve(rank) => {
+                let Some(event) = state.begin_step(rank) else { return };
+                drop(state);
+                self.step(rank, event);
+                self.shared.lock().end_step(rank);
+            }
+            Event::Copied(rank) => {
+                if state.begin_copied(rank) {
+                    drop(state);
+                    self.step(rank, NiEvent::Copied);
+                    self.shared.lock().end_copied(rank);
+                }
+            }
+            Event::Crash(rank) => {
+                state.crash(rank);
+                let crashed = state.rank(rank).life == Life::Crashed;
+                drop(state);
+                if crashed {
+                    self.stop(rank);
+                    self.nodes[rank.index()].end = RankEnd::Crashed;
+                }
+            }
+            Event::Announce(loss) => state.announce(loss),
+            wire => drop(state.handle_wire(wire)),
+        }
+    }
+
+    fn step(&self, rank: Rank, event: NiEvent) {
+        if let Some(ni) = &self.nodes[rank.index()].ni {
+            ni.step(event);
+        }
+    }
+
+    fn resume(&mut self, rank: Rank) {
+        let node = &mut self.nodes[rank.index()];
+        let Some(strand) = &mut node.strand else { return };
+        let Some(outcome) = strand.resume() else { return };
+        node.strand = None;
+        self.running -= 1;
+        let mut state = self.shared.lock();
+        let time = state.time_of(rank);
+        state.trace.note(time, rank, What::Ended, None);
+        let parts = state.rank(rank);
+        parts.life = Life::Ended;
+        node.end = match outcome {
+            Ok(()) if parts.failed => RankEnd::Failed,
+            Ok(()) => RankEnd::Finished,
+            Err(panic) if panic.is::<Stopped>() => RankEnd::Running,
+            Err(panic) => {
+                state.lose(Loss { rank, cause: Cause::Exited(101) });
+                RankEnd::Panicked(words(&*panic))
+            }
+        };
+    }
+
+    /// Unwinds the program of `rank`, which has been told to stop.
+    fn stop(&mut self, rank: Rank) {
+        let node = &mut self.nodes[rank.index()];
+        let Some(mut strand) = node.strand.take() else { return };
+        self.running -= 1;
+        // A program that catches the unwinding and goes on is unwound again.
+        while strand.is_suspended() && strand.resume().is_none() {}
+    }
+
+    fn stuck(&self) -> Vec<Stuck> {
+        let state = self.shared.lock();
+        let alive = state.ranks.iter().enumerate().filter(|(_, parts)| parts.life == Life::Alive);
+        let stuck = alive.map(|(rank, parts)| Stuck {
+            rank: Rank(rank as u16),
+            since: Duration::from_nanos(parts.local),
+            what: match parts.waiting {
+                Waiting::Sync => "looks for packets again and again",
+                Waiting::Computing => "computes",
+                _ if parts.starved => "waits for a send buffer, or for a packet",
+                _ => "waits for a packet",
+            },
+        });
+        stuck.collect()
+    }
+
+    /// How the program of `rank` ended.
+    pub fn end_of(&self, rank: Rank) -> &RankEnd {
+        &self.nodes[rank.index()].end
+    }
+
+    /// The virtual time: that of the latest event, or of the host that is farthest.
+    pub fn now(&self) -> Duration {
+        let state = self.shared.lock();
+        let latest = state.ranks.iter().map(|parts| parts.local).max().unwrap_or(0);
+        Duration::from_nanos(latest.max(state.now))
+    }
+
+    /// A number that stands for everything that happened, and how many events that was. The same
+    /// setup and programs give the same on any machine.
+    pub fn trace_hash(&self) -> (u64, u64) {
+        self.shared.lock().trace.hash()
+    }
+
+    /// The last events of `rank`, oldest first, as many as [`Setup::keep_events`] says.
+    pub fn last_events(&self, rank: Rank) -> Vec<Happened> {
+        self.shared.lock().trace.last(rank)
+    }
+
+    /// The faults that were injected.
+    pub fn injected(&self) -> Injected {
+        self.shared.lock().injector.injected
+    }
+}
+
+impl Drop for Network {
+    fn drop(&mut self) {
+        self.shared.lock().stopping = true;
+        for rank in 0..self.nodes.len() as u16 {
+            self.stop(Rank(rank));
+        }
+    }
+}
+
+/// What a panic said.
+fn words(panic: &(dyn std::any::Any + Send)) -> String {
+    match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
+        (Some(text), _) => (*text).into(),
+        (_, Some(text)) => text.clone(),
+        _ => "a panic without words".into(),
+    }
+}

@@ -1,0 +1,443 @@
+//! The state of a simulated network: virtual time, what will happen when, and every rank's parts.
+
+use crate::faults::Injector;
+use crate::frames::{Frame, Slots, Spare};
+use crate::machine::Machine;
+use crate::trace::{Trace, What};
+use std::cmp::Ordering;
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use weft_link::bell::Loss;
+use weft_link::clock::Nanoseconds;
+use weft_link::ni::NiEvent;
+use weft_wire::{Header, Rank};
+
+/// Something that will happen.
+pub(crate) enum Event {
+    /// The rank's program goes on, unless it did already since this was scheduled.
+    Resume(Rank, u32),
+    /// The same, because it wanted to wait no longer.
+    TimeUp(Rank, u32),
+    /// The NI has something to do.
+    Post(Rank, NiEvent),
+    /// A copy to the host is complete.
+    Copied(Rank),
+    /// The NI is free to do it.
+    Serve(Rank),
+    /// A frame is at the end of the wire.
+    Arrive(Rank, Box<Frame>),
+    /// It has left the wire, where others were before it.
+    Arrived(Rank, Box<Frame>),
+    /// The link is done with a send buffer that was freed.
+    FrameBack(Rank, weft_link::Buffer),
+    /// The time that the NI asked to be woken at.
+    Deadline(Rank),
+    /// The rank stops.
+    Crash(Rank),
+    /// The others learn that it did.
+    Announce(Loss),
+}
+
+impl Event {
+    /// Whether nothing but the passing of time makes it happen.
+    fn is_timer(&self) -> bool {
+        matches!(self, Event::TimeUp(..) | Event::Deadline(_))
+    }
+}
+
+struct Scheduled {
+    time: Nanoseconds,
+    sequence: u64,
+    event: Event,
+}
+
+impl Scheduled {
+    fn key(&self) -> (Nanoseconds, u64) {
+        (self.time, self.sequence)
+    }
+}
+
+impl PartialEq for Scheduled {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Scheduled {}
+
+impl PartialOrd for Scheduled {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Scheduled {
+    /// The earliest is the greatest, because that is what a heap gives first.
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.key().cmp(&self.key())
+    }
+}
+
+/// Why a rank's program does not run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Waiting {
+    /// It runs, has not begun, or has ended.
+    Not,
+    /// The others have to catch up with it.
+    Sync,
+    /// It sleeps until its bell rings.
+    Bell,
+    /// The bell has rung.
+    Rung,
+    /// It computes.
+    Computing,
+}
+
+/// How far a rank's program is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Life {
+    /// Nobody spawned one.
+    None,
+    Alive,
+    /// It has returned.
+    Ended,
+    /// It crashed.
+    Crashed,
+}
+
+/// The parts of one rank's node.
+pub(crate) struct Parts {
+    /// The time of the host processor, which runs ahead of the others until it looks at them.
+    pub local: Nanoseconds,
+    pub waiting: Waiting,
+    pub epoch: u32,
+    pub life: Life,
+    /// Whether its program has said that it ended badly.
+    pub failed: bool,
+    /// What its host work costs, relative to the machine.
+    pub slowness: f64,
+    pub rings: u32,
+    pub armed: bool,
+    pub interrupted: bool,
+    pub in_interrupt: bool,
+    pub has_ni: bool,
+    /// The time within the NI event that is being processed, and what follows its critical part.
+    pub cursor: Nanoseconds,
+    pub after: Nanoseconds,
+    pub ni_free: Nanoseconds,
+    /// When the host sees what the NI shows it in this event, if before the NI is done.
+    pub shown_at: Option<Nanoseconds>,
+    pub ni_queue: VecDeque<NiEvent>,
+    pub serving: bool,
+    pub bus_free: Nanoseconds,
+    pub out_free: Nanoseconds,
+    pub in_free: Nanoseconds,
+    pub arrived: VecDeque<Frame>,
+    /// The headers of the frames on the bus.
+    pub copying: VecDeque<Option<Header>>,
+    pub slots: Slots,
+    pub starved: bool,
+    pub deadline: Option<Nanoseconds>,
+    /// The earliest deadline event that is under way.
+    pub deadline_event: Option<Nanoseconds>,
+}
+
+impl Parts {
+    fn new() -> Self {
+        Parts {
+            local: 0,
+            waiting: Waiting::Not,
+            epoch: 0,
+            life: Life::None,
+            failed: false,
+            slowness: 1.0,
+            rings: 0,
+            armed: false,
+            interrupted: false,
+            in_interrupt: false,
+            has_ni: false,
+            cursor: 0,
+            after: 0,
+            ni_free: 0,
+            shown_at: None,
+            ni_queue: VecDeque::new(),
+            serving: false,
+            bus_free: 0,
+            out_free: 0,
+            in_free: 0,
+            arrived: VecDeque::new(),
+            copying: VecDeque::new(),
+            slots: Slots::default(),
+            starved: false,
+            deadline: None,
+            deadline_event: None,
+        }
+    }
+}
+
+/// What the scheduler finds next.
+pub(crate) enum Next {
+    Event(Event),
+    /// Nothing will happen any more.
+    Nothing,
+    /// Nothing but timers has happened for too long.
+    OnlyTimers,
+    /// The time limit has passed.
+    Limit,
+}
+
+pub(crate) struct State {
+    pub machine: Machine,
+    pub now: Nanoseconds,
+    sequence: u64,
+    events: BinaryHeap<Scheduled>,
+    /// Events under way that are not timers.
+    pub lively: usize,
+    pub ranks: Vec<Parts>,
+    /// The rank whose NI is processing an event.
+    pub at_ni: Option<Rank>,
+    /// Every program has to end.
+    pub stopping: bool,
+    /// The last time that something other than a timer happened.
+    pub progress_at: Nanoseconds,
+    pub limit: Nanoseconds,
+    pub stuck_after: Nanoseconds,
+    pub loss: Option<Loss>,
+    pub spare: Spare,
+    pub injector: Injector,
+    pub trace: Trace,
+}
+
+impl State {
+    pub fn new(machine: Machine, ranks: u16, injector: Injector, trace: Trace) -> Self {
+        State {
+            machine,
+            now: 0,
+            sequence: 0,
+            events: BinaryHeap::new(),
+            lively: 0,
+            ranks: (0..ranks).map(|_| Parts::new()).collect(),
+            at_ni: None,
+            stopping: false,
+            progress_at: 0,
+            limit: Nanoseconds::MAX,
+            stuck_after: Nanoseconds::MAX,
+            loss: None,
+            spare: Spare::default(),
+            injector,
+            trace,
+        }
+    }
+
+    pub fn rank(&mut self, rank: Rank) -> &mut Parts {
+        &mut self.ranks[rank.index()]
+    }
+
+    /// The time for whoever acts at `rank`: its NI, or else its host.
+    pub fn time_of(&self, rank: Rank) -> Nanoseconds {
+        let parts = &self.ranks[rank.index()];
+        if self.at_ni == Some(rank) { parts.cursor } else { parts.local.max(self.now) }
+    }
+
+    pub fn schedule(&mut self, time: Nanoseconds, event: Event) {
+        self.sequence += 1;
+        self.lively += usize::from(!event.is_timer());
+        let time = time.max(self.now);
+        self.events.push(Scheduled { time, sequence: self.sequence, event });
+    }
+
+    /// Whether nothing happens up to `time`, that included, and nobody looks at the limits.
+    pub fn is_quiet_until(&self, time: Nanoseconds) -> bool {
+        self.events.peek().is_none_or(|next| next.time > time) && !self.is_over(time)
+    }
+
+    fn is_over(&self, time: Nanoseconds) -> bool {
+        time > self.limit || time - self.progress_at.min(time) > self.stuck_after
+    }
+
+    /// The next event, at whose time it is then.
+    pub fn next(&mut self) -> Next {
+        let Some(next) = self.events.peek() else { return Next::Nothing };
+        if next.time > self.limit {
+            return Next::Limit;
+        }
+        let is_look = matches!(next.event, Event::Resume(rank, _)
+            if self.ranks[rank.index()].waiting == Waiting::Sync);
+        if !next.event.is_timer() && !is_look {
+            self.progress_at = next.time;
+        } else if self.is_over(next.time) {
+            return Next::OnlyTimers;
+        }
+        match self.events.pop() {
+            None => Next::Nothing,
+            Some(Scheduled { time, event, .. }) => {
+                self.lively -= usize::from(!event.is_timer());
+                self.now = time;
+                Next::Event(event)
+            }
+        }
+    }
+
+    /// Rings the bell of a rank's host, which wakes it if it sleeps.
+    pub fn ring(&mut self, rank: Rank, time: Nanoseconds) {
+        let parts = self.rank(rank);
+        parts.rings = parts.rings.wrapping_add(1);
+        if parts.waiting == Waiting::Bell {
+            parts.waiting = Waiting::Rung;
+            let epoch = parts.epoch;
+            self.schedule(time, Event::Resume(rank, epoch));
+        }
+    }
+
+    /// The program of `rank` is to go on, unless it did since `epoch`. Says whether it is.
+    pub fn wake(&mut self, rank: Rank, epoch: u32) -> bool {
+        let now = self.now;
+        let parts = self.rank(rank);
+        if parts.epoch != epoch || parts.life != Life::Alive {
+            return false;
+        }
+        parts.epoch += 1;
+        parts.waiting = Waiting::Not;
+        parts.local = parts.local.max(now);
+        true
+    }
+
+    /// Interrupts the host of `rank`, now if it computes, or else when it next does.
+    pub fn interrupt(&mut self, rank: Rank) {
+        let time = self.time_of(rank);
+        let parts = self.rank(rank);
+        parts.interrupted = true;
+        if parts.waiting == Waiting::Computing {
+            let epoch = parts.epoch;
+            self.schedule(time, Event::Resume(rank, epoch));
+        }
+    }
+
+    /// A frame has left the wire.
+    pub fn accept(&mut self, to: Rank, frame: Frame) {
+        let now = self.now;
+        let parts = self.rank(to);
+        if parts.life == Life::Crashed {
+            return;
+        }
+        parts.arrived.push_back(frame);
+        if parts.has_ni {
+            self.post(to, NiEvent::Received);
+        } else if std::mem::take(&mut parts.armed) {
+            self.ring(to, now);
+        }
+    }
+
+    /// Gives the NI of `rank` something to do.
+    pub fn post(&mut self, rank: Rank, event: NiEvent) {
+        let now = self.now;
+        let parts = self.rank(rank);
+        if !parts.has_ni || parts.life == Life::Crashed {
+            return;
+        }
+        parts.ni_queue.push_back(event);
+        if !parts.serving {
+            parts.serving = true;
+            let free = parts.ni_free.max(now);
+            self.schedule(free, Event::Serve(rank));
+        }
+    }
+
+    /// The NI of `rank` begins with its oldest event, if it is free.
+    pub fn begin_step(&mut self, rank: Rank) -> Option<NiEvent> {
+        let now = self.now;
+        let parts = self.rank(rank);
+        if parts.ni_free > now {
+            let free = parts.ni_free;
+            self.schedule(free, Event::Serve(rank));
+            return None;
+        }
+        let Some(event) = parts.ni_queue.pop_front() else {
+            parts.serving = false;
+            return None;
+        };
+        parts.cursor = now;
+        parts.after = 0;
+        self.at_ni = Some(rank);
+        Some(event)
+    }
+
+    /// It is done with it.
+    pub fn end_step(&mut self, rank: Rank) {
+        self.at_ni = None;
+        let parts = self.rank(rank);
+        parts.ni_free = parts.cursor + parts.after;
+        parts.serving = !parts.ni_queue.is_empty();
+        if parts.serving {
+            let free = parts.ni_free;
+            self.schedule(free, Event::Serve(rank));
+        }
+    }
+
+    /// A copy to the host of `rank` is complete. The host sees it at once, because the bus has set a
+    /// flag in its memory; what the NI has to do about it comes after what it is doing. Says whether
+    /// there is an NI to do it.
+    pub fn begin_copied(&mut self, rank: Rank) -> bool {
+        let (now, copied_ns) = (self.now, self.machine.ni.copied_ns);
+        let parts = self.rank(rank);
+        if parts.life == Life::Crashed {
+            return false;
+        }
+        parts.cursor = parts.ni_free.max(now) + copied_ns;
+        parts.after = 0;
+        parts.shown_at = Some(now);
+        let header = parts.copying.pop_front().flatten();
+        self.at_ni = Some(rank);
+        if let Some(header) = header {
+            self.trace.note(now, rank, What::Copied, Some((header.source, &header)));
+        }
+        true
+    }
+
+    /// The NI has done it.
+    pub fn end_copied(&mut self, rank: Rank) {
+        self.at_ni = None;
+        let parts = self.rank(rank);
+        parts.shown_at = None;
+        parts.ni_free = parts.cursor;
+    }
+
+    /// The time that the NI asked for has come, unless it has changed its mind.
+    pub fn deadline(&mut self, rank: Rank) {
+        let now = self.now;
+        let parts = self.rank(rank);
+        parts.deadline_event = None;
+        match parts.deadline {
+            Some(deadline) if deadline <= now => {
+                parts.deadline = None;
+                self.post(rank, NiEvent::Timeout);
+            }
+            Some(deadline) => self.set_deadline(rank, Some(deadline)),
+            None => {}
+        }
+    }
+
+    pub fn set_deadline(&mut self, rank: Rank, deadline: Option<Nanoseconds>) {
+        let parts = self.rank(rank);
+        parts.deadline = deadline;
+        let Some(deadline) = deadline else { return };
+        if parts.deadline_event.is_none_or(|under_way| deadline < under_way) {
+            parts.deadline_event = Some(deadline);
+            self.schedule(deadline, Event::Deadline(rank));
+        }
+    }
+}
+
+/// The state, shared by the links and clocks of all ranks. One thread runs all of them, so that the
+/// lock is always free; it makes links movable, as links have to be.
+pub(crate) struct Shared(Mutex<State>);
+
+impl Shared {
+    pub fn new(state: State) -> Self {
+        Shared(Mutex::new(state))
+    }
+
+    pub fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,175 @@
+//! What happened: a hash of everything, the last events of each rank, and who wants to see them.
+
+use std::collections::VecDeque;
+use std::fmt;
+use weft_link::clock::Nanoseconds;
+use weft_wire::{Header, Rank, Tag};
+
+/// What happened to a frame, or to a rank.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum What {
+    /// It was put on the link.
+    Transmitted,
+    /// An NI took it from the link.
+    Received,
+    /// It is in the host's memory.
+    Copied,
+    /// The network lost it.
+    Lost,
+    /// The network doubled it.
+    Duplicated,
+    /// The network held it back, so that others may overtake it.
+    Delayed,
+    /// The network changed it; the receiver's link noticed, and dropped it.
+    Corrupted,
+    /// A partition was in its way.
+    Cut,
+    /// It was for a rank that has crashed.
+    Unheard,
+    /// The rank took an interrupt.
+    Interrupted,
+    /// The rank crashed.
+    Crashed,
+    /// The rank's program ended.
+    Ended,
+}
+
+impl What {
+    /// Whether it was done on purpose, to break something.
+    pub fn is_fault(self) -> bool {
+        use What::*;
+        matches!(self, Lost | Duplicated | Delayed | Corrupted | Cut | Crashed)
+    }
+}
+
+/// Something that happened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Happened {
+    /// When.
+    pub time: Nanoseconds,
+    /// Where: the transmitter of what is put on the link or meets a fault, else the receiver.
+    pub rank: Rank,
+    /// What.
+    pub what: What,
+    /// The frame, and the rank at the other end.
+    pub frame: Option<(Rank, Header)>,
+}
+
+/// Sees everything as it happens.
+pub trait Observer: Send {
+    /// This happened.
+    fn see(&mut self, happened: &Happened);
+}
+
+/// The trace of a run.
+pub(crate) struct Trace {
+    hash: u64,
+    events: u64,
+    keep: usize,
+    kept: Vec<VecDeque<Happened>>,
+    observer: Option<Box<dyn Observer>>,
+}
+
+impl Trace {
+    /// A trace that keeps the last `keep` events of each of `ranks` ranks.
+    pub fn new(ranks: u16, keep: usize, observer: Option<Box<dyn Observer>>) -> Self {
+        let kept = if keep == 0 { 0 } else { usize::from(ranks) };
+        let kept = (0..kept).map(|_| VecDeque::new()).collect();
+        Trace { hash: 0x5745_4654, events: 0, keep, kept, observer }
+    }
+
+    pub fn note(
+        &mut self,
+        time: Nanoseconds,
+        rank: Rank,
+        what: What,
+        frame: Option<(Rank, &Header)>,
+    ) {
+        self.events += 1;
+        self.mix(time);
+        self.mix(u64::from(rank.0) | (what as u64) << 16);
+        if let Some((peer, header)) = frame {
+            let Header { tag, size, credits, tree, sequence, acknowledgement, .. } = *header;
+            self.mix(u64::from(peer.0) | (tag as u64) << 16 | u64::from(tree.to_bits()) << 32);
+            self.mix(u64::from(size) | u64::from(credits) << 16 | u64::from(sequence) << 32);
+            self.mix(u64::from(acknowledgement));
+        }
+        if self.keep == 0 && self.observer.is_none() {
+            return;
+        }
+        let frame = frame.map(|(peer, header)| (peer, *header));
+        let happened = Happened { time, rank, what, frame };
+        if let Some(kept) = self.kept.get_mut(rank.index()) {
+            if kept.len() >= self.keep {
+                kept.pop_front();
+            }
+            kept.push_back(happened);
+        }
+        if let Some(observer) = &mut self.observer {
+            observer.see(&happened);
+        }
+    }
+
+    fn mix(&mut self, word: u64) {
+        self.hash = (self.hash.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    /// A number that differs, as good as surely, between runs that differ; and how many events.
+    pub fn hash(&self) -> (u64, u64) {
+        (self.hash, self.events)
+    }
+
+    /// The last events of `rank`, oldest first.
+    pub fn last(&self, rank: Rank) -> Vec<Happened> {
+        self.kept.get(rank.index()).map(|kept| kept.iter().copied().collect()).unwrap_or_default()
+    }
+}
+
+impl fmt::Display for Happened {
+    /// In words: `14.2 us  rank 3 receives a multicast packet of rank 0 from rank 1`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.1} us  rank {} ", self.time as f64 / 1000.0, self.rank)?;
+        let verb = match self.what {
+            What::Interrupted => return f.write_str("is interrupted"),
+            What::Crashed => return f.write_str("crashes"),
+            What::Ended => return f.write_str("ends"),
+            What::Transmitted => "transmits",
+            What::Received => "receives",
+            What::Copied => "has in host memory",
+            What::Lost => "transmits, and the network loses,",
+            What::Duplicated => "transmits, and the network doubles,",
+            What::Delayed => "transmits, and the network holds back,",
+            What::Corrupted => "transmits, and the network corrupts,",
+            What::Cut => "transmits, into a partition,",
+            What::Unheard => "transmits, to a rank that has crashed,",
+        };
+        let Some((peer, header)) = &self.frame else { return write!(f, "{verb} a packet") };
+        write!(f, "{verb} {}", kind(header))?;
+        if let Tag::Mcast = header.tag {
+            write!(f, " of rank {}", header.tree.root)?;
+        }
+        let inwards = matches!(self.what, What::Received | What::Copied);
+        write!(f, " {} rank {peer}", if inwards { "from" } else { "to" })?;
+        if header.sequence > 0 {
+            write!(f, ", number {}", header.sequence)?;
+        }
+        if header.credits > 0 {
+            write!(f, ", with {} credits", header.credits)?;
+        }
+        match header.channel.0 {
+            Some(owner) => write!(f, ", on the recovery channel of rank {owner}"),
+            None => Ok(()),
+        }
+    }
+}
+
+fn kind(header: &Header) -> &'static str {
+    match header.tag {
+        Tag::Ucast => "a unicast packet",
+        Tag::Mcast => "a multicast packet",
+        Tag::FaRequest => "a fetch-and-add request",
+        Tag::FaReply => "a fetch-and-add reply",
+        Tag::ChannelClear => "a channel-clear packet",
+        _ => "a control packet",
+    }
+}

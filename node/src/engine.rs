@@ -1,0 +1,283 @@
+//! The NI half apart from the host: what lies between the two, and the NI's event loop (thesis
+//! 8.1.2).
+//!
+//! ```text
+//!   host:  launch ─▶ requests        pending ─▶ upcalls      deferred ─▶ the host's protocol (hrx)
+//!   ─────────────────  │  ──────────────  ▲  ─────────────────  ▲  ─────────────────
+//!   NI:        protocol, transmit      copies ── NI-to-host copy ┘ ◀── deliver ◀── protocol, receive
+//! ```
+//!
+//! On links whose NI is not apart nothing of this runs, and the compiler leaves it out.
+
+use crate::inner::{Inner, Side};
+use crate::node::Node;
+use crate::{Error, Result};
+use std::collections::VecDeque;
+use weft_link::bell::Waiter;
+use weft_link::clock::{Clock, Nanoseconds};
+use weft_link::ni::{NiEvent, NiHalf};
+use weft_link::{Buffer, Link, Payload};
+use weft_protocol::watchdog::{HostStatus, Verdict, Watchdog};
+use weft_protocol::{Body, Deferred, Delivery, Reliability};
+use weft_wire::{GroupId, Header, Rank};
+
+/// What lies between an NI and its host.
+#[derive(Default)]
+pub(crate) struct Apart {
+    /// What the host asks of the NI, oldest first.
+    pub requests: VecDeque<Request>,
+    /// Transmissions among them.
+    transmissions: usize,
+    /// Packets for the host that wait for a host buffer.
+    waiting: VecDeque<Copy>,
+    /// Packets that are being copied, with what they will be called at the host.
+    copying: VecDeque<(Copy, Payload)>,
+    /// Packets that the host's protocol has to look at.
+    pub deferred: VecDeque<Deferred<Buffer>>,
+    /// How many of these the host has handled and not accounted for.
+    pub handled: u32,
+    /// Packets that the host has been shown so far.
+    shown: u64,
+    watchdog: Option<Watchdog>,
+    /// Whether the host waits until nothing is left to send.
+    pub flushing: bool,
+    /// What a peer did wrong, for the host to hear of.
+    pub failure: Option<Error>,
+}
+
+/// What a host asks of its NI.
+pub(crate) enum Request {
+    Unicast {
+        to: Rank,
+        frame: Buffer,
+        size: u16,
+    },
+    Multicast {
+        group: GroupId,
+        frame: Buffer,
+        size: u16,
+    },
+    FetchAdd {
+        home: Rank,
+        variable: u16,
+        amount: u64,
+    },
+    /// From a protocol that runs at the host.
+    Transmit {
+        to: Rank,
+        header: Header,
+        payload: Payload,
+    },
+    /// The same, after it.
+    Free(Buffer),
+    /// The host has a buffer again.
+    Room,
+}
+
+/// A packet on its way to the host.
+pub(crate) enum Copy {
+    Delivery(Delivery<Buffer>),
+    Deferred(Deferred<Buffer>),
+}
+
+impl Copy {
+    fn what(&self) -> (Payload, u16) {
+        match self {
+            Copy::Delivery(delivery) => (Payload::Buffer(delivery.buffer), delivery.size),
+            Copy::Deferred(deferred) => (payload_of(&deferred.body), deferred.header.size),
+        }
+    }
+}
+
+/// A body as links know it.
+#[inline]
+pub(crate) fn payload_of(body: &Body<Buffer>) -> Payload {
+    match *body {
+        Body::Empty => Payload::Empty,
+        Body::Buffer(buffer) => Payload::Buffer(buffer),
+        Body::FetchAdd { variable, amount } => Payload::Words([u64::from(variable), amount]),
+        Body::Fetched(value) => Payload::Words([value, 0]),
+    }
+}
+
+impl Apart {
+    pub fn watch(&mut self, delay: Nanoseconds) {
+        self.watchdog = Some(Watchdog::new(delay));
+    }
+
+    pub fn request<L: Link>(&mut self, request: Request, link: &mut L) {
+        self.transmissions += usize::from(matches!(request, Request::Transmit { .. }));
+        self.requests.push_back(request);
+        link.requested();
+    }
+
+    /// Frees a buffer of the host, after whatever the NI still has to transmit.
+    pub fn free<L: Link>(&mut self, buffer: Buffer, link: &mut L) {
+        if self.transmissions > 0 {
+            self.request(Request::Free(buffer), link);
+            return;
+        }
+        link.free(buffer);
+        if !self.waiting.is_empty() {
+            self.request(Request::Room, link);
+        }
+    }
+
+    /// The NI has a packet for the host.
+    pub fn copy<L: Link>(&mut self, what: Copy, link: &mut L) {
+        self.waiting.push_back(what);
+        self.start_copies(link);
+    }
+
+    /// Starts the copies for which the host has buffers, in order.
+    fn start_copies<L: Link>(&mut self, link: &mut L) {
+        while let Some(next) = self.waiting.front() {
+            let (payload, size) = next.what();
+            let Some(at_host) = link.copy_to_host(payload, size) else { return };
+            if let Some(next) = self.waiting.pop_front() {
+                self.copying.push_back((next, at_host));
+            }
+        }
+    }
+}
+
+impl<L: Link> Inner<L> {
+    /// Whether the protocol is the host's (`hrx`), and the NI only moves packets.
+    pub fn protocol_at_host(&self) -> bool {
+        self.ni.settings().preset.reliability() == Reliability::Host
+    }
+
+    /// Processes one event at the NI. Says whether the host should look.
+    fn step(&mut self, event: NiEvent, now: Nanoseconds) -> Result<bool> {
+        let seen = (self.apart.shown, self.fetched);
+        match (self.ni.keeps_time(), self.protocol_at_host()) {
+            (false, _) => {}
+            // The timers are the host's, but what the NI sends starts them.
+            (true, true) => self.ni.tell_time(now),
+            (true, false) => {
+                let (ni, mut out) = self.split(Side::Ni);
+                ni.advance(now, &mut out);
+            }
+        }
+        match event {
+            NiEvent::Request => self.serve_request(),
+            NiEvent::Received => drop(self.receive_at(Side::Ni)?),
+            NiEvent::Copied => self.finish_copy(now),
+            NiEvent::Timeout => {}
+        }
+        let flushed = self.apart.flushing && self.is_flushed();
+        self.apart.flushing &= !flushed;
+        Ok(flushed || seen != (self.apart.shown, self.fetched))
+    }
+
+    fn serve_request(&mut self) {
+        let Some(request) = self.apart.requests.pop_front() else { return };
+        match request {
+            Request::Unicast { to, frame, size } => {
+                let (ni, mut out) = self.split(Side::Ni);
+                ni.unicast(to, frame, size, &mut out);
+            }
+            Request::Multicast { group, frame, size } => {
+                let (ni, mut out) = self.split(Side::Ni);
+                ni.multicast(group, frame, size, &mut out);
+            }
+            Request::FetchAdd { home, variable, amount } => {
+                let (ni, mut out) = self.split(Side::Ni);
+                ni.fetch_and_add(home, variable, amount, &mut out);
+            }
+            Request::Transmit { to, header, payload } => {
+                self.apart.transmissions -= 1;
+                self.link.transmit(to, &header, payload);
+            }
+            Request::Free(buffer) => {
+                self.link.free(buffer);
+                self.apart.start_copies(&mut self.link);
+            }
+            Request::Room => self.apart.start_copies(&mut self.link),
+        }
+    }
+
+    /// The oldest copy is complete: the packet is the host's to see.
+    fn finish_copy(&mut self, now: Nanoseconds) {
+        let Some((what, at_host)) = self.apart.copying.pop_front() else { return };
+        match (what, at_host) {
+            (Copy::Delivery(delivery), Payload::Buffer(copy)) => {
+                let (ni, mut out) = self.split(Side::Ni);
+                let delivery = ni.copied(delivery, copy, &mut out);
+                self.pending.push_back(delivery);
+            }
+            (Copy::Deferred(deferred), Payload::Buffer(copy)) => {
+                let (ni, mut out) = self.split(Side::Ni);
+                let deferred = ni.copied_deferred(deferred, copy, &mut out);
+                self.apart.deferred.push_back(deferred);
+            }
+            (Copy::Deferred(deferred), _) => self.apart.deferred.push_back(deferred),
+            (Copy::Delivery(_), _) => unreachable!("a link copies a buffer into a buffer"),
+        }
+        self.apart.shown += 1;
+        if let Some(watchdog) = &mut self.apart.watchdog {
+            watchdog.arrived(now);
+        }
+    }
+
+    /// Runs the host's protocol on the next packet that was left to it, if there is one.
+    pub fn receive_deferred(&mut self) -> Result<bool> {
+        if let Some(failure) = &self.apart.failure {
+            return Err(failure.clone());
+        }
+        let Some(deferred) = self.apart.deferred.pop_front() else { return Ok(false) };
+        self.apart.handled += 1;
+        let (ni, mut out) = self.split(Side::Host);
+        ni.host_received(deferred, &mut out)?;
+        Ok(true)
+    }
+
+    /// Tells the host's protocol the time.
+    pub fn advance_at_host(&mut self, now: Nanoseconds) {
+        let (ni, mut out) = self.split(Side::Host);
+        ni.advance(now, &mut out);
+    }
+
+    /// Lets the polling watchdog look, if its time has come. Says whether to interrupt the host.
+    fn watch_host(&mut self, now: Nanoseconds, interrupts_disabled: bool) -> bool {
+        let apart = &mut self.apart;
+        let Some(watchdog) = &mut apart.watchdog else { return false };
+        if watchdog.deadline().is_none_or(|deadline| deadline > now) {
+            return false;
+        }
+        let left = (self.pending.len() + apart.deferred.len()) as u64;
+        let packets_processed = apart.shown.saturating_sub(left);
+        let host = HostStatus { packets_processed, interrupts_disabled };
+        watchdog.timeout(now, apart.shown, host) == Verdict::Interrupt
+    }
+
+    /// Asks for the next event that time alone brings.
+    fn set_timer(&mut self) {
+        let watchdog = self.apart.watchdog.as_ref().and_then(Watchdog::deadline);
+        let protocol = match self.protocol_at_host() {
+            true => None,
+            false => self.ni.next_deadline().map(|(deadline, _)| deadline),
+        };
+        self.link.wake_at(watchdog.into_iter().chain(protocol).min());
+    }
+}
+
+impl<L: Link> NiHalf for Node<L> {
+    fn step(&self, event: NiEvent) {
+        let mut inner = self.inner.enter();
+        let mut host_should_look = inner.step(event, self.clock.now()).unwrap_or_else(|error| {
+            inner.apart.failure.get_or_insert(error);
+            true
+        });
+        if inner.watch_host(self.clock.now(), self.host_status().interrupts_disabled) {
+            self.count_interrupt();
+            inner.link.interrupt();
+            host_should_look = true;
+        }
+        inner.set_timer();
+        drop(inner);
+        if host_should_look {
+            self.bells().ring(Waiter::Host);
+        }
+    }
+}

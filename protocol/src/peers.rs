@@ -1,0 +1,122 @@
+//! What an NI knows of each of its peers, made when the first packet goes there or comes from there.
+//!
+//! A rank of a large job talks to few others: its parents and children in trees, its neighbours. A
+//! table of pages costs one load more than a flat one, and a job of 10,000 ranks then needs megabytes
+//! where a flat table for every pair would need gigabytes.
+
+use crate::credit::{Incoming, Outgoing};
+use crate::ni::Departure;
+use crate::sequence::Flow;
+use crate::settings::Settings;
+use std::hash::{Hash, Hasher};
+use std::ops::{Index, IndexMut};
+use weft_wire::Rank;
+
+/// Peers of a page.
+const PAGE: usize = 16;
+
+/// One peer, seen from here.
+#[derive(Debug, Clone, Hash)]
+pub(crate) struct Peer<B> {
+    pub outgoing: Outgoing<Departure<B>>,
+    pub incoming: Incoming,
+    /// Numbers and what is unacknowledged, for presets that retransmit.
+    pub flow: Option<Box<Flow<B>>>,
+}
+
+/// All peers.
+#[derive(Debug, Clone)]
+pub(crate) struct Peers<B> {
+    pages: Vec<Option<Box<[Peer<B>]>>>,
+    ranks: usize,
+    fresh: Fresh,
+}
+
+/// How a peer starts.
+#[derive(Debug, Clone, Copy)]
+struct Fresh {
+    window: u16,
+    numbered: bool,
+}
+
+impl Fresh {
+    fn peer<B>(self) -> Peer<B> {
+        Peer {
+            outgoing: Outgoing::new(self.window),
+            incoming: Incoming::new(self.window),
+            flow: self.numbered.then(Box::default),
+        }
+    }
+}
+
+impl<B: Clone> Peers<B> {
+    pub fn new(settings: &Settings) -> Self {
+        let ranks = usize::from(settings.ranks);
+        let numbered = settings.preset.retransmits();
+        let fresh = Fresh { window: settings.window_packets, numbered };
+        Peers { pages: (0..ranks.div_ceil(PAGE)).map(|_| None).collect(), ranks, fresh }
+    }
+
+    /// Ranks in the job, this one included.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.ranks
+    }
+
+    /// `peer`, if anything was ever sent there or came from there.
+    #[inline]
+    pub fn get(&self, peer: Rank) -> Option<&Peer<B>> {
+        self.pages[peer.index() / PAGE].as_ref().map(|page| &page[peer.index() % PAGE])
+    }
+
+    /// Those that exist so far, in the order of their ranks; some of them may be unused.
+    pub fn iter(&self) -> impl Iterator<Item = (Rank, &Peer<B>)> {
+        let pages = self.pages.iter().enumerate();
+        let pages = pages.filter_map(|(number, page)| Some((number * PAGE, page.as_ref()?)));
+        pages.flat_map(|(first, page)| {
+            page.iter().enumerate().map(move |(i, peer)| (Rank((first + i) as u16), peer))
+        })
+    }
+
+    /// Hashes every peer, whether it exists or not: one that does not is like a fresh one.
+    pub fn hash_all<H: Hasher>(&self, state: &mut H)
+    where
+        B: Hash,
+    {
+        for rank in (0..self.ranks).map(|rank| Rank(rank as u16)) {
+            match self.get(rank) {
+                Some(peer) => peer.hash(state),
+                None => self.fresh.peer::<B>().hash(state),
+            }
+        }
+    }
+
+    #[cold]
+    fn open(&mut self, page: usize) {
+        let peers = (self.ranks - page * PAGE).min(PAGE);
+        let fresh = self.fresh;
+        self.pages[page] = Some((0..peers).map(|_| fresh.peer()).collect());
+    }
+}
+
+impl<B: Clone> Index<Rank> for Peers<B> {
+    type Output = Peer<B>;
+
+    fn index(&self, peer: Rank) -> &Peer<B> {
+        self.get(peer).expect("a peer is looked at before it was ever written to")
+    }
+}
+
+impl<B: Clone> IndexMut<Rank> for Peers<B> {
+    #[inline]
+    fn index_mut(&mut self, peer: Rank) -> &mut Peer<B> {
+        let page = peer.index() / PAGE;
+        if self.pages[page].is_none() {
+            self.open(page);
+        }
+        match &mut self.pages[page] {
+            Some(peers) => &mut peers[peer.index() % PAGE],
+            None => unreachable!("the page was just opened"),
+        }
+    }
+}

@@ -1,0 +1,420 @@
+//! `irx` and `hrx`: go-back-N over a network that loses, duplicates and reorders (thesis 8.2.2).
+//!
+//! The window is that of the careful presets: a credit is a place in it, spent by a packet that
+//! leaves and given back by its acknowledgement. Beside it a packet has a number, and its buffer
+//! stays the NI's until it is acknowledged, to be sent again from there.
+//!
+//! | | `irx-*` | `hrx-hmc` | `hrx-imc` |
+//! |---|---|---|---|
+//! | numbers packets | NI | host | whoever sends: one counter a pair, in the NI |
+//! | checks numbers | NI | host | NI, which must not forward a packet twice |
+//! | acknowledges, retransmits, runs timers | NI | host | host |
+//! | serves fetch-and-add | NI | host | host |
+//!
+//! What is the host's comes to it through [`Actions::defer`] and [`Ni::host_received`].
+
+use crate::ni::Departure;
+use crate::planted::Bug;
+use crate::preset::{Acknowledging, Forwarding, Reliability};
+use crate::sequence::{Flow, Place, Unsent};
+use crate::timer::Nanoseconds;
+use crate::{Actions, Body, Deferred, Delivery, Ni, Violation};
+use std::collections::VecDeque;
+use weft_wire::{Header, Rank, Tag, TreeId};
+
+/// The wait for an acknowledgement doubles this many times at most while none comes.
+const MOST_DOUBLINGS: u8 = 6;
+
+/// What retransmission needs beside the flows of all peers.
+#[derive(Debug, Clone, Default, Hash)]
+pub(crate) struct Retransmission {
+    /// Receive buffers in use.
+    pub buffers: usize,
+    /// Peers to be told when a buffer is free, the first to be refused first.
+    refused: VecDeque<Rank>,
+    /// No timer of any peer runs out before this; they are looked through when it has passed.
+    earliest: Option<Nanoseconds>,
+}
+
+/// Where the buffer of a received packet counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum BufferOf {
+    /// Nowhere yet: the link has just brought it.
+    Link,
+    /// In the pool of the NI.
+    Pool,
+    /// At the host, which has copied it.
+    Host,
+}
+
+impl<B: Copy> Ni<B> {
+    /// A packet from a network that promises nothing, for the level that checks numbers.
+    pub(crate) fn received_numbered(
+        &mut self,
+        header: &Header,
+        body: Body<B>,
+        buffer: BufferOf,
+        out: &mut impl Actions<B>,
+    ) -> Result<(), Violation> {
+        self.check(header, &body)?;
+        let place = self.check_numbers(header)?;
+        let from = header.source;
+        self.take_acknowledgement(from, header.acknowledgement, out);
+        match (header.tag, place) {
+            (Tag::Acknowledge, _) => {}
+            (Tag::Nack, _) => self.retransmit(from, out),
+            (_, Place::Next) if buffer == BufferOf::Link && !self.has_buffer(&body) => {
+                self.refuse(from, body, out);
+            }
+            (_, Place::Next) => {
+                let outstanding = self.forwards_before_acknowledgement(header);
+                self.accept_number(from, outstanding);
+                if buffer == BufferOf::Link {
+                    self.fill_pool(&body);
+                }
+                let creditor = if buffer == BufferOf::Host { self.local } else { from };
+                self.dispatch(header, body, creditor, out);
+                self.acknowledge_soon(from, out);
+            }
+            _ => self.out_of_sequence(from, place, body, buffer, out),
+        }
+        Ok(())
+    }
+
+    /// A packet reaches the NI of a host that retransmits. The host gets all that it must see; the
+    /// NI looks at numbers only if it forwards, so that it forwards nothing twice or early.
+    pub(crate) fn received_for_host(
+        &mut self,
+        header: &Header,
+        body: Body<B>,
+        out: &mut impl Actions<B>,
+    ) -> Result<(), Violation> {
+        let mut deferred = Deferred::raw(*header, body);
+        if !self.has_buffer(&body) {
+            self.counters.no_buffer += 1;
+            self.discard(body, BufferOf::Link, out);
+            return Ok(());
+        }
+        if self.forwarding() == Forwarding::Ni && is_numbered(header.tag) {
+            self.check(header, &body)?;
+            let place = self.check_numbers(header)?;
+            if place != Place::Next {
+                self.out_of_sequence(header.source, place, body, BufferOf::Link, out);
+                return Ok(());
+            }
+            // One thing more than its forwards: the host.
+            let outstanding = self.forwards_before_acknowledgement(header) + 1;
+            self.accept_number(header.source, outstanding);
+            deferred.numbered = true;
+            self.fill_pool(&body);
+            if let (Tag::Mcast, Body::Buffer(buffer)) = (header.tag, body) {
+                deferred.holders = self.forward_received(header, buffer, out);
+            }
+        } else {
+            self.fill_pool(&body);
+        }
+        out.defer(deferred);
+        Ok(())
+    }
+
+    /// The host has taken a deferred packet out of the NI's buffer into `copy`, one of its own; as
+    /// [`Ni::copied`] for those that were delivered. A packet without a buffer needs no copy.
+    pub fn copied_deferred(
+        &mut self,
+        deferred: Deferred<B>,
+        copy: B,
+        out: &mut impl Actions<B>,
+    ) -> Deferred<B> {
+        let Deferred { body: Body::Buffer(buffer), holders, .. } = deferred else {
+            return deferred;
+        };
+        match holders {
+            Some(key) => self.drop_holder(key, out),
+            None => {
+                out.free(buffer);
+                self.vacate_pool(out);
+            }
+        }
+        Deferred { body: Body::Buffer(copy), holders: None, copied: true, ..deferred }
+    }
+
+    /// The host gets to a packet that was left to it ([`Actions::defer`]).
+    ///
+    /// # Errors
+    /// As [`Self::received`]; the caller still owns the body.
+    pub fn host_received(
+        &mut self,
+        deferred: Deferred<B>,
+        out: &mut impl Actions<B>,
+    ) -> Result<(), Violation> {
+        let Deferred { header, body, numbered, holders, copied } = deferred;
+        if self.is_foreign(header.source) {
+            return Err(Violation::Source(header.source));
+        }
+        let from = header.source;
+        let buffer = if copied { BufferOf::Host } else { BufferOf::Pool };
+        if !numbered {
+            return self.received_numbered(&header, body, buffer, out);
+        }
+        let creditor = if copied { self.local } else { from };
+        self.take_acknowledgement(from, header.acknowledgement, out);
+        self.satisfy(from, header.sequence, out);
+        match (header.tag, body) {
+            (Tag::Ucast | Tag::Mcast, Body::Buffer(buffer)) => {
+                self.counters.packets_delivered += 1;
+                self.count_received(&header);
+                out.deliver(Delivery::received(buffer, &header, creditor, holders));
+            }
+            _ => self.dispatch(&header, body, creditor, out),
+        }
+        Ok(())
+    }
+
+    /// Gives a packet its number and sends it; it stays here until it is acknowledged.
+    pub(crate) fn depart_numbered(
+        &mut self,
+        to: Rank,
+        mut header: Header,
+        departure: Departure<B>,
+        out: &mut impl Actions<B>,
+    ) {
+        let deadline = self.now + self.settings.retransmit_after;
+        let off = u32::from(self.strikes(Bug::NumberOffByOne));
+        let Flow { sending, receiving } = self.flow(to);
+        header.sequence = sending.number(departure.clone()).wrapping_add(off);
+        header.acknowledgement = receiving.tell();
+        sending.deadline.get_or_insert(deadline);
+        self.wake_by(deadline);
+        out.transmit(to, &header, &departure.body);
+        if let Some(key) = departure.holders
+            && let Some((from, number)) = self.holders.get_mut(key).acknowledges
+        {
+            self.satisfy(from, number, out);
+        }
+    }
+
+    /// Runs out the timers of all peers that are due.
+    pub(crate) fn run_out(&mut self, out: &mut impl Actions<B>) {
+        if self.retransmission.earliest.is_none_or(|earliest| earliest > self.now) {
+            return;
+        }
+        let now = self.now;
+        let is_due = |deadline: Option<Nanoseconds>| deadline.is_some_and(|at| at <= now);
+        let flows = self.peers.iter().filter_map(|(rank, peer)| Some((rank, peer.flow.as_ref()?)));
+        let due: Vec<(Rank, bool, bool)> = flows
+            .map(|(rank, flow)| {
+                (rank, is_due(flow.sending.deadline), is_due(flow.receiving.deadline))
+            })
+            .filter(|&(_, sending, receiving)| sending || receiving)
+            .collect();
+        for (peer, resend, acknowledge) in due {
+            if resend {
+                self.retransmit(peer, out);
+            }
+            // The packets sent again may have taken it along.
+            if acknowledge && is_due(self.flow(peer).receiving.deadline) {
+                self.acknowledge(peer, Tag::Acknowledge, out);
+            }
+        }
+        let flows = self.peers.iter().filter_map(|(_, peer)| peer.flow.as_ref());
+        let deadlines = flows.flat_map(|flow| [flow.sending.deadline, flow.receiving.deadline]);
+        self.retransmission.earliest = deadlines.flatten().min();
+    }
+
+    /// The first point in time at which a timer may run out.
+    pub(crate) fn earliest_timer(&self) -> Option<Nanoseconds> {
+        self.retransmission.earliest
+    }
+
+    /// A receive buffer of the shared pool is free: the first sender that was refused one is told.
+    pub(crate) fn vacate_pool(&mut self, out: &mut impl Actions<B>) {
+        debug_assert!(self.retransmission.buffers > 0, "a buffer was released twice");
+        self.retransmission.buffers -= 1;
+        if let Some(peer) = self.retransmission.refused.pop_front() {
+            self.flow(peer).receiving.refused = false;
+            self.counters.nacks += 1;
+            self.acknowledge(peer, Tag::Nack, out);
+        }
+    }
+
+    /// Packets to `peer` and to whomever that nobody has acknowledged.
+    pub(crate) fn unacknowledged(&self) -> usize {
+        let flows = self.peers.iter().filter_map(|(_, peer)| peer.flow.as_ref());
+        flows.map(|flow| flow.sending.len()).sum()
+    }
+
+    /// Numbers that no sender and no receiver of a correct pair uses.
+    fn check_numbers(&mut self, header: &Header) -> Result<Place, Violation> {
+        let (from, window) = (header.source, self.settings.window_packets);
+        let fetching = self.fetching;
+        let Flow { sending, receiving } = self.flow(from);
+        if sending.acknowledged(header.acknowledgement) == Err(Unsent) {
+            return Err(Violation::Acknowledgement(from, header.acknowledgement));
+        }
+        if !is_numbered(header.tag) {
+            return Ok(Place::Next);
+        }
+        match receiving.place(header.sequence, window) {
+            Place::Impossible => Err(Violation::Sequence(from, header.sequence)),
+            Place::Next if header.tag == Tag::FaReply && !fetching.asked(from) => {
+                Err(Violation::Unasked(from))
+            }
+            place => Ok(place),
+        }
+    }
+
+    fn take_acknowledgement(&mut self, from: Rank, next: u32, out: &mut impl Actions<B>) {
+        let deadline = self.now + self.settings.retransmit_after;
+        let sending = &mut self.flow(from).sending;
+        let news = sending.acknowledged(next).unwrap_or(0);
+        if news == 0 {
+            return;
+        }
+        sending.attempts = 0;
+        for _ in 0..news {
+            let departure = self.flow(from).sending.pop();
+            let Some(Departure { holders, body, .. }) = departure else { break };
+            match (holders, body) {
+                (Some(key), _) => self.drop_holder(key, out),
+                (None, Body::Buffer(buffer)) => out.free(buffer),
+                _ => {}
+            }
+        }
+        let sending = &mut self.flow(from).sending;
+        sending.deadline = (sending.len() > 0).then_some(deadline);
+        if sending.deadline.is_some() {
+            self.wake_by(deadline);
+        }
+        let given_back = self.peers[from].outgoing.accept(news);
+        debug_assert!(given_back.is_ok(), "a place in the window came back twice");
+        self.drain_blocked(from, out);
+    }
+
+    /// Sends all again that `peer` has not acknowledged: on a time-out, or a NACK.
+    fn retransmit(&mut self, peer: Rank, out: &mut impl Actions<B>) {
+        let (local, now, after) = (self.local, self.now, self.settings.retransmit_after);
+        let Flow { sending, receiving } = self.flow(peer);
+        if sending.len() == 0 {
+            return;
+        }
+        let deadline = now + (after << sending.attempts.min(MOST_DOUBLINGS));
+        sending.attempts = sending.attempts.saturating_add(1);
+        sending.deadline = Some(deadline);
+        let acknowledgement = receiving.tell();
+        let again: Vec<_> = sending.again().collect();
+        self.counters.retransmissions += again.len() as u64;
+        self.wake_by(deadline);
+        for (number, departure) in again {
+            let mut header = Header::new(departure.tag, local, departure.tree, departure.size);
+            header.sequence = number;
+            header.acknowledgement = acknowledgement;
+            out.transmit(peer, &header, &departure.body);
+        }
+    }
+
+    /// Something of `from` may be acknowledged: at once from half a window on, else by the next
+    /// packet there, or after a while.
+    fn acknowledge_soon(&mut self, from: Rank, out: &mut impl Actions<B>) {
+        let half = self.settings.window_packets.div_ceil(2);
+        match self.flow(from).receiving.untold() {
+            0 => {}
+            untold if untold >= half => self.acknowledge(from, Tag::Acknowledge, out),
+            _ => self.acknowledge_later(from),
+        }
+    }
+
+    fn acknowledge_later(&mut self, from: Rank) {
+        let deadline = self.now + self.settings.acknowledge_after;
+        let deadline = *self.flow(from).receiving.deadline.get_or_insert(deadline);
+        self.wake_by(deadline);
+    }
+
+    /// An acknowledgement in a packet of its own, positive or negative.
+    fn acknowledge(&mut self, to: Rank, tag: Tag, out: &mut impl Actions<B>) {
+        self.counters.explicit_acknowledgements += u64::from(tag == Tag::Acknowledge);
+        let early = u32::from(self.strikes(Bug::AcknowledgeEarly));
+        let mut header = Header::new(tag, self.local, TreeId::unicast(self.local), 0);
+        header.acknowledgement = self.flow(to).receiving.tell().wrapping_add(early);
+        out.transmit(to, &header, &Body::Empty);
+    }
+
+    /// One of the things that packet `number` of `from` had to wait for has happened.
+    fn satisfy(&mut self, from: Rank, number: u32, out: &mut impl Actions<B>) {
+        self.flow(from).receiving.satisfy(number);
+        self.acknowledge_soon(from, out);
+    }
+
+    /// How many forwards must have left before `header`'s packet may be acknowledged.
+    fn forwards_before_acknowledgement(&self, header: &Header) -> u16 {
+        let forward = self.settings.preset.acknowledging() == Acknowledging::Forward;
+        if header.tag == Tag::Mcast && forward { self.children(header.tree) } else { 0 }
+    }
+
+    fn accept_number(&mut self, from: Rank, outstanding: u16) {
+        // A packet that is acknowledged although it waits for its forwards.
+        let outstanding = if self.strikes(Bug::AcknowledgeUnforwarded) { 0 } else { outstanding };
+        self.flow(from).receiving.accept(outstanding);
+    }
+
+    fn fill_pool(&mut self, body: &Body<B>) {
+        self.retransmission.buffers += usize::from(matches!(body, Body::Buffer(_)));
+    }
+
+    fn has_buffer(&self, body: &Body<B>) -> bool {
+        !matches!(body, Body::Buffer(_))
+            || self.retransmission.buffers < self.settings.receive_buffers
+    }
+
+    /// Drops a packet for want of a buffer. An NI that retransmits tells the sender once it has one.
+    fn refuse(&mut self, from: Rank, body: Body<B>, out: &mut impl Actions<B>) {
+        self.counters.no_buffer += 1;
+        let refused = &mut self.flow(from).receiving.refused;
+        if !std::mem::replace(refused, true) && self.reliability() == Reliability::Ni {
+            self.retransmission.refused.push_back(from);
+        }
+        self.discard(body, BufferOf::Link, out);
+    }
+
+    fn out_of_sequence(
+        &mut self,
+        from: Rank,
+        place: Place,
+        body: Body<B>,
+        buffer: BufferOf,
+        out: &mut impl Actions<B>,
+    ) {
+        self.counters.out_of_sequence += 1;
+        if place == Place::Before {
+            // Its acknowledgement may have been lost.
+            self.acknowledge_later(from);
+        }
+        self.discard(body, buffer, out);
+    }
+
+    fn discard(&mut self, body: Body<B>, buffer_of: BufferOf, out: &mut impl Actions<B>) {
+        if let Body::Buffer(buffer) = body {
+            out.free(buffer);
+            if buffer_of == BufferOf::Pool {
+                self.vacate_pool(out);
+            }
+        }
+    }
+
+    fn wake_by(&mut self, deadline: Nanoseconds) {
+        let earliest = self.retransmission.earliest.get_or_insert(deadline);
+        *earliest = deadline.min(*earliest);
+    }
+
+    fn flow(&mut self, peer: Rank) -> &mut Flow<B> {
+        match &mut self.peers[peer].flow {
+            Some(flow) => flow,
+            None => unreachable!("every peer has a flow under the presets that retransmit"),
+        }
+    }
+}
+
+/// Whether packets of this kind are numbered, and sent again if lost. The answer to a fetch-and-add
+/// is: nobody would ask again.
+fn is_numbered(tag: Tag) -> bool {
+    tag.is_data() || tag == Tag::FaReply
+}

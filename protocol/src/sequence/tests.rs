@@ -1,0 +1,76 @@
+use super::*;
+use crate::Body;
+use weft_wire::{Rank, Tag, TreeId};
+
+fn departure(buffer: u64) -> Departure<u64> {
+    let tree = TreeId::unicast(Rank(0));
+    Departure { tag: Tag::Ucast, tree, size: 1, body: Body::Buffer(buffer), holders: None }
+}
+
+fn flow_at(number: u32) -> Flow<u64> {
+    let mut flow = Flow::default();
+    flow.sending.next = number;
+    flow.receiving.expected = number;
+    flow.receiving.told = number;
+    flow
+}
+
+/// Numbers are compared around their end as elsewhere.
+const STARTS: [u32; 3] = [0, 1000, u32::MAX - 1];
+
+#[test]
+fn past_expected_and_future_numbers() {
+    for start in STARTS {
+        let flow = flow_at(start);
+        let place = |offset: i32| flow.receiving.place(start.wrapping_add_signed(offset), 4);
+        assert_eq!(place(0), Place::Next);
+        assert_eq!([place(-1), place(-4), place(-1_000_000)], [Place::Before; 3]);
+        assert_eq!([place(1), place(3)], [Place::Beyond; 2]);
+        assert_eq!([place(4), place(1_000_000)], [Place::Impossible; 2]);
+    }
+}
+
+#[test]
+fn an_acknowledgement_counts_from_the_oldest() {
+    for start in STARTS {
+        let mut flow = flow_at(start);
+        let numbers = [1, 2, 3].map(|buffer| flow.sending.number(departure(buffer)));
+        assert_eq!(numbers, [0, 1, 2].map(|i| start.wrapping_add(i)));
+        let says = |flow: &Flow<u64>, offset: i32| {
+            flow.sending.acknowledged(start.wrapping_add_signed(offset))
+        };
+        assert_eq!([says(&flow, 0), says(&flow, 2), says(&flow, 3)], [Ok(0), Ok(2), Ok(3)]);
+        assert_eq!(says(&flow, 4), Err(Unsent));
+        assert_eq!(says(&flow, -7), Ok(0), "old news");
+        assert_eq!(flow.sending.pop().map(|d| d.body), Some(Body::Buffer(1)));
+        assert_eq!([says(&flow, 0), says(&flow, 1), says(&flow, 3)], [Ok(0), Ok(0), Ok(2)]);
+        let again: Vec<u32> = flow.sending.again().map(|(number, _)| number).collect();
+        assert_eq!(again, numbers[1..]);
+    }
+}
+
+#[test]
+fn a_packet_that_waits_holds_back_those_after_it() {
+    for start in STARTS {
+        let receiving = &mut flow_at(start).receiving;
+        receiving.accept(2);
+        receiving.accept(0);
+        assert_eq!((receiving.acknowledgeable(), receiving.untold()), (start, 0));
+        receiving.satisfy(start);
+        assert_eq!(receiving.untold(), 0);
+        receiving.satisfy(start);
+        assert_eq!(receiving.untold(), 2);
+        assert_eq!(receiving.tell(), start.wrapping_add(2));
+        assert_eq!(receiving.untold(), 0);
+    }
+}
+
+#[test]
+#[should_panic(expected = "overflow")]
+fn satisfying_twice_is_a_bug() {
+    let mut receiving = Receiving::default();
+    receiving.accept(1);
+    receiving.accept(1);
+    receiving.satisfy(1);
+    receiving.satisfy(1);
+}

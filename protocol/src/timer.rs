@@ -1,0 +1,15 @@
+//! Points in time, and why they matter.
+
+/// A point in time, in nanoseconds since whatever the caller likes; it never goes back.
+pub type Nanoseconds = u64;
+
+/// Why an NI wants to be told of a point in time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
+pub enum Timer {
+    /// A packet has been unacknowledged for too long.
+    Retransmit,
+    /// A packet was received and nothing has taken an acknowledgement back.
+    Acknowledge,
+    /// Packets have waited for credits for so long that it may be a deadlock.
+    Suspect,
+}

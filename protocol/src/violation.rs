@@ -1,0 +1,42 @@
+//! What no correct peer does.
+
+use crate::fetch_add::VARIABLES;
+use weft_wire::{Channel, Rank, Tag, TreeId};
+
+/// What a peer did that no correct peer does. Nothing of the packet was acted upon.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Violation {
+    /// The source field names no other rank of the job.
+    #[error("a packet claims to come from {0:?}, which is not a peer")]
+    Source(Rank),
+    /// More credits came back than packets were sent.
+    #[error("{0:?} returned credits it was never sent packets for")]
+    Credits(Rank),
+    /// A data packet without a credit.
+    #[error("{0:?} sent a packet without a credit")]
+    Window(Rank),
+    /// A tree of no group, or one on which the packet should not have come this way.
+    #[error("{0:?} sent a packet on the {1:?}, on which it is not the parent here")]
+    Tree(Rank, TreeId),
+    /// A kind of packet whose body is of another kind.
+    #[error("{0:?} sent a {1:?} packet with the wrong body")]
+    Body(Rank, Tag),
+    /// A fetch-and-add variable that does not exist.
+    #[error("{0:?} asked for fetch-and-add variable {1}; there are {VARIABLES}")]
+    Variable(Rank, u16),
+    /// An answer to nothing, or to what somebody else was asked.
+    #[error("{0:?} answered a fetch-and-add that it was not asked")]
+    Unasked(Rank),
+    /// An acknowledgement of what was never sent.
+    #[error("{0:?} expects packet {1}, which nobody has sent it")]
+    Acknowledgement(Rank, u32),
+    /// A number beyond the window.
+    #[error("{0:?} sent packet {1}, which is beyond its window")]
+    Sequence(Rank, u32),
+    /// A recovery channel that the packet cannot be on.
+    #[error("{0:?} sent a packet on recovery {1:?}, which is not open to it here")]
+    Channel(Rank, Channel),
+    /// A packet of a protocol that this preset does not run.
+    #[error("{0:?} sent a {1:?} packet, which this preset does not use")]
+    Unsupported(Rank, Tag),
+}

@@ -1,0 +1,22 @@
+//! Programs for trying the packet layer, and the judge that watches them.
+//!
+//! A [`Storm`] is a seeded plan of everything that programs may do: unicasts, broadcasts, multicasts
+//! to groups, fetch-and-adds, computing, keeping packets. All ranks run it over whatever link, real
+//! or simulated, and a [`Judge`] that knows nothing of the implementation compares what they see with
+//! a reference model (`weft-model`): exactly once, in order for each pair and each tree, unchanged.
+//!
+//! [`patterns`] are simple programs that measure themselves.
+//!
+//! May use `packet` and the model. Keeps no invariant of its own; it is here to find those that are
+//! broken.
+
+#![forbid(unsafe_code)]
+
+mod judge;
+pub mod patterns;
+mod random;
+mod storm;
+
+pub use judge::{Judge, Verdict};
+pub use random::Random;
+pub use storm::{Deed, Mix, Plan, Storm};

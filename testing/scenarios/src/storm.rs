@@ -1,0 +1,265 @@
+//! Everything at once, from one seed.
+
+use crate::judge::Judge;
+use crate::random::Random;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use weft_model::packets::{Reference, Stream};
+use weft_packet::{Error, Group, KeptPacket, Packets, Rank, Step, Variable};
+
+/// Variables that fetch-and-adds use.
+const VARIABLES: u64 = 3;
+
+/// What a storm is made of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Storm {
+    /// Ranks of the job.
+    pub ranks: u16,
+    /// Things that each rank does.
+    pub deeds: usize,
+    /// The longest packet.
+    pub most_bytes: usize,
+    /// Multicast groups besides that of all ranks.
+    pub groups: Vec<Vec<Rank>>,
+    /// How often each rank does what.
+    pub mix: Mix,
+    /// Computations are of up to this many operations.
+    pub most_operations: u64,
+    /// Everything follows from it.
+    pub seed: u64,
+}
+
+/// How often a rank does what, relative to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mix {
+    /// Sends to one rank.
+    pub unicasts: u64,
+    /// Sends to all, or to a group if there are some and broadcasts are not to be mixed with them.
+    pub multicasts: u64,
+    /// Fetch-and-adds.
+    pub fetch_adds: u64,
+    /// Computes.
+    pub computations: u64,
+    /// Polls.
+    pub polls: u64,
+}
+
+impl Default for Mix {
+    fn default() -> Self {
+        Mix { unicasts: 60, multicasts: 15, fetch_adds: 5, computations: 10, polls: 10 }
+    }
+}
+
+/// One thing that a rank does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deed {
+    /// Sends a packet to a rank.
+    Unicast(Rank),
+    /// Sends a packet to a group: 0 is that of all ranks.
+    Multicast(usize),
+    /// Adds to a variable: whose, which, how much.
+    FetchAdd(Rank, u16, u64),
+    /// Computes this many operations.
+    Compute(u64),
+    /// Polls this often.
+    Poll(u64),
+}
+
+/// What all ranks of a storm do, and what each of them must be shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    deeds: Vec<Vec<Deed>>,
+    due: Vec<u64>,
+    groups: Vec<Vec<Rank>>,
+    most_bytes: usize,
+}
+
+impl Storm {
+    /// The plan that follows from the seed.
+    pub fn plan(&self) -> Plan {
+        let deeds: Vec<Vec<Deed>> = (0..self.ranks).map(|rank| self.deeds_of(Rank(rank))).collect();
+        let mut due = vec![0; usize::from(self.ranks)];
+        for (from, deed) in
+            deeds.iter().enumerate().flat_map(|(from, d)| d.iter().map(move |d| (from, d)))
+        {
+            match *deed {
+                Deed::Unicast(to) => due[to.index()] += 1,
+                Deed::Multicast(0) => due.iter_mut().for_each(|due| *due += 1),
+                Deed::Multicast(group) => {
+                    self.groups[group - 1].iter().for_each(|member| due[member.index()] += 1);
+                }
+                _ => {}
+            }
+            if let Deed::Multicast(_) = deed {
+                due[from] -= 1;
+            }
+        }
+        Plan { deeds, due, groups: self.groups.clone(), most_bytes: self.most_bytes }
+    }
+
+    fn deeds_of(&self, rank: Rank) -> Vec<Deed> {
+        let mut random = Random::part(self.seed, u64::from(rank.0));
+        let member = |(_, group): &(usize, &Vec<Rank>)| group.contains(&rank);
+        let mut groups: Vec<usize> =
+            (1..).zip(&self.groups).filter(member).map(|(number, _)| number).collect();
+        if self.groups.is_empty() {
+            groups.push(0);
+        }
+        (0..self.deeds).map(|_| self.deed(&groups, &mut random)).collect()
+    }
+
+    fn deed(&self, groups: &[usize], random: &mut Random) -> Deed {
+        let Mix { unicasts, multicasts, fetch_adds, computations, polls } = self.mix;
+        let ranks = u64::from(self.ranks);
+        let any = |random: &mut Random| Rank(random.below(ranks) as u16);
+        let mut dice = random.below(unicasts + multicasts + fetch_adds + computations + polls);
+        let mut is = |often: u64| {
+            let yes = dice < often;
+            dice = dice.wrapping_sub(often);
+            yes
+        };
+        if is(multicasts) && !groups.is_empty() {
+            Deed::Multicast(*random.choose(groups))
+        } else if is(fetch_adds) {
+            Deed::FetchAdd(any(random), random.below(VARIABLES) as u16, 1 + random.below(9))
+        } else if is(computations) {
+            Deed::Compute(random.below(self.most_operations.max(1)))
+        } else if is(polls) {
+            Deed::Poll(1 + random.below(4))
+        } else {
+            Deed::Unicast(any(random))
+        }
+    }
+}
+
+impl Plan {
+    /// A judge of a run of this plan.
+    pub fn judge(&self) -> Judge {
+        let mut reference = Reference::new(self.deeds.len() as u16, self.most_bytes);
+        for members in &self.groups {
+            reference.create_group(members);
+        }
+        Judge::new(reference)
+    }
+
+    /// Packets that programs must be shown in all.
+    pub fn packets(&self) -> u64 {
+        self.due.iter().sum()
+    }
+
+    /// One rank's part. Returns when it has done all its deeds, all have left for good, and it has
+    /// been shown what it was due; or early, when the judge objects to anything. The rank must be
+    /// there, and poll, until all ranks are done: they may add to its variables.
+    ///
+    /// # Errors
+    /// What the packet layer says.
+    pub fn run(&self, packets: &Packets, judge: &Arc<Judge>) -> Result<(), Error> {
+        let rank = packets.rank();
+        let mut groups = vec![Group::ALL];
+        for members in &self.groups {
+            groups.push(packets.group(members)?);
+        }
+        let seen = Arc::new(Mutex::new(Seen::default()));
+        self.watch(packets, judge, &groups, &seen);
+        let forget = || drop(lock(&seen).kept.drain(..).collect::<Vec<_>>());
+        for deed in &self.deeds[rank.index()] {
+            // A rank that waits must not keep what others wait for.
+            forget();
+            if judge.objects() {
+                return Ok(());
+            }
+            act(packets, judge, &groups, *deed)?;
+        }
+        packets.wait(&mut || {
+            let progress = packets.poll()?;
+            forget();
+            let done = lock(&seen).shown == self.due[rank.index()] && packets.is_flushed();
+            Ok(match (done || judge.objects(), progress) {
+                (true, _) => Step::Done,
+                (false, true) => Step::Progress,
+                (false, false) => Step::Idle,
+            })
+        })
+    }
+
+    /// Shows every packet to the judge, and keeps every seventh for a while.
+    fn watch(
+        &self,
+        packets: &Packets,
+        judge: &Arc<Judge>,
+        groups: &[Group],
+        seen: &Arc<Mutex<Seen>>,
+    ) {
+        let (rank, judge, seen) = (packets.rank(), Arc::clone(judge), Arc::clone(seen));
+        let groups = groups.to_vec();
+        packets.on_packet(move |packet| {
+            let number = |group| groups.iter().position(|known| *known == group);
+            let stream = match packet.group().map(number) {
+                None => Stream::To(rank),
+                Some(group) => Stream::Group(group_id(group.unwrap_or(usize::MAX))),
+            };
+            judge.ask(|reference| reference.shows_bytes(rank, packet.source(), stream, &packet));
+            let mut seen = lock(&seen);
+            seen.shown += 1;
+            if seen.shown % 7 == 0 {
+                let kept = packet.keep();
+                seen.kept.extend(kept);
+            }
+        });
+    }
+}
+
+/// What a rank has seen.
+#[derive(Default)]
+struct Seen {
+    shown: u64,
+    kept: VecDeque<KeptPacket>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn act(packets: &Packets, judge: &Judge, groups: &[Group], deed: Deed) -> Result<(), Error> {
+    let rank = packets.rank();
+    match deed {
+        Deed::Unicast(to) => {
+            let mut packet = packets.packet()?;
+            packet.put(&sends(judge, rank, Stream::To(to)))?;
+            packet.unicast(to)
+        }
+        Deed::Multicast(group) => {
+            let mut packet = packets.packet()?;
+            packet.put(&sends(judge, rank, Stream::Group(group_id(group))))?;
+            packet.multicast(groups[group])
+        }
+        Deed::FetchAdd(home, index, amount) => {
+            judge.with(|reference| reference.asks(rank, home, index, amount));
+            let value = packets.fetch_and_add(Variable { home, index }, amount)?;
+            judge.ask(|reference| reference.answers(rank, value));
+            Ok(())
+        }
+        Deed::Compute(operations) => {
+            packets.work(operations);
+            Ok(())
+        }
+        Deed::Poll(often) => {
+            for _ in 0..often {
+                packets.poll()?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Tells the judge of a send at the moment of the send, and returns what the packet has to say.
+fn sends(judge: &Judge, origin: Rank, stream: Stream) -> Vec<u8> {
+    judge.with(|reference| {
+        let name = reference.sends(origin, stream);
+        reference.bytes(name)
+    })
+}
+
+fn group_id(number: usize) -> weft_model::packets::GroupId {
+    weft_model::packets::GroupId(u16::try_from(number).unwrap_or(u16::MAX))
+}

@@ -1,0 +1,48 @@
+//! Storms over real shared memory.
+#![allow(clippy::unwrap_used)]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, Ordering};
+use weft_packet::Rank;
+use weft_scenarios::{Mix, Storm, Verdict};
+use weft_threads::Job;
+
+fn storm(ranks: u16, seed: u64) -> Storm {
+    let most_bytes = 500;
+    let mix = Mix::default();
+    Storm { ranks, deeds: 400, most_bytes, groups: vec![], mix, most_operations: 1, seed }
+}
+
+fn assert_clean(storm: &Storm, job: &Job) {
+    let plan = storm.plan();
+    let judge = Arc::new(plan.judge());
+    let left = AtomicU16::new(storm.ranks);
+    job.packets(|packets| {
+        plan.run(&packets, &judge).unwrap();
+        // Others may still want to add to its variables.
+        left.fetch_sub(1, Ordering::Relaxed);
+        while left.load(Ordering::Relaxed) > 0 {
+            packets.poll().unwrap();
+            std::thread::yield_now();
+        }
+    });
+    assert_eq!(judge.verdict(), Verdict::Clean { packets: plan.packets() });
+}
+
+#[test]
+fn shared_memory_weathers_storms() {
+    for seed in 0..4 {
+        assert_clean(&storm(2 + seed as u16, seed), &Job::new(2 + seed as u16));
+        assert_clean(
+            &storm(2 + seed as u16, seed),
+            &Job { plain: true, ..Job::new(2 + seed as u16) },
+        );
+    }
+}
+
+#[test]
+fn groups_that_do_not_overlap_are_safe() {
+    let group = |members: [u16; 3]| members.map(Rank).to_vec();
+    let groups = vec![group([0, 2, 4]), group([5, 1, 3])];
+    assert_clean(&Storm { groups, ..storm(6, 9) }, &Job { plain: true, ..Job::new(6) });
+}

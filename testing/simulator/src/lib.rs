@@ -1,0 +1,36 @@
+//! Programs on simulated ranks, in virtual time: the code of applications, messaging, packets, nodes
+//! and protocols, unchanged, over [`weft_link_sim`].
+//!
+//! ```no_run
+//! use weft_simulator::{Options, Simulation};
+//!
+//! let report = Simulation::new(Options::new(64)?)?.run(|weft| weft.barrier());
+//! println!("{} ranks, {:?} of virtual time", report.outcomes.len(), report.virtual_time);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | module | what |
+//! |---|---|
+//! | `options` | how a simulation is set up, and what cannot be |
+//! | `simulation` | ranks, nodes and programs on a network |
+//! | `report` | what came of it |
+//!
+//! A rank's errors and panics are its outcome, never the simulator's. May use everything.
+
+#![forbid(unsafe_code)]
+
+mod options;
+mod report;
+mod simulation;
+
+pub use options::{Options, OptionsError};
+pub use report::{Outcome, Report, Statistics};
+pub use simulation::Simulation;
+
+// What users of a simulation need of the layers that it joins.
+pub use weft_link_sim::{
+    Ended, FaultError, Faults, Happened, Injected, Machine, MachineError, Observer, Partition,
+    Stuck, What,
+};
+pub use weft_node::{Preset, Settings, Shape};
+pub use weft_wire::{Header, Rank, Tag};

@@ -1,0 +1,126 @@
+//! How a simulation is set up.
+
+use std::time::Duration;
+use weft_link_sim::{FaultError, Faults, Machine, MachineError, Observer, Scheme};
+use weft_node::{Preset, Settings};
+
+/// How a simulation is set up.
+pub struct Options {
+    /// The protocols; says how many ranks there are.
+    pub settings: Settings,
+    /// What everything costs.
+    pub machine: Machine,
+    /// What goes wrong.
+    pub faults: Faults,
+    /// Fixes everything that is random.
+    pub seed: u64,
+    /// Ends the run at this virtual time.
+    pub limit: Duration,
+    /// The polling watchdog's delay; without one there are no interrupts.
+    pub interrupt_delay: Option<Duration>,
+    /// Stack of each rank's program. Pages that are not touched cost nothing.
+    pub stack_bytes: usize,
+    /// Events of each rank that are kept for [`crate::Report::last_events`].
+    pub keep_events: usize,
+    /// Sees every event as it happens.
+    pub observer: Option<Box<dyn Observer>>,
+}
+
+/// Why a simulation cannot be.
+#[derive(Debug, thiserror::Error)]
+pub enum OptionsError {
+    /// Ranks, windows or stacks that cannot be.
+    #[error("{what} cannot be {value}: {why}")]
+    Value {
+        /// Which option.
+        what: &'static str,
+        /// What was asked for.
+        value: u64,
+        /// Why not.
+        why: &'static str,
+    },
+    /// A careful preset on a network that loses packets.
+    #[error(
+        "the preset {0} is for networks that lose nothing: take a retransmitting one, such as \
+         irx-imc, or leave the faults out"
+    )]
+    Careful(Preset),
+    /// Faults that cannot be.
+    #[error(transparent)]
+    Faults(#[from] FaultError),
+    /// A machine description that is none.
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+    /// No memory for stacks.
+    #[error("no memory for the stacks of {ranks} ranks: {error}")]
+    Memory {
+        /// Ranks in the job.
+        ranks: u16,
+        /// What the system said.
+        error: std::io::Error,
+    },
+}
+
+impl Options {
+    /// `ranks` ranks of the thesis's cluster, the default preset, nothing wrong.
+    ///
+    /// # Errors
+    /// [`OptionsError`].
+    pub fn new(ranks: u16) -> Result<Self, OptionsError> {
+        Ok(Self::on(Machine::myrinet()?, ranks))
+    }
+
+    /// `ranks` ranks of `machine`, with windows and delays as it says.
+    pub fn on(machine: Machine, ranks: u16) -> Self {
+        let timers = machine.timers;
+        let settings = Settings {
+            receive_buffers: machine.pools.ni_receive_buffers,
+            retransmit_after: timers.retransmit_after_ns,
+            acknowledge_after: timers.acknowledge_after_ns,
+            ..Settings::new(ranks, machine.window_packets(ranks))
+        };
+        Options {
+            settings,
+            faults: Faults::default(),
+            seed: 1,
+            limit: Duration::MAX,
+            interrupt_delay: Some(Duration::from_nanos(timers.interrupt_delay_ns)),
+            stack_bytes: 256 << 10,
+            keep_events: 0,
+            observer: None,
+            machine,
+        }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), OptionsError> {
+        let Settings { ranks, window_packets, preset, .. } = self.settings;
+        let value = |what, value, why| Err(OptionsError::Value { what, value, why });
+        if ranks == 0 || ranks == u16::MAX {
+            return value("ranks", ranks.into(), "a job has 1 to 65,534");
+        }
+        if window_packets == 0 {
+            return value("the window", 0, "a sender needs one credit at least");
+        }
+        if self.stack_bytes < 16 << 10 {
+            return value(
+                "a stack",
+                self.stack_bytes as u64,
+                "no program fits on less than 16 KiB",
+            );
+        }
+        self.faults.check(ranks)?;
+        if !preset.retransmits() && !self.faults.is_reliable() {
+            return Err(OptionsError::Careful(preset));
+        }
+        Ok(())
+    }
+
+    /// The machine as it runs the preset.
+    pub(crate) fn machine_for_preset(&self) -> Machine {
+        self.machine.for_scheme(match self.settings.preset {
+            Preset::NrxImc | Preset::NrxHmc => Scheme::Nrx,
+            Preset::IrxImc | Preset::IrxHmc => Scheme::Irx,
+            Preset::HrxHmc | Preset::HrxImc => Scheme::Hrx,
+        })
+    }
+}

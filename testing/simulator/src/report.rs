@@ -1,0 +1,90 @@
+//! What came of a simulation.
+
+use std::time::Duration;
+use weft_link_sim::{Ended, Happened, Injected};
+use weft_wire::Rank;
+
+pub use weft_node::Statistics;
+
+/// How a rank ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome<T> {
+    /// Its program returned this.
+    Returned(T),
+    /// Its program, or joining or leaving the job, failed and said this.
+    Failed(String),
+    /// Its program panicked and said this.
+    Panicked(String),
+    /// It was crashed on purpose.
+    Crashed,
+    /// It had not ended when the simulation had to.
+    Unfinished,
+}
+
+impl<T> Outcome<T> {
+    /// What the program returned, if it did.
+    pub fn returned(&self) -> Option<&T> {
+        match self {
+            Outcome::Returned(value) => Some(value),
+            _ => None,
+        }
+    }
+}
+
+/// What came of a simulation.
+#[derive(Clone, Debug)]
+pub struct Report<T> {
+    /// How the run as a whole ended.
+    pub ended: Ended,
+    /// How each rank did.
+    pub outcomes: Vec<Outcome<T>>,
+    /// The time that passed in the simulation.
+    pub virtual_time: Duration,
+    /// What each rank's node counted.
+    pub statistics: Vec<Statistics>,
+    /// Stands for everything that happened.
+    pub trace_hash: u64,
+    /// How many events that was.
+    pub events: u64,
+    /// What went wrong on purpose.
+    pub injected: Injected,
+    /// The last events of each rank, oldest first; as many as the options asked for.
+    pub last_events: Vec<Vec<Happened>>,
+    /// Memory that each rank took, program and stack included: what the process grew by from before
+    /// the ranks were made to their end. Not part of what a seed fixes.
+    pub bytes_per_rank: u64,
+}
+
+impl<T> Report<T> {
+    /// Whether all ranks returned.
+    pub fn is_success(&self) -> bool {
+        self.ended == Ended::Finished && self.outcomes.iter().all(|o| o.returned().is_some())
+    }
+
+    /// What the ranks returned, in order.
+    ///
+    /// # Errors
+    /// The first rank that did not, with its outcome, or how the run ended.
+    pub fn into_values(self) -> Result<Vec<T>, String> {
+        let ended = format!("{:?}", self.ended);
+        let value = |(rank, outcome)| match outcome {
+            Outcome::Returned(value) => Ok(value),
+            Outcome::Failed(what) => Err(format!("rank {rank} failed: {what}")),
+            Outcome::Panicked(what) => Err(format!("rank {rank} panicked: {what}")),
+            Outcome::Crashed => Err(format!("rank {rank} was crashed")),
+            Outcome::Unfinished => Err(format!("rank {rank} did not end: {ended}")),
+        };
+        self.outcomes.into_iter().enumerate().map(value).collect()
+    }
+
+    /// Data packets transmitted by all ranks.
+    pub fn packets(&self) -> u64 {
+        self.statistics.iter().map(|statistics| statistics.protocol.packets_sent).sum()
+    }
+
+    /// The last events of `rank`, a line each, in words.
+    pub fn explain(&self, rank: Rank) -> String {
+        let events = self.last_events.get(rank.index());
+        events.into_iter().flatten().map(|happened| format!("{happened}\n")).collect()
+    }
+}

@@ -1,0 +1,164 @@
+//! Ranks, nodes and programs on a simulated network.
+
+use crate::options::{Options, OptionsError};
+use crate::report::{Outcome, Report};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use weft::{Guard, Packets, Place, Rank, Weft};
+use weft_link_sim::{Network, Processor, RankEnd, Setup, Sim};
+use weft_node::{AnyNode, Link, Node, WaitPolicy};
+
+/// A job of simulated ranks, ready to run one program.
+pub struct Simulation {
+    // Before the nodes: its drop unwinds the programs, which use them.
+    network: Network,
+    nodes: Vec<Arc<Node<Sim>>>,
+    processors: Vec<Processor>,
+    resident_before: u64,
+}
+
+impl Simulation {
+    /// The ranks that `options` ask for.
+    ///
+    /// # Errors
+    /// [`OptionsError`]: options that cannot be.
+    pub fn new(options: Options) -> Result<Self, OptionsError> {
+        options.check()?;
+        let resident_before = resident_bytes();
+        let settings = options.settings;
+        let machine = options.machine_for_preset();
+        let mut network = Network::new(Setup {
+            seed: options.seed,
+            limit: options.limit,
+            keep_events: options.keep_events,
+            observer: options.observer,
+            stack_bytes: options.stack_bytes,
+            faults: options.faults,
+            ..Setup::new(machine, settings.ranks)
+        })
+        .map_err(|error| OptionsError::Memory { ranks: settings.ranks, error })?;
+        let (mut nodes, mut processors) = (Vec::new(), Vec::new());
+        for rank in (0..settings.ranks).map(Rank) {
+            let link = network.link(rank);
+            processors.push(link.clock());
+            let node = Arc::new(Node::new(rank, settings, link, WaitPolicy::SLEEP));
+            if let Some(delay) = options.interrupt_delay {
+                node.watch(delay);
+            }
+            network.attach(rank, Arc::clone(&node) as Arc<_>);
+            nodes.push(node);
+        }
+        Ok(Simulation { network, nodes, processors, resident_before })
+    }
+
+    /// Joins every rank to the job, runs `program` on it, and leaves when it returns, as
+    /// [`weft::run`] does for a process.
+    pub fn run<O: weft::Outcome + 'static>(
+        self,
+        program: impl Fn(Weft) -> O + 'static,
+    ) -> Report<()> {
+        self.run_joined(move |weft| match program(weft).error() {
+            None => Ok(()),
+            Some(error) => Err(error),
+        })
+    }
+
+    /// As [`Self::run`], for programs that return something.
+    pub fn run_joined<T: 'static>(
+        self,
+        program: impl Fn(Weft) -> Result<T, String> + 'static,
+    ) -> Report<T> {
+        self.run_ranks(move |packets, processor| {
+            let place = Simulated { processor };
+            let weft = Weft::assemble(packets, Box::new(place)).map_err(|e| e.to_string())?;
+            let value = program(weft.clone())?;
+            weft.leave().map_err(|error| error.to_string())?;
+            Ok(value)
+        })
+    }
+
+    /// Runs `program` on the packet interface of every rank. An interrupt polls.
+    pub fn run_packets<T: 'static, E: std::fmt::Display>(
+        self,
+        program: impl Fn(Packets) -> Result<T, E> + 'static,
+    ) -> Report<T> {
+        self.run_ranks(move |packets, processor| {
+            let polled = packets.clone();
+            let _guard = processor.on_interrupt(move || while matches!(polled.poll(), Ok(true)) {});
+            program(packets).map_err(|error| error.to_string())
+        })
+    }
+
+    fn run_ranks<T: 'static>(
+        mut self,
+        program: impl Fn(Packets, Processor) -> Result<T, String> + 'static,
+    ) -> Report<T> {
+        let returned: Returned<T> = Rc::new(RefCell::new(BTreeMap::new()));
+        let program = Rc::new(program);
+        for (node, processor) in self.nodes.iter().zip(&self.processors) {
+            let rank = node.local();
+            let (packets, processor) =
+                (Packets::new(Arc::clone(node) as Arc<_>), processor.clone());
+            let (program, returned) = (Rc::clone(&program), Rc::clone(&returned));
+            self.network.spawn(rank, move || {
+                let outcome = program(packets, processor);
+                let well = outcome.is_ok();
+                returned.borrow_mut().insert(rank, outcome);
+                well
+            });
+        }
+        let ended = self.network.run();
+        let grown = resident_bytes().saturating_sub(self.resident_before);
+        let (trace_hash, events) = self.network.trace_hash();
+        let ranks = || self.nodes.iter().map(|node| node.local());
+        let outcome = |rank| match (self.network.end_of(rank), returned.borrow_mut().remove(&rank))
+        {
+            (RankEnd::Panicked(what), _) => Outcome::Panicked(what.clone()),
+            (RankEnd::Crashed, _) => Outcome::Crashed,
+            (_, Some(Ok(value))) => Outcome::Returned(value),
+            (_, Some(Err(what))) => Outcome::Failed(what),
+            (_, None) => Outcome::Unfinished,
+        };
+        Report {
+            ended,
+            outcomes: ranks().map(outcome).collect(),
+            virtual_time: self.network.now(),
+            statistics: self.nodes.iter().map(|node| node.statistics()).collect(),
+            trace_hash,
+            events,
+            injected: self.network.injected(),
+            last_events: ranks().map(|rank| self.network.last_events(rank)).collect(),
+            bytes_per_rank: grown / self.nodes.len() as u64,
+        }
+    }
+}
+
+/// What programs returned, until the report takes it.
+type Returned<T> = Rc<RefCell<BTreeMap<Rank, Result<T, String>>>>;
+
+/// The place of a simulated rank: nobody to tell, and interrupts from the virtual processor.
+struct Simulated {
+    processor: Processor,
+}
+
+impl Place for Simulated {
+    fn begin(&self, interrupt: Box<dyn FnMut() + Send>) -> weft::Result<Guard> {
+        Ok(Box::new(self.processor.on_interrupt(interrupt)))
+    }
+
+    fn leave(&self) -> weft::Result<()> {
+        Ok(())
+    }
+
+    fn end_if_lost(&self) {}
+}
+
+/// The memory that this process has in use.
+fn resident_bytes() -> u64 {
+    let pages = std::fs::read_to_string("/proc/self/statm").ok().and_then(|text| {
+        text.split_whitespace().nth(1).and_then(|resident| resident.parse::<u64>().ok())
+    });
+    pages.unwrap_or(0) * rustix::param::page_size() as u64
+}
