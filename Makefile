@@ -9,7 +9,7 @@ help:
 	@echo 'make demo    set up what is missing, build, and run the main example on 4 ranks'
 	@echo 'make test    set up what is missing, and run every test'
 	@echo 'make bench   measure this machine: each figure beside its floor (leave it alone meanwhile)'
-	@echo 'make soak    the long tests: ranks killed 200 times, races run a hundred times'
+	@echo 'make soak    the long tests: ranks killed 200 times, all states of larger worlds, races run a hundred times'
 	@echo 'make setup   only set up what is missing'
 
 setup:
@@ -42,6 +42,7 @@ bench: build
 
 soak: setup
 	WEFT_LOSS_RUNS=200 $(CARGO) test --locked --release --package weft-cli --test loss -- --nocapture
+	$(CARGO) test --locked --release --package weft-world -- --ignored
 	@for run in $$(seq 100); do \
 	    $(CARGO) test --locked --release --quiet --package weft-packet --package weft-messaging \
 	        --package weft-link-conformance --package weft-node >target/soak.log 2>&1 || { cat target/soak.log; exit 1; }; \
