@@ -3,13 +3,21 @@
 CARGO := cargo
 RELEASE := target/release
 
-.PHONY: help setup build demo test bench soak clean
+# How long `make fuzz` runs each target, and which targets: all of them unless some are named.
+FUZZ_SECONDS := 60
+FUZZ_TARGETS := $(patsubst testing/fuzz/corpus/%,%,$(sort $(wildcard testing/fuzz/corpus/*)))
+FUZZ_FOLDERS := --fuzz-dir testing/fuzz/cargo-fuzz --target-dir target/fuzz
+
+.PHONY: help setup build demo test bench soak fuzz fuzz-keep clean
+.PHONY: help setup build demo test bench paper soak clean
 
 help:
 	@echo 'make demo    set up what is missing, build, and run the main example on 4 ranks'
 	@echo 'make test    set up what is missing, and run every test'
 	@echo 'make bench   measure this machine: each figure beside its floor (leave it alone meanwhile)'
+	@echo 'make paper   measure the tables and figures of the papers again, in the simulator; writes docs/paper'
 	@echo 'make soak    the long tests: ranks killed 200 times, all states of larger worlds, races run a hundred times'
+	@echo 'make fuzz    everything that reads foreign bytes, fed with what libFuzzer makes up (nightly compiler)'
 	@echo 'make setup   only set up what is missing'
 
 setup:
@@ -37,8 +45,12 @@ bench: build
 	@$(RELEASE)/weft bench fetch-add
 	@$(RELEASE)/weft bench multicast
 	@$(RELEASE)/weft bench barrier
+	@$(RELEASE)/weft bench loggp
 	@$(RELEASE)/weft bench poll -n 2
 	@$(RELEASE)/weft bench poll -n 64
+
+paper: setup
+	@$(CARGO) run --locked --release --quiet --package weft-paper
 
 soak: setup
 	WEFT_LOSS_RUNS=200 $(CARGO) test --locked --release --package weft-cli --test loss -- --nocapture
@@ -48,6 +60,28 @@ soak: setup
 	        --package weft-link-conformance --package weft-node >target/soak.log 2>&1 || { cat target/soak.log; exit 1; }; \
 	    printf '\rraces: run %d of 100' $$run; \
 	done; echo
+
+# What is new goes into target/fuzz-corpus; docs/internals/fuzzing.md says what to do with it.
+fuzz: setup
+	@$(CARGO) +nightly --version >/dev/null 2>&1 || \
+	    { echo 'fuzzing needs the nightly compiler: rustup toolchain install nightly' >&2; exit 1; }
+	@$(CARGO) fuzz --version >/dev/null 2>&1 || \
+	    { echo 'fuzzing needs cargo-fuzz: cargo install cargo-fuzz' >&2; exit 1; }
+	$(CARGO) +nightly fuzz build $(FUZZ_FOLDERS)
+	@set -e; for target in $(FUZZ_TARGETS); do \
+	    echo "fuzz: $$target for $(FUZZ_SECONDS) s"; \
+	    mkdir -p target/fuzz-corpus/$$target; \
+	    $(CARGO) +nightly fuzz run $(FUZZ_FOLDERS) $$target target/fuzz-corpus/$$target \
+	        testing/fuzz/corpus/$$target -- -max_total_time=$(FUZZ_SECONDS) -timeout=10 -max_len=2048 -verbosity=0; \
+	done
+
+# Adds to the corpus what reaches code that nothing there reaches; deletes nothing.
+fuzz-keep:
+	@set -e; for target in $(FUZZ_TARGETS); do \
+	    mkdir -p target/fuzz-corpus/$$target; \
+	    $(CARGO) +nightly fuzz run $(FUZZ_FOLDERS) $$target testing/fuzz/corpus/$$target \
+	        target/fuzz-corpus/$$target -- -set_cover_merge=1 -use_counters=0 -verbosity=0; \
+	done
 
 clean:
 	$(CARGO) clean

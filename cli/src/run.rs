@@ -26,7 +26,7 @@ pub struct Arguments {
     /// The protocol: who retransmits, who forwards multicasts [nrx-imc or nrx-hmc]
     #[arg(long, value_name = "NAME", default_value_t, value_parser = preset)]
     preset: Preset,
-    /// The shape of multicast trees [flat, binary, binomial or chain; default: the link's best]
+    /// The shape of multicast trees [flat, binary, binomial, chain or relay; default: the link's best]
     #[arg(long, value_name = "SHAPE")]
     tree: Option<Shape>,
     /// How long an arrival waits for the program to poll before it is interrupted

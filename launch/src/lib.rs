@@ -19,6 +19,8 @@
 #![deny(unsafe_code)]
 
 mod channel;
+#[doc(hidden)]
+pub mod fuzzing;
 mod job;
 mod member;
 mod messages;

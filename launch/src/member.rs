@@ -18,7 +18,7 @@ use weft_link_shm::Settings;
 mod inherited;
 
 pub use inherited::InheritError;
-pub(crate) use inherited::JOB;
+pub(crate) use inherited::{JOB, parses_as_job_variable};
 
 /// The exit status of a rank that ends because another one was lost: a victim, never the cause.
 pub const PEER_LOST: u8 = 77;

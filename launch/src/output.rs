@@ -13,7 +13,7 @@ use weft_wire::Rank;
 
 use crate::words::LastWords;
 
-mod pieces;
+pub(crate) mod pieces;
 mod sink;
 
 use pieces::Pieces;

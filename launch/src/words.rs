@@ -3,7 +3,7 @@
 pub use weft_link::bell::signal_name;
 
 /// Characters of the longest last words that are shown.
-const WORDS_CHARS_MAX: usize = 300;
+pub(crate) const WORDS_CHARS_MAX: usize = 300;
 
 /// Remembers the last line worth repeating.
 ///
@@ -28,8 +28,9 @@ impl LastWords {
     /// Takes the place of what was said before, unless `line` says nothing.
     pub fn say(&mut self, line: &[u8]) {
         let text = String::from_utf8_lossy(line);
-        let plain: String = text.trim_end().chars().filter(|char| !char.is_control()).collect();
-        if plain.is_empty() || self.panicking == Panicking::Said && belongs_to_panic(&plain) {
+        let plain: String = text.chars().filter(|char| !char.is_control()).collect();
+        let plain = plain.trim_end();
+        if plain.is_empty() || self.panicking == Panicking::Said && belongs_to_panic(plain) {
             return;
         }
         self.panicking = match self.panicking {

@@ -5,7 +5,7 @@
 
 use crate::error::{Error, Result};
 use crate::format::{Kind, PacketHeader, port_number};
-use crate::message::{Body, Message};
+use crate::message::{Announced, Body, Message};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Weak};
@@ -14,6 +14,10 @@ use weft_packet::{KeptPacket, Packet, Packets, Rank, Step};
 
 /// Bytes of messages that are copied out of link memory at most, to keep senders going.
 const COPY_LIMIT_BYTES: usize = 64 << 20;
+
+/// Messages of one sender that have begun and not ended, at most. A sender has one for each send
+/// that is under way: one a thread, and one for each handler that runs in the middle of another.
+const UNFINISHED_LIMIT: usize = 4096;
 
 /// A function for the messages of one port.
 pub(crate) type Handler = Box<dyn FnMut(Message) + Send>;
@@ -48,20 +52,34 @@ struct State {
     /// Messages whose last packet has not arrived, by sender and the sender's number.
     arriving: BTreeMap<(Rank, u32), Arriving>,
     next_message: u32,
-    /// Packets kept in link memory, by sender, where there are any.
-    kept: BTreeMap<Rank, usize>,
+    /// How many of those are not all here, by sender.
+    unfinished: Tally,
+    /// Packets kept in link memory, by sender.
+    kept: Tally,
+    /// What packets cost that were copied out: [`copy_cost`].
     copied_bytes: usize,
     failure: Option<Error>,
     statistics: Statistics,
 }
 
-impl State {
-    /// A packet of `from` is no longer kept.
-    fn forget_kept(&mut self, from: Rank) {
-        if let Entry::Occupied(mut kept) = self.kept.entry(from) {
-            *kept.get_mut() -= 1;
-            if *kept.get() == 0 {
-                kept.remove();
+/// Counts by rank, with nothing for ranks of which there is nothing.
+#[derive(Default)]
+struct Tally(BTreeMap<Rank, usize>);
+
+impl Tally {
+    fn of(&self, rank: Rank) -> usize {
+        self.0.get(&rank).copied().unwrap_or(0)
+    }
+
+    fn add(&mut self, rank: Rank) {
+        *self.0.entry(rank).or_default() += 1;
+    }
+
+    fn subtract(&mut self, rank: Rank) {
+        if let Entry::Occupied(mut count) = self.0.entry(rank) {
+            *count.get_mut() -= 1;
+            if *count.get() == 0 {
+                count.remove();
             }
         }
     }
@@ -74,7 +92,7 @@ struct PortState {
     /// Its handler, if it has one and it is not running.
     handler: Option<Handler>,
     has_handler: bool,
-    queue: VecDeque<Message>,
+    queue: VecDeque<Announced>,
 }
 
 /// A message of which packets are still to come, or wait for its reader.
@@ -87,9 +105,10 @@ struct Arriving {
 }
 
 impl Arriving {
-    /// Whether a packet of `bytes` bytes after `before` others is the next one.
+    /// Whether a packet of `bytes` bytes after `before` others is the next one. None is empty: a
+    /// peer could send any number of those without ever getting further.
     fn expects(&self, before: u64, bytes: u64) -> bool {
-        self.arrived == before && bytes <= self.length - self.arrived
+        self.arrived == before && (1..=self.length - self.arrived).contains(&bytes)
     }
 
     /// Whether nothing is to come, and nothing left to be read.
@@ -212,7 +231,15 @@ impl Engine {
     pub(crate) fn remove_port(&self, number: u32) {
         let removed = self.state.enter().ports.remove(&number);
         // Its messages go outside the lock: dropping them enters it.
-        drop(removed);
+        removed.into_iter().flat_map(|port| port.queue).for_each(|announced| {
+            drop(self.open(announced));
+        });
+    }
+
+    /// Makes a message of what has waited at a port. Messages hold the engine, so what waits in the
+    /// engine cannot be one: it would keep itself and the node for ever.
+    fn open(&self, announced: Announced) -> Option<Message> {
+        Some(Message::new(self.this.upgrade()?, announced))
     }
 
     pub(crate) fn next_message_number(&self) -> u32 {
@@ -228,7 +255,9 @@ impl Engine {
         if let Some(failure) = &state.failure {
             return Err(failure.clone());
         }
-        Ok(state.ports.get_mut(&number).and_then(|port| port.queue.pop_front()))
+        let announced = state.ports.get_mut(&number).and_then(|port| port.queue.pop_front());
+        drop(state);
+        Ok(announced.and_then(|announced| self.open(announced)))
     }
 
     /// The next part of an arriving message, if it is there.
@@ -249,8 +278,8 @@ impl Engine {
     pub(crate) fn give_back(&self, from: Rank, part: Part) {
         let mut state = self.state.enter();
         match &part {
-            Part::Kept(..) => state.forget_kept(from),
-            Part::Copied(bytes, _) => state.copied_bytes -= bytes.len(),
+            Part::Kept(..) => state.kept.subtract(from),
+            Part::Copied(bytes, _) => state.copied_bytes -= copy_cost(bytes),
         }
         drop(state);
         drop(part);
@@ -286,17 +315,16 @@ impl Engine {
 
     fn first(&self, packet: Packet<'_>, header: &PacketHeader, bytes: u64) {
         let from = packet.source();
-        if bytes > header.bytes {
-            self.fail(Error::Stray { from });
-            return;
-        }
-        let Some(engine) = self.this.upgrade() else { return };
-        let part = self.keep(packet);
         let length = header.bytes;
+        if let Err(error) = self.check_first(from, header, bytes) {
+            return self.fail(error);
+        }
         let body = Body { from, number: header.message, length };
-        let message = Message::new(engine, body, part, usize::from(header.header_bytes));
+        let header_bytes = usize::from(header.header_bytes);
+        let message = Announced { body, first: self.keep(packet), header_bytes };
         let mut state = self.state.enter();
         if bytes < length {
+            state.unfinished.add(from);
             let parts = Some(VecDeque::new());
             state
                 .arriving
@@ -311,13 +339,30 @@ impl Engine {
         }
     }
 
+    /// Whether a message may begin so: it has no more bytes than it says, and neither its number nor
+    /// its sender is taken up by messages that have not ended.
+    fn check_first(&self, from: Rank, header: &PacketHeader, bytes: u64) -> Result<()> {
+        let state = self.state.enter();
+        let taken = state.arriving.contains_key(&(from, header.message));
+        if bytes > header.bytes || taken {
+            return Err(Error::Stray { from });
+        }
+        if bytes < header.bytes && state.unfinished.of(from) >= UNFINISHED_LIMIT {
+            return Err(Error::Unfinished { from, limit: UNFINISHED_LIMIT });
+        }
+        Ok(())
+    }
+
     fn next(&self, packet: Packet<'_>, header: &PacketHeader, bytes: u64) {
         let from = packet.source();
         let key = (from, header.message);
-        let wanted = match self.state.enter().arriving.get(&key) {
-            Some(message) if message.expects(header.bytes, bytes) => message.parts.is_some(),
-            _ => return self.fail(Error::Stray { from }),
+        let wanted = {
+            let state = self.state.enter();
+            let message = state.arriving.get(&key);
+            let expected = message.filter(|message| message.expects(header.bytes, bytes));
+            expected.map(|message| message.parts.is_some())
         };
+        let Some(wanted) = wanted else { return self.fail(Error::Stray { from }) };
         let part = wanted.then(|| self.keep(packet));
         // Upcalls run one at a time, so nobody but the reader was here meanwhile; and it has not
         // seen the message complete, because what has arrived is counted together with the part.
@@ -331,8 +376,12 @@ impl Engine {
             }
             (_, part) => part,
         };
+        let finished = message.arrived == message.length;
         if message.is_done() {
             state.arriving.remove(&key);
+        }
+        if finished {
+            state.unfinished.subtract(from);
         }
         drop(state);
         if let Some(part) = unread {
@@ -346,13 +395,13 @@ impl Engine {
     fn keep(&self, packet: Packet<'_>) -> Part {
         let from = packet.source();
         let mut state = self.state.enter();
-        let crowded = state.kept.get(&from).is_some_and(|&kept| kept >= self.keep_at_most);
+        let crowded = state.kept.of(from) >= self.keep_at_most;
         if crowded && state.copied_bytes < COPY_LIMIT_BYTES {
-            state.copied_bytes += packet.len();
+            state.copied_bytes += copy_cost(&packet);
             state.statistics.packets_copied_out += 1;
             return Part::Copied(packet[..].into(), 0);
         }
-        *state.kept.entry(from).or_default() += 1;
+        state.kept.add(from);
         drop(state);
         match packet.keep() {
             Some(kept) => Part::Kept(kept, 0),
@@ -380,7 +429,9 @@ impl Engine {
                 continue;
             };
             drop(state);
-            handler(message);
+            if let Some(message) = self.open(message) {
+                handler(message);
+            }
             any = true;
             let mut state = self.state.enter();
             let Some(port) = state.ports.get_mut(&number) else { continue };
@@ -390,4 +441,9 @@ impl Engine {
             }
         }
     }
+}
+
+/// What a copy of `packet` costs: its bytes, and no less than the message that it may begin.
+fn copy_cost(packet: &[u8]) -> usize {
+    packet.len() + size_of::<Message>()
 }

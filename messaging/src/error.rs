@@ -38,6 +38,14 @@ pub enum Error {
         /// Who sent it.
         from: Rank,
     },
+    /// A peer that begins message after message and ends none.
+    #[error("rank {from} has begun {limit} messages and ended none of them")]
+    Unfinished {
+        /// Who sends them.
+        from: Rank,
+        /// How many there may be.
+        limit: usize,
+    },
     /// Headers that take more room than a packet has.
     #[error("{size} bytes of headers do not fit into a packet; there is room for {max}")]
     Headers {

@@ -73,7 +73,11 @@ impl PacketHeader {
                 _ => return None,
             },
         };
-        (usize::from(header.header_bytes) <= rest.len()).then_some((header, rest))
+        let headers_fit = match header.kind {
+            Kind::First => usize::from(header.header_bytes) <= rest.len(),
+            Kind::Next => header.header_bytes == 0,
+        };
+        headers_fit.then_some((header, rest))
     }
 }
 

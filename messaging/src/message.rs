@@ -7,12 +7,22 @@ use crate::{Error, Result};
 use std::sync::Arc;
 use weft_packet::Rank;
 
+/// Bytes that a reader makes room for before they have arrived.
+const READ_AHEAD_BYTES: usize = 1 << 20;
+
 /// What is known of a message from its first packet.
 #[derive(Clone, Copy)]
 pub(crate) struct Body {
     pub from: Rank,
     pub number: u32,
     pub length: u64,
+}
+
+/// A message that nobody has taken yet: its first packet, and so many bytes of headers in it.
+pub(crate) struct Announced {
+    pub body: Body,
+    pub first: Part,
+    pub header_bytes: usize,
 }
 
 /// A message that arrives: bytes that can be read once, in order, while later ones are still on
@@ -26,7 +36,8 @@ pub struct Message {
 }
 
 impl Message {
-    pub(crate) fn new(engine: Arc<Engine>, body: Body, first: Part, header_bytes: usize) -> Self {
+    pub(crate) fn new(engine: Arc<Engine>, announced: Announced) -> Self {
+        let Announced { body, first, header_bytes } = announced;
         let packet = first.bytes();
         let headers = HeaderStack::from_bytes(&packet[format::SIZE..][..header_bytes]);
         let current = Some(first.skip(format::SIZE + header_bytes));
@@ -114,7 +125,8 @@ impl Message {
     /// # Errors
     /// As [`Self::read_exact`].
     pub fn read_to_vec(&mut self) -> Result<Vec<u8>> {
-        let mut bytes = Vec::with_capacity(self.remaining());
+        // Room for what a peer announces is made as it arrives: it may announce anything.
+        let mut bytes = Vec::with_capacity(self.remaining().min(READ_AHEAD_BYTES));
         while self.remaining() > 0 {
             let chunk = self.chunk()?;
             bytes.extend_from_slice(chunk);

@@ -36,9 +36,13 @@ pub(crate) struct Apart {
     pub deferred: VecDeque<Deferred<Buffer>>,
     /// How many of these the host has handled and not accounted for.
     pub handled: u32,
+    /// Sizes of the packets that the host has passed on and not accounted for.
+    pub reinjected_bytes: Vec<u16>,
     /// Packets that the host has been shown so far.
     shown: u64,
     watchdog: Option<Watchdog>,
+    /// Whether the host waits, whatever for.
+    pub host_waits: bool,
     /// Whether the host waits until nothing is left to send.
     pub flushing: bool,
     /// What a peer did wrong, for the host to hear of.
@@ -111,7 +115,7 @@ impl Apart {
         link.requested();
     }
 
-    /// Frees a buffer of the host, after whatever the NI still has to transmit.
+    /// Frees a buffer, after whatever the NI still has to transmit for the host.
     pub fn free<L: Link>(&mut self, buffer: Buffer, link: &mut L) {
         if self.transmissions > 0 {
             self.request(Request::Free(buffer), link);
@@ -120,6 +124,25 @@ impl Apart {
         link.free(buffer);
         if !self.waiting.is_empty() {
             self.request(Request::Room, link);
+        }
+    }
+
+    /// Puts a packet on the wire, after those that the host has queued for the same rank: what was
+    /// numbered first must leave first.
+    pub fn transmit<L: Link>(
+        &mut self,
+        to: Rank,
+        header: &Header,
+        payload: Payload,
+        side: Side,
+        link: &mut L,
+    ) {
+        let is_for = |request: &Request| matches!(request, Request::Transmit { to: other, .. } if *other == to);
+        let waits = self.transmissions > 0 && self.requests.iter().any(is_for);
+        if side == Side::Host || waits {
+            self.request(Request::Transmit { to, header: *header, payload }, link);
+        } else {
+            link.transmit(to, header, payload);
         }
     }
 
@@ -149,16 +172,8 @@ impl<L: Link> Inner<L> {
 
     /// Processes one event at the NI. Says whether the host should look.
     fn step(&mut self, event: NiEvent, now: Nanoseconds) -> Result<bool> {
-        let seen = (self.apart.shown, self.fetched);
-        match (self.ni.keeps_time(), self.protocol_at_host()) {
-            (false, _) => {}
-            // The timers are the host's, but what the NI sends starts them.
-            (true, true) => self.ni.tell_time(now),
-            (true, false) => {
-                let (ni, mut out) = self.split(Side::Ni);
-                ni.advance(now, &mut out);
-            }
-        }
+        let seen = (self.apart.shown, self.fetched, self.host_deadline());
+        self.tell_time(now, Side::Ni);
         match event {
             NiEvent::Request => self.serve_request(),
             NiEvent::Received => drop(self.receive_at(Side::Ni)?),
@@ -167,7 +182,15 @@ impl<L: Link> Inner<L> {
         }
         let flushed = self.apart.flushing && self.is_flushed();
         self.apart.flushing &= !flushed;
-        Ok(flushed || seen != (self.apart.shown, self.fetched))
+        Ok(flushed || seen != (self.apart.shown, self.fetched, self.host_deadline()))
+    }
+
+    /// When the host's own protocol has to look at the time again.
+    pub fn host_deadline(&self) -> Option<Nanoseconds> {
+        if !self.protocol_at_host() {
+            return None;
+        }
+        self.ni.next_deadline().map(|(deadline, _)| deadline)
     }
 
     fn serve_request(&mut self) {
@@ -232,10 +255,19 @@ impl<L: Link> Inner<L> {
         Ok(true)
     }
 
-    /// Tells the host's protocol the time.
-    pub fn advance_at_host(&mut self, now: Nanoseconds) {
-        let (ni, mut out) = self.split(Side::Host);
-        ni.advance(now, &mut out);
+    /// Tells the protocol the time, if it wants to know. Its timers run out on the side that runs the
+    /// protocol.
+    pub fn tell_time(&mut self, now: Nanoseconds, side: Side) {
+        if !self.ni.keeps_time() {
+            return;
+        }
+        let owner = if self.protocol_at_host() { Side::Host } else { Side::Ni };
+        if side == owner {
+            let (ni, mut out) = self.split(side);
+            ni.advance(now, &mut out);
+        } else {
+            self.ni.tell_time(now);
+        }
     }
 
     /// Lets the polling watchdog look, if its time has come. Says whether to interrupt the host.
@@ -247,6 +279,8 @@ impl<L: Link> Inner<L> {
         }
         let left = (self.pending.len() + apart.deferred.len()) as u64;
         let packets_processed = apart.shown.saturating_sub(left);
+        // A host that waits has been woken, and leaves what it does not want now.
+        let interrupts_disabled = interrupts_disabled || apart.host_waits;
         let host = HostStatus { packets_processed, interrupts_disabled };
         watchdog.timeout(now, apart.shown, host) == Verdict::Interrupt
     }
@@ -265,14 +299,13 @@ impl<L: Link> Inner<L> {
 impl<L: Link> NiHalf for Node<L> {
     fn step(&self, event: NiEvent) {
         let mut inner = self.inner.enter();
-        let mut host_should_look = inner.step(event, self.clock.now()).unwrap_or_else(|error| {
+        let host_should_look = inner.step(event, self.clock.now()).unwrap_or_else(|error| {
             inner.apart.failure.get_or_insert(error);
             true
         });
         if inner.watch_host(self.clock.now(), self.host_status().interrupts_disabled) {
             self.count_interrupt();
             inner.link.interrupt();
-            host_should_look = true;
         }
         inner.set_timer();
         drop(inner);

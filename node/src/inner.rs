@@ -45,19 +45,12 @@ pub(crate) struct Surroundings<'a, L> {
     side: Side,
 }
 
-impl<L: Link> Surroundings<'_, L> {
-    #[inline]
-    fn is(&self, side: Side) -> bool {
-        L::SEPARATE_NI && self.side == side
-    }
-}
-
 impl<L: Link> Actions<Buffer> for Surroundings<'_, L> {
     #[inline]
     fn transmit(&mut self, to: Rank, header: &Header, body: &Body<Buffer>) {
         let payload = payload_of(body);
-        if self.is(Side::Host) {
-            self.apart.request(Request::Transmit { to, header: *header, payload }, self.link);
+        if L::SEPARATE_NI {
+            self.apart.transmit(to, header, payload, self.side, self.link);
         } else {
             self.link.transmit(to, header, payload);
         }
@@ -65,7 +58,7 @@ impl<L: Link> Actions<Buffer> for Surroundings<'_, L> {
 
     #[inline]
     fn deliver(&mut self, delivery: Delivery<Buffer>) {
-        if self.is(Side::Ni) {
+        if L::SEPARATE_NI && self.side == Side::Ni {
             self.apart.copy(Copy::Delivery(delivery), self.link);
         } else {
             self.pending.push_back(delivery);
@@ -73,13 +66,16 @@ impl<L: Link> Actions<Buffer> for Surroundings<'_, L> {
     }
 
     fn defer(&mut self, deferred: Deferred<Buffer>) {
-        assert!(self.is(Side::Ni), "only an NI apart from its host leaves packets to it");
+        assert!(
+            L::SEPARATE_NI && self.side == Side::Ni,
+            "only an NI apart from its host leaves packets to it"
+        );
         self.apart.copy(Copy::Deferred(deferred), self.link);
     }
 
     #[inline]
     fn free(&mut self, buffer: Buffer) {
-        if self.is(Side::Host) {
+        if L::SEPARATE_NI {
             self.apart.free(buffer, self.link);
         } else {
             self.link.free(buffer);
@@ -195,6 +191,7 @@ impl<L: Link> Inner<L> {
             }
             any = true;
         }
+        self.reinject_pending();
         let settings = self.ni.settings();
         let bound = match L::SEPARATE_NI {
             // The link has so many buffers for them, and no more.
@@ -206,6 +203,19 @@ impl<L: Link> Inner<L> {
         };
         i9_bounded("the queue of delivered packets", self.pending.len(), bound);
         Ok(any)
+    }
+
+    /// Passes on what this host has to forward. It need not have looked at a packet for that, and
+    /// others must not wait for it to: under ACK-forward they could not send it anything else
+    /// meanwhile, not even what it waits for.
+    fn reinject_pending(&mut self) {
+        let mut waiting = std::mem::take(&mut self.pending);
+        for delivery in waiting.iter_mut().filter(|delivery| delivery.wants_reinjection()) {
+            self.apart.reinjected_bytes.push(delivery.size);
+            self.reinject(delivery);
+        }
+        debug_assert!(self.pending.is_empty(), "forwarding delivers nothing here");
+        self.pending = waiting;
     }
 
     /// Takes the packets that wait for the host out of their senders' memory. For a host that can
@@ -235,7 +245,13 @@ impl<L: Link> Inner<L> {
             _ => Body::Empty,
         };
         let (ni, mut out) = self.split(side);
-        ni.received(&header, body, &mut out)?;
+        if let Err(violation) = ni.received(&header, body, &mut out) {
+            // The NI took nothing, so what the packet filled is free again.
+            if let Payload::Buffer(buffer) = payload {
+                self.link.free(buffer);
+            }
+            return Err(violation.into());
+        }
         Ok(true)
     }
 }

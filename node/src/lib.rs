@@ -30,7 +30,7 @@ pub use wait::{Look, Step, WaitPolicy};
 pub use watch::{WatchThread, default_interrupt_delay};
 
 // What the layers above need of the two that only this one joins.
-pub use weft_link::bell::{Cause, Loss};
+pub use weft_link::bell::{Bells, Cause, Loss, Waiter};
 pub use weft_link::ni::{NiEvent, NiHalf};
 pub use weft_link::{Buffer, Capabilities, Link, SharedWords};
 pub use weft_protocol::tree::Shape;

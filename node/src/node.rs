@@ -1,7 +1,7 @@
 //! A rank's network interface, entered by its threads.
 
 use crate::biased::{Biased, Entered};
-use crate::inner::Inner;
+use crate::inner::{Inner, Side};
 use crate::wait::{Look, Step, WaitPolicy, wait};
 use crate::{Error, Result};
 use std::ptr::NonNull;
@@ -218,7 +218,7 @@ impl<L: Link> Node<L> {
             if L::SEPARATE_NI {
                 drop(inner);
                 self.clock.charge(Work::Reinject { bytes: delivery.size });
-                inner = self.inner.enter();
+                inner = self.enter_with_time();
             }
             inner.reinject(&mut delivery);
         }
@@ -227,7 +227,7 @@ impl<L: Link> Node<L> {
         self.clock.charge(Work::Process { bytes: delivery.size });
         let mut arrival = Some(Arrival { delivery, bytes });
         upcall(&mut arrival);
-        let mut inner = self.inner.enter();
+        let mut inner = self.enter_with_time();
         inner.upcall.get_or_insert(upcall);
         inner.in_upcall = false;
         if let Some(arrival) = arrival {
@@ -303,19 +303,19 @@ impl<L: Link> Node<L> {
     fn drain(&self) -> Result<bool> {
         self.check_loss()?;
         self.clock.charge(Work::Poll);
-        let mut inner = self.enter_to_poll();
+        let mut inner = self.enter_with_time();
         let drained = inner.drain();
         self.leave_poll(inner);
         drained
     }
 
-    /// Enters to look for packets. Where the host runs the protocol beside an NI, that is when it
-    /// looks at the time.
+    /// Enters to run the protocol, or to ask the NI to. Where the NI is apart, hosts do not know what
+    /// it was told last, and tell it the time.
     #[inline]
-    fn enter_to_poll(&self) -> Entered<'_, Inner<L>> {
+    fn enter_with_time(&self) -> Entered<'_, Inner<L>> {
         let mut inner = self.inner.enter();
-        if L::SEPARATE_NI && inner.protocol_at_host() {
-            inner.advance_at_host(self.clock.now());
+        if L::SEPARATE_NI {
+            inner.tell_time(self.clock.now(), Side::Host);
         }
         inner
     }
@@ -325,7 +325,11 @@ impl<L: Link> Node<L> {
     fn leave_poll(&self, mut inner: Entered<'_, Inner<L>>) {
         if L::SEPARATE_NI {
             let packets = std::mem::take(&mut inner.apart.handled);
+            let reinjected = std::mem::take(&mut inner.apart.reinjected_bytes);
             drop(inner);
+            for bytes in reinjected {
+                self.clock.charge(Work::Reinject { bytes });
+            }
             if packets > 0 {
                 self.clock.charge(Work::Deferred { packets });
             }
@@ -338,9 +342,8 @@ impl<L: Link> Node<L> {
         if !L::SEPARATE_NI {
             return LONGEST_SLEEP;
         }
-        let inner = self.inner.enter();
-        let deadline = inner.ni.next_deadline().filter(|_| inner.protocol_at_host());
-        deadline.map_or(Duration::MAX, |(deadline, _)| {
+        let deadline = self.inner.enter().host_deadline();
+        deadline.map_or(Duration::MAX, |deadline| {
             Duration::from_nanos(deadline.saturating_sub(self.clock.now()))
         })
     }
@@ -351,12 +354,22 @@ impl<L: Link> Node<L> {
             return Ok(Step::Progress);
         };
         let found = step();
+        self.host_waits(true);
         if matches!(found, Ok(Step::Idle)) {
             self.sleeps.fetch_add(1, Ordering::Relaxed);
             self.bells.wait(Waiter::Host, ticket, self.longest_sleep());
         }
+        self.host_waits(false);
         self.inner.enter().link.disarm(Waiter::Host);
         found
+    }
+
+    /// Tells an NI apart whether to interrupt the host.
+    #[inline]
+    fn host_waits(&self, waits: bool) {
+        if L::SEPARATE_NI {
+            self.inner.enter().apart.host_waits = waits;
+        }
     }
 
     pub(crate) fn bells(&self) -> &Arc<dyn Bells> {
@@ -433,7 +446,7 @@ impl<L: Link> AnyNode for Node<L> {
     #[inline]
     fn launch(&self, frame: Buffer, to: Destination, size: u16) -> Result<()> {
         self.clock.charge(Work::Launch { bytes: size });
-        let mut inner = self.inner.enter();
+        let mut inner = self.enter_with_time();
         match to {
             Destination::Unicast(rank) if rank.index() < self.ranks => {
                 inner.unicast(rank, frame, size);
@@ -458,7 +471,7 @@ impl<L: Link> AnyNode for Node<L> {
     #[inline]
     fn poll(&self) -> Result<bool> {
         self.clock.charge(Work::Poll);
-        let mut inner = self.enter_to_poll();
+        let mut inner = self.enter_with_time();
         if inner.in_upcall {
             let drained = inner.drain()?;
             self.leave_poll(inner);
@@ -484,17 +497,18 @@ impl<L: Link> AnyNode for Node<L> {
     #[inline]
     fn release(&self, arrival: Arrival) {
         self.clock.charge(Work::Release);
-        self.inner.enter().release(arrival.delivery);
+        self.enter_with_time().release(arrival.delivery);
     }
 
     fn fetch_and_add(&self, home: Rank, variable: u16, amount: u64) -> Result<u64> {
         if let Some(words) = &self.words {
             return Ok(words.fetch_add(home, variable, amount));
         }
+        self.clock.charge(Work::Launch { bytes: 0 });
         let mut asked = false;
         let mut value = None;
         self.wait(&mut || {
-            let mut inner = self.inner.enter();
+            let mut inner = self.enter_with_time();
             if !asked && !inner.ni.is_fetching() && inner.fetched.is_none() {
                 inner.fetch_and_add(home, variable, amount);
                 asked = true;

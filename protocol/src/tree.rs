@@ -20,11 +20,15 @@ pub enum Shape {
     Chain,
     /// The root sends to all; nobody forwards.
     Flat,
+    /// The root sends to one, which forwards to all others (thesis fig. 5.6): shows what a forward
+    /// costs. Like a chain it can deadlock without recovery.
+    Relay,
 }
 
 impl Shape {
     /// All shapes.
-    pub const ALL: [Shape; 4] = [Shape::Binary, Shape::Binomial, Shape::Chain, Shape::Flat];
+    pub const ALL: [Shape; 5] =
+        [Shape::Binary, Shape::Binomial, Shape::Chain, Shape::Flat, Shape::Relay];
 
     /// The `i`-th child of `position` in a tree of `members`, if it has that many.
     #[inline]
@@ -38,6 +42,8 @@ impl Shape {
             }
             Shape::Chain if i == 0 => position + 1,
             Shape::Flat if position == 0 => i + 1,
+            Shape::Relay if position == 0 && i == 0 => 1,
+            Shape::Relay if position == 1 => i + 2,
             _ => return None,
         };
         (child < members).then_some(child)
@@ -53,6 +59,7 @@ impl Shape {
             Shape::Binomial => position & (position - 1),
             Shape::Chain => position - 1,
             Shape::Flat => 0,
+            Shape::Relay => usize::from(position > 1),
         })
     }
 }
@@ -74,13 +81,14 @@ impl fmt::Display for Shape {
             Shape::Binomial => "binomial",
             Shape::Chain => "chain",
             Shape::Flat => "flat",
+            Shape::Relay => "relay",
         })
     }
 }
 
 /// No tree shape has this name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("there is no tree shape '{0}'; there are binary, binomial, chain and flat")]
+#[error("there is no tree shape '{0}'; there are binary, binomial, chain, flat and relay")]
 pub struct UnknownShape(String);
 
 impl FromStr for Shape {

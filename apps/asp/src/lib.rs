@@ -14,6 +14,8 @@
 
 mod components;
 mod dijkstra;
+#[doc(hidden)]
+pub mod fuzzing;
 mod graph;
 mod import;
 mod input;

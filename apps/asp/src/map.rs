@@ -4,14 +4,13 @@
 //! The projection is equirectangular: a degree is as long everywhere and in both directions.
 
 mod labels;
-mod svg;
 
 use std::fmt::Write;
 
+use weft_kit::svg::{Svg, num};
 use weft_kit::thousands;
 
 use self::labels::{Area, Labels};
-use self::svg::{Svg, num};
 use crate::network::Network;
 use crate::sphere::{Position, arc, split_at_date_line};
 use crate::trip::{Trip, kilometres};

@@ -1,6 +1,6 @@
 use std::io::{self, Write};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use weft::prelude::Weft;
 use weft_kit::{
@@ -179,9 +179,10 @@ fn compute_alone(weft: &Weft, plan: &Plan) -> Result<Option<Duration>, Error> {
         let nodes = plan.nodes();
         let progress = Progress::new(0, nodes, "one rank alone");
         let mut rows = Rows::new(&plan.network.graph, 0..nodes);
-        let start = Instant::now();
+        let start = weft.now();
         solve(&mut rows, Blocks::new(nodes, 1), &mut Alone, |done| progress.set(done))?;
-        time = Some(start.elapsed());
+        weft.work((nodes * nodes * nodes) as u64);
+        time = Some(weft.now() - start);
     }
     weft.barrier()?;
     Ok(time)
@@ -203,10 +204,10 @@ fn compute(
     let mut rows = Rows::new(&plan.network.graph, blocks.of(exchange.rank()));
     let before = Traffic::so_far(weft);
     weft.barrier()?;
-    let start = Instant::now();
+    let start = weft.now();
     solve(&mut rows, blocks, exchange, |done| progress.set(done))?;
     weft.barrier()?;
-    let time = start.elapsed();
+    let time = weft.now() - start;
     Ok((Solved { rows, traffic: Traffic::so_far(weft).since(before) }, time))
 }
 

@@ -39,12 +39,12 @@ pub fn solve(
         let after = if done < nodes { batch_at(done, blocks) } else { nodes..nodes };
         let mine = rows.owned();
         if !after.is_empty() && mine.contains(&after.start) {
-            rows.relax(after.clone(), &current);
+            relax(rows, after.clone(), &current, exchange);
             publish(rows, after.clone(), &mut next, exchange)?;
-            rows.relax(mine.start..after.start, &current);
-            rows.relax(after.end..mine.end, &current);
+            relax(rows, mine.start..after.start, &current, exchange);
+            relax(rows, after.end..mine.end, &current, exchange);
         } else {
-            rows.relax(mine, &current);
+            relax(rows, mine, &current, exchange);
             receive(after.clone(), blocks, &mut next, exchange)?;
         }
         progress(done);
@@ -53,6 +53,12 @@ pub fn solve(
         }
         std::mem::swap(&mut current, &mut next);
     }
+}
+
+/// Lets the rows `which` try the ways through `pivots`.
+fn relax(rows: &mut Rows, which: Range<usize>, pivots: &Pivots, exchange: &mut impl Exchange) {
+    exchange.work(which.len() * pivots.range().len() * rows.nodes());
+    rows.relax(which, pivots);
 }
 
 /// The batch that starts with `pivot`: as many pivots as go into one, all of one owner.
@@ -70,6 +76,7 @@ fn publish(
 ) -> Result<(), Error> {
     pivots.restart(batch.start);
     for _ in batch {
+        exchange.work(pivots.range().len() * rows.nodes());
         exchange.broadcast(bytemuck::cast_slice(pivots.push_final(rows)))?;
     }
     Ok(())

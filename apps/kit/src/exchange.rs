@@ -24,6 +24,11 @@ pub trait Exchange {
     /// Receives the next message of `from`, which must have exactly the length of `bytes`.
     fn receive(&mut self, from: usize, bytes: &mut [u8]) -> Result<(), Error>;
 
+    /// Declares that this rank has done so many steps of its inner loop: see [`Weft::work`].
+    fn work(&mut self, steps: usize) {
+        let _ = steps;
+    }
+
     /// Brings every rank's values to rank 0: there `Some`, in rank order; elsewhere `None`.
     /// `length_of(rank)` is how many values that rank brings.
     fn gather<T: Pod>(
@@ -82,6 +87,7 @@ pub enum Error {
 /// How much that can be is up to the program: at most what ranks send ahead of its needs.
 pub struct Mailboxes {
     mailbox: Mailbox,
+    weft: Weft,
     rank: usize,
     size: usize,
     aside: Vec<VecDeque<Vec<u8>>>,
@@ -92,7 +98,8 @@ impl Mailboxes {
     pub fn open(weft: &Weft, name: &str) -> Result<Self, Error> {
         let size = weft.size();
         let aside = (0..size).map(|_| VecDeque::new()).collect();
-        Ok(Self { mailbox: weft.mailbox(name)?, rank: weft.rank().index(), size, aside })
+        let (mailbox, rank) = (weft.mailbox(name)?, weft.rank().index());
+        Ok(Self { mailbox, weft: weft.clone(), rank, size, aside })
     }
 }
 
@@ -103,6 +110,10 @@ impl Exchange for Mailboxes {
 
     fn size(&self) -> usize {
         self.size
+    }
+
+    fn work(&mut self, steps: usize) {
+        self.weft.work(steps as u64);
     }
 
     fn send(&mut self, to: usize, bytes: &[u8]) -> Result<(), Error> {

@@ -7,6 +7,7 @@
 //! - [`measure`] measures a speed-up; [`Traffic`], [`summary`] and [`table`] report what every rank sent
 //!   and received;
 //! - [`Progress`] shows how far rank 0 is;
+//! - [`svg`] writes drawings;
 //! - [`arguments`] and [`agree`] let a job say a thing once, not once per rank.
 //!
 //! Everything here is above the façade crate `weft`: no protocol, no link, no `unsafe`. Values cross
@@ -20,6 +21,7 @@ mod figures;
 mod measure;
 mod progress;
 mod start;
+pub mod svg;
 mod threads;
 mod traffic;
 

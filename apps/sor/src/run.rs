@@ -1,5 +1,5 @@
 use std::io::{self, Write};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use weft::prelude::Weft;
 use weft_kit::{
@@ -95,9 +95,10 @@ fn solve_alone(weft: &Weft, problem: &Problem) -> Result<Option<(Whole, Duration
         let progress = Progress::new(0, problem.iterations, "one rank alone");
         let blocks = Blocks::new(problem.rows, 1);
         let mut grid = Grid::new(*problem, 0..problem.rows);
-        let start = Instant::now();
+        let start = weft.now();
         let ended = solve(&mut grid, problem, blocks, &mut Alone, |done| progress.set(done))?;
-        solved = Some(((grid, ended), start.elapsed()));
+        weft.work((ended.iterations * problem.rows * problem.columns) as u64);
+        solved = Some(((grid, ended), weft.now() - start));
     }
     weft.barrier()?;
     Ok(solved)
@@ -113,10 +114,10 @@ fn solve_together(
     let mut grid = Grid::new(*problem, blocks.of(exchange.rank()));
     let before = Traffic::so_far(weft);
     weft.barrier()?;
-    let start = Instant::now();
+    let start = weft.now();
     let ended = solve(&mut grid, problem, blocks, exchange, |done| progress.set(done))?;
     weft.barrier()?;
-    let time = start.elapsed();
+    let time = weft.now() - start;
     let traffic = Traffic::so_far(weft).since(before);
     Ok((Solved { grid, ended, traffic }, time))
 }

@@ -37,6 +37,7 @@ pub fn solve(
         let mut change: f64 = 0.0;
         for colour in Colour::BOTH {
             change = change.max(grid.relax(colour));
+            exchange.work(grid.owned().len() * problem.columns / 2);
             exchange_borders(grid, colour, blocks, exchange)?;
         }
         ended.change = largest_of_all(change, exchange)?;

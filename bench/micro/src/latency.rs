@@ -69,7 +69,8 @@ fn send(packets: &Packets, to: Rank, bytes: &[u8]) -> Result<(), weft::Error> {
     Ok(())
 }
 
-fn floor_ping(arena: &Arena, round: u64) -> f64 {
+/// Rank 0's side of the floor: nanoseconds one way of a cache line.
+pub fn floor_ping(arena: &Arena, round: u64) -> f64 {
     let start = Instant::now();
     for trip in round * BATCH + 1..=(round + 1) * BATCH {
         arena.word(PING).store(trip, Ordering::Release);
@@ -80,7 +81,8 @@ fn floor_ping(arena: &Arena, round: u64) -> f64 {
     start.elapsed().as_nanos() as f64 / (2 * BATCH) as f64
 }
 
-fn floor_pong(arena: &Arena, round: u64) {
+/// Rank 1's side of the floor.
+pub fn floor_pong(arena: &Arena, round: u64) {
     for trip in round * BATCH + 1..=(round + 1) * BATCH {
         while arena.word(PING).load(Ordering::Acquire) != trip {
             std::hint::spin_loop();

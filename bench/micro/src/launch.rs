@@ -1,10 +1,11 @@
 //! Starting a benchmark: the command's side and the ranks'.
 
 use crate::arena::{self, Arena};
-use crate::{bandwidth, barrier, fetch_add, latency, multicast, poll, rate};
+use crate::{bandwidth, barrier, fetch_add, latency, loggp, multicast, poll, rate};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use std::os::fd::AsRawFd;
+use std::path::PathBuf;
 use std::sync::Arc;
 use weft_launch::{Binding, JobSpec, Outcome};
 use weft_link_shm::Settings;
@@ -26,6 +27,9 @@ pub enum Kind {
     Barrier,
     /// A poll that finds nothing.
     Poll,
+    /// The LogGP parameters: overheads, latency, gap, bandwidth.
+    #[value(name = "loggp")]
+    LogGp,
 }
 
 impl Kind {
@@ -35,6 +39,7 @@ impl Kind {
             Kind::Bandwidth => 1 << 20,
             Kind::Multicast => 1 << 10,
             Kind::Barrier | Kind::Poll => 0,
+            Kind::LogGp => 16,
             Kind::Latency | Kind::Rate | Kind::FetchAdd => 8,
         }
     }
@@ -56,7 +61,7 @@ pub struct Spec {
     /// Ranks [default: 2; 4 for multicast, 8 for barrier]
     #[arg(short = 'n', long)]
     pub ranks: Option<u16>,
-    /// Bytes of each message [default: 8; 1 KiB for multicast, 1 MiB for bandwidth]
+    /// Bytes of each message [default: 8; 16 for loggp, 1 KiB for multicast, 1 MiB for bandwidth]
     #[arg(long)]
     pub size: Option<usize>,
     /// Samples of each thing measured
@@ -68,6 +73,9 @@ pub struct Spec {
     /// Print one JSON object a line
     #[arg(long)]
     pub json: bool,
+    /// For loggp: write what was measured as a machine description for the simulator
+    #[arg(long, value_name = "FILE.toml")]
+    pub machine: Option<PathBuf>,
     /// Where the ranks find the arena; set by the launcher
     #[arg(long, hide = true)]
     pub arena: Option<i32>,
@@ -78,7 +86,7 @@ impl Spec {
         self.size.unwrap_or(self.kind.default_size())
     }
 
-    fn settings(&self) -> Settings {
+    pub(crate) fn settings(&self) -> Settings {
         Settings::new(self.ranks.unwrap_or(self.kind.default_ranks()))
     }
 
@@ -86,6 +94,12 @@ impl Spec {
         let least = if matches!(self.kind, Kind::Barrier | Kind::Poll) { 1 } else { 2 };
         if settings.ranks < least {
             bail!("this benchmark needs at least {least} ranks (-n {least})");
+        }
+        if self.kind == Kind::LogGp && settings.ranks != 2 {
+            bail!("loggp measures the link between two ranks (-n 2)");
+        }
+        if self.machine.is_some() && self.kind != Kind::LogGp {
+            bail!("--machine is what `weft bench loggp` writes");
         }
         let most = match self.kind {
             Kind::Bandwidth => arena::BULK_BYTES / 2,
@@ -122,6 +136,13 @@ pub fn run(spec: &Spec) -> Result<Outcome> {
     if spec.json {
         job.arguments.push("--json".into());
     }
+    if let Some(path) = &spec.machine {
+        job.arguments.extend(["--machine".into(), path.into()]);
+    }
+    if spec.kind == Kind::LogGp {
+        let delay = loggp::INTERRUPT_DELAY.as_micros().to_string();
+        job.options.insert("interrupt-delay-us".into(), delay);
+    }
     job.binding = Binding::Core;
     job.dedicated = true;
     Ok(weft_launch::run(&job)?)
@@ -142,5 +163,6 @@ pub fn rank(spec: &Spec) -> Result<()> {
         Kind::Multicast => multicast::rank(spec, &arena),
         Kind::Barrier => barrier::rank(spec, &arena),
         Kind::Poll => poll::rank(spec, &arena),
+        Kind::LogGp => loggp::rank(spec, &arena),
     }
 }

@@ -16,6 +16,7 @@ mod barrier;
 mod fetch_add;
 mod latency;
 mod launch;
+mod loggp;
 mod multicast;
 mod poll;
 mod rate;

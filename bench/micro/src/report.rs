@@ -61,7 +61,7 @@ impl Row {
             rounds,
             floors: floors
                 .into_iter()
-                .map(|(what, samples)| Floor { what, p50: quantile(&sort(samples), 0.5) })
+                .map(|(what, samples)| Floor { what, p50: median(samples) })
                 .collect(),
         }
     }
@@ -103,6 +103,11 @@ fn bytes(size: usize) -> String {
         size if size >= 1 << 10 && size.is_multiple_of(1 << 10) => format!("{} KiB", size >> 10),
         size => format!("{size} B"),
     }
+}
+
+/// The median.
+pub fn median(samples: Vec<f64>) -> f64 {
+    quantile(&sort(samples), 0.5)
 }
 
 fn sort(mut samples: Vec<f64>) -> Vec<f64> {

@@ -75,6 +75,19 @@ fn parse(value: &OsStr) -> Result<Variable, InheritError> {
     parsed.ok_or_else(|| InheritError::Variable(text.into_owned()))
 }
 
+/// Whether `value` is one that a launcher or a rank writes. For the fuzz target.
+pub(crate) fn parses_as_job_variable(value: &OsStr) -> bool {
+    match parse(value) {
+        Ok(Variable::Socket { number, .. }) => {
+            // 0 to 2 are a program's own streams.
+            assert!(number > 2, "no launcher passes the socket as descriptor {number}");
+            true
+        }
+        Ok(Variable::Taken { .. }) => true,
+        Err(_) => false,
+    }
+}
+
 fn take_socket(number: RawFd, inode: u64) -> Result<OwnedFd, InheritError> {
     let _taking = TAKING.lock().unwrap_or_else(PoisonError::into_inner);
     if !is_that_socket(number, inode) {

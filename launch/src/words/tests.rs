@@ -27,6 +27,12 @@ fn last_of(lines: &[&str]) -> String {
     words.get().unwrap_or_default().to_owned()
 }
 
+/// Found by fuzzing: a space before what cannot be printed passed for something said.
+#[test]
+fn a_line_of_spaces_and_control_characters_says_nothing() {
+    assert_eq!(last_of(&["out of luck\n", " \u{1}\n"]), "out of luck");
+}
+
 #[test]
 fn the_last_line_that_says_something_is_kept() {
     assert_eq!(LastWords::default().get(), None);

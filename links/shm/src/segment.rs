@@ -72,8 +72,8 @@ impl Settings {
         2 * usize::from(self.window_packets)
     }
 
-    /// Where the part begins that only the owner writes.
-    fn rings_offset(&self) -> usize {
+    /// Where the part begins that only the owner writes: its rings, then its frames. In bytes.
+    pub fn rings_offset(&self) -> usize {
         (RELEASES_OFFSET + self.frames as usize * LINE).next_multiple_of(PAGE)
     }
 

@@ -13,10 +13,9 @@ use weft_wire::{Header, Rank, Tag, TreeId};
 /// The sending end of the ring from rank 1 to rank 0, as a hostile rank 1 would map it.
 fn hostile_ring(settings: &Settings, segments: &[OwnedFd]) -> Producer<View<Slot>> {
     let slots = 2 * usize::from(settings.window_packets);
-    // The rings begin where only the owner writes; the first of them leads to rank 0.
-    let releases_end = 4096 + 64 * 64 + settings.frames as usize * 64;
-    let start = releases_end.next_multiple_of(4096);
-    let mapping = Mapping::new(&segments[1], start..settings.segment_bytes(), true).unwrap();
+    let part = settings.rings_offset()..settings.segment_bytes();
+    let mapping = Mapping::new(&segments[1], part, true).unwrap();
+    // The first of its rings leads to rank 0.
     Producer::new(View::new(&mapping.into(), 0, slots))
 }
 

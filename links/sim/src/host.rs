@@ -172,6 +172,10 @@ impl Clock for Processor {
             return;
         }
         let cost = self.cost(&state, work);
+        if !matches!(work, Work::Poll | Work::Deferred { .. } | Work::Allocate) {
+            let time = state.time_of(self.rank) + cost;
+            state.progress_at = state.progress_at.max(time);
+        }
         if !self.can_wait() {
             state.rank(self.rank).local += cost;
             return;

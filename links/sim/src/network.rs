@@ -7,6 +7,7 @@ use crate::link::{Sim, processor};
 use crate::machine::Machine;
 use crate::state::{Event, Life, Next, Shared, State, Waiting};
 use crate::trace::{Happened, Observer, Trace, What};
+use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +28,7 @@ pub struct Setup {
     pub seed: u64,
     /// Ends the run at this virtual time.
     pub limit: Duration,
-    /// Ends it if nothing but timers happens for so long.
+    /// Ends it if no program gets on for so long: sends, takes a packet, or computes.
     pub stuck_after: Duration,
     /// Events of each rank that are kept to be read.
     pub keep_events: usize,
@@ -74,10 +75,27 @@ struct Node {
 pub enum Ended {
     /// All programs ended.
     Finished,
-    /// Programs wait, and nothing will happen any more, or nothing but timers did for too long.
+    /// Programs wait, and nothing will happen any more, or nobody got on for too long.
     Stuck(Vec<Stuck>),
     /// The time limit passed.
     Limit,
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ended::Finished => f.write_str("all programs ended"),
+            Ended::Limit => f.write_str("the time limit passed before all programs had ended"),
+            Ended::Stuck(ranks) => {
+                write!(f, "nothing happens any more, and {} ranks wait", ranks.len())?;
+                for Stuck { rank, since, what } in ranks.iter().take(4) {
+                    let since = since.as_nanos() as f64 / 1000.0;
+                    write!(f, "; rank {rank} {what} since {since:.1} us")?;
+                }
+                Ok(())
+            }
+        }
+    }
 }
 
 /// A rank whose program could not end.
@@ -182,7 +200,7 @@ impl Network {
             match next {
                 Next::Event(event) => self.handle(event),
                 _ if self.running == 0 => return Ended::Finished,
-                Next::Nothing | Next::OnlyTimers => return Ended::Stuck(self.stuck()),
+                Next::Nothing | Next::NoProgress => return Ended::Stuck(self.stuck()),
                 Next::Limit => return Ended::Limit,
             }
         }

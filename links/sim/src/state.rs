@@ -180,8 +180,8 @@ pub(crate) enum Next {
     Event(Event),
     /// Nothing will happen any more.
     Nothing,
-    /// Nothing but timers has happened for too long.
-    OnlyTimers,
+    /// No program has got on for too long.
+    NoProgress,
     /// The time limit has passed.
     Limit,
 }
@@ -198,7 +198,8 @@ pub(crate) struct State {
     pub at_ni: Option<Rank>,
     /// Every program has to end.
     pub stopping: bool,
-    /// The last time that something other than a timer happened.
+    /// The last time that a program got on: it sent, took a packet, or computed. Looking for packets
+    /// is no progress, nor is what protocols do among themselves.
     pub progress_at: Nanoseconds,
     pub limit: Nanoseconds,
     pub stuck_after: Nanoseconds,
@@ -261,12 +262,11 @@ impl State {
         if next.time > self.limit {
             return Next::Limit;
         }
-        let is_look = matches!(next.event, Event::Resume(rank, _)
-            if self.ranks[rank.index()].waiting == Waiting::Sync);
-        if !next.event.is_timer() && !is_look {
-            self.progress_at = next.time;
-        } else if self.is_over(next.time) {
-            return Next::OnlyTimers;
+        // The end of a computation is when it was all progress.
+        let computed = matches!(next.event, Event::Resume(rank, _)
+            if self.ranks[rank.index()].waiting == Waiting::Computing);
+        if !computed && self.is_over(next.time) {
+            return Next::NoProgress;
         }
         match self.events.pop() {
             None => Next::Nothing,

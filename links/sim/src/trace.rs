@@ -173,3 +173,6 @@ fn kind(header: &Header) -> &'static str {
         _ => "a control packet",
     }
 }
+
+#[cfg(test)]
+mod tests;

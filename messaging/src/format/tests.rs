@@ -7,7 +7,7 @@ proptest! {
         port in any::<u32>(), message in any::<u32>(), bytes in 0..=MAX_MESSAGE,
         header_bytes in any::<u8>(), first in any::<bool>(),
     ) {
-        let kind = if first { Kind::First } else { Kind::Next };
+        let (kind, header_bytes) = if first { (Kind::First, header_bytes) } else { (Kind::Next, 0) };
         let header = PacketHeader { port, message, bytes, header_bytes, kind };
         let mut packet = header.emit().to_vec();
         packet.resize(SIZE + usize::from(header_bytes), 9);
@@ -25,6 +25,14 @@ proptest! {
             prop_assert!(usize::from(header.header_bytes) <= rest.len());
         }
     }
+}
+
+/// A reader skips them in the first packet only: in another they would pass for the message.
+#[test]
+fn later_packets_have_no_headers() {
+    let header = PacketHeader { port: 1, message: 1, bytes: 4, header_bytes: 1, kind: Kind::Next };
+    let packet = [&header.emit()[..], &[0; 4]].concat();
+    assert_eq!(PacketHeader::parse(&packet), None);
 }
 
 #[test]

@@ -27,6 +27,7 @@ fn unknown_names_say_what_there_is() {
     let expected = "there is no preset 'nrx'; there are nrx-imc, nrx-hmc, irx-imc, irx-hmc, hrx-hmc and hrx-imc";
     assert_eq!(preset.to_string(), expected);
     let shape = "Binary".parse::<Shape>().unwrap_err();
-    let expected = "there is no tree shape 'Binary'; there are binary, binomial, chain and flat";
+    let expected =
+        "there is no tree shape 'Binary'; there are binary, binomial, chain, flat and relay";
     assert_eq!(shape.to_string(), expected);
 }

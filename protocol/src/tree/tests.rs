@@ -132,6 +132,12 @@ fn a_flat_tree_has_one_level() {
     assert_eq!(edges(&everyone(4, Shape::Flat), Rank(1)), [(1, 2), (1, 3), (1, 0)]);
 }
 
+#[test]
+fn the_relay_of_fig_5_6() {
+    assert_eq!(edges(&everyone(5, Shape::Relay), Rank(1)), [(1, 2), (2, 3), (2, 4), (2, 0)]);
+    assert_eq!(edges(&everyone(2, Shape::Relay), Rank(0)), [(0, 1)]);
+}
+
 /// Appendix A.1's condition to the letter, over all trees, with distances by ring.
 fn condition_by_definition(group: &Group, holds: fn(usize, usize) -> bool) -> bool {
     let n = group.members().len();
@@ -157,7 +163,9 @@ fn which_shapes_satisfy_the_distance_condition() {
                 Shape::Binary => assert!(nearer, "{n}: nearer its parent than its children"),
                 Shape::Binomial => assert!(farther, "{n}: farther from its parent"),
                 Shape::Flat => assert!(nearer && farther, "{n}: nobody forwards"),
-                Shape::Chain => assert_eq!(nearer || farther, n < 3, "{n}: equal distances"),
+                Shape::Chain | Shape::Relay => {
+                    assert_eq!(nearer || farther, n < 3, "{n}: equal distances");
+                }
             }
         }
     }

@@ -16,6 +16,8 @@ pub struct Options {
     pub seed: u64,
     /// Ends the run at this virtual time.
     pub limit: Duration,
+    /// Ends it if nobody gets on for so long.
+    pub stuck_after: Duration,
     /// The polling watchdog's delay; without one there are no interrupts.
     pub interrupt_delay: Option<Duration>,
     /// Stack of each rank's program. Pages that are not touched cost nothing.
@@ -84,6 +86,7 @@ impl Options {
             faults: Faults::default(),
             seed: 1,
             limit: Duration::MAX,
+            stuck_after: Duration::from_secs(10),
             interrupt_delay: Some(Duration::from_nanos(timers.interrupt_delay_ns)),
             stack_bytes: 256 << 10,
             keep_events: 0,

@@ -2,13 +2,13 @@
 
 use crate::options::{Options, OptionsError};
 use crate::report::{Outcome, Report};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use weft::{Guard, Packets, Place, Rank, Weft};
 use weft_link_sim::{Network, Processor, RankEnd, Setup, Sim};
-use weft_node::{AnyNode, Link, Node, WaitPolicy};
+use weft_node::{AnyNode, Bells, Link, Node, WaitPolicy, Waiter};
 
 /// A job of simulated ranks, ready to run one program.
 pub struct Simulation {
@@ -32,6 +32,7 @@ impl Simulation {
         let mut network = Network::new(Setup {
             seed: options.seed,
             limit: options.limit,
+            stuck_after: options.stuck_after,
             keep_events: options.keep_events,
             observer: options.observer,
             stack_bytes: options.stack_bytes,
@@ -51,6 +52,16 @@ impl Simulation {
             nodes.push(node);
         }
         Ok(Simulation { network, nodes, processors, resident_before })
+    }
+
+    /// Ranks of the job.
+    pub fn ranks(&self) -> u16 {
+        self.nodes.len() as u16
+    }
+
+    /// User bytes that a packet holds at most.
+    pub fn packet_bytes(&self) -> u16 {
+        self.nodes[0].capabilities().max_payload as u16
     }
 
     /// Joins every rank to the job, runs `program` on it, and leaves when it returns, as
@@ -97,15 +108,21 @@ impl Simulation {
     ) -> Report<T> {
         let returned: Returned<T> = Rc::new(RefCell::new(BTreeMap::new()));
         let program = Rc::new(program);
+        let staying = Rc::new(Cell::new(self.nodes.len()));
+        let bells: Rc<[Processor]> = self.processors.clone().into();
         for (node, processor) in self.nodes.iter().zip(&self.processors) {
             let rank = node.local();
             let (packets, processor) =
                 (Packets::new(Arc::clone(node) as Arc<_>), processor.clone());
             let (program, returned) = (Rc::clone(&program), Rc::clone(&returned));
+            let (staying, bells) = (Rc::clone(&staying), Rc::clone(&bells));
             self.network.spawn(rank, move || {
-                let outcome = program(packets, processor);
+                let outcome = program(packets.clone(), processor);
                 let well = outcome.is_ok();
                 returned.borrow_mut().insert(rank, outcome);
+                if well {
+                    stay(&packets, &staying, &bells);
+                }
                 well
             });
         }
@@ -132,6 +149,20 @@ impl Simulation {
             last_events: ranks().map(|rank| self.network.last_events(rank)).collect(),
             bytes_per_rank: grown / self.nodes.len() as u64,
         }
+    }
+}
+
+/// Serves the others until all of them are done too: acknowledging, and whatever else their packets
+/// need of this host. What ranks do that are processes happens outside of any protocol as well: the
+/// launcher waits for all of them.
+fn stay(packets: &Packets, staying: &Cell<usize>, bells: &[Processor]) {
+    // A lost rank ends it for all; how this rank did is known already.
+    let _ = packets.flush();
+    staying.set(staying.get() - 1);
+    if staying.get() == 0 {
+        bells.iter().for_each(|host| host.ring(Waiter::Host));
+    } else {
+        let _ = packets.poll_until(|| staying.get() == 0);
     }
 }
 

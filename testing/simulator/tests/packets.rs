@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use weft_simulator::{Machine, Options, Rank, Simulation};
+use std::sync::{Arc, Mutex};
+use weft::Packets;
+use weft_simulator::{Machine, Options, Preset, Rank, Report, Shape, Simulation};
 
 /// What a packet of `bytes` costs from launch to the end of its upcall's acceptance.
 fn one_way(machine: &Machine, bytes: u16) -> u64 {
@@ -22,28 +22,177 @@ fn one_way(machine: &Machine, bytes: u16) -> u64 {
         + host.process_ns
 }
 
+/// When upcalls began, in virtual nanoseconds.
+type Times = Arc<Mutex<Vec<u64>>>;
+
+fn now(packets: &Packets) -> u64 {
+    packets.now().as_nanos() as u64
+}
+
+/// Notes the time of every upcall.
+fn arrivals(packets: &Packets) -> Times {
+    let times = Times::default();
+    let (seen, clock) = (Arc::clone(&times), packets.clone());
+    packets.on_packet(move |_| seen.lock().unwrap().push(now(&clock)));
+    times
+}
+
+fn send(packets: &Packets, bytes: u16, to: Option<Rank>) -> weft_node::Result<u64> {
+    let mut packet = packets.packet()?;
+    packet.put(&vec![7; bytes.into()])?;
+    let start = now(packets);
+    match to {
+        Some(rank) => packet.unicast(rank)?,
+        None => packet.broadcast()?,
+    }
+    Ok(start)
+}
+
+/// Waits for `count` packets and returns when they came.
+fn receive(packets: &Packets, times: &Times, count: usize) -> weft_node::Result<Vec<u64>> {
+    packets.poll_until(|| times.lock().unwrap().len() >= count)?;
+    Ok(times.lock().unwrap().clone())
+}
+
+fn run(
+    options: Options,
+    program: impl Fn(&Packets, &Times) -> weft_node::Result<Vec<u64>> + 'static,
+) -> Report<Vec<u64>> {
+    Simulation::new(options).unwrap().run_packets(move |packets| {
+        let times = arrivals(&packets);
+        program(&packets, &times)
+    })
+}
+
 #[test]
 fn a_packet_takes_as_long_as_the_parts_on_its_way() {
     for bytes in [0, 16, 1024] {
         let machine = Machine::myrinet().unwrap();
-        let simulation = Simulation::new(Options::on(machine.clone(), 2)).unwrap();
-        let report = simulation.run_packets(move |packets| {
-            let arrived = Arc::new(AtomicU64::new(0));
-            let (seen, clock) = (Arc::clone(&arrived), packets.clone());
-            packets.on_packet(move |_| {
-                seen.store(clock.now().as_nanos() as u64, Ordering::Relaxed);
+        let report =
+            run(Options::on(machine.clone(), 2), move |packets, times| match packets.rank().0 {
+                0 => Ok(vec![send(packets, bytes, Some(Rank(1)))?]),
+                _ => receive(packets, times, 1),
             });
-            if packets.rank() == 0 {
-                let mut packet = packets.packet()?;
-                packet.put(&vec![7; bytes.into()])?;
-                let start = packets.now().as_nanos() as u64;
-                packet.unicast(Rank(1))?;
-                return Ok(start);
-            }
-            packets.poll_until(|| arrived.load(Ordering::Relaxed) > 0)?;
-            weft::Result::Ok(arrived.load(Ordering::Relaxed))
-        });
         let times = report.into_values().unwrap();
-        assert_eq!(times[1] - times[0], one_way(&machine, bytes), "{bytes} bytes");
+        assert_eq!(times[1][0] - times[0][0], one_way(&machine, bytes), "{bytes} bytes");
     }
+}
+
+#[test]
+fn packets_follow_each_other_as_fast_as_the_busiest_part_allows() {
+    let machine = Machine::myrinet().unwrap();
+    let report = run(Options::on(machine.clone(), 2), |packets, times| {
+        if packets.rank() == 1 {
+            return receive(packets, times, 40);
+        }
+        (0..40).map(|_| send(packets, 16, Some(Rank(1)))).collect()
+    });
+    let arrived = &report.into_values().unwrap()[1];
+    let gap = machine.ni.receive_ns + machine.ni.receive_after_ns + machine.ni.copied_ns;
+    // The NI takes copies and packets in turn, two and two.
+    assert_eq!(arrived[39] - arrived[19], 20 * gap, "{arrived:?}");
+}
+
+#[test]
+fn a_full_window_stops_the_sender() {
+    let mut machine = Machine::myrinet().unwrap();
+    machine.pools.host_receive_buffers = 2;
+    let mut options = Options::on(machine, 2);
+    options.settings.window_packets = 4;
+    let report = run(options, |packets, times| {
+        if packets.rank() == 1 {
+            let guard = packets.interrupts_off();
+            packets.work(500_000);
+            drop(guard);
+            return receive(packets, times, 10);
+        }
+        for _ in 0..10 {
+            send(packets, 16, Some(Rank(1)))?;
+        }
+        packets.work(50_000);
+        let before = packets.statistics().protocol;
+        packets.flush()?;
+        let after = packets.statistics().protocol;
+        Ok(vec![before.packets_sent, before.blocked_sends, after.packets_sent])
+    });
+    // Two in the host's buffers, whose credits came back, and a window of four in the NI's.
+    assert_eq!(report.into_values().unwrap()[0], [6, 6, 10]);
+}
+
+/// Rank 0 broadcasts along a chain in whose middle rank 1 computes. Returns the machine, when rank 0
+/// sent, and when ranks 1 and 2 made the upcall.
+fn chain(preset: Preset) -> (Machine, [u64; 3]) {
+    let machine = Machine::myrinet().unwrap();
+    let mut options = Options::on(machine.clone(), 3);
+    options.settings.preset = preset;
+    options.settings.shape = Shape::Chain;
+    let report = run(options, |packets, times| match packets.rank().0 {
+        0 => Ok(vec![send(packets, 64, None)?]),
+        1 => {
+            packets.work(100_000);
+            receive(packets, times, 1)
+        }
+        _ => receive(packets, times, 1),
+    });
+    let interrupts: u64 = report.statistics.iter().map(|statistics| statistics.interrupts).sum();
+    assert_eq!(interrupts, 1, "{preset}: only rank 1 did not poll");
+    let times = report.into_values().unwrap();
+    (machine, [times[0][0], times[1][0], times[2][0]])
+}
+
+#[test]
+fn a_rank_that_computes_is_interrupted_when_the_watchdog_has_waited() {
+    let machine = Machine::myrinet().unwrap();
+    let report = run(Options::on(machine.clone(), 2), |packets, times| {
+        if packets.rank() == 0 {
+            return Ok(vec![send(packets, 16, Some(Rank(1)))?]);
+        }
+        packets.work(100_000);
+        Ok([times.lock().unwrap()[0], now(packets)].into())
+    });
+    let times = report.into_values().unwrap();
+    let Machine { ni, host, timers, .. } = &machine;
+    let upcall = times[0][0]
+        + one_way(&machine, 16)
+        + (ni.copied_ns + timers.interrupt_delay_ns + host.interrupt_ns);
+    assert_eq!(times[1][0], upcall);
+    assert_eq!((timers.interrupt_delay_ns, host.interrupt_ns), (70_000, 31_000));
+    // The computation took what it had to, and the interrupt besides: it found a packet, released
+    // it, and looked once more.
+    let computed = (100_000.0 * host.operation_ns) as u64;
+    let handled = host.interrupt_ns + 2 * host.poll_ns + host.process_ns;
+    assert_eq!(times[1][1], computed + handled);
+}
+
+#[test]
+fn an_ni_forwards_while_its_host_computes_and_a_host_does_not() {
+    let (machine, [sent, _, leaf]) = chain(Preset::NrxImc);
+    let Machine { ni, link, .. } = &machine;
+    let wire = (link.ns_per_byte * f64::from(link.header_bytes + 64)).round() as u64;
+    let hop = ni.receive_ns + ni.send_ns + wire + link.latency_ns;
+    assert_eq!(leaf - sent, one_way(&machine, 64) + hop);
+    let (machine, [_, interrupted, leaf]) = chain(Preset::NrxHmc);
+    assert!(leaf > interrupted, "the host forwards once it has been interrupted");
+    assert!(leaf - interrupted < one_way(&machine, 64), "and then at once");
+}
+
+#[test]
+fn the_last_events_read_as_a_story() {
+    let mut options = Options::new(2).unwrap();
+    options.keep_events = 10;
+    let report = run(options, |packets, times| match packets.rank().0 {
+        0 => Ok(vec![send(packets, 8, Some(Rank(1)))?]),
+        _ => receive(packets, times, 1),
+    });
+    let story = report.explain(Rank(1));
+    let lines: Vec<_> = story.lines().filter_map(|line| line.split_once("  ")).collect();
+    let told: Vec<_> = lines.iter().map(|&(_, what)| what).collect();
+    assert_eq!(
+        told,
+        [
+            "rank 1 receives a unicast packet from rank 0",
+            "rank 1 has in host memory a unicast packet from rank 0",
+            "rank 1 ends",
+        ]
+    );
 }

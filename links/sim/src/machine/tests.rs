@@ -1,1 +1,73 @@
+//! Descriptions that are good, and those that are not.
 
+use super::{Machine, MachineError, NAMES, Scheme};
+
+fn changed(from: &str, to: &str) -> Result<Machine, MachineError> {
+    let (_, text) = NAMES[0];
+    assert!(text.contains(from), "the description has '{from}'");
+    Machine::parse(&text.replace(from, to))
+}
+
+#[test]
+fn all_known_machines_are_good() {
+    for (name, _) in NAMES {
+        assert!(Machine::named(name).is_ok(), "{name}");
+    }
+    let error = Machine::named("cray").unwrap_err().to_string();
+    assert_eq!(error, "there is no machine 'cray'; there are myrinet, host");
+}
+
+#[test]
+fn the_parts_of_the_cluster_add_up_to_its_loggp_parameters() {
+    let Machine { host, ni, bus, link, .. } = Machine::myrinet().unwrap();
+    let bytes = 16.0;
+    let send = host.launch_ns as f64 + bytes * host.launch_ns_per_byte;
+    let wire = (f64::from(link.header_bytes) + bytes) * link.ns_per_byte + link.latency_ns as f64;
+    let copy = bus.setup_ns as f64 + bytes * bus.ns_per_byte;
+    let latency = ni.send_ns as f64 + wire + ni.receive_ns as f64 + copy;
+    let gap = ni.receive_ns + ni.receive_after_ns + ni.copied_ns;
+    let is_near = |value: f64, paper: f64| (value - paper).abs() < 0.02 * paper;
+    assert!(is_near(send, 1600.0), "o_s is {send}");
+    assert!(is_near((host.poll_ns + host.process_ns) as f64, 2200.0));
+    assert!(is_near(latency, 8200.0), "L is {latency}");
+    assert!(is_near(gap as f64, 5600.0), "g is {gap}");
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let error = changed("poll_ns = 600", "poll_ns = 0").unwrap_err().to_string();
+    assert_eq!(error, "the machine's host.poll_ns cannot be 0: it must be more than 0");
+    let error = changed("ns_per_byte = 6.25", "ns_per_byte = -1.0").unwrap_err().to_string();
+    assert!(error.starts_with("the machine's link.ns_per_byte cannot be -1:"), "{error}");
+    let error = changed("ns_per_byte = 6.25", "ns_per_byte = nan").unwrap_err().to_string();
+    assert!(error.starts_with("the machine's link.ns_per_byte cannot be NaN:"), "{error}");
+    let error = changed("poll_ns", "pole_ns").unwrap_err().to_string();
+    assert!(error.contains("pole_ns"), "{error}");
+    let error = changed("copied_ns = 900", "").unwrap_err().to_string();
+    assert!(error.contains("copied_ns"), "{error}");
+    let wrong = format!("{}\n[hrx.host]\npoll_ns = 0\n", NAMES[0].1);
+    assert!(matches!(
+        Machine::parse(&wrong),
+        Err(MachineError::Value { field: "host.poll_ns", .. })
+    ));
+}
+
+#[test]
+fn a_scheme_may_cost_something_else() {
+    let text = format!("{}\n[irx.ni]\nsend_ns = 2500\n[hrx.host]\nlaunch_ns = 2300\n", NAMES[0].1);
+    let machine = Machine::parse(&text).unwrap();
+    let costs = |scheme| {
+        let machine = machine.for_scheme(scheme);
+        (machine.ni.send_ns, machine.host.launch_ns, machine.ni.receive_ns)
+    };
+    let (_, launch_ns, receive_ns) = costs(Scheme::Nrx);
+    assert_eq!(costs(Scheme::Irx), (2500, launch_ns, receive_ns));
+    assert_eq!(costs(Scheme::Hrx), (machine.ni.send_ns, 2300, receive_ns));
+}
+
+#[test]
+fn windows_are_shares_of_the_receive_buffers() {
+    let machine = Machine::myrinet().unwrap();
+    let windows = [2, 64, 512, 10_000].map(|ranks| machine.window_packets(ranks));
+    assert_eq!(windows, [256, 8, 1, 1]);
+}

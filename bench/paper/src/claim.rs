@@ -1,0 +1,77 @@
+//! What an experiment claims: an id, and how near the paper it must come.
+
+/// A target that an experiment measures.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Claim {
+    /// The target's id.
+    pub id: &'static str,
+    /// How near to the paper.
+    pub expected: Expected,
+    /// Why it is not; for those that miss, and only for those.
+    pub miss: Option<&'static str>,
+}
+
+/// How near to the paper a figure must come.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Expected {
+    /// Within so many percent of the paper's value.
+    Percent(f64),
+    /// Within so much of it, in its unit.
+    Absolute(f64),
+    /// A statement: it must hold.
+    Holds,
+}
+
+/// The band of figures for which nobody set one.
+const USUAL_PERCENT: f64 = 10.0;
+
+impl Claim {
+    /// A figure within the usual 10 percent.
+    pub const fn figure(id: &'static str) -> Self {
+        Claim { id, expected: Expected::Percent(USUAL_PERCENT), miss: None }
+    }
+
+    /// A statement that holds.
+    pub const fn statement(id: &'static str) -> Self {
+        Claim { id, expected: Expected::Holds, miss: None }
+    }
+
+    /// The same, within `percent`.
+    pub const fn percent(self, percent: f64) -> Self {
+        Claim { expected: Expected::Percent(percent), ..self }
+    }
+
+    /// The same, within `amount` in the target's unit.
+    pub const fn absolute(self, amount: f64) -> Self {
+        Claim { expected: Expected::Absolute(amount), ..self }
+    }
+
+    /// The same, which is known to miss: `why`.
+    pub const fn misses(self, why: &'static str) -> Self {
+        Claim { miss: Some(why), ..self }
+    }
+}
+
+impl Expected {
+    /// Whether `measured` is near enough to `paper`.
+    pub fn accepts(self, paper: f64, measured: f64) -> bool {
+        // What is measured ends in rounding errors; a band's edge belongs to it.
+        const EDGE: f64 = 1e-9;
+        let off = (measured - paper).abs();
+        match self {
+            Expected::Percent(percent) => off <= paper.abs() * (percent / 100.0 + EDGE),
+            Expected::Absolute(amount) => off <= amount + EDGE,
+            Expected::Holds => false,
+        }
+    }
+}
+
+impl std::fmt::Display for Expected {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Expected::Percent(percent) => write!(f, "±{percent} %"),
+            Expected::Absolute(amount) => write!(f, "±{amount}"),
+            Expected::Holds => f.write_str("holds"),
+        }
+    }
+}

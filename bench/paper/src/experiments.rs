@@ -1,0 +1,24 @@
+//! The experiments, a file each.
+
+pub mod broadcast;
+pub mod fetch_add;
+pub mod inbox;
+pub mod presets;
+pub mod recovery;
+pub mod unicast;
+
+use crate::experiment::Experiment;
+
+/// All experiments, in the order of the thesis.
+pub fn all() -> Vec<Box<dyn Experiment>> {
+    vec![
+        Box::new(unicast::Unicast),
+        Box::new(fetch_add::FetchAdd),
+        Box::new(broadcast::Broadcast),
+        Box::new(recovery::Recoveries),
+        Box::new(presets::Presets),
+    ]
+}
+
+#[cfg(test)]
+mod tests;

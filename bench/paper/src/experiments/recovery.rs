@@ -1,0 +1,223 @@
+//! Deadlock recovery and the shape of trees (thesis 5.3.2, table 5.2, figures 5.8 to 5.10).
+
+use super::broadcast::{Blast, Senders, blast, latency};
+use super::unicast::megabytes;
+use crate::claim::Claim;
+use crate::cluster::{Cluster, Setup};
+use crate::experiment::{Experiment, Setting};
+use crate::plot::{Plot, Scale};
+use crate::results::{Quantity, Results, listed, short};
+use anyhow::{Context, Result};
+use std::collections::BTreeSet;
+use weft_packet::Rank;
+use weft_protocol::Recovery;
+use weft_protocol::tree::{Group, Shape};
+
+/// Bytes of a message.
+const MESSAGE_BYTES: usize = 64 << 10;
+/// Messages of the one sender.
+const MESSAGES: usize = 8;
+/// Messages of each sender if all send.
+const MESSAGES_OF_ALL: usize = 2;
+/// Ranks of figure 5.8.
+const RANKS: [u16; 4] = [8, 16, 32, 64];
+/// Ranks of table 5.2.
+const MOST: u16 = 64;
+
+/// What a row of table 5.2 says.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Tally {
+    /// `RC/M`: recoveries for each multicast packet.
+    pub recoveries: f64,
+    /// `D/RC`: packets on recovery channels for each recovery.
+    pub packets: f64,
+}
+
+impl Tally {
+    /// Counts what the ranks of a blast did.
+    pub fn new(blast: &Blast) -> Self {
+        let sum = |of: fn(&weft_packet::Statistics) -> u64| -> f64 {
+            blast.statistics.iter().map(of).sum::<u64>() as f64
+        };
+        let recoveries = sum(|rank| rank.protocol.recoveries);
+        let packets = sum(|rank| rank.protocol.recovery_packets);
+        Tally {
+            recoveries: recoveries / blast.multicasts as f64,
+            packets: if recoveries > 0.0 { packets / recoveries } else { 0.0 },
+        }
+    }
+
+    /// `D/RC + 1`: NIs in a deadlocked subtree, on average.
+    pub fn subtree(self) -> f64 {
+        self.packets + 1.0
+    }
+}
+
+/// `L_used/L_av`: the part of all ordered pairs of ranks that are parent and child in some tree.
+pub fn links_used(shape: Shape, ranks: u16) -> Result<f64> {
+    let members: Vec<Rank> = (0..ranks).map(Rank).collect();
+    let group = Group::new(&members, shape, usize::from(ranks))?;
+    let mut used = BTreeSet::new();
+    for &root in &members {
+        for &parent in &members {
+            used.extend(group.children(root, parent).map(|child| (parent, child)));
+        }
+    }
+    let available = usize::from(ranks) * (usize::from(ranks) - 1);
+    Ok(used.len() as f64 / available as f64)
+}
+
+fn recovering(shape: Shape, ranks: u16) -> Setup {
+    Setup { shape, recovery: Recovery::AtOnce, ..Setup::lfc(ranks) }
+}
+
+/// The experiment.
+pub struct Recoveries;
+
+impl Experiment for Recoveries {
+    fn name(&self) -> &'static str {
+        "recovery"
+    }
+
+    fn title(&self) -> &'static str {
+        "Deadlock recovery and tree shape (5.3.2, table 5.2, figures 5.8 to 5.10)"
+    }
+
+    fn claims(&self) -> &'static [Claim] {
+        const {
+            &[
+                Claim::figure("T5.2-binary-links").absolute(0.005),
+                Claim::figure("T5.2-chain-links").absolute(0.005),
+                Claim::figure("T5.2-binary-rec").absolute(0.1),
+                Claim::figure("T5.2-chain-rec").absolute(0.1),
+                Claim::figure("T5.2-binary-size"),
+                Claim::figure("T5.2-chain-size").absolute(0.5),
+                Claim::figure("S5.3.2-all64").absolute(0.5),
+                Claim::statement("S5.3.2-rec-order"),
+                Claim::figure("S5.3.2-rec-8").absolute(0.1),
+                Claim::figure("S5.3.2-rec-64").absolute(0.1),
+                Claim::figure("S5.3.2-pkts"),
+                Claim::statement("S5.3.2-rec-P"),
+                Claim::statement("S5.3.2-lat"),
+                Claim::statement("S5.3.2-thr"),
+                Claim::statement("S5.3.2-one-chain"),
+                Claim::statement("S5.3.2-all-chain"),
+                Claim::statement("S5.3.2-all-single"),
+            ]
+        }
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        &[Setting("S5.3.2-Lav", r"64 \cdot 63"), Setting("S5.3.2-msg", "64")]
+    }
+
+    fn run(&self, cluster: &dyn Cluster, results: &mut Results) -> Result<()> {
+        let binary = single_sender(cluster, results)?;
+        let all_binary = all_to_all(cluster, Shape::Binary)?;
+        let all_chain = all_to_all(cluster, Shape::Chain)?;
+        table_5_2(&all_binary, &all_chain, results)?;
+        shapes(cluster, results, binary, (all_binary.rate, all_chain.rate))?;
+        unhurt_latency(cluster, results)
+    }
+}
+
+fn all_to_all(cluster: &dyn Cluster, shape: Shape) -> Result<Blast> {
+    let setup = recovering(shape, MOST);
+    blast(cluster, &setup, MESSAGE_BYTES, MESSAGES_OF_ALL, Senders::All)
+}
+
+fn table_5_2(binary: &Blast, chain: &Blast, results: &mut Results) -> Result<()> {
+    let (binary, chain) = (Tally::new(binary), Tally::new(chain));
+    for (id, value) in [
+        ("T5.2-binary-links", links_used(Shape::Binary, MOST)?),
+        ("T5.2-chain-links", links_used(Shape::Chain, MOST)?),
+        ("T5.2-binary-rec", binary.recoveries),
+        ("T5.2-chain-rec", chain.recoveries),
+        ("T5.2-binary-size", binary.subtree()),
+        ("T5.2-chain-size", chain.subtree()),
+        ("S5.3.2-all64", chain.subtree()),
+    ] {
+        results.figure(id, Quantity::Count(value));
+    }
+    let evidence = format!(
+        "RC/M {}; subtree {}",
+        listed(&[("binary", binary.recoveries), ("chain", chain.recoveries)]),
+        listed(&[("binary", binary.subtree()), ("chain", chain.subtree())])
+    );
+    let holds = binary.recoveries < chain.recoveries && binary.subtree() < chain.subtree();
+    results.statement("S5.3.2-rec-order", holds, evidence);
+    Ok(())
+}
+
+/// Figure 5.8: with and without recovery. Returns the rate with recovery on the most ranks.
+fn single_sender(cluster: &dyn Cluster, results: &mut Results) -> Result<f64> {
+    let (mut with, mut without, mut tallies) = (Vec::new(), Vec::new(), Vec::new());
+    for ranks in RANKS {
+        let run = |setup| blast(cluster, &setup, MESSAGE_BYTES, MESSAGES, Senders::One);
+        let (plain, recovered) = (run(Setup::lfc(ranks))?, run(recovering(Shape::Binary, ranks))?);
+        without.push((f64::from(ranks), plain.rate));
+        with.push((f64::from(ranks), recovered.rate));
+        tallies.push(Tally::new(&recovered));
+    }
+    let (least, most) = (tallies[0], tallies[tallies.len() - 1]);
+    results.figure("S5.3.2-rec-8", Quantity::Count(least.recoveries));
+    results.figure("S5.3.2-rec-64", Quantity::Count(most.recoveries));
+    results.figure("S5.3.2-pkts", Quantity::Count(most.packets));
+    let names = RANKS.map(|ranks| format!("{ranks} processors"));
+    let counts: Vec<(&str, f64)> =
+        names.iter().zip(&tallies).map(|(name, tally)| (&**name, tally.recoveries)).collect();
+    results.statement(
+        "S5.3.2-rec-P",
+        counts.is_sorted_by(|a, b| a.1 <= b.1) && counts[0].1 < counts[counts.len() - 1].1,
+        listed(&counts),
+    );
+    let lowered = with.iter().zip(&without).all(|(with, without)| with.1 < without.1);
+    let (with_most, without_most) = (with[with.len() - 1].1, without[without.len() - 1].1);
+    let at_most = [("with", with_most / 1e6), ("without", without_most / 1e6)];
+    let evidence = format!("64 processors, MB/s: {}", listed(&at_most));
+    results.statement("S5.3.2-thr", lowered, evidence);
+    let axes = (("processors", Scale::Logarithmic), ("Mbyte/s", Scale::Linear));
+    let title = "One sender, 64 Kbyte messages, binary trees (figure 5.8)";
+    let mut plot = Plot::new("recovery-throughput", title, axes.0, axes.1);
+    for (name, curve) in [("without recovery", without), ("with recovery", with)] {
+        let mbytes = |(ranks, rate)| Some((ranks, megabytes(rate)?));
+        plot.line(name, curve.into_iter().filter_map(mbytes).collect());
+    }
+    results.plot(plot);
+    Ok(with_most)
+}
+
+/// Figures 5.9 and 5.10: a chain beside a binary tree.
+fn shapes(
+    cluster: &dyn Cluster,
+    results: &mut Results,
+    binary: f64,
+    (all_binary, all_chain): (f64, f64),
+) -> Result<()> {
+    let setup = recovering(Shape::Chain, MOST);
+    let chain = blast(cluster, &setup, MESSAGE_BYTES, MESSAGES, Senders::One)?.rate;
+    let mbytes = |rate| megabytes(rate).context("a rate");
+    let (binary, chain) = (mbytes(binary)?, mbytes(chain)?);
+    let (all_binary, all_chain) = (mbytes(all_binary)?, mbytes(all_chain)?);
+    results.ascending("S5.3.2-one-chain", &[("binary", binary), ("chain", chain)]);
+    results.ascending("S5.3.2-all-chain", &[("chain", all_chain), ("binary", all_binary)]);
+    let evidence = listed(&[
+        ("all, binary", all_binary),
+        ("all, chain", all_chain),
+        ("one, binary", binary),
+        ("one, chain", chain),
+    ]);
+    // "Much" is read as half.
+    let much_lower = all_binary < binary / 2.0 && all_chain < chain / 2.0;
+    results.statement("S5.3.2-all-single", much_lower, evidence);
+    Ok(())
+}
+
+fn unhurt_latency(cluster: &dyn Cluster, results: &mut Results) -> Result<()> {
+    let without = latency(cluster, &Setup::lfc(MOST), 0)?;
+    let with = latency(cluster, &recovering(Shape::Binary, MOST), 0)?;
+    let evidence = format!("{} and {} us", short(without / 1e3), short(with / 1e3));
+    // Equal, but for what the clock's last digits do.
+    results.statement("S5.3.2-lat", (with - without).abs() < without * 0.001, evidence);
+    Ok(())
+}

@@ -1,0 +1,148 @@
+//! What does not depend on a machine: that programs end, claims are claims, and trees are trees.
+
+use super::*;
+use crate::claim::Expected;
+use crate::cluster::{Clock, Cluster, Nanoseconds, Program, Seat, Setup};
+use crate::targets::{Role, Targets};
+use anyhow::Result;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use weft_protocol::tree::Shape;
+use weft_threads::Job;
+
+/// Ranks as threads: programs run as they would, and their times mean nothing much.
+struct Threads;
+
+/// Every look at it is a tick, for all ranks together.
+#[derive(Clone, Default)]
+struct Ticks(Arc<AtomicU64>);
+
+impl Clock for Ticks {
+    fn now(&self) -> Nanoseconds {
+        self.0.fetch_add(1, Ordering::SeqCst)
+    }
+
+    fn compute(&self, time: Nanoseconds) {
+        self.0.fetch_add(time, Ordering::SeqCst);
+        std::thread::yield_now();
+    }
+
+    fn copy(&self, bytes: usize) {
+        self.compute(bytes as Nanoseconds);
+    }
+}
+
+impl Cluster for Threads {
+    fn run(&self, setup: &Setup, program: Program) -> Result<()> {
+        let job =
+            Job { preset: setup.preset, shape: setup.shape, plain: true, ..Job::new(setup.ranks) };
+        let ticks = Ticks::default();
+        let outcomes = job.packets(|packets| {
+            let seat = Seat { packets, clock: Arc::new(ticks.clone()) };
+            program(&seat)
+        });
+        outcomes.into_iter().collect()
+    }
+}
+
+#[test]
+fn every_target_is_claimed_once_and_none_is_a_setting() {
+    let targets = Targets::read().unwrap();
+    let mut claimed = BTreeSet::new();
+    for experiment in all() {
+        for claim in experiment.claims() {
+            let target = targets.get(claim.id).unwrap_or_else(|| panic!("no target {}", claim.id));
+            assert!(claimed.insert(claim.id), "{} is claimed twice", claim.id);
+            assert_ne!(target.role, Role::Setting, "{}", claim.id);
+            let statement = claim.expected == Expected::Holds;
+            assert_eq!(statement, target.number().is_none(), "{}: {}", claim.id, target.value);
+        }
+    }
+}
+
+#[test]
+fn settings_are_used_as_printed() {
+    let targets = Targets::read().unwrap();
+    for experiment in all() {
+        for setting in experiment.settings() {
+            let target =
+                targets.get(setting.0).unwrap_or_else(|| panic!("no target {}", setting.0));
+            assert_eq!((target.role, &*target.value), (Role::Setting, setting.1), "{}", setting.0);
+        }
+    }
+}
+
+#[test]
+fn names_of_experiments_are_unique() {
+    let names: BTreeSet<&str> = all().iter().map(|experiment| experiment.name()).collect();
+    assert_eq!(names.len(), all().len());
+}
+
+#[test]
+fn unicast_programs_end_and_their_parts_add_up() {
+    let found = unicast::loggp(&Threads, &Setup::lfc(2)).unwrap();
+    assert!(found.gap > 0.0 && found.send_overhead > 0.0 && found.receive_overhead > 0.0);
+    let sum = found.send_overhead + found.latency + found.receive_overhead;
+    assert_eq!(found.sum(), sum);
+    let time = unicast::one_way(&Threads, &Setup::lfc(2), 1024, inbox::Receive::Copy).unwrap();
+    assert!(time > 0.0);
+}
+
+#[test]
+fn fetch_and_add_counts_every_rank_but_the_home() {
+    assert!(fetch_add::latency(&Threads, &Setup::lfc(4), |rank| rank.0 != 0).unwrap() > 0.0);
+    assert!(fetch_add::latency(&Threads, &Setup::lfc(2), |rank| rank.0 == 0).unwrap() > 0.0);
+}
+
+#[test]
+fn broadcasts_reach_everybody() {
+    assert!(broadcast::latency(&Threads, &Setup::lfc(4), 1024).unwrap() > 0.0);
+    assert!(broadcast::multicast_gap(&Threads, 3).unwrap() > 0.0);
+}
+
+#[test]
+fn blasts_count_their_packets() {
+    use broadcast::{Senders, blast};
+    let one = blast(&Threads, &Setup::lfc(4), 2500, 3, Senders::One).unwrap();
+    let delivered: u64 = one.statistics.iter().map(|rank| rank.protocol.packets_delivered).sum();
+    // Three packets a message; three receivers, of whom each acknowledges once.
+    assert_eq!((one.multicasts, delivered), (9, 3 * 9 + 3));
+    let all = blast(&Threads, &Setup::lfc(4), 2500, 2, Senders::All).unwrap();
+    let delivered: u64 = all.statistics.iter().map(|rank| rank.protocol.packets_delivered).sum();
+    assert_eq!((all.multicasts, delivered), (4 * 6, 4 * 3 * 6));
+    assert!(one.rate > 0.0 && all.rate > 0.0);
+}
+
+/// Table 5.2: a binary tree of 64 uses distances 1 to 32, a chain distance 1.
+#[test]
+fn links_used_are_those_of_the_trees() {
+    let used = |shape| recovery::links_used(shape, 64).unwrap() * 63.0;
+    assert_eq!(used(Shape::Binary), 32.0);
+    assert_eq!(used(Shape::Chain), 1.0);
+    assert_eq!(used(Shape::Flat), 63.0);
+}
+
+#[test]
+fn recoveries_are_counted_for_each_packet_broadcast() {
+    let rank = |recoveries, recovery_packets| weft_packet::Statistics {
+        protocol: weft_protocol::Counters {
+            recoveries,
+            recovery_packets,
+            ..weft_protocol::Counters::default()
+        },
+        ..weft_packet::Statistics::default()
+    };
+    let blast = |statistics| broadcast::Blast { rate: 1.0, multicasts: 8, statistics };
+    let tally = recovery::Tally::new(&blast(vec![rank(3, 5), rank(1, 4)]));
+    assert_eq!((tally.recoveries, tally.packets, tally.subtree()), (0.5, 2.25, 3.25));
+    let quiet = recovery::Tally::new(&blast(vec![rank(0, 0)]));
+    assert_eq!((quiet.recoveries, quiet.subtree()), (0.0, 1.0));
+}
+
+#[test]
+fn a_gap_leaves_out_the_start() {
+    let times = [0, 1, 2, 100, 110, 120, 130, 140];
+    assert_eq!(inbox::gap(&times), (140 - 2) as f64 / 5.0);
+    assert!(inbox::gap(&[]).is_nan());
+}

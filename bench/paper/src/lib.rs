@@ -1,0 +1,35 @@
+//! The tables and figures of the papers, measured again: `make paper`.
+//!
+//! [`targets`] holds every figure, setting, order and finding that the papers print, as data, each
+//! with an id. An [`Experiment`] claims some of them, each with the band it must fall in, runs
+//! programs on a [`Cluster`], and puts what it saw into [`Results`]. A [`Report`] lays the two side
+//! by side, as text and as one page a paper, and counts what nobody has measured yet.
+//!
+//! What it keeps:
+//! - the machine is calibrated on tables 5.1 and 8.4 of the thesis only; what they fix is shown as
+//!   calibration, never as a prediction;
+//! - a figure outside its band carries an explanation, and one inside carries none, or there is no
+//!   report;
+//! - nothing here knows an id by its value: paper values come from the data, in the data's units.
+//!
+//! It uses the packet interface and what the applications share to draw; a cluster brings the rest.
+
+#![forbid(unsafe_code)]
+
+pub mod claim;
+pub mod cluster;
+pub mod experiment;
+pub mod experiments;
+pub mod fit;
+pub mod plot;
+pub mod report;
+pub mod results;
+pub mod targets;
+
+pub use claim::{Claim, Expected};
+pub use cluster::{Clock, Cluster, Machine, Seat, Setup};
+pub use experiment::{Experiment, Setting};
+pub use plot::{Plot, Scale, Series};
+pub use report::Report;
+pub use results::{Quantity, Results};
+pub use targets::{Kind, Paper, Role, Target, Targets};

@@ -1,0 +1,102 @@
+//! `make paper`: measures the papers' tables and figures again, and writes `docs/paper`.
+
+#![forbid(unsafe_code)]
+
+use anyhow::{Context, Result, bail};
+use clap::Parser;
+use std::path::{Path, PathBuf};
+use weft_paper::{Cluster, Experiment, Report, Results, Targets, experiments};
+
+/// Measure the papers' tables and figures again
+#[derive(Parser)]
+#[command(name = "weft-paper", after_help = EXAMPLES)]
+struct Arguments {
+    /// Run only these experiments, and write no pages
+    #[arg(long, value_name = "EXPERIMENT", value_delimiter = ',')]
+    only: Vec<String>,
+    /// List the experiments and what each measures, and run none
+    #[arg(long)]
+    list: bool,
+    /// Where the pages go
+    #[arg(long, value_name = "FOLDER", default_value = "docs/paper")]
+    out: PathBuf,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  make paper                            everything, and the pages in docs/paper
+  weft-paper --only broadcast           one experiment, on the terminal
+  weft-paper --list                     what is measured, by id
+
+The exit status is not 0 if a figure is outside its band and nothing explains it.";
+
+fn main() -> Result<()> {
+    let arguments = Arguments::parse();
+    let experiments = chosen(&arguments.only)?;
+    if arguments.list {
+        list(&experiments);
+        return Ok(());
+    }
+    let targets = Targets::read()?;
+    let report = run(&targets, &experiments, &*cluster()?)?;
+    println!("{}", report.text());
+    if !report.faults().is_empty() {
+        for fault in report.faults() {
+            eprintln!("weft-paper: {fault}");
+        }
+        bail!("{} faults; no pages are written", report.faults().len());
+    }
+    if arguments.only.is_empty() {
+        write(&report, &arguments.out)?;
+    }
+    Ok(())
+}
+
+/// The experiments that `only` names; all, if it names none.
+fn chosen(only: &[String]) -> Result<Vec<Box<dyn Experiment>>> {
+    let mut all = experiments::all();
+    let names: Vec<&str> = all.iter().map(|experiment| experiment.name()).collect();
+    if let Some(unknown) = only.iter().find(|name| !names.contains(&name.as_str())) {
+        bail!("there is no experiment '{unknown}'; there are {}", names.join(", "));
+    }
+    all.retain(|experiment| only.is_empty() || only.iter().any(|name| name == experiment.name()));
+    Ok(all)
+}
+
+fn list(experiments: &[Box<dyn Experiment>]) {
+    for experiment in experiments {
+        println!("{}: {}", experiment.name(), experiment.title());
+        for claim in experiment.claims() {
+            println!("  {:24} {}", claim.id, claim.expected);
+        }
+    }
+}
+
+fn run<'a>(
+    targets: &'a Targets,
+    experiments: &[Box<dyn Experiment>],
+    cluster: &dyn Cluster,
+) -> Result<Report<'a>> {
+    let mut report = Report::new(targets);
+    for experiment in experiments {
+        eprintln!("weft-paper: {} ...", experiment.name());
+        let mut results = Results::default();
+        experiment.run(cluster, &mut results).context(experiment.name())?;
+        report.add(&**experiment, &results);
+    }
+    Ok(report)
+}
+
+fn write(report: &Report<'_>, folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    for (name, text) in report.pages() {
+        let path = folder.join(name);
+        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(())
+}
+
+/// What the experiments run on.
+fn cluster() -> Result<Box<dyn Cluster>> {
+    bail!("there is no simulator to run on yet; --list says what would be measured")
+}

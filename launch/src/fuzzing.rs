@@ -1,0 +1,60 @@
+//! Fuzz targets for the parsers of this crate (`testing/fuzz`). Each takes any bytes and panics if a
+//! parser does what it must not.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use crate::member::parses_as_job_variable;
+use crate::messages::{MESSAGE_BYTES_MAX, TEXT_BYTES_MAX, ToLauncher, ToRank, check_options};
+use crate::output::pieces::{PIECE_BYTES_MAX, Pieces};
+use crate::words::{LastWords, WORDS_CHARS_MAX};
+use weft_link_shm::MAX_RANKS;
+
+/// What a rank reads from its launcher.
+pub fn to_rank(data: &[u8]) {
+    let Ok(message) = ToRank::parse(data) else { return };
+    assert!(data.len() <= MESSAGE_BYTES_MAX);
+    assert!((1..=usize::from(MAX_RANKS)).contains(&message.descriptors()));
+    if let ToRank::Welcome(welcome) = &message {
+        assert!(welcome.rank.0 < welcome.settings.ranks);
+        if check_options(&welcome.options).is_err() {
+            return;
+        }
+    }
+    assert_eq!(ToRank::parse(&message.emit()), Ok(message));
+}
+
+/// What a launcher reads from a rank.
+pub fn to_launcher(data: &[u8]) {
+    let Ok(message) = ToLauncher::parse(data) else { return };
+    if let ToLauncher::Report(words) = &message {
+        assert!(words.len() <= TEXT_BYTES_MAX);
+    }
+    assert_eq!(message.emit(), data);
+}
+
+/// The environment variable that makes a process a rank.
+pub fn job_variable(data: &[u8]) {
+    parses_as_job_variable(OsStr::from_bytes(data));
+}
+
+/// What a rank prints, cut into pieces; the last one worth repeating becomes its last words.
+/// The first byte says how many bytes arrive at a time.
+pub fn last_words(data: &[u8]) {
+    let Some((&at_a_time, output)) = data.split_first() else { return };
+    let (mut pieces, mut words, mut passed_on) = (Pieces::default(), LastWords::default(), vec![]);
+    let mut pass_on = |piece: &[u8]| {
+        assert!(piece.len() < PIECE_BYTES_MAX + output.len());
+        words.say(piece);
+        passed_on.extend_from_slice(piece);
+    };
+    for arrived in output.chunks(usize::from(at_a_time).max(1)) {
+        pieces.take_in(arrived, &mut pass_on);
+    }
+    pieces.finish(&mut pass_on);
+    assert_eq!(passed_on, output);
+    if let Some(words) = words.get() {
+        assert!(!words.is_empty() && words.chars().count() <= WORDS_CHARS_MAX);
+        assert!(!words.contains(char::is_control));
+    }
+}

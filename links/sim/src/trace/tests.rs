@@ -1,0 +1,42 @@
+//! Events in words.
+
+use super::{Happened, Trace, What};
+use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
+
+#[test]
+fn events_read_as_sentences() {
+    let mut header = Header::new(Tag::Mcast, Rank(1), TreeId::multicast(GroupId::ALL, Rank(0)), 9);
+    header.sequence = 17;
+    let frame = Some((Rank(1), header));
+    let happened = Happened { time: 14_200, rank: Rank(3), what: What::Received, frame };
+    assert_eq!(
+        happened.to_string(),
+        "14.2 us  rank 3 receives a multicast packet of rank 0 from rank 1, number 17"
+    );
+    let happened = Happened { what: What::Lost, rank: Rank(1), frame, time: 500 };
+    assert_eq!(
+        happened.to_string(),
+        "0.5 us  rank 1 transmits, and the network loses, a multicast packet of rank 0 to rank 1, \
+         number 17"
+    );
+    let crash = Happened { time: 1_000, rank: Rank(2), what: What::Crashed, frame: None };
+    assert_eq!(crash.to_string(), "1.0 us  rank 2 crashes");
+}
+
+#[test]
+fn the_last_events_are_kept_and_all_are_hashed() {
+    let header = Header::new(Tag::Credit, Rank(0), TreeId::unicast(Rank(0)), 0);
+    let trace = |times: &[u64]| {
+        let mut trace = Trace::new(2, 2, None);
+        for &time in times {
+            trace.note(time, Rank(1), What::Transmitted, Some((Rank(0), &header)));
+        }
+        trace
+    };
+    let first = trace(&[1, 2, 3]);
+    assert_eq!(first.last(Rank(1)).iter().map(|event| event.time).collect::<Vec<_>>(), [2, 3]);
+    assert!(first.last(Rank(0)).is_empty());
+    assert_eq!(first.hash(), trace(&[1, 2, 3]).hash());
+    assert_ne!(first.hash().0, trace(&[0, 2, 3]).hash().0, "what is not kept counts too");
+    assert_ne!(first.hash().0, trace(&[1, 3, 2]).hash().0);
+}

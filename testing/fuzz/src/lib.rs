@@ -1,0 +1,63 @@
+//! Fuzz targets: what reads bytes that a stranger may have written, fed with anything.
+//!
+//! A target is a plain function of some bytes that panics where a promise is broken. `cargo-fuzz/`
+//! hands [`TARGETS`] to libFuzzer (`make fuzz`); the inputs that it found worth keeping are in
+//! `corpus/`, and a test runs each of them through its target with the ordinary compiler.
+//!
+//! | module | what is fed |
+//! |---|---|
+//! | `wire`, `messages`, `text` | parsers: parsing ends in a value or an error, and the value's own encoding means the same |
+//! | `shm` | the shared-memory link, by a peer that writes any slot |
+//! | `ni` | one NI of each preset, by hosts that keep their contract and peers that keep none |
+//! | `node` | a whole node with the messaging layer on it, by such peers |
+//!
+//! In the last two the bytes are a script: first the sizes of the job, then one step after another,
+//! decoded so that most packets are nearly right, because only those get past the first check. A
+//! script that ends early goes on with zeros.
+//!
+//! May use everything below applications. Keeps: no target looks at a clock or starts a thread.
+
+#![forbid(unsafe_code)]
+
+mod messages;
+mod ni;
+mod node;
+mod shm;
+mod text;
+mod wire;
+
+/// A function that takes any bytes, and panics only if something is wrong with Weft.
+pub type Target = fn(&[u8]);
+
+/// All targets by name. Each has a program in `cargo-fuzz/` and a folder in `corpus/`.
+pub const TARGETS: &[(&str, Target)] = &[
+    ("network", wire::network),
+    ("compact", wire::compact),
+    ("message-header", wire::message_header),
+    ("header-stack", wire::header_stack),
+    ("to-rank", messages::to_rank),
+    ("to-launcher", messages::to_launcher),
+    ("job-variable", messages::job_variable),
+    ("last-words", messages::last_words),
+    ("names", text::names),
+    ("openflights", text::openflights),
+    ("tables", text::tables),
+    ("shm", shm::slots),
+    ("nrx-imc", ni::nrx_imc),
+    ("nrx-hmc", ni::nrx_hmc),
+    ("irx-imc", ni::irx_imc),
+    ("irx-hmc", ni::irx_hmc),
+    ("hrx-hmc", ni::hrx_hmc),
+    ("hrx-imc", ni::hrx_imc),
+    ("node", node::node),
+];
+
+/// Runs `data` through the target `name`.
+///
+/// # Panics
+/// If there is no such target, or if the target finds something wrong.
+pub fn run(name: &str, data: &[u8]) {
+    let found = TARGETS.iter().find(|(target, _)| *target == name);
+    let (_, target) = found.expect("a name in TARGETS");
+    target(data);
+}

@@ -1,0 +1,364 @@
+//! One NI of each preset, between a host that keeps its contract and peers that keep none.
+//!
+//! The script chooses the sizes of the job, and then events in any order: packets from peers, sends,
+//! multicasts, packets processed, copied and released, time. `host` is the host and judges what the NI
+//! does; `peers` makes up packets. What must hold after every event:
+//!
+//! - nothing panics, and a refused packet changes nothing;
+//! - every buffer has one owner and is freed once, never while the host reads it (I4);
+//! - credits are conserved as far as one end can see it (I1), never more than the window;
+//! - queues and buffers in use are bounded (I9), whatever peers send.
+//!
+//! Under careful presets without recovery the peers then return what they owe, and the NI must come
+//! to rest with everything given back.
+
+mod host;
+mod peers;
+
+use arbitrary::{Result, Unstructured};
+use host::{COPIES, DEFERRED, Host, Kind, SEND_BUFFERS};
+use weft_protocol::invariants::{PairCredits, i1_credit_conservation, i9_bounded};
+use weft_protocol::tree::Shape;
+use weft_protocol::{Body, Ni, Preset, Recovery, Settings, VARIABLES};
+use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
+
+/// `nrx-imc`, with any recovery; so the others.
+pub fn nrx_imc(data: &[u8]) {
+    run(Preset::NrxImc, data);
+}
+
+/// `nrx-hmc`.
+pub fn nrx_hmc(data: &[u8]) {
+    run(Preset::NrxHmc, data);
+}
+
+/// `irx-imc`.
+pub fn irx_imc(data: &[u8]) {
+    run(Preset::IrxImc, data);
+}
+
+/// `irx-hmc`.
+pub fn irx_hmc(data: &[u8]) {
+    run(Preset::IrxHmc, data);
+}
+
+/// `hrx-hmc`.
+pub fn hrx_hmc(data: &[u8]) {
+    run(Preset::HrxHmc, data);
+}
+
+/// `hrx-imc`.
+pub fn hrx_imc(data: &[u8]) {
+    run(Preset::HrxImc, data);
+}
+
+/// Events of one script at most, so that each run is short.
+const EVENTS: usize = 400;
+/// User bytes of every packet that the host sends; the protocols never look at them.
+const SIZE: u16 = 8;
+
+fn run(preset: Preset, data: &[u8]) {
+    let mut script = Unstructured::new(data);
+    let _ = Bench::new(preset, &mut script).and_then(|mut bench| bench.play(&mut script));
+}
+
+/// An NI and what is around it.
+struct Bench {
+    ni: Ni<u64>,
+    host: Host,
+    settings: Settings,
+    /// The groups that this rank is in.
+    groups: Vec<GroupId>,
+    now: u64,
+    /// The packet that arrived last, to come again.
+    last: Option<(Header, Body<u64>)>,
+}
+
+impl Bench {
+    fn new(preset: Preset, script: &mut Unstructured<'_>) -> Result<Self> {
+        let ranks = script.int_in_range(2..=7)?;
+        let mut settings = Settings::new(ranks, script.int_in_range(1..=4)?);
+        settings.preset = preset;
+        settings.shape = *script.choose(&Shape::ALL)?;
+        settings.recovery = match script.int_in_range(0..=3)? {
+            0 | 1 => Recovery::Off,
+            2 => Recovery::AtOnce,
+            _ => Recovery::After(100),
+        };
+        settings.receive_buffers = script.int_in_range(1..=settings.receive_buffers)?;
+        settings.retransmit_after = 1000;
+        settings.acknowledge_after = 200;
+        let local = Rank(script.int_in_range(0..=ranks - 1)?);
+        let mut ni = Ni::new(local, settings);
+        let mut groups = vec![GroupId::ALL];
+        let members = script.arbitrary::<u8>()?;
+        let members: Vec<Rank> =
+            (0..ranks).filter(|rank| members >> rank & 1 == 1).map(Rank).collect();
+        if let Ok(group) = ni.create_group(&members)
+            && members.contains(&local)
+        {
+            groups.push(group);
+        }
+        let host = Host::new(local, usize::from(ranks));
+        Ok(Bench { ni, host, settings, groups, now: 0, last: None })
+    }
+
+    fn play(&mut self, script: &mut Unstructured<'_>) -> Result<()> {
+        for _ in 0..EVENTS {
+            if script.is_empty() {
+                break;
+            }
+            self.event(script)?;
+            self.check();
+        }
+        if self.is_exact() {
+            self.finish();
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, script: &mut Unstructured<'_>) -> Result<()> {
+        match script.int_in_range(0..=31)? {
+            0..=9 => {
+                let (header, body) = self.likely_packet(script)?;
+                self.receives(header, body);
+            }
+            10..=12 => {
+                let (header, body) = self.unlikely_packet(script)?;
+                self.receives(header, body);
+            }
+            13 => {
+                if let Some((header, body)) = self.last {
+                    self.receives(header, body);
+                }
+            }
+            14 | 15 => self.unicast(script)?,
+            16 | 17 => self.multicast(script)?,
+            18 => self.fetch_and_add(script)?,
+            19..=23 => self.process(),
+            24..=26 => self.release(script)?,
+            27 => self.copy(script)?,
+            28 => self.host_receives(),
+            29 => self.advance(script.arbitrary::<u16>()?.into()),
+            _ => self.advance_to_deadline(),
+        }
+        Ok(())
+    }
+
+    /// Whether one end can account for every credit of its pairs.
+    fn is_exact(&self) -> bool {
+        !self.settings.preset.retransmits() && self.settings.recovery == Recovery::Off
+    }
+
+    /// A packet arrives. A refused one changes nothing, and its buffer is the link's again.
+    fn receives(&mut self, header: Header, body: Body<u64>) {
+        if self.host.deferred.len() == DEFERRED {
+            self.host_receives();
+        }
+        self.tell_time();
+        let body = match body {
+            Body::Buffer(_) => Body::Buffer(self.host.lend(Kind::Receive)),
+            other => other,
+        };
+        self.last = Some((header, body));
+        let (before, actions) = (self.ni.clone(), self.host.actions);
+        match self.ni.received(&header, body, &mut self.host) {
+            Ok(()) => self.host.accepted(&header),
+            Err(violation) => {
+                let (now, before) = (format!("{:?}", self.ni), format!("{before:?}"));
+                assert_eq!(now, before, "{violation} left a trace");
+                assert_eq!(self.host.actions, actions, "{violation} was acted upon");
+                self.host.take_back(&body);
+            }
+        }
+    }
+
+    /// The host gets to the oldest packet that was left to it.
+    fn host_receives(&mut self) {
+        let Some(deferred) = self.host.deferred.pop_front() else { return };
+        self.tell_time();
+        let body = deferred.body;
+        let before = *self.ni.counters();
+        match self.ni.host_received(deferred, &mut self.host) {
+            Ok(()) => {}
+            Err(violation) => {
+                assert_eq!(*self.ni.counters(), before, "{violation} was counted");
+                self.host.take_back(&body);
+            }
+        }
+    }
+
+    fn unicast(&mut self, script: &mut Unstructured<'_>) -> Result<()> {
+        let to = Rank(script.int_in_range(0..=self.settings.ranks - 1)?);
+        if let Some(buffer) = self.host.send_buffer() {
+            self.tell_time();
+            self.ni.unicast(to, buffer, SIZE, &mut self.host);
+        }
+        Ok(())
+    }
+
+    fn multicast(&mut self, script: &mut Unstructured<'_>) -> Result<()> {
+        let group = *script.choose(&self.groups)?;
+        if let Some(buffer) = self.host.send_buffer() {
+            self.tell_time();
+            self.ni.multicast(group, buffer, SIZE, &mut self.host);
+        }
+        Ok(())
+    }
+
+    fn fetch_and_add(&mut self, script: &mut Unstructured<'_>) -> Result<()> {
+        let home = Rank(script.int_in_range(0..=self.settings.ranks - 1)?);
+        let variable = script.int_in_range(0..=VARIABLES - 1)?;
+        if !self.ni.is_fetching() {
+            self.tell_time();
+            self.host.fetching = Some(home);
+            self.ni.fetch_and_add(home, variable, 1, &mut self.host);
+        }
+        Ok(())
+    }
+
+    /// The host re-injects the packet delivered first, if it must, and looks at it.
+    fn process(&mut self) {
+        let Some(mut delivery) = self.host.delivered.pop_front() else { return };
+        if delivery.wants_reinjection() {
+            self.tell_time();
+            self.ni.reinject(&mut delivery, &mut self.host);
+            assert!(!delivery.wants_reinjection());
+        }
+        self.host.kept.push(delivery);
+    }
+
+    fn release(&mut self, script: &mut Unstructured<'_>) -> Result<()> {
+        if !self.host.kept.is_empty() {
+            let index = script.choose_index(self.host.kept.len())?;
+            self.release_kept(index);
+        }
+        Ok(())
+    }
+
+    fn release_kept(&mut self, index: usize) {
+        let delivery = self.host.kept.swap_remove(index);
+        self.tell_time();
+        self.host.stops_reading(delivery.buffer);
+        self.ni.released(delivery, &mut self.host);
+    }
+
+    /// The host copies the packet delivered first out of the NI's memory, or one that it keeps.
+    fn copy(&mut self, script: &mut Unstructured<'_>) -> Result<()> {
+        let fresh = script.arbitrary::<bool>()?;
+        let delivery = match fresh {
+            true => self.host.delivered.pop_front(),
+            false => self.host.kept.pop(),
+        };
+        let Some(delivery) = delivery else { return Ok(()) };
+        let Some(copy) = self.host.copy_buffer() else {
+            match fresh {
+                true => self.host.delivered.push_front(delivery),
+                false => self.host.kept.push(delivery),
+            }
+            return Ok(());
+        };
+        self.tell_time();
+        self.host.stops_reading(delivery.buffer);
+        self.host.starts_reading(copy);
+        let delivery = self.ni.copied(delivery, copy, &mut self.host);
+        assert_eq!(delivery.buffer, copy);
+        match fresh {
+            true => self.host.delivered.push_front(delivery),
+            false => self.host.kept.push(delivery),
+        }
+        Ok(())
+    }
+
+    fn advance(&mut self, by: u64) {
+        self.now += by;
+        self.ni.advance(self.now, &mut self.host);
+        if let Some((deadline, why)) = self.ni.next_deadline() {
+            assert!(deadline > self.now, "{why:?} is due at {deadline}, which is past");
+        }
+    }
+
+    fn advance_to_deadline(&mut self) {
+        let (deadline, _) =
+            self.ni.next_deadline().unwrap_or((self.now, weft_protocol::Timer::Suspect));
+        self.advance(deadline.saturating_sub(self.now));
+    }
+
+    fn tell_time(&mut self) {
+        if self.ni.keeps_time() {
+            self.ni.advance(self.now, &mut self.host);
+        }
+    }
+
+    fn check(&mut self) {
+        let Settings { ranks, window_packets: window, .. } = self.settings;
+        let (others, careful) = (usize::from(ranks) - 1, !self.settings.preset.retransmits());
+        // As in `testing/world`, and what was copied before it was re-injected.
+        let blocked_at_most = SEND_BUFFERS + 1 + usize::from(window) * (others - 1) + COPIES;
+        for peer in (0..ranks).map(Rank).filter(|&peer| peer != self.host.local) {
+            let (held, blocked) = self.ni.outgoing(peer);
+            assert!(held <= window, "{held} credits of {window} for {peer:?}");
+            i9_bounded("a blocked-sends queue", blocked, blocked_at_most);
+            if careful {
+                let (buffered, owed) = self.ni.incoming(peer);
+                assert!(buffered + owed <= window, "{buffered} + {owed} credits of {window}");
+            }
+            if self.is_exact() {
+                self.check_credits(peer);
+            }
+        }
+        let windows = others * usize::from(window);
+        let buffers = if careful { windows } else { windows.max(self.settings.receive_buffers) };
+        i9_bounded(
+            "receive buffers",
+            self.host.in_use(Kind::Receive),
+            buffers + self.host.deferred.len(),
+        );
+        i9_bounded("actions of one event", std::mem::take(&mut self.host.actions), 1000);
+    }
+
+    /// I1, from one end: what is not here is in flight, or at the peer.
+    fn check_credits(&self, peer: Rank) {
+        let window = self.settings.window_packets;
+        let none =
+            PairCredits { window, held: 0, in_flight: 0, buffered: 0, owed: 0, returning: 0 };
+        let pair = self.host.pair(peer);
+        let (held, _) = self.ni.outgoing(peer);
+        i1_credit_conservation(&PairCredits { held, in_flight: pair.spent(), ..none });
+        let (buffered, owed) = self.ni.incoming(peer);
+        let held = window - pair.filled();
+        i1_credit_conservation(&PairCredits { held, buffered, owed, ..none });
+    }
+
+    /// The host releases everything, the peers return what they owe: the NI comes to rest.
+    fn finish(&mut self) {
+        let peers = (0..self.settings.ranks).map(Rank).filter(|&peer| peer != self.host.local);
+        let peers: Vec<Rank> = peers.collect();
+        loop {
+            while !self.host.delivered.is_empty() {
+                self.process();
+            }
+            while !self.host.kept.is_empty() {
+                self.release_kept(0);
+            }
+            let Some(&peer) = peers.iter().find(|&&peer| self.host.pair(peer).spent() > 0) else {
+                break;
+            };
+            let mut header = Header::new(Tag::Credit, peer, TreeId::unicast(peer), 0);
+            header.credits = self.host.pair(peer).spent();
+            self.receives(header, Body::Empty);
+            self.check();
+        }
+        if let Some(home) = self.host.fetching {
+            let header = Header::new(Tag::FaReply, home, TreeId::unicast(home), 0);
+            self.receives(header, Body::Fetched(0));
+        }
+        assert!(self.ni.is_quiet(), "everything was returned, and yet: {:?}", self.ni);
+        assert_eq!(self.ni.shared_buffers(), 0);
+        assert!(self.host.gave_everything_back());
+        for peer in peers {
+            assert_eq!(self.ni.outgoing(peer), (self.settings.window_packets, 0));
+            assert_eq!(self.ni.incoming(peer).0, 0);
+        }
+    }
+}

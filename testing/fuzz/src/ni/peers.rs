@@ -1,0 +1,138 @@
+//! Packets as peers send them: right in all but a field or two, or in none.
+
+use super::Bench;
+use arbitrary::{Result, Unstructured};
+use weft_protocol::{Body, VARIABLES};
+use weft_wire::{Channel, GroupId, Header, Rank, Tag, TreeId};
+
+/// Stands for the buffer that a packet will fill.
+const SOME_BUFFER: Body<u64> = Body::Buffer(0);
+
+impl Bench {
+    /// A packet that a correct peer could send, but for one field in every few.
+    pub(super) fn likely_packet(
+        &self,
+        script: &mut Unstructured<'_>,
+    ) -> Result<(Header, Body<u64>)> {
+        let hop = script.int_in_range(1..=self.settings.ranks - 1)?;
+        let mut from = Rank((self.host.local.0 + hop) % self.settings.ranks);
+        let mut tree = TreeId::unicast(from);
+        let (tag, body) = match script.int_in_range(0..=11)? {
+            0..=3 => (Tag::Ucast, SOME_BUFFER),
+            4..=7 => {
+                (from, tree) = self.multicast_hop(from, script)?;
+                (Tag::Mcast, SOME_BUFFER)
+            }
+            8 => {
+                let variable = script.int_in_range(0..=VARIABLES)?;
+                (Tag::FaRequest, Body::FetchAdd { variable, amount: 1 })
+            }
+            9 => {
+                from = self.host.fetching.filter(|&home| home != self.host.local).unwrap_or(from);
+                tree = TreeId::unicast(from);
+                (Tag::FaReply, Body::Fetched(script.arbitrary()?))
+            }
+            10 => (Tag::Credit, Body::Empty),
+            _ => {
+                (_, tree) = self.multicast_hop(from, script)?;
+                (any_control(script)?, Body::Empty)
+            }
+        };
+        let mut header = Header::new(tag, from, tree, 8);
+        self.number(&mut header, script)?;
+        if script.ratio(1, 4)? {
+            change_one_field(&mut header, script)?;
+        }
+        Ok((header, body))
+    }
+
+    /// A packet that has little to do with anything.
+    pub(super) fn unlikely_packet(
+        &self,
+        script: &mut Unstructured<'_>,
+    ) -> Result<(Header, Body<u64>)> {
+        let source = Rank(script.int_in_range(0..=self.settings.ranks)?);
+        let tag = any_tag(script)?;
+        let mut header = Header::new(tag, source, any_tree(script)?, script.arbitrary()?);
+        header.channel = any_channel(script)?;
+        header.sequence = script.arbitrary()?;
+        header.acknowledgement = script.arbitrary()?;
+        header.credits = script.arbitrary()?;
+        let body = match script.int_in_range(0..=3)? {
+            0 => SOME_BUFFER,
+            1 => Body::FetchAdd { variable: script.arbitrary()?, amount: script.arbitrary()? },
+            2 => Body::Fetched(script.arbitrary()?),
+            _ => Body::Empty,
+        };
+        Ok((header, body))
+    }
+
+    /// The last hop to this rank in the tree of some root, if there is one; else from `from`.
+    fn multicast_hop(&self, from: Rank, script: &mut Unstructured<'_>) -> Result<(Rank, TreeId)> {
+        let group = *script.choose(&self.groups)?;
+        let members = self.ni.group(group).expect("this rank made it").members();
+        let root = *script.choose(members)?;
+        let parent = self.ni.group(group).and_then(|group| group.parent(root, self.host.local));
+        Ok((parent.unwrap_or(from), TreeId::multicast(group, root)))
+    }
+
+    /// Credits, sequence number and acknowledgement, near what is right.
+    fn number(&self, header: &mut Header, script: &mut Unstructured<'_>) -> Result<()> {
+        let pair = self.host.pair(header.source);
+        let spent = if self.is_exact() { pair.spent() } else { self.settings.window_packets };
+        if header.tag == Tag::Credit || script.arbitrary()? {
+            header.credits = script.int_in_range(0..=spent)?;
+        }
+        let near = |script: &mut Unstructured<'_>, middle: u32| -> Result<u32> {
+            Ok(match script.int_in_range(0..=15)? {
+                0..=9 => middle,
+                near => middle.wrapping_add(near).wrapping_sub(13),
+            })
+        };
+        if self.settings.preset.retransmits() {
+            header.sequence = near(script, pair.accepted)?;
+            header.acknowledgement = near(script, pair.last_sequence.wrapping_add(1))?;
+        }
+        if script.ratio(1, 16)? {
+            header.channel = any_channel(script)?;
+        }
+        Ok(())
+    }
+}
+
+fn change_one_field(header: &mut Header, script: &mut Unstructured<'_>) -> Result<()> {
+    match script.int_in_range(0..=7)? {
+        0 => header.source = Rank(script.int_in_range(0..=8)?),
+        1 => header.tag = any_tag(script)?,
+        2 => header.tree = any_tree(script)?,
+        3 => header.channel = any_channel(script)?,
+        4 => header.sequence = script.arbitrary()?,
+        5 => header.acknowledgement = script.arbitrary()?,
+        6 => header.credits = script.arbitrary()?,
+        _ => header.size = script.arbitrary()?,
+    }
+    Ok(())
+}
+
+/// A tag that exists, those included that no preset knows yet.
+fn any_tag(script: &mut Unstructured<'_>) -> Result<Tag> {
+    Ok(Tag::try_from(script.int_in_range(1..=12)?).unwrap_or(Tag::ChannelClear))
+}
+
+fn any_control(script: &mut Unstructured<'_>) -> Result<Tag> {
+    let tag = any_tag(script)?;
+    Ok(if tag.is_data() { Tag::ChannelClear } else { tag })
+}
+
+fn any_tree(script: &mut Unstructured<'_>) -> Result<TreeId> {
+    let root = Rank(script.int_in_range(0..=8)?);
+    Ok(match script.int_in_range(0..=3)? {
+        0 => TreeId::unicast(root),
+        1 | 2 => TreeId::multicast(GroupId(script.int_in_range(0..=2)?), root),
+        _ => TreeId::from_bits(script.arbitrary()?),
+    })
+}
+
+fn any_channel(script: &mut Unstructured<'_>) -> Result<Channel> {
+    Ok(Channel(Some(Rank(script.int_in_range(0..=8)?)).filter(|owner| owner.0 < 8)))
+}

@@ -1,0 +1,78 @@
+//! The shared-memory link, whose peer writes any slot into its ring and references any frame.
+
+use arbitrary::{Result, Unstructured};
+use std::os::fd::OwnedFd;
+use weft_link::{Buffer, Link, Payload};
+use weft_link_shm::memory::{Mapping, View};
+use weft_link_shm::ring::{INLINE_BYTES, INLINE_WORDS, Producer, Slot};
+use weft_link_shm::{Settings, Shm, create_segments};
+use weft_wire::{Header, Rank, Tag, TreeId};
+
+/// What the peer writes, and what the reader does with what it got.
+pub fn slots(data: &[u8]) {
+    let _ = play(&mut Unstructured::new(data));
+}
+
+fn play(script: &mut Unstructured<'_>) -> Result<()> {
+    let settings = Settings { frames: 4, window_packets: 4, frame_bytes: 256, ..Settings::new(3) };
+    let segments = create_segments(&settings).expect("shared memory can be made");
+    let mut ring = ring_to_rank_0(&settings, &segments[1]);
+    let mut link = Shm::attach(Rank(0), settings, &segments).expect("a rank can attach");
+    let mut kept: Vec<(Buffer, u16)> = Vec::new();
+    while !script.is_empty() {
+        if script.ratio(2, 3)? {
+            let (header, place, words) = slot(script, &settings)?;
+            ring.push(&header, place, &words);
+            if let Ok(received) = link.receive() {
+                let received = received.expect("a slot was written");
+                assert_eq!(received.header.source, Rank(1));
+                kept.extend(read(&link, &settings, received.payload, received.header.size));
+            }
+        } else if !kept.is_empty() {
+            let (buffer, size) = kept.swap_remove(script.choose_index(kept.len())?);
+            let buffer = if script.arbitrary()? { link.detach(buffer, size) } else { buffer };
+            link.bytes(buffer);
+            link.free(buffer);
+        }
+        assert_eq!(link.receive(), Ok(None));
+    }
+    Ok(())
+}
+
+/// The sending end of the ring from rank 1 to rank 0, as a hostile rank 1 maps it.
+fn ring_to_rank_0(settings: &Settings, segment: &OwnedFd) -> Producer<View<Slot>> {
+    let slots = 2 * usize::from(settings.window_packets);
+    let part = settings.rings_offset()..settings.segment_bytes();
+    let mapping = Mapping::new(segment, part, true).expect("a segment can be mapped");
+    // The first of its rings leads to rank 0.
+    Producer::new(View::new(&mapping.into(), 0, slots))
+}
+
+fn slot(
+    script: &mut Unstructured<'_>,
+    settings: &Settings,
+) -> Result<(Header, u8, [u64; INLINE_WORDS])> {
+    let tag = Tag::try_from(script.int_in_range(1..=6)?).unwrap_or(Tag::Ucast);
+    let mut header = Header::new(tag, Rank(1), TreeId::from_bits(script.arbitrary()?), 0);
+    header.size = match script.arbitrary::<bool>()? {
+        true => script.int_in_range(0..=settings.frame_bytes as u16 + 1)?,
+        false => script.arbitrary()?,
+    };
+    header.credits = script.arbitrary()?;
+    let place =
+        if script.ratio(7, 8)? { script.int_in_range(0..=1)? } else { script.arbitrary()? };
+    // A reference is the owner's rank, and the frame above bit 16.
+    let reference = match script.ratio(3, 4)? {
+        true => script.int_in_range(0..=3)? | script.int_in_range(0..=4u64)? << 16,
+        false => script.arbitrary()?,
+    };
+    Ok((header, place, [reference, script.arbitrary()?, 0, 0, 0, 0]))
+}
+
+/// What was received is within its bounds; a frame of it is to be given back.
+fn read(link: &Shm, settings: &Settings, payload: Payload, size: u16) -> Option<(Buffer, u16)> {
+    let Payload::Buffer(buffer) = payload else { return None };
+    assert!(usize::from(size) <= INLINE_BYTES.max(settings.frame_bytes as usize));
+    link.bytes(buffer);
+    Some((buffer, size))
+}

@@ -1,0 +1,85 @@
+//! Packet headers and message headers.
+
+use arbitrary::{Result, Unstructured};
+use weft_messaging::HeaderStack;
+use weft_messaging::format::{self, PacketHeader};
+use weft_wire::{Malformed, Rank, compact as slots, network as packets};
+
+/// A packet as it comes from a network.
+pub fn network(data: &[u8]) {
+    match packets::parse(data) {
+        Ok((header, payload)) => {
+            assert_eq!(payload.len(), usize::from(header.size));
+            let packet = [&packets::emit(&header)[..], payload].concat();
+            assert_eq!(packets::parse(&packet), Ok((header, payload)));
+            // All but the two bytes that say nothing, and padding after the packet.
+            assert_eq!(packet[..14], data[..14]);
+            assert_eq!(packet[16..], data[16..packet.len()]);
+        }
+        Err(Malformed::Short(bytes)) => assert!(bytes == data.len() && bytes < packets::SIZE),
+        Err(Malformed::Size { announced, present }) => assert!(usize::from(announced) > present),
+        Err(Malformed::Version(version)) => assert_ne!(version, packets::VERSION),
+        Err(Malformed::Tag(tag)) => assert_eq!(tag, data[1]),
+    }
+}
+
+/// The two words of a slot in shared memory, and whose ring it was found in.
+pub fn compact(data: &[u8]) {
+    let Some(bytes) = data.first_chunk::<18>() else { return };
+    let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
+    let words = [word(0), word(8)];
+    let source = Rank(u16::from_le_bytes([bytes[16], bytes[17]]));
+    match slots::parse(words, source) {
+        Ok((header, place)) => {
+            assert_eq!(header.source, source);
+            assert_eq!(slots::emit(&header, slots::flag(words[0]), place), words);
+        }
+        Err(malformed) => assert_eq!(malformed, Malformed::Tag(bytes[4])),
+    }
+}
+
+/// The message header in a packet.
+pub fn message_header(data: &[u8]) {
+    let Some((header, rest)) = PacketHeader::parse(data) else { return };
+    assert!(header.bytes <= format::MAX_MESSAGE);
+    assert!(usize::from(header.header_bytes) <= rest.len());
+    assert_eq!([&header.emit()[..], rest].concat(), data);
+}
+
+/// A header stack that is pushed to and popped from.
+pub fn header_stack(data: &[u8]) {
+    let mut script = Unstructured::new(data);
+    let _ = push_and_pop(&mut script);
+}
+
+fn push_and_pop(script: &mut Unstructured<'_>) -> Result<()> {
+    let mut stack = HeaderStack::new();
+    let mut expected: Vec<u8> = Vec::new();
+    while !script.is_empty() {
+        match script.arbitrary::<u8>()? {
+            1 => pop::<1>(&mut stack, &mut expected),
+            2 => pop::<2>(&mut stack, &mut expected),
+            8 => pop::<8>(&mut stack, &mut expected),
+            255 => pop::<255>(&mut stack, &mut expected),
+            size => {
+                let size = usize::from(size).min(script.len());
+                let header = script.bytes(size)?;
+                if stack.push(header).is_ok() {
+                    expected.splice(0..0, header.iter().copied());
+                }
+            }
+        }
+        assert_eq!(stack.as_bytes(), expected);
+        assert!(expected.len() <= 255);
+    }
+    Ok(())
+}
+
+fn pop<const N: usize>(stack: &mut HeaderStack, expected: &mut Vec<u8>) {
+    let popped = stack.pop::<N>();
+    let there = expected.first_chunk::<N>().copied();
+    assert_eq!(popped, there);
+    if there.is_some() {
+        expected.drain(..N);
+    }
+}
