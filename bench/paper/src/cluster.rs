@@ -1,29 +1,39 @@
-//! What experiments run on: ranks, their packets, and one clock.
+//! What experiments run on: the thesis's cluster, simulated.
 
-use anyhow::{Context, Result};
-use std::sync::{Arc, Mutex, PoisonError};
-use weft_packet::Packets;
-use weft_protocol::tree::Shape;
-use weft_protocol::{Preset, Recovery};
+use anyhow::{Context, Result, anyhow};
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Duration;
+use weft_packet::{Packets, Statistics};
+use weft_protocol::Recovery;
+use weft_simulator::{Machine, Options, Preset, Settings, Shape, Simulation};
 
-/// A point in time or a stretch of it, in nanoseconds.
+/// A stretch of time, or a point in it, in nanoseconds.
 pub type Nanoseconds = u64;
 
 /// Which of the thesis's calibrations the machine has: it measured the default LFC and, in other
 /// versions, the three reliability schemes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Machine {
+pub enum Calibration {
     /// Table 5.1.
     Chapter5,
     /// Table 8.4: a row for each reliability scheme.
     Chapter8,
 }
 
+impl Calibration {
+    fn machine(self) -> &'static str {
+        match self {
+            Calibration::Chapter5 | Calibration::Chapter8 => "myrinet",
+        }
+    }
+}
+
 /// How a job is set up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Setup {
-    /// The machine.
-    pub machine: Machine,
+    /// What the machine is calibrated on.
+    pub calibration: Calibration,
     /// Ranks.
     pub ranks: u16,
     /// The protocols.
@@ -39,12 +49,26 @@ pub struct Setup {
 /// Bytes that a packet holds (thesis 5.3.1, 8.5.1).
 pub const PACKET_BYTES: usize = 1024;
 
+/// What every rank of a job returned and counted, by rank.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Ran<T> {
+    /// What its program returned.
+    pub values: Vec<T>,
+    /// What its node counted, to the end of the job.
+    pub statistics: Vec<Statistics>,
+}
+
+/// No experiment takes so long, in virtual time.
+const LIMIT: Duration = Duration::from_secs(1);
+/// Operations between two looks of a rank that has nothing left to do.
+const IDLE_OPERATIONS: u64 = 1000;
+
 impl Setup {
     /// The default LFC of the thesis's chapter 5: careful, binary trees, no recovery, 512 receive
     /// buffers divided among the senders.
     pub fn lfc(ranks: u16) -> Self {
         Setup {
-            machine: Machine::Chapter5,
+            calibration: Calibration::Chapter5,
             ranks,
             preset: Preset::NrxImc,
             shape: Shape::Binary,
@@ -55,66 +79,52 @@ impl Setup {
 
     /// One of the implementations that chapter 8 compares, with its window of 8 packets.
     pub fn version(preset: Preset, ranks: u16) -> Self {
-        Setup { machine: Machine::Chapter8, preset, window_packets: 8, ..Setup::lfc(ranks) }
+        Setup { calibration: Calibration::Chapter8, preset, window_packets: 8, ..Setup::lfc(ranks) }
+    }
+
+    /// Runs `program` on every rank, without interrupts, as in all measurements of the thesis that
+    /// receive by polling. A rank whose program has returned polls until all have.
+    ///
+    /// # Errors
+    /// The job cannot be, or what a rank returned.
+    pub fn run<T: 'static>(
+        &self,
+        program: impl Fn(&Packets) -> Result<T> + 'static,
+    ) -> Result<Ran<T>> {
+        let context = || format!("{self:?}");
+        let machine = Machine::named(self.calibration.machine()).with_context(context)?;
+        let options = Options::on(machine, self.ranks);
+        let Setup { preset, shape, recovery, window_packets, .. } = *self;
+        let settings = Settings { preset, shape, recovery, window_packets, ..options.settings };
+        let options = Options { settings, interrupt_delay: None, limit: LIMIT, ..options };
+        let busy = Rc::new(Cell::new(self.ranks));
+        let simulation = Simulation::new(options).with_context(context)?;
+        let report = simulation.run_packets(move |packets| {
+            let value = program(&packets).map_err(|error| format!("{error:#}"))?;
+            linger(&packets, &busy).map_err(|error| error.to_string())?;
+            Ok::<T, String>(value)
+        });
+        let statistics = report.statistics.clone();
+        let values = report.into_values().map_err(|what| anyhow!(what)).with_context(context)?;
+        Ok(Ran { values, statistics })
     }
 }
 
-/// The clock of a cluster, at one rank.
-pub trait Clock: Send + Sync {
-    /// The time; one time for all ranks.
-    fn now(&self) -> Nanoseconds;
-    /// The rank computes for so long.
-    fn compute(&self, time: Nanoseconds);
-    /// The rank copies so many received bytes to where it wants them (the thesis's copy receive
-    /// strategy, 5.1.1).
-    fn copy(&self, bytes: usize);
+/// Serves the others until all are done: they may still wait for what this rank acknowledges or
+/// forwards.
+fn linger(packets: &Packets, busy: &Cell<u16>) -> weft_packet::Result<()> {
+    packets.flush()?;
+    busy.set(busy.get() - 1);
+    while busy.get() > 0 {
+        packets.poll()?;
+        packets.work(IDLE_OPERATIONS);
+    }
+    // An upcall may hold what it belongs to.
+    packets.on_packet(|_| ());
+    Ok(())
 }
 
-/// What a rank of an experiment has.
-#[derive(Clone)]
-pub struct Seat {
-    /// Its packet interface.
-    pub packets: Packets,
-    /// Its clock.
-    pub clock: Arc<dyn Clock>,
-}
-
-/// What every rank of a job runs.
-pub type Program = Arc<dyn Fn(&Seat) -> Result<()> + Send + Sync>;
-
-/// Runs jobs.
-pub trait Cluster {
-    /// Runs `program` on every rank of a job, until all have returned.
-    ///
-    /// # Errors
-    /// The cluster cannot be set up so, or what a rank returned.
-    fn run(&self, setup: &Setup, program: Program) -> Result<()>;
-}
-
-/// Runs `program` on every rank and returns what they return, by rank. Interrupts are off, as in
-/// all measurements of the thesis that receive by polling.
-///
-/// # Errors
-/// As [`Cluster::run`].
-pub fn on_every_rank<T: Send + 'static>(
-    cluster: &dyn Cluster,
-    setup: &Setup,
-    program: impl Fn(&Seat) -> Result<T> + Send + Sync + 'static,
-) -> Result<Vec<T>> {
-    let slots: Vec<Option<T>> = (0..setup.ranks).map(|_| None).collect();
-    let returned = Arc::new(Mutex::new(slots));
-    let slots = Arc::clone(&returned);
-    let run: Program = Arc::new(move |seat| {
-        let quiet = seat.packets.interrupts_off();
-        let value = program(seat)?;
-        // Others may still wait for credits of this rank's, or for what it forwards.
-        seat.packets.flush()?;
-        drop(quiet);
-        let mut slots = slots.lock().unwrap_or_else(PoisonError::into_inner);
-        slots[seat.packets.rank().index()] = Some(value);
-        Ok(())
-    });
-    cluster.run(setup, run).with_context(|| format!("{setup:?}"))?;
-    let slots = std::mem::take(&mut *returned.lock().unwrap_or_else(PoisonError::into_inner));
-    slots.into_iter().collect::<Option<_>>().context("a rank returned nothing")
+/// The time at this rank, in nanoseconds; one time for all ranks.
+pub fn now(packets: &Packets) -> Nanoseconds {
+    packets.now().as_nanos() as Nanoseconds
 }

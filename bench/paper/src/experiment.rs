@@ -1,7 +1,6 @@
 //! What an experiment is.
 
 use crate::claim::Claim;
-use crate::cluster::Cluster;
 use crate::results::Results;
 use anyhow::Result;
 
@@ -29,6 +28,6 @@ pub trait Experiment {
     /// Runs it, and records something for every claim.
     ///
     /// # Errors
-    /// What the cluster says.
-    fn run(&self, cluster: &dyn Cluster, results: &mut Results) -> Result<()>;
+    /// What a rank or the simulator says.
+    fn run(&self, results: &mut Results) -> Result<()>;
 }

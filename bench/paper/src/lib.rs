@@ -2,7 +2,7 @@
 //!
 //! [`targets`] holds every figure, setting, order and finding that the papers print, as data, each
 //! with an id. An [`Experiment`] claims some of them, each with the band it must fall in, runs
-//! programs on a [`Cluster`], and puts what it saw into [`Results`]. A [`Report`] lays the two side
+//! programs on the thesis's cluster, simulated ([`Setup`]), and puts what it saw into [`Results`]. A [`Report`] lays the two side
 //! by side, as text and as one page a paper, and counts what nobody has measured yet.
 //!
 //! What it keeps:
@@ -12,7 +12,7 @@
 //!   report;
 //! - nothing here knows an id by its value: paper values come from the data, in the data's units.
 //!
-//! It uses the packet interface and what the applications share to draw; a cluster brings the rest.
+//! It uses the packet interface, the simulator, and what the applications share to draw.
 
 #![forbid(unsafe_code)]
 
@@ -27,7 +27,7 @@ pub mod results;
 pub mod targets;
 
 pub use claim::{Claim, Expected};
-pub use cluster::{Clock, Cluster, Machine, Seat, Setup};
+pub use cluster::{Calibration, Ran, Setup};
 pub use experiment::{Experiment, Setting};
 pub use plot::{Plot, Scale, Series};
 pub use report::Report;

@@ -162,14 +162,38 @@ impl Bench {
         };
         self.last = Some((header, body));
         let (before, actions) = (self.ni.clone(), self.host.actions);
+        let correct = self.is_correct(&header, &body);
         match self.ni.received(&header, body, &mut self.host) {
-            Ok(()) => self.host.accepted(&header),
+            Ok(()) => {
+                assert!(correct, "{header:?} with {body:?} was accepted");
+                self.host.accepted(&header);
+            }
             Err(violation) => {
                 let (now, before) = (format!("{:?}", self.ni), format!("{before:?}"));
                 assert_eq!(now, before, "{violation} left a trace");
                 assert_eq!(self.host.actions, actions, "{violation} was acted upon");
                 self.host.take_back(&body);
             }
+        }
+    }
+
+    /// Whether a correct peer could send this, credits apart. Retransmitting presets drop packets
+    /// for other reasons first, so they are not asked.
+    fn is_correct(&self, header: &Header, body: &Body<u64>) -> bool {
+        let Header { source, tree, .. } = *header;
+        let from_parent = || {
+            let group = self.ni.group(tree.group()?)?;
+            group.parent(tree.root, self.host.local)
+        };
+        match (header.tag, body) {
+            _ if self.settings.preset.retransmits() => true,
+            (Tag::Ucast, Body::Buffer(_)) => tree == TreeId::unicast(source),
+            (Tag::Mcast, Body::Buffer(_)) => from_parent() == Some(source),
+            (Tag::FaRequest, Body::FetchAdd { variable, .. }) => {
+                *variable < VARIABLES && tree == TreeId::unicast(source)
+            }
+            (Tag::FaReply, Body::Fetched(_)) => self.host.fetching == Some(source),
+            (tag, body) => !tag.is_data() && *body == Body::Empty,
         }
     }
 

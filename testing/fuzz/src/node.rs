@@ -10,7 +10,7 @@ mod link;
 mod peers;
 
 use arbitrary::{Result, Unstructured};
-use link::{Scripted, Wire};
+use link::{Scripted, Wire, lock};
 use peers::Peers;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -51,12 +51,12 @@ fn play(script: &mut Unstructured<'_>) -> Result<()> {
         }
         match script.int_in_range(0..=15)? {
             0..=6 => {
-                let arrival = peers.frame(script, &wire.lock().expect("nothing panicked"))?;
-                wire.lock().expect("nothing panicked").arrivals.push_back(arrival);
+                let arrival = peers.frame(script, &lock(&wire))?;
+                lock(&wire).arrivals.push_back(arrival);
             }
             _ => rank.step(script)?,
         }
-        let wire = wire.lock().expect("nothing panicked");
+        let wire = lock(&wire);
         let windows = usize::from(ranks) * usize::from(settings.window_packets);
         i9_bounded("received frames in use", wire.received_in_use(), windows);
     }

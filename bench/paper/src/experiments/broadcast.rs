@@ -4,19 +4,20 @@
 use super::inbox::{Arrivals, Receive, gap};
 use super::unicast::{SMALL_BYTES, megabytes, send, send_message};
 use crate::claim::Claim;
-use crate::cluster::{Cluster, Nanoseconds, Seat, Setup, on_every_rank};
+use crate::cluster::{Nanoseconds, PACKET_BYTES, Ran, Setup, now};
 use crate::experiment::{Experiment, Setting};
 use crate::fit;
 use crate::plot::{Plot, Scale};
 use crate::results::{Quantity, Results, listed, short};
 use anyhow::{Context, Result};
 use weft_packet::{Packets, Rank, Statistics};
-use weft_protocol::tree::Shape;
+use weft_simulator::Shape;
 
 /// Broadcasts for a latency, after as many again to warm up.
 const ROUNDS: usize = 8;
-/// Long enough for a broadcast to reach everybody and for its credits to come back.
-const PAUSE_NS: Nanoseconds = 2_000_000;
+/// Long enough for a broadcast to reach everybody and for its credits to come back: 2 ms where an
+/// operation is 20 ns.
+const PAUSE_OPERATIONS: u64 = 100_000;
 /// Packets in a stream.
 const STREAM: usize = 512;
 /// Ranks of figures 5.4 and 5.5.
@@ -29,24 +30,28 @@ const FANOUTS: [u16; 8] = [1, 2, 3, 4, 6, 8, 12, 16];
 /// copied it.
 ///
 /// # Errors
-/// As [`Cluster::run`].
-pub fn latency(cluster: &dyn Cluster, setup: &Setup, bytes: usize) -> Result<f64> {
-    let ranks = on_every_rank(cluster, setup, move |seat| {
-        let arrivals = Arrivals::note(seat, Receive::Copy);
-        if seat.packets.rank() != 0 {
-            arrivals.wait(2 * ROUNDS)?;
-            return Ok(arrivals.times());
-        }
-        let mut launches = Vec::new();
-        for _ in 0..2 * ROUNDS {
-            let mut packet = seat.packets.packet()?;
-            seat.clock.compute(PAUSE_NS);
-            launches.push(seat.clock.now());
-            packet.put(&vec![7; bytes])?;
-            packet.broadcast()?;
-        }
-        Ok(launches)
-    })?;
+/// As [`Setup::run`].
+pub fn latency(setup: &Setup, bytes: usize) -> Result<f64> {
+    let ranks = setup
+        .run(move |packets| {
+            let arrivals = Arrivals::note(packets, Receive::Copy);
+            if packets.rank() != 0 {
+                arrivals.wait(2 * ROUNDS)?;
+                return Ok(arrivals.times());
+            }
+            let mut launches = Vec::new();
+            for _ in 0..2 * ROUNDS {
+                let mut packet = packets.packet()?;
+                packets.work(PAUSE_OPERATIONS);
+                // Where the host does the protocol, it learns of acknowledgements by polling.
+                while packets.poll()? {}
+                launches.push(now(packets));
+                packet.put(&vec![7; bytes])?;
+                packet.broadcast()?;
+            }
+            Ok(launches)
+        })?
+        .values;
     let (launches, receivers) = ranks.split_first().context("a job without ranks")?;
     let last = |round: usize| receivers.iter().map(|times| times[round]).max().unwrap_or(0);
     let times = (ROUNDS..2 * ROUNDS).map(|round| last(round).saturating_sub(launches[round]));
@@ -76,20 +81,14 @@ pub struct Blast {
 /// Sends `messages` messages of `bytes` bytes, as fast as they go (thesis 5.3.1).
 ///
 /// # Errors
-/// As [`Cluster::run`].
-pub fn blast(
-    cluster: &dyn Cluster,
-    setup: &Setup,
-    bytes: usize,
-    messages: usize,
-    senders: Senders,
-) -> Result<Blast> {
-    let packets_each = messages * bytes.div_ceil(crate::cluster::PACKET_BYTES).max(1);
-    let ranks = on_every_rank(cluster, setup, move |seat| {
-        let packets = &seat.packets;
-        let arrivals = Arrivals::note(seat, Receive::Copy);
+/// As [`Setup::run`].
+pub fn blast(setup: &Setup, bytes: usize, messages: usize, senders: Senders) -> Result<Blast> {
+    let packets_each = messages * bytes.div_ceil(PACKET_BYTES).max(1);
+    let Ran { values: ranks, statistics } = setup.run(move |packets| {
+        let packets = &packets;
+        let arrivals = Arrivals::note(packets, Receive::Copy);
         let sends = senders == Senders::All || packets.rank() == 0;
-        let start = seat.clock.now();
+        let start = now(packets);
         for _ in 0..if sends { messages } else { 0 } {
             send_message(&vec![7; bytes], |part| broadcast(packets, part))?;
         }
@@ -102,7 +101,7 @@ pub fn blast(
                 send(packets, Rank(0), &[])?;
             }
         }
-        Ok((start, seat.clock.now(), packets.statistics()))
+        Ok((start, now(packets)))
     })?;
     let start = ranks.iter().map(|rank| rank.0).min().unwrap_or(0);
     let end = match senders {
@@ -113,7 +112,7 @@ pub fn blast(
     Ok(Blast {
         rate: (bytes * messages) as f64 / (end - start) as f64 * 1e9,
         multicasts: (packets_each * sending) as u64,
-        statistics: ranks.into_iter().map(|rank| rank.2).collect(),
+        statistics,
     })
 }
 
@@ -127,20 +126,22 @@ fn broadcast(packets: &Packets, bytes: &[u8]) -> Result<()> {
 /// children, at the receiver that gets them most slowly.
 ///
 /// # Errors
-/// As [`Cluster::run`].
-pub fn multicast_gap(cluster: &dyn Cluster, fanout: u16) -> Result<f64> {
+/// As [`Setup::run`].
+pub fn multicast_gap(fanout: u16) -> Result<f64> {
     let setup = Setup { shape: Shape::Relay, ..Setup::lfc(fanout + 2) };
-    let ranks = on_every_rank(cluster, &setup, |seat: &Seat| {
-        let arrivals = Arrivals::note(seat, Receive::NoTouch);
-        if seat.packets.rank() == 0 {
-            for _ in 0..STREAM {
-                broadcast(&seat.packets, &[7; SMALL_BYTES])?;
+    let ranks = setup
+        .run(|packets| {
+            let arrivals = Arrivals::note(packets, Receive::NoTouch);
+            if packets.rank() == 0 {
+                for _ in 0..STREAM {
+                    broadcast(packets, &[7; SMALL_BYTES])?;
+                }
+            } else {
+                arrivals.wait(STREAM)?;
             }
-        } else {
-            arrivals.wait(STREAM)?;
-        }
-        Ok(arrivals.times())
-    })?;
+            Ok(arrivals.times())
+        })?
+        .values;
     Ok(ranks[1..].iter().map(|times| gap(times)).fold(0.0, f64::max))
 }
 
@@ -183,15 +184,15 @@ impl Experiment for Broadcast {
         ]
     }
 
-    fn run(&self, cluster: &dyn Cluster, results: &mut Results) -> Result<()> {
-        latencies(cluster, results)?;
-        throughputs(cluster, results)?;
-        gaps(cluster, results)
+    fn run(&self, results: &mut Results) -> Result<()> {
+        latencies(results)?;
+        throughputs(results)?;
+        gaps(results)
     }
 }
 
 /// Figure 5.4.
-fn latencies(cluster: &dyn Cluster, results: &mut Results) -> Result<()> {
+fn latencies(results: &mut Results) -> Result<()> {
     let axes = (("bytes", Scale::Linear), ("us", Scale::Linear));
     let title = "Broadcast latency to the last receiver (figure 5.4)";
     let mut plot = Plot::new("broadcast-latency", title, axes.0, axes.1);
@@ -199,7 +200,7 @@ fn latencies(cluster: &dyn Cluster, results: &mut Results) -> Result<()> {
     for ranks in RANKS {
         let mut curve = Vec::new();
         for bytes in SIZES {
-            let time = latency(cluster, &Setup::lfc(ranks), bytes)?;
+            let time = latency(&Setup::lfc(ranks), bytes)?;
             curve.push((bytes as f64, time / 1e3));
         }
         plot.line(format!("{ranks} processors"), curve.clone());
@@ -243,7 +244,7 @@ fn growth(
 }
 
 /// Figure 5.5, as far as messages fit in a cache.
-fn throughputs(cluster: &dyn Cluster, results: &mut Results) -> Result<()> {
+fn throughputs(results: &mut Results) -> Result<()> {
     let axes = (("bytes", Scale::Logarithmic), ("Mbyte/s", Scale::Linear));
     let title = "Broadcast throughput (figure 5.5)";
     let mut plot = Plot::new("broadcast-throughput", title, axes.0, axes.1);
@@ -252,7 +253,7 @@ fn throughputs(cluster: &dyn Cluster, results: &mut Results) -> Result<()> {
         let mut curve = Vec::new();
         for bytes in [1 << 10, 4 << 10, 16 << 10, 64 << 10] {
             let messages = ((256 << 10) / bytes).min(32);
-            let blast = blast(cluster, &Setup::lfc(ranks), bytes, messages, Senders::One)?;
+            let blast = blast(&Setup::lfc(ranks), bytes, messages, Senders::One)?;
             curve.push((bytes as f64, megabytes(blast.rate).context("a rate")?));
         }
         peaks.push((ranks, curve.iter().fold(0.0, |peak: f64, point| peak.max(point.1))));
@@ -262,7 +263,7 @@ fn throughputs(cluster: &dyn Cluster, results: &mut Results) -> Result<()> {
     results.plot(plot);
     let least = peaks[0].1;
     results.figure("S5.3.1-bcast-thr-4", Quantity::BytesPerSecond(least * f64::from(1 << 20)));
-    let unicast = blast_to_one(cluster)?;
+    let unicast = blast_to_one()?;
     results.ascending("S5.3.1-thr-order", &[("broadcast to 4", least), ("unicast", unicast)]);
     let named: Vec<(String, f64)> =
         peaks.iter().rev().map(|(ranks, peak)| (format!("{ranks} processors"), *peak)).collect();
@@ -272,16 +273,16 @@ fn throughputs(cluster: &dyn Cluster, results: &mut Results) -> Result<()> {
 }
 
 /// The same blast with one receiver.
-fn blast_to_one(cluster: &dyn Cluster) -> Result<f64> {
-    let blast = blast(cluster, &Setup::lfc(2), 64 << 10, 4, Senders::One)?;
+fn blast_to_one() -> Result<f64> {
+    let blast = blast(&Setup::lfc(2), 64 << 10, 4, Senders::One)?;
     megabytes(blast.rate).context("a rate")
 }
 
 /// Figure 5.7: g(P) = alpha F(P) + beta.
-fn gaps(cluster: &dyn Cluster, results: &mut Results) -> Result<()> {
+fn gaps(results: &mut Results) -> Result<()> {
     let mut curve = Vec::new();
     for fanout in FANOUTS {
-        curve.push((f64::from(fanout), multicast_gap(cluster, fanout)? / 1e3));
+        curve.push((f64::from(fanout), multicast_gap(fanout)? / 1e3));
     }
     let line = fit::line(&curve).context("gaps of one fanout only")?;
     results.figure("S5.3.1-alpha", Quantity::Nanoseconds(line.slope * 1e3));

@@ -1,6 +1,6 @@
 //! Receiving, as the experiments do it.
 
-use crate::cluster::{Clock, Nanoseconds, Seat};
+use crate::cluster::{Nanoseconds, now};
 use anyhow::Result;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,9 +17,9 @@ pub enum Receive {
 
 impl Receive {
     /// Does it to `bytes` bytes.
-    pub fn apply(self, clock: &dyn Clock, bytes: usize) {
+    pub fn apply(self, packets: &Packets, bytes: usize) {
         if self == Receive::Copy && bytes > 0 {
-            clock.copy(bytes);
+            packets.copied(bytes);
         }
     }
 }
@@ -74,17 +74,16 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
-    /// Notes when packets have been received at `seat` from now on, with what `receive` does to
-    /// them.
-    pub fn note(seat: &Seat, receive: Receive) -> Self {
+    /// Notes when packets have been received from now on, with what `receive` does to them.
+    pub fn note(packets: &Packets, receive: Receive) -> Self {
         let times = Arc::new(Mutex::new(Vec::new()));
-        let (noted, clock) = (Arc::clone(&times), Arc::clone(&seat.clock));
-        seat.packets.on_packet(move |packet| {
-            receive.apply(&*clock, packet.len());
-            let now = clock.now();
+        let (noted, clock) = (Arc::clone(&times), packets.clone());
+        packets.on_packet(move |packet| {
+            receive.apply(&clock, packet.len());
+            let now = now(&clock);
             lock(&noted).push(now);
         });
-        Arrivals { packets: seat.packets.clone(), times }
+        Arrivals { packets: packets.clone(), times }
     }
 
     /// Polls until `count` packets have arrived.

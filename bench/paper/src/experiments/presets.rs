@@ -5,7 +5,7 @@ use super::broadcast;
 use super::inbox::Receive;
 use super::unicast::{LogGp, SIZES, loggp, one_way};
 use crate::claim::Claim;
-use crate::cluster::{Cluster, Setup};
+use crate::cluster::Setup;
 use crate::experiment::{Experiment, Setting};
 use crate::fit;
 use crate::plot::{Plot, Scale};
@@ -69,18 +69,18 @@ impl Experiment for Presets {
         ]
     }
 
-    fn run(&self, cluster: &dyn Cluster, results: &mut Results) -> Result<()> {
-        parameters(cluster, results)?;
-        unicast(cluster, results)?;
-        multicast(cluster, results)
+    fn run(&self, results: &mut Results) -> Result<()> {
+        parameters(results)?;
+        unicast(results)?;
+        multicast(results)
     }
 }
 
 /// Table 8.4.
-fn parameters(cluster: &dyn Cluster, results: &mut Results) -> Result<()> {
+fn parameters(results: &mut Results) -> Result<()> {
     let mut found = Vec::new();
     for ((_, preset), ids) in SCHEMES.into_iter().zip(TABLE_8_4) {
-        let scheme = loggp(cluster, &Setup::version(preset, 2))?;
+        let scheme = loggp(&Setup::version(preset, 2))?;
         let LogGp { send_overhead, receive_overhead, latency, gap } = scheme;
         let row = [send_overhead, receive_overhead, latency, gap, scheme.sum()];
         for (id, time) in ids.into_iter().zip(row) {
@@ -117,14 +117,14 @@ fn same(a: f64, b: f64) -> bool {
 }
 
 /// Figure 8.1.
-fn unicast(cluster: &dyn Cluster, results: &mut Results) -> Result<()> {
+fn unicast(results: &mut Results) -> Result<()> {
     let axes = (("bytes", Scale::Linear), ("us", Scale::Linear));
     let mut plot = Plot::new("presets-unicast", "Unicast latency (figure 8.1)", axes.0, axes.1);
     let (mut curves, mut slopes) = (Vec::new(), Vec::new());
     for (name, preset) in SCHEMES {
         let mut curve = Vec::new();
         for bytes in SIZES {
-            let time = one_way(cluster, &Setup::version(preset, 2), bytes, Receive::NoTouch)?;
+            let time = one_way(&Setup::version(preset, 2), bytes, Receive::NoTouch)?;
             curve.push((bytes as f64, time / 1e3));
         }
         slopes.push((name, fit::line(&curve).context("one size only")?.slope * 1e3));
@@ -144,7 +144,7 @@ fn unicast(cluster: &dyn Cluster, results: &mut Results) -> Result<()> {
 }
 
 /// Figure 8.5, and the sixth combination, which the thesis did not build.
-fn multicast(cluster: &dyn Cluster, results: &mut Results) -> Result<()> {
+fn multicast(results: &mut Results) -> Result<()> {
     let axes = (("bytes", Scale::Linear), ("us", Scale::Linear));
     let title = "Multicast latency, 64 processors (figure 8.5)";
     let mut plot = Plot::new("presets-multicast", title, axes.0, axes.1);
@@ -152,7 +152,7 @@ fn multicast(cluster: &dyn Cluster, results: &mut Results) -> Result<()> {
     for preset in Preset::ALL {
         let mut curve = Vec::new();
         for bytes in MULTICAST_SIZES {
-            let time = broadcast::latency(cluster, &Setup::version(preset, 64), bytes)?;
+            let time = broadcast::latency(&Setup::version(preset, 64), bytes)?;
             curve.push((bytes as f64, time / 1e3));
         }
         plot.line(preset.to_string(), curve.clone());

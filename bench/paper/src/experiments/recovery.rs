@@ -3,7 +3,7 @@
 use super::broadcast::{Blast, Senders, blast, latency};
 use super::unicast::megabytes;
 use crate::claim::Claim;
-use crate::cluster::{Cluster, Setup};
+use crate::cluster::Setup;
 use crate::experiment::{Experiment, Setting};
 use crate::plot::{Plot, Scale};
 use crate::results::{Quantity, Results, listed, short};
@@ -111,19 +111,19 @@ impl Experiment for Recoveries {
         &[Setting("S5.3.2-Lav", r"64 \cdot 63"), Setting("S5.3.2-msg", "64")]
     }
 
-    fn run(&self, cluster: &dyn Cluster, results: &mut Results) -> Result<()> {
-        let binary = single_sender(cluster, results)?;
-        let all_binary = all_to_all(cluster, Shape::Binary)?;
-        let all_chain = all_to_all(cluster, Shape::Chain)?;
+    fn run(&self, results: &mut Results) -> Result<()> {
+        let binary = single_sender(results)?;
+        let all_binary = all_to_all(Shape::Binary)?;
+        let all_chain = all_to_all(Shape::Chain)?;
         table_5_2(&all_binary, &all_chain, results)?;
-        shapes(cluster, results, binary, (all_binary.rate, all_chain.rate))?;
-        unhurt_latency(cluster, results)
+        shapes(results, binary, (all_binary.rate, all_chain.rate))?;
+        unhurt_latency(results)
     }
 }
 
-fn all_to_all(cluster: &dyn Cluster, shape: Shape) -> Result<Blast> {
+fn all_to_all(shape: Shape) -> Result<Blast> {
     let setup = recovering(shape, MOST);
-    blast(cluster, &setup, MESSAGE_BYTES, MESSAGES_OF_ALL, Senders::All)
+    blast(&setup, MESSAGE_BYTES, MESSAGES_OF_ALL, Senders::All)
 }
 
 fn table_5_2(binary: &Blast, chain: &Blast, results: &mut Results) -> Result<()> {
@@ -150,10 +150,10 @@ fn table_5_2(binary: &Blast, chain: &Blast, results: &mut Results) -> Result<()>
 }
 
 /// Figure 5.8: with and without recovery. Returns the rate with recovery on the most ranks.
-fn single_sender(cluster: &dyn Cluster, results: &mut Results) -> Result<f64> {
+fn single_sender(results: &mut Results) -> Result<f64> {
     let (mut with, mut without, mut tallies) = (Vec::new(), Vec::new(), Vec::new());
     for ranks in RANKS {
-        let run = |setup| blast(cluster, &setup, MESSAGE_BYTES, MESSAGES, Senders::One);
+        let run = |setup| blast(&setup, MESSAGE_BYTES, MESSAGES, Senders::One);
         let (plain, recovered) = (run(Setup::lfc(ranks))?, run(recovering(Shape::Binary, ranks))?);
         without.push((f64::from(ranks), plain.rate));
         with.push((f64::from(ranks), recovered.rate));
@@ -188,14 +188,9 @@ fn single_sender(cluster: &dyn Cluster, results: &mut Results) -> Result<f64> {
 }
 
 /// Figures 5.9 and 5.10: a chain beside a binary tree.
-fn shapes(
-    cluster: &dyn Cluster,
-    results: &mut Results,
-    binary: f64,
-    (all_binary, all_chain): (f64, f64),
-) -> Result<()> {
+fn shapes(results: &mut Results, binary: f64, (all_binary, all_chain): (f64, f64)) -> Result<()> {
     let setup = recovering(Shape::Chain, MOST);
-    let chain = blast(cluster, &setup, MESSAGE_BYTES, MESSAGES, Senders::One)?.rate;
+    let chain = blast(&setup, MESSAGE_BYTES, MESSAGES, Senders::One)?.rate;
     let mbytes = |rate| megabytes(rate).context("a rate");
     let (binary, chain) = (mbytes(binary)?, mbytes(chain)?);
     let (all_binary, all_chain) = (mbytes(all_binary)?, mbytes(all_chain)?);
@@ -213,9 +208,9 @@ fn shapes(
     Ok(())
 }
 
-fn unhurt_latency(cluster: &dyn Cluster, results: &mut Results) -> Result<()> {
-    let without = latency(cluster, &Setup::lfc(MOST), 0)?;
-    let with = latency(cluster, &recovering(Shape::Binary, MOST), 0)?;
+fn unhurt_latency(results: &mut Results) -> Result<()> {
+    let without = latency(&Setup::lfc(MOST), 0)?;
+    let with = latency(&recovering(Shape::Binary, MOST), 0)?;
     let evidence = format!("{} and {} us", short(without / 1e3), short(with / 1e3));
     // Equal, but for what the clock's last digits do.
     results.statement("S5.3.2-lat", (with - without).abs() < without * 0.001, evidence);

@@ -1,50 +1,13 @@
-//! What does not depend on a machine: that programs end, claims are claims, and trees are trees.
+//! What does not depend on a machine's costs: that programs end and count, that claims are claims.
 
 use super::*;
 use crate::claim::Expected;
-use crate::cluster::{Clock, Cluster, Nanoseconds, Program, Seat, Setup};
+use crate::cluster::Setup;
+use crate::report::Report;
+use crate::results::Results;
 use crate::targets::{Role, Targets};
-use anyhow::Result;
 use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use weft_protocol::tree::Shape;
-use weft_threads::Job;
-
-/// Ranks as threads: programs run as they would, and their times mean nothing much.
-struct Threads;
-
-/// Every look at it is a tick, for all ranks together.
-#[derive(Clone, Default)]
-struct Ticks(Arc<AtomicU64>);
-
-impl Clock for Ticks {
-    fn now(&self) -> Nanoseconds {
-        self.0.fetch_add(1, Ordering::SeqCst)
-    }
-
-    fn compute(&self, time: Nanoseconds) {
-        self.0.fetch_add(time, Ordering::SeqCst);
-        std::thread::yield_now();
-    }
-
-    fn copy(&self, bytes: usize) {
-        self.compute(bytes as Nanoseconds);
-    }
-}
-
-impl Cluster for Threads {
-    fn run(&self, setup: &Setup, program: Program) -> Result<()> {
-        let job =
-            Job { preset: setup.preset, shape: setup.shape, plain: true, ..Job::new(setup.ranks) };
-        let ticks = Ticks::default();
-        let outcomes = job.packets(|packets| {
-            let seat = Seat { packets, clock: Arc::new(ticks.clone()) };
-            program(&seat)
-        });
-        outcomes.into_iter().collect()
-    }
-}
+use weft_simulator::Shape;
 
 #[test]
 fn every_target_is_claimed_once_and_none_is_a_setting() {
@@ -81,34 +44,50 @@ fn names_of_experiments_are_unique() {
 
 #[test]
 fn unicast_programs_end_and_their_parts_add_up() {
-    let found = unicast::loggp(&Threads, &Setup::lfc(2)).unwrap();
+    let found = unicast::loggp(&Setup::lfc(2)).unwrap();
     assert!(found.gap > 0.0 && found.send_overhead > 0.0 && found.receive_overhead > 0.0);
     let sum = found.send_overhead + found.latency + found.receive_overhead;
     assert_eq!(found.sum(), sum);
-    let time = unicast::one_way(&Threads, &Setup::lfc(2), 1024, inbox::Receive::Copy).unwrap();
+    let time = unicast::one_way(&Setup::lfc(2), 1024, inbox::Receive::Copy).unwrap();
     assert!(time > 0.0);
+}
+
+/// The simulator's part of it: no wall clock gets into a page.
+#[test]
+fn an_experiment_gives_the_same_report_twice() {
+    let targets = Targets::read().unwrap();
+    let text = || {
+        let mut results = Results::default();
+        fetch_add::FetchAdd.run(&mut results).unwrap();
+        let mut report = Report::new(&targets);
+        report.add(&fetch_add::FetchAdd, &results);
+        (report.text(), report.pages())
+    };
+    let (first, again) = (text(), text());
+    assert_eq!(first, again);
+    assert!(first.0.contains("T8.5-nrx"), "{}", first.0);
 }
 
 #[test]
 fn fetch_and_add_counts_every_rank_but_the_home() {
-    assert!(fetch_add::latency(&Threads, &Setup::lfc(4), |rank| rank.0 != 0).unwrap() > 0.0);
-    assert!(fetch_add::latency(&Threads, &Setup::lfc(2), |rank| rank.0 == 0).unwrap() > 0.0);
+    assert!(fetch_add::latency(&Setup::lfc(4), |rank| rank.0 != 0).unwrap() > 0.0);
+    assert!(fetch_add::latency(&Setup::lfc(2), |rank| rank.0 == 0).unwrap() > 0.0);
 }
 
 #[test]
 fn broadcasts_reach_everybody() {
-    assert!(broadcast::latency(&Threads, &Setup::lfc(4), 1024).unwrap() > 0.0);
-    assert!(broadcast::multicast_gap(&Threads, 3).unwrap() > 0.0);
+    assert!(broadcast::latency(&Setup::lfc(4), 1024).unwrap() > 0.0);
+    assert!(broadcast::multicast_gap(3).unwrap() > 0.0);
 }
 
 #[test]
 fn blasts_count_their_packets() {
     use broadcast::{Senders, blast};
-    let one = blast(&Threads, &Setup::lfc(4), 2500, 3, Senders::One).unwrap();
+    let one = blast(&Setup::lfc(4), 2500, 3, Senders::One).unwrap();
     let delivered: u64 = one.statistics.iter().map(|rank| rank.protocol.packets_delivered).sum();
     // Three packets a message; three receivers, of whom each acknowledges once.
     assert_eq!((one.multicasts, delivered), (9, 3 * 9 + 3));
-    let all = blast(&Threads, &Setup::lfc(4), 2500, 2, Senders::All).unwrap();
+    let all = blast(&Setup::lfc(4), 2500, 2, Senders::All).unwrap();
     let delivered: u64 = all.statistics.iter().map(|rank| rank.protocol.packets_delivered).sum();
     assert_eq!((all.multicasts, delivered), (4 * 6, 4 * 3 * 6));
     assert!(one.rate > 0.0 && all.rate > 0.0);

@@ -7,7 +7,7 @@
 
 use super::inbox::{Arrivals, Inbox, Receive, gap};
 use crate::claim::Claim;
-use crate::cluster::{Cluster, PACKET_BYTES, Seat, Setup, on_every_rank};
+use crate::cluster::{PACKET_BYTES, Setup, now};
 use crate::experiment::{Experiment, Setting};
 use crate::plot::{Plot, Scale};
 use crate::results::{Quantity, Results, listed, short};
@@ -18,8 +18,8 @@ use weft_packet::{Packets, Rank};
 const ROUNDS: usize = 16;
 /// Packets in a stream.
 const STREAM: usize = 1024;
-/// Long enough for a packet to arrive that is on its way.
-const PAUSE_NS: u64 = 200_000;
+/// Long enough for a packet to arrive that is on its way: 200 us where an operation is 20 ns.
+const PAUSE_OPERATIONS: u64 = 10_000;
 /// The payload behind all LogGP parameters but G.
 pub const SMALL_BYTES: usize = 16;
 /// Payloads of one packet.
@@ -49,113 +49,107 @@ impl LogGp {
 /// Measures the parameters of a job of two ranks.
 ///
 /// # Errors
-/// As [`Cluster::run`].
-pub fn loggp(cluster: &dyn Cluster, setup: &Setup) -> Result<LogGp> {
-    let (one_way, send_overhead) = ping_pong(cluster, setup, SMALL_BYTES, Receive::NoTouch)?;
-    let receive_overhead = receive_overhead(cluster, setup)?;
+/// As [`Setup::run`].
+pub fn loggp(setup: &Setup) -> Result<LogGp> {
+    let (one_way, send_overhead) = ping_pong(setup, SMALL_BYTES, Receive::NoTouch)?;
+    let receive_overhead = receive_overhead(setup)?;
     let latency = one_way - send_overhead - receive_overhead;
-    let gap = stream(cluster, setup, SMALL_BYTES, Receive::NoTouch)?;
+    let gap = stream(setup, SMALL_BYTES, Receive::NoTouch)?;
     Ok(LogGp { send_overhead, receive_overhead, latency, gap })
 }
 
 /// Nanoseconds one way of `bytes` bytes, with what `receive` does to them.
 ///
 /// # Errors
-/// As [`Cluster::run`].
-pub fn one_way(
-    cluster: &dyn Cluster,
-    setup: &Setup,
-    bytes: usize,
-    receive: Receive,
-) -> Result<f64> {
-    Ok(ping_pong(cluster, setup, bytes, receive)?.0)
+/// As [`Setup::run`].
+pub fn one_way(setup: &Setup, bytes: usize, receive: Receive) -> Result<f64> {
+    Ok(ping_pong(setup, bytes, receive)?.0)
 }
 
 /// Half a round trip, and what a launch takes of it.
-fn ping_pong(
-    cluster: &dyn Cluster,
-    setup: &Setup,
-    bytes: usize,
-    receive: Receive,
-) -> Result<(f64, f64)> {
-    let ranks = on_every_rank(cluster, setup, move |seat| {
-        let Seat { packets, clock } = seat;
-        let (inbox, payload) = (Inbox::open(packets), vec![7; bytes]);
-        let (mut round_trips, mut launches) = (0, 0);
-        for round in 0..2 * ROUNDS {
-            let mut packet = packets.packet()?;
-            let received = if packets.rank() == 1 { Some(inbox.next()?) } else { None };
-            receive.apply(&**clock, received.as_deref().map_or(0, <[u8]>::len));
-            let start = clock.now();
-            packet.put(&payload)?;
-            packet.unicast(Rank(1 - packets.rank().0))?;
-            let launched = clock.now();
-            drop(received);
-            if packets.rank() == 0 {
-                let answer = inbox.next()?;
-                receive.apply(&**clock, answer.len());
-                if round >= ROUNDS {
-                    round_trips += clock.now() - start;
-                    launches += launched - start;
+fn ping_pong(setup: &Setup, bytes: usize, receive: Receive) -> Result<(f64, f64)> {
+    let ranks = setup
+        .run(move |packets| {
+            let (inbox, payload) = (Inbox::open(packets), vec![7; bytes]);
+            let (mut round_trips, mut launches) = (0, 0);
+            for round in 0..2 * ROUNDS {
+                let mut packet = packets.packet()?;
+                let received = if packets.rank() == 1 { Some(inbox.next()?) } else { None };
+                receive.apply(packets, received.as_deref().map_or(0, <[u8]>::len));
+                let start = now(packets);
+                packet.put(&payload)?;
+                packet.unicast(Rank(1 - packets.rank().0))?;
+                let launched = now(packets);
+                drop(received);
+                if packets.rank() == 0 {
+                    let answer = inbox.next()?;
+                    receive.apply(packets, answer.len());
+                    if round >= ROUNDS {
+                        round_trips += now(packets) - start;
+                        launches += launched - start;
+                    }
                 }
             }
-        }
-        Ok((round_trips, launches))
-    })?;
+            Ok((round_trips, launches))
+        })?
+        .values;
     let (round_trips, launches) = ranks[0];
     Ok((round_trips as f64 / (2 * ROUNDS) as f64, launches as f64 / ROUNDS as f64))
 }
 
 /// What a poll takes that finds a packet waiting.
-fn receive_overhead(cluster: &dyn Cluster, setup: &Setup) -> Result<f64> {
-    let ranks = on_every_rank(cluster, setup, |Seat { packets, clock }| {
-        let inbox = Inbox::open(packets);
-        let mut polls = 0;
-        for _ in 0..ROUNDS {
-            if packets.rank() == 0 {
-                send(packets, Rank(1), &[7; SMALL_BYTES])?;
-                drop(inbox.next()?);
-            } else {
-                clock.compute(PAUSE_NS);
-                let mut start = clock.now();
-                while !packets.poll()? {
-                    start = clock.now();
+fn receive_overhead(setup: &Setup) -> Result<f64> {
+    let ranks = setup
+        .run(|packets| {
+            let inbox = Inbox::open(packets);
+            let mut polls = 0;
+            for _ in 0..ROUNDS {
+                if packets.rank() == 0 {
+                    send(packets, Rank(1), &[7; SMALL_BYTES])?;
+                    drop(inbox.next()?);
+                } else {
+                    packets.work(PAUSE_OPERATIONS);
+                    let mut start = now(packets);
+                    while !packets.poll()? {
+                        start = now(packets);
+                    }
+                    polls += now(packets) - start;
+                    drop(inbox.take());
+                    send(packets, Rank(0), &[])?;
                 }
-                polls += clock.now() - start;
-                drop(inbox.take());
-                send(packets, Rank(0), &[])?;
             }
-        }
-        Ok(polls)
-    })?;
+            Ok(polls)
+        })?
+        .values;
     Ok(ranks[1] as f64 / ROUNDS as f64)
 }
 
 /// Nanoseconds for each packet of a stream of packets of `bytes` bytes.
-fn stream(cluster: &dyn Cluster, setup: &Setup, bytes: usize, receive: Receive) -> Result<f64> {
-    stream_of_messages(cluster, setup, bytes, STREAM, receive)
+fn stream(setup: &Setup, bytes: usize, receive: Receive) -> Result<f64> {
+    stream_of_messages(setup, bytes, STREAM, receive)
 }
 
 /// Nanoseconds for each message of a stream of messages of `bytes` bytes, in packets.
 fn stream_of_messages(
-    cluster: &dyn Cluster,
     setup: &Setup,
     bytes: usize,
     messages: usize,
     receive: Receive,
 ) -> Result<f64> {
     let fragments = bytes.div_ceil(PACKET_BYTES).max(1);
-    let ranks = on_every_rank(cluster, setup, move |seat| {
-        let arrivals = Arrivals::note(seat, receive);
-        if seat.packets.rank() == 0 {
-            for _ in 0..messages {
-                send_message(&vec![7; bytes], |part| send(&seat.packets, Rank(1), part))?;
+    let ranks = setup
+        .run(move |packets| {
+            let arrivals = Arrivals::note(packets, receive);
+            if packets.rank() == 0 {
+                for _ in 0..messages {
+                    send_message(&vec![7; bytes], |part| send(packets, Rank(1), part))?;
+                }
+            } else {
+                arrivals.wait(messages * fragments)?;
             }
-        } else {
-            arrivals.wait(messages * fragments)?;
-        }
-        Ok(arrivals.times())
-    })?;
+            Ok(arrivals.times())
+        })?
+        .values;
     // A message has arrived when its last packet has.
     let whole: Vec<u64> = ranks[1].iter().skip(fragments - 1).step_by(fragments).copied().collect();
     Ok(gap(&whole))
@@ -226,16 +220,16 @@ impl Experiment for Unicast {
         ]
     }
 
-    fn run(&self, cluster: &dyn Cluster, results: &mut Results) -> Result<()> {
+    fn run(&self, results: &mut Results) -> Result<()> {
         let setup = Setup::lfc(2);
-        parameters(cluster, &setup, results)?;
-        latencies(cluster, &setup, results)?;
-        throughputs(cluster, &setup, results)
+        parameters(&setup, results)?;
+        latencies(&setup, results)?;
+        throughputs(&setup, results)
     }
 }
 
-fn parameters(cluster: &dyn Cluster, setup: &Setup, results: &mut Results) -> Result<()> {
-    let found = loggp(cluster, setup)?;
+fn parameters(setup: &Setup, results: &mut Results) -> Result<()> {
+    let found = loggp(setup)?;
     for (id, time) in [
         ("T5.1-os", found.send_overhead),
         ("T5.1-or", found.receive_overhead),
@@ -257,14 +251,14 @@ fn parameters(cluster: &dyn Cluster, setup: &Setup, results: &mut Results) -> Re
 }
 
 /// Figure 5.1.
-fn latencies(cluster: &dyn Cluster, setup: &Setup, results: &mut Results) -> Result<()> {
+fn latencies(setup: &Setup, results: &mut Results) -> Result<()> {
     let axes = (("bytes", Scale::Linear), ("us", Scale::Linear));
     let mut plot = Plot::new("unicast-latency", "Unicast latency (figure 5.1)", axes.0, axes.1);
     let mut curves = Vec::new();
     for (name, receive) in [("no touch", Receive::NoTouch), ("copy", Receive::Copy)] {
         let mut curve = Vec::new();
         for bytes in SIZES {
-            let time = one_way(cluster, setup, bytes, receive)?;
+            let time = one_way(setup, bytes, receive)?;
             curve.push((bytes as f64, time / 1e3));
         }
         plot.line(name, curve.clone());
@@ -287,7 +281,7 @@ fn latencies(cluster: &dyn Cluster, setup: &Setup, results: &mut Results) -> Res
 }
 
 /// Figure 5.2, as far as messages fit in a cache: what does not is not in the machine.
-fn throughputs(cluster: &dyn Cluster, setup: &Setup, results: &mut Results) -> Result<()> {
+fn throughputs(setup: &Setup, results: &mut Results) -> Result<()> {
     let axes = (("bytes", Scale::Logarithmic), ("Mbyte/s", Scale::Linear));
     let title = "Unicast throughput (figure 5.2)";
     let mut plot = Plot::new("unicast-throughput", title, axes.0, axes.1);
@@ -298,7 +292,7 @@ fn throughputs(cluster: &dyn Cluster, setup: &Setup, results: &mut Results) -> R
         let mut curve = Vec::new();
         for bytes in sizes {
             let messages = (STREAM / bytes.div_ceil(PACKET_BYTES)).max(8);
-            let time = stream_of_messages(cluster, setup, bytes, messages, receive)?;
+            let time = stream_of_messages(setup, bytes, messages, receive)?;
             curve.push((bytes as f64, bytes as f64 / time * 1e9));
         }
         peaks.push(curve.iter().fold(0.0, |peak: f64, point| peak.max(point.1)));

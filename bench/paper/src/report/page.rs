@@ -7,6 +7,7 @@ use crate::targets::{Kind, Paper, Role, Target};
 use comfy_table::{Table, presets};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use weft_kit::thousands;
 
 const METHOD: &str = "\
 Measured by `make paper` in the simulator, in virtual time: Weft's own protocols and packet layer on a cluster as the \
@@ -55,6 +56,19 @@ pub fn counted(report: &Report<'_>, paper: Paper) -> String {
     let used = settings.iter().filter(|target| coverage.has(target)).count();
     let _ = write!(text, "; {used} of {} settings used.", settings.len());
     text
+}
+
+/// `All papers: 23 of 1,470 rows measured, 12 used as settings, 1,435 left.`
+pub fn counted_in_all(report: &Report<'_>) -> String {
+    let rows = report.targets.all().len();
+    let measured: usize = report.chapters.iter().map(|chapter| chapter.rows.len()).sum();
+    let covered: usize = Paper::ALL.iter().map(|&paper| Coverage::new(report, paper).0.len()).sum();
+    format!(
+        "All papers: {measured} of {} rows measured, {} used as settings, {} left.",
+        thousands(rows as u64),
+        covered - measured,
+        thousands((rows - covered) as u64)
+    )
 }
 
 /// Which targets of a paper are measured or used.

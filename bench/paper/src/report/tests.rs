@@ -1,6 +1,5 @@
 use super::*;
 use crate::claim::Claim;
-use crate::cluster::Cluster;
 use crate::results::{Quantity, Seen};
 
 /// An experiment that claims this and runs nothing.
@@ -23,7 +22,7 @@ impl Experiment for Claiming {
         self.1
     }
 
-    fn run(&self, _: &dyn Cluster, _: &mut Results) -> anyhow::Result<()> {
+    fn run(&self, _: &mut Results) -> anyhow::Result<()> {
         Ok(())
     }
 }
@@ -156,6 +155,14 @@ fn a_report_is_reproducible() {
     let targets = Targets::read().unwrap();
     assert_eq!(example(&targets).pages(), example(&targets).pages());
     assert_eq!(example(&targets).text(), example(&targets).text());
+}
+
+#[test]
+fn all_papers_are_counted_together() {
+    let targets = Targets::read().unwrap();
+    let text = example(&targets).text();
+    let last = text.lines().last().unwrap();
+    assert_eq!(last, "All papers: 4 of 1,470 rows measured, 1 used as settings, 1,465 left.");
 }
 
 #[test]

@@ -21,9 +21,11 @@ pub fn report(report: &Report<'_>) -> String {
             text += &format!("  {id}: {why}\n");
         }
     }
+    text += "\n";
     for paper in Paper::ALL {
-        text += &format!("\n{paper}: {}\n", super::page::counted(report, paper));
+        text += &format!("{paper}: {}\n", super::page::counted(report, paper));
     }
+    text += &super::page::counted_in_all(report);
     text
 }
 

@@ -52,6 +52,16 @@ fn protocol_and_link_know_nothing_of_each_other() {
 }
 
 #[test]
+fn programs_run_in_the_simulator_and_nothing_below_knows_it() {
+    for from in ["cli", "bench/paper", "testing/scenarios"] {
+        assert_allowed(from, "testing/simulator");
+    }
+    for from in ["apps/asp", "bindings/rust", "packet", "node", "links/sim"] {
+        assert_refused(from, "testing/simulator");
+    }
+}
+
+#[test]
 fn only_node_joins_protocol_and_link() {
     let join = |folder: &str| {
         let manifest = "[package]\nname = \"a\"\n[dependencies]\n\
