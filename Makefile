@@ -16,7 +16,7 @@ help:
 	@echo 'make test    set up what is missing, and run every test'
 	@echo 'make bench   measure this machine: each figure beside its floor (leave it alone meanwhile)'
 	@echo 'make paper   measure the tables and figures of the papers again, in the simulator; writes docs/paper'
-	@echo 'make soak    the long tests: ranks killed 200 times, races run a hundred times'
+	@echo 'make soak    the long tests: ranks killed 200 times, all states of larger worlds, races run a hundred times'
 	@echo 'make fuzz    everything that reads foreign bytes, fed with what libFuzzer makes up (nightly compiler)'
 	@echo 'make setup   only set up what is missing'
 
@@ -54,6 +54,7 @@ paper: setup
 
 soak: setup
 	WEFT_LOSS_RUNS=200 $(CARGO) test --locked --release --package weft-cli --test loss -- --nocapture
+	$(CARGO) test --locked --release --package weft-world -- --ignored
 	@for run in $$(seq 100); do \
 	    $(CARGO) test --locked --release --quiet --package weft-packet --package weft-messaging \
 	        --package weft-link-conformance --package weft-node >target/soak.log 2>&1 || { cat target/soak.log; exit 1; }; \

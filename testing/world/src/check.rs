@@ -15,13 +15,18 @@
 //! - What is *delivered or kept* at a host fills its receive buffers, `W (N - 1)`, or came from
 //!   itself, in at most `S` send buffers.
 //! - Under ACK-receive only the number of packets there are bounds what waits to be forwarded.
+//!
+//! With recovery (thesis 4.3.2) each NI has `N - 1` buffers more, one for the recovery channel of
+//! each other rank, and no credit is spent on what goes there. So there are as many packets more to
+//! forward, and at a host; and on a wire, as many data packets, and as many that clear channels.
 
 use crate::world::World;
-use weft_protocol::Acknowledging;
+use std::collections::{BTreeMap, BTreeSet};
 use weft_protocol::invariants::{
     PairCredits, i1_credit_conservation, i2_careful, i5_control_never_blocks, i9_bounded,
 };
-use weft_wire::{Rank, Tag};
+use weft_protocol::{Acknowledging, Recovery};
+use weft_wire::{Channel, Rank, Tag, TreeId};
 
 impl World {
     /// Checks every pair, buffer and host.
@@ -32,6 +37,7 @@ impl World {
             }
             self.check_host(sender);
         }
+        self.check_channels();
         self.ledger.check();
     }
 
@@ -41,7 +47,7 @@ impl World {
         let (held, blocked) = self.nis[sender.index()].outgoing(receiver);
         let (buffered, owed) = self.nis[receiver.index()].incoming(sender);
         let wire = self.wires.between(sender, receiver);
-        let in_flight = wire.iter().filter(|packet| packet.header.tag.is_data()).count() as u16;
+        let in_flight = wire.iter().filter(|packet| packet.spends_credit()).count() as u16;
         let back = self.wires.between(receiver, sender);
         let returning = back.iter().map(|packet| packet.header.credits).sum();
 
@@ -74,18 +80,42 @@ impl World {
         i9_bounded("a table of shared buffers", shared, self.host_bound());
     }
 
+    /// I7: a recovery channel serves one tree at a time, has one buffer at each NI, and does not
+    /// lead back to its owner.
+    pub(crate) fn check_channels(&self) {
+        let mut trees = BTreeMap::new();
+        for at in self.ranks() {
+            let mut here = BTreeSet::new();
+            for (channel, tree) in self.recovering(at) {
+                let owner = Channel(Some(at));
+                assert_ne!(channel, owner, "I7 recovery: a channel leads back to its owner");
+                assert!(here.insert(channel), "I7 recovery: two packets in {channel:?} at {at:?}");
+                let served = *trees.entry(channel).or_insert(tree);
+                assert_eq!(tree, served, "I7 recovery: {channel:?} serves two trees");
+            }
+        }
+    }
+
+    /// The packets on recovery channels that are in buffers of `at`, or on their way there.
+    fn recovering(&self, at: Rank) -> impl Iterator<Item = (Channel, TreeId)> {
+        let arriving = self.wires.to_rank(at).filter(|packet| packet.header.tag.is_data());
+        let arriving = arriving.map(|packet| (packet.header.channel, packet.header.tree));
+        let arriving = arriving.filter(|(channel, _)| *channel != Channel::NONE);
+        arriving.chain(self.ledger.channels(at))
+    }
+
     /// The longest that a blocked-sends queue gets.
     pub fn blocked_bound(&self) -> usize {
         if self.bounded_by_buffers_only() {
             return self.everything();
         }
         let others = self.nis.len().saturating_sub(2);
-        self.options.send_buffers + 1 + self.window() * others
+        self.options.send_buffers + 1 + self.window() * others + self.channel_buffers()
     }
 
     /// The most packets that a wire carries.
     pub fn wire_bound(&self) -> usize {
-        self.window() + self.window().min(2)
+        self.window() + self.window().min(2) + 2 * self.channel_buffers()
     }
 
     /// The most packets that a host has to process or release.
@@ -93,7 +123,15 @@ impl World {
         if self.bounded_by_buffers_only() {
             return self.everything();
         }
-        self.options.send_buffers + self.window() * (self.nis.len() - 1)
+        self.options.send_buffers + self.window() * (self.nis.len() - 1) + self.channel_buffers()
+    }
+
+    /// The buffers of an NI that belong to recovery channels.
+    fn channel_buffers(&self) -> usize {
+        match self.options.settings.recovery {
+            Recovery::Off => 0,
+            _ => self.nis.len() - 1,
+        }
     }
 
     /// ACK-receive leaves a hole in flow control (thesis 8.3.2): what waits to be forwarded at a

@@ -1,8 +1,10 @@
 //! Deadlock, as Appendix A.1 defines it.
 
 use crate::world::World;
-use std::collections::VecDeque;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
+use weft_protocol::Recovery;
 use weft_wire::Rank;
 
 /// A cycle of NIs in which each waits for the next to free a receive buffer.
@@ -23,6 +25,8 @@ pub struct Wait {
     pub blocked: usize,
     /// Packets of `from` that fill the receive buffers of `to`.
     pub buffered: u16,
+    /// The other receive buffers: free, but `from` will not be told.
+    pub owed: u16,
 }
 
 impl Deadlock {
@@ -39,9 +43,10 @@ impl fmt::Display for Deadlock {
             write!(f, "{}->", wait.from)?;
         }
         write!(f, "{}", self.waits[0].from)?;
-        for Wait { from, to, blocked, buffered } in &self.waits {
+        for Wait { from, to, blocked, buffered, owed } in &self.waits {
+            let window = buffered + owed;
             write!(f, "\n  {from}->{to}: {blocked} blocked at {from}, ")?;
-            write!(f, "{buffered} of {buffered} receive buffers for it full at {to}")?;
+            write!(f, "{buffered} of {window} receive buffers for it full at {to}")?;
         }
         Ok(())
     }
@@ -50,53 +55,78 @@ impl fmt::Display for Deadlock {
 impl std::error::Error for Deadlock {}
 
 impl World {
-    /// The deadlock that this world is in: packets wait, and nothing can happen but sends. While a
-    /// host does not take what it is given there is none, for it may yet (thesis A.1).
-    ///
-    /// # Panics
-    /// If packets wait for ever without a cycle: then credits were lost.
+    /// The deadlock that this world is in: a cycle of NIs that satisfies the conditions of Appendix
+    /// A.1. Hosts are not involved: every packet in a receive buffer of the cycle waits to be
+    /// forwarded to a rank all of whose buffers are full for the same reason. So nothing that may
+    /// yet happen ends it; but if nothing happens by itself any more, hosts are taken to send
+    /// nothing more either, which might take a credit along.
     pub fn deadlock(&self) -> Option<Deadlock> {
-        let waits = self.ranks().any(|from| self.ranks().any(|to| self.blocked(from, to) > 0));
-        let hosts_drain = self.ranks().all(|rank| self.host(rank).delivered() == 0);
-        if !waits || !hosts_drain || !self.possible().is_empty() {
-            return None;
-        }
-        let cycles = self.ranks().filter_map(|start| self.shortest_cycle(start));
-        // Of the shortest cycles, the one with the lowest rank, named from there.
-        let cycle = cycles.min_by_key(Vec::len).expect("packets wait, but not in a cycle");
-        Some(Deadlock { waits: cycle })
+        self.deadlock_if(self.possible().is_empty())
     }
 
-    fn blocked(&self, from: Rank, to: Rank) -> usize {
-        self.ni(from).outgoing(to).1
+    /// The same, told whether the world is `at_rest`: nothing will happen any more, sends included.
+    /// With recovery (thesis 4.3) no cycle is known to last before that.
+    pub(crate) fn deadlock_if(&self, at_rest: bool) -> Option<Deadlock> {
+        if !at_rest && self.options().settings.recovery != Recovery::Off {
+            return None;
+        }
+        let waits = self.waits_for_ever(at_rest);
+        let cycles = waits.iter().filter_map(|first| shortest_cycle(first.from, &waits));
+        // Of the shortest cycles, the one with the lowest rank, named from there.
+        Some(Deadlock { waits: cycles.min_by_key(Vec::len)? })
+    }
+
+    /// All waits that nothing will end: what fills the receive buffers waits in the same way.
+    fn waits_for_ever(&self, at_rest: bool) -> Vec<Wait> {
+        let waits = |from| self.ranks().filter_map(move |to| self.wait(from, to, at_rest));
+        let mut waits: Vec<Wait> = self.ranks().flat_map(waits).collect();
+        loop {
+            let lasting: Vec<Wait> =
+                waits.iter().filter(|wait| self.lasts(wait, &waits)).copied().collect();
+            if lasting.len() == waits.len() {
+                return waits;
+            }
+            waits = lasting;
+        }
     }
 
     /// `from` waits for `to`, if the two conditions of Appendix A.1 hold: its blocked-sends queue
     /// is not empty, and all of its receive buffers there are full.
-    fn wait(&self, from: Rank, to: Rank) -> Option<Wait> {
-        let blocked = self.blocked(from, to);
-        let (buffered, _) = self.ni(to).incoming(from);
-        let waits = blocked > 0 && buffered == self.options().settings.window_packets;
-        waits.then_some(Wait { from, to, blocked, buffered })
+    ///
+    /// At rest, a buffer is as good as full that is free while its credit waits until half a window
+    /// of them is owed, or for a packet to take it along.
+    fn wait(&self, from: Rank, to: Rank, at_rest: bool) -> Option<Wait> {
+        let (_, blocked) = self.ni(from).outgoing(to);
+        let (buffered, owed) = self.ni(to).incoming(from);
+        let owed = if at_rest { owed } else { 0 };
+        let waits = blocked > 0 && buffered + owed == self.options().settings.window_packets;
+        waits.then_some(Wait { from, to, blocked, buffered, owed })
     }
 
-    /// The shortest way from `start` back to it, by breadth-first search.
-    fn shortest_cycle(&self, start: Rank) -> Option<Vec<Wait>> {
-        let mut reached_by: Vec<Option<Wait>> = vec![None; self.ranks().count()];
-        let mut next = VecDeque::from([start]);
-        while let Some(from) = next.pop_front() {
-            for wait in self.ranks().filter_map(|to| self.wait(from, to)) {
-                if reached_by[wait.to.index()].is_none() {
-                    reached_by[wait.to.index()] = Some(wait);
-                    next.push_back(wait.to);
-                }
+    /// Whether `wait` lasts as long as all of `waits` do.
+    fn lasts(&self, wait: &Wait, waits: &[Wait]) -> bool {
+        let blocks = |next: &Rank| waits.iter().any(|w| (w.from, w.to) == (wait.to, *next));
+        let mut pool = self.ledger.received(wait.to).filter(|b| b.from == Some(wait.from));
+        pool.all(|buffer| buffer.due.iter().any(blocks))
+    }
+}
+
+/// The shortest way along `waits` from `start` back to it, by breadth-first search.
+fn shortest_cycle(start: Rank, waits: &[Wait]) -> Option<Vec<Wait>> {
+    let mut reached_by: BTreeMap<Rank, Wait> = BTreeMap::new();
+    let mut next = VecDeque::from([start]);
+    while let Some(from) = next.pop_front() {
+        for wait in waits.iter().filter(|wait| wait.from == from) {
+            if let Entry::Vacant(first) = reached_by.entry(wait.to) {
+                first.insert(*wait);
+                next.push_back(wait.to);
             }
         }
-        let mut cycle = vec![reached_by[start.index()]?];
-        while cycle[cycle.len() - 1].from != start {
-            cycle.extend(reached_by[cycle[cycle.len() - 1].from.index()]);
-        }
-        cycle.reverse();
-        Some(cycle)
     }
+    let mut cycle = vec![*reached_by.get(&start)?];
+    while let Some(wait) = cycle.last().filter(|wait| wait.from != start) {
+        cycle.push(reached_by[&wait.from]);
+    }
+    cycle.reverse();
+    Some(cycle)
 }

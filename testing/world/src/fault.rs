@@ -3,7 +3,7 @@
 use crate::world::World;
 use weft_protocol::Body;
 use weft_protocol::invariants::UpcallConditions;
-use weft_wire::{Header, Rank, Tag, TreeId};
+use weft_wire::{Channel, Header, Rank, Tag, TreeId};
 
 /// Something wrong in the surroundings of one NI. It strikes once, as soon as it can.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -52,6 +52,13 @@ impl World {
         let packet = crate::Packet { header, body: Body::Empty };
         self.wires.between_mut(from, to).extend(std::iter::repeat_n(packet, packets));
         self.check();
+    }
+
+    /// The packet at the head of a wire travels on the recovery channel of `owner` from now on.
+    pub fn divert_head(&mut self, from: Rank, to: Rank, owner: Rank) {
+        let packet = self.wires.between_mut(from, to).front_mut().expect("no packet to divert");
+        packet.header.channel = Channel(Some(owner));
+        self.check_channels();
     }
 
     /// The host of `at` sends from buffers that it does not have.

@@ -1,10 +1,11 @@
 //! What the world knows of every buffer and every pair, from what it saw.
 
 use crate::wire::Contents;
-use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, VecDeque};
 use std::hash::{Hash, Hasher};
 use weft_protocol::invariants::Ownership;
-use weft_wire::{Channel, Rank};
+use weft_wire::{Channel, Header, Rank, TreeId};
 
 /// A buffer that is the NI's.
 #[derive(Clone, Hash, Debug)]
@@ -14,8 +15,6 @@ pub(crate) struct Buffer {
     /// The rank that transmitted it last; `None` if the host of `at` filled it, and `at` if it was
     /// received and its credit has gone back.
     pub from: Option<Rank>,
-    /// The recovery channel that it belongs to, instead of the window of `from` (thesis 4.3.2).
-    pub channel: Channel,
     pub contents: Contents,
     /// The ranks that it must still be transmitted to.
     pub due: Vec<Rank>,
@@ -29,11 +28,6 @@ impl Buffer {
     pub fn number(&self) -> u64 {
         let Contents { name, launch } = self.contents;
         u64::from(self.at.0) << 48 | u64::from(name.origin.0) << 32 | u64::from(launch)
-    }
-
-    /// The sender whose window this buffer is part of, if it is part of one.
-    fn window_of(&self) -> Option<Rank> {
-        self.from.filter(|_| self.channel == Channel::NONE)
     }
 }
 
@@ -65,6 +59,9 @@ pub(crate) struct Ledger {
     ranks: usize,
     pairs: Vec<Pair>,
     buffers: BTreeMap<u64, Buffer>,
+    /// The recovery channels on which packets of each tree came to each rank, in that order, and
+    /// that still have a buffer there.
+    channels: BTreeMap<(Rank, TreeId), VecDeque<Channel>>,
     ownership: Ownership,
     /// Packets that an NI accepted and did not deliver.
     pub dropped: u64,
@@ -73,8 +70,8 @@ pub(crate) struct Ledger {
 /// Which buffers are lent is said twice.
 impl Hash for Ledger {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Ledger { ranks: _, pairs, buffers, ownership: _, dropped } = self;
-        (pairs, buffers, dropped).hash(state);
+        let Ledger { ranks: _, pairs, buffers, channels, ownership: _, dropped } = self;
+        (pairs, buffers, channels, dropped).hash(state);
     }
 }
 
@@ -84,6 +81,7 @@ impl Ledger {
             ranks,
             pairs: vec![Pair::default(); ranks * ranks],
             buffers: BTreeMap::new(),
+            channels: BTreeMap::new(),
             ownership: Ownership::default(),
             dropped: 0,
         }
@@ -101,11 +99,34 @@ impl Ledger {
     pub fn lend(&mut self, buffer: Buffer) -> u64 {
         let number = buffer.number();
         self.ownership.lend(number);
-        if let Some(from) = buffer.window_of() {
-            self.pair_mut(from, buffer.at).buffered += 1;
-        }
         self.buffers.insert(number, buffer);
         number
+    }
+
+    /// A data packet fills a buffer of `at`: one of the window of its sender, or that of the
+    /// recovery channel that it came on (thesis 4.3.2).
+    pub fn fill(&mut self, at: Rank, header: &Header) {
+        if header.channel == Channel::NONE {
+            self.pair_mut(header.source, at).buffered += 1;
+        } else {
+            self.channels.entry((at, header.tree)).or_default().push_back(header.channel);
+        }
+    }
+
+    /// A packet of `tree` that `from` sent leaves its buffer at `at`. While channels are in use here
+    /// for the tree, that clears the first of them, whichever packet came on it: the packets of a
+    /// tree come from one rank and need equal buffers, so they change places (thesis fig. 4.15).
+    pub fn vacate(&mut self, at: Rank, from: Rank, tree: TreeId) {
+        if let Entry::Occupied(mut channels) = self.channels.entry((at, tree)) {
+            channels.get_mut().pop_front();
+            if channels.get().is_empty() {
+                channels.remove();
+            }
+            return;
+        }
+        let pair = self.pair_mut(from, at);
+        pair.buffered -= 1;
+        pair.freed += 1;
     }
 
     /// A buffer that the NI of `at` makes use of, which must be its own (I4).
@@ -117,10 +138,10 @@ impl Ledger {
     /// The credit of a buffer goes back while the buffer is still needed (ACK-receive): it is the
     /// host's from here on, and the sender may fill another.
     pub fn give_credit_back(&mut self, number: u64, at: Rank) {
-        let from = self.used(number, at).from.replace(at);
-        let pair = self.pair_mut(from.expect("it was received"), at);
-        pair.buffered -= 1;
-        pair.freed += 1;
+        let buffer = self.used(number, at);
+        let from = buffer.from.replace(at).expect("it was received");
+        let tree = buffer.contents.tree();
+        self.vacate(at, from, tree);
     }
 
     /// The NI gives a buffer up: once, and when nobody needs it any more (I4).
@@ -130,12 +151,16 @@ impl Ledger {
         let Buffer { at, ref due, host, .. } = buffer;
         assert!(due.is_empty(), "I4 one owner: {at:?} released a buffer still due at {due:?}");
         assert_eq!(host, HostPart::Done, "I4 one owner: {at:?} released a buffer its host needs");
-        if let Some(from) = buffer.window_of().filter(|&from| from != at) {
-            let pair = self.pair_mut(from, at);
-            pair.buffered -= 1;
-            pair.freed += 1;
+        if let Some(from) = buffer.from.filter(|&from| from != at) {
+            self.vacate(at, from, buffer.contents.tree());
         }
         buffer
+    }
+
+    /// The recovery channels that have a buffer at `at`, and the trees that they serve.
+    pub fn channels(&self, at: Rank) -> impl Iterator<Item = (Channel, TreeId)> {
+        let here = self.channels.iter().filter(move |((rank, _), _)| *rank == at);
+        here.flat_map(|(&(_, tree), channels)| channels.iter().map(move |channel| (*channel, tree)))
     }
 
     /// The buffers in which the NI of `at` has packets that came from others.
@@ -160,6 +185,6 @@ impl Ledger {
 
     /// All buffers are back.
     pub fn is_empty(&self) -> bool {
-        self.ownership.is_empty() && self.buffers.is_empty()
+        self.ownership.is_empty() && self.buffers.is_empty() && self.channels.is_empty()
     }
 }

@@ -3,7 +3,7 @@
 //! A [`World`] changes one [`Step`] at a time: a host sends, a wire delivers its head packet, a host
 //! processes a packet, a host releases one that it kept. Whoever drives it chooses the order, and
 //! any order is an interleaving that a real job could show; [`run`] drives it by numbers from
-//! outside, so that the same numbers give the same run. There is no thread, clock or randomness.
+//! outside, so that the same numbers give the same run, and [`explore`] takes every order there is. There is no thread, clock or randomness.
 //!
 //! After *every* step the world checks the invariants I1 to I6 and I9 (`check`) from what it saw
 //! itself: packets on its wires, buffers lent and given back. What the program sees is judged by the
@@ -20,6 +20,7 @@
 
 mod check;
 mod deadlock;
+mod explore;
 mod fault;
 mod host;
 mod ledger;
@@ -30,6 +31,7 @@ mod wire;
 mod world;
 
 pub use deadlock::{Deadlock, Wait};
+pub use explore::{Runs, explore};
 pub use fault::Fault;
 pub use host::Host;
 pub use run::{Seeded, in_order, run};

@@ -5,6 +5,47 @@ use crate::step::Step;
 use crate::world::World;
 use std::collections::VecDeque;
 
+/// What the programs of all hosts still have to send, each in its own order.
+#[derive(Clone, Debug)]
+pub(crate) struct Programs {
+    to_send: Vec<VecDeque<Step>>,
+}
+
+impl Programs {
+    /// Each host's part of `sends`.
+    pub fn new(ranks: u16, sends: &[Step]) -> Self {
+        let mut to_send = vec![VecDeque::new(); usize::from(ranks)];
+        for send in sends {
+            assert!(send.is_send(), "'{send}' happens by itself");
+            to_send[send.rank().index()].push_back(*send);
+        }
+        Programs { to_send }
+    }
+
+    /// The sends that are next, and possible in `world`.
+    pub fn ready(&self, world: &World) -> impl Iterator<Item = Step> {
+        let next = self.to_send.iter().filter_map(VecDeque::front).copied();
+        next.filter(|send| world.is_possible(send))
+    }
+
+    /// `step` is taken, which may be one of these sends.
+    pub fn took(&mut self, step: &Step) {
+        if step.is_send() {
+            self.to_send[step.rank().index()].pop_front();
+        }
+    }
+
+    /// Whether all is sent.
+    pub fn are_done(&self) -> bool {
+        self.to_send.iter().all(VecDeque::is_empty)
+    }
+
+    /// How much each host has left to send.
+    pub fn left(&self) -> Vec<usize> {
+        self.to_send.iter().map(VecDeque::len).collect()
+    }
+}
+
 /// Takes steps until none is possible and all of `sends` is sent, and checks what is left then.
 ///
 /// The sends of one host happen in the order given; `choose` is told how many steps are possible
@@ -17,28 +58,21 @@ pub fn run(
     sends: &[Step],
     mut choose: impl FnMut(usize) -> usize,
 ) -> Result<(), Deadlock> {
-    let mut to_send: Vec<VecDeque<Step>> = vec![VecDeque::new(); world.ranks().count()];
-    for send in sends {
-        assert!(send.is_send(), "'{send}' happens by itself");
-        to_send[send.rank().index()].push_back(*send);
-    }
+    let mut programs = Programs::new(world.options().settings.ranks, sends);
     loop {
         let mut possible = world.possible();
-        let next = to_send.iter().filter_map(VecDeque::front).copied();
-        possible.extend(next.filter(|send| world.is_possible(send)));
+        possible.extend(programs.ready(world));
         if possible.is_empty() {
             break;
         }
         let step = possible[choose(possible.len())];
-        if step.is_send() {
-            to_send[step.rank().index()].pop_front();
-        }
+        programs.took(&step);
         world.take(step);
     }
     if let Some(deadlock) = world.deadlock() {
         return Err(deadlock);
     }
-    assert!(to_send.iter().all(VecDeque::is_empty), "a host waits for a send buffer for ever");
+    assert!(programs.are_done(), "a host waits for a send buffer for ever");
     world.assert_quiescent();
     Ok(())
 }

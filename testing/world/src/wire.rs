@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use weft_model::packets::{Name, Stream};
 use weft_protocol::Body;
-use weft_wire::{Header, Rank, TreeId};
+use weft_wire::{Channel, Header, Rank, TreeId};
 
 /// What a packet says: which packet it is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -33,6 +33,14 @@ pub struct Packet {
     pub body: Body<Contents>,
 }
 
+impl Packet {
+    /// Whether a credit was spent on it: control packets need none (I5), and what travels on a
+    /// recovery channel has a buffer there (thesis 4.3.2).
+    pub(crate) fn spends_credit(&self) -> bool {
+        self.header.tag.is_data() && self.header.channel == Channel::NONE
+    }
+}
+
 /// All wires of a world.
 #[derive(Clone, Hash, Debug)]
 pub(crate) struct Wires {
@@ -50,7 +58,7 @@ impl Wires {
     }
 
     /// All packets on the way to `to`.
-    pub fn into(&self, to: Rank) -> impl Iterator<Item = &Packet> {
+    pub fn to_rank(&self, to: Rank) -> impl Iterator<Item = &Packet> {
         (0..self.ranks).flat_map(move |from| &self.queues[from * self.ranks + to.index()])
     }
 

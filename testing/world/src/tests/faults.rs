@@ -154,6 +154,32 @@ fn i6_any_of_the_three_conditions_will_do() {
 }
 
 #[test]
+#[should_panic(expected = "I7 recovery: two packets in")]
+fn i7_a_recovery_channel_has_one_buffer_at_a_rank() {
+    let mut world = world(3, 2, Shape::Binary);
+    take_all(&mut world, &[broadcast(0), broadcast(1)]);
+    world.divert_head(Rank(0), Rank(2), Rank(0));
+    world.divert_head(Rank(1), Rank(2), Rank(0));
+}
+
+#[test]
+#[should_panic(expected = "serves two trees")]
+fn i7_a_recovery_channel_is_part_of_one_tree() {
+    let mut world = world(3, 1, Shape::Binary);
+    take_all(&mut world, &[broadcast(0), unicast(1, 0)]);
+    world.divert_head(Rank(0), Rank(1), Rank(2));
+    world.divert_head(Rank(1), Rank(0), Rank(2));
+}
+
+#[test]
+#[should_panic(expected = "leads back to its owner")]
+fn i7_a_recovery_channel_does_not_lead_back() {
+    let mut world = world(2, 1, Shape::Binary);
+    world.take(unicast(0, 1));
+    world.divert_head(Rank(0), Rank(1), Rank(1));
+}
+
+#[test]
 #[should_panic(expected = "I9 bounded: a wire has")]
 fn i9_a_wire_is_flooded() {
     let mut world = world(2, 1, Shape::Binary);

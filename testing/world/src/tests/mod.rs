@@ -1,8 +1,10 @@
 //! The protocols in whole worlds, and the worlds' own judges.
 
 mod deadlock;
+mod explore;
 mod faults;
 mod interleavings;
+mod recovery;
 mod scenarios;
 
 use crate::{Options, Step, World};
