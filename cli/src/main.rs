@@ -5,6 +5,7 @@
 
 mod doctor;
 mod run;
+mod sim;
 mod usage;
 
 use std::process::ExitCode;
@@ -23,6 +24,8 @@ const EXAMPLES: &str = "\
 Examples:
   weft run -n 4 -- asp --from AMS --to HBA    run a program of this project on 4 ranks
   weft run -- ./my-program                    run your own, a rank per core
+  weft sim storm -n 16 --preset irx-imc --loss 0.01
+                                              everything at once on a simulated bad network
   weft bench latency                          how fast a packet is here, and its floor
   weft doctor                                 what works on this machine, and what it costs";
 
@@ -39,6 +42,7 @@ measured in turns with it. For figures that mean something, leave the machine al
 enum Command {
     Run(run::Arguments),
     Doctor(doctor::Arguments),
+    Sim(sim::Arguments),
     /// Measure this machine: each figure beside its floor
     #[command(after_help = BENCH_EXAMPLES)]
     Bench(weft_bench::Spec),
@@ -61,12 +65,16 @@ fn main() -> ExitCode {
     let done = match weft.command {
         Command::Run(arguments) => run::run(arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
+        Command::Sim(arguments) => sim::run(&arguments),
         Command::Bench(spec) => weft_bench::run(&spec).map(run::finish),
         Command::BenchRank(spec) => weft_bench::rank(&spec).map(|()| ExitCode::SUCCESS),
         Command::DoctorRank => return doctor::trial_rank(),
     };
-    done.unwrap_or_else(|error| {
-        eprintln!("weft: {error:#}");
-        ExitCode::FAILURE
+    done.unwrap_or_else(|error| match error.downcast_ref::<clap::Error>() {
+        Some(error) => usage::explain(error),
+        None => {
+            eprintln!("weft: {error:#}");
+            ExitCode::FAILURE
+        }
     })
 }

@@ -36,6 +36,8 @@ pub(crate) struct Apart {
     pub deferred: VecDeque<Deferred<Buffer>>,
     /// How many of these the host has handled and not accounted for.
     pub handled: u32,
+    /// Sizes of the packets that the host has passed on and not accounted for.
+    pub reinjected_bytes: Vec<u16>,
     /// Packets that the host has been shown so far.
     shown: u64,
     watchdog: Option<Watchdog>,

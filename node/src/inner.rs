@@ -195,6 +195,7 @@ impl<L: Link> Inner<L> {
             }
             any = true;
         }
+        self.reinject_pending();
         if L::SEPARATE_NI && self.is_crowded() {
             self.detach_pending();
         }
@@ -209,6 +210,21 @@ impl<L: Link> Inner<L> {
         };
         i9_bounded("the queue of delivered packets", self.pending.len(), bound);
         Ok(any)
+    }
+
+    /// Passes on what this host has to forward. It need not have looked at a packet for that, and
+    /// others must not wait for it to: under ACK-forward they could not send it anything else
+    /// meanwhile, not even what it waits for.
+    fn reinject_pending(&mut self) {
+        let mut waiting = std::mem::take(&mut self.pending);
+        for delivery in waiting.iter_mut().filter(|delivery| delivery.wants_reinjection()) {
+            if L::SEPARATE_NI {
+                self.apart.reinjected_bytes.push(delivery.size);
+            }
+            self.reinject(delivery);
+        }
+        debug_assert!(self.pending.is_empty(), "forwarding delivers nothing here");
+        self.pending = waiting;
     }
 
     /// Takes the packets that wait for the host out of their senders' memory. For a host that can

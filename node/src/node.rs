@@ -325,7 +325,11 @@ impl<L: Link> Node<L> {
     fn leave_poll(&self, mut inner: Entered<'_, Inner<L>>) {
         if L::SEPARATE_NI {
             let packets = std::mem::take(&mut inner.apart.handled);
+            let reinjected = std::mem::take(&mut inner.apart.reinjected_bytes);
             drop(inner);
+            for bytes in reinjected {
+                self.clock.charge(Work::Reinject { bytes });
+            }
             if packets > 0 {
                 self.clock.charge(Work::Deferred { packets });
             }

@@ -3,6 +3,7 @@
 use crate::frames::{Carried, Frame};
 use crate::state::{Event, Life, State};
 use crate::trace::What;
+use std::fmt;
 use std::time::Duration;
 use weft_link::bell::{Cause, Loss};
 use weft_link::clock::Nanoseconds;
@@ -130,6 +131,25 @@ pub struct Injected {
     pub cut: u64,
     /// Ranks crashed.
     pub crashes: u64,
+}
+
+impl fmt::Display for Injected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Injected { lost, duplicated, delayed, corrupted, cut, crashes } = self;
+        let kinds = [
+            (lost, "lost"),
+            (duplicated, "doubled"),
+            (delayed, "held back"),
+            (corrupted, "corrupted"),
+            (cut, "cut off"),
+            (crashes, "ranks crashed"),
+        ];
+        let some = kinds.into_iter().filter(|(count, _)| **count > 0);
+        for (i, (count, what)) in some.enumerate() {
+            write!(f, "{}{count} {what}", if i == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
 }
 
 impl Injected {

@@ -7,6 +7,7 @@ use crate::link::{Sim, processor};
 use crate::machine::Machine;
 use crate::state::{Event, Life, Next, Shared, State, Waiting};
 use crate::trace::{Happened, Observer, Trace, What};
+use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -78,6 +79,23 @@ pub enum Ended {
     Stuck(Vec<Stuck>),
     /// The time limit passed.
     Limit,
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ended::Finished => f.write_str("all programs ended"),
+            Ended::Limit => f.write_str("the time limit passed before all programs had ended"),
+            Ended::Stuck(ranks) => {
+                write!(f, "nothing happens any more, and {} ranks wait", ranks.len())?;
+                for Stuck { rank, since, what } in ranks.iter().take(4) {
+                    let since = since.as_nanos() as f64 / 1000.0;
+                    write!(f, "; rank {rank} {what} since {since:.1} us")?;
+                }
+                Ok(())
+            }
+        }
+    }
 }
 
 /// A rank whose program could not end.

@@ -17,7 +17,8 @@ impl Times {
         Arc::default()
     }
 
-    fn note(&self, time: Duration) {
+    /// Notes one.
+    pub fn note(&self, time: Duration) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(time);
     }
 

@@ -82,6 +82,16 @@ impl<T> Report<T> {
         self.statistics.iter().map(|statistics| statistics.protocol.packets_sent).sum()
     }
 
+    /// Data packets transmitted again.
+    pub fn retransmissions(&self) -> u64 {
+        self.statistics.iter().map(|statistics| statistics.protocol.retransmissions).sum()
+    }
+
+    /// Recoveries from suspected deadlocks (thesis 4.3).
+    pub fn recoveries(&self) -> u64 {
+        self.statistics.iter().map(|statistics| statistics.protocol.recoveries).sum()
+    }
+
     /// The last events of `rank`, a line each, in words.
     pub fn explain(&self, rank: Rank) -> String {
         let events = self.last_events.get(rank.index());

@@ -54,6 +54,16 @@ impl Simulation {
         Ok(Simulation { network, nodes, processors, resident_before })
     }
 
+    /// Ranks of the job.
+    pub fn ranks(&self) -> u16 {
+        self.nodes.len() as u16
+    }
+
+    /// User bytes that a packet holds at most.
+    pub fn packet_bytes(&self) -> u16 {
+        self.nodes[0].capabilities().max_payload as u16
+    }
+
     /// Joins every rank to the job, runs `program` on it, and leaves when it returns, as
     /// [`weft::run`] does for a process.
     pub fn run<O: weft::Outcome + 'static>(

@@ -32,6 +32,8 @@ enum Layer {
     Cli,
     Bench,
     World,
+    /// What `weft sim` and `make paper` run: part of the product, though it joins everything.
+    Simulation,
     Testing,
     Xtask,
 }
@@ -57,7 +59,8 @@ fn layer_of(folder: &str) -> Option<Layer> {
         ("bindings", _) => Bindings,
         ("cli", "") => Cli,
         ("bench", _) => Bench,
-        ("testing", "model" | "world") => World,
+        ("testing", "world") => World,
+        ("testing", "simulator" | "scenarios" | "soak" | "model") => Simulation,
         ("testing", _) => Testing,
         ("xtask", "") => Xtask,
         _ => return None,
@@ -84,15 +87,15 @@ impl Layer {
     }
 
     fn is_testing(self) -> bool {
-        matches!(self, World | Testing | Conformance)
+        matches!(self, World | Testing | Simulation | Conformance)
     }
 }
 
 /// Whether the crates of `from` may depend on those of `to`.
 fn may_use(from: Layer, to: Layer) -> bool {
     match (from, to) {
-        (World | Testing, _) => true,
-        (_, Cli | World | Testing | Xtask) | (Xtask, _) => false,
+        (World | Testing | Simulation, _) | (Cli | Bench, Simulation) => true,
+        (_, Cli | World | Testing | Simulation | Xtask) | (Xtask, _) => false,
         (Conformance | Link, LinkApi) => true,
         (_, Conformance) => false,
         (Apps, AppKit) | (Apps | AppKit, Facade) | (Systems, Systems) => true,

@@ -1,0 +1,146 @@
+//! The arguments of `weft sim`.
+
+use clap::Args;
+use std::time::Duration;
+use weft_protocol::tree::Shape;
+use weft_protocol::{Preset, Recovery};
+
+/// Run a program or a scenario on a simulated machine, in virtual time
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Ranks of the job: 1 to 65,534
+    #[arg(short = 'n', long, value_name = "P", default_value = "64", value_parser = ranks)]
+    pub ranks: u16,
+    /// The protocol: nrx, irx or hrx (who retransmits), and imc or hmc (who forwards multicasts)
+    #[arg(long, value_name = "NAME", default_value_t)]
+    pub preset: Preset,
+    /// The shape of multicast trees [binary, binomial, chain or flat]
+    #[arg(long, value_name = "SHAPE", default_value_t)]
+    pub tree: Shape,
+    /// Packets on the way for each ordered pair [default: what the machine has buffers for]
+    #[arg(long, value_name = "PACKETS")]
+    pub window: Option<u16>,
+    /// Receive buffers of each rank, for presets that retransmit [default: what the machine has]
+    #[arg(long, value_name = "PACKETS")]
+    pub receive_buffers: Option<usize>,
+    /// When to suspect a deadlock, for presets that do not retransmit: off, at-once, or after a time
+    #[arg(long, value_name = "WHEN", default_value = "off", value_parser = recovery)]
+    pub recovery: Recovery,
+    /// What everything costs: myrinet, host, or a file that says so
+    #[arg(long, value_name = "NAME|FILE.toml", default_value = "myrinet")]
+    pub machine: String,
+    /// Fixes everything that is random
+    #[arg(long, value_name = "NUMBER", default_value = "1")]
+    pub seed: u64,
+    /// Run with this many seeds, from --seed on
+    #[arg(long, value_name = "COUNT", default_value = "1")]
+    pub seeds: u64,
+    /// The part of all packets that is lost: 0 to 1
+    #[arg(long, value_name = "PART", default_value = "0", allow_negative_numbers = true)]
+    pub loss: f64,
+    /// The part that arrives twice
+    #[arg(long, value_name = "PART", default_value = "0", allow_negative_numbers = true)]
+    pub duplicate: f64,
+    /// The part that is held back, so that others overtake it
+    #[arg(long, value_name = "PART", default_value = "0", allow_negative_numbers = true)]
+    pub reorder: f64,
+    /// For how long at most
+    #[arg(long, value_name = "TIME", default_value = "200us", value_parser = time)]
+    pub hold_back: Duration,
+    /// The part in which bits flip
+    #[arg(long, value_name = "PART", default_value = "0", allow_negative_numbers = true)]
+    pub corrupt: f64,
+    /// Cut ranks off from all others for a time, such as 0-3,7@10ms..25ms
+    #[arg(long, value_name = "RANKS@FROM..UNTIL")]
+    pub partition: Vec<String>,
+    /// Make a rank's own work take so many times as long, such as 3x10
+    #[arg(long, value_name = "RANKxTIMES")]
+    pub slow_rank: Vec<String>,
+    /// Stop a rank, such as 5@12ms
+    #[arg(long, value_name = "RANK@TIME")]
+    pub crash: Vec<String>,
+    /// Stop after this much virtual time
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub limit: Option<Duration>,
+    /// If the run fails, print the last events of the ranks concerned
+    #[arg(long)]
+    pub explain: bool,
+    /// One object a line
+    #[arg(long)]
+    pub json: bool,
+    /// A program (asp, sor) or a scenario (storm, ping, stream, broadcast, all-to-all, barrier)
+    #[arg(value_name = "PROGRAM|SCENARIO")]
+    pub what: String,
+    /// Its arguments
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
+    pub rest: Vec<String>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  weft sim asp -n 64                            a program of this project, on 64 simulated ranks
+  weft sim storm -n 16 --preset irx-imc --loss 0.01 --seed 7
+                                                everything at once, judged, on a bad network
+  weft sim storm --preset hrx-hmc --corrupt 0.02 --partition 0-3@5ms..20ms --seeds 20
+  weft sim all-to-all --tree chain --recovery at-once --rounds 64
+  weft sim broadcast -n 10000 --machine my-machine.toml
+
+Options come before what is run; what follows it are its own arguments (weft sim storm --help).
+The same arguments give the same run on every machine: the trace number printed at the end
+says so. A run that fails prints the command that repeats it.";
+
+fn ranks(text: &str) -> Result<u16, String> {
+    let ranks = text.parse().ok().filter(|ranks| (1..u16::MAX).contains(ranks));
+    ranks.ok_or_else(|| "a simulated job has 1 to 65534 ranks".into())
+}
+
+pub(super) fn time(text: &str) -> Result<Duration, String> {
+    humantime::parse_duration(text)
+        .map_err(|_| format!("'{text}' is no time: write 10ms, 250us or 1s"))
+}
+
+fn recovery(text: &str) -> Result<Recovery, String> {
+    match text {
+        "off" => Ok(Recovery::Off),
+        "at-once" => Ok(Recovery::AtOnce),
+        _ => time(text)
+            .map(|after| Recovery::After(after.as_nanos() as u64))
+            .map_err(|_| "it is off, at-once, or a time such as 500us".into()),
+    }
+}
+
+impl Arguments {
+    /// The command that runs this again, with `seed` alone.
+    pub fn again(&self, seed: u64) -> String {
+        let mut words = vec!["weft".to_owned(), "sim".to_owned()];
+        let mut given = std::env::args().skip(2).peekable();
+        // What is run, and all behind it, are not looked into.
+        let own = std::env::args().skip(2).count() - self.rest.len() - 1;
+        let mut taken = 0;
+        while taken < own {
+            let Some(word) = given.next() else { break };
+            taken += 1;
+            match word.as_str() {
+                "--seed" | "--seeds" => {
+                    given.next();
+                    taken += 1;
+                }
+                _ if word.starts_with("--seed=") || word.starts_with("--seeds=") => {}
+                _ => words.push(word),
+            }
+        }
+        words.extend(["--seed".to_owned(), seed.to_string()]);
+        words.extend(given);
+        words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// `word` as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=@,:+%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}

@@ -1,0 +1,294 @@
+//! One case: everything about it follows from its number.
+
+use crate::frames::{Broken, FrameJudge};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use weft_protocol::tree::Shape;
+use weft_protocol::{Preset, Recovery};
+use weft_scenarios::{Mix, Random, Storm, Verdict};
+use weft_simulator::{
+    Ended, Faults, Injected, Options, OptionsError, Outcome, Partition, Report, Simulation,
+};
+use weft_wire::Rank;
+
+/// After everything that stops packets is over, one must reach some host at least this often: the
+/// longest wait before a packet is sent again is 64 time-outs of 4 ms, and it may be lost some times.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// No case takes longer than this in virtual time.
+const LIMIT: Duration = Duration::from_secs(600);
+
+/// A storm, and what goes wrong meanwhile.
+#[derive(Debug, Clone)]
+pub struct Case {
+    /// Its number, from which all else follows.
+    pub number: u64,
+    /// What programs do.
+    pub storm: Storm,
+    /// Who retransmits, who forwards.
+    pub preset: Preset,
+    /// The shape of multicast trees.
+    pub shape: Shape,
+    /// Whether and when deadlocks are suspected.
+    pub recovery: Recovery,
+    /// The window of each pair.
+    pub window_packets: u16,
+    /// Receive buffers, if not as many as may be needed.
+    pub receive_buffers: Option<usize>,
+    /// What goes wrong.
+    pub faults: Faults,
+}
+
+/// What a case came to that passed.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Passed {
+    /// Data packets transmitted.
+    pub packets: u64,
+    /// Those of them that were transmitted before.
+    pub sent_again: u64,
+    /// Packets shown to programs.
+    pub shown: u64,
+    /// Recoveries from suspected deadlocks.
+    pub recoveries: u64,
+    /// What was done to it.
+    pub injected: Injected,
+    /// The time that passed in it.
+    pub virtual_time: Duration,
+    /// Stands for everything that happened.
+    pub trace_hash: u64,
+}
+
+/// Why a case did not pass.
+#[derive(Debug, Clone)]
+pub struct Failure {
+    /// The case.
+    pub case: Case,
+    /// What was wrong.
+    pub what: String,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\n{}\nagain: weft-soak --case {}", self.case, self.what, self.case.number)
+    }
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Case { number, storm, preset, shape, recovery, window_packets, .. } = self;
+        write!(f, "case {number}: {} ranks, {preset}, {shape} trees", storm.ranks)?;
+        write!(f, ", recovery {recovery:?}, a window of {window_packets}")?;
+        if let Some(buffers) = self.receive_buffers {
+            write!(f, ", {buffers} receive buffers")?;
+        }
+        write!(f, ", {} groups; {:?}", storm.groups.len(), self.faults)
+    }
+}
+
+impl Case {
+    /// The case with this number, of about `packets` packets for programs.
+    pub fn numbered(number: u64, packets: u64) -> Self {
+        let mut random = Random::part(0x57ea_d1e5, number);
+        let preset = *random.choose(&Preset::ALL);
+        let ranks = *random.choose(&[2, 3, 4, 5, 7, 8, 12, 16, 24, 32, 48, 64]);
+        let recovery = match preset {
+            Preset::NrxImc => {
+                let after = Recovery::After(50_000 + random.below(2_000_000));
+                *random.choose(&[Recovery::Off, Recovery::AtOnce, after])
+            }
+            _ => Recovery::Off,
+        };
+        let shapes: &[Shape] = match recovery {
+            Recovery::Off => &[Shape::Binary, Shape::Binomial, Shape::Flat],
+            _ => &Shape::ALL,
+        };
+        let shape = *random.choose(shapes);
+        let window_packets = *random.choose(&[1, 2, 3, 4, 8, 16, 32]);
+        let few_buffers = preset.retransmits() && random.happens(250);
+        // Fewer buffers than may be needed can deadlock what is forwarded (thesis 8.3.3).
+        let few = 1 + random.below(u64::from(ranks) * u64::from(window_packets)) as usize;
+        let receive_buffers = few_buffers.then_some(few);
+        let groups = groups(ranks, recovery, &mut random);
+        let mut mix = Mix::default();
+        if few_buffers {
+            mix.multicasts = 0;
+        }
+        let storm = storm(number, ranks, groups, mix, packets, &mut random);
+        let faults = faults(preset, ranks, &mut random);
+        Case { number, storm, preset, shape, recovery, window_packets, receive_buffers, faults }
+    }
+
+    /// The simulation of this case.
+    ///
+    /// # Errors
+    /// [`OptionsError`]: it contradicts itself.
+    pub fn options(&self) -> Result<Options, OptionsError> {
+        let mut options = Options::new(self.storm.ranks)?;
+        options.seed = self.number;
+        options.limit = LIMIT;
+        options.faults = self.faults.clone();
+        let settings = &mut options.settings;
+        settings.preset = self.preset;
+        settings.shape = self.shape;
+        settings.recovery = self.recovery;
+        settings.window_packets = self.window_packets;
+        let enough = 2 * usize::from(settings.ranks) * usize::from(self.window_packets);
+        settings.receive_buffers = self.receive_buffers.unwrap_or(enough);
+        Ok(options)
+    }
+
+    /// Runs it, and asks all judges.
+    ///
+    /// # Errors
+    /// The first objection of any of them.
+    pub fn run(&self) -> Result<Passed, Failure> {
+        self.run_with(|_| {})
+    }
+
+    /// As [`Self::run`], after `prepare` has done something to the simulation.
+    ///
+    /// # Errors
+    /// The first objection of any judge.
+    pub fn run_with(&self, prepare: impl FnOnce(&Simulation)) -> Result<Passed, Failure> {
+        let failed = |what: String| Failure { case: self.clone(), what };
+        let mut options = self.options().map_err(|error| failed(error.to_string()))?;
+        let healed = self.faults.partitions.iter().map(|p| p.until).max().unwrap_or_default();
+        let frames = FrameJudge::new(&options.settings, healed, PATIENCE);
+        options.observer = Some(FrameJudge::watching(&frames));
+        let simulation = Simulation::new(options).map_err(|error| failed(error.to_string()))?;
+        prepare(&simulation);
+
+        let plan = Arc::new(self.storm.plan());
+        let programs = Arc::new(plan.judge());
+        let judged = Arc::clone(&programs);
+        let report = simulation.run_packets(move |packets| plan.run(&packets, &judged));
+        let lost = !self.faults.crashes.is_empty() && report.injected.crashes > 0;
+        let rules = FrameJudge::verdict(&frames, !lost && report.ended == Ended::Finished);
+        match objection(&report, &programs.verdict(), rules, lost) {
+            Some(what) => Err(failed(what)),
+            None => Ok(passed(&report, &programs.verdict())),
+        }
+    }
+}
+
+fn objection(
+    report: &Report<()>,
+    programs: &Verdict,
+    frames: Option<Broken>,
+    lost: bool,
+) -> Option<String> {
+    // The rules first: what breaks them is nearest to the cause.
+    if let Some(broken) = frames {
+        return Some(broken.to_string());
+    }
+    if let Verdict::Wrong(wrong) = programs {
+        return Some(wrong.to_string());
+    }
+    if report.ended != Ended::Finished {
+        return Some(report.ended.to_string());
+    }
+    let bad = report.outcomes.iter().enumerate().find_map(|(rank, outcome)| match outcome {
+        Outcome::Panicked(what) => Some(format!("rank {rank} panicked: {what}")),
+        // Survivors are told that a rank is lost, and stop.
+        Outcome::Failed(what) if !lost => Some(format!("rank {rank}: {what}")),
+        Outcome::Unfinished => Some(format!("rank {rank} did not end")),
+        _ => None,
+    });
+    bad.or_else(|| (!lost && !programs.is_clean()).then(|| programs.to_string()))
+}
+
+fn passed(report: &Report<()>, verdict: &Verdict) -> Passed {
+    let shown = if let Verdict::Clean { packets } = verdict { *packets } else { 0 };
+    Passed {
+        packets: report.packets(),
+        sent_again: report.retransmissions(),
+        shown,
+        recoveries: report.recoveries(),
+        injected: report.injected,
+        virtual_time: report.virtual_time,
+        trace_hash: report.trace_hash,
+    }
+}
+
+/// No groups, or some that do not overlap; with recovery, some that do (Appendix A.2).
+fn groups(ranks: u16, recovery: Recovery, random: &mut Random) -> Vec<Vec<Rank>> {
+    if random.happens(600) {
+        return vec![];
+    }
+    let size = 2 + random.below(u64::from(ranks) - 1) as usize;
+    let mut groups: Vec<Vec<Rank>> =
+        (0..ranks).map(Rank).collect::<Vec<_>>().chunks(size).map(<[Rank]>::to_vec).collect();
+    if recovery != Recovery::Off {
+        for _ in 0..3 {
+            let first = random.below(u64::from(ranks)) as u16;
+            let member = |i| Rank(((u32::from(first) + i * 5) % u32::from(ranks)) as u16);
+            let mut members: Vec<Rank> = (0..size as u32).map(member).collect();
+            members.sort_unstable();
+            members.dedup();
+            groups.push(members);
+        }
+    }
+    groups
+}
+
+fn storm(
+    number: u64,
+    ranks: u16,
+    groups: Vec<Vec<Rank>>,
+    mix: Mix,
+    packets: u64,
+    random: &mut Random,
+) -> Storm {
+    let reached = match groups.first() {
+        None => u64::from(ranks),
+        Some(group) => group.len() as u64,
+    };
+    let Mix { unicasts, multicasts, fetch_adds, computations, polls } = mix;
+    let deeds_in_all = unicasts + multicasts + fetch_adds + computations + polls;
+    let packets_for_that = unicasts + multicasts * (reached - 1);
+    let deeds = packets * deeds_in_all / packets_for_that / u64::from(ranks);
+    let most_bytes = *random.choose(&[0, 48, 300, 1024]);
+    let most_operations = *random.choose(&[1, 500, 20_000]);
+    Storm {
+        ranks,
+        deeds: deeds.max(4) as usize,
+        most_bytes,
+        groups,
+        mix,
+        most_operations,
+        seed: number,
+    }
+}
+
+/// Slow ranks and lost ranks for all; everything else for those that bear it.
+fn faults(preset: Preset, ranks: u16, random: &mut Random) -> Faults {
+    let mut faults = Faults::default();
+    let any = |random: &mut Random| Rank(random.below(u64::from(ranks)) as u16);
+    let ms = |random: &mut Random, most: u64| Duration::from_micros(1 + random.below(most * 1000));
+    if random.happens(150) {
+        let factor = 2 + random.below(30);
+        faults.slow.push((any(random), factor as f64));
+    }
+    if random.happens(30) {
+        faults.crashes.push((any(random), ms(random, 20)));
+    }
+    if !preset.retransmits() {
+        return faults;
+    }
+    let part = |random: &mut Random, most: u64| match random.below(3) {
+        0 => 0.0,
+        1 => random.below(most * 100 + 1) as f64 / 10_000.0 / 10.0,
+        _ => random.below(most * 100 + 1) as f64 / 10_000.0,
+    };
+    faults.loss = part(random, 30);
+    faults.duplication = part(random, 50);
+    faults.reordering = part(random, 50);
+    faults.held_back = ms(random, 3);
+    faults.corruption = part(random, 10);
+    for _ in 0..random.below(3) {
+        let some: Vec<Rank> = (0..ranks).map(Rank).filter(|_| random.happens(300)).collect();
+        let from = ms(random, 30);
+        faults.partitions.push(Partition { ranks: some, from, until: from + ms(random, 40) });
+    }
+    faults
+}

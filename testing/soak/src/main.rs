@@ -1,0 +1,98 @@
+//! `weft-soak`: runs cases until enough has been simulated, or one fails.
+
+#![forbid(unsafe_code)]
+
+use anyhow::{Result, bail};
+use clap::Parser;
+use std::io::{IsTerminal, Write, stderr};
+use std::time::Duration;
+use weft_soak::{Case, Goal, Totals, run};
+
+const EXAMPLES: &str = "\
+Examples:
+  weft-soak                       1,000 cases, 50 million packets, a million faults, or 10 minutes
+  weft-soak --minutes 1 --first 5000
+  weft-soak --case 4711           one case again";
+
+/// Storms on bad simulated networks, judged, until enough has been simulated or one fails
+#[derive(Parser)]
+#[command(name = "weft-soak", version, after_help = EXAMPLES)]
+struct Arguments {
+    /// At least so many cases
+    #[arg(long, default_value = "1000")]
+    cases: u64,
+    /// At least so many packets transmitted
+    #[arg(long, default_value = "50000000")]
+    packets: u64,
+    /// At least so many faults
+    #[arg(long, default_value = "1000000")]
+    faults: u64,
+    /// Packets for programs in each case, about
+    #[arg(long, default_value = "20000")]
+    packets_a_case: u64,
+    /// Begin no case after so many minutes
+    #[arg(long, default_value = "10")]
+    minutes: f64,
+    /// The first case
+    #[arg(long, default_value = "1")]
+    first: u64,
+    /// Cases at once [default: one a core]
+    #[arg(long)]
+    threads: Option<usize>,
+    /// Run this case only
+    #[arg(long)]
+    case: Option<u64>,
+}
+
+fn main() -> Result<()> {
+    let arguments = Arguments::parse();
+    if let Some(number) = arguments.case {
+        let case = Case::numbered(number, arguments.packets_a_case);
+        eprintln!("{case}");
+        return match case.run() {
+            Ok(passed) => {
+                println!("{passed:#?}");
+                Ok(())
+            }
+            Err(failure) => bail!("{failure}"),
+        };
+    }
+    let goal = Goal {
+        first: arguments.first,
+        cases: arguments.cases,
+        packets: arguments.packets,
+        faults: arguments.faults,
+        packets_a_case: arguments.packets_a_case,
+        limit: Duration::from_secs_f64(arguments.minutes.max(0.0) * 60.0),
+        threads: arguments
+            .threads
+            .unwrap_or(std::thread::available_parallelism().map_or(1, usize::from)),
+    };
+    let show = stderr().is_terminal();
+    let outcome = run(&goal, |totals| {
+        if show {
+            show_progress(totals);
+        }
+    });
+    if show {
+        eprintln!();
+    }
+    match outcome {
+        Err(failure) => bail!("{failure}"),
+        Ok(totals) if !totals.reach(&goal) => {
+            println!("{totals}");
+            bail!("the time was over before as much was simulated as was asked for")
+        }
+        Ok(totals) => {
+            println!("{totals}");
+            Ok(())
+        }
+    }
+}
+
+fn show_progress(totals: &Totals) {
+    let packets = (totals.sum.packets + totals.sum.sent_again) as f64 / 1e6;
+    eprint!("\r{} cases, {packets:.1} million packets", totals.cases);
+    // Nobody misses progress that cannot be shown.
+    let _ = stderr().flush();
+}
