@@ -122,6 +122,11 @@ impl Apart {
             return;
         }
         link.free(buffer);
+        self.made_room(link);
+    }
+
+    /// The host may have buffers again.
+    pub fn made_room<L: Link>(&mut self, link: &mut L) {
         if !self.waiting.is_empty() {
             self.request(Request::Room, link);
         }

@@ -11,6 +11,10 @@ use weft_wire::{GroupId, Header, Rank, Tag};
 /// Packets that one call drains or processes at most, so that it ends.
 pub(crate) const BUDGET: usize = 64;
 
+/// Packets that a host apart from its NI takes out of its receive buffers at most, while it cannot
+/// process them.
+const MOST_DETACHED: usize = 1 << 16;
+
 pub(crate) struct Inner<L> {
     pub link: L,
     pub ni: Ni<Buffer>,
@@ -192,10 +196,13 @@ impl<L: Link> Inner<L> {
             any = true;
         }
         self.reinject_pending();
+        if L::SEPARATE_NI && self.is_crowded() {
+            self.detach_pending();
+        }
         let settings = self.ni.settings();
         let bound = match L::SEPARATE_NI {
-            // The link has so many buffers for them, and no more.
-            true => self.link.capabilities().host_frames,
+            // So many buffers there are for them, and so many are taken out of these.
+            true => self.link.capabilities().host_frames + MOST_DETACHED,
             false => {
                 usize::from(settings.ranks) * usize::from(settings.window_packets)
                     + self.link.capabilities().frames
@@ -211,7 +218,9 @@ impl<L: Link> Inner<L> {
     fn reinject_pending(&mut self) {
         let mut waiting = std::mem::take(&mut self.pending);
         for delivery in waiting.iter_mut().filter(|delivery| delivery.wants_reinjection()) {
-            self.apart.reinjected_bytes.push(delivery.size);
+            if L::SEPARATE_NI {
+                self.apart.reinjected_bytes.push(delivery.size);
+            }
             self.reinject(delivery);
         }
         debug_assert!(self.pending.is_empty(), "forwarding delivers nothing here");
@@ -221,9 +230,19 @@ impl<L: Link> Inner<L> {
     /// Takes the packets that wait for the host out of their senders' memory. For a host that can
     /// neither process them now nor go on: the senders may be in the same place.
     pub fn detach_pending(&mut self) {
-        for delivery in self.pending.iter_mut().filter(|delivery| delivery.is_alone()) {
+        // A host's own copies are used by nobody else.
+        let is_own = |delivery: &Delivery<Buffer>| L::SEPARATE_NI || delivery.is_alone();
+        for delivery in self.pending.iter_mut().filter(|delivery| is_own(delivery)) {
             delivery.buffer = self.link.detach(delivery.buffer, delivery.size);
         }
+        self.apart.made_room(&mut self.link);
+    }
+
+    /// Whether packets that the host does not want now take up all its buffers, and what it waits for
+    /// may be behind them.
+    fn is_crowded(&self) -> bool {
+        let waiting = self.pending.len();
+        (self.link.capabilities().host_frames..MOST_DETACHED).contains(&waiting)
     }
 
     /// Takes one packet, if there is one, to where the host's part of the protocol begins.

@@ -50,6 +50,8 @@ pub(crate) enum Place {
     Ni,
     /// A receive buffer of the host.
     Host,
+    /// Memory of the host's own.
+    Kept,
 }
 
 struct Slot {
@@ -66,7 +68,7 @@ struct Slot {
 pub(crate) struct Slots {
     slots: Vec<Option<Slot>>,
     free: Vec<u32>,
-    counts: [usize; 3],
+    counts: [usize; 4],
 }
 
 impl Slots {
@@ -95,6 +97,16 @@ impl Slots {
         self.counts[place as usize] -= 1;
         self.free.push(buffer.0 as u32);
         (bytes, place)
+    }
+
+    /// The host takes a packet out of its receive buffer.
+    pub fn keep(&mut self, buffer: Buffer) {
+        let slot = self.slots.get_mut(buffer.0 as usize).and_then(Option::as_mut);
+        if let Some(slot) = slot.filter(|slot| slot.place == Place::Host) {
+            slot.place = Place::Kept;
+            self.counts[Place::Host as usize] -= 1;
+            self.counts[Place::Kept as usize] += 1;
+        }
     }
 
     pub fn start(&self, buffer: Buffer) -> NonNull<u8> {

@@ -114,11 +114,15 @@ fn a_slow_rank_and_a_small_pool_delay_but_lose_nothing() {
         let judge = Arc::new(plan.judge());
         let (packets, judged) = (plan.packets(), Arc::clone(&judge));
         let mut options = Options::new(storm.ranks).unwrap();
-        options.machine.pools.host_receive_buffers = 3;
+        // What bounds packets that hosts forward and that were acknowledged before is the number of
+        // host buffers and nothing else (thesis 8.3.2): too few, and hosts wait for one another.
+        let at_host = matches!(preset, Preset::NrxHmc | Preset::IrxHmc | Preset::HrxHmc);
+        options.machine.pools.host_receive_buffers = if at_host { 64 } else { 3 };
         options.machine.pools.ni_send_buffers = 4;
         options.settings.preset = preset;
         options.settings.window_packets = 2;
-        options.settings.receive_buffers = 4;
+        // With fewer, NIs whose buffers are full of what they forward can wait for one another.
+        options.settings.receive_buffers = 2 * usize::from(storm.ranks);
         options.stuck_after = Duration::from_secs(1);
         options.faults.slow = vec![(Rank(2), 5.0)];
         let report = Simulation::new(options)
