@@ -161,6 +161,11 @@ impl Receiving {
         self.told
     }
 
+    /// Packets accepted that may not be acknowledged yet.
+    pub fn waiting(&self) -> u16 {
+        self.outstanding.len() as u16
+    }
+
     fn settle(&mut self) {
         while self.outstanding.front() == Some(&0) {
             self.outstanding.pop_front();
