@@ -62,7 +62,7 @@ impl<B: Copy> Ni<B> {
         self.take_acknowledgement(from, header.acknowledgement, out);
         match (header.tag, place) {
             (Tag::Acknowledge, _) => {}
-            (Tag::Nack, _) => self.retransmit(from, out),
+            (Tag::Nack, _) => self.retransmit(from, Some(header.sequence), out),
             (_, Place::Next) if buffer == BufferOf::Link && !self.has_buffer(&body) => {
                 self.refuse(from, body, out);
             }
@@ -209,7 +209,7 @@ impl<B: Copy> Ni<B> {
             .collect();
         for (peer, resend, acknowledge) in due {
             if resend {
-                self.retransmit(peer, out);
+                self.retransmit(peer, None, out);
             }
             // The packets sent again may have taken it along.
             if acknowledge && is_due(self.flow(peer).receiving.deadline) {
@@ -232,7 +232,6 @@ impl<B: Copy> Ni<B> {
         self.retransmission.buffers -= 1;
         if let Some(peer) = self.retransmission.refused.pop_front() {
             self.flow(peer).receiving.refused = false;
-            self.counters.nacks += 1;
             self.acknowledge(peer, Tag::Nack, out);
         }
     }
@@ -290,17 +289,18 @@ impl<B: Copy> Ni<B> {
         self.drain_blocked(from, out);
     }
 
-    /// Sends all again that `peer` has not acknowledged: on a time-out, or a NACK.
-    fn retransmit(&mut self, peer: Rank, out: &mut impl Actions<B>) {
+    /// Sends again what `peer` has not acknowledged: all of it on a time-out, and on a NACK what
+    /// comes from the number on that the peer expects.
+    fn retransmit(&mut self, peer: Rank, expected: Option<u32>, out: &mut impl Actions<B>) {
         let (local, now, after) = (self.local, self.now, self.settings.retransmit_after);
         let sending = &mut self.flow(peer).sending;
         if sending.len() == 0 {
             return;
         }
         let deadline = now + (after << sending.attempts.min(MOST_DOUBLINGS));
-        sending.attempts = sending.attempts.saturating_add(1);
+        sending.attempts = sending.attempts.saturating_add(u8::from(expected.is_none()));
         sending.deadline = Some(deadline);
-        let again: Vec<_> = sending.again().collect();
+        let again: Vec<_> = sending.again(expected).collect();
         let acknowledgement = self.tell(peer);
         self.counters.retransmissions += again.len() as u64;
         self.wake_by(deadline);
@@ -334,6 +334,10 @@ impl<B: Copy> Ni<B> {
         self.counters.explicit_acknowledgements += u64::from(tag == Tag::Acknowledge);
         let mut header = Header::new(tag, self.local, TreeId::unicast(self.local), 0);
         header.acknowledgement = self.tell(to);
+        if tag == Tag::Nack {
+            self.counters.nacks += 1;
+            header.sequence = self.flow(to).receiving.expected();
+        }
         out.transmit(to, &header, &Body::Empty);
     }
 
@@ -391,9 +395,14 @@ impl<B: Copy> Ni<B> {
         out: &mut impl Actions<B>,
     ) {
         self.counters.out_of_sequence += 1;
-        if place == Place::Before {
+        match place {
             // Its acknowledgement may have been lost.
-            self.acknowledge_later(from);
+            Place::Before => self.acknowledge_later(from),
+            // One before it was lost, most likely: its sender need not wait for the time-out.
+            Place::Beyond if self.flow(from).receiving.finds_gap() => {
+                self.acknowledge(from, Tag::Nack, out);
+            }
+            _ => {}
         }
         self.discard(body, buffer, out);
     }
