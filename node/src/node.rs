@@ -224,7 +224,8 @@ impl<L: Link> Node<L> {
             if L::SEPARATE_NI {
                 drop(inner);
                 self.clock.charge(Work::Reinject { bytes: delivery.size });
-                inner = self.enter_with_time();
+                inner = self.inner.enter();
+                self.tell_time(&mut inner);
             }
             inner.reinject(&mut delivery);
         }
@@ -233,7 +234,8 @@ impl<L: Link> Node<L> {
         self.clock.charge(Work::Process { bytes: delivery.size });
         let mut arrival = Some(Arrival { delivery, bytes });
         upcall(&mut arrival);
-        let mut inner = self.enter_with_time();
+        let mut inner = self.inner.enter();
+        self.tell_time(&mut inner);
         inner.upcall.get_or_insert(upcall);
         inner.in_upcall = false;
         if let Some(arrival) = arrival {
@@ -309,25 +311,24 @@ impl<L: Link> Node<L> {
     fn drain(&self) -> Result<bool> {
         self.check_loss()?;
         self.clock.charge(Work::Poll);
-        let mut inner = self.enter_with_time();
+        let mut inner = self.inner.enter();
+        self.tell_time(&mut inner);
         let drained = inner.drain();
         self.leave_poll(inner);
         drained
     }
 
-    /// Enters to run the protocol, or to ask the NI to. Where the NI is apart, hosts do not know what
-    /// it was told last, and tell it the time.
-    #[inline]
-    fn enter_with_time(&self) -> Entered<'_, Inner<L>> {
-        let mut inner = self.inner.enter();
+    /// Tells the protocol the time, to be called on entering to run it or to ask the NI to. Where the
+    /// NI is apart, hosts do not know what it was told last.
+    #[inline(always)]
+    fn tell_time(&self, inner: &mut Inner<L>) {
         if L::SEPARATE_NI {
             inner.tell_time(self.clock.now(), Side::Host);
         }
-        inner
     }
 
     /// Leaves, and accounts for the packets on which the host ran the protocol.
-    #[inline]
+    #[inline(always)]
     fn leave_poll(&self, mut inner: Entered<'_, Inner<L>>) {
         if L::SEPARATE_NI {
             let packets = std::mem::take(&mut inner.apart.handled);
@@ -452,7 +453,8 @@ impl<L: Link> AnyNode for Node<L> {
     #[inline]
     fn launch(&self, frame: Buffer, to: Destination, size: u16) -> Result<()> {
         self.clock.charge(Work::Launch { bytes: size });
-        let mut inner = self.enter_with_time();
+        let mut inner = self.inner.enter();
+        self.tell_time(&mut inner);
         match to {
             Destination::Unicast(rank) if rank.index() < self.ranks => {
                 inner.unicast(rank, frame, size);
@@ -477,7 +479,8 @@ impl<L: Link> AnyNode for Node<L> {
     #[inline]
     fn poll(&self) -> Result<bool> {
         self.clock.charge(Work::Poll);
-        let mut inner = self.enter_with_time();
+        let mut inner = self.inner.enter();
+        self.tell_time(&mut inner);
         if inner.in_upcall {
             let drained = inner.drain()?;
             self.leave_poll(inner);
@@ -503,7 +506,9 @@ impl<L: Link> AnyNode for Node<L> {
     #[inline]
     fn release(&self, arrival: Arrival) {
         self.clock.charge(Work::Release);
-        self.enter_with_time().release(arrival.delivery);
+        let mut inner = self.inner.enter();
+        self.tell_time(&mut inner);
+        inner.release(arrival.delivery);
     }
 
     fn fetch_and_add(&self, home: Rank, variable: u16, amount: u64) -> Result<u64> {
@@ -514,7 +519,8 @@ impl<L: Link> AnyNode for Node<L> {
         let mut asked = false;
         let mut value = None;
         self.wait(&mut || {
-            let mut inner = self.enter_with_time();
+            let mut inner = self.inner.enter();
+            self.tell_time(&mut inner);
             if !asked && !inner.ni.is_fetching() && inner.fetched.is_none() {
                 inner.fetch_and_add(home, variable, amount);
                 asked = true;

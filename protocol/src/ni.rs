@@ -21,6 +21,8 @@ use weft_wire::{Channel, GroupId, Header, Rank, Tag, TreeId};
 pub struct Ni<B> {
     pub(crate) local: Rank,
     pub(crate) settings: Settings,
+    /// Whether packets have numbers: this preset retransmits.
+    pub(crate) numbered: bool,
     pub(crate) peers: Peers<B>,
     pub(crate) groups: Vec<Group>,
     pub(crate) holders: Slab<Holders<B>>,
@@ -59,6 +61,7 @@ impl<B: Copy> Ni<B> {
         Ni {
             local,
             settings,
+            numbered: settings.preset.retransmits(),
             peers: Peers::new(&settings),
             groups: vec![Group::everyone(settings.ranks, settings.shape)],
             holders: Slab::new(),
@@ -125,6 +128,28 @@ impl<B: Copy> Ni<B> {
         if self.is_foreign(from) {
             return Err(Violation::Source(from));
         }
+        match (header.tag, body) {
+            // The packet that most packets are, in as few steps as it can be had.
+            (Tag::Ucast, Body::Buffer(buffer)) if self.is_plain(header) => {
+                self.accept_credits(header)?;
+                self.fill(header)?;
+                self.count_received(header);
+                self.counters.packets_delivered += 1;
+                out.deliver(Delivery::received(buffer, header, from, None));
+                self.credits_came(header, out);
+                Ok(())
+            }
+            _ => self.received_other(header, body, out),
+        }
+    }
+
+    #[inline(never)]
+    fn received_other(
+        &mut self,
+        header: &Header,
+        body: Body<B>,
+        out: &mut impl Actions<B>,
+    ) -> Result<(), Violation> {
         match self.reliability() {
             Reliability::Careful => self.received_carefully(header, body, out),
             Reliability::Ni => self.received_numbered(header, body, BufferOf::Link, out),
@@ -133,7 +158,6 @@ impl<B: Copy> Ni<B> {
     }
 
     /// A packet from a network that loses nothing.
-    #[inline]
     fn received_carefully(
         &mut self,
         header: &Header,
@@ -142,22 +166,48 @@ impl<B: Copy> Ni<B> {
     ) -> Result<(), Violation> {
         self.check(header, &body)?;
         self.check_channel(header)?;
-        let from = header.source;
-        let Peer { outgoing, incoming, .. } = &mut self.peers[from];
-        outgoing.accept(header.credits).map_err(|TooManyCredits| Violation::Credits(from))?;
+        self.accept_credits(header)?;
         if header.tag.is_data() {
-            if let Some(owner) = header.channel.0 {
-                self.join_channel(owner, header);
-            } else if let Err(WindowExceeded) = incoming.fill() {
-                outgoing.refuse(header.credits);
-                return Err(Violation::Window(from));
+            match header.channel.0 {
+                Some(owner) => self.join_channel(owner, header),
+                None => self.fill(header)?,
             }
         }
-        self.dispatch(header, body, from, out);
-        if header.credits > 0 {
-            self.drain_blocked(from, out);
-        }
+        self.dispatch(header, body, header.source, out);
+        self.credits_came(header, out);
         Ok(())
+    }
+
+    /// Whether nothing about a unicast packet is out of the ordinary.
+    #[inline]
+    fn is_plain(&self, header: &Header) -> bool {
+        !self.numbered
+            && header.tree == TreeId::unicast(header.source)
+            && header.channel == Channel::NONE
+    }
+
+    #[inline]
+    fn accept_credits(&mut self, header: &Header) -> Result<(), Violation> {
+        let outgoing = &mut self.peers[header.source].outgoing;
+        outgoing.accept(header.credits).map_err(|TooManyCredits| Violation::Credits(header.source))
+    }
+
+    /// A data packet fills a buffer of its sender's window.
+    #[inline]
+    fn fill(&mut self, header: &Header) -> Result<(), Violation> {
+        let Peer { outgoing, incoming, .. } = &mut self.peers[header.source];
+        incoming.fill().map_err(|WindowExceeded| {
+            outgoing.refuse(header.credits);
+            Violation::Window(header.source)
+        })
+    }
+
+    /// What waited for the credits in a packet may go.
+    #[inline]
+    fn credits_came(&mut self, header: &Header, out: &mut impl Actions<B>) {
+        if header.credits > 0 && self.peers[header.source].outgoing.blocked() > 0 {
+            self.drain_blocked(header.source, out);
+        }
     }
 
     /// The host is done with a packet (thesis fig. 4.3, 4.7).
@@ -287,7 +337,6 @@ impl<B: Copy> Ni<B> {
     }
 
     /// Refuses what no correct peer sends, whatever the credits.
-    #[inline]
     pub(crate) fn check(&self, header: &Header, body: &Body<B>) -> Result<(), Violation> {
         let from = header.source;
         let right_body = matches!(
@@ -300,7 +349,7 @@ impl<B: Copy> Ni<B> {
         if !right_body {
             return Err(Violation::Body(from, header.tag));
         }
-        let numbered = self.settings.preset.retransmits();
+        let numbered = self.numbered;
         match header.tag {
             Tag::Ucast | Tag::FaRequest if header.tree != TreeId::unicast(from) => {
                 return Err(Violation::Tree(from, header.tree));
@@ -324,7 +373,6 @@ impl<B: Copy> Ni<B> {
 
     /// Does with a packet that was accepted what its kind asks for. Its buffer is owed to
     /// `creditor`, which is this rank itself if to nobody.
-    #[inline]
     pub(crate) fn dispatch(
         &mut self,
         header: &Header,
@@ -367,7 +415,7 @@ impl<B: Copy> Ni<B> {
 
     /// Transmits a data packet now if there is a credit, or else when one comes. `arrived` is the
     /// recovery channel that it came on, if it is being forwarded and came on one.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn credit_send(
         &mut self,
         to: Rank,
@@ -375,44 +423,69 @@ impl<B: Copy> Ni<B> {
         arrived: Channel,
         out: &mut impl Actions<B>,
     ) {
-        let outgoing = &mut self.peers[to].outgoing;
-        if outgoing.spend() {
-            self.depart_on(Channel::NONE, to, departure, out);
+        if self.peers[to].outgoing.spend() {
+            self.depart(to, departure, out);
         } else {
-            let tree = departure.tree;
-            self.counters.blocked_sends += 1;
-            outgoing.block(departure);
-            self.recover_blocked(to, tree, arrived, out);
+            self.wait_for_credit(to, departure, arrived, out);
         }
     }
 
+    #[cold]
+    fn wait_for_credit(
+        &mut self,
+        to: Rank,
+        departure: Departure<B>,
+        arrived: Channel,
+        out: &mut impl Actions<B>,
+    ) {
+        let tree = departure.tree;
+        self.counters.blocked_sends += 1;
+        self.peers[to].outgoing.block(departure);
+        self.recover_blocked(to, tree, arrived, out);
+    }
+
+    #[inline(never)]
     pub(crate) fn drain_blocked(&mut self, to: Rank, out: &mut impl Actions<B>) {
         while let Some(departure) = self.peers[to].outgoing.unblock() {
             self.unblocked(to);
-            self.depart_on(Channel::NONE, to, departure, out);
+            self.depart(to, departure, out);
         }
     }
 
-    /// Puts a data packet on the wire; its credit is spent, or it goes on a recovery channel.
-    #[inline]
+    /// Puts a data packet on the wire; its credit is spent.
+    #[inline(always)]
+    fn depart(&mut self, to: Rank, departure: Departure<B>, out: &mut impl Actions<B>) {
+        let header = Header::new(departure.tag, self.local, departure.tree, departure.size);
+        if self.numbered {
+            self.depart_numbered(to, header, departure, out);
+        } else {
+            self.depart_carefully(to, header, departure, out);
+        }
+    }
+
+    /// Puts a data packet on the wire, on a recovery channel.
     pub(crate) fn depart_on(
         &mut self,
-        channel: Channel,
+        owner: Rank,
         to: Rank,
         departure: Departure<B>,
         out: &mut impl Actions<B>,
     ) {
-        self.counters.packets_sent += 1;
-        self.counters.bytes_sent += u64::from(departure.size);
-        if let Body::FetchAdd { .. } = departure.body {
-            self.fetching = Fetching::Asked(to);
-        }
+        self.counters.recovery_packets += 1;
         let mut header = Header::new(departure.tag, self.local, departure.tree, departure.size);
-        if self.settings.preset.retransmits() {
-            return self.depart_numbered(to, header, departure, out);
-        }
-        self.counters.recovery_packets += u64::from(channel != Channel::NONE);
-        header.channel = channel;
+        header.channel = Channel(Some(owner));
+        self.depart_carefully(to, header, departure, out);
+    }
+
+    #[inline(always)]
+    fn depart_carefully(
+        &mut self,
+        to: Rank,
+        mut header: Header,
+        departure: Departure<B>,
+        out: &mut impl Actions<B>,
+    ) {
+        self.count_sent(to, &departure);
         header.credits = self.peers[to].incoming.collect();
         out.transmit(to, &header, &departure.body);
         match (departure.holders, departure.body) {
@@ -422,29 +495,55 @@ impl<B: Copy> Ni<B> {
         }
     }
 
+    /// A data packet leaves for the first time.
+    #[inline]
+    pub(crate) fn count_sent(&mut self, to: Rank, departure: &Departure<B>) {
+        self.counters.packets_sent += 1;
+        self.counters.bytes_sent += u64::from(departure.size);
+        if let Body::FetchAdd { .. } = departure.body {
+            self.fetching = Fetching::Asked(to);
+        }
+    }
+
     /// A receive buffer that a packet of `tree` from `parent` filled is free again.
     #[inline]
     pub(crate) fn buffer_freed(&mut self, parent: Rank, tree: TreeId, out: &mut impl Actions<B>) {
         if parent == self.local {
             return;
         }
-        if self.settings.preset.retransmits() {
+        if self.numbered {
             self.vacate_pool(out);
-        } else if !self.leave_channel(tree, out) {
+        } else if self.is_recovering() {
+            self.free_while_recovering(parent, tree, out);
+        } else {
             self.return_credit(parent, out);
         }
     }
 
+    #[cold]
+    fn free_while_recovering(&mut self, parent: Rank, tree: TreeId, out: &mut impl Actions<B>) {
+        if !self.leave_channel(tree, out) {
+            self.return_credit(parent, out);
+        }
+    }
+
+    #[inline(always)]
     fn return_credit(&mut self, to: Rank, out: &mut impl Actions<B>) {
         if self.strikes(Bug::LoseCredit) {
             return;
         }
         if let Some(credits) = self.peers[to].incoming.release() {
-            self.counters.explicit_credits += 1;
-            let mut header = Header::new(Tag::Credit, self.local, TreeId::unicast(self.local), 0);
-            header.credits = credits;
-            out.transmit(to, &header, &Body::Empty);
+            self.send_credits(to, credits, out);
         }
+    }
+
+    /// Credits in a packet of their own: nothing was there to take them along.
+    #[inline(never)]
+    fn send_credits(&mut self, to: Rank, credits: u16, out: &mut impl Actions<B>) {
+        self.counters.explicit_credits += 1;
+        let mut header = Header::new(Tag::Credit, self.local, TreeId::unicast(self.local), 0);
+        header.credits = credits;
+        out.transmit(to, &header, &Body::Empty);
     }
 
     /// Whether `rank` is no peer of this NI.

@@ -28,7 +28,7 @@ pub(crate) struct Peer<B> {
 /// All peers.
 #[derive(Clone)]
 pub(crate) struct Peers<B> {
-    pages: Vec<Option<Box<[Peer<B>]>>>,
+    pages: Vec<Option<Box<[Peer<B>; PAGE]>>>,
     ranks: usize,
     fresh: Fresh,
 }
@@ -55,9 +55,11 @@ impl<B> Peers<B> {
     pub fn iter(&self) -> impl Iterator<Item = (Rank, &Peer<B>)> {
         let pages = self.pages.iter().enumerate();
         let pages = pages.filter_map(|(number, page)| Some((number * PAGE, page.as_ref()?)));
-        pages.flat_map(|(first, page)| {
-            page.iter().enumerate().map(move |(i, peer)| (Rank((first + i) as u16), peer))
-        })
+        let peers = pages.flat_map(|(first, page)| (first..).zip(page.iter()));
+        // The last page may be for more than there are.
+        peers
+            .take_while(|(rank, _)| *rank < self.ranks)
+            .map(|(rank, peer)| (Rank(rank as u16), peer))
     }
 }
 
@@ -96,9 +98,8 @@ impl<B: Clone> Peers<B> {
 
     #[cold]
     fn open(&mut self, page: usize) {
-        let peers = (self.ranks - page * PAGE).min(PAGE);
         let fresh = self.fresh;
-        self.pages[page] = Some((0..peers).map(|_| fresh.peer()).collect());
+        self.pages[page] = Some(Box::new(std::array::from_fn(|_| fresh.peer())));
     }
 }
 

@@ -113,7 +113,7 @@ impl<B: Copy> Ni<B> {
         let part = Participation { parent: self.local, held: false, below: vec![to] };
         self.recoveries.channels.insert(self.local, part);
         self.unblocked(to);
-        self.depart_on(Channel(Some(self.local)), to, departure, out);
+        self.depart_on(self.local, to, departure, out);
     }
 
     /// When a suspicion falls due.
@@ -134,11 +134,10 @@ impl<B: Copy> Ni<B> {
             part.below.push(to);
         }
         self.unblocked(to);
-        self.depart_on(Channel(Some(owner)), to, departure, out);
+        self.depart_on(owner, to, departure, out);
     }
 
     /// Whether a packet may come on its channel, or clear it: nothing is changed.
-    #[inline]
     pub(crate) fn check_channel(&self, header: &Header) -> Result<(), Violation> {
         let (from, clears) = (header.source, header.tag == Tag::ChannelClear);
         if header.channel == Channel::NONE && !clears {
@@ -165,12 +164,15 @@ impl<B: Copy> Ni<B> {
         self.recoveries.trees.entry(header.tree).or_default().push_back(owner);
     }
 
+    /// Whether a packet that came on some channel has not made way for another yet.
+    #[inline]
+    pub(crate) fn is_recovering(&self) -> bool {
+        !self.recoveries.trees.is_empty()
+    }
+
     /// A buffer that a packet of `tree` filled is free: whether that clears a channel here, in which
     /// case no credit goes back for it.
     pub(crate) fn leave_channel(&mut self, tree: TreeId, out: &mut impl Actions<B>) -> bool {
-        if self.recoveries.trees.is_empty() {
-            return false;
-        }
         let Some(owners) = self.recoveries.trees.get_mut(&tree) else { return false };
         let owner = owners.pop_front();
         if owners.is_empty() {

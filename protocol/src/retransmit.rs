@@ -171,6 +171,7 @@ impl<B: Copy> Ni<B> {
     }
 
     /// Gives a packet its number and sends it; it stays here until it is acknowledged.
+    #[inline(never)]
     pub(crate) fn depart_numbered(
         &mut self,
         to: Rank,
@@ -179,6 +180,7 @@ impl<B: Copy> Ni<B> {
         out: &mut impl Actions<B>,
     ) {
         let deadline = self.now + self.settings.retransmit_after;
+        self.count_sent(to, &departure);
         let off = u32::from(self.strikes(Bug::NumberOffByOne));
         header.acknowledgement = self.tell(to);
         let sending = &mut self.flow(to).sending;
@@ -227,6 +229,7 @@ impl<B: Copy> Ni<B> {
     }
 
     /// A receive buffer of the shared pool is free: the first sender that was refused one is told.
+    #[inline(never)]
     pub(crate) fn vacate_pool(&mut self, out: &mut impl Actions<B>) {
         debug_assert!(self.retransmission.buffers > 0, "a buffer was released twice");
         self.retransmission.buffers -= 1;
