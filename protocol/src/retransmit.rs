@@ -154,7 +154,11 @@ impl<B: Copy> Ni<B> {
         let from = header.source;
         let buffer = if copied { BufferOf::Host } else { BufferOf::Pool };
         if !numbered {
-            return self.received_numbered(&header, body, buffer, out);
+            let received = self.received_numbered(&header, body, buffer, out);
+            if received.is_err() {
+                self.leave_pool(&body, buffer, out);
+            }
+            return received;
         }
         let creditor = if copied { self.local } else { from };
         self.take_acknowledgement(from, header.acknowledgement, out);
@@ -394,9 +398,13 @@ impl<B: Copy> Ni<B> {
     fn discard(&mut self, body: Body<B>, buffer_of: BufferOf, out: &mut impl Actions<B>) {
         if let Body::Buffer(buffer) = body {
             out.free(buffer);
-            if buffer_of == BufferOf::Pool {
-                self.vacate_pool(out);
-            }
+        }
+        self.leave_pool(&body, buffer_of, out);
+    }
+
+    fn leave_pool(&mut self, body: &Body<B>, buffer_of: BufferOf, out: &mut impl Actions<B>) {
+        if buffer_of == BufferOf::Pool && matches!(body, Body::Buffer(_)) {
+            self.vacate_pool(out);
         }
     }
 

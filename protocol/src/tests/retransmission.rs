@@ -192,6 +192,15 @@ fn under_hrx_the_host_accepts_forwards_and_acknowledges() {
 }
 
 #[test]
+fn a_packet_that_the_host_refuses_leaves_the_pool() {
+    let mut bench = bench(Preset::HrxHmc, 0, 4);
+    let unsent = numbered(ucast(1, 0), 0, 7);
+    assert_eq!(bench.receive(unsent, Body::Buffer(200)), [Defer(Tag::Ucast)]);
+    assert_eq!(bench.try_host_receive(), Err(Violation::Acknowledgement(Rank(1), 7)));
+    assert!(bench.ni.is_quiet(), "its buffer is the caller's");
+}
+
+#[test]
 fn under_hrx_imc_the_ni_forwards_once_and_the_host_acknowledges() {
     let tree = broadcast_tree(0);
     let mut bench = bench(Preset::HrxImc, 1, 2);
