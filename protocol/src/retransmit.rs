@@ -160,6 +160,8 @@ impl<B: Copy> Ni<B> {
             }
             return received;
         }
+        // When the NI looked, an answer before this one may have been on its way to the host.
+        self.check_answer(&header)?;
         let creditor = if copied { self.local } else { from };
         self.take_acknowledgement(from, header.acknowledgement, out);
         self.satisfy(from, header.sequence, out);
@@ -250,7 +252,6 @@ impl<B: Copy> Ni<B> {
     /// Numbers that no sender and no receiver of a correct pair uses.
     fn check_numbers(&mut self, header: &Header) -> Result<Place, Violation> {
         let (from, window) = (header.source, self.settings.window_packets);
-        let fetching = self.fetching;
         let Flow { sending, receiving } = self.flow(from);
         if sending.acknowledged(header.acknowledgement) == Err(Unsent) {
             return Err(Violation::Acknowledgement(from, header.acknowledgement));
@@ -260,11 +261,18 @@ impl<B: Copy> Ni<B> {
         }
         match receiving.place(header.sequence, window) {
             Place::Impossible => Err(Violation::Sequence(from, header.sequence)),
-            Place::Next if header.tag == Tag::FaReply && !fetching.asked(from) => {
-                Err(Violation::Unasked(from))
-            }
+            Place::Next => self.check_answer(header).map(|()| Place::Next),
             place => Ok(place),
         }
+    }
+
+    /// The answer to a fetch-and-add, once it is its turn, must have been asked for.
+    fn check_answer(&self, header: &Header) -> Result<(), Violation> {
+        let from = header.source;
+        if header.tag == Tag::FaReply && !self.fetching.asked(from) {
+            return Err(Violation::Unasked(from));
+        }
+        Ok(())
     }
 
     fn take_acknowledgement(&mut self, from: Rank, next: u32, out: &mut impl Actions<B>) {

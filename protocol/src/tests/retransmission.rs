@@ -142,6 +142,18 @@ fn a_fetch_and_add_is_asked_and_answered_once_whatever_is_lost() {
     assert_eq!(asker.try_receive(invented, Body::Fetched(9)), violation);
 }
 
+#[test]
+fn a_second_answer_is_refused_even_if_the_first_is_on_its_way_to_the_host() {
+    let mut asker = bench(Preset::HrxImc, 1, 4);
+    asker.fetch_and_add(0, 5, 7);
+    for number in [0, 1] {
+        let reply = numbered(fa_reply(0, 0), number, 1);
+        assert_eq!(asker.receive(reply, Body::Fetched(0)), [Defer(Tag::FaReply)]);
+    }
+    assert_eq!(asker.host_receive(), [Fetched(0)]);
+    assert_eq!(asker.try_host_receive(), Err(Violation::Unasked(Rank(0))));
+}
+
 /// Rank 1's child 3 has a full window: what comes from rank 0 cannot be forwarded there.
 fn stuck_forwarder(preset: Preset) -> Bench {
     let mut bench = bench(preset, 1, 1);

@@ -83,6 +83,8 @@ struct Bench {
     /// The groups that this rank is in.
     groups: Vec<GroupId>,
     now: u64,
+    /// The host has refused a packet that the NI had accepted: the job is over.
+    over: bool,
     /// The packets that arrived last, to come again.
     recent: VecDeque<(Header, Body<u64>)>,
 }
@@ -117,7 +119,7 @@ impl Bench {
             groups.push(group);
         }
         let host = Host::new(local, &settings);
-        Ok(Bench { ni, host, settings, groups, now: 0, recent: VecDeque::new() })
+        Ok(Bench { ni, host, settings, groups, now: 0, over: false, recent: VecDeque::new() })
     }
 
     fn play(&mut self, script: &mut Unstructured<'_>) -> Result<()> {
@@ -127,6 +129,9 @@ impl Bench {
             }
             self.event(script)?;
             self.check();
+            if self.over {
+                break;
+            }
         }
         self.come_to_rest();
         Ok(())
@@ -263,6 +268,7 @@ impl Bench {
                 assert_eq!(self.host.actions, actions, "{violation} was acted upon");
                 self.host.books = books;
                 self.host.take_back(&body);
+                self.over = self.ni_checks_numbers() && is_numbered(header.tag);
             }
         }
     }

@@ -13,6 +13,9 @@ impl Bench {
     pub(super) fn come_to_rest(&mut self) {
         for _ in 0..ANSWERS {
             self.host_finishes();
+            if self.over {
+                return;
+            }
             let Some((header, body)) = self.answer() else { break };
             self.receives(header, body);
             self.check();
