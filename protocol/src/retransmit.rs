@@ -161,7 +161,7 @@ impl<B: Copy> Ni<B> {
             return received;
         }
         // When the NI looked, an answer before this one may have been on its way to the host.
-        self.check_answer(&header)?;
+        self.check_fetch_add(&header)?;
         let creditor = if copied { self.local } else { from };
         self.take_acknowledgement(from, header.acknowledgement, out);
         self.satisfy(from, header.sequence, out);
@@ -261,18 +261,23 @@ impl<B: Copy> Ni<B> {
         }
         match receiving.place(header.sequence, window) {
             Place::Impossible => Err(Violation::Sequence(from, header.sequence)),
-            Place::Next => self.check_answer(header).map(|()| Place::Next),
+            Place::Next => self.check_fetch_add(header).map(|()| Place::Next),
             place => Ok(place),
         }
     }
 
-    /// The answer to a fetch-and-add, once it is its turn, must have been asked for.
-    fn check_answer(&self, header: &Header) -> Result<(), Violation> {
+    /// A fetch-and-add, once it is its turn: an answer must have been asked for, and who asks must
+    /// have had the answer to what it asked before. Else answers would pile up (invariant I9).
+    fn check_fetch_add(&self, header: &Header) -> Result<(), Violation> {
         let from = header.source;
-        if header.tag == Tag::FaReply && !self.fetching.asked(from) {
-            return Err(Violation::Unasked(from));
+        let unanswered = |departure: &Departure<B>| departure.tag == Tag::FaReply;
+        match header.tag {
+            Tag::FaReply if !self.fetching.asked(from) => Err(Violation::Unasked(from)),
+            Tag::FaRequest if self.peers[from].outgoing.any_blocked(unanswered) => {
+                Err(Violation::Impatient(from))
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     fn take_acknowledgement(&mut self, from: Rank, next: u32, out: &mut impl Actions<B>) {

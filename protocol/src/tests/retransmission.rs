@@ -143,6 +143,19 @@ fn a_fetch_and_add_is_asked_and_answered_once_whatever_is_lost() {
 }
 
 #[test]
+fn a_second_question_is_refused_while_the_answer_to_the_first_waits() {
+    let mut home = bench(Preset::IrxImc, 0, 1);
+    home.unicast(1, 90);
+    let body = Body::FetchAdd { variable: 5, amount: 7 };
+    let did = home.receive(numbered(fa_request(1, 0), 0, 0), body);
+    assert_eq!(did, [sent_acknowledge(0, 1, 1)], "the answer waits for a place in the window");
+    let impatient = home.try_receive(numbered(fa_request(1, 0), 1, 0), body);
+    assert_eq!(impatient, Err(Violation::Impatient(Rank(1))));
+    let answer = Transmit(Rank(1), numbered(fa_reply(0, 0), 1, 1), Body::Fetched(0));
+    assert_eq!(home.receive(acknowledge(1, 1), Body::Empty), [Free(90), answer]);
+}
+
+#[test]
 fn a_second_answer_is_refused_even_if_the_first_is_on_its_way_to_the_host() {
     let mut asker = bench(Preset::HrxImc, 1, 4);
     asker.fetch_and_add(0, 5, 7);
