@@ -29,7 +29,8 @@ use std::collections::VecDeque;
 use weft_protocol::invariants::{PairCredits, i1_credit_conservation, i9_bounded};
 use weft_protocol::tree::Shape;
 use weft_protocol::{
-    Body, Counters, Forwarding, Ni, Preset, Recovery, Reliability, Settings, Timer, VARIABLES,
+    Acknowledging, Body, Counters, Forwarding, Ni, Preset, Recovery, Reliability, Settings, Timer,
+    VARIABLES,
 };
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
 
@@ -183,6 +184,9 @@ impl Bench {
         if self.host.deferred.len() == DEFERRED {
             self.host_receives();
         }
+        if self.is_full() && matches!(body, Body::Buffer(_)) {
+            return;
+        }
         match self.settings.preset.reliability() {
             // The host runs the timers, when it gets to them.
             Reliability::Host => self.ni.tell_time(self.now),
@@ -268,7 +272,7 @@ impl Bench {
                 assert_eq!(self.host.actions, actions, "{violation} was acted upon");
                 self.host.books = books;
                 self.host.take_back(&body);
-                self.over = self.ni_checks_numbers() && is_numbered(header.tag);
+                self.over |= self.ni_checks_numbers() && is_numbered(header.tag);
             }
         }
     }
@@ -419,6 +423,14 @@ impl Bench {
             (true, Recovery::Off) => others * usize::from(window),
             (true, _) => others * usize::from(window) + others,
         }
+    }
+
+    /// Whether the link waits for a frame before it receives. Only under ACK-receive can that be:
+    /// credits go back before packets are forwarded, so that nothing but frames bounds how many are.
+    fn is_full(&self) -> bool {
+        let early = self.settings.preset.acknowledging() == Acknowledging::Receive;
+        let full = self.host.in_use(Kind::Receive) >= self.buffers_at_most();
+        self.is_careful() && early && full
     }
 
     /// What may wait for one peer: all that the host sends, what is to be forwarded, a request and
