@@ -84,6 +84,11 @@ impl<D> Outgoing<D> {
         self.blocked.remove(place)
     }
 
+    /// Whether any packet that waits for a credit `matches`.
+    pub fn any_blocked(&self, matches: impl Fn(&D) -> bool) -> bool {
+        self.blocked.iter().any(matches)
+    }
+
     /// Credits held now.
     pub fn held(&self) -> u16 {
         self.held

@@ -154,8 +154,14 @@ impl<B: Copy> Ni<B> {
         let from = header.source;
         let buffer = if copied { BufferOf::Host } else { BufferOf::Pool };
         if !numbered {
-            return self.received_numbered(&header, body, buffer, out);
+            let received = self.received_numbered(&header, body, buffer, out);
+            if received.is_err() {
+                self.leave_pool(&body, buffer, out);
+            }
+            return received;
         }
+        // When the NI looked, an answer before this one may have been on its way to the host.
+        self.check_fetch_add(&header)?;
         let creditor = if copied { self.local } else { from };
         self.take_acknowledgement(from, header.acknowledgement, out);
         self.satisfy(from, header.sequence, out);
@@ -248,7 +254,6 @@ impl<B: Copy> Ni<B> {
     /// Numbers that no sender and no receiver of a correct pair uses.
     fn check_numbers(&mut self, header: &Header) -> Result<Place, Violation> {
         let (from, window) = (header.source, self.settings.window_packets);
-        let fetching = self.fetching;
         let Flow { sending, receiving } = self.flow(from);
         if sending.acknowledged(header.acknowledgement) == Err(Unsent) {
             return Err(Violation::Acknowledgement(from, header.acknowledgement));
@@ -258,10 +263,22 @@ impl<B: Copy> Ni<B> {
         }
         match receiving.place(header.sequence, window) {
             Place::Impossible => Err(Violation::Sequence(from, header.sequence)),
-            Place::Next if header.tag == Tag::FaReply && !fetching.asked(from) => {
-                Err(Violation::Unasked(from))
-            }
+            Place::Next => self.check_fetch_add(header).map(|()| Place::Next),
             place => Ok(place),
+        }
+    }
+
+    /// A fetch-and-add, once it is its turn: an answer must have been asked for, and who asks must
+    /// have had the answer to what it asked before. Else answers would pile up (invariant I9).
+    fn check_fetch_add(&self, header: &Header) -> Result<(), Violation> {
+        let from = header.source;
+        let unanswered = |departure: &Departure<B>| departure.tag == Tag::FaReply;
+        match header.tag {
+            Tag::FaReply if !self.fetching.asked(from) => Err(Violation::Unasked(from)),
+            Tag::FaRequest if self.peers[from].outgoing.any_blocked(unanswered) => {
+                Err(Violation::Impatient(from))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -413,9 +430,13 @@ impl<B: Copy> Ni<B> {
     fn discard(&mut self, body: Body<B>, buffer_of: BufferOf, out: &mut impl Actions<B>) {
         if let Body::Buffer(buffer) = body {
             out.free(buffer);
-            if buffer_of == BufferOf::Pool {
-                self.vacate_pool(out);
-            }
+        }
+        self.leave_pool(&body, buffer_of, out);
+    }
+
+    fn leave_pool(&mut self, body: &Body<B>, buffer_of: BufferOf, out: &mut impl Actions<B>) {
+        if buffer_of == BufferOf::Pool && matches!(body, Body::Buffer(_)) {
+            self.vacate_pool(out);
         }
     }
 

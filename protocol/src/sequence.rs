@@ -124,13 +124,17 @@ pub(crate) enum Place {
 }
 
 impl Receiving {
-    /// Where `number` stands, from a sender with a window of `window` packets.
+    /// Where `number` stands, from a sender with a window of `window` packets. The window begins at
+    /// the last acknowledgement, not at what is expected: the sender knows of no later one, and what
+    /// has to be kept in mind of packets that are not acknowledged is bounded by it (invariant I9).
     pub fn place(&self, number: u32, window: u16) -> Place {
+        if number.wrapping_sub(self.told) as i32 >= i32::from(window) {
+            return Place::Impossible;
+        }
         match number.wrapping_sub(self.expected) as i32 {
             0 => Place::Next,
             behind if behind < 0 => Place::Before,
-            beyond if beyond < i32::from(window) => Place::Beyond,
-            _ => Place::Impossible,
+            _ => Place::Beyond,
         }
     }
 

@@ -27,6 +27,9 @@ pub enum Violation {
     /// An answer to nothing, or to what somebody else was asked.
     #[error("{0:?} answered a fetch-and-add that it was not asked")]
     Unasked(Rank),
+    /// A second fetch-and-add, while the answer to the first is still here.
+    #[error("{0:?} asked for a fetch-and-add before it had the answer to the one before")]
+    Impatient(Rank),
     /// An acknowledgement of what was never sent.
     #[error("{0:?} expects packet {1}, which nobody has sent it")]
     Acknowledgement(Rank, u32),

@@ -216,24 +216,35 @@ impl Injector {
     /// Flips some bits of a frame as a network would carry it, with its checksum, and says whether
     /// the receiver's link takes it for the frame that was sent.
     fn survives_bit_flips(&mut self, frame: &Frame) -> bool {
-        let mut packet = network::emit(&frame.header).to_vec();
-        match &frame.carried {
-            Carried::Empty => {}
-            Carried::Words(words) => {
-                packet.extend(words.iter().flat_map(|word| word.to_le_bytes()));
-            }
-            Carried::Bytes(bytes) => packet.extend(bytes.to_vec(frame.header.size.into())),
-        }
-        let checksum = crc32fast::hash(&packet);
-        packet.extend(checksum.to_le_bytes());
+        let mut packet = on_the_wire(frame);
         for _ in 0..self.random.u32(1..=8) {
             let bit = self.random.usize(0..packet.len() * 8);
             packet[bit / 8] ^= 1 << (bit % 8);
         }
-        let (content, sum) = packet.split_at(packet.len() - 4);
-        let noticed = crc32fast::hash(content).to_le_bytes() != *sum;
-        !noticed && network::parse(content).is_ok_and(|(header, _)| header == frame.header)
+        is_taken_for(frame, &packet)
     }
+}
+
+/// A frame as a network would carry it, with its checksum.
+pub(crate) fn on_the_wire(frame: &Frame) -> Vec<u8> {
+    let mut packet = network::emit(&frame.header).to_vec();
+    match &frame.carried {
+        Carried::Empty => {}
+        Carried::Words(words) => {
+            packet.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+        }
+        Carried::Bytes(bytes) => packet.extend(bytes.to_vec(frame.header.size.into())),
+    }
+    let checksum = crc32fast::hash(&packet);
+    packet.extend(checksum.to_le_bytes());
+    packet
+}
+
+/// Whether a link that gets `packet`, of four bytes at least, takes it for `frame`.
+pub(crate) fn is_taken_for(frame: &Frame, packet: &[u8]) -> bool {
+    let (content, sum) = packet.split_at(packet.len() - 4);
+    let noticed = crc32fast::hash(content).to_le_bytes() != *sum;
+    !noticed && network::parse(content).is_ok_and(|(header, _)| header == frame.header)
 }
 
 impl State {

@@ -16,6 +16,11 @@ impl Bytes {
         Bytes((0..size).map(|_| AtomicU8::new(0)).collect())
     }
 
+    /// These.
+    pub fn copy_of(bytes: &[u8]) -> Self {
+        Bytes(bytes.iter().map(|&byte| AtomicU8::new(byte)).collect())
+    }
+
     fn start(&self) -> NonNull<u8> {
         NonNull::from(&*self.0).cast()
     }

@@ -22,6 +22,7 @@
 //! | `link`, `frames` | a rank's attachment; frames, whose bytes are never copied |
 //! | [`faults`] | what goes wrong |
 //! | [`trace`] | what happened |
+//! | [`fuzzing`] | fuzz targets for what reads foreign bytes here |
 //!
 //! May use the link interface and wire; knows no protocol and no node. Keeps I9: buffers are bounded
 //! by the machine, and a run in which nothing happens any more ends and says who waits.
@@ -31,6 +32,7 @@
 mod coroutine;
 pub mod faults;
 mod frames;
+pub mod fuzzing;
 mod host;
 mod link;
 pub mod machine;

@@ -198,7 +198,7 @@ const NAMES: [(&str, &str); 2] = [
 ];
 
 /// No single step takes longer: sums of steps then fit a clock.
-const LONGEST_NS: f64 = 1e12;
+pub(crate) const LONGEST_NS: f64 = 1e12;
 
 impl Machine {
     /// The machine called `name`.

@@ -31,6 +31,25 @@ fn past_expected_and_future_numbers() {
 }
 
 #[test]
+fn a_window_begins_at_the_last_acknowledgement() {
+    for start in STARTS {
+        let receiving = &mut flow_at(start).receiving;
+        let place = |receiving: &Receiving, n| receiving.place(start.wrapping_add(n), 2);
+        receiving.accept(1);
+        assert_eq!(place(receiving, 1), Place::Next);
+        receiving.accept(0);
+        assert_eq!(place(receiving, 2), Place::Impossible, "nobody told the sender to go on");
+        receiving.satisfy(start);
+        assert_eq!(place(receiving, 2), Place::Impossible);
+        receiving.tell();
+        assert_eq!(
+            [2, 3, 4].map(|n| place(receiving, n)),
+            [Place::Next, Place::Beyond, Place::Impossible]
+        );
+    }
+}
+
+#[test]
 fn an_acknowledgement_counts_from_the_oldest() {
     for start in STARTS {
         let mut flow = flow_at(start);

@@ -150,6 +150,31 @@ fn a_fetch_and_add_is_asked_and_answered_once_whatever_is_lost() {
     assert_eq!(asker.try_receive(invented, Body::Fetched(9)), violation);
 }
 
+#[test]
+fn a_second_question_is_refused_while_the_answer_to_the_first_waits() {
+    let mut home = bench(Preset::IrxImc, 0, 1);
+    home.unicast(1, 90);
+    let body = Body::FetchAdd { variable: 5, amount: 7 };
+    let did = home.receive(numbered(fa_request(1, 0), 0, 0), body);
+    assert_eq!(did, [sent_acknowledge(0, 1, 1)], "the answer waits for a place in the window");
+    let impatient = home.try_receive(numbered(fa_request(1, 0), 1, 0), body);
+    assert_eq!(impatient, Err(Violation::Impatient(Rank(1))));
+    let answer = Transmit(Rank(1), numbered(fa_reply(0, 0), 1, 1), Body::Fetched(0));
+    assert_eq!(home.receive(acknowledge(1, 1), Body::Empty), [Free(90), answer]);
+}
+
+#[test]
+fn a_second_answer_is_refused_even_if_the_first_is_on_its_way_to_the_host() {
+    let mut asker = bench(Preset::HrxImc, 1, 4);
+    asker.fetch_and_add(0, 5, 7);
+    for number in [0, 1] {
+        let reply = numbered(fa_reply(0, 0), number, 1);
+        assert_eq!(asker.receive(reply, Body::Fetched(0)), [Defer(Tag::FaReply)]);
+    }
+    assert_eq!(asker.host_receive(), [Fetched(0)]);
+    assert_eq!(asker.try_host_receive(), Err(Violation::Unasked(Rank(0))));
+}
+
 /// Rank 1's child 3 has a full window: what comes from rank 0 cannot be forwarded there.
 fn stuck_forwarder(preset: Preset) -> Bench {
     let mut bench = bench(preset, 1, 1);
@@ -197,6 +222,15 @@ fn under_hrx_the_host_accepts_forwards_and_acknowledges() {
     assert_eq!(bench.receive(acknowledge(3, 1), Body::Empty), [Defer(Tag::Acknowledge)]);
     let did = [Free(90), forwarded(3, 1), sent_acknowledge(1, 0, 1)];
     assert_eq!(bench.host_receive(), did);
+}
+
+#[test]
+fn a_packet_that_the_host_refuses_leaves_the_pool() {
+    let mut bench = bench(Preset::HrxHmc, 0, 4);
+    let unsent = numbered(ucast(1, 0), 0, 7);
+    assert_eq!(bench.receive(unsent, Body::Buffer(200)), [Defer(Tag::Ucast)]);
+    assert_eq!(bench.try_host_receive(), Err(Violation::Acknowledgement(Rank(1), 7)));
+    assert!(bench.ni.is_quiet(), "its buffer is the caller's");
 }
 
 #[test]

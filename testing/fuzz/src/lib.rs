@@ -7,6 +7,7 @@
 //! | module | what is fed |
 //! |---|---|
 //! | `wire`, `messages`, `text` | parsers: parsing ends in a value or an error, and the value's own encoding means the same |
+//! | `simulator` | machine descriptions; packets whose bits flip |
 //! | `shm` | the shared-memory link, by a peer that writes any slot |
 //! | `ni` | one NI of each preset, by hosts that keep their contract and peers that keep none |
 //! | `node` | a whole node with the messaging layer on it, by such peers |
@@ -23,6 +24,7 @@ mod messages;
 mod ni;
 mod node;
 mod shm;
+mod simulator;
 mod text;
 mod wire;
 
@@ -42,6 +44,8 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("names", text::names),
     ("openflights", text::openflights),
     ("tables", text::tables),
+    ("machine", simulator::machine),
+    ("bit-flips", simulator::bit_flips),
     ("shm", shm::slots),
     ("nrx-imc", ni::nrx_imc),
     ("nrx-hmc", ni::nrx_hmc),

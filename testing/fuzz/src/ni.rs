@@ -2,24 +2,36 @@
 //!
 //! The script chooses the sizes of the job, and then events in any order: packets from peers, sends,
 //! multicasts, packets processed, copied and released, time. `host` is the host and judges what the NI
-//! does; `peers` makes up packets. What must hold after every event:
+//! does; `books` is what it and its peers have told each other; `peers` makes up packets; `rest` is how
+//! it ends. What must hold after every event:
 //!
 //! - nothing panics, and a refused packet changes nothing;
 //! - every buffer has one owner and is freed once, never while the host reads it (I4);
 //! - credits are conserved as far as one end can see it (I1), never more than the window;
-//! - queues and buffers in use are bounded (I9), whatever peers send.
+//! - numbers are consecutive, no more than a window of them is unacknowledged in either direction,
+//!   and nothing is acknowledged before the host or its NI has it (I8, as far as one end can see it);
+//! - a rank has one recovery at a time, and channels are cleared from the leaves up (I7);
+//! - queues and buffers in use are bounded (I9), whatever peers send;
+//! - a timer that is due has run out.
 //!
-//! Under careful presets without recovery the peers then return what they owe, and the NI must come
-//! to rest with everything given back.
+//! In the end the host releases everything, and the peers return, clear, acknowledge and answer what
+//! is due: the NI must come to rest with everything given back and no timer left.
 
+mod books;
 mod host;
 mod peers;
+mod rest;
 
 use arbitrary::{Result, Unstructured};
+use books::is_numbered;
 use host::{COPIES, DEFERRED, Host, Kind, SEND_BUFFERS};
+use std::collections::VecDeque;
 use weft_protocol::invariants::{PairCredits, i1_credit_conservation, i9_bounded};
 use weft_protocol::tree::Shape;
-use weft_protocol::{Body, Ni, Preset, Recovery, Settings, VARIABLES};
+use weft_protocol::{
+    Acknowledging, Body, Counters, Forwarding, Ni, Preset, Recovery, Reliability, Settings, Timer,
+    VARIABLES,
+};
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
 
 /// `nrx-imc`, with any recovery; so the others.
@@ -56,6 +68,8 @@ pub fn hrx_imc(data: &[u8]) {
 const EVENTS: usize = 400;
 /// User bytes of every packet that the host sends; the protocols never look at them.
 const SIZE: u16 = 8;
+/// Packets that may come again.
+const RECENT: usize = 6;
 
 fn run(preset: Preset, data: &[u8]) {
     let mut script = Unstructured::new(data);
@@ -70,14 +84,16 @@ struct Bench {
     /// The groups that this rank is in.
     groups: Vec<GroupId>,
     now: u64,
-    /// The packet that arrived last, to come again.
-    last: Option<(Header, Body<u64>)>,
+    /// The host has refused a packet that the NI had accepted: the job is over.
+    over: bool,
+    /// The packets that arrived last, to come again.
+    recent: VecDeque<(Header, Body<u64>)>,
 }
 
 impl Bench {
     fn new(preset: Preset, script: &mut Unstructured<'_>) -> Result<Self> {
         let ranks = script.int_in_range(2..=7)?;
-        let mut settings = Settings::new(ranks, script.int_in_range(1..=4)?);
+        let mut settings = Settings::new(ranks, script.int_in_range(1..=6)?);
         settings.preset = preset;
         settings.shape = *script.choose(&Shape::ALL)?;
         settings.recovery = match script.int_in_range(0..=3)? {
@@ -85,7 +101,11 @@ impl Bench {
             2 => Recovery::AtOnce,
             _ => Recovery::After(100),
         };
-        settings.receive_buffers = script.int_in_range(1..=settings.receive_buffers)?;
+        if preset.retransmits() {
+            settings.recovery = Recovery::Off;
+            let most = if script.arbitrary()? { settings.receive_buffers } else { 3 };
+            settings.receive_buffers = script.int_in_range(1..=most)?;
+        }
         settings.retransmit_after = 1000;
         settings.acknowledge_after = 200;
         let local = Rank(script.int_in_range(0..=ranks - 1)?);
@@ -99,8 +119,8 @@ impl Bench {
         {
             groups.push(group);
         }
-        let host = Host::new(local, usize::from(ranks));
-        Ok(Bench { ni, host, settings, groups, now: 0, last: None })
+        let host = Host::new(local, &settings);
+        Ok(Bench { ni, host, settings, groups, now: 0, over: false, recent: VecDeque::new() })
     }
 
     fn play(&mut self, script: &mut Unstructured<'_>) -> Result<()> {
@@ -110,10 +130,11 @@ impl Bench {
             }
             self.event(script)?;
             self.check();
+            if self.over {
+                break;
+            }
         }
-        if self.is_exact() {
-            self.finish();
-        }
+        self.come_to_rest();
         Ok(())
     }
 
@@ -128,7 +149,8 @@ impl Bench {
                 self.receives(header, body);
             }
             13 => {
-                if let Some((header, body)) = self.last {
+                if !self.recent.is_empty() {
+                    let (header, body) = self.recent[script.choose_index(self.recent.len())?];
                     self.receives(header, body);
                 }
             }
@@ -138,6 +160,7 @@ impl Bench {
             19..=23 => self.process(),
             24..=26 => self.release(script)?,
             27 => self.copy(script)?,
+            28 if script.arbitrary()? => self.copy_deferred(script)?,
             28 => self.host_receives(),
             29 => self.advance(script.arbitrary::<u16>()?.into()),
             _ => self.advance_to_deadline(),
@@ -145,9 +168,15 @@ impl Bench {
         Ok(())
     }
 
-    /// Whether one end can account for every credit of its pairs.
-    fn is_exact(&self) -> bool {
-        !self.settings.preset.retransmits() && self.settings.recovery == Recovery::Off
+    fn is_careful(&self) -> bool {
+        !self.settings.preset.retransmits()
+    }
+
+    /// Whether the NI looks at the numbers of packets, and not the host.
+    fn ni_checks_numbers(&self) -> bool {
+        let preset = self.settings.preset;
+        preset.reliability() == Reliability::Ni
+            || preset.reliability() == Reliability::Host && preset.forwarding() == Forwarding::Ni
     }
 
     /// A packet arrives. A refused one changes nothing, and its buffer is the link's again.
@@ -155,24 +184,53 @@ impl Bench {
         if self.host.deferred.len() == DEFERRED {
             self.host_receives();
         }
-        self.tell_time();
+        if self.is_full() && matches!(body, Body::Buffer(_)) {
+            return;
+        }
+        match self.settings.preset.reliability() {
+            // The host runs the timers, when it gets to them.
+            Reliability::Host => self.ni.tell_time(self.now),
+            _ => self.tell_time(),
+        }
         let body = match body {
             Body::Buffer(_) => Body::Buffer(self.host.lend(Kind::Receive)),
             other => other,
         };
-        self.last = Some((header, body));
-        let (before, actions) = (self.ni.clone(), self.host.actions);
+        self.recent.truncate(RECENT - 1);
+        self.recent.push_front((header, body));
+        let (before, actions, books) =
+            (self.ni.clone(), self.host.actions, self.host.books.clone());
         let correct = self.is_correct(&header, &body);
+        match self.settings.preset.reliability() {
+            Reliability::Careful => self.host.books.arrives(&header),
+            Reliability::Ni => self.host.books.acknowledges(&header),
+            Reliability::Host => {}
+        }
         match self.ni.received(&header, body, &mut self.host) {
             Ok(()) => {
                 assert!(correct, "{header:?} with {body:?} was accepted");
-                self.host.accepted(&header);
+                if self.ni_checks_numbers() {
+                    let seen = self.settings.preset.reliability() == Reliability::Ni;
+                    self.note_number(&header, before.counters(), seen);
+                }
             }
             Err(violation) => {
                 let (now, before) = (format!("{:?}", self.ni), format!("{before:?}"));
                 assert_eq!(now, before, "{violation} left a trace");
                 assert_eq!(self.host.actions, actions, "{violation} was acted upon");
+                self.host.books = books;
                 self.host.take_back(&body);
+            }
+        }
+    }
+
+    /// Notes the number of a packet that was not refused, unless it was dropped.
+    fn note_number(&mut self, header: &Header, before: &Counters, seen: bool) {
+        let dropped = |counters: &Counters| (counters.out_of_sequence, counters.no_buffer);
+        if is_numbered(header.tag) && dropped(self.ni.counters()) == dropped(before) {
+            self.host.books.accepted(header);
+            if seen {
+                self.host.books.seen(header);
             }
         }
     }
@@ -201,13 +259,20 @@ impl Bench {
     fn host_receives(&mut self) {
         let Some(deferred) = self.host.deferred.pop_front() else { return };
         self.tell_time();
-        let body = deferred.body;
-        let before = *self.ni.counters();
+        let (header, body) = (deferred.header, deferred.body);
+        let (before, actions, books) =
+            (*self.ni.counters(), self.host.actions, self.host.books.clone());
+        self.host.books.acknowledges(&header);
         match self.ni.host_received(deferred, &mut self.host) {
+            Ok(()) if !self.ni_checks_numbers() => self.note_number(&header, &before, true),
+            Ok(()) if is_numbered(header.tag) => self.host.books.seen(&header),
             Ok(()) => {}
             Err(violation) => {
                 assert_eq!(*self.ni.counters(), before, "{violation} was counted");
+                assert_eq!(self.host.actions, actions, "{violation} was acted upon");
+                self.host.books = books;
                 self.host.take_back(&body);
+                self.over |= self.ni_checks_numbers() && is_numbered(header.tag);
             }
         }
     }
@@ -294,6 +359,25 @@ impl Bench {
         Ok(())
     }
 
+    /// The host copies one of the packets that were left to it, before it gets to it.
+    fn copy_deferred(&mut self, script: &mut Unstructured<'_>) -> Result<()> {
+        if self.host.deferred.is_empty() {
+            return Ok(());
+        }
+        let index = script.choose_index(self.host.deferred.len())?;
+        let Body::Buffer(buffer) = self.host.deferred[index].body else { return Ok(()) };
+        if Host::is_copy(buffer) {
+            return Ok(());
+        }
+        let Some(copy) = self.host.copy_buffer() else { return Ok(()) };
+        self.tell_time();
+        let Some(deferred) = self.host.deferred.remove(index) else { return Ok(()) };
+        let deferred = self.ni.copied_deferred(deferred, copy, &mut self.host);
+        assert_eq!(deferred.body, Body::Buffer(copy));
+        self.host.deferred.insert(index, deferred);
+        Ok(())
+    }
+
     fn advance(&mut self, by: u64) {
         self.now += by;
         self.ni.advance(self.now, &mut self.host);
@@ -303,8 +387,7 @@ impl Bench {
     }
 
     fn advance_to_deadline(&mut self) {
-        let (deadline, _) =
-            self.ni.next_deadline().unwrap_or((self.now, weft_protocol::Timer::Suspect));
+        let (deadline, _) = self.ni.next_deadline().unwrap_or((self.now, Timer::Suspect));
         self.advance(deadline.saturating_sub(self.now));
     }
 
@@ -315,30 +398,45 @@ impl Bench {
     }
 
     fn check(&mut self) {
-        let Settings { ranks, window_packets: window, .. } = self.settings;
-        let (others, careful) = (usize::from(ranks) - 1, !self.settings.preset.retransmits());
-        // As in `testing/world`, and what was copied before it was re-injected.
-        let blocked_at_most = SEND_BUFFERS + 1 + usize::from(window) * (others - 1) + COPIES;
-        for peer in (0..ranks).map(Rank).filter(|&peer| peer != self.host.local) {
+        let window = self.settings.window_packets;
+        for peer in self.host.books.peers() {
             let (held, blocked) = self.ni.outgoing(peer);
             assert!(held <= window, "{held} credits of {window} for {peer:?}");
-            i9_bounded("a blocked-sends queue", blocked, blocked_at_most);
-            if careful {
-                let (buffered, owed) = self.ni.incoming(peer);
-                assert!(buffered + owed <= window, "{buffered} + {owed} credits of {window}");
-            }
-            if self.is_exact() {
+            i9_bounded("a blocked-sends queue", blocked, self.blocked_at_most());
+            if self.is_careful() {
                 self.check_credits(peer);
             }
         }
-        let windows = others * usize::from(window);
-        let buffers = if careful { windows } else { windows.max(self.settings.receive_buffers) };
-        i9_bounded(
-            "receive buffers",
-            self.host.in_use(Kind::Receive),
-            buffers + self.host.deferred.len(),
-        );
+        self.host.books.check();
+        let channels = self.host.books.channels.owners(self.host.local);
+        assert!(self.ni.channels().eq(channels), "I7 recovery: {:?}", self.ni);
+        i9_bounded("receive buffers", self.host.in_use(Kind::Receive), self.buffers_at_most());
         i9_bounded("actions of one event", std::mem::take(&mut self.host.actions), 1000);
+    }
+
+    /// Receive buffers that peers can fill.
+    fn buffers_at_most(&self) -> usize {
+        let Settings { ranks, window_packets: window, recovery, .. } = self.settings;
+        let others = usize::from(ranks) - 1;
+        match (self.is_careful(), recovery) {
+            (false, _) => self.settings.receive_buffers,
+            (true, Recovery::Off) => others * usize::from(window),
+            (true, _) => others * usize::from(window) + others,
+        }
+    }
+
+    /// Whether the link waits for a frame before it receives. Only under ACK-receive can that be:
+    /// credits go back before packets are forwarded, so that nothing but frames bounds how many are.
+    fn is_full(&self) -> bool {
+        let early = self.settings.preset.acknowledging() == Acknowledging::Receive;
+        let full = self.host.in_use(Kind::Receive) >= self.buffers_at_most();
+        self.is_careful() && early && full
+    }
+
+    /// What may wait for one peer: all that the host sends, what is to be forwarded, a request and
+    /// the answer to one.
+    fn blocked_at_most(&self) -> usize {
+        SEND_BUFFERS + 2 + COPIES + self.buffers_at_most()
     }
 
     /// I1, from one end: what is not here is in flight, or at the peer.
@@ -346,43 +444,11 @@ impl Bench {
         let window = self.settings.window_packets;
         let none =
             PairCredits { window, held: 0, in_flight: 0, buffered: 0, owed: 0, returning: 0 };
-        let pair = self.host.pair(peer);
+        let credits = &self.host.books.pair(peer).credits;
         let (held, _) = self.ni.outgoing(peer);
-        i1_credit_conservation(&PairCredits { held, in_flight: pair.spent(), ..none });
+        i1_credit_conservation(&PairCredits { held, in_flight: credits.spent(), ..none });
         let (buffered, owed) = self.ni.incoming(peer);
-        let held = window - pair.filled();
+        let held = window - credits.filled();
         i1_credit_conservation(&PairCredits { held, buffered, owed, ..none });
-    }
-
-    /// The host releases everything, the peers return what they owe: the NI comes to rest.
-    fn finish(&mut self) {
-        let peers = (0..self.settings.ranks).map(Rank).filter(|&peer| peer != self.host.local);
-        let peers: Vec<Rank> = peers.collect();
-        loop {
-            while !self.host.delivered.is_empty() {
-                self.process();
-            }
-            while !self.host.kept.is_empty() {
-                self.release_kept(0);
-            }
-            let Some(&peer) = peers.iter().find(|&&peer| self.host.pair(peer).spent() > 0) else {
-                break;
-            };
-            let mut header = Header::new(Tag::Credit, peer, TreeId::unicast(peer), 0);
-            header.credits = self.host.pair(peer).spent();
-            self.receives(header, Body::Empty);
-            self.check();
-        }
-        if let Some(home) = self.host.fetching {
-            let header = Header::new(Tag::FaReply, home, TreeId::unicast(home), 0);
-            self.receives(header, Body::Fetched(0));
-        }
-        assert!(self.ni.is_quiet(), "everything was returned, and yet: {:?}", self.ni);
-        assert_eq!(self.ni.shared_buffers(), 0);
-        assert!(self.host.gave_everything_back());
-        for peer in peers {
-            assert_eq!(self.ni.outgoing(peer), (self.settings.window_packets, 0));
-            assert_eq!(self.ni.incoming(peer).0, 0);
-        }
     }
 }

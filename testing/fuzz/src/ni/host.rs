@@ -1,9 +1,10 @@
 //! The host of the NI under test: it keeps its contract, and judges whether the NI does.
 
+use super::books::Books;
 use std::collections::{BTreeSet, VecDeque};
 use weft_protocol::invariants::Ownership;
-use weft_protocol::{Actions, Body, Deferred, Delivery, VARIABLES};
-use weft_wire::{Channel, Header, Rank, Tag, TreeId};
+use weft_protocol::{Actions, Body, Deferred, Delivery, Settings, VARIABLES};
+use weft_wire::{Header, Rank, Tag, TreeId};
 
 /// Send buffers that the host has.
 pub const SEND_BUFFERS: usize = 8;
@@ -21,33 +22,6 @@ pub enum Kind {
 }
 
 const KINDS: u64 = 3;
-
-/// What has passed between this NI and one peer: data packets, and credits for them.
-#[derive(Clone, Default)]
-pub struct Pair {
-    /// Data packets transmitted to the peer.
-    pub sent: u32,
-    /// Credits that it returned for them.
-    pub returned: u32,
-    /// Data packets accepted from it.
-    pub accepted: u32,
-    /// Credits given back to it.
-    pub given: u32,
-    /// The sequence number that was transmitted to it last.
-    pub last_sequence: u32,
-}
-
-impl Pair {
-    /// Credits for the peer that are not here.
-    pub fn spent(&self) -> u16 {
-        u16::try_from(self.sent.wrapping_sub(self.returned)).expect("I1: more returned than spent")
-    }
-
-    /// The peer's credits that are here.
-    pub fn filled(&self) -> u16 {
-        u16::try_from(self.accepted.wrapping_sub(self.given)).expect("I1: more given than taken")
-    }
-}
 
 /// A host, and what it saw.
 pub struct Host {
@@ -67,11 +41,13 @@ pub struct Host {
     /// Buffers whose bytes the host may look at.
     reading: BTreeSet<u64>,
     next_buffer: u64,
-    pairs: Vec<Pair>,
+    /// What the NI and its peers have told each other.
+    pub books: Books,
+    numbered: bool,
 }
 
 impl Host {
-    pub fn new(local: Rank, ranks: usize) -> Self {
+    pub fn new(local: Rank, settings: &Settings) -> Self {
         Host {
             local,
             delivered: VecDeque::new(),
@@ -83,12 +59,9 @@ impl Host {
             in_use: [0; KINDS as usize],
             reading: BTreeSet::new(),
             next_buffer: 0,
-            pairs: vec![Pair::default(); ranks],
+            books: Books::new(local, settings.ranks, settings.window_packets),
+            numbered: settings.preset.retransmits(),
         }
-    }
-
-    pub fn pair(&self, peer: Rank) -> &Pair {
-        &self.pairs[peer.index()]
     }
 
     /// A new buffer that the NI may use.
@@ -122,6 +95,11 @@ impl Host {
         }
     }
 
+    /// Whether `buffer` is one that the host has copied a packet into.
+    pub fn is_copy(buffer: u64) -> bool {
+        buffer % KINDS == Kind::Copy as u64
+    }
+
     /// From here on the NI may free `buffer`.
     pub fn stops_reading(&mut self, buffer: u64) {
         assert!(self.reading.remove(&buffer), "the host never had buffer {buffer}");
@@ -130,13 +108,6 @@ impl Host {
     pub fn starts_reading(&mut self, buffer: u64) {
         assert!(self.owned.is_lent(buffer), "I4 one owner: buffer {buffer} was freed");
         assert!(self.reading.insert(buffer), "I4 one owner: buffer {buffer} was delivered twice");
-    }
-
-    /// The NI accepted a packet of this header.
-    pub fn accepted(&mut self, header: &Header) {
-        let pair = &mut self.pairs[header.source.index()];
-        pair.returned += u32::from(header.credits);
-        pair.accepted += u32::from(header.tag.is_data());
     }
 
     pub fn gave_everything_back(&self) -> bool {
@@ -154,7 +125,7 @@ impl Actions<u64> for Host {
     fn transmit(&mut self, to: Rank, header: &Header, body: &Body<u64>) {
         self.actions += 1;
         assert_eq!(header.source, self.local, "the source is who transmitted a packet last");
-        assert!(to != self.local && to.index() < self.pairs.len(), "{to:?} is no peer");
+        assert!(to != self.local && self.books.peers().any(|peer| peer == to), "{to:?} is no peer");
         match (header.tag, *body) {
             (Tag::Ucast | Tag::Mcast, Body::Buffer(buffer)) => {
                 assert!(self.owned.is_lent(buffer), "I4 one owner: buffer {buffer} was freed");
@@ -172,12 +143,10 @@ impl Actions<u64> for Host {
         if header.tag == Tag::Ucast {
             assert_eq!(header.tree, TreeId::unicast(self.local));
         }
-        let pair = &mut self.pairs[to.index()];
-        if header.channel == Channel::NONE {
-            pair.sent += u32::from(header.tag.is_data());
-            pair.given += u32::from(header.credits);
+        match self.numbered {
+            true => self.books.transmitted_numbered(to, header),
+            false => self.books.transmitted_carefully(to, header),
         }
-        pair.last_sequence = header.sequence;
     }
 
     fn deliver(&mut self, delivery: Delivery<u64>) {

@@ -1,8 +1,9 @@
 //! Packets as peers send them: right in all but a field or two, or in none.
 
 use super::Bench;
+use super::books::is_numbered;
 use arbitrary::{Result, Unstructured};
-use weft_protocol::{Body, VARIABLES};
+use weft_protocol::{Body, Deferred, Recovery, VARIABLES};
 use weft_wire::{Channel, GroupId, Header, Rank, Tag, TreeId};
 
 /// Stands for the buffer that a packet will fill.
@@ -32,7 +33,13 @@ impl Bench {
                 tree = TreeId::unicast(from);
                 (Tag::FaReply, Body::Fetched(script.arbitrary()?))
             }
-            10 => (Tag::Credit, Body::Empty),
+            10 if self.is_careful() => (Tag::Credit, Body::Empty),
+            10 => (*script.choose(&[Tag::Acknowledge, Tag::Nack])?, Body::Empty),
+            _ if !self.host.books.channels.below.is_empty() && script.ratio(3, 4)? => {
+                let below: Vec<_> = self.host.books.channels.below.iter().copied().collect();
+                let (child, owner) = *script.choose(&below)?;
+                return Ok((self.clear(child, owner), Body::Empty));
+            }
             _ => {
                 (_, tree) = self.multicast_hop(from, script)?;
                 (any_control(script)?, Body::Empty)
@@ -44,6 +51,12 @@ impl Bench {
             change_one_field(&mut header, script)?;
         }
         Ok((header, body))
+    }
+
+    /// `child` says that its part of the channel of `owner` is clear.
+    pub(super) fn clear(&self, child: Rank, owner: Rank) -> Header {
+        let header = Header::new(Tag::ChannelClear, child, TreeId::unicast(child), 0);
+        Header { channel: Channel(Some(owner)), ..header }
     }
 
     /// A packet that has little to do with anything.
@@ -76,26 +89,38 @@ impl Bench {
         Ok((parent.unwrap_or(from), TreeId::multicast(group, root)))
     }
 
-    /// Credits, sequence number and acknowledgement, near what is right.
+    /// Credits and a channel, or a sequence number and an acknowledgement, near what is right.
     fn number(&self, header: &mut Header, script: &mut Unstructured<'_>) -> Result<()> {
-        let pair = self.host.pair(header.source);
-        let spent = if self.is_exact() { pair.spent() } else { self.settings.window_packets };
-        if header.tag == Tag::Credit || script.arbitrary()? {
-            header.credits = script.int_in_range(0..=spent)?;
+        let pair = self.host.books.pair(header.source);
+        if self.is_careful() {
+            let spent = pair.credits.spent();
+            if header.tag == Tag::Credit || script.arbitrary()? {
+                header.credits = script.int_in_range(0..=spent)?;
+            }
+            let often = if self.settings.recovery == Recovery::Off { 1 } else { 5 };
+            if script.ratio(often, 16)? {
+                header.channel = Channel(Some(Rank(script.int_in_range(0..=self.settings.ranks)?)));
+            }
+            return Ok(());
         }
-        let near = |script: &mut Unstructured<'_>, middle: u32| -> Result<u32> {
-            Ok(match script.int_in_range(0..=15)? {
-                0..=9 => middle,
-                near => middle.wrapping_add(near).wrapping_sub(13),
-            })
+        // Those that the host has yet to get to, if it is the host that looks at numbers.
+        let is_before = |other: &&Deferred<u64>| {
+            other.header.source == header.source && is_numbered(other.header.tag)
         };
-        if self.settings.preset.retransmits() {
-            header.sequence = near(script, pair.accepted)?;
-            header.acknowledgement = near(script, pair.last_sequence.wrapping_add(1))?;
-        }
-        if script.ratio(1, 16)? {
-            header.channel = any_channel(script)?;
-        }
+        let before = if self.ni_checks_numbers() {
+            0
+        } else {
+            self.host.deferred.iter().filter(is_before).count()
+        };
+        let expected = pair.numbers.expected + before as u32;
+        header.sequence = match script.int_in_range(0..=15)? {
+            0..=9 => expected,
+            near => expected.wrapping_add(near).wrapping_sub(13),
+        };
+        header.acknowledgement = match script.int_in_range(0..=15)? {
+            0..=12 => script.int_in_range(pair.numbers.acknowledged..=pair.numbers.next)?,
+            near => pair.numbers.next.wrapping_add(near).wrapping_sub(14),
+        };
         Ok(())
     }
 }

@@ -1,0 +1,86 @@
+//! How a script ends: all that is due is done, and the NI comes to rest.
+
+use super::Bench;
+use super::books::Numbers;
+use weft_protocol::Body;
+use weft_wire::{Header, Rank, Tag, TreeId};
+
+/// Answers of peers, at most, until nothing is due any more.
+const ANSWERS: usize = 2000;
+
+impl Bench {
+    /// The host releases everything, the peers answer everything: nothing is left.
+    pub(super) fn come_to_rest(&mut self) {
+        for _ in 0..ANSWERS {
+            self.host_finishes();
+            if self.over {
+                return;
+            }
+            let Some((header, body)) = self.answer() else { break };
+            self.receives(header, body);
+            self.check();
+        }
+        assert_eq!(self.answer(), None, "peers answered, and yet: {:?}", self.ni);
+        self.run_timers_out();
+        assert!(self.ni.is_quiet(), "everything was returned, and yet: {:?}", self.ni);
+        assert_eq!(self.ni.shared_buffers(), 0);
+        assert!(self.host.gave_everything_back());
+        for peer in self.host.books.peers() {
+            assert_eq!(self.ni.outgoing(peer), (self.settings.window_packets, 0));
+            assert_eq!(self.ni.incoming(peer).0, 0);
+            let Numbers { expected, told, .. } = self.host.books.pair(peer).numbers;
+            assert_eq!(told, expected, "what {peer:?} sent was not acknowledged");
+        }
+    }
+
+    fn host_finishes(&mut self) {
+        while !self.host.deferred.is_empty() {
+            self.host_receives();
+        }
+        while !self.host.delivered.is_empty() {
+            self.process();
+        }
+        while !self.host.kept.is_empty() {
+            self.release_kept(0);
+        }
+    }
+
+    /// What some peer owes.
+    fn answer(&self) -> Option<(Header, Body<u64>)> {
+        let from = |tag, peer| self.from(tag, peer);
+        let books = &self.host.books;
+        let owes = |peer: Rank| {
+            let pair = books.pair(peer);
+            if self.is_careful() {
+                let credits = pair.credits.spent();
+                return (credits > 0).then(|| Header { credits, ..from(Tag::Credit, peer) });
+            }
+            let owes = pair.numbers.next > pair.numbers.acknowledged;
+            owes.then(|| from(Tag::Acknowledge, peer))
+        };
+        let clear = || {
+            let &(child, owner) = books.channels.below.first()?;
+            Some(self.clear(child, owner))
+        };
+        let flow_control = books.peers().find_map(owes).or_else(clear);
+        if let Some(header) = flow_control {
+            return Some((header, Body::Empty));
+        }
+        self.host.fetching.map(|home| (from(Tag::FaReply, home), Body::Fetched(0)))
+    }
+
+    /// The next packet of `peer`, which has got all that was sent to it.
+    fn from(&self, tag: Tag, peer: Rank) -> Header {
+        let numbers = &self.host.books.pair(peer).numbers;
+        let header = Header::new(tag, peer, TreeId::unicast(peer), 0);
+        Header { sequence: numbers.expected, acknowledgement: numbers.next, ..header }
+    }
+
+    fn run_timers_out(&mut self) {
+        for _ in 0..self.settings.ranks {
+            self.advance_to_deadline();
+            self.check();
+        }
+        assert_eq!(self.ni.next_deadline(), None, "a timer runs for nothing");
+    }
+}
