@@ -100,7 +100,8 @@ impl Simulation {
     ) -> Report<T> {
         self.run_ranks(move |packets, processor| {
             let polled = packets.clone();
-            let _guard = processor.on_interrupt(move || while matches!(polled.poll(), Ok(true)) {});
+            let _guard = processor
+                .on_interrupt(move || polled.interrupted(|| matches!(polled.poll(), Ok(true))));
             program(packets).map_err(|error| error.to_string())
         })
     }
