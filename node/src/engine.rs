@@ -132,8 +132,8 @@ impl Apart {
         }
     }
 
-    /// Puts a packet on the wire, after those that the host has queued for the same rank: what was
-    /// numbered first must leave first.
+    /// Puts a packet on the wire, after those that the host has queued: what was numbered first must
+    /// leave first, and no acknowledgement may overtake the forward that it waited for.
     pub fn transmit<L: Link>(
         &mut self,
         to: Rank,
@@ -142,9 +142,7 @@ impl Apart {
         side: Side,
         link: &mut L,
     ) {
-        let is_for = |request: &Request| matches!(request, Request::Transmit { to: other, .. } if *other == to);
-        let waits = self.transmissions > 0 && self.requests.iter().any(is_for);
-        if side == Side::Host || waits {
+        if side == Side::Host || self.transmissions > 0 {
             self.request(Request::Transmit { to, header: *header, payload }, link);
         } else {
             link.transmit(to, header, payload);

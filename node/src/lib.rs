@@ -35,5 +35,7 @@ pub use watch::{WatchThread, default_interrupt_delay};
 pub use weft_link::bell::{Bells, Cause, Loss, Waiter};
 pub use weft_link::ni::{NiEvent, NiHalf};
 pub use weft_link::{Buffer, Capabilities, Link, SharedWords};
+#[cfg(feature = "planted")]
+pub use weft_protocol::Bug;
 pub use weft_protocol::tree::Shape;
 pub use weft_protocol::{Preset, Settings, VARIABLES};

@@ -206,6 +206,12 @@ impl<L: Link> Node<L> {
         self.inner.enter().apart.watch(delay.as_nanos() as Nanoseconds);
     }
 
+    /// Has the NI make a mistake at its `opportunity`-th opportunity.
+    #[cfg(feature = "planted")]
+    pub fn plant(&self, bug: weft_protocol::Bug, opportunity: u32) {
+        self.inner.enter().ni.plant(bug, opportunity);
+    }
+
     /// Runs the client's function on `delivery`, outside the lock, and takes back what it returns.
     #[inline]
     fn process<'a>(

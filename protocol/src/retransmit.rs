@@ -62,7 +62,7 @@ impl<B: Copy> Ni<B> {
         self.take_acknowledgement(from, header.acknowledgement, out);
         match (header.tag, place) {
             (Tag::Acknowledge, _) => {}
-            (Tag::Nack, _) => self.retransmit(from, out),
+            (Tag::Nack, _) => self.retransmit(from, Some(header.sequence), out),
             (_, Place::Next) if buffer == BufferOf::Link && !self.has_buffer(&body) => {
                 self.refuse(from, body, out);
             }
@@ -180,9 +180,9 @@ impl<B: Copy> Ni<B> {
     ) {
         let deadline = self.now + self.settings.retransmit_after;
         let off = u32::from(self.strikes(Bug::NumberOffByOne));
-        let Flow { sending, receiving } = self.flow(to);
+        header.acknowledgement = self.tell(to);
+        let sending = &mut self.flow(to).sending;
         header.sequence = sending.number(departure.clone()).wrapping_add(off);
-        header.acknowledgement = receiving.tell();
         sending.deadline.get_or_insert(deadline);
         self.wake_by(deadline);
         out.transmit(to, &header, &departure.body);
@@ -209,7 +209,7 @@ impl<B: Copy> Ni<B> {
             .collect();
         for (peer, resend, acknowledge) in due {
             if resend {
-                self.retransmit(peer, out);
+                self.retransmit(peer, None, out);
             }
             // The packets sent again may have taken it along.
             if acknowledge && is_due(self.flow(peer).receiving.deadline) {
@@ -232,7 +232,6 @@ impl<B: Copy> Ni<B> {
         self.retransmission.buffers -= 1;
         if let Some(peer) = self.retransmission.refused.pop_front() {
             self.flow(peer).receiving.refused = false;
-            self.counters.nacks += 1;
             self.acknowledge(peer, Tag::Nack, out);
         }
     }
@@ -290,18 +289,19 @@ impl<B: Copy> Ni<B> {
         self.drain_blocked(from, out);
     }
 
-    /// Sends all again that `peer` has not acknowledged: on a time-out, or a NACK.
-    fn retransmit(&mut self, peer: Rank, out: &mut impl Actions<B>) {
+    /// Sends again what `peer` has not acknowledged: all of it on a time-out, and on a NACK what
+    /// comes from the number on that the peer expects.
+    fn retransmit(&mut self, peer: Rank, expected: Option<u32>, out: &mut impl Actions<B>) {
         let (local, now, after) = (self.local, self.now, self.settings.retransmit_after);
-        let Flow { sending, receiving } = self.flow(peer);
+        let sending = &mut self.flow(peer).sending;
         if sending.len() == 0 {
             return;
         }
         let deadline = now + (after << sending.attempts.min(MOST_DOUBLINGS));
-        sending.attempts = sending.attempts.saturating_add(1);
+        sending.attempts = sending.attempts.saturating_add(u8::from(expected.is_none()));
         sending.deadline = Some(deadline);
-        let acknowledgement = receiving.tell();
-        let again: Vec<_> = sending.again().collect();
+        let again: Vec<_> = sending.again(expected).collect();
+        let acknowledgement = self.tell(peer);
         self.counters.retransmissions += again.len() as u64;
         self.wake_by(deadline);
         for (number, departure) in again {
@@ -332,10 +332,23 @@ impl<B: Copy> Ni<B> {
     /// An acknowledgement in a packet of its own, positive or negative.
     fn acknowledge(&mut self, to: Rank, tag: Tag, out: &mut impl Actions<B>) {
         self.counters.explicit_acknowledgements += u64::from(tag == Tag::Acknowledge);
-        let early = u32::from(self.strikes(Bug::AcknowledgeEarly));
         let mut header = Header::new(tag, self.local, TreeId::unicast(self.local), 0);
-        header.acknowledgement = self.flow(to).receiving.tell().wrapping_add(early);
+        header.acknowledgement = self.tell(to);
+        if tag == Tag::Nack {
+            self.counters.nacks += 1;
+            header.sequence = self.flow(to).receiving.expected();
+        }
         out.transmit(to, &header, &Body::Empty);
+    }
+
+    /// What goes out to `peer` now acknowledges this.
+    fn tell(&mut self, peer: Rank) -> u32 {
+        let receiving = &mut self.flow(peer).receiving;
+        let (told, waiting) = (receiving.tell(), receiving.waiting());
+        if waiting > 0 && self.strikes(Bug::AcknowledgeUnforwarded) {
+            return told.wrapping_add(u32::from(waiting));
+        }
+        told.wrapping_add(u32::from(self.strikes(Bug::AcknowledgeEarly)))
     }
 
     /// One of the things that packet `number` of `from` had to wait for has happened.
@@ -351,8 +364,6 @@ impl<B: Copy> Ni<B> {
     }
 
     fn accept_number(&mut self, from: Rank, outstanding: u16) {
-        // A packet that is acknowledged although it waits for its forwards.
-        let outstanding = if self.strikes(Bug::AcknowledgeUnforwarded) { 0 } else { outstanding };
         self.flow(from).receiving.accept(outstanding);
     }
 
@@ -384,9 +395,14 @@ impl<B: Copy> Ni<B> {
         out: &mut impl Actions<B>,
     ) {
         self.counters.out_of_sequence += 1;
-        if place == Place::Before {
+        match place {
             // Its acknowledgement may have been lost.
-            self.acknowledge_later(from);
+            Place::Before => self.acknowledge_later(from),
+            // One before it was lost, most likely: its sender need not wait for the time-out.
+            Place::Beyond if self.flow(from).receiving.finds_gap() => {
+                self.acknowledge(from, Tag::Nack, out);
+            }
+            _ => {}
         }
         self.discard(body, buffer, out);
     }

@@ -70,10 +70,12 @@ impl<B: Copy> Sending<B> {
         self.unacknowledged.pop_front()
     }
 
-    /// All that is unacknowledged, with its numbers.
-    pub fn again(&self) -> impl Iterator<Item = (u32, Departure<B>)> + '_ {
+    /// What is unacknowledged, with its numbers, from `expected` on if that is among it.
+    pub fn again(&self, expected: Option<u32>) -> impl Iterator<Item = (u32, Departure<B>)> + '_ {
+        let known = expected.map_or(0, |expected| expected.wrapping_sub(self.oldest()) as usize);
+        let skipped = if known <= self.unacknowledged.len() { known } else { 0 };
         let numbers = (0..).map(|i| self.oldest().wrapping_add(i));
-        numbers.zip(self.unacknowledged.iter().cloned())
+        numbers.zip(self.unacknowledged.iter().cloned()).skip(skipped)
     }
 
     /// Packets that are unacknowledged.
@@ -102,6 +104,8 @@ pub(crate) struct Receiving {
     told: u32,
     /// When one has to be sent at the latest.
     pub deadline: Option<Nanoseconds>,
+    /// The number that was missing when the peer was last told of a gap.
+    gap: Option<u32>,
     /// A packet of the peer was dropped for want of a buffer, and it has not been told.
     pub refused: bool,
 }
@@ -128,6 +132,16 @@ impl Receiving {
             beyond if beyond < i32::from(window) => Place::Beyond,
             _ => Place::Impossible,
         }
+    }
+
+    /// The number that is accepted next.
+    pub fn expected(&self) -> u32 {
+        self.expected
+    }
+
+    /// A packet came after a gap. Whether that is news: the peer is told once of each.
+    pub fn finds_gap(&mut self) -> bool {
+        self.gap.replace(self.expected) != Some(self.expected)
     }
 
     /// The next packet is accepted; `outstanding` things must happen before it is acknowledged.
@@ -159,6 +173,11 @@ impl Receiving {
         self.told = self.acknowledgeable();
         self.deadline = None;
         self.told
+    }
+
+    /// Packets accepted that may not be acknowledged yet.
+    pub fn waiting(&self) -> u16 {
+        self.outstanding.len() as u16
     }
 
     fn settle(&mut self) {

@@ -9,6 +9,7 @@ use crate::state::{Event, Life, Next, Shared, State, Waiting};
 use crate::trace::{Happened, Observer, Trace, What, in_words};
 use std::fmt;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 use weft_link::bell::{Cause, Loss};
@@ -246,10 +247,16 @@ impl Network {
         }
     }
 
-    fn step(&self, rank: Rank, event: NiEvent) {
-        if let Some(ni) = &self.nodes[rank.index()].ni {
-            ni.step(event);
-        }
+    /// Has the NI of `rank` deal with an event. If it panics, the rank is lost.
+    fn step(&mut self, rank: Rank, event: NiEvent) {
+        let Some(ni) = self.nodes[rank.index()].ni.clone() else { return };
+        let Err(panic) = catch_unwind(AssertUnwindSafe(|| ni.step(event))) else { return };
+        let mut state = self.shared.lock();
+        state.rank(rank).life = Life::Crashed;
+        state.lose(Loss { rank, cause: Cause::Misbehaved });
+        drop(state);
+        self.stop(rank);
+        self.nodes[rank.index()].end = RankEnd::Panicked(words(&*panic));
     }
 
     fn resume(&mut self, rank: Rank) {

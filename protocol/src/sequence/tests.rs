@@ -44,8 +44,12 @@ fn an_acknowledgement_counts_from_the_oldest() {
         assert_eq!(says(&flow, -7), Ok(0), "old news");
         assert_eq!(flow.sending.pop().map(|d| d.body), Some(Body::Buffer(1)));
         assert_eq!([says(&flow, 0), says(&flow, 1), says(&flow, 3)], [Ok(0), Ok(0), Ok(2)]);
-        let again: Vec<u32> = flow.sending.again().map(|(number, _)| number).collect();
+        let again: Vec<u32> = flow.sending.again(None).map(|(number, _)| number).collect();
         assert_eq!(again, numbers[1..]);
+        let from = |number| flow.sending.again(Some(number)).map(|(number, _)| number).collect();
+        let from: [Vec<u32>; 3] = [numbers[2], numbers[0], start.wrapping_add(99)].map(from);
+        assert_eq!(from[0], numbers[2..]);
+        assert_eq!([&from[1], &from[2]], [&again, &again], "what cannot be is not believed");
     }
 }
 

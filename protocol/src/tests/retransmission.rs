@@ -32,8 +32,13 @@ fn sent_acknowledge(from: u16, to: u16, next: u32) -> Did {
     Transmit(Rank(to), acknowledge(from, next), Body::Empty)
 }
 
+/// A NACK from one who expects `next`, all before which it acknowledges.
 fn nack(from: u16, next: u32) -> Header {
-    Header { tag: Tag::Nack, ..acknowledge(from, next) }
+    Header { tag: Tag::Nack, sequence: next, ..acknowledge(from, next) }
+}
+
+fn sent_nack(from: u16, to: u16, next: u32) -> Did {
+    Transmit(Rank(to), nack(from, next), Body::Empty)
 }
 
 fn receive(bench: &mut Bench, from: u16, number: u32, buffer: u64) -> Vec<Did> {
@@ -56,11 +61,13 @@ fn a_window_of_packets_is_kept_until_it_is_acknowledged() {
 #[test]
 fn only_the_next_number_is_accepted() {
     let mut bench = bench(Preset::IrxImc, 0, 8);
-    assert_eq!(receive(&mut bench, 1, 1, 201), [Free(201)], "one before it is missing");
+    let missing = receive(&mut bench, 1, 1, 201);
+    assert_eq!(missing, [sent_nack(0, 1, 0), Free(201)], "one before it is missing");
+    assert_eq!(receive(&mut bench, 1, 2, 202), [Free(202)], "its sender was told");
     assert_eq!(receive(&mut bench, 1, 0, 200), [delivered(200, unicast_tree(1))]);
     assert_eq!(receive(&mut bench, 1, 0, 200), [Free(200)], "a duplicate");
     assert_eq!(receive(&mut bench, 1, 1, 201), [delivered(201, unicast_tree(1))]);
-    assert_eq!(bench.ni.counters().out_of_sequence, 2);
+    assert_eq!(bench.ni.counters().out_of_sequence, 3);
     let beyond = numbered(ucast(1, 0), 10, 0);
     let violation = Err(Violation::Sequence(Rank(1), 10));
     assert_eq!(bench.try_receive(beyond, Body::Buffer(1)), violation);
@@ -113,13 +120,14 @@ fn a_sender_that_found_no_buffer_is_told_when_there_is_one() {
     receive(&mut receiver, 1, 0, 200);
     assert_eq!(receive(&mut receiver, 2, 0, 210), [Free(210)]);
     assert_eq!(receive(&mut receiver, 2, 0, 210), [Free(210)]);
-    let nack_now = Transmit(Rank(2), nack(0, 0), Body::Empty);
-    assert_eq!(receiver.release_first(), [Free(200), nack_now]);
+    assert_eq!(receiver.release_first(), [Free(200), sent_nack(0, 2, 0)]);
     assert_eq!((receiver.ni.counters().no_buffer, receiver.ni.counters().nacks), (2, 1));
 
     let mut sender = bench(Preset::IrxImc, 2, 4);
-    let first = sender.unicast(0, 90);
-    assert_eq!(sender.receive(nack(0, 0), Body::Empty), first);
+    sender.unicast(0, 90);
+    let second = sender.unicast(0, 91);
+    let did = sender.receive(Header { sequence: 1, ..nack(0, 0) }, Body::Empty);
+    assert_eq!(did, second, "what comes before was accepted, though not acknowledged");
 }
 
 #[test]

@@ -67,6 +67,13 @@ impl Simulation {
         self.nodes[0].capabilities().max_payload as u16
     }
 
+    /// Has the NI of `rank` make a mistake at its `opportunity`-th opportunity, to see whether it is
+    /// found.
+    #[cfg(feature = "planted")]
+    pub fn plant(&self, rank: Rank, bug: weft_node::Bug, opportunity: u32) {
+        self.nodes[rank.index()].plant(bug, opportunity);
+    }
+
     /// Joins every rank to the job, runs `program` on it, and leaves when it returns, as
     /// [`weft::run`] does for a process.
     pub fn run<O: weft::Outcome + 'static>(

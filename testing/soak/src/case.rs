@@ -194,7 +194,16 @@ fn objection(
     frames: Option<Broken>,
     lost: bool,
 ) -> Option<String> {
-    // The rules first: what breaks them is nearest to the cause.
+    // A panic is its own cause, and what others are told of a lost rank is its consequence.
+    let mut outcomes = (0..).zip(&report.outcomes);
+    let panicked = outcomes.find_map(|(rank, outcome)| match outcome {
+        Outcome::Panicked(what) => Some(format!("rank {rank} panicked: {what}")),
+        _ => None,
+    });
+    if panicked.is_some() {
+        return panicked;
+    }
+    // Then the rules: what breaks them is nearer to the cause than what programs see.
     if let Some(broken) = frames {
         return Some(broken.to_string());
     }
@@ -205,7 +214,6 @@ fn objection(
         return Some(report.ended.to_string());
     }
     let bad = report.outcomes.iter().enumerate().find_map(|(rank, outcome)| match outcome {
-        Outcome::Panicked(what) => Some(format!("rank {rank} panicked: {what}")),
         // Survivors are told that a rank is lost, and stop.
         Outcome::Failed(what) if !lost => Some(format!("rank {rank}: {what}")),
         Outcome::Unfinished => Some(format!("rank {rank} did not end")),

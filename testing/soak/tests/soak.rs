@@ -1,0 +1,31 @@
+//! The part of the soak that every test run has: about two minutes on two cores, by work and not by
+//! the clock, so that it is the same everywhere.
+#![allow(clippy::unwrap_used)]
+
+use std::time::Duration;
+use weft_soak::{Case, Goal, run};
+
+const GOAL: Goal = Goal {
+    first: 1_000_000,
+    cases: 1_000,
+    packets: 20_000_000,
+    faults: 2_000_000,
+    packets_a_case: 16_000,
+    limit: Duration::from_secs(600),
+    threads: 2,
+};
+
+#[test]
+fn nothing_is_lost_doubled_reordered_or_changed() {
+    let totals = run(&GOAL, |_| {}).unwrap_or_else(|failure| panic!("{failure}"));
+    println!("{totals}");
+    assert!(totals.reach(&GOAL), "{totals}");
+}
+
+#[test]
+fn a_case_is_the_same_every_time() {
+    for number in [3, 5, 8] {
+        let hash = || Case::numbered(number, 3_000).run().unwrap().trace_hash;
+        assert_eq!(hash(), hash());
+    }
+}
