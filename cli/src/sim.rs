@@ -2,7 +2,10 @@
 
 mod arguments;
 mod faults;
+mod lines;
+mod progress;
 mod report;
+mod summary;
 mod workload;
 
 use anyhow::{Context, Result, bail};
@@ -10,7 +13,10 @@ use std::process::ExitCode;
 use weft_simulator::{Machine, Options, Simulation};
 
 pub use arguments::Arguments;
+use lines::Lines;
+use progress::ProgressLine;
 use report::Run;
+use summary::Summary;
 use workload::Workload;
 
 /// Events of each rank that `--explain` shows.
@@ -18,34 +24,62 @@ const EXPLAINED: usize = 24;
 
 /// Runs what was asked for, with as many seeds as were asked for; fails with the first that fails.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let workload = Workload::named(arguments)?;
-    let seeds = arguments.seed..arguments.seed.saturating_add(arguments.seeds);
-    for seed in seeds {
-        let options = options(arguments, seed)?;
-        if !arguments.json && seed == arguments.seed {
-            eprintln!("weft: {}", report::first_line(arguments, &options));
+    let Some(what) = &arguments.what else {
+        if arguments.help {
+            print!("{}", Arguments::help());
+            return Ok(ExitCode::SUCCESS);
         }
-        let run = workload.run(Simulation::new(options)?, seed)?;
-        print(arguments, seed, &run);
-        if !run.is_success() {
+        bail!(
+            "nothing to run: name a program (asp, sor) or a scenario (storm, ping, stream, \
+             broadcast, all-to-all, barrier), such as weft sim storm -n 4"
+        );
+    };
+    let workload = Workload::named(what, arguments)?;
+    let mut lines = arguments.json.then(Lines::take_stdout).transpose()?;
+    let mut summary = Summary::default();
+    for seed in arguments.seed..arguments.seed.saturating_add(arguments.seeds) {
+        let mut options = options(arguments, seed)?;
+        let first_line = report::first_line(what, arguments, &options);
+        if !arguments.json && !workload.shows_progress() {
+            options.observer = ProgressLine::on_terminal();
+        }
+        let simulation = Simulation::new(options)?;
+        workload.check(&simulation)?;
+        if !arguments.json && seed == arguments.seed {
+            eprintln!("weft: {first_line}");
+        }
+        let run = workload.run(simulation, seed);
+        summary.add(&run);
+        match &mut lines {
+            Some(lines) => lines.write(&run.json(what, arguments, seed))?,
+            None if arguments.seeds > 1 => eprintln!("seed {seed:<6} {}", run.in_one_line()),
+            None => eprint!("{run}"),
+        }
+        let failure = run.failure();
+        if let Some(failure) = &failure {
+            eprintln!("weft: {failure}");
+        }
+        if let Some(note) = run.note(&arguments.faults()?).filter(|_| !arguments.json) {
+            eprintln!("weft: {note}");
+        }
+        if failure.is_some() {
+            explain(arguments, seed, &run);
             return Ok(ExitCode::FAILURE);
         }
+    }
+    if arguments.seeds > 1 && !arguments.json {
+        eprintln!("weft: {summary}");
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn print(arguments: &Arguments, seed: u64, run: &Run) {
-    if arguments.json {
-        println!("{}", run.json(arguments, seed));
-        return;
-    }
-    eprint!("{run}");
-    let Some(failure) = run.failure() else { return };
-    eprintln!("weft: {failure}");
+/// Says what led to the failure of a run, if that was asked for, and how to have it again.
+fn explain(arguments: &Arguments, seed: u64, run: &Run) {
     if arguments.explain {
         eprint!("{}", run.explanation());
     }
-    eprintln!("weft: this run again: {}", arguments.again(seed));
+    let alike = if arguments.measured { "a run much like this" } else { "this run again" };
+    eprintln!("weft: {alike}: {}", arguments.again(seed));
 }
 
 /// The simulation that the arguments describe.
@@ -54,6 +88,7 @@ fn options(arguments: &Arguments, seed: u64) -> Result<Options> {
     options.seed = seed;
     options.faults = arguments.faults()?;
     options.keep_events = if arguments.explain { EXPLAINED } else { 0 };
+    options.measured = arguments.measured;
     if let Some(limit) = arguments.limit {
         options.limit = limit;
     }
@@ -80,7 +115,7 @@ fn options(arguments: &Arguments, seed: u64) -> Result<Options> {
 
 /// A machine by its name, or by the file that describes it.
 fn machine(name: &str) -> Result<Machine> {
-    if !name.ends_with(".toml") {
+    if !name.ends_with(".toml") && !name.contains('/') {
         return Ok(Machine::named(name)?);
     }
     let text = std::fs::read_to_string(name).with_context(|| format!("cannot read {name}"))?;

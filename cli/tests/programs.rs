@@ -45,3 +45,15 @@ fn sor_agrees_with_one_rank_bit_for_bit() {
         assert!(text.contains("verified bit for bit against one rank"), "{options}: {text}");
     }
 }
+
+#[test]
+fn a_simulated_job_prints_the_same_routes_as_a_real_one() {
+    let program = "asp --sample 300 --to JFK";
+    let routes = |text: &str| -> Vec<String> {
+        text.lines().filter(|line| line.contains(" -> ")).map(str::to_owned).collect()
+    };
+    let real = routes(&run(&format!("run -n 4 -- {program}")));
+    assert!(!real.is_empty());
+    assert_eq!(routes(&run(&format!("sim -n 64 {program}"))), real);
+    assert_eq!(routes(&run(&format!("sim -n 5 --preset hrx-imc --loss 0.01 {program}"))), real);
+}

@@ -149,7 +149,7 @@ impl Engine {
     }
 
     /// Takes packets from the network and runs the handlers of complete or arriving messages. Says
-    /// whether anything happened. What a rank does when it polls, waits, or is interrupted.
+    /// whether anything happened. What a rank does when it polls.
     ///
     /// # Errors
     /// A lost rank, or a peer that broke the format.
@@ -162,6 +162,12 @@ impl Engine {
             any = true;
         }
         Ok(any)
+    }
+
+    /// What a rank does when it is interrupted: makes progress, as long as interrupts are on. An error
+    /// comes again to whoever calls next.
+    pub fn interrupted(&self) {
+        self.packets.interrupted(|| matches!(self.step(), Ok(true)));
     }
 
     /// Takes one packet from the network, and runs handlers that have something now.

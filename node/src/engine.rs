@@ -307,7 +307,7 @@ impl<L: Link> NiHalf for Node<L> {
             true
         });
         if inner.watch_host(self.clock.now(), self.host_status().interrupts_disabled) {
-            self.count_interrupt();
+            self.interrupts.count();
             inner.link.interrupt();
         }
         inner.set_timer();

@@ -11,6 +11,7 @@
 //! | `engine` | the NI half apart from the host, where a link has a processor for it | 8.1.2 |
 //! | [`wait`] | spin, then yield, then sleep | 6.2.2 |
 //! | `watch` | the upcall thread behind the polling watchdog | 4.4 |
+//! | `interrupts` | when it may not interrupt | 3.7 |
 //!
 //! Keeps I6 (upcalls only when allowed, draining apart from upcalls) and I9 (bounded).
 
@@ -20,6 +21,7 @@ pub mod biased;
 mod engine;
 mod error;
 mod inner;
+mod interrupts;
 mod node;
 pub mod wait;
 mod watch;

@@ -2,11 +2,12 @@
 
 use crate::biased::{Biased, Entered};
 use crate::inner::{Inner, Side};
+use crate::interrupts::Interrupts;
 use crate::wait::{Look, Step, WaitPolicy, wait};
 use crate::{Error, Result};
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use weft_link::bell::{Bells, Loss, Waiter};
 use weft_link::clock::{Clock, Nanoseconds, Work};
@@ -97,10 +98,8 @@ pub struct Node<L: Link> {
     local: Rank,
     ranks: usize,
     window_packets: usize,
-    /// How many guards keep interrupts off.
-    interrupts_off: AtomicU32,
+    pub(crate) interrupts: Interrupts,
     packets_processed: AtomicU64,
-    interrupts: AtomicU64,
     sleeps: AtomicU64,
     closed: AtomicBool,
 }
@@ -157,10 +156,13 @@ pub trait AnyNode: Send + Sync {
     fn wait(&self, step: &mut Look<'_>) -> Result<()>;
     /// Whether everything launched here has left: nothing waits for a credit.
     fn is_flushed(&self) -> bool;
-    /// Turns interrupts off until as many calls of [`Self::interrupts_on`].
+    /// Turns interrupts off until as many calls of [`Self::interrupts_on`]. Waits for an interrupt that
+    /// runs, unless it is called by it: afterwards none runs and none begins.
     fn interrupts_off(&self);
     /// Undoes one [`Self::interrupts_off`].
     fn interrupts_on(&self);
+    /// Whether an interrupt that runs may go on: interrupts are on, and the node is not closed.
+    fn may_interrupt(&self) -> bool;
     /// The rank that the job has lost, if it has.
     fn loss(&self) -> Option<Loss>;
     /// What this node has done.
@@ -191,9 +193,8 @@ impl<L: Link> Node<L> {
             local,
             ranks: usize::from(settings.ranks),
             window_packets: usize::from(settings.window_packets),
-            interrupts_off: AtomicU32::new(0),
+            interrupts: Interrupts::default(),
             packets_processed: AtomicU64::new(0),
-            interrupts: AtomicU64::new(0),
             sleeps: AtomicU64::new(0),
             closed: AtomicBool::new(false),
         }
@@ -250,7 +251,7 @@ impl<L: Link> Node<L> {
     fn assert_upcall_allowed(&self, in_upcall: bool) {
         if cfg!(debug_assertions) {
             let conditions = UpcallConditions {
-                interrupts_enabled: self.interrupts_off.load(Ordering::Relaxed) == 0,
+                interrupts_enabled: !self.interrupts.are_off(),
                 polling: true,
                 upcalls_allowed: false,
             };
@@ -391,7 +392,7 @@ impl<L: Link> Node<L> {
     pub(crate) fn host_status(&self) -> weft_protocol::watchdog::HostStatus {
         weft_protocol::watchdog::HostStatus {
             packets_processed: self.packets_processed.load(Ordering::Relaxed),
-            interrupts_disabled: self.interrupts_off.load(Ordering::Relaxed) > 0,
+            interrupts_disabled: self.interrupts.are_off(),
         }
     }
 
@@ -408,10 +409,6 @@ impl<L: Link> Node<L> {
             return None;
         }
         inner.link.arm(Waiter::Watch)
-    }
-
-    pub(crate) fn count_interrupt(&self) {
-        self.interrupts.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -558,11 +555,15 @@ impl<L: Link> AnyNode for Node<L> {
     }
 
     fn interrupts_off(&self) {
-        self.interrupts_off.fetch_add(1, Ordering::Relaxed);
+        self.interrupts.off();
     }
 
     fn interrupts_on(&self) {
-        self.interrupts_off.fetch_sub(1, Ordering::Relaxed);
+        self.interrupts.on();
+    }
+
+    fn may_interrupt(&self) -> bool {
+        !self.interrupts.are_off() && !self.is_closed()
     }
 
     fn loss(&self) -> Option<Loss> {
@@ -574,7 +575,7 @@ impl<L: Link> AnyNode for Node<L> {
         Statistics {
             protocol: *inner.ni.counters(),
             packets_processed: self.packets_processed.load(Ordering::Relaxed),
-            interrupts: self.interrupts.load(Ordering::Relaxed),
+            interrupts: self.interrupts.taken(),
             sleeps: self.sleeps.load(Ordering::Relaxed),
             drains: inner.drained_polls,
         }

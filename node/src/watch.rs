@@ -40,7 +40,7 @@ pub struct WatchThread {
 
 impl WatchThread {
     /// Starts the upcall thread of `node`. On an interrupt it calls `interrupt`, which should
-    /// poll. When the job has lost a rank it calls `lost` once and ends.
+    /// poll as long as [`AnyNode::may_interrupt`] says so. When the job has lost a rank it calls `lost` once and ends.
     ///
     /// # Errors
     /// What the system says about starting a thread.
@@ -119,8 +119,7 @@ impl<L: Link> Watch<L> {
                 Verdict::Cancel => delays = (delays * 2).min(MOST_DELAYS),
                 Verdict::Restart => {}
                 Verdict::Interrupt => {
-                    self.node.count_interrupt();
-                    interrupt();
+                    self.node.interrupts.run(&mut *interrupt);
                     delays = 1;
                 }
             }

@@ -141,10 +141,18 @@ impl Packets {
         self.poll_until(|| self.is_flushed())
     }
 
-    /// Keeps interrupts off until the guard is dropped. Costs a write to memory.
+    /// Keeps interrupts off until the guard is dropped. Costs a write to memory, and the rest of an
+    /// upcall if an interrupt is making one: when this returns, none runs and none begins behind the
+    /// caller's back. Whoever calls it holds nothing that an upcall waits for.
     pub fn interrupts_off(&self) -> InterruptsOff<'_> {
         self.node.interrupts_off();
         InterruptsOff { node: &*self.node }
+    }
+
+    /// What an interrupt does: takes a `step`, which takes a packet, again as long as it finds something and
+    /// interrupts are on. So whoever turns them off waits for one step at most.
+    pub fn interrupted(&self, mut step: impl FnMut() -> bool) {
+        while self.node.may_interrupt() && step() {}
     }
 
     /// Creates a multicast group. All ranks must create the same groups in the same order, before

@@ -241,6 +241,51 @@ fn no_upcall_comes_behind_the_back_of_a_rank_with_interrupts_off() {
 }
 
 #[test]
+fn no_upcall_runs_once_interrupts_are_off_however_many_packets_come() {
+    let job = Job { interrupt_delay: Some(Duration::from_micros(20)), ..Job::new(2) };
+    let (over, gate) = (AtomicBool::new(false), Gate::default());
+    let behind = job.packets(|packets| {
+        let [upcalls, behind] = [(); 2].map(|()| Arc::new(AtomicU64::new(0)));
+        let quiet = Arc::new(AtomicBool::new(false));
+        let (seen, silence, broken) = (Arc::clone(&upcalls), Arc::clone(&quiet), behind.clone());
+        let handle = packets.clone();
+        packets.on_packet(move |_| {
+            seen.fetch_add(1, Ordering::SeqCst);
+            broken.fetch_add(silence.load(Ordering::SeqCst).into(), Ordering::SeqCst);
+            // An upcall may turn interrupts off, too, and does not wait for itself.
+            drop(handle.interrupts_off());
+            broken.fetch_add(silence.load(Ordering::SeqCst).into(), Ordering::SeqCst);
+        });
+        if packets.rank() == 1 {
+            while !over.load(Ordering::SeqCst) {
+                send(&packets, Rank(0), &[0]);
+                // The rest waits for credits, not in a queue.
+                packets.poll_until(|| packets.is_flushed() || over.load(Ordering::SeqCst)).unwrap();
+            }
+        } else {
+            for _ in 0..1_000 {
+                // In the middle of an interrupt, with more packets behind the one in hand.
+                let before = upcalls.load(Ordering::SeqCst);
+                while upcalls.load(Ordering::SeqCst) == before {
+                    std::hint::spin_loop();
+                }
+                let off = packets.interrupts_off();
+                quiet.store(true, Ordering::SeqCst);
+                (0..500).for_each(|_| std::hint::spin_loop());
+                quiet.store(false, Ordering::SeqCst);
+                drop(off);
+            }
+            over.store(true, Ordering::SeqCst);
+        }
+        // The handle in the upcall would keep the node for ever.
+        gate.pass(&packets);
+        packets.on_packet(|_| {});
+        behind.load(Ordering::SeqCst)
+    });
+    assert_eq!(behind, [0, 0], "upcalls that ran although interrupts were off");
+}
+
+#[test]
 fn fetch_and_add_gives_every_number_once() {
     for plain in [false, true] {
         let job = Job { plain, ..Job::new(4) };

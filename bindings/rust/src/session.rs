@@ -163,7 +163,8 @@ pub struct PacketJob {
 pub fn join_packets() -> Result<PacketJob> {
     let session = Session::open()?;
     let packets = session.packets().clone();
-    let watch = session.begin(Box::new(move || while matches!(packets.poll(), Ok(true)) {}))?;
+    let watch = session
+        .begin(Box::new(move || packets.interrupted(|| matches!(packets.poll(), Ok(true)))))?;
     Ok(PacketJob { _watch: watch, session })
 }
 

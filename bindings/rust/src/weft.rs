@@ -112,8 +112,7 @@ impl Weft {
         let interrupted = Arc::downgrade(&engine);
         let watch = place.begin(Box::new(move || {
             if let Some(engine) = interrupted.upgrade() {
-                // An error comes again to whoever calls next.
-                let _ = engine.progress();
+                engine.interrupted();
             }
         }))?;
         Ok(Weft { job: Arc::new(Job { _watch: watch, barrier, engine, place }) })

@@ -7,7 +7,7 @@ use weft_protocol::{Preset, Recovery};
 
 /// Run a program or a scenario on a simulated machine, in virtual time
 #[derive(Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, arg_required_else_help = true, disable_help_flag = true)]
 pub struct Arguments {
     /// Ranks of the job: 1 to 65,534
     #[arg(short = 'n', long, value_name = "P", default_value = "64", value_parser = ranks)]
@@ -15,7 +15,7 @@ pub struct Arguments {
     /// The protocol: nrx, irx or hrx (who retransmits), and imc or hmc (who forwards multicasts)
     #[arg(long, value_name = "NAME", default_value_t)]
     pub preset: Preset,
-    /// The shape of multicast trees [binary, binomial, chain or flat]
+    /// The shape of multicast trees [binary, binomial, chain, flat or relay]
     #[arg(long, value_name = "SHAPE", default_value_t)]
     pub tree: Shape,
     /// Packets on the way for each ordered pair [default: what the machine has buffers for]
@@ -33,8 +33,8 @@ pub struct Arguments {
     /// Fixes everything that is random
     #[arg(long, value_name = "NUMBER", default_value = "1")]
     pub seed: u64,
-    /// Run with this many seeds, from --seed on
-    #[arg(long, value_name = "COUNT", default_value = "1")]
+    /// Run with this many seeds, from --seed on, until one fails
+    #[arg(long, value_name = "COUNT", default_value = "1", value_parser = positive)]
     pub seeds: u64,
     /// The part of all packets that is lost: 0 to 1
     #[arg(long, value_name = "PART", default_value = "0", allow_negative_numbers = true)]
@@ -46,7 +46,7 @@ pub struct Arguments {
     #[arg(long, value_name = "PART", default_value = "0", allow_negative_numbers = true)]
     pub reorder: f64,
     /// For how long at most
-    #[arg(long, value_name = "TIME", default_value = "200us", value_parser = time)]
+    #[arg(long, value_name = "TIME", default_value = "200us", value_parser = time, requires = "reorder")]
     pub hold_back: Duration,
     /// The part in which bits flip
     #[arg(long, value_name = "PART", default_value = "0", allow_negative_numbers = true)]
@@ -60,18 +60,24 @@ pub struct Arguments {
     /// Stop a rank, such as 5@12ms
     #[arg(long, value_name = "RANK@TIME")]
     pub crash: Vec<String>,
+    /// Charge computation as measured here, not as the program declares it: no two runs are alike
+    #[arg(long)]
+    pub measured: bool,
     /// Stop after this much virtual time
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = limit)]
     pub limit: Option<Duration>,
     /// If the run fails, print the last events of the ranks concerned
     #[arg(long)]
     pub explain: bool,
-    /// One object a line
+    /// One object a line; what programs print goes to standard error
     #[arg(long)]
     pub json: bool,
+    /// Print help; behind a name, that of the program or scenario
+    #[arg(short = 'h', long)]
+    pub help: bool,
     /// A program (asp, sor) or a scenario (storm, ping, stream, broadcast, all-to-all, barrier)
     #[arg(value_name = "PROGRAM|SCENARIO")]
-    pub what: String,
+    pub what: Option<String>,
     /// Its arguments
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
     pub rest: Vec<String>,
@@ -86,7 +92,7 @@ Examples:
   weft sim all-to-all --tree chain --recovery at-once --rounds 64
   weft sim broadcast -n 10000 --machine my-machine.toml
 
-Options come before what is run; what follows it are its own arguments (weft sim storm --help).
+What is run has arguments of its own (weft sim storm --help), which come last.
 The same arguments give the same run on every machine: the trace number printed at the end
 says so. A run that fails prints the command that repeats it.";
 
@@ -100,6 +106,17 @@ pub(super) fn time(text: &str) -> Result<Duration, String> {
         .map_err(|_| format!("'{text}' is no time: write 10ms, 250us or 1s"))
 }
 
+fn limit(text: &str) -> Result<Duration, String> {
+    match time(text)? {
+        Duration::ZERO => Err("in no time nothing can happen".into()),
+        limit => Ok(limit),
+    }
+}
+
+pub(super) fn positive(text: &str) -> Result<u64, String> {
+    text.parse().ok().filter(|count| *count > 0).ok_or_else(|| "it is a number from 1 on".into())
+}
+
 fn recovery(text: &str) -> Result<Recovery, String> {
     match text {
         "off" => Ok(Recovery::Off),
@@ -111,27 +128,27 @@ fn recovery(text: &str) -> Result<Recovery, String> {
 }
 
 impl Arguments {
+    /// The help of `weft sim`.
+    pub fn help() -> clap::builder::StyledStr {
+        let command = clap::Command::new("sim").bin_name("weft sim");
+        Self::augment_args(command).render_help()
+    }
+
     /// The command that runs this again, with `seed` alone.
     pub fn again(&self, seed: u64) -> String {
-        let mut words = vec!["weft".to_owned(), "sim".to_owned()];
-        let mut given = std::env::args().skip(2).peekable();
-        // What is run, and all behind it, are not looked into.
-        let own = std::env::args().skip(2).count() - self.rest.len() - 1;
-        let mut taken = 0;
-        while taken < own {
-            let Some(word) = given.next() else { break };
-            taken += 1;
+        let given: Vec<String> = std::env::args().collect();
+        // What follows are the arguments of what is run.
+        let own = given.len() - self.rest.len();
+        let mut words = vec![given[0].clone(), "sim".into(), "--seed".into(), seed.to_string()];
+        let mut left = given[..own].iter().skip(2);
+        while let Some(word) = left.next() {
             match word.as_str() {
-                "--seed" | "--seeds" => {
-                    given.next();
-                    taken += 1;
-                }
+                "--seed" | "--seeds" => drop(left.next()),
                 _ if word.starts_with("--seed=") || word.starts_with("--seeds=") => {}
-                _ => words.push(word),
+                _ => words.push(word.clone()),
             }
         }
-        words.extend(["--seed".to_owned(), seed.to_string()]);
-        words.extend(given);
+        words.extend_from_slice(&given[own..]);
         words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
     }
 }

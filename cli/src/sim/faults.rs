@@ -55,7 +55,8 @@ fn crash(text: &str) -> Result<(Rank, Duration)> {
 /// One rank, or a first and a last.
 fn span(text: &str) -> Option<std::ops::RangeInclusive<u16>> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
-    Some(first.parse().ok()?..=last.parse().ok()?)
+    let ranks = first.parse().ok()?..=last.parse().ok()?;
+    (!ranks.is_empty()).then_some(ranks)
 }
 
 fn parse_time(text: &str) -> Result<Duration> {

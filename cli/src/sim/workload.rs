@@ -1,9 +1,10 @@
 //! What runs in the simulator: the programs of this repository, and scenarios.
 
-use super::arguments::Arguments;
+use super::arguments::{Arguments, positive};
 use super::report::Run;
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use clap::Parser;
+use clap::error::{ContextKind, ErrorKind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use weft::{Packets, Rank};
@@ -34,8 +35,8 @@ pub enum Pattern {
 #[command(name = "weft sim storm")]
 pub struct StormArguments {
     /// Things that each rank does
-    #[arg(long, value_name = "COUNT", default_value = "200")]
-    deeds: usize,
+    #[arg(long, value_name = "COUNT", default_value = "200", value_parser = positive)]
+    deeds: u64,
     /// The longest packet [default: what a packet of the machine holds]
     #[arg(long, value_name = "BYTES")]
     bytes: Option<u16>,
@@ -49,28 +50,33 @@ pub struct StormArguments {
 
 /// One pattern of communication, measured
 #[derive(Parser, Clone)]
-#[command(name = "weft sim ping|stream|broadcast|all-to-all|barrier")]
+#[command(name = "weft sim PATTERN", after_help = PATTERNS)]
 pub struct PatternArguments {
     /// How often
-    #[arg(long, value_name = "COUNT", default_value = "10")]
+    #[arg(long, value_name = "COUNT", default_value = "10", value_parser = positive)]
     rounds: u64,
     /// User bytes of each packet
     #[arg(long, value_name = "BYTES", default_value = "0")]
     bytes: u16,
 }
 
+const PATTERNS: &str = "\
+Patterns:
+  ping        ranks 0 and 1 send to each other in turn: one way
+  stream      rank 0 sends to rank 1 as fast as it can: from the first to the last packet
+  broadcast   rank 0 broadcasts, all others answer: until the last rank has it
+  all-to-all  all ranks broadcast as fast as they can: until rank 0 has everything
+  barrier     all ranks wait for one another";
+
 impl Workload {
-    /// The program or scenario that was asked for.
-    pub fn named(arguments: &Arguments) -> Result<Self> {
-        let words = || std::iter::once(&arguments.what).chain(&arguments.rest);
-        let pattern = |pattern| {
-            let parsed = PatternArguments::try_parse_from(words());
-            parsed.map(|parsed| Workload::Pattern(pattern, parsed))
-        };
-        let parsed = match arguments.what.as_str() {
-            "asp" => weft_asp::Options::try_parse_from(words()).map(Workload::Asp),
-            "sor" => weft_sor::Options::try_parse_from(words()).map(Workload::Sor),
-            "storm" => StormArguments::try_parse_from(words()).map(Workload::Storm),
+    /// The program or scenario `name`.
+    pub fn named(name: &str, arguments: &Arguments) -> Result<Self> {
+        let pattern =
+            |pattern| parse(name, arguments).map(|parsed| Workload::Pattern(pattern, parsed));
+        let workload = match name {
+            "asp" => parse(name, arguments).map(Workload::Asp),
+            "sor" => parse(name, arguments).map(Workload::Sor),
+            "storm" => parse(name, arguments).map(Workload::Storm),
             "ping" => pattern(Pattern::Ping),
             "stream" => pattern(Pattern::Stream),
             "broadcast" => pattern(Pattern::Broadcast),
@@ -80,19 +86,43 @@ impl Workload {
                 "there is no program or scenario '{unknown}'; there are asp, sor, storm, ping, \
                  stream, broadcast, all-to-all and barrier"
             ),
-        };
-        let workload = parsed?;
+        }?;
         if let Workload::Pattern(Pattern::Ping | Pattern::Stream, _) = workload
             && arguments.ranks < 2
         {
-            bail!("{} needs two ranks: -n 2", arguments.what);
+            bail!("{name} needs two ranks: -n 2");
         }
         Ok(workload)
     }
 
+    /// Whether `simulation` can run it.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn check(&self, simulation: &Simulation) -> Result<()> {
+        let most = simulation.packet_bytes();
+        let bytes = match self {
+            Workload::Storm(storm) if storm.groups_of == Some(0) => {
+                bail!("--groups-of 0: a group has members")
+            }
+            Workload::Storm(storm) => storm.bytes.unwrap_or(0),
+            Workload::Pattern(_, pattern) => pattern.bytes,
+            Workload::Asp(_) | Workload::Sor(_) => 0,
+        };
+        if bytes > most {
+            bail!("--bytes {bytes}: a packet of this machine holds {most}");
+        }
+        Ok(())
+    }
+
+    /// Whether it shows by itself how far it is.
+    pub fn shows_progress(&self) -> bool {
+        matches!(self, Workload::Asp(_) | Workload::Sor(_))
+    }
+
     /// Runs it.
-    pub fn run(&self, simulation: Simulation, seed: u64) -> Result<Run> {
-        Ok(match self {
+    pub fn run(&self, simulation: Simulation, seed: u64) -> Run {
+        match self {
             Workload::Asp(options) => {
                 let options = options.clone();
                 Run::of(simulation.run(move |weft| weft_asp::run(&weft, &options)))
@@ -101,19 +131,32 @@ impl Workload {
                 let options = options.clone();
                 Run::of(simulation.run(move |weft| weft_sor::run(&weft, &options)))
             }
-            Workload::Storm(storm) => run_storm(simulation, storm, seed)?,
-            Workload::Pattern(pattern, arguments) => run_pattern(simulation, *pattern, arguments)?,
-        })
+            Workload::Storm(storm) => run_storm(simulation, storm, seed),
+            Workload::Pattern(pattern, arguments) => run_pattern(simulation, *pattern, arguments),
+        }
     }
 }
 
-fn run_storm(simulation: Simulation, arguments: &StormArguments, seed: u64) -> Result<Run> {
-    let (ranks, packet_bytes) = (simulation.ranks(), simulation.packet_bytes());
-    let bytes = arguments.bytes.unwrap_or(packet_bytes);
-    check_bytes(bytes, packet_bytes)?;
+/// The arguments of what is called `name`.
+fn parse<P: Parser>(name: &str, arguments: &Arguments) -> Result<P> {
+    let help = arguments.help.then_some("--help");
+    let words = [name].into_iter().chain(help).chain(arguments.rest.iter().map(String::as_str));
+    let command = P::command().bin_name(format!("weft sim {name}"));
+    let found = command.try_get_matches_from(words).and_then(|found| P::from_arg_matches(&found));
+    found.map_err(|error| match (error.kind(), error.get(ContextKind::InvalidArg)) {
+        (ErrorKind::UnknownArgument, Some(word)) => anyhow!(
+            "{name} has no argument {word} (weft sim {name} --help); those of weft sim come before \
+             those of {name}"
+        ),
+        _ => error.into(),
+    })
+}
+
+fn run_storm(simulation: Simulation, arguments: &StormArguments, seed: u64) -> Run {
+    let ranks = simulation.ranks();
+    let bytes = arguments.bytes.unwrap_or(simulation.packet_bytes());
     let groups = match arguments.groups_of {
         None => vec![],
-        Some(0) => bail!("--groups-of 0: a group has members"),
         Some(size) => {
             let all: Vec<Rank> = (0..ranks).map(Rank).collect();
             all.chunks(size.into()).map(<[Rank]>::to_vec).collect()
@@ -121,7 +164,7 @@ fn run_storm(simulation: Simulation, arguments: &StormArguments, seed: u64) -> R
     };
     let storm = Storm {
         ranks,
-        deeds: arguments.deeds,
+        deeds: arguments.deeds as usize,
         most_bytes: bytes.into(),
         groups,
         mix: Mix::default(),
@@ -132,15 +175,10 @@ fn run_storm(simulation: Simulation, arguments: &StormArguments, seed: u64) -> R
     let judge = Arc::new(plan.judge());
     let judged = Arc::clone(&judge);
     let report = simulation.run_packets(move |packets| plan.run(&packets, &judged));
-    Ok(Run::judged(report, judge.verdict()))
+    Run::judged(report, judge.verdict())
 }
 
-fn run_pattern(
-    simulation: Simulation,
-    pattern: Pattern,
-    arguments: &PatternArguments,
-) -> Result<Run> {
-    check_bytes(arguments.bytes, simulation.packet_bytes())?;
+fn run_pattern(simulation: Simulation, pattern: Pattern, arguments: &PatternArguments) -> Run {
     let (rounds, bytes) = (arguments.rounds, usize::from(arguments.bytes));
     let times = Times::new();
     let noted = Arc::clone(&times);
@@ -165,14 +203,7 @@ fn run_pattern(
             })
         }
     };
-    Ok(Run::measured(report, pattern.what(), &times))
-}
-
-fn check_bytes(bytes: u16, most: u16) -> Result<()> {
-    if bytes > most {
-        bail!("--bytes {bytes}: a packet of this machine holds {most}");
-    }
-    Ok(())
+    Run::measured(report, pattern.what(), &times)
 }
 
 impl Pattern {

@@ -142,7 +142,7 @@ impl fmt::Display for Injected {
             (delayed, "held back"),
             (corrupted, "corrupted"),
             (cut, "cut off"),
-            (crashes, "ranks crashed"),
+            (crashes, "crashed"),
         ];
         let some = kinds.into_iter().filter(|(count, _)| **count > 0);
         for (i, (count, what)) in some.enumerate() {

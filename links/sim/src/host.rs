@@ -5,13 +5,17 @@ use crate::machine::{Host, per_byte};
 use crate::state::{Event, Life, Shared, State, Waiting};
 use crate::trace::What;
 use std::sync::{Arc, MutexGuard};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use weft_link::bell::{Bells, Cause, Loss, Ticket, Waiter};
 use weft_link::clock::{Clock, Nanoseconds, Work};
 use weft_wire::Rank;
 
 /// What a rank's program is unwound with when it has to stop.
 pub(crate) struct Stopped;
+
+/// A program that runs for so long in real time computes; for less it may be looking for packets in
+/// vain, which is not getting on.
+const COMPUTES: Duration = Duration::from_millis(1);
 
 /// What an interrupt of a rank does; absent while it does it.
 pub(crate) type Interrupt = Box<dyn FnMut() + Send>;
@@ -22,6 +26,8 @@ pub struct Processor {
     pub(crate) shared: Arc<Shared>,
     pub(crate) rank: Rank,
     pub(crate) interrupt: Arc<std::sync::Mutex<Option<Interrupt>>>,
+    /// Whether computation is charged as measured.
+    pub(crate) measured: bool,
 }
 
 /// Keeps what an interrupt does, until it is dropped.
@@ -106,6 +112,20 @@ impl Processor {
         }
     }
 
+    fn sleep(&self, waiter: Waiter, ticket: Ticket, limit: Duration) {
+        let mut state = self.shared.lock();
+        let parts = state.rank(self.rank);
+        if waiter != Waiter::Host || parts.rings != ticket.0 || !self.can_wait() {
+            return;
+        }
+        parts.waiting = Waiting::Bell;
+        let (epoch, now) = (parts.epoch, parts.local);
+        if let Some(end) = u64::try_from(limit.as_nanos()).ok().and_then(|ns| now.checked_add(ns)) {
+            state.schedule(end, Event::TimeUp(self.rank, epoch));
+        }
+        self.suspend(state);
+    }
+
     fn take_interrupt(&self) {
         let mut state = self.shared.lock();
         let cost = self.slowed(&state, state.machine.host.interrupt_ns as f64);
@@ -118,7 +138,9 @@ impl Processor {
         drop(state);
         let taken = self.lock_interrupt().take();
         if let Some(mut interrupt) = taken {
+            self.start_watch();
             interrupt();
+            self.charge_run_time(Work::Poll);
             self.lock_interrupt().get_or_insert(interrupt);
         }
         self.shared.lock().rank(self.rank).in_interrupt = false;
@@ -157,12 +179,44 @@ fn cost(host: &Host, work: Work) -> f64 {
     }
 }
 
-impl Clock for Processor {
-    fn now(&self) -> Nanoseconds {
-        self.shared.lock().time_of(self.rank)
+/// The program's own time, where it is charged as measured: what passes between the end of one call
+/// into the simulator and the beginning of the next. That includes what Weft does in between, which is
+/// little beside computations that are worth measuring.
+impl Processor {
+    /// The program runs from here on.
+    pub(crate) fn start_watch(&self) {
+        if !self.measured || !coroutine::is_inside() {
+            return;
+        }
+        let mut state = self.shared.lock();
+        if state.at_ni.is_none() {
+            state.rank(self.rank).running_since = Some(Instant::now());
+        }
     }
 
-    fn charge(&self, work: Work) {
+    /// It has run until here. Interrupts are taken meanwhile only if it declares `work` itself:
+    /// elsewhere it may be in the middle of what an interrupt would have to wait for.
+    fn charge_run_time(&self, work: Work) {
+        if !self.measured {
+            return;
+        }
+        let mut state = self.shared.lock();
+        let Some(since) = state.rank(self.rank).running_since.take() else { return };
+        let ran = since.elapsed();
+        let times = state.machine.host.measured_times;
+        let cost = self.slowed(&state, ran.as_nanos() as f64 * times);
+        if ran >= COMPUTES {
+            state.progress_at = state.progress_at.max(state.time_of(self.rank) + cost);
+        }
+        if matches!(work, Work::Operations(_)) && self.can_wait() {
+            drop(state);
+            self.compute(cost);
+        } else {
+            state.rank(self.rank).local += cost;
+        }
+    }
+
+    fn charge_declared(&self, work: Work) {
         let mut state = self.shared.lock();
         if self.has_to_stop(&state) {
             drop(state);
@@ -197,19 +251,28 @@ impl Clock for Processor {
     }
 }
 
+impl Clock for Processor {
+    fn now(&self) -> Nanoseconds {
+        self.charge_run_time(Work::Poll);
+        let now = self.shared.lock().time_of(self.rank);
+        self.start_watch();
+        now
+    }
+
+    fn charge(&self, work: Work) {
+        self.charge_run_time(work);
+        if !self.measured || !matches!(work, Work::Operations(_)) {
+            self.charge_declared(work);
+        }
+        self.start_watch();
+    }
+}
+
 impl Bells for Processor {
     fn wait(&self, waiter: Waiter, ticket: Ticket, limit: Duration) {
-        let mut state = self.shared.lock();
-        let parts = state.rank(self.rank);
-        if waiter != Waiter::Host || parts.rings != ticket.0 || !self.can_wait() {
-            return;
-        }
-        parts.waiting = Waiting::Bell;
-        let (epoch, now) = (parts.epoch, parts.local);
-        if let Some(end) = u64::try_from(limit.as_nanos()).ok().and_then(|ns| now.checked_add(ns)) {
-            state.schedule(end, Event::TimeUp(self.rank, epoch));
-        }
-        self.suspend(state);
+        self.charge_run_time(Work::Poll);
+        self.sleep(waiter, ticket, limit);
+        self.start_watch();
     }
 
     fn ticket(&self, _: Waiter) -> Ticket {

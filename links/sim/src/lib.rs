@@ -45,4 +45,4 @@ pub use host::{Interruptible, Processor};
 pub use link::Sim;
 pub use machine::{Machine, MachineError, Scheme};
 pub use network::{Ended, Network, RankEnd, Setup, Stuck};
-pub use trace::{Happened, Observer, What};
+pub use trace::{Happened, Observer, What, in_words};

@@ -295,6 +295,6 @@ impl Link for Sim {
     }
 }
 
-pub(crate) fn processor(shared: &Arc<Shared>, rank: Rank) -> Processor {
-    Processor { shared: Arc::clone(shared), rank, interrupt: Arc::default() }
+pub(crate) fn processor(shared: &Arc<Shared>, rank: Rank, measured: bool) -> Processor {
+    Processor { shared: Arc::clone(shared), rank, interrupt: Arc::default(), measured }
 }

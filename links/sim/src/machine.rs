@@ -76,6 +76,10 @@ costs! {
         interrupt_ns: Nanoseconds,
         /// One operation of a program's declared work.
         operation_ns: f64,
+        /// How many times as long as the machine that simulates it this one takes to compute, where
+        /// computation is charged as measured.
+        #[serde(default = "as_long")]
+        measured_times: f64,
     }
 }
 
@@ -182,7 +186,9 @@ pub enum MachineError {
         why: &'static str,
     },
     /// No machine of that name.
-    #[error("there is no machine '{name}'; there are {known}")]
+    #[error(
+        "there is no machine '{name}'; there are {known}, and any file that describes one: FILE.toml"
+    )]
     Unknown {
         /// What was asked for.
         name: String,
@@ -230,7 +236,7 @@ impl Machine {
     /// [`MachineError`], which names the field.
     pub fn parse(text: &str) -> Result<Self, MachineError> {
         let machine: Machine =
-            toml::from_str(text).map_err(|error| MachineError::Syntax(error.to_string()))?;
+            toml::from_str(text).map_err(|error| MachineError::Syntax(syntax(text, &error)))?;
         for scheme in [Scheme::Nrx, Scheme::Irx, Scheme::Hrx] {
             machine.for_scheme(scheme).check()?;
         }
@@ -288,6 +294,8 @@ impl Machine {
             ("timers.acknowledge_after_ns", timers.acknowledge_after_ns as f64),
         ];
         let why = "it must be between 0 and a thousand seconds";
+        let factor = [("host.measured_times", host.measured_times)];
+        check(&factor, |value| (0.0..=1e6).contains(&value), "it must be between 0 and a million")?;
         check(&times, |value| (0.0..=LONGEST_NS).contains(&value), why)?;
         // A look that costs nothing would let a rank look for ever at one point in time.
         let never_zero = [
@@ -311,6 +319,18 @@ fn check(
         None => Ok(()),
         Some(&(field, value)) => Err(MachineError::Value { field, value, why }),
     }
+}
+
+/// What is wrong, and in which line, in one line.
+fn syntax(text: &str, error: &toml::de::Error) -> String {
+    let line = |start: usize| text.bytes().take(start).filter(|byte| *byte == b'\n').count() + 1;
+    let place = error.span().map(|span| format!("line {}: ", line(span.start)));
+    let said: Vec<_> = error.message().lines().map(str::trim).collect();
+    format!("{}{}", place.unwrap_or_default(), said.join(" "))
+}
+
+fn as_long() -> f64 {
+    1.0
 }
 
 /// `bytes` at so much each, to the nearest nanosecond.

@@ -6,7 +6,7 @@ use crate::host::{Processor, Stopped};
 use crate::link::{Sim, processor};
 use crate::machine::Machine;
 use crate::state::{Event, Life, Next, Shared, State, Waiting};
-use crate::trace::{Happened, Observer, Trace, What};
+use crate::trace::{Happened, Observer, Trace, What, in_words};
 use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,6 +27,8 @@ pub struct Setup {
     pub faults: Faults,
     /// Decides which frames meet which faults.
     pub seed: u64,
+    /// Charges the real time that programs run, in place of the work that they declare.
+    pub measured: bool,
     /// Ends the run at this virtual time.
     pub limit: Duration,
     /// Ends it if no program gets on for so long: sends, takes a packet, or computes.
@@ -47,6 +49,7 @@ impl Setup {
             ranks,
             faults: Faults::default(),
             seed: 0,
+            measured: false,
             limit: Duration::MAX,
             stuck_after: Duration::from_secs(10),
             keep_events: 0,
@@ -90,8 +93,7 @@ impl fmt::Display for Ended {
             Ended::Stuck(ranks) => {
                 write!(f, "nothing happens any more, and {} ranks wait", ranks.len())?;
                 for Stuck { rank, since, what } in ranks.iter().take(4) {
-                    let since = since.as_nanos() as f64 / 1000.0;
-                    write!(f, "; rank {rank} {what} since {since:.1} us")?;
+                    write!(f, "; rank {rank} {what} since {}", in_words(*since))?;
                 }
                 Ok(())
             }
@@ -145,7 +147,7 @@ impl Network {
         let shared = Arc::new(Shared::new(state));
         let node = |rank| {
             Ok(Node {
-                processor: processor(&shared, Rank(rank)),
+                processor: processor(&shared, Rank(rank), setup.measured),
                 ni: None,
                 stack: Some(Stack::new(setup.stack_bytes)?),
                 strand: None,
@@ -175,7 +177,9 @@ impl Network {
         let shared = Arc::clone(&self.shared);
         let node = &mut self.nodes[rank.index()];
         let Some(stack) = node.stack.take() else { panic!("{rank:?} has a program already") };
+        let processor = node.processor.clone();
         node.strand = Some(Strand::new(stack, move || {
+            processor.start_watch();
             if !program() {
                 shared.lock().lose(Loss { rank, cause: Cause::Exited(1) });
                 // The scheduler sees it when the strand has ended.

@@ -7,6 +7,7 @@ use crate::trace::{Trace, What};
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 use weft_link::bell::Loss;
 use weft_link::clock::Nanoseconds;
 use weft_link::ni::NiEvent;
@@ -114,6 +115,8 @@ pub(crate) struct Parts {
     pub life: Life,
     /// Whether its program has said that it ended badly.
     pub failed: bool,
+    /// Since when its program has run, in real time, where that is charged.
+    pub running_since: Option<Instant>,
     /// What its host work costs, relative to the machine.
     pub slowness: f64,
     pub rings: u32,
@@ -150,6 +153,7 @@ impl Parts {
             epoch: 0,
             life: Life::None,
             failed: false,
+            running_since: None,
             slowness: 1.0,
             rings: 0,
             armed: false,

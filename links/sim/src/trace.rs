@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::time::Duration;
 use weft_link::clock::Nanoseconds;
 use weft_wire::{Header, Rank, Tag};
 
@@ -160,6 +161,16 @@ impl fmt::Display for Happened {
             Some(owner) => write!(f, ", on the recovery channel of rank {owner}"),
             None => Ok(()),
         }
+    }
+}
+
+/// A virtual time in the unit that fits it: `12.3 us`, `12.345 ms`, `12.345 s`.
+pub fn in_words(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    match time.as_nanos() {
+        0..1_000_000 => format!("{:.1} us", seconds * 1e6),
+        1_000_000..1_000_000_000 => format!("{:.3} ms", seconds * 1e3),
+        _ => format!("{seconds:.3} s"),
     }
 }
 

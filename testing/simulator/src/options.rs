@@ -14,6 +14,10 @@ pub struct Options {
     pub faults: Faults,
     /// Fixes everything that is random.
     pub seed: u64,
+    /// Charges computation as measured: the real time that a rank's program runs between its calls into
+    /// Weft, times the machine's [`measured_times`](weft_link_sim::machine::Host), and nothing for the
+    /// work that it declares. Such a run cannot be repeated.
+    pub measured: bool,
     /// Ends the run at this virtual time.
     pub limit: Duration,
     /// Ends it if nobody gets on for so long.
@@ -54,7 +58,10 @@ pub enum OptionsError {
     #[error(transparent)]
     Machine(#[from] MachineError),
     /// No memory for stacks.
-    #[error("no memory for the stacks of {ranks} ranks: {error}")]
+    #[error(
+        "no memory for the stacks of {ranks} ranks: {error} (each is two of the mappings that \
+         vm.max_map_count allows a process)"
+    )]
     Memory {
         /// Ranks in the job.
         ranks: u16,
@@ -85,6 +92,7 @@ impl Options {
             settings,
             faults: Faults::default(),
             seed: 1,
+            measured: false,
             limit: Duration::MAX,
             stuck_after: Duration::from_secs(10),
             interrupt_delay: Some(Duration::from_nanos(timers.interrupt_delay_ns)),

@@ -13,6 +13,8 @@ pub enum Outcome<T> {
     Returned(T),
     /// Its program, or joining or leaving the job, failed and said this.
     Failed(String),
+    /// The same, once the job had lost another rank: what it said follows from that.
+    Victim(String),
     /// Its program panicked and said this.
     Panicked(String),
     /// It was crashed on purpose.
@@ -42,6 +44,9 @@ pub struct Report<T> {
     pub virtual_time: Duration,
     /// What each rank's node counted.
     pub statistics: Vec<Statistics>,
+    /// Whether computation was charged as measured ([`crate::Options::measured`]): then all times, and
+    /// the trace, are those of this run alone.
+    pub measured: bool,
     /// Stands for everything that happened.
     pub trace_hash: u64,
     /// How many events that was.
@@ -69,7 +74,9 @@ impl<T> Report<T> {
         let ended = format!("{:?}", self.ended);
         let value = |(rank, outcome)| match outcome {
             Outcome::Returned(value) => Ok(value),
-            Outcome::Failed(what) => Err(format!("rank {rank} failed: {what}")),
+            Outcome::Failed(what) | Outcome::Victim(what) => {
+                Err(format!("rank {rank} failed: {what}"))
+            }
             Outcome::Panicked(what) => Err(format!("rank {rank} panicked: {what}")),
             Outcome::Crashed => Err(format!("rank {rank} was crashed")),
             Outcome::Unfinished => Err(format!("rank {rank} did not end: {ended}")),

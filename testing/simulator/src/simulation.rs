@@ -17,6 +17,7 @@ pub struct Simulation {
     nodes: Vec<Arc<Node<Sim>>>,
     processors: Vec<Processor>,
     resident_before: u64,
+    measured: bool,
 }
 
 impl Simulation {
@@ -31,6 +32,7 @@ impl Simulation {
         let machine = options.machine_for_preset();
         let mut network = Network::new(Setup {
             seed: options.seed,
+            measured: options.measured,
             limit: options.limit,
             stuck_after: options.stuck_after,
             keep_events: options.keep_events,
@@ -51,7 +53,8 @@ impl Simulation {
             network.attach(rank, Arc::clone(&node) as Arc<_>);
             nodes.push(node);
         }
-        Ok(Simulation { network, nodes, processors, resident_before })
+        let measured = options.measured;
+        Ok(Simulation { network, nodes, processors, resident_before, measured })
     }
 
     /// Ranks of the job.
@@ -104,7 +107,8 @@ impl Simulation {
     ) -> Report<T> {
         self.run_ranks(move |packets, processor| {
             let polled = packets.clone();
-            let _guard = processor.on_interrupt(move || while matches!(polled.poll(), Ok(true)) {});
+            let _guard = processor
+                .on_interrupt(move || polled.interrupted(|| matches!(polled.poll(), Ok(true))));
             program(packets).map_err(|error| error.to_string())
         })
     }
@@ -124,7 +128,11 @@ impl Simulation {
             let (program, returned) = (Rc::clone(&program), Rc::clone(&returned));
             let (staying, bells) = (Rc::clone(&staying), Rc::clone(&bells));
             self.network.spawn(rank, move || {
-                let outcome = program(packets.clone(), processor);
+                let outcome = program(packets.clone(), processor).map_err(|what| {
+                    // As for ranks that are processes: that another was lost says more than this.
+                    let lost = packets.loss().is_some_and(|loss| loss.rank != rank);
+                    if lost { Outcome::Victim(what) } else { Outcome::Failed(what) }
+                });
                 let well = outcome.is_ok();
                 returned.borrow_mut().insert(rank, outcome);
                 if well {
@@ -142,7 +150,7 @@ impl Simulation {
             (RankEnd::Panicked(what), _) => Outcome::Panicked(what.clone()),
             (RankEnd::Crashed, _) => Outcome::Crashed,
             (_, Some(Ok(value))) => Outcome::Returned(value),
-            (_, Some(Err(what))) => Outcome::Failed(what),
+            (_, Some(Err(failed))) => failed,
             (_, None) => Outcome::Unfinished,
         };
         Report {
@@ -150,6 +158,7 @@ impl Simulation {
             outcomes: ranks().map(outcome).collect(),
             virtual_time: self.network.now(),
             statistics: self.nodes.iter().map(|node| node.statistics()).collect(),
+            measured: self.measured,
             trace_hash,
             events,
             injected: self.network.injected(),
@@ -174,7 +183,7 @@ fn stay(packets: &Packets, staying: &Cell<usize>, bells: &[Processor]) {
 }
 
 /// What programs returned, until the report takes it.
-type Returned<T> = Rc<RefCell<BTreeMap<Rank, Result<T, String>>>>;
+type Returned<T> = Rc<RefCell<BTreeMap<Rank, Result<T, Outcome<T>>>>>;
 
 /// The place of a simulated rank: nobody to tell, and interrupts from the virtual processor.
 struct Simulated {

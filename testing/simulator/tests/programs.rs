@@ -4,7 +4,7 @@
 
 use clap::Parser;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use weft::{Rank, Weft};
 use weft_simulator::{
     Ended, Faults, Happened, Observer, Options, Outcome, Preset, Report, Simulation, What,
@@ -76,7 +76,7 @@ fn errors_and_panics_are_outcomes_and_the_others_are_told() {
     assert_eq!(report.ended, Ended::Finished);
     assert_eq!(report.outcomes[2], Outcome::Panicked("rank 2 has had enough".into()));
     for rank in [0, 1, 3] {
-        let Outcome::Failed(what) = &report.outcomes[rank] else { panic!("{:?}", report.outcomes) };
+        let Outcome::Victim(what) = &report.outcomes[rank] else { panic!("{:?}", report.outcomes) };
         assert!(what.contains("rank 2 exited with status 101"), "{what}");
     }
 }
@@ -99,7 +99,7 @@ fn a_crash_is_known_to_the_survivors_after_a_tenth_of_a_second() {
     assert_eq!(report.outcomes[1], Outcome::Crashed);
     assert_eq!(report.injected.crashes, 1);
     for rank in [0, 2, 3] {
-        let Outcome::Failed(what) = &report.outcomes[rank] else { panic!("{:?}", report.outcomes) };
+        let Outcome::Victim(what) = &report.outcomes[rank] else { panic!("{:?}", report.outcomes) };
         assert!(what.starts_with("rank 1 was killed") && what.ends_with("at 103 ms"), "{what}");
     }
 }
@@ -231,4 +231,52 @@ fn what_cannot_be_simulated_is_refused_with_one_line() {
     assert_eq!(stack, "a stack cannot be 1000: no program fits on less than 16 KiB");
     let ranks = refused(|options| options.settings.ranks = 0);
     assert_eq!(ranks, "ranks cannot be 0: a job has 1 to 65,534");
+}
+
+/// Spins for `time` of the machine that runs this test.
+fn spin(time: Duration) {
+    let start = Instant::now();
+    while start.elapsed() < time {
+        std::hint::spin_loop();
+    }
+}
+
+fn measured(ranks: u16, times: f64) -> Options {
+    let mut options = options(ranks, Preset::NrxImc);
+    options.machine.host.measured_times = times;
+    options.measured = true;
+    options
+}
+
+#[test]
+fn measured_computation_takes_the_time_that_it_took() {
+    let spent = |times| {
+        let report = Simulation::new(measured(1, times)).unwrap().run_joined(|weft| {
+            let start = weft.now();
+            spin(Duration::from_millis(2));
+            weft.work(1_000_000);
+            Ok(weft.now() - start)
+        });
+        assert!(report.measured);
+        report.into_values().unwrap()[0]
+    };
+    assert!(spent(1.0) >= Duration::from_millis(2));
+    assert!(spent(50.0) >= Duration::from_millis(100));
+    assert_eq!(spent(0.0), Duration::ZERO, "declared work is not charged as well");
+}
+
+#[test]
+fn measured_computation_is_interrupted_where_it_is_declared() {
+    let report = Simulation::new(measured(2, 1000.0)).unwrap().run_packets(|packets| {
+        packets.on_packet(|_| {});
+        if packets.rank() == 1 {
+            packets.packet()?.unicast(Rank(0))?;
+            packets.flush()?;
+        } else {
+            spin(Duration::from_millis(1));
+            packets.work(1);
+        }
+        weft::Result::Ok(packets.statistics().interrupts)
+    });
+    assert!(report.into_values().unwrap()[0] > 0);
 }

@@ -74,7 +74,7 @@ impl Job {
     pub fn packets<T: Send>(self, program: impl Fn(Packets) -> T + Sync) -> Vec<T> {
         let interrupt = |packets: Packets| {
             let polled = packets.clone();
-            let poll = move || while matches!(polled.poll(), Ok(true)) {};
+            let poll = move || polled.interrupted(|| matches!(polled.poll(), Ok(true)));
             (packets, Box::new(poll) as Box<dyn FnMut() + Send>)
         };
         self.run(interrupt, program)

@@ -14,7 +14,8 @@ fn all_known_machines_are_good() {
         assert!(Machine::named(name).is_ok(), "{name}");
     }
     let error = Machine::named("cray").unwrap_err().to_string();
-    assert_eq!(error, "there is no machine 'cray'; there are myrinet, host");
+    let known = "there are myrinet, host, and any file that describes one: FILE.toml";
+    assert_eq!(error, format!("there is no machine 'cray'; {known}"));
 }
 
 #[test]
@@ -70,4 +71,19 @@ fn windows_are_shares_of_the_receive_buffers() {
     let machine = Machine::myrinet().unwrap();
     let windows = [2, 64, 512, 10_000].map(|ranks| machine.window_packets(ranks));
     assert_eq!(windows, [256, 8, 1, 1]);
+}
+
+#[test]
+fn what_does_not_parse_is_named_with_its_line() {
+    let error = changed("send_ns = 2000", "send_ns = true").unwrap_err().to_string();
+    assert!(error.contains("line 20: invalid type: boolean `true`"), "{error}");
+    assert_eq!(error.lines().count(), 1);
+}
+
+#[test]
+fn computation_as_measured_takes_as_long_as_it_does_unless_the_file_says_otherwise() {
+    assert_eq!(Machine::myrinet().unwrap().host.measured_times, 1.0);
+    let slower = changed("[ni]", "measured_times = 12.5\n[ni]").unwrap();
+    assert_eq!(slower.host.measured_times, 12.5);
+    assert!(changed("[ni]", "measured_times = -1\n[ni]").is_err());
 }

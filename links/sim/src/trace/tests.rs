@@ -1,6 +1,7 @@
 //! Events in words.
 
-use super::{Happened, Trace, What};
+use super::{Happened, Trace, What, in_words};
+use std::time::Duration;
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
 
 #[test]
@@ -39,4 +40,14 @@ fn the_last_events_are_kept_and_all_are_hashed() {
     assert_eq!(first.hash(), trace(&[1, 2, 3]).hash());
     assert_ne!(first.hash().0, trace(&[0, 2, 3]).hash().0, "what is not kept counts too");
     assert_ne!(first.hash().0, trace(&[1, 3, 2]).hash().0);
+}
+
+#[test]
+fn times_are_told_in_the_unit_that_fits_them() {
+    let told = [0, 1_250, 999_949, 1_000_000, 999_999_400, 1_000_000_000, 3_600_000_000_000]
+        .map(|ns| in_words(Duration::from_nanos(ns)));
+    assert_eq!(
+        told,
+        ["0.0 us", "1.2 us", "999.9 us", "1.000 ms", "999.999 ms", "1.000 s", "3600.000 s"]
+    );
 }
