@@ -8,15 +8,14 @@ FUZZ_SECONDS := 60
 FUZZ_TARGETS := $(patsubst testing/fuzz/corpus/%,%,$(sort $(wildcard testing/fuzz/corpus/*)))
 FUZZ_FOLDERS := --fuzz-dir testing/fuzz/cargo-fuzz --target-dir target/fuzz
 
-.PHONY: help setup build demo test bench soak fuzz fuzz-keep clean
-.PHONY: help setup build demo test bench paper soak clean
+.PHONY: help setup build demo test bench paper soak fuzz fuzz-keep clean
 
 help:
 	@echo 'make demo    set up what is missing, build, and run the main example on 4 ranks'
 	@echo 'make test    set up what is missing, and run every test'
 	@echo 'make bench   measure this machine: each figure beside its floor (leave it alone meanwhile)'
 	@echo 'make paper   measure the tables and figures of the papers again, in the simulator; writes docs/paper'
-	@echo 'make soak    the long tests: ranks killed 200 times, all states of larger worlds, races run a hundred times'
+	@echo 'make soak    the long tests: 50 million packets on bad simulated networks, ranks killed 200 times, all states of larger worlds, races run a hundred times'
 	@echo 'make fuzz    everything that reads foreign bytes, fed with what libFuzzer makes up (nightly compiler)'
 	@echo 'make setup   only set up what is missing'
 
@@ -53,8 +52,9 @@ paper: setup
 	@$(CARGO) run --locked --release --quiet --package weft-paper
 
 soak: setup
+	@$(CARGO) run --locked --release --quiet --package weft-soak
 	WEFT_LOSS_RUNS=200 $(CARGO) test --locked --release --package weft-cli --test loss -- --nocapture
-	$(CARGO) test --locked --release --package weft-world -- --ignored
+	$(CARGO) test --locked --release --package weft-world --features soak
 	@for run in $$(seq 100); do \
 	    $(CARGO) test --locked --release --quiet --package weft-packet --package weft-messaging \
 	        --package weft-link-conformance --package weft-node >target/soak.log 2>&1 || { cat target/soak.log; exit 1; }; \

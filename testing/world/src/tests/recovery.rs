@@ -98,7 +98,7 @@ fn every_way_out_of_the_deadlock_of_a_2() {
 }
 
 #[test]
-#[ignore = "two million states a world; make soak explores them"]
+#[cfg(feature = "soak")] // two million states a world
 fn broadcasts_of_four_on_every_shape() {
     for shape in Shape::ALL {
         let options = options(4, 1, Preset::NrxImc, shape);
@@ -107,7 +107,7 @@ fn broadcasts_of_four_on_every_shape() {
 }
 
 #[test]
-#[ignore = "half a million states; make soak explores them"]
+#[cfg(feature = "soak")] // half a million states
 fn the_overlapping_groups_of_a_2() {
     assert_recovers(world_of_a_2(), &MULTICASTS_OF_A_2, Runs::Prompt, 500_000);
 }
