@@ -184,7 +184,7 @@ impl Bench {
         if self.host.deferred.len() == DEFERRED {
             self.host_receives();
         }
-        if self.is_full() && matches!(body, Body::Buffer(_)) {
+        if self.over || self.is_full() && matches!(body, Body::Buffer(_)) {
             return;
         }
         match self.settings.preset.reliability() {

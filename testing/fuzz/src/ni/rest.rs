@@ -34,7 +34,7 @@ impl Bench {
     }
 
     fn host_finishes(&mut self) {
-        while !self.host.deferred.is_empty() {
+        while !self.over && !self.host.deferred.is_empty() {
             self.host_receives();
         }
         while !self.host.delivered.is_empty() {
