@@ -8,8 +8,7 @@ FUZZ_SECONDS := 60
 FUZZ_TARGETS := $(patsubst testing/fuzz/corpus/%,%,$(sort $(wildcard testing/fuzz/corpus/*)))
 FUZZ_FOLDERS := --fuzz-dir testing/fuzz/cargo-fuzz --target-dir target/fuzz
 
-.PHONY: help setup build demo test bench soak fuzz fuzz-keep clean
-.PHONY: help setup build demo test bench paper soak clean
+.PHONY: help setup build demo test bench paper soak fuzz fuzz-keep clean
 
 help:
 	@echo 'make demo    set up what is missing, build, and run the main example on 4 ranks'
@@ -18,7 +17,11 @@ help:
 	@echo 'make paper   measure the tables and figures of the papers again, in the simulator; writes docs/paper'
 	@echo 'make soak    the long tests: ranks killed 200 times, all states of larger worlds, races run a hundred times'
 	@echo 'make fuzz    everything that reads foreign bytes, fed with what libFuzzer makes up (nightly compiler)'
+	@echo 'make fuzz-keep   add to the corpus what reached new code'
 	@echo 'make setup   only set up what is missing'
+	@echo 'make clean   remove what was built'
+	@echo
+	@echo 'then: $(RELEASE)/weft run --help, $(RELEASE)/weft sim --help'
 
 setup:
 	@./setup
