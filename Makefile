@@ -17,7 +17,11 @@ help:
 	@echo 'make paper   measure the tables and figures of the papers again, in the simulator; writes docs/paper'
 	@echo 'make soak    the long tests: 50 million packets on bad simulated networks, ranks killed 200 times, all states of larger worlds, races run a hundred times'
 	@echo 'make fuzz    everything that reads foreign bytes, fed with what libFuzzer makes up (nightly compiler)'
+	@echo 'make fuzz-keep   add to the corpus what reached new code'
 	@echo 'make setup   only set up what is missing'
+	@echo 'make clean   remove what was built'
+	@echo
+	@echo 'then: $(RELEASE)/weft run --help, $(RELEASE)/weft sim --help'
 
 setup:
 	@./setup
