@@ -14,7 +14,7 @@ use crate::node::Node;
 use crate::{Error, Result};
 use std::collections::VecDeque;
 use weft_link::bell::Waiter;
-use weft_link::clock::{Clock, Nanoseconds};
+use weft_link::clock::{Clock, Nanoseconds, Work};
 use weft_link::ni::{NiEvent, NiHalf};
 use weft_link::{Buffer, Link, Payload};
 use weft_protocol::watchdog::{HostStatus, Verdict, Watchdog};
@@ -36,6 +36,8 @@ pub(crate) struct Apart {
     pub deferred: VecDeque<Deferred<Buffer>>,
     /// How many of these the host has handled and not accounted for.
     pub handled: u32,
+    /// Whether it has accounted for the next one.
+    pub accounted: bool,
     /// Sizes of the packets that the host has passed on and not accounted for.
     pub reinjected_bytes: Vec<u16>,
     /// Packets that the host has been shown so far.
@@ -111,8 +113,11 @@ impl Apart {
 
     pub fn request<L: Link>(&mut self, request: Request, link: &mut L) {
         self.transmissions += usize::from(matches!(request, Request::Transmit { .. }));
+        // What the host's own protocol sends to the other's, nobody has launched.
+        let is_own = |header: &Header| !header.tag.is_data();
+        let launched = matches!(&request, Request::Transmit { header, .. } if is_own(header));
         self.requests.push_back(request);
-        link.requested();
+        link.requested(launched.then_some(Work::Launch { bytes: 0 }));
     }
 
     /// Frees a buffer, after whatever the NI still has to transmit for the host.
@@ -254,7 +259,7 @@ impl<L: Link> Inner<L> {
             return Err(failure.clone());
         }
         let Some(deferred) = self.apart.deferred.pop_front() else { return Ok(false) };
-        self.apart.handled += 1;
+        self.apart.handled += u32::from(!std::mem::take(&mut self.apart.accounted));
         let (ni, mut out) = self.split(Side::Host);
         ni.host_received(deferred, &mut out)?;
         Ok(true)

@@ -13,7 +13,7 @@ use weft_link::clock::{Clock, Nanoseconds, Work};
 use weft_link::{Buffer, Capabilities, Link, SharedWords};
 use weft_protocol::invariants::{UpcallConditions, i6_upcalls_only_when_allowed};
 use weft_protocol::{Counters, Delivery, Ni, Settings, VARIABLES};
-use weft_wire::{GroupId, Rank};
+use weft_wire::{GroupId, Rank, Tag};
 
 /// Fetch-and-add variables of each rank that programs may use; the rest are the systems'.
 pub const USER_VARIABLES: u16 = VARIABLES / 2;
@@ -214,19 +214,26 @@ impl<L: Link> Node<L> {
         mut upcall: Upcall,
     ) -> Entered<'a, Inner<L>> {
         inner.in_upcall = true;
-        if delivery.wants_reinjection() {
-            if L::SEPARATE_NI {
-                drop(inner);
+        let reinjects = delivery.wants_reinjection();
+        if L::SEPARATE_NI {
+            // The host processes the packet, and then hands it back to the NI (thesis 8.3.1).
+            drop(inner);
+            self.clock.charge(Work::Process { bytes: delivery.size });
+            if reinjects {
                 self.clock.charge(Work::Reinject { bytes: delivery.size });
-                inner = self.enter_with_time();
             }
+            inner = self.enter_with_time();
+        }
+        if reinjects {
             inner.reinject(&mut delivery);
         }
         let bytes = inner.link.bytes(delivery.buffer);
         drop(inner);
-        self.clock.charge(Work::Process { bytes: delivery.size });
         let mut arrival = Some(Arrival { delivery, bytes });
         upcall(&mut arrival);
+        if arrival.is_some() {
+            self.clock.charge(Work::Release);
+        }
         let mut inner = self.enter_with_time();
         inner.upcall.get_or_insert(upcall);
         inner.in_upcall = false;
@@ -303,7 +310,7 @@ impl<L: Link> Node<L> {
     fn drain(&self) -> Result<bool> {
         self.check_loss()?;
         self.clock.charge(Work::Poll);
-        let mut inner = self.enter_with_time();
+        let mut inner = self.enter_to_receive();
         let drained = inner.drain();
         self.leave_poll(inner);
         drained
@@ -318,6 +325,26 @@ impl<L: Link> Node<L> {
             inner.tell_time(self.clock.now(), Side::Host);
         }
         inner
+    }
+
+    /// The same; if the host's own protocol will look at a packet now, that takes time before it
+    /// answers.
+    #[inline]
+    fn enter_to_receive(&self) -> Entered<'_, Inner<L>> {
+        let mut inner = self.enter_with_time();
+        if !L::SEPARATE_NI || inner.apart.accounted {
+            return inner;
+        }
+        let Some(next) = inner.apart.deferred.front() else { return inner };
+        let is_fetch_add = matches!(next.header.tag, Tag::FaRequest | Tag::FaReply);
+        inner.apart.accounted = true;
+        drop(inner);
+        self.clock.charge(Work::Deferred { packets: 1 });
+        if is_fetch_add {
+            // No upcall accepts it, but the host does.
+            self.clock.charge(Work::Process { bytes: 0 });
+        }
+        self.enter_with_time()
     }
 
     /// Leaves, and accounts for the packets on which the host ran the protocol.
@@ -471,7 +498,7 @@ impl<L: Link> AnyNode for Node<L> {
     #[inline]
     fn poll(&self) -> Result<bool> {
         self.clock.charge(Work::Poll);
-        let mut inner = self.enter_with_time();
+        let mut inner = self.enter_to_receive();
         if inner.in_upcall {
             let drained = inner.drain()?;
             self.leave_poll(inner);
@@ -504,6 +531,7 @@ impl<L: Link> AnyNode for Node<L> {
         if let Some(words) = &self.words {
             return Ok(words.fetch_add(home, variable, amount));
         }
+        self.clock.charge(Work::Allocate);
         self.clock.charge(Work::Launch { bytes: 0 });
         let mut asked = false;
         let mut value = None;
@@ -517,8 +545,12 @@ impl<L: Link> AnyNode for Node<L> {
                 value = Some(answer);
                 return Ok(Step::Done);
             }
+            let at_ni = L::SEPARATE_NI && !inner.protocol_at_host();
             drop(inner);
             let progress = self.drain()?;
+            if at_ni {
+                self.clock.charge(Work::PollNi);
+            }
             Ok(if progress { Step::Progress } else { Step::Idle })
         })?;
         Ok(value.unwrap_or_default())
