@@ -114,10 +114,14 @@ impl Apart {
     pub fn request<L: Link>(&mut self, request: Request, link: &mut L) {
         self.transmissions += usize::from(matches!(request, Request::Transmit { .. }));
         // What the host's own protocol sends to the other's, nobody has launched.
-        let is_own = |header: &Header| !header.tag.is_data();
-        let launched = matches!(&request, Request::Transmit { header, .. } if is_own(header));
+        let work = match &request {
+            Request::Transmit { header, .. } if !header.tag.is_data() => {
+                Some(Work::Launch { bytes: 0 })
+            }
+            _ => None,
+        };
         self.requests.push_back(request);
-        link.requested(launched.then_some(Work::Launch { bytes: 0 }));
+        link.requested(work);
     }
 
     /// Frees a buffer, after whatever the NI still has to transmit for the host.

@@ -21,6 +21,9 @@ pub const USER_VARIABLES: u16 = VARIABLES / 2;
 /// The longest sleep before a waiting thread looks again by itself (invariant I9).
 const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 
+/// What a fetch-and-add packet carries: two words, or one beside a hole.
+const FETCH_ADD_BYTES: u16 = 16;
+
 /// A received packet in the hands of the client.
 #[derive(Debug)]
 #[must_use = "a packet that is not released costs its sender a credit for ever"]
@@ -532,7 +535,7 @@ impl<L: Link> AnyNode for Node<L> {
             return Ok(words.fetch_add(home, variable, amount));
         }
         self.clock.charge(Work::Allocate);
-        self.clock.charge(Work::Launch { bytes: 0 });
+        self.clock.charge(Work::Launch { bytes: FETCH_ADD_BYTES });
         let mut asked = false;
         let mut value = None;
         self.wait(&mut || {

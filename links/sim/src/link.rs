@@ -106,7 +106,8 @@ impl State {
         // with that (thesis 3.8, 4.2.5).
         let ready = now + if at_ni { std::mem::take(&mut parts.after) + ni.send_ns } else { 0 };
         let start = ready.max(parts.out_free);
-        let bytes = usize::from(wire.header_bytes) + usize::from(header.size);
+        let frame = Frame { header: *header, carried: parts.slots.carried(payload) };
+        let bytes = usize::from(wire.header_bytes) + frame.user_bytes();
         let end = start + per_byte(wire.ns_per_byte, bytes);
         parts.out_free = end;
         if at_ni {
@@ -116,7 +117,6 @@ impl State {
         if let Payload::Buffer(buffer) = payload {
             parts.slots.occupy(buffer, end);
         }
-        let frame = Frame { header: *header, carried: parts.slots.carried(payload) };
         self.trace.note(start, from, What::Transmitted, Some((to, header)));
         self.launch(from, to, frame, start, end + wire.latency_ns);
     }
@@ -124,7 +124,7 @@ impl State {
     /// A frame is at the end of the wire to `to`, whose link takes one at a time.
     fn arrive(&mut self, to: Rank, frame: Box<Frame>) {
         let wire = self.machine.link;
-        let bytes = usize::from(wire.header_bytes) + usize::from(frame.header.size);
+        let bytes = usize::from(wire.header_bytes) + frame.user_bytes();
         let length = per_byte(wire.ns_per_byte, bytes);
         let now = self.now;
         let parts = self.rank(to);
