@@ -22,7 +22,11 @@ pub enum Calibration {
 }
 
 impl Calibration {
-    fn machine(self) -> &'static str {
+    /// Both.
+    pub const ALL: [Self; 2] = [Calibration::Chapter5, Calibration::Chapter8];
+
+    /// The name of the machine that has it.
+    pub fn machine(self) -> &'static str {
         match self {
             Calibration::Chapter5 => "myrinet",
             Calibration::Chapter8 => "myrinet-compared",

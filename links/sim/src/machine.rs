@@ -211,9 +211,17 @@ impl Machine {
     /// # Errors
     /// [`MachineError::Unknown`].
     pub fn named(name: &str) -> Result<Self, MachineError> {
+        Self::parse(Self::description(name)?)
+    }
+
+    /// The file that describes the machine called `name`, with the reasons for its figures.
+    ///
+    /// # Errors
+    /// [`MachineError::Unknown`].
+    pub fn description(name: &str) -> Result<&'static str, MachineError> {
         let known = NAMES.iter().find(|(known, _)| *known == name);
         match known {
-            Some((_, text)) => Self::parse(text),
+            Some((_, text)) => Ok(text),
             None => Err(MachineError::Unknown {
                 name: name.into(),
                 known: NAMES.map(|(name, _)| name).join(", "),

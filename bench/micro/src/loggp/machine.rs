@@ -55,13 +55,7 @@ pub fn describe(name: &str, costs: &Costs, settings: &Settings) -> String {
         ("interrupt_ns", whole(costs.interrupt)),
         ("operation_ns", part(costs.operation)),
     ];
-    let ni = nothing(&[
-        "send_ns",
-        "send_after_ns",
-        "receive_ns",
-        "receive_after_ns",
-        "copied_ns",
-    ]);
+    let ni = nothing(&["send_ns", "send_after_ns", "receive_ns", "receive_after_ns", "copied_ns"]);
     let bus = vec![("setup_ns", "0".into()), ("ns_per_byte", "0.0".into())];
     let link = vec![
         ("header_bytes", "0".into()),

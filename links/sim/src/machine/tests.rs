@@ -33,7 +33,10 @@ fn the_parts_of_the_cluster_add_up_to_its_loggp_parameters() {
     assert!(is_near(latency, 8200.0), "L is {latency}");
     assert!(is_near(gap as f64, 5600.0), "g is {gap}");
     assert_eq!(gap, ni.send_ns + ni.send_after_ns, "both NIs are as busy");
-    assert!(is_near(1024.0 / filled * 1e9, 72.0 * f64::from(1 << 20)), "G is 1024 bytes in {filled}");
+    assert!(
+        is_near(1024.0 / filled * 1e9, 72.0 * f64::from(1 << 20)),
+        "G is 1024 bytes in {filled}"
+    );
 }
 
 #[test]
