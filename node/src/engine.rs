@@ -9,6 +9,7 @@
 //!
 //! On links whose NI is not apart nothing of this runs, and the compiler leaves it out.
 
+use crate::biased::Entered;
 use crate::inner::{Inner, Side};
 use crate::node::Node;
 use crate::{Error, Result};
@@ -19,7 +20,7 @@ use weft_link::ni::{NiEvent, NiHalf};
 use weft_link::{Buffer, Link, Payload};
 use weft_protocol::watchdog::{HostStatus, Verdict, Watchdog};
 use weft_protocol::{Body, Deferred, Delivery, Reliability};
-use weft_wire::{GroupId, Header, Rank};
+use weft_wire::{GroupId, Header, Rank, Tag};
 
 /// What lies between an NI and its host.
 #[derive(Default)]
@@ -307,6 +308,45 @@ impl<L: Link> Inner<L> {
             false => self.ni.next_deadline().map(|(deadline, _)| deadline),
         };
         self.link.wake_at(watchdog.into_iter().chain(protocol).min());
+    }
+}
+
+/// The host's accounts of what it does for the protocol.
+impl<L: Link> Node<L> {
+    /// Enters to receive; if the host's own protocol will look at a packet now, that takes time before
+    /// it answers.
+    #[inline]
+    pub(crate) fn enter_to_receive(&self) -> Entered<'_, Inner<L>> {
+        let mut inner = self.enter_with_time();
+        if !L::SEPARATE_NI || inner.apart.accounted {
+            return inner;
+        }
+        let Some(next) = inner.apart.deferred.front() else { return inner };
+        let is_fetch_add = matches!(next.header.tag, Tag::FaRequest | Tag::FaReply);
+        inner.apart.accounted = true;
+        drop(inner);
+        self.clock.charge(Work::Deferred { packets: 1 });
+        if is_fetch_add {
+            // No upcall accepts it, but the host does.
+            self.clock.charge(Work::Process { bytes: 0 });
+        }
+        self.enter_with_time()
+    }
+
+    /// Leaves, and accounts for the packets on which the host ran the protocol.
+    #[inline]
+    pub(crate) fn leave_poll(&self, mut inner: Entered<'_, Inner<L>>) {
+        if L::SEPARATE_NI {
+            let packets = std::mem::take(&mut inner.apart.handled);
+            let reinjected = std::mem::take(&mut inner.apart.reinjected_bytes);
+            drop(inner);
+            for bytes in reinjected {
+                self.clock.charge(Work::Reinject { bytes });
+            }
+            if packets > 0 {
+                self.clock.charge(Work::Deferred { packets });
+            }
+        }
     }
 }
 

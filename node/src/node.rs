@@ -13,7 +13,7 @@ use weft_link::clock::{Clock, Nanoseconds, Work};
 use weft_link::{Buffer, Capabilities, Link, SharedWords};
 use weft_protocol::invariants::{UpcallConditions, i6_upcalls_only_when_allowed};
 use weft_protocol::{Counters, Delivery, Ni, Settings, VARIABLES};
-use weft_wire::{GroupId, Rank, Tag};
+use weft_wire::{GroupId, Rank};
 
 /// Fetch-and-add variables of each rank that programs may use; the rest are the systems'.
 pub const USER_VARIABLES: u16 = VARIABLES / 2;
@@ -322,48 +322,12 @@ impl<L: Link> Node<L> {
     /// Enters to run the protocol, or to ask the NI to. Where the NI is apart, hosts do not know what
     /// it was told last, and tell it the time.
     #[inline]
-    fn enter_with_time(&self) -> Entered<'_, Inner<L>> {
+    pub(crate) fn enter_with_time(&self) -> Entered<'_, Inner<L>> {
         let mut inner = self.inner.enter();
         if L::SEPARATE_NI {
             inner.tell_time(self.clock.now(), Side::Host);
         }
         inner
-    }
-
-    /// The same; if the host's own protocol will look at a packet now, that takes time before it
-    /// answers.
-    #[inline]
-    fn enter_to_receive(&self) -> Entered<'_, Inner<L>> {
-        let mut inner = self.enter_with_time();
-        if !L::SEPARATE_NI || inner.apart.accounted {
-            return inner;
-        }
-        let Some(next) = inner.apart.deferred.front() else { return inner };
-        let is_fetch_add = matches!(next.header.tag, Tag::FaRequest | Tag::FaReply);
-        inner.apart.accounted = true;
-        drop(inner);
-        self.clock.charge(Work::Deferred { packets: 1 });
-        if is_fetch_add {
-            // No upcall accepts it, but the host does.
-            self.clock.charge(Work::Process { bytes: 0 });
-        }
-        self.enter_with_time()
-    }
-
-    /// Leaves, and accounts for the packets on which the host ran the protocol.
-    #[inline]
-    fn leave_poll(&self, mut inner: Entered<'_, Inner<L>>) {
-        if L::SEPARATE_NI {
-            let packets = std::mem::take(&mut inner.apart.handled);
-            let reinjected = std::mem::take(&mut inner.apart.reinjected_bytes);
-            drop(inner);
-            for bytes in reinjected {
-                self.clock.charge(Work::Reinject { bytes });
-            }
-            if packets > 0 {
-                self.clock.charge(Work::Deferred { packets });
-            }
-        }
     }
 
     /// How long a thread that waits sleeps at most. An NI apart rings whenever there is something to

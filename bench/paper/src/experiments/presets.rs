@@ -29,7 +29,7 @@ const SAME: f64 = 0.1;
 const MULTICAST_SIZES: [usize; 4] = [0, 256, 512, 1024];
 
 /// Why irx-imc is slower than nrx-hmc.
-const ONE_CHILD_AFTER_THE_OTHER: &str = "within a scheme, and against hrx, forwarding at the NI is the faster; but irx-imc is \
+const ONE_CHILD_AFTER_THE_OTHER: &str = "it holds from 256 bytes on, and for empty packets within a scheme and against hrx; but there irx-imc is \
     slower than nrx-hmc, because an NI of the machine does all that g of irx counts (9.7 us) for one child before it \
     sends to the next, where LFC can start the next transmission and see to timers behind it (8.1.2, 8.2.4)";
 
