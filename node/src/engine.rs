@@ -9,17 +9,18 @@
 //!
 //! On links whose NI is not apart nothing of this runs, and the compiler leaves it out.
 
+use crate::biased::Entered;
 use crate::inner::{Inner, Side};
 use crate::node::Node;
 use crate::{Error, Result};
 use std::collections::VecDeque;
 use weft_link::bell::Waiter;
-use weft_link::clock::{Clock, Nanoseconds};
+use weft_link::clock::{Clock, Nanoseconds, Work};
 use weft_link::ni::{NiEvent, NiHalf};
 use weft_link::{Buffer, Link, Payload};
 use weft_protocol::watchdog::{HostStatus, Verdict, Watchdog};
 use weft_protocol::{Body, Deferred, Delivery, Reliability};
-use weft_wire::{GroupId, Header, Rank};
+use weft_wire::{GroupId, Header, Rank, Tag};
 
 /// What lies between an NI and its host.
 #[derive(Default)]
@@ -36,6 +37,8 @@ pub(crate) struct Apart {
     pub deferred: VecDeque<Deferred<Buffer>>,
     /// How many of these the host has handled and not accounted for.
     pub handled: u32,
+    /// Whether it has accounted for the next one.
+    pub accounted: bool,
     /// Sizes of the packets that the host has passed on and not accounted for.
     pub reinjected_bytes: Vec<u16>,
     /// Packets that the host has been shown so far.
@@ -111,8 +114,15 @@ impl Apart {
 
     pub fn request<L: Link>(&mut self, request: Request, link: &mut L) {
         self.transmissions += usize::from(matches!(request, Request::Transmit { .. }));
+        // What the host's own protocol sends to the other's, nobody has launched.
+        let work = match &request {
+            Request::Transmit { header, .. } if !header.tag.is_data() => {
+                Some(Work::Launch { bytes: 0 })
+            }
+            _ => None,
+        };
         self.requests.push_back(request);
-        link.requested();
+        link.requested(work);
     }
 
     /// Frees a buffer, after whatever the NI still has to transmit for the host.
@@ -252,7 +262,7 @@ impl<L: Link> Inner<L> {
             return Err(failure.clone());
         }
         let Some(deferred) = self.apart.deferred.pop_front() else { return Ok(false) };
-        self.apart.handled += 1;
+        self.apart.handled += u32::from(!std::mem::take(&mut self.apart.accounted));
         let (ni, mut out) = self.split(Side::Host);
         ni.host_received(deferred, &mut out)?;
         Ok(true)
@@ -296,6 +306,49 @@ impl<L: Link> Inner<L> {
             false => self.ni.next_deadline().map(|(deadline, _)| deadline),
         };
         self.link.wake_at(watchdog.into_iter().chain(protocol).min());
+    }
+}
+
+/// The host's accounts of what it does for the protocol.
+impl<L: Link> Node<L> {
+    /// If the host's own protocol is about to look at a packet, that takes time before it answers.
+    #[inline(always)]
+    pub(crate) fn account_before_receiving(&self) {
+        if L::SEPARATE_NI {
+            self.account_for_next();
+        }
+    }
+
+    fn account_for_next(&self) {
+        let mut inner = self.inner.enter();
+        if inner.apart.accounted {
+            return;
+        }
+        let Some(next) = inner.apart.deferred.front() else { return };
+        let is_fetch_add = matches!(next.header.tag, Tag::FaRequest | Tag::FaReply);
+        inner.apart.accounted = true;
+        drop(inner);
+        self.clock.charge(Work::Deferred { packets: 1 });
+        if is_fetch_add {
+            // No upcall accepts it, but the host does.
+            self.clock.charge(Work::Process { bytes: 0 });
+        }
+    }
+
+    /// Leaves, and accounts for the packets on which the host ran the protocol.
+    #[inline(always)]
+    pub(crate) fn leave_poll(&self, mut inner: Entered<'_, Inner<L>>) {
+        if L::SEPARATE_NI {
+            let packets = std::mem::take(&mut inner.apart.handled);
+            let reinjected = std::mem::take(&mut inner.apart.reinjected_bytes);
+            drop(inner);
+            for bytes in reinjected {
+                self.clock.charge(Work::Reinject { bytes });
+            }
+            if packets > 0 {
+                self.clock.charge(Work::Deferred { packets });
+            }
+        }
     }
 }
 

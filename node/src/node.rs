@@ -22,6 +22,9 @@ pub const USER_VARIABLES: u16 = VARIABLES / 2;
 /// The longest sleep before a waiting thread looks again by itself (invariant I9).
 const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 
+/// What a fetch-and-add packet carries: two words, or one beside a hole.
+const FETCH_ADD_BYTES: u16 = 16;
+
 /// A received packet in the hands of the client.
 #[derive(Debug)]
 #[must_use = "a packet that is not released costs its sender a credit for ever"]
@@ -221,20 +224,27 @@ impl<L: Link> Node<L> {
         mut upcall: Upcall,
     ) -> Entered<'a, Inner<L>> {
         inner.in_upcall = true;
-        if delivery.wants_reinjection() {
-            if L::SEPARATE_NI {
-                drop(inner);
+        let reinjects = delivery.wants_reinjection();
+        if L::SEPARATE_NI {
+            // The host processes the packet, and then hands it back to the NI (thesis 8.3.1).
+            drop(inner);
+            self.clock.charge(Work::Process { bytes: delivery.size });
+            if reinjects {
                 self.clock.charge(Work::Reinject { bytes: delivery.size });
-                inner = self.inner.enter();
-                self.tell_time(&mut inner);
             }
+            inner = self.inner.enter();
+            self.tell_time(&mut inner);
+        }
+        if reinjects {
             inner.reinject(&mut delivery);
         }
         let bytes = inner.link.bytes(delivery.buffer);
         drop(inner);
-        self.clock.charge(Work::Process { bytes: delivery.size });
         let mut arrival = Some(Arrival { delivery, bytes });
         upcall(&mut arrival);
+        if arrival.is_some() {
+            self.clock.charge(Work::Release);
+        }
         let mut inner = self.inner.enter();
         self.tell_time(&mut inner);
         inner.upcall.get_or_insert(upcall);
@@ -312,6 +322,7 @@ impl<L: Link> Node<L> {
     fn drain(&self) -> Result<bool> {
         self.check_loss()?;
         self.clock.charge(Work::Poll);
+        self.account_before_receiving();
         let mut inner = self.inner.enter();
         self.tell_time(&mut inner);
         let drained = inner.drain();
@@ -322,25 +333,9 @@ impl<L: Link> Node<L> {
     /// Tells the protocol the time, to be called on entering to run it or to ask the NI to. Where the
     /// NI is apart, hosts do not know what it was told last.
     #[inline(always)]
-    fn tell_time(&self, inner: &mut Inner<L>) {
+    pub(crate) fn tell_time(&self, inner: &mut Inner<L>) {
         if L::SEPARATE_NI {
             inner.tell_time(self.clock.now(), Side::Host);
-        }
-    }
-
-    /// Leaves, and accounts for the packets on which the host ran the protocol.
-    #[inline(always)]
-    fn leave_poll(&self, mut inner: Entered<'_, Inner<L>>) {
-        if L::SEPARATE_NI {
-            let packets = std::mem::take(&mut inner.apart.handled);
-            let reinjected = std::mem::take(&mut inner.apart.reinjected_bytes);
-            drop(inner);
-            for bytes in reinjected {
-                self.clock.charge(Work::Reinject { bytes });
-            }
-            if packets > 0 {
-                self.clock.charge(Work::Deferred { packets });
-            }
         }
     }
 
@@ -476,6 +471,7 @@ impl<L: Link> AnyNode for Node<L> {
     #[inline]
     fn poll(&self) -> Result<bool> {
         self.clock.charge(Work::Poll);
+        self.account_before_receiving();
         let mut inner = self.inner.enter();
         self.tell_time(&mut inner);
         if inner.in_upcall {
@@ -512,7 +508,8 @@ impl<L: Link> AnyNode for Node<L> {
         if let Some(words) = &self.words {
             return Ok(words.fetch_add(home, variable, amount));
         }
-        self.clock.charge(Work::Launch { bytes: 0 });
+        self.clock.charge(Work::Allocate);
+        self.clock.charge(Work::Launch { bytes: FETCH_ADD_BYTES });
         let mut asked = false;
         let mut value = None;
         self.wait(&mut || {
@@ -526,8 +523,12 @@ impl<L: Link> AnyNode for Node<L> {
                 value = Some(answer);
                 return Ok(Step::Done);
             }
+            let at_ni = L::SEPARATE_NI && !inner.protocol_at_host();
             drop(inner);
             let progress = self.drain()?;
+            if at_ni {
+                self.clock.charge(Work::PollNi);
+            }
             Ok(if progress { Step::Progress } else { Step::Idle })
         })?;
         Ok(value.unwrap_or_default())

@@ -22,9 +22,14 @@ pub enum Calibration {
 }
 
 impl Calibration {
-    fn machine(self) -> &'static str {
+    /// Both.
+    pub const ALL: [Self; 2] = [Calibration::Chapter5, Calibration::Chapter8];
+
+    /// The name of the machine that has it.
+    pub fn machine(self) -> &'static str {
         match self {
-            Calibration::Chapter5 | Calibration::Chapter8 => "myrinet",
+            Calibration::Chapter5 => "myrinet",
+            Calibration::Chapter8 => "myrinet-compared",
         }
     }
 }
@@ -93,9 +98,9 @@ impl Setup {
     ) -> Result<Ran<T>> {
         let context = || format!("{self:?}");
         let machine = Machine::named(self.calibration.machine()).with_context(context)?;
-        let options = Options::on(machine, self.ranks);
         let Setup { preset, shape, recovery, window_packets, .. } = *self;
-        let settings = Settings { preset, shape, recovery, window_packets, ..options.settings };
+        let options = Options::with_preset(machine, self.ranks, preset);
+        let settings = Settings { shape, recovery, window_packets, ..options.settings };
         let options = Options { settings, interrupt_delay: None, limit: LIMIT, ..options };
         let busy = Rc::new(Cell::new(self.ranks));
         let simulation = Simulation::new(options).with_context(context)?;

@@ -19,6 +19,8 @@ pub enum Work {
     },
     /// A look for arrivals.
     Poll,
+    /// A look into the memory of an NI that is apart, for the answer to a fetch-and-add (thesis 5.2).
+    PollNi,
     /// Accepting a packet that a look has found.
     Process {
         /// User bytes.

@@ -144,9 +144,9 @@ pub trait Link: Send + 'static {
     /// Counters in memory that all ranks reach without a packet, if the link has such memory.
     fn words(&self) -> Option<Arc<dyn SharedWords>>;
 
-    /// The host has put a request for the NI into its queue. Only where the NI is apart, as the
-    /// three methods below.
-    fn requested(&mut self) {}
+    /// The host has put a request for the NI into its queue, and done `work` for that which nobody has
+    /// charged. Only where the NI is apart, as the three methods below.
+    fn requested(&mut self, _work: Option<clock::Work>) {}
 
     /// Starts to copy `payload`, `size` user bytes, from the NI to the host and returns what to call
     /// it there; `None` while the host has no buffer for it (thesis 3.6). Copies end in the order in

@@ -46,6 +46,16 @@ pub(crate) struct Frame {
     pub carried: Carried,
 }
 
+impl Frame {
+    /// Bytes beside the header's.
+    pub fn user_bytes(&self) -> usize {
+        match &self.carried {
+            Carried::Words(words) => size_of_val(words),
+            _ => self.header.size.into(),
+        }
+    }
+}
+
 /// Where a frame is that a rank has a name for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {

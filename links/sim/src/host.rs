@@ -154,7 +154,7 @@ impl Processor {
         (time * state.ranks[self.rank.index()].slowness).round() as Nanoseconds
     }
 
-    fn cost(&self, state: &State, work: Work) -> Nanoseconds {
+    pub(crate) fn cost(&self, state: &State, work: Work) -> Nanoseconds {
         self.slowed(state, cost(&state.machine.host, work))
     }
 }
@@ -168,6 +168,7 @@ fn cost(host: &Host, work: Work) -> f64 {
             host.launch_ns as f64 + bytes(host.launch_ns_per_byte, size.into())
         }
         Work::Poll => host.poll_ns as f64,
+        Work::PollNi => host.poll_ni_ns as f64,
         Work::Process { .. } => host.process_ns as f64,
         Work::Reinject { bytes: size } => {
             host.reinject_ns as f64 + bytes(host.reinject_ns_per_byte, size.into())
@@ -226,7 +227,7 @@ impl Processor {
             return;
         }
         let cost = self.cost(&state, work);
-        if !matches!(work, Work::Poll | Work::Deferred { .. } | Work::Allocate) {
+        if !matches!(work, Work::Poll | Work::PollNi | Work::Deferred { .. } | Work::Allocate) {
             let time = state.time_of(self.rank) + cost;
             state.progress_at = state.progress_at.max(time);
         }
@@ -239,7 +240,7 @@ impl Processor {
                 drop(state);
                 self.compute(cost);
             }
-            Work::Poll | Work::Reinject { .. } => {
+            Work::Poll | Work::PollNi | Work::Reinject { .. } => {
                 let parts = state.rank(self.rank);
                 parts.local += cost;
                 // Whoever looks needs no interrupt.

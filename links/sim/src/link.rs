@@ -9,7 +9,7 @@ use crate::trace::What;
 use std::ptr::NonNull;
 use std::sync::{Arc, MutexGuard};
 use weft_link::bell::{Bells, Ticket, Waiter};
-use weft_link::clock::Nanoseconds;
+use weft_link::clock::{Nanoseconds, Work};
 use weft_link::ni::NiEvent;
 use weft_link::{Buffer, Capabilities, Link, LinkViolation, Payload, Received, SharedWords};
 use weft_wire::{Header, Rank, Tag};
@@ -98,23 +98,25 @@ impl State {
     /// Occupies the NI and the link of `from`, and puts the frame on its way.
     fn transmit(&mut self, from: Rank, to: Rank, header: &Header, payload: Payload) {
         let ni = self.machine.ni;
-        let control = if is_packet(header.tag) { 0 } else { ni.control_ns };
         let wire = self.machine.link;
         let now = self.time_of(from);
         let at_ni = self.at_ni == Some(from);
         let parts = self.rank(from);
-        let ready = now + if at_ni { ni.send_ns + control } else { 0 };
+        // What the NI sends, it has queued while it received; it gets to the queue when it has done
+        // with that (thesis 3.8, 4.2.5).
+        let ready = now + if at_ni { std::mem::take(&mut parts.after) + ni.send_ns } else { 0 };
         let start = ready.max(parts.out_free);
-        let bytes = usize::from(wire.header_bytes) + usize::from(header.size);
+        let frame = Frame { header: *header, carried: parts.slots.carried(payload) };
+        let bytes = usize::from(wire.header_bytes) + frame.user_bytes();
         let end = start + per_byte(wire.ns_per_byte, bytes);
         parts.out_free = end;
         if at_ni {
-            parts.cursor = ready + ni.send_after_ns;
+            parts.cursor = ready;
+            parts.after = if is_light(header.tag) { 0 } else { ni.send_after_ns };
         }
         if let Payload::Buffer(buffer) = payload {
             parts.slots.occupy(buffer, end);
         }
-        let frame = Frame { header: *header, carried: parts.slots.carried(payload) };
         self.trace.note(start, from, What::Transmitted, Some((to, header)));
         self.launch(from, to, frame, start, end + wire.latency_ns);
     }
@@ -122,7 +124,7 @@ impl State {
     /// A frame is at the end of the wire to `to`, whose link takes one at a time.
     fn arrive(&mut self, to: Rank, frame: Box<Frame>) {
         let wire = self.machine.link;
-        let bytes = usize::from(wire.header_bytes) + usize::from(frame.header.size);
+        let bytes = usize::from(wire.header_bytes) + frame.user_bytes();
         let length = per_byte(wire.ns_per_byte, bytes);
         let now = self.now;
         let parts = self.rank(to);
@@ -158,9 +160,9 @@ impl State {
     }
 }
 
-/// Whether a frame holds a packet for the host; all others are the NIs' own.
-fn is_packet(tag: Tag) -> bool {
-    matches!(tag, Tag::Ucast | Tag::Mcast)
+/// Whether a frame holds nothing but the NIs' own accounts.
+fn is_light(tag: Tag) -> bool {
+    !tag.is_data() && tag != Tag::FaReply
 }
 
 impl Link for Sim {
@@ -208,9 +210,8 @@ impl Link for Sim {
         let parts = state.rank(rank);
         let Some(Frame { header, carried }) = parts.arrived.pop_front() else { return Ok(None) };
         if at_ni {
-            let control = if is_packet(header.tag) { 0 } else { ni.control_ns };
-            parts.cursor += ni.receive_ns + control;
-            parts.after += ni.receive_after_ns;
+            parts.cursor += ni.receive_ns;
+            parts.after += if is_light(header.tag) { 0 } else { ni.receive_after_ns };
         }
         let payload = match carried {
             Carried::Empty => Payload::Empty,
@@ -276,8 +277,12 @@ impl Link for Sim {
         None
     }
 
-    fn requested(&mut self) {
+    fn requested(&mut self, work: Option<Work>) {
         let mut state = self.lock();
+        if let Some(work) = work {
+            let cost = self.host.cost(&state, work);
+            state.rank(self.rank()).local = state.time_of(self.rank()) + cost;
+        }
         let time = state.time_of(self.rank());
         state.schedule(time, Event::Post(self.rank(), NiEvent::Request));
     }

@@ -60,6 +60,8 @@ costs! {
         launch_ns_per_byte: f64,
         /// A look for packets.
         poll_ns: Nanoseconds,
+        /// A look into the NI's memory, where the answer to a fetch-and-add comes.
+        poll_ni_ns: Nanoseconds,
         /// Accepting one: the receive overhead, without the look that found it.
         process_ns: Nanoseconds,
         /// Moving bytes in memory.
@@ -88,15 +90,15 @@ costs! {
     Ni, NiOverrides {
         /// Sending a packet, until it is on the link.
         send_ns: Nanoseconds,
-        /// What the NI still does for it then.
+        /// What the NI still does for it then; nothing for credits and acknowledgements, which are
+        /// freed at once (thesis 3.4).
         send_after_ns: Nanoseconds,
-        /// Receiving a packet, until it is handed to the bus or forwarded.
+        /// Receiving a packet, until it is handed to the bus, or what answers it is queued.
         receive_ns: Nanoseconds,
-        /// What the NI still does for it then.
+        /// What the NI still does for it then, before it sends what it queued: answers and forwards.
+        /// Nothing for credits and acknowledgements.
         receive_after_ns: Nanoseconds,
-        /// The same for acknowledgements, credits, fetch-and-add: on top of the above.
-        control_ns: Nanoseconds,
-        /// Noticing that a packet is in the host's memory.
+        /// What it does for a packet when the copy into the host's memory is complete.
         copied_ns: Nanoseconds,
     }
 }
@@ -119,22 +121,22 @@ pub struct Wire {
     pub header_bytes: u16,
     /// From link to link.
     pub latency_ns: Nanoseconds,
-    /// Bytes on the link.
+    /// Bytes between the link and the NI's memory.
     pub ns_per_byte: f64,
 }
 
-/// How many buffers there are.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Pools {
-    /// User bytes that a packet holds at most (PKTSZ).
-    pub packet_bytes: u16,
-    /// Packets that a rank can be sending (ISB).
-    pub ni_send_buffers: usize,
-    /// Packets that an NI can be receiving (IRB); all senders share them.
-    pub ni_receive_buffers: usize,
-    /// Packets that a host can be holding (HRB).
-    pub host_receive_buffers: usize,
+costs! {
+    /// How many buffers there are.
+    Pools, PoolOverrides {
+        /// User bytes that a packet holds at most (PKTSZ).
+        packet_bytes: u16,
+        /// Packets that a rank can be sending (ISB).
+        ni_send_buffers: usize,
+        /// Packets that an NI can be receiving (IRB); all senders share them.
+        ni_receive_buffers: usize,
+        /// Packets that a host can be holding (HRB).
+        host_receive_buffers: usize,
+    }
 }
 
 /// Delays of the protocols.
@@ -156,6 +158,8 @@ struct Overrides {
     host: HostOverrides,
     #[serde(default)]
     ni: NiOverrides,
+    #[serde(default)]
+    pools: PoolOverrides,
 }
 
 /// Who retransmits, as far as costs depend on it.
@@ -198,8 +202,9 @@ pub enum MachineError {
 }
 
 /// The machines that are known by name.
-const NAMES: [(&str, &str); 2] = [
+const NAMES: [(&str, &str); 3] = [
     ("myrinet", include_str!("../machines/myrinet.toml")),
+    ("myrinet-compared", include_str!("../machines/myrinet-compared.toml")),
     ("host", include_str!("../machines/host.toml")),
 ];
 
@@ -212,9 +217,17 @@ impl Machine {
     /// # Errors
     /// [`MachineError::Unknown`].
     pub fn named(name: &str) -> Result<Self, MachineError> {
+        Self::parse(Self::description(name)?)
+    }
+
+    /// The file that describes the machine called `name`, with the reasons for its figures.
+    ///
+    /// # Errors
+    /// [`MachineError::Unknown`].
+    pub fn description(name: &str) -> Result<&'static str, MachineError> {
         let known = NAMES.iter().find(|(known, _)| *known == name);
         match known {
-            Some((_, text)) => Self::parse(text),
+            Some((_, text)) => Ok(text),
             None => Err(MachineError::Unknown {
                 name: name.into(),
                 known: NAMES.map(|(name, _)| name).join(", "),
@@ -254,6 +267,7 @@ impl Machine {
         };
         overrides.host.apply(&mut machine.host);
         overrides.ni.apply(&mut machine.ni);
+        overrides.pools.apply(&mut machine.pools);
         machine
     }
 
@@ -271,6 +285,7 @@ impl Machine {
             ("host.launch_ns", host.launch_ns as f64),
             ("host.launch_ns_per_byte", host.launch_ns_per_byte),
             ("host.poll_ns", host.poll_ns as f64),
+            ("host.poll_ni_ns", host.poll_ni_ns as f64),
             ("host.process_ns", host.process_ns as f64),
             ("host.copy_ns_per_byte", host.copy_ns_per_byte),
             ("host.reinject_ns", host.reinject_ns as f64),
@@ -283,7 +298,6 @@ impl Machine {
             ("ni.send_after_ns", ni.send_after_ns as f64),
             ("ni.receive_ns", ni.receive_ns as f64),
             ("ni.receive_after_ns", ni.receive_after_ns as f64),
-            ("ni.control_ns", ni.control_ns as f64),
             ("ni.copied_ns", ni.copied_ns as f64),
             ("bus.setup_ns", bus.setup_ns as f64),
             ("bus.ns_per_byte", bus.ns_per_byte),

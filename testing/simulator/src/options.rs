@@ -79,13 +79,20 @@ impl Options {
         Ok(Self::on(Machine::myrinet()?, ranks))
     }
 
-    /// `ranks` ranks of `machine`, with windows and delays as it says.
+    /// `ranks` ranks of `machine` under the default preset, with windows and delays as it says.
     pub fn on(machine: Machine, ranks: u16) -> Self {
+        Self::with_preset(machine, ranks, Preset::default())
+    }
+
+    /// The same under `preset`, with the buffers that it has.
+    pub fn with_preset(machine: Machine, ranks: u16, preset: Preset) -> Self {
+        let machine = machine.for_scheme(scheme(preset));
         let timers = machine.timers;
         let settings = Settings {
             receive_buffers: machine.pools.ni_receive_buffers,
             retransmit_after: timers.retransmit_after_ns,
             acknowledge_after: timers.acknowledge_after_ns,
+            preset,
             ..Settings::new(ranks, machine.window_packets(ranks))
         };
         Options {
@@ -128,10 +135,15 @@ impl Options {
 
     /// The machine as it runs the preset.
     pub(crate) fn machine_for_preset(&self) -> Machine {
-        self.machine.for_scheme(match self.settings.preset {
-            Preset::NrxImc | Preset::NrxHmc => Scheme::Nrx,
-            Preset::IrxImc | Preset::IrxHmc => Scheme::Irx,
-            Preset::HrxHmc | Preset::HrxImc => Scheme::Hrx,
-        })
+        self.machine.for_scheme(scheme(self.settings.preset))
+    }
+}
+
+/// Whose costs a machine has under `preset`.
+fn scheme(preset: Preset) -> Scheme {
+    match preset {
+        Preset::NrxImc | Preset::NrxHmc => Scheme::Nrx,
+        Preset::IrxImc | Preset::IrxHmc => Scheme::Irx,
+        Preset::HrxHmc | Preset::HrxImc => Scheme::Hrx,
     }
 }

@@ -144,7 +144,7 @@ impl Case {
     ///
     /// # Errors
     /// The first objection of any of them.
-    pub fn run(&self) -> Result<Passed, Failure> {
+    pub fn run(&self) -> Result<Passed, Box<Failure>> {
         self.run_with(0, |_| {})
     }
 
@@ -157,14 +157,15 @@ impl Case {
         &self,
         events: usize,
         prepare: impl FnOnce(&Simulation),
-    ) -> Result<Passed, Failure> {
-        let failed = |what| Failure { case: self.clone(), what, events: String::new() };
-        let mut options = self.options().map_err(|error| failed(error.to_string()))?;
+    ) -> Result<Passed, Box<Failure>> {
+        let failed = |what, events| Box::new(Failure { case: self.clone(), what, events });
+        let refused = |error: OptionsError| failed(error.to_string(), String::new());
+        let mut options = self.options().map_err(refused)?;
         let healed = self.faults.partitions.iter().map(|p| p.until).max().unwrap_or_default();
         let frames = FrameJudge::new(&options.settings, healed, PATIENCE);
         options.keep_events = events;
         options.observer = Some(FrameJudge::watching(&frames));
-        let simulation = Simulation::new(options).map_err(|error| failed(error.to_string()))?;
+        let simulation = Simulation::new(options).map_err(refused)?;
         prepare(&simulation);
 
         let plan = Arc::new(self.storm.plan());
@@ -181,7 +182,7 @@ impl Case {
                     format!("{}rank {rank} counted {counted:?}\n", report.explain(rank))
                 };
                 let events = if events == 0 { String::new() } else { ranks.map(told).collect() };
-                Err(Failure { events, ..failed(what) })
+                Err(failed(what, events))
             }
             None => Ok(passed(&report, &programs.verdict())),
         }

@@ -63,7 +63,7 @@ pub fn run(goal: &Goal, progress: impl Fn(&Totals) + Sync) -> Result<Totals, Box
                 Err(found) => {
                     stop.store(true, Ordering::Relaxed);
                     let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
-                    failure.get_or_insert(Box::new(found));
+                    failure.get_or_insert(found);
                 }
             }
         }

@@ -10,7 +10,7 @@ const TRIALS: usize = 30;
 const PACKETS: u64 = 3_000;
 
 /// Plants `bug` at some rank of the cases in which it can be made.
-fn plant(bug: Bug, possible: impl Fn(&Case) -> bool) -> Vec<Failure> {
+fn plant(bug: Bug, possible: impl Fn(&Case) -> bool) -> Vec<Box<Failure>> {
     let cases = (1..).map(|number| Case::numbered(number, PACKETS));
     let cases = cases.filter(|case| case.faults.crashes.is_empty() && possible(case)).take(TRIALS);
     let run = |case: Case| {

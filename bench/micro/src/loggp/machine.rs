@@ -44,6 +44,8 @@ pub fn describe(name: &str, costs: &Costs, settings: &Settings) -> String {
         ("launch_ns_per_byte", part(costs.launch_per_byte)),
         // A look that cost nothing would let virtual time stand still.
         ("poll_ns", whole(costs.poll.max(1.0))),
+        // Counters are in memory, not in an NI's.
+        ("poll_ni_ns", whole(costs.poll)),
         ("process_ns", whole(costs.process)),
         ("copy_ns_per_byte", part(costs.copy_per_byte)),
         ("reinject_ns", whole(costs.launch)),
@@ -53,14 +55,7 @@ pub fn describe(name: &str, costs: &Costs, settings: &Settings) -> String {
         ("interrupt_ns", whole(costs.interrupt)),
         ("operation_ns", part(costs.operation)),
     ];
-    let ni = nothing(&[
-        "send_ns",
-        "send_after_ns",
-        "receive_ns",
-        "receive_after_ns",
-        "control_ns",
-        "copied_ns",
-    ]);
+    let ni = nothing(&["send_ns", "send_after_ns", "receive_ns", "receive_after_ns", "copied_ns"]);
     let bus = vec![("setup_ns", "0".into()), ("ns_per_byte", "0.0".into())];
     let link = vec![
         ("header_bytes", "0".into()),

@@ -65,6 +65,12 @@ fn remote(setup: &Setup) -> Result<f64> {
 const AT_HOME: &str = "a rank adds to its own variable without the network; LFC, which had not optimized this case, \
     sent both packets to the switch and back";
 
+/// Why `irx` is too fast.
+const NO_ACKNOWLEDGEMENT_TIMERS: &str = "an acknowledgement timer is started and cancelled for the request and for the \
+    answer (8.2.5), and no host between the two hides it; in a stream, which table 8.4 is about, that happens once in \
+    half a window, and no figure says what a timer costs: the machine counts all that irx adds as the sender's, after \
+    the packet has left";
+
 /// The experiment.
 pub struct FetchAdd;
 
@@ -81,7 +87,7 @@ impl Experiment for FetchAdd {
         const {
             &[
                 Claim::figure("T8.5-nrx"),
-                Claim::figure("T8.5-irx"),
+                Claim::figure("T8.5-irx").misses(NO_ACKNOWLEDGEMENT_TIMERS),
                 Claim::figure("T8.5-hrx"),
                 Claim::statement("S8.2.3-fa-order"),
                 Claim::figure("S5.2-fa-remote"),
@@ -93,7 +99,12 @@ impl Experiment for FetchAdd {
     }
 
     fn settings(&self) -> &'static [Setting] {
-        &[Setting("S5.2-fa-setup", ""), Setting("T8.2-fa", "")]
+        &[
+            Setting("S5.2-fa-setup", ""),
+            Setting("T8.2-fa", ""),
+            Setting("S2.5-poll-io", "467"),
+            Setting("S3.8-pkttypes", ""),
+        ]
     }
 
     fn run(&self, results: &mut Results) -> Result<()> {

@@ -28,6 +28,11 @@ const SAME: f64 = 0.1;
 /// Payloads of figure 8.5.
 const MULTICAST_SIZES: [usize; 4] = [0, 256, 512, 1024];
 
+/// Why irx-imc is slower than nrx-hmc.
+const ONE_CHILD_AFTER_THE_OTHER: &str = "it holds from 256 bytes on, and for empty packets within a scheme and against hrx; but there irx-imc is \
+    slower than nrx-hmc, because an NI of the machine does all that g of irx counts (9.7 us) for one child before it \
+    sends to the next, where LFC can start the next transmission and see to timers behind it (8.1.2, 8.2.4)";
+
 const CLAIMS: [Claim; 21] = {
     let mut claims = [Claim::statement("S8.2.3-overheads"); 21];
     let mut index = 0;
@@ -39,7 +44,7 @@ const CLAIMS: [Claim; 21] = {
     claims[17] = Claim::statement("S8.2.3-L");
     claims[18] = Claim::statement("S8.2.3-order");
     claims[19] = Claim::statement("S8.2.3-slope");
-    claims[20] = Claim::statement("S8.3.4-lat");
+    claims[20] = Claim::statement("S8.3.4-lat").misses(ONE_CHILD_AFTER_THE_OTHER);
     claims
 };
 
@@ -64,6 +69,13 @@ impl Experiment for Presets {
             Setting("T8.4-payload", "16"),
             Setting("S8.1.2-tree", ""),
             Setting("S8.5.1-W", "8"),
+            Setting("S8.5.1-ISB-nrx", "128"),
+            Setting("S8.5.1-IRB-nrx", "512"),
+            Setting("S8.5.1-ISB-rx", "256"),
+            Setting("S8.5.1-IRB-rx", "384"),
+            Setting("S8.5.1-HRB", "4096"),
+            Setting("S8.2.1-ack", "W/2"),
+            Setting("S8.2.2-gbn", ""),
             Setting("S8.3.2-ackfwd", ""),
             Setting("S8.3.2-ackrecv", ""),
         ]

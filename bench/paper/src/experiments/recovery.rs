@@ -71,6 +71,15 @@ fn recovering(shape: Shape, ranks: u16) -> Setup {
     Setup { shape, recovery: Recovery::AtOnce, ..Setup::lfc(ranks) }
 }
 
+/// Why recovery does not cost throughput everywhere.
+const FEW_RECOVERIES: &str = "with 16 processors recovery gains 0.4 %, everywhere else it costs: a packet on a recovery channel \
+    waits for no credit, and costs the machine's NI no more than another; LFC calls its channels slow";
+
+/// Why recoveries cover other packets than in LFC.
+const NO_SHARED_LINKS: &str = "which credits are used up at the same time, and so how far a recovery reaches, depends on \
+    how long acknowledgements take; the machine's network has no links that packets share, on which LFC's \
+    acknowledgements were delayed (5.3.2)";
+
 /// The experiment.
 pub struct Recoveries;
 
@@ -90,16 +99,16 @@ impl Experiment for Recoveries {
                 Claim::figure("T5.2-chain-links").absolute(0.005),
                 Claim::figure("T5.2-binary-rec").absolute(0.1),
                 Claim::figure("T5.2-chain-rec").absolute(0.1),
-                Claim::figure("T5.2-binary-size"),
+                Claim::figure("T5.2-binary-size").misses(NO_SHARED_LINKS),
                 Claim::figure("T5.2-chain-size").absolute(0.5),
                 Claim::figure("S5.3.2-all64").absolute(0.5),
                 Claim::statement("S5.3.2-rec-order"),
                 Claim::figure("S5.3.2-rec-8").absolute(0.1),
                 Claim::figure("S5.3.2-rec-64").absolute(0.1),
-                Claim::figure("S5.3.2-pkts"),
+                Claim::figure("S5.3.2-pkts").misses(NO_SHARED_LINKS),
                 Claim::statement("S5.3.2-rec-P"),
                 Claim::statement("S5.3.2-lat"),
-                Claim::statement("S5.3.2-thr"),
+                Claim::statement("S5.3.2-thr").misses(FEW_RECOVERIES),
                 Claim::statement("S5.3.2-one-chain"),
                 Claim::statement("S5.3.2-all-chain"),
                 Claim::statement("S5.3.2-all-single"),
@@ -172,9 +181,13 @@ fn single_sender(results: &mut Results) -> Result<f64> {
         listed(&counts),
     );
     let lowered = with.iter().zip(&without).all(|(with, without)| with.1 < without.1);
-    let (with_most, without_most) = (with[with.len() - 1].1, without[without.len() - 1].1);
-    let at_most = [("with", with_most / 1e6), ("without", without_most / 1e6)];
-    let evidence = format!("64 processors, MB/s: {}", listed(&at_most));
+    let with_most = with[with.len() - 1].1;
+    let pairs: Vec<String> = with
+        .iter()
+        .zip(&without)
+        .map(|(with, without)| format!("{:.1} and {:.1}", with.1 / 1e6, without.1 / 1e6))
+        .collect();
+    let evidence = format!("MB/s with and without, 8 to 64: {}", pairs.join(", "));
     results.statement("S5.3.2-thr", lowered, evidence);
     let axes = (("processors", Scale::Logarithmic), ("Mbyte/s", Scale::Linear));
     let title = "One sender, 64 Kbyte messages, binary trees (figure 5.8)";

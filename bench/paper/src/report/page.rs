@@ -3,16 +3,18 @@
 use super::judge::Row;
 use super::text::{misses, tables};
 use super::{Chapter, Report};
+use crate::cluster::Calibration;
 use crate::targets::{Kind, Paper, Role, Target};
 use comfy_table::{Table, presets};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use weft_kit::thousands;
+use weft_simulator::Machine;
 
 const METHOD: &str = "\
 Measured by `make paper` in the simulator, in virtual time: Weft's own protocols and packet layer on a cluster as the \
-thesis describes it. The machine is calibrated on tables 5.1 and 8.4 of the thesis and on nothing else; \
-whatever is not called calibration is predicted. A figure outside its band is marked and explained. Ids are those of \
+thesis describes it. The machines are calibrated on tables 5.1 and 8.4 of the thesis and on nothing else, \
+by the rule at the end of the thesis's page; whatever is not called calibration is predicted. A figure outside its band is marked and explained. Ids are those of \
 `bench/paper/targets`, where each stands with the line of the paper that prints it.";
 
 /// The page about `paper`.
@@ -25,6 +27,7 @@ pub fn page(report: &Report<'_>, paper: Paper) -> String {
     for chapter in report.of(paper) {
         write_chapter(&mut page, chapter, paper);
     }
+    write_machines(&mut page, report, paper);
     write_settings(&mut page, report, paper);
     write_rest(&mut page, report, paper);
     page
@@ -103,6 +106,19 @@ fn write_chapter(page: &mut String, chapter: &Chapter<'_>, paper: Paper) {
     }
     for plot in &chapter.plots {
         let _ = writeln!(page, "\n![{}]({}.svg)", plot.title, plot.name);
+    }
+}
+
+/// The machines behind the figures, whose files say where every number comes from.
+fn write_machines(page: &mut String, report: &Report<'_>, paper: Paper) {
+    if report.of(paper).next().is_none() {
+        return;
+    }
+    let _ = writeln!(page, "\n## The machines");
+    for calibration in Calibration::ALL {
+        if let Ok(text) = Machine::description(calibration.machine()) {
+            let _ = writeln!(page, "\n`{}`:\n\n```toml\n{text}```", calibration.machine());
+        }
     }
 }
 

@@ -14,7 +14,8 @@ fn all_known_machines_are_good() {
         assert!(Machine::named(name).is_ok(), "{name}");
     }
     let error = Machine::named("cray").unwrap_err().to_string();
-    let known = "there are myrinet, host, and any file that describes one: FILE.toml";
+    let known =
+        "there are myrinet, myrinet-compared, host, and any file that describes one: FILE.toml";
     assert_eq!(error, format!("there is no machine 'cray'; {known}"));
 }
 
@@ -27,24 +28,30 @@ fn the_parts_of_the_cluster_add_up_to_its_loggp_parameters() {
     let copy = bus.setup_ns as f64 + bytes * bus.ns_per_byte;
     let latency = ni.send_ns as f64 + wire + ni.receive_ns as f64 + copy;
     let gap = ni.receive_ns + ni.receive_after_ns + ni.copied_ns;
-    let is_near = |value: f64, paper: f64| (value - paper).abs() < 0.02 * paper;
+    let filled = host.allocate_ns as f64 + send + (1024.0 - bytes) * host.launch_ns_per_byte;
+    let is_near = |value: f64, paper: f64| (value - paper).abs() < 0.002 * paper;
     assert!(is_near(send, 1600.0), "o_s is {send}");
     assert!(is_near((host.poll_ns + host.process_ns) as f64, 2200.0));
     assert!(is_near(latency, 8200.0), "L is {latency}");
     assert!(is_near(gap as f64, 5600.0), "g is {gap}");
+    assert_eq!(gap, ni.send_ns + ni.send_after_ns, "both NIs are as busy");
+    assert!(
+        is_near(1024.0 / filled * 1e9, 72.0 * f64::from(1 << 20)),
+        "G is 1024 bytes in {filled}"
+    );
 }
 
 #[test]
 fn what_is_wrong_is_named() {
-    let error = changed("poll_ns = 600", "poll_ns = 0").unwrap_err().to_string();
+    let error = changed("\npoll_ns = 74", "\npoll_ns = 0").unwrap_err().to_string();
     assert_eq!(error, "the machine's host.poll_ns cannot be 0: it must be more than 0");
-    let error = changed("ns_per_byte = 6.25", "ns_per_byte = -1.0").unwrap_err().to_string();
-    assert!(error.starts_with("the machine's link.ns_per_byte cannot be -1:"), "{error}");
-    let error = changed("ns_per_byte = 6.25", "ns_per_byte = nan").unwrap_err().to_string();
-    assert!(error.starts_with("the machine's link.ns_per_byte cannot be NaN:"), "{error}");
+    let error = changed("\nns_per_byte = 7.509", "\nns_per_byte = -1.0").unwrap_err().to_string();
+    assert!(error.starts_with("the machine's bus.ns_per_byte cannot be -1:"), "{error}");
+    let error = changed("\nns_per_byte = 7.509", "\nns_per_byte = nan").unwrap_err().to_string();
+    assert!(error.starts_with("the machine's bus.ns_per_byte cannot be NaN:"), "{error}");
     let error = changed("poll_ns", "pole_ns").unwrap_err().to_string();
     assert!(error.contains("pole_ns"), "{error}");
-    let error = changed("copied_ns = 900", "").unwrap_err().to_string();
+    let error = changed("copied_ns = 1097", "").unwrap_err().to_string();
     assert!(error.contains("copied_ns"), "{error}");
     let wrong = format!("{}\n[hrx.host]\npoll_ns = 0\n", NAMES[0].1);
     assert!(matches!(
