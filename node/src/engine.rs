@@ -14,6 +14,7 @@ use crate::inner::{Inner, Side};
 use crate::node::Node;
 use crate::{Error, Result};
 use std::collections::VecDeque;
+use std::time::Duration;
 use weft_link::bell::Waiter;
 use weft_link::clock::{Clock, Nanoseconds, Work};
 use weft_link::ni::{NiEvent, NiHalf};
@@ -306,6 +307,20 @@ impl<L: Link> Inner<L> {
             false => self.ni.next_deadline().map(|(deadline, _)| deadline),
         };
         self.link.wake_at(watchdog.into_iter().chain(protocol).min());
+    }
+}
+
+impl<L: Link> Node<L> {
+    /// Has the NI, where it is apart, interrupt a host that has not polled for `delay` after an
+    /// arrival. Elsewhere a [`crate::WatchThread`] does so.
+    pub fn watch(&self, delay: Duration) {
+        self.inner.enter().apart.watch(delay.as_nanos() as Nanoseconds);
+    }
+
+    /// Has the NI make a mistake at its `opportunity`-th opportunity.
+    #[cfg(feature = "planted")]
+    pub fn plant(&self, bug: weft_protocol::Bug, opportunity: u32) {
+        self.inner.enter().ni.plant(bug, opportunity);
     }
 }
 

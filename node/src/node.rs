@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use weft_link::bell::{Bells, Loss, Waiter};
-use weft_link::clock::{Clock, Nanoseconds, Work};
+use weft_link::clock::{Clock, Work};
 use weft_link::{Buffer, Capabilities, Link, SharedWords};
 use weft_protocol::invariants::{UpcallConditions, i6_upcalls_only_when_allowed};
 use weft_protocol::{Counters, Delivery, Ni, Settings, VARIABLES};
@@ -201,18 +201,6 @@ impl<L: Link> Node<L> {
             sleeps: AtomicU64::new(0),
             closed: AtomicBool::new(false),
         }
-    }
-
-    /// Has the NI, where it is apart, interrupt a host that has not polled for `delay` after an
-    /// arrival. Elsewhere a [`crate::WatchThread`] does so.
-    pub fn watch(&self, delay: Duration) {
-        self.inner.enter().apart.watch(delay.as_nanos() as Nanoseconds);
-    }
-
-    /// Has the NI make a mistake at its `opportunity`-th opportunity.
-    #[cfg(feature = "planted")]
-    pub fn plant(&self, bug: weft_protocol::Bug, opportunity: u32) {
-        self.inner.enter().ni.plant(bug, opportunity);
     }
 
     /// Runs the client's function on `delivery`, outside the lock, and takes back what it returns.

@@ -10,7 +10,7 @@ const TRIALS: usize = 30;
 const PACKETS: u64 = 3_000;
 
 /// Plants `bug` at some rank of the cases in which it can be made.
-fn plant(bug: Bug, possible: impl Fn(&Case) -> bool) -> Vec<Box<Failure>> {
+fn plant(bug: Bug, possible: impl Fn(&Case) -> bool) -> Vec<Failure> {
     let cases = (1..).map(|number| Case::numbered(number, PACKETS));
     let cases = cases.filter(|case| case.faults.crashes.is_empty() && possible(case)).take(TRIALS);
     let run = |case: Case| {
@@ -18,7 +18,7 @@ fn plant(bug: Bug, possible: impl Fn(&Case) -> bool) -> Vec<Box<Failure>> {
         let opportunity = (case.number % 20) as u32;
         case.run_with(0, |simulation| simulation.plant(rank, bug, opportunity)).err()
     };
-    cases.filter_map(run).collect()
+    cases.filter_map(run).map(|failure| *failure).collect()
 }
 
 /// Finds the mistake in at least `least` of the cases, and by one of these words.
