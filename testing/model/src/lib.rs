@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`explore`] | all states that a model can get into, or the shortest way to one that is wrong |
 //! | [`packets`] | the packet layer as programs see it (thesis chapter 3): a reference that takes the same sends as the real one, and says at each packet whether it agrees |
+//! | [`random`] | numbers from a seed, the same on every machine |
 //! | [`windows`] | the window protocol of careful-protocols 5.3, to explore its theorem 1 |
 //!
 //! May use `wire`, for the numbers of ranks and groups, and nothing that sends a packet. Nothing
@@ -13,4 +14,5 @@
 
 pub mod explore;
 pub mod packets;
+pub mod random;
 pub mod windows;

@@ -14,9 +14,8 @@
 
 mod judge;
 pub mod patterns;
-mod random;
 mod storm;
 
 pub use judge::{Judge, Verdict};
-pub use random::Random;
 pub use storm::{Deed, Mix, Plan, Storm};
+pub use weft_model::random::Random;

@@ -1,10 +1,10 @@
 //! Everything at once, from one seed.
 
 use crate::judge::Judge;
-use crate::random::Random;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use weft_model::packets::{Reference, Stream};
+use weft_model::random::Random;
 use weft_packet::{Error, Group, KeptPacket, Packets, Rank, Step, Variable};
 
 /// Variables that fetch-and-adds use.

@@ -34,7 +34,7 @@ pub use deadlock::{Deadlock, Wait};
 pub use explore::{Runs, explore};
 pub use fault::Fault;
 pub use host::Host;
-pub use run::{Seeded, in_order, run};
+pub use run::{in_order, run, seeded};
 pub use step::Step;
 pub use weft_model::packets::Reference;
 pub use wire::{Contents, Packet};

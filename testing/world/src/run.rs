@@ -4,6 +4,7 @@ use crate::deadlock::Deadlock;
 use crate::step::Step;
 use crate::world::World;
 use std::collections::VecDeque;
+use weft_model::random::Random;
 
 /// What the programs of all hosts still have to send, each in its own order.
 #[derive(Clone, Debug)]
@@ -83,22 +84,8 @@ pub fn in_order(numbers: &[u16]) -> impl FnMut(usize) -> usize {
     move |possible| numbers.next().map_or(0, |&number| usize::from(number) % possible)
 }
 
-/// Chooses by numbers that follow from a seed (splitmix64), for runs of any length.
-#[derive(Debug, Clone)]
-pub struct Seeded(u64);
-
-impl Seeded {
-    /// The same seed chooses the same.
-    pub fn new(seed: u64) -> Self {
-        Seeded(seed)
-    }
-
-    /// A number below `bound`.
-    pub fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % bound as u64) as usize
-    }
+/// Chooses by numbers that follow from a seed, for runs of any length.
+pub fn seeded(seed: u64) -> impl FnMut(usize) -> usize {
+    let mut random = Random::new(seed);
+    move |possible| random.below(possible as u64) as usize
 }

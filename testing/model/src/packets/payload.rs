@@ -2,6 +2,7 @@
 //! them knows what they should be.
 
 use super::{Name, Stream};
+use crate::random::mixed;
 
 /// How many bytes the packet `name` has, of at most `most`; half of the packets are short, as most
 /// are in programs.
@@ -24,12 +25,4 @@ fn seed(Name { origin, stream, number }: Name) -> u64 {
         Stream::Group(group) => 1 << 16 | u64::from(group.0),
     };
     mixed(number ^ mixed(stream << 16 | u64::from(origin.0)))
-}
-
-/// A number in which every bit depends on all bits of `number` (the last part of splitmix64).
-fn mixed(number: u64) -> u64 {
-    let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
 }

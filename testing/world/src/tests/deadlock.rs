@@ -1,7 +1,7 @@
 //! Which worlds deadlock, which do not, and by whose packets (thesis 4.2.6, Appendix A).
 
 use super::*;
-use crate::{Deadlock, Seeded, run};
+use crate::{Deadlock, run, seeded};
 use proptest::prelude::*;
 
 /// Asserts that `world` is in the deadlock that `cycle` names, whatever else is sent.
@@ -79,9 +79,9 @@ fn chains_and_relays_violate_the_distance_condition_and_the_other_shapes_satisfy
 fn chains_need_a_full_cycle_to_deadlock() {
     for seed in 0..32 {
         let mut world = world(4, 1, Shape::Chain);
-        let mut seed = Seeded::new(seed);
+        let mut seed = seeded(seed);
         let sends = [broadcast(0), broadcast(1)].repeat(10);
-        assert_eq!(run(&mut world, &sends, |possible| seed.below(possible)), Ok(()));
+        assert_eq!(run(&mut world, &sends, &mut seed), Ok(()));
     }
 }
 
@@ -89,8 +89,8 @@ fn chains_need_a_full_cycle_to_deadlock() {
 fn everybody_broadcasts(options: Options, packets: usize, seed: u64) -> Result<(), Deadlock> {
     let mut world = World::new(options);
     let everybody: Vec<Step> = world.ranks().map(|rank| broadcast(rank.0)).collect();
-    let mut seed = Seeded::new(seed);
-    run(&mut world, &everybody.repeat(packets), |possible| seed.below(possible))
+    let mut seed = seeded(seed);
+    run(&mut world, &everybody.repeat(packets), &mut seed)
 }
 
 #[test]
@@ -203,8 +203,8 @@ proptest! {
         let members = &groups_of_a_2()[usize::from(group) - 1];
         let sends: Vec<Step> =
             members.iter().map(|member| multicast(member.0, GroupId(group))).collect();
-        let mut seed = Seeded::new(seed);
-        let ended = run(&mut world, &sends.repeat(4), |possible| seed.below(possible));
+        let mut seed = seeded(seed);
+        let ended = run(&mut world, &sends.repeat(4), &mut seed);
         prop_assert_eq!(ended, Ok(()));
     }
 }

@@ -3,7 +3,7 @@
 use super::deadlock::groups_of_a_2;
 use super::explore::{MULTICASTS_OF_A_2, explored};
 use super::*;
-use crate::{Runs, Seeded, explore, run};
+use crate::{Runs, explore, run, seeded};
 use weft_protocol::Recovery;
 
 /// `options` with recovery as soon as a packet has to wait.
@@ -120,8 +120,8 @@ fn a_group_that_overlaps_with_the_broadcast_group() {
     let sends = [broadcast(0), broadcast(1), multicast(3, GroupId(1))].repeat(4);
     for seed in 0..64 {
         let mut world = World::new(options.clone());
-        let mut seed = Seeded::new(seed);
-        assert_eq!(run(&mut world, &sends, |possible| seed.below(possible)), Ok(()));
+        let mut seed = seeded(seed);
+        assert_eq!(run(&mut world, &sends, &mut seed), Ok(()));
     }
 }
 
@@ -132,8 +132,8 @@ fn every_shape_in_larger_worlds() {
         for preset in Preset::CAREFUL {
             for (ranks, window) in [(4, 1), (5, 2), (9, 1), (16, 3)] {
                 let mut world = World::new(recovering(options(ranks, window, preset, shape)));
-                let mut seed = Seeded::new(u64::from(ranks));
-                let ended = run(&mut world, &broadcasts(ranks, 6), |n| seed.below(n));
+                let mut seed = seeded(u64::from(ranks));
+                let ended = run(&mut world, &broadcasts(ranks, 6), &mut seed);
                 assert_eq!(ended, Ok(()), "{ranks} ranks, window {window}, {preset}, {shape}");
             }
         }

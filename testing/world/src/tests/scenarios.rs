@@ -1,7 +1,7 @@
 //! Small stories, each with an end that can be named beforehand.
 
 use super::*;
-use crate::{Seeded, run};
+use crate::{run, seeded};
 
 /// NI-level forwarding needs no host (thesis 4.2.1): a broadcast arrives everywhere while all
 /// hosts sleep. With host-level forwarding it gets as far as the root's children.
@@ -56,8 +56,8 @@ fn send_buffers_run_out_and_come_back() {
 fn a_shared_counter() {
     let mut world = world(16, 1, Shape::Binary);
     let sends: Vec<Step> = (0..16).map(|rank| fetch_add(rank, 3, 1)).collect();
-    let mut seed = Seeded::new(3);
-    run(&mut world, &sends.repeat(8), |possible| seed.below(possible)).expect("no multicasts");
+    let mut seed = seeded(3);
+    run(&mut world, &sends.repeat(8), &mut seed).expect("no multicasts");
     assert_eq!(world.ni(Rank(3)).counters().fetch_adds_served, 15 * 8);
     assert_eq!(world.ni(Rank(3)).counters().explicit_credits, 0, "answers take credits along");
 }
