@@ -3,7 +3,8 @@
 //! Each function panics with the name of the invariant and the values that break it. Tests call
 //! them after every step; the code calls those that are cheap where the state changes.
 
-use weft_wire::Tag;
+use std::collections::BTreeSet;
+use weft_wire::{Rank, Tag, TreeId};
 
 /// Where the credits of one ordered pair (sender, receiver) are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +49,7 @@ pub fn i3_order(last: Option<u64>, next: u64) {
 /// Keep one of these beside the code under test and tell it of every transfer.
 #[derive(Debug, Default, Clone)]
 pub struct Ownership {
-    lent: std::collections::BTreeSet<u64>,
+    lent: BTreeSet<u64>,
 }
 
 impl Ownership {
@@ -103,6 +104,20 @@ pub fn i6_upcalls_only_when_allowed(conditions: UpcallConditions, nested: bool) 
         "I6 upcalls only when allowed: none of the three conditions holds"
     );
     assert!(!nested, "I6 upcalls only when allowed: an upcall ran inside another");
+}
+
+/// I7: the channel of `owner` serves one tree, has one buffer at each NI, and does not lead back to
+/// its owner. `uses` are the packets on it: where each is, or is about to be, and its tree.
+pub fn i7_recovery(owner: Rank, uses: &[(Rank, TreeId)]) {
+    let mut places = BTreeSet::new();
+    for &(at, tree) in uses {
+        assert_ne!(at, owner, "I7 recovery: the channel of {owner:?} leads back to it");
+        assert!(
+            places.insert(at),
+            "I7 recovery: two packets on the channel of {owner:?} at {at:?}"
+        );
+        assert_eq!(tree, uses[0].1, "I7 recovery: the channel of {owner:?} serves two trees");
+    }
 }
 
 /// I9: a queue stays within its bound.

@@ -278,9 +278,8 @@ impl<B: Copy> Ni<B> {
     /// When [`Self::advance`] is to be called at the latest, and why; `None` while no timer runs.
     /// It may be too early, which costs a look, but is never too late.
     pub fn next_deadline(&self) -> Option<(Nanoseconds, Timer)> {
-        let timers = self.earliest_timer().map(|deadline| (deadline, Timer::Retransmit));
         let suspicion = self.suspicion_deadline().map(|deadline| (deadline, Timer::Suspect));
-        [timers, suspicion].into_iter().flatten().min()
+        [self.earliest_timer(), suspicion].into_iter().flatten().min()
     }
 
     /// What this NI has done so far.

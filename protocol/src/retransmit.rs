@@ -17,7 +17,7 @@ use crate::ni::Departure;
 use crate::planted::Bug;
 use crate::preset::{Acknowledging, Forwarding, Reliability};
 use crate::sequence::{Flow, Place, Unsent};
-use crate::timer::Nanoseconds;
+use crate::timer::{Nanoseconds, Timer};
 use crate::{Actions, Body, Deferred, Delivery, Ni, Violation};
 use std::collections::VecDeque;
 use weft_wire::{Header, Rank, Tag, TreeId};
@@ -33,7 +33,7 @@ pub(crate) struct Retransmission {
     /// Peers to be told when a buffer is free, the first to be refused first.
     refused: VecDeque<Rank>,
     /// No timer of any peer runs out before this; they are looked through when it has passed.
-    earliest: Option<Nanoseconds>,
+    earliest: Option<(Nanoseconds, Timer)>,
 }
 
 /// Where the buffer of a received packet counts.
@@ -192,7 +192,7 @@ impl<B: Copy> Ni<B> {
         let sending = &mut self.flow(to).sending;
         header.sequence = sending.number(departure.clone()).wrapping_add(off);
         sending.deadline.get_or_insert(deadline);
-        self.wake_by(deadline);
+        self.wake_by(deadline, Timer::Retransmit);
         out.transmit(to, &header, &departure.body);
         if let Some(key) = departure.holders
             && let Some((from, number)) = self.holders.get_mut(key).acknowledges
@@ -203,7 +203,7 @@ impl<B: Copy> Ni<B> {
 
     /// Runs out the timers of all peers that are due.
     pub(crate) fn run_out(&mut self, out: &mut impl Actions<B>) {
-        if self.retransmission.earliest.is_none_or(|earliest| earliest > self.now) {
+        if self.retransmission.earliest.is_none_or(|(earliest, _)| earliest > self.now) {
             return;
         }
         let now = self.now;
@@ -225,12 +225,16 @@ impl<B: Copy> Ni<B> {
             }
         }
         let flows = self.peers.iter().filter_map(|(_, peer)| peer.flow.as_ref());
-        let deadlines = flows.flat_map(|flow| [flow.sending.deadline, flow.receiving.deadline]);
+        let deadlines = flows.flat_map(|flow| {
+            let Flow { sending, receiving } = &**flow;
+            let resend = sending.deadline.map(|at| (at, Timer::Retransmit));
+            [resend, receiving.deadline.map(|at| (at, Timer::Acknowledge))]
+        });
         self.retransmission.earliest = deadlines.flatten().min();
     }
 
-    /// The first point in time at which a timer may run out.
-    pub(crate) fn earliest_timer(&self) -> Option<Nanoseconds> {
+    /// The first point in time at which a timer may run out, and which.
+    pub(crate) fn earliest_timer(&self) -> Option<(Nanoseconds, Timer)> {
         self.retransmission.earliest
     }
 
@@ -302,7 +306,7 @@ impl<B: Copy> Ni<B> {
         let sending = &mut self.flow(from).sending;
         sending.deadline = (sending.len() > 0).then_some(deadline);
         if sending.deadline.is_some() {
-            self.wake_by(deadline);
+            self.wake_by(deadline, Timer::Retransmit);
         }
         let given_back = self.peers[from].outgoing.accept(news);
         debug_assert!(given_back.is_ok(), "a place in the window came back twice");
@@ -323,7 +327,7 @@ impl<B: Copy> Ni<B> {
         let again: Vec<_> = sending.again(expected).collect();
         let acknowledgement = self.tell(peer);
         self.counters.retransmissions += again.len() as u64;
-        self.wake_by(deadline);
+        self.wake_by(deadline, Timer::Retransmit);
         for (number, departure) in again {
             let mut header = Header::new(departure.tag, local, departure.tree, departure.size);
             header.sequence = number;
@@ -346,7 +350,7 @@ impl<B: Copy> Ni<B> {
     fn acknowledge_later(&mut self, from: Rank) {
         let deadline = self.now + self.settings.acknowledge_after;
         let deadline = *self.flow(from).receiving.deadline.get_or_insert(deadline);
-        self.wake_by(deadline);
+        self.wake_by(deadline, Timer::Acknowledge);
     }
 
     /// An acknowledgement in a packet of its own, positive or negative.
@@ -440,9 +444,9 @@ impl<B: Copy> Ni<B> {
         }
     }
 
-    fn wake_by(&mut self, deadline: Nanoseconds) {
-        let earliest = self.retransmission.earliest.get_or_insert(deadline);
-        *earliest = deadline.min(*earliest);
+    fn wake_by(&mut self, deadline: Nanoseconds, why: Timer) {
+        let earliest = self.retransmission.earliest.get_or_insert((deadline, why));
+        *earliest = (deadline, why).min(*earliest);
     }
 
     fn flow(&mut self, peer: Rank) -> &mut Flow<B> {

@@ -4,7 +4,7 @@
 pub type Nanoseconds = u64;
 
 /// Why an NI wants to be told of a point in time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
 pub enum Timer {
     /// A packet has been unacknowledged for too long.
     Retransmit,

@@ -53,6 +53,12 @@ macro_rules! delegate {
     (@ disarm) => {
         fn disarm(&mut self, waiter: crate::bell::Waiter) { self.inner.disarm(waiter); }
     };
+    // What every wrapper leaves alone: frames in memory, sleeping, and where the NI half runs.
+    (@ surroundings) => {
+        crate::wrap::delegate!(
+            placement, alloc, bytes, share, has_arrivals, detach, free, bells, arm, disarm
+        );
+    };
     (@ placement) => {
         const SEPARATE_NI: bool = L::SEPARATE_NI;
         type Clock = L::Clock;

@@ -2,6 +2,7 @@
 //! keep them, and that breaking them is noticed, is shown in `testing/world`.
 
 use super::*;
+use weft_wire::GroupId;
 
 const PAIR: PairCredits =
     PairCredits { window: 8, held: 3, in_flight: 2, buffered: 1, owed: 1, returning: 1 };
@@ -135,4 +136,17 @@ fn i6_a_nested_upcall() {
 fn i9_an_overlong_queue() {
     i9_bounded("a queue", 3, 3);
     i9_bounded("a queue", 4, 3);
+}
+
+#[test]
+fn i7_a_channel_is_one_tree_and_one_buffer_an_ni() {
+    let trees = [0, 1].map(|root| TreeId::multicast(GroupId::ALL, Rank(root)));
+    let holds = |uses: &[(u16, TreeId)]| {
+        let uses: Vec<_> = uses.iter().map(|&(at, tree)| (Rank(at), tree)).collect();
+        std::panic::catch_unwind(|| i7_recovery(Rank(3), &uses)).is_ok()
+    };
+    assert!(holds(&[]) && holds(&[(1, trees[0]), (2, trees[0])]));
+    assert!(!holds(&[(1, trees[0]), (3, trees[0])]), "back to its owner");
+    assert!(!holds(&[(1, trees[0]), (1, trees[0])]), "two buffers at an NI");
+    assert!(!holds(&[(1, trees[0]), (2, trees[1])]), "two trees");
 }

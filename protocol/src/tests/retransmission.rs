@@ -81,7 +81,7 @@ fn acknowledgements_are_piggybacked_or_sent_at_half_a_window_or_delayed() {
     let mut bench = bench(Preset::IrxImc, 0, 4);
     bench.advance(50);
     receive(&mut bench, 1, 0, 200);
-    assert_eq!(bench.ni.next_deadline().map(|(at, _)| at), Some(50 + ACKNOWLEDGE));
+    assert_eq!(bench.ni.next_deadline(), Some((50 + ACKNOWLEDGE, Timer::Acknowledge)));
     assert_eq!(bench.unicast(1, 90), [sent(1, numbered(ucast(0, 0), 0, 1), 90)]);
     assert_eq!(bench.advance(50 + ACKNOWLEDGE), [], "the packet took it along");
     receive(&mut bench, 1, 1, 201);

@@ -72,7 +72,7 @@ fn main() -> Result<()> {
             .unwrap_or(std::thread::available_parallelism().map_or(1, usize::from)),
     };
     let show = stderr().is_terminal();
-    let outcome = run(&goal, |totals| {
+    let (totals, failure) = run(&goal, |totals| {
         if show {
             show_progress(totals);
         }
@@ -80,17 +80,14 @@ fn main() -> Result<()> {
     if show {
         eprintln!();
     }
-    match outcome {
-        Err(failure) => bail!("{failure}"),
-        Ok(totals) if !totals.reach(&goal) => {
-            println!("{totals}");
-            bail!("the time was over before as much was simulated as was asked for")
-        }
-        Ok(totals) => {
-            println!("{totals}");
-            Ok(())
-        }
+    println!("{totals}");
+    if let Some(failure) = failure {
+        bail!("{failure}");
     }
+    if !totals.reach(&goal) {
+        bail!("the time was over before as much was simulated as was asked for");
+    }
+    Ok(())
 }
 
 fn show_progress(totals: &Totals) {

@@ -30,6 +30,8 @@ pub struct Goal {
 pub struct Totals {
     /// Cases that passed.
     pub cases: u64,
+    /// Cases that a judge objected to.
+    pub violations: u64,
     /// All of them together.
     pub sum: Passed,
     /// How long it took.
@@ -37,11 +39,8 @@ pub struct Totals {
 }
 
 /// Runs cases until the goal is reached, its time is over, or one fails. `progress` is called after
-/// each with the totals so far.
-///
-/// # Errors
-/// The first case that failed.
-pub fn run(goal: &Goal, progress: impl Fn(&Totals) + Sync) -> Result<Totals, Box<Failure>> {
+/// each with the totals so far. Returns the totals, and the first case that failed if one did.
+pub fn run(goal: &Goal, progress: impl Fn(&Totals) + Sync) -> (Totals, Option<Box<Failure>>) {
     let start = Instant::now();
     let next = AtomicU64::new(goal.first);
     let stop = AtomicBool::new(false);
@@ -62,6 +61,7 @@ pub fn run(goal: &Goal, progress: impl Fn(&Totals) + Sync) -> Result<Totals, Box
                 }
                 Err(found) => {
                     stop.store(true, Ordering::Relaxed);
+                    totals.lock().unwrap_or_else(PoisonError::into_inner).violations += 1;
                     let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
                     failure.get_or_insert(found);
                 }
@@ -73,10 +73,8 @@ pub fn run(goal: &Goal, progress: impl Fn(&Totals) + Sync) -> Result<Totals, Box
             scope.spawn(work);
         }
     });
-    match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Some(failure) => Err(failure),
-        None => Ok(totals.into_inner().unwrap_or_else(PoisonError::into_inner)),
-    }
+    let failure = failure.into_inner().unwrap_or_else(PoisonError::into_inner);
+    (totals.into_inner().unwrap_or_else(PoisonError::into_inner), failure)
 }
 
 impl Totals {
@@ -123,7 +121,7 @@ impl fmt::Display for Totals {
         writeln!(f, "  frames cut off          {:>12}", injected.cut)?;
         writeln!(f, "  ranks crashed           {:>12}", injected.crashes)?;
         writeln!(f, "simulated hours           {:>12.2}", virtual_time.as_secs_f64() / 3600.0)?;
-        writeln!(f, "violations                {:>12}", 0)?;
+        writeln!(f, "violations                {:>12}", self.violations)?;
         write!(f, "real seconds              {:>12.1}", self.took.as_secs_f64())
     }
 }

@@ -43,20 +43,7 @@ impl<L: Link> Capture<L> {
 }
 
 impl<L: Link> Link for Capture<L> {
-    delegate!(
-        placement,
-        capabilities,
-        alloc,
-        bytes,
-        share,
-        has_arrivals,
-        detach,
-        free,
-        bells,
-        arm,
-        disarm,
-        words
-    );
+    delegate!(surroundings, capabilities, words);
 
     fn transmit(&mut self, to: Rank, header: &Header, payload: Payload) {
         self.keep(Captured::Transmitted(to, *header));

@@ -40,20 +40,7 @@ impl<L: Link> Count<L> {
 }
 
 impl<L: Link> Link for Count<L> {
-    delegate!(
-        placement,
-        capabilities,
-        alloc,
-        bytes,
-        share,
-        has_arrivals,
-        detach,
-        free,
-        bells,
-        arm,
-        disarm,
-        words
-    );
+    delegate!(surroundings, capabilities, words);
 
     fn transmit(&mut self, to: Rank, header: &Header, payload: Payload) {
         self.counters.transmitted.fetch_add(1, Relaxed);

@@ -42,20 +42,7 @@ impl<L: Link> Faults<L> {
 }
 
 impl<L: Link> Link for Faults<L> {
-    delegate!(
-        placement,
-        alloc,
-        bytes,
-        share,
-        receive,
-        has_arrivals,
-        detach,
-        free,
-        bells,
-        arm,
-        disarm,
-        words
-    );
+    delegate!(surroundings, receive, words);
 
     fn capabilities(&self) -> &Capabilities {
         &self.capabilities

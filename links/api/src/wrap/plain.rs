@@ -20,20 +20,7 @@ impl<L: Link> Plain<L> {
 }
 
 impl<L: Link> Link for Plain<L> {
-    delegate!(
-        placement,
-        alloc,
-        bytes,
-        share,
-        transmit,
-        receive,
-        has_arrivals,
-        detach,
-        free,
-        bells,
-        arm,
-        disarm
-    );
+    delegate!(surroundings, transmit, receive);
 
     fn capabilities(&self) -> &Capabilities {
         &self.capabilities

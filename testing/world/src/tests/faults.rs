@@ -154,7 +154,7 @@ fn i6_any_of_the_three_conditions_will_do() {
 }
 
 #[test]
-#[should_panic(expected = "I7 recovery: two packets in")]
+#[should_panic(expected = "I7 recovery: two packets on")]
 fn i7_a_recovery_channel_has_one_buffer_at_a_rank() {
     let mut world = world(3, 2, Shape::Binary);
     take_all(&mut world, &[broadcast(0), broadcast(1)]);
