@@ -172,7 +172,7 @@ fn i7_a_recovery_channel_is_part_of_one_tree() {
 }
 
 #[test]
-#[should_panic(expected = "leads back to its owner")]
+#[should_panic(expected = "the channel of rank 1 leads back to it")]
 fn i7_a_recovery_channel_does_not_lead_back() {
     let mut world = world(2, 1, Shape::Binary);
     world.take(unicast(0, 1));
