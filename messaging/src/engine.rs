@@ -9,6 +9,7 @@ use crate::message::{Announced, Body, Message};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Weak};
+use std::task::Waker;
 use weft_node::biased::Biased;
 use weft_packet::{KeptPacket, Packet, Packets, Rank, Step};
 
@@ -175,12 +176,17 @@ impl Engine {
         Ok(self.packets.poll()? | self.run_handlers()?)
     }
 
-    /// Makes progress until `done` returns something.
-    pub(crate) fn wait<T>(&self, mut done: impl FnMut(&Self) -> Result<Option<T>>) -> Result<T> {
+    /// Makes progress until `look` finds something. Given a waker, a `look` that finds nothing has left
+    /// it where it will be woken once there may be something; without one, the caller looks again by
+    /// itself.
+    pub(crate) fn wait<T>(
+        &self,
+        mut look: impl FnMut(&Self, Option<&Waker>) -> Result<Option<T>>,
+    ) -> Result<T> {
         let mut outcome = None;
         self.packets.wait(&mut || {
             // One packet, then look: what is waited for should not pile up behind it.
-            let looked = match done(self) {
+            let looked = match look(self, None) {
                 Ok(None) => self.step(),
                 Ok(Some(found)) => {
                     outcome = Some(Ok(found));
@@ -205,7 +211,7 @@ impl Engine {
     /// # Errors
     /// As [`Self::progress`].
     pub fn flush(&self) -> Result<()> {
-        self.wait(|engine| Ok(engine.packets.is_flushed().then_some(())))
+        self.wait(|engine, _| Ok(engine.packets.is_flushed().then_some(())))
     }
 
     /// What this layer and those below have done.

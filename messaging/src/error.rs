@@ -46,6 +46,9 @@ pub enum Error {
         /// How many there may be.
         limit: usize,
     },
+    /// Whoever was to complete an operation ended without doing so.
+    #[error("the operation was abandoned by what should have completed it")]
+    Abandoned,
     /// Headers that take more room than a packet has.
     #[error("{size} bytes of headers do not fit into a packet; there is room for {max}")]
     Headers {

@@ -20,6 +20,7 @@
 #![forbid(unsafe_code)]
 
 mod barrier;
+mod completion;
 mod engine;
 mod error;
 pub mod format;
@@ -29,6 +30,7 @@ mod parts;
 mod port;
 
 pub use barrier::Barrier;
+pub use completion::{Completer, Completion};
 pub use engine::{Engine, Statistics};
 pub use error::{Error, Result};
 pub use headers::HeaderStack;

@@ -168,7 +168,7 @@ impl Message {
         let Body { from, number, .. } = self.body;
         let part = match self.engine.take_part(from, number)? {
             Some(part) => part,
-            None => self.engine.wait(|engine| engine.take_part(from, number))?,
+            None => self.engine.wait(|engine, _| engine.take_part(from, number))?,
         };
         Ok(part.skip(format::SIZE))
     }

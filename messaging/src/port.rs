@@ -189,7 +189,7 @@ impl Mailbox {
     /// # Errors
     /// A lost rank.
     pub fn receive(&self) -> Result<Message> {
-        self.0.engine.wait(|engine| engine.take_message(self.0.number))
+        self.0.engine.wait(|engine, _| engine.take_message(self.0.number))
     }
 
     /// The message that has waited longest, if there is one. Polls once, never blocks.
