@@ -9,7 +9,7 @@ use crate::format::{self, Kind, PacketHeader};
 use crate::handler::{Handler, guarded};
 use crate::message::{Announced, Body, Message};
 use crate::popup::Pool;
-use crate::state::{Continues, Part, PortRun, State};
+use crate::state::{Announcement, Continues, Part, PortRun, State};
 use crate::tasks::{Task, Tasks};
 use crate::wait::Nudge;
 use crate::window::window_packets;
@@ -76,7 +76,10 @@ impl Engine {
                 }
             });
             Engine {
-                state: Biased::new(State::new(window_packets(packets.max_payload()))),
+                state: Biased::new(State::new(
+                    packets.rank(),
+                    window_packets(packets.max_payload()),
+                )),
                 tasks: Tasks::new(packets.clone(), announce),
                 nudger: Waker::from(Arc::new(Nudge(packets.clone()))),
                 pool: Pool::new(packets.has_threads()),
@@ -143,15 +146,38 @@ impl Engine {
     /// Takes one packet from the network, and runs what is ready.
     #[inline]
     pub(crate) fn step(self: &Arc<Self>) -> Result<bool> {
-        Ok(self.receive()? | self.run_ready()?)
+        let Some(held) = self.packets.take()? else { return self.run_ready() };
+        let announcement = self.sort(held);
+        self.packets.taken();
+        match announcement {
+            Announcement::Runs(slot, handler, announced) => {
+                if self.run_handler(slot, handler, announced) {
+                    self.run_ready()?;
+                }
+            }
+            Announcement::Waits => {
+                self.run_ready()?;
+            }
+            Announcement::Wakes(wakers) => {
+                wakers.into_iter().for_each(Waker::wake);
+                self.run_ready()?;
+            }
+        }
+        Ok(true)
     }
 
     /// Takes one packet from the network and sorts it; no handler runs.
-    #[inline]
     pub(crate) fn receive(&self) -> Result<bool> {
         let Some(held) = self.packets.take()? else { return Ok(false) };
-        self.sort(held);
+        let announcement = self.sort(held);
         self.packets.taken();
+        match announcement {
+            Announcement::Runs(slot, handler, announced) => {
+                self.state.enter().run_later(slot, handler, announced);
+            }
+            Announcement::Waits => {}
+            Announcement::Wakes(wakers) => wakers.into_iter().for_each(Waker::wake),
+        }
         Ok(true)
     }
 
@@ -314,7 +340,7 @@ impl Engine {
 
     /// Sorts a packet into its message, or does what a control packet says.
     #[inline]
-    fn sort(&self, held: HeldPacket) {
+    fn sort(&self, held: HeldPacket) -> Announcement {
         let from = held.source();
         let Some((header, rest)) = PacketHeader::parse(self.packets.read(&held)) else {
             return self.refuse(held, Error::Stray { from });
@@ -328,7 +354,7 @@ impl Engine {
     }
 
     #[inline]
-    fn first(&self, held: HeldPacket, header: &PacketHeader, bytes: u64) {
+    fn first(&self, held: HeldPacket, header: &PacketHeader, bytes: u64) -> Announcement {
         let (from, flow) = (held.source(), held.group());
         let (number, length, port) = (header.message, header.bytes, header.port);
         let body = Body { from, number, length, port, flow };
@@ -341,19 +367,14 @@ impl Engine {
         if *state.kept.entry(from) >= self.keep_at_most && state.copied_bytes < COPY_LIMIT_BYTES {
             drop(state);
             let first = self.copy_out(held);
-            state = self.state.enter();
-            let wakers = state.announce(Announced { body, first, header_bytes }, bytes);
-            drop(state);
-            return wake(wakers);
+            return self.state.enter().announce(Announced { body, first, header_bytes }, bytes);
         }
         *state.kept.entry(from) += 1;
         let first = Part::Kept(held, 0);
-        let wakers = state.announce(Announced { body, first, header_bytes }, bytes);
-        drop(state);
-        wake(wakers);
+        state.announce(Announced { body, first, header_bytes }, bytes)
     }
 
-    fn next(&self, held: HeldPacket, header: &PacketHeader, bytes: u64) {
+    fn next(&self, held: HeldPacket, header: &PacketHeader, bytes: u64) -> Announcement {
         let from = held.source();
         let flow = held.group();
         let mut state = self.state.enter();
@@ -367,7 +388,8 @@ impl Engine {
                 let _ = state.arrived(from, header.message, bytes, None);
                 drop(state);
                 self.packets.release(held);
-                return report.into_iter().for_each(|(to, header)| self.tell(to, header));
+                report.into_iter().for_each(|(to, header)| self.tell(to, header));
+                return Announcement::Waits;
             }
             Continues::Wanted => {
                 let crowded = *state.kept.entry(from) >= self.keep_at_most;
@@ -389,12 +411,10 @@ impl Engine {
             let (number, length, port) = (header.message, 0, header.port);
             self.give_back(&Body { from, number, length, port, flow }, part);
         }
-        if let Some(reader) = reader {
-            reader.wake();
-        }
+        reader.map_or(Announcement::Waits, |reader| Announcement::Wakes(vec![reader]))
     }
 
-    fn control(&self, held: HeldPacket, header: &PacketHeader) {
+    fn control(&self, held: HeldPacket, header: &PacketHeader) -> Announcement {
         let from = held.source();
         let mut state = self.state.enter();
         let slot = state.ports.find(header.port);
@@ -422,7 +442,7 @@ impl Engine {
             self.fail(Error::Stray { from });
         }
         answer.into_iter().for_each(|answer| self.tell(from, answer));
-        wakers.into_iter().for_each(Waker::wake);
+        Announcement::Wakes(wakers)
     }
 
     /// Takes a packet out of link memory: its sender has spent much of its window on packets that nobody
@@ -440,9 +460,10 @@ impl Engine {
     }
 
     #[cold]
-    fn refuse(&self, held: HeldPacket, error: Error) {
+    fn refuse(&self, held: HeldPacket, error: Error) -> Announcement {
         self.packets.release(held);
         self.fail(error);
+        Announcement::Waits
     }
 
     #[cold]
@@ -484,7 +505,14 @@ impl Engine {
         Ok(any)
     }
 
-    fn run_handler(self: &Arc<Self>, slot: usize, mut handler: Handler, announced: Announced) {
+    /// Runs a handler. Says whether there may be something to do after it.
+    #[inline]
+    fn run_handler(
+        self: &Arc<Self>,
+        slot: usize,
+        mut handler: Handler,
+        announced: Announced,
+    ) -> bool {
         let from = announced.body.from;
         let message = self.open(announced);
         let outcome = match &mut handler {
@@ -508,8 +536,10 @@ impl Engine {
                 drop(state);
                 drop(handler);
                 self.panicked(slot, from, what);
+                return true;
             }
         }
+        !state.is_calm() || self.tasks.has_any()
     }
 
     /// Runs a handler on a thread of its own; in place, where ranks have no threads.
@@ -588,11 +618,6 @@ pub(crate) fn leave(wakers: &mut Vec<Waker>, waker: Option<&Waker>) {
     {
         wakers.push(waker.clone());
     }
-}
-
-#[inline]
-fn wake(wakers: Option<Vec<Waker>>) {
-    wakers.into_iter().flatten().for_each(Waker::wake);
 }
 
 /// What a copy of `packet` costs: its bytes, and no less than the message that it may begin.

@@ -189,19 +189,13 @@ impl<'a> Sending<'a> {
             packet.put(self.headers)?;
         }
         let before = packet.room();
-        let mut skip = self.sent as usize;
-        let mut outcome = Ok(());
-        parts.for_each(&mut |part| {
-            let part = part.get(skip..).unwrap_or_else(|| {
-                skip -= part.len();
-                &[]
-            });
-            if !part.is_empty() && outcome.is_ok() {
-                skip = 0;
-                outcome = packet.put(&part[..part.len().min(packet.room())]).map(drop);
+        match parts.whole() {
+            Some(bytes) => {
+                let rest = &bytes[self.sent as usize..];
+                packet.put(&rest[..rest.len().min(before)])?;
             }
-        });
-        outcome?;
+            None => gather(&mut packet, self.sent as usize, parts)?,
+        }
         self.sent += (before - packet.room()) as u64;
         self.claimed = false;
         match self.to {
@@ -213,6 +207,26 @@ impl<'a> Sending<'a> {
         self.header.bytes = self.sent;
         Ok(self.sent == self.total)
     }
+}
+
+/// Fills `packet` with what comes after the first `skip` bytes of all parts.
+fn gather(
+    packet: &mut SendPacket<'_>,
+    mut skip: usize,
+    parts: &(impl Parts + ?Sized),
+) -> Result<()> {
+    let mut outcome = Ok(());
+    parts.for_each(&mut |part| {
+        let part = part.get(skip..).unwrap_or_else(|| {
+            skip -= part.len();
+            &[]
+        });
+        if !part.is_empty() && outcome.is_ok() {
+            skip = 0;
+            outcome = packet.put(&part[..part.len().min(packet.room())]).map(drop);
+        }
+    });
+    Ok(outcome?)
 }
 
 /// A frame, once one is free again. Packets that arrive meanwhile are sorted, so that their senders go on,

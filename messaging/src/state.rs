@@ -1,6 +1,7 @@
 //! What the engine knows, inside its lock: ports, messages that arrive, windows. No calls out of here.
 
 use crate::by_rank::ByRank;
+use crate::engine::Counts;
 use crate::error::{Error, Result};
 use crate::format::{PacketHeader, port_number};
 use crate::handler::Handler;
@@ -16,10 +17,11 @@ use weft_packet::{HeldPacket, Rank};
 /// that is under way: one a thread, and one for each handler that runs in the middle of another.
 pub(crate) const UNFINISHED_LIMIT: usize = 4096;
 
-#[derive(Default)]
 pub(crate) struct State {
     /// Packets of a port's window.
     pub window: u32,
+    /// This rank, which sends to itself without a window.
+    own: Rank,
     pub ports: Ports,
     /// Ports with a handler that does not run, and a message for it.
     pub ready: VecDeque<usize>,
@@ -38,7 +40,7 @@ pub(crate) struct State {
     pub failure: Option<Error>,
     /// What one handler did, for the program to hear once.
     pub incidents: VecDeque<Error>,
-    pub statistics: super::engine::Counts,
+    pub statistics: Counts,
     /// The thread that polls, and how many of its waits are nested; others are woken by it.
     pub leader: usize,
     pub depth: u32,
@@ -173,6 +175,16 @@ pub(crate) enum Part {
     Copied(Box<[u8]>, usize),
 }
 
+/// What becomes of a message that begins.
+pub(crate) enum Announcement {
+    /// Its handler runs on it now.
+    Runs(usize, Handler, Announced),
+    /// It waits at its port.
+    Waits,
+    /// It waits, and these are to ask for it.
+    Wakes(Vec<Waker>),
+}
+
 /// What a packet that continues a message is.
 pub(crate) enum Continues {
     /// Part of a message that somebody reads.
@@ -184,9 +196,27 @@ pub(crate) enum Continues {
 }
 
 impl State {
-    /// Nothing yet; a port's window has so many packets.
-    pub fn new(window: u32) -> Self {
-        State { window, ..State::default() }
+    /// Nothing yet, at rank `own`; a port's window has so many packets.
+    pub fn new(own: Rank, window: u32) -> Self {
+        State {
+            window,
+            own,
+            ports: Ports::default(),
+            ready: VecDeque::new(),
+            arriving: BTreeMap::new(),
+            next_message: 0,
+            unfinished: Tally::default(),
+            kept: ByRank::default(),
+            copied_bytes: 0,
+            owed: VecDeque::new(),
+            failure: None,
+            incidents: VecDeque::new(),
+            statistics: Counts::default(),
+            leader: 0,
+            depth: 0,
+            followers: Vec::new(),
+            handling: Vec::new(),
+        }
     }
 
     /// Creates the port `name`.
@@ -278,6 +308,15 @@ impl State {
         None
     }
 
+    /// What [`Self::announce`] returned to be run cannot be run here.
+    pub fn run_later(&mut self, slot: usize, handler: Handler, announced: Announced) {
+        self.leave_handler();
+        let port = self.ports.at(slot);
+        port.queue.push_front(announced);
+        port.handler = Some(handler);
+        self.ready.push_front(slot);
+    }
+
     /// The handler of the port in `slot` can run again.
     #[inline]
     pub fn put_back(&mut self, slot: usize, handler: Handler) {
@@ -310,25 +349,51 @@ impl State {
         Ok(())
     }
 
-    /// Queues a message at its port. `bytes` of it are in its first packet.
+    /// Whether nothing has to be done before the next handler runs.
     #[inline]
-    pub fn announce(&mut self, announced: Announced, bytes: u64) -> Option<Vec<Waker>> {
-        let Body { from, number, length, port, .. } = announced.body;
+    pub fn is_calm(&self) -> bool {
+        self.ready.is_empty()
+            && self.owed.is_empty()
+            && self.incidents.is_empty()
+            && self.failure.is_none()
+    }
+
+    /// Brings a message to its port; `bytes` of it are in its first packet. Returns it with the handler
+    /// that is to run on it, if that can be at once.
+    #[inline]
+    pub fn announce(&mut self, announced: Announced, bytes: u64) -> Announcement {
+        let Body { length, port, .. } = announced.body;
         if bytes < length {
-            self.unfinished.add(from);
-            let (parts, reader) = (Some(VecDeque::new()), None);
-            let arriving = Arriving { arrived: bytes, length, parts, reader, port };
-            self.arriving.insert((from, number), arriving);
+            self.begin_arriving(&announced.body, bytes);
         }
         self.statistics.messages_received += 1;
+        let calm = self.is_calm();
         let slot = self.ports.find(port);
         let port = self.ports.at(slot);
+        if calm
+            && port.queue.is_empty()
+            && let Some(handler) = port.handler.take()
+        {
+            self.enter_handler();
+            return Announcement::Runs(slot, handler, announced);
+        }
         port.queue.push_back(announced);
         // A port with more than one message is ready already, or its handler runs.
         if port.handler.is_some() && port.queue.len() == 1 {
             self.ready.push_back(slot);
         }
-        (!port.receivers.is_empty()).then(|| std::mem::take(&mut port.receivers))
+        match port.receivers.is_empty() {
+            true => Announcement::Waits,
+            false => Announcement::Wakes(std::mem::take(&mut port.receivers)),
+        }
+    }
+
+    fn begin_arriving(&mut self, body: &Body, bytes: u64) {
+        let Body { from, number, length, port, .. } = *body;
+        self.unfinished.add(from);
+        let (parts, reader) = (Some(VecDeque::new()), None);
+        let arriving = Arriving { arrived: bytes, length, parts, reader, port };
+        self.arriving.insert((from, number), arriving);
     }
 
     /// What a later packet of a message is.
@@ -397,6 +462,9 @@ impl State {
     /// A packet was read, or thrown away: what its sender is to be told, if anything.
     #[inline]
     pub fn consumed(&mut self, from: Rank, port: u32, flow: Flow) -> Option<(Rank, PacketHeader)> {
+        if from == self.own {
+            return None;
+        }
         let slot = self.ports.find(port);
         let consumed = self.ports.at(slot).incoming.consumed(from, flow, self.window)?;
         Some((from, PacketHeader::window(port, flow.map(|group| group.number()), consumed)))

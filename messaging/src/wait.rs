@@ -92,6 +92,12 @@ impl Engine {
         if let Some(found) = look(self, None)? {
             return Ok(Some(found));
         }
+        // What is there already is taken without leading anybody.
+        while self.step()? {
+            if let Some(found) = look(self, None)? {
+                return Ok(Some(found));
+            }
+        }
         loop {
             if let Some(leading) = self.lead() {
                 return leading.poll_until(deadline, &mut look);
@@ -102,6 +108,15 @@ impl Engine {
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    /// Makes progress until `done` says so. It is asked after each packet, and by nothing else: what it
+    /// looks at is changed by handlers of this rank.
+    ///
+    /// # Errors
+    /// As [`Self::progress`].
+    pub fn poll_until(self: &Arc<Self>, mut done: impl FnMut() -> bool) -> Result<()> {
+        self.wait(|_, _| Ok(done().then_some(())))
     }
 
     /// Runs `future` to its end on this thread, which polls meanwhile, or waits for who does.

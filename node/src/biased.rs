@@ -82,13 +82,18 @@ impl<T> Biased<T> {
 
     /// Enters, waiting for whoever is inside. A thread that is inside already must not: that
     /// panics for the owner, and never returns for others.
-    #[inline]
+    #[inline(always)]
     pub fn enter(&self) -> Entered<'_, T> {
         if this_thread() == self.owner.load(Ordering::Relaxed) && self.enter_as_owner() {
-            Entered { lock: self, others: None }
-        } else {
-            self.enter_as_other(usize::MAX).unwrap_or_else(|| unreachable!("tries are unlimited"))
+            return Entered { lock: self, others: None };
         }
+        self.enter_slowly()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn enter_slowly(&self) -> Entered<'_, T> {
+        self.enter_as_other(usize::MAX).unwrap_or_else(|| unreachable!("tries are unlimited"))
     }
 
     /// Enters unless the owner stays inside for long.
@@ -100,9 +105,11 @@ impl<T> Biased<T> {
     }
 
     /// False if the lock was shared meanwhile: the caller is one of the others then.
-    #[inline]
+    #[inline(always)]
     fn enter_as_owner(&self) -> bool {
-        assert!(!self.busy.load(Ordering::Relaxed), "a thread entered a node that it is inside of");
+        if self.busy.load(Ordering::Relaxed) {
+            inside_already();
+        }
         self.busy.store(true, Ordering::Relaxed);
         if self.asymmetric {
             compiler_fence(Ordering::SeqCst);
@@ -188,14 +195,18 @@ impl<T> DerefMut for Entered<'_, T> {
 impl<T> Drop for Entered<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        if self.others.is_some() {
-            if self.lock.owner.load(Ordering::Relaxed) != NOBODY {
-                self.lock.wanted.store(false, Ordering::Release);
-            }
-        } else {
+        if self.others.is_none() {
             self.lock.busy.store(false, Ordering::Release);
+        } else if self.lock.owner.load(Ordering::Relaxed) != NOBODY {
+            self.lock.wanted.store(false, Ordering::Release);
         }
     }
+}
+
+#[cold]
+#[inline(never)]
+fn inside_already() -> ! {
+    panic!("a thread entered a node that it is inside of")
 }
 
 /// A number that is different for every live thread, and never 0: the address of a thread-local.

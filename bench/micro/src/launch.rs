@@ -1,7 +1,7 @@
 //! Starting a benchmark: the command's side and the ranks'.
 
 use crate::arena::{self, Arena};
-use crate::{bandwidth, barrier, fetch_add, latency, loggp, multicast, poll, rate};
+use crate::{bandwidth, barrier, fetch_add, latency, loggp, message, multicast, poll, rate};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use std::os::fd::AsRawFd;
@@ -15,6 +15,8 @@ use weft_link_shm::Settings;
 pub enum Kind {
     /// One way of a packet between two ranks, through credits, upcall and release.
     Latency,
+    /// One way of a message between ports, beside a packet
+    Message,
     /// Packets a second from one rank to another.
     Rate,
     /// Bytes a second in large messages, freshly written and then read.
@@ -40,7 +42,7 @@ impl Kind {
             Kind::Multicast => 1 << 10,
             Kind::Barrier | Kind::Poll => 0,
             Kind::LogGp => 16,
-            Kind::Latency | Kind::Rate | Kind::FetchAdd => 8,
+            Kind::Latency | Kind::Message | Kind::Rate | Kind::FetchAdd => 8,
         }
     }
 
@@ -95,14 +97,15 @@ impl Spec {
         if settings.ranks < least {
             bail!("this benchmark needs at least {least} ranks (-n {least})");
         }
-        if self.kind == Kind::LogGp && settings.ranks != 2 {
-            bail!("loggp measures the link between two ranks (-n 2)");
+        if matches!(self.kind, Kind::LogGp | Kind::Message) && settings.ranks != 2 {
+            bail!("this benchmark measures the link between two ranks (-n 2)");
         }
         if self.machine.is_some() && self.kind != Kind::LogGp {
             bail!("--machine is what `weft bench loggp` writes");
         }
         let most = match self.kind {
             Kind::Bandwidth => arena::BULK_BYTES / 2,
+            Kind::Message => settings.frame_bytes as usize - 16,
             _ => settings.frame_bytes as usize,
         };
         if !(1..=most).contains(&self.size().max(1)) {
@@ -157,6 +160,7 @@ pub fn rank(spec: &Spec) -> Result<()> {
     let arena = Arc::new(Arena::inherited(number)?);
     match spec.kind {
         Kind::Latency => latency::rank(spec, &arena),
+        Kind::Message => message::rank(spec, &arena),
         Kind::Rate => rate::rank(spec, &arena),
         Kind::Bandwidth => bandwidth::rank(spec, &arena),
         Kind::FetchAdd => fetch_add::rank(spec, &arena),

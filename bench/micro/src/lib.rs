@@ -17,6 +17,7 @@ mod fetch_add;
 mod latency;
 mod launch;
 mod loggp;
+mod message;
 mod multicast;
 mod poll;
 mod rate;

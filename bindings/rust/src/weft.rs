@@ -154,6 +154,15 @@ impl Weft {
         Ok(Port::new(&self.job.engine, name, handler)?)
     }
 
+    /// Polls until `done` says so: spins, yields, then sleeps in between. It is asked after each packet, so
+    /// that it should look at what handlers of this rank change.
+    ///
+    /// # Errors
+    /// As [`Self::poll`].
+    pub fn poll_until(&self, done: impl FnMut() -> bool) -> Result<()> {
+        Ok(self.job.engine.poll_until(done)?)
+    }
+
     /// Creates a port whose handler may wait, and goes on as a continuation then: see
     /// [`Port::with_async`].
     ///
