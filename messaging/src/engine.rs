@@ -7,9 +7,9 @@
 use crate::error::{Error, Result};
 use crate::format::{self, Kind, PacketHeader};
 use crate::handler::{Handler, guarded};
-use crate::message::{Announced, Body, Message};
+use crate::message::{Arrived, Body, Message};
 use crate::popup::Pool;
-use crate::state::{Announcement, Continues, Part, PortRun, State};
+use crate::state::{Announcement, Part, PortRun, State, copy_cost};
 use crate::tasks::{Task, Tasks};
 use crate::wait::Nudge;
 use crate::window::window_packets;
@@ -22,6 +22,9 @@ use weft_packet::{Group, HeldPacket, Packets, Rank};
 /// Bytes of messages that are copied out of link memory at most, to keep senders going.
 const COPY_LIMIT_BYTES: usize = 64 << 20;
 
+/// Boxes for messages that are kept to be used again.
+const SPARE_MESSAGES: usize = 256;
+
 /// The messages of one rank.
 pub struct Engine {
     packets: Packets,
@@ -30,7 +33,8 @@ pub struct Engine {
     /// Wakes the thread that polls.
     pub(crate) nudger: Waker,
     pool: Pool,
-    /// Packets of one sender that stay in link memory before more are copied out.
+    /// Packets of one sender that stay in link memory before more are copied out. All receivers of a
+    /// sender share its frames, so all that they keep must be less than it has.
     keep_at_most: u32,
     this: Weak<Engine>,
 }
@@ -83,7 +87,8 @@ impl Engine {
                 tasks: Tasks::new(packets.clone(), announce),
                 nudger: Waker::from(Arc::new(Nudge(packets.clone()))),
                 pool: Pool::new(packets.has_threads()),
-                keep_at_most: (packets.in_flight() / 2) as u32,
+                keep_at_most: (packets.in_flight() / 2 / packets.size().saturating_sub(1).max(1))
+                    as u32,
                 packets,
                 this: this.clone(),
             }
@@ -146,12 +151,10 @@ impl Engine {
     /// Takes one packet from the network, and runs what is ready.
     #[inline]
     pub(crate) fn step(self: &Arc<Self>) -> Result<bool> {
-        let Some(held) = self.packets.take()? else { return self.run_ready() };
-        let announcement = self.sort(held);
-        self.packets.taken();
+        let Some(announcement) = self.take()? else { return self.run_ready() };
         match announcement {
-            Announcement::Runs(slot, handler, announced) => {
-                if self.run_handler(slot, handler, announced) {
+            Announcement::Runs(slot, handler, arrived) => {
+                if self.run_handler(slot, handler, arrived) {
                     self.run_ready()?;
                 }
             }
@@ -166,14 +169,24 @@ impl Engine {
         Ok(true)
     }
 
-    /// Takes one packet from the network and sorts it; no handler runs.
-    pub(crate) fn receive(&self) -> Result<bool> {
-        let Some(held) = self.packets.take()? else { return Ok(false) };
+    /// Takes one packet from the network, and sorts it.
+    #[inline]
+    fn take(&self) -> Result<Option<Announcement>> {
+        let mut held = HeldPacket::default();
+        if !self.packets.take(&mut held)? {
+            return Ok(None);
+        }
         let announcement = self.sort(held);
         self.packets.taken();
+        Ok(Some(announcement))
+    }
+
+    /// Takes one packet from the network and sorts it; no handler runs.
+    pub(crate) fn receive(&self) -> Result<bool> {
+        let Some(announcement) = self.take()? else { return Ok(false) };
         match announcement {
-            Announcement::Runs(slot, handler, announced) => {
-                self.state.enter().run_later(slot, handler, announced);
+            Announcement::Runs(slot, handler, arrived) => {
+                self.state.enter().run_later(slot, handler, arrived);
             }
             Announcement::Waits => {}
             Announcement::Wakes(wakers) => wakers.into_iter().for_each(Waker::wake),
@@ -247,14 +260,14 @@ impl Engine {
         let (handlers, queue) = self.state.enter().remove_port(slot);
         // Outside the lock: dropping them enters it.
         drop(handlers);
-        queue.into_iter().for_each(|announced| drop(self.open(announced)));
+        queue.into_iter().for_each(|arrived| drop(self.open(arrived)));
     }
 
     /// Makes a message of what has waited at a port. Messages hold the engine, so what waits in the
     /// engine cannot be one: it would keep itself and the node for ever.
     #[inline]
-    fn open(self: &Arc<Self>, announced: Announced) -> Message {
-        Message::new(Arc::clone(self), announced)
+    fn open(self: &Arc<Self>, arrived: Box<Arrived>) -> Message {
+        Message::new(Arc::clone(self), arrived)
     }
 
     /// The message that has waited longest at the port in `slot`; else leaves `waker` for it.
@@ -268,14 +281,14 @@ impl Engine {
             return Err(failure.clone());
         }
         let port = state.ports.at(slot);
-        let announced = port.queue.pop_front();
-        if announced.is_none() {
+        let arrived = port.queue.pop_front();
+        if arrived.is_none() {
             leave(&mut port.receivers, waker);
             return Ok(None);
         }
         drop(state);
         let this = self.this.upgrade();
-        Ok(announced.zip(this).map(|(announced, engine)| Message::new(engine, announced)))
+        Ok(arrived.zip(this).map(|(arrived, engine)| Message::new(engine, arrived)))
     }
 
     /// The next part of an arriving message; else leaves `waker` for it.
@@ -289,26 +302,32 @@ impl Engine {
 
     /// The reader is done with a part.
     #[inline]
-    pub(crate) fn give_back(&self, body: &Body, part: Part) {
-        let mut state = self.state.enter();
-        match &part {
-            Part::Kept(..) => *state.kept.entry(body.from) -= 1,
-            Part::Copied(bytes, _) => state.copied_bytes -= copy_cost(bytes),
-        }
-        let report = state.consumed(body.from, body.port, body.flow);
-        drop(state);
-        if let Part::Kept(held, _) = part {
-            self.packets.release(held);
-        }
+    pub(crate) fn give_back(&self, body: &Body, part: &mut Part) {
+        self.packets.release(&mut part.held);
+        let copy = part.copy.take();
+        let report = self.state.enter().give_back(body, copy.as_deref());
         if let Some((to, header)) = report {
             self.tell(to, header);
+        }
+    }
+
+    /// The reader is done with a message, and with its part if there is one.
+    #[inline]
+    pub(crate) fn finish(&self, mut arrived: Box<Arrived>) {
+        if arrived.part.is_some() {
+            let Arrived { body, part, .. } = &mut *arrived;
+            self.give_back(body, part);
+        }
+        let mut state = self.state.enter();
+        if state.spare.len() < SPARE_MESSAGES {
+            state.spare.push(arrived);
         }
     }
 
     /// The reader of an arriving message wants no more of it.
     pub(crate) fn abandon(&self, body: &Body) {
         let parts = self.state.enter().abandon(body.from, body.number);
-        parts.into_iter().for_each(|part| self.give_back(body, part));
+        parts.into_iter().for_each(|mut part| self.give_back(body, &mut part));
     }
 
     /// Sends a control packet, or leaves it for later if there is no frame.
@@ -341,81 +360,88 @@ impl Engine {
     /// Sorts a packet into its message, or does what a control packet says.
     #[inline]
     fn sort(&self, held: HeldPacket) -> Announcement {
-        let from = held.source();
+        let Some(from) = held.source() else { return Announcement::Waits };
         let Some((header, rest)) = PacketHeader::parse(self.packets.read(&held)) else {
             return self.refuse(held, Error::Stray { from });
         };
         let bytes = (rest.len() - usize::from(header.header_bytes)) as u64;
         match header.kind {
-            Kind::First => self.first(held, &header, bytes),
-            Kind::Next => self.next(held, &header, bytes),
-            Kind::Window | Kind::Probe | Kind::NoPort => self.control(held, &header),
+            Kind::First => self.first(held, from, &header, bytes),
+            Kind::Next => self.next(held, from, &header, bytes),
+            Kind::Window | Kind::Probe | Kind::NoPort => self.control(held, from, &header),
         }
     }
 
     #[inline]
-    fn first(&self, held: HeldPacket, header: &PacketHeader, bytes: u64) -> Announcement {
-        let (from, flow) = (held.source(), held.group());
-        let (number, length, port) = (header.message, header.bytes, header.port);
-        let body = Body { from, number, length, port, flow };
-        let header_bytes = header.header_bytes;
+    fn first(
+        &self,
+        held: HeldPacket,
+        from: Rank,
+        header: &PacketHeader,
+        bytes: u64,
+    ) -> Announcement {
         let mut state = self.state.enter();
         if let Err(error) = state.check_first(from, header, bytes) {
             drop(state);
             return self.refuse(held, error);
         }
-        if *state.kept.entry(from) >= self.keep_at_most && state.copied_bytes < COPY_LIMIT_BYTES {
+        let mut arrived = state.spare.pop().unwrap_or_default();
+        arrived.body = Body::new(from, held.group(), header);
+        arrived.read = 0;
+        arrived.headers_left = header.header_bytes;
+        arrived.start = HEADER + usize::from(header.header_bytes);
+        arrived.part.held = held;
+        // What a handler reads at once is kept by nobody.
+        let runs_now = state.runs_now(header.port) && *state.kept.entry(from) == 0;
+        if runs_now {
+            *state.kept.entry(from) += 1;
+        } else if self.is_crowded(&mut state, from) {
             drop(state);
-            let first = self.copy_out(held);
-            return self.state.enter().announce(Announced { body, first, header_bytes }, bytes);
+            self.copy_out(&mut arrived.part);
+            return self.state.enter().announce(arrived, bytes);
         }
-        *state.kept.entry(from) += 1;
-        let first = Part::Kept(held, 0);
-        state.announce(Announced { body, first, header_bytes }, bytes)
+        state.announce(arrived, bytes)
     }
 
-    fn next(&self, held: HeldPacket, header: &PacketHeader, bytes: u64) -> Announcement {
-        let from = held.source();
-        let flow = held.group();
+    fn next(
+        &self,
+        held: HeldPacket,
+        from: Rank,
+        header: &PacketHeader,
+        bytes: u64,
+    ) -> Announcement {
+        let body = Body::new(from, held.group(), header);
         let mut state = self.state.enter();
-        let part = match state.continues(from, header, bytes) {
-            Continues::Stray => {
-                drop(state);
-                return self.refuse(held, Error::Stray { from });
-            }
-            Continues::Unwanted => {
-                let report = state.consumed(from, header.port, flow);
-                let _ = state.arrived(from, header.message, bytes, None);
-                drop(state);
-                self.packets.release(held);
-                report.into_iter().for_each(|(to, header)| self.tell(to, header));
-                return Announcement::Waits;
-            }
-            Continues::Wanted => {
-                let crowded = *state.kept.entry(from) >= self.keep_at_most;
-                if crowded && state.copied_bytes < COPY_LIMIT_BYTES {
-                    drop(state);
-                    self.copy_out(held)
-                } else {
-                    *state.kept.entry(from) += 1;
-                    drop(state);
-                    Part::Kept(held, 0)
-                }
-            }
-        };
-        let mut state = self.state.enter();
-        let (unwanted, reader) = state.arrived(from, header.message, bytes, Some(part));
+        if !state.continues(from, header, bytes) {
+            drop(state);
+            return self.refuse(held, Error::Stray { from });
+        }
+        // What nobody wants counts as kept until it is given back.
+        let crowded = self.is_crowded(&mut state, from);
         drop(state);
-        if let Some(part) = unwanted {
-            // Its reader left in between.
-            let (number, length, port) = (header.message, 0, header.port);
-            self.give_back(&Body { from, number, length, port, flow }, part);
+        let mut part = Part { held, copy: None };
+        if crowded {
+            self.copy_out(&mut part);
+        }
+        let (unwanted, reader) = self.state.enter().arrived(from, header.message, bytes, part);
+        if let Some(mut part) = unwanted {
+            self.give_back(&body, &mut part);
         }
         reader.map_or(Announcement::Waits, |reader| Announcement::Wakes(vec![reader]))
     }
 
-    fn control(&self, held: HeldPacket, header: &PacketHeader) -> Announcement {
-        let from = held.source();
+    /// Whether a packet of `from` has to be copied out; if not, it is counted as kept.
+    #[inline]
+    fn is_crowded(&self, state: &mut State, from: Rank) -> bool {
+        let kept = state.kept.entry(from);
+        if *kept >= self.keep_at_most && state.copied_bytes < COPY_LIMIT_BYTES {
+            return true;
+        }
+        *kept += 1;
+        false
+    }
+
+    fn control(&self, mut held: HeldPacket, from: Rank, header: &PacketHeader) -> Announcement {
         let mut state = self.state.enter();
         let slot = state.ports.find(header.port);
         let port = state.ports.at(slot);
@@ -437,7 +463,7 @@ impl Engine {
             _ => {}
         }
         drop(state);
-        self.packets.release(held);
+        self.packets.release(&mut held);
         if !legal {
             self.fail(Error::Stray { from });
         }
@@ -449,19 +475,19 @@ impl Engine {
     /// reads. It must be able to go on, or two ranks that send much to each other before they read would
     /// stop for ever (careful-protocols 5.3).
     #[cold]
-    fn copy_out(&self, held: HeldPacket) -> Part {
-        let copy: Box<[u8]> = self.packets.read(&held).into();
+    fn copy_out(&self, part: &mut Part) {
+        let copy: Box<[u8]> = self.packets.read(&part.held).into();
         self.packets.copied(copy.len());
-        self.packets.release(held);
+        self.packets.release(&mut part.held);
         let mut state = self.state.enter();
         state.copied_bytes += copy_cost(&copy);
         state.statistics.packets_copied_out += 1;
-        Part::Copied(copy, 0)
+        part.copy = Some(copy);
     }
 
     #[cold]
-    fn refuse(&self, held: HeldPacket, error: Error) -> Announcement {
-        self.packets.release(held);
+    fn refuse(&self, mut held: HeldPacket, error: Error) -> Announcement {
+        self.packets.release(&mut held);
         self.fail(error);
         Announcement::Waits
     }
@@ -487,7 +513,7 @@ impl Engine {
             if let Some(incident) = state.incidents.pop_front() {
                 return Err(incident);
             }
-            let Some((slot, handler, announced)) = state.next_ready() else {
+            let Some((slot, handler, arrived)) = state.next_ready() else {
                 if !state.owed.is_empty() {
                     drop(state);
                     self.pay_owed();
@@ -496,7 +522,7 @@ impl Engine {
             };
             state.enter_handler();
             drop(state);
-            self.run_handler(slot, handler, announced);
+            self.run_handler(slot, handler, arrived);
             any = true;
         }
         if self.tasks.has_any() {
@@ -511,10 +537,10 @@ impl Engine {
         self: &Arc<Self>,
         slot: usize,
         mut handler: Handler,
-        announced: Announced,
+        arrived: Box<Arrived>,
     ) -> bool {
-        let from = announced.body.from;
-        let message = self.open(announced);
+        let from = arrived.body.from;
+        let message = self.open(arrived);
         let outcome = match &mut handler {
             Handler::Plain(code) => guarded(|| {
                 code(message);
@@ -618,11 +644,6 @@ pub(crate) fn leave(wakers: &mut Vec<Waker>, waker: Option<&Waker>) {
     {
         wakers.push(waker.clone());
     }
-}
-
-/// What a copy of `packet` costs: its bytes, and no less than the message that it may begin.
-fn copy_cost(packet: &[u8]) -> usize {
-    packet.len() + size_of::<Message>()
 }
 
 /// Bytes of a packet that a message has no use for.

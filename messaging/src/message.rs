@@ -1,6 +1,7 @@
 //! Reading a stream message (thesis 6.3).
 
 use crate::engine::{Engine, HEADER};
+use crate::format::PacketHeader;
 use crate::state::Part;
 use crate::window::Flow;
 use crate::{Error, Result};
@@ -22,11 +23,33 @@ pub(crate) struct Body {
     pub flow: Flow,
 }
 
-/// A message that nobody has taken yet: its first packet, and so many bytes of headers in it.
-pub(crate) struct Announced {
+impl Body {
+    /// What a packet with this header says of its message.
+    #[inline]
+    pub fn new(from: Rank, flow: Flow, header: &PacketHeader) -> Self {
+        let PacketHeader { message: number, bytes: length, port, .. } = *header;
+        Body { from, number, length, port, flow }
+    }
+}
+
+impl Default for Body {
+    fn default() -> Self {
+        Body { from: Rank(0), number: 0, length: 0, port: 0, flow: None }
+    }
+}
+
+/// What a message is, whether somebody has taken it yet or not. It stays where it is from its first
+/// packet on: only the box moves, and it is used again.
+#[derive(Default)]
+pub(crate) struct Arrived {
     pub body: Body,
-    pub first: Part,
-    pub header_bytes: u8,
+    pub read: u64,
+    /// The packet at hand.
+    pub part: Part,
+    /// Where the bytes that were not read begin in it.
+    pub start: usize,
+    /// Bytes of headers that nobody has popped yet; they end where the first packet's bytes begin.
+    pub headers_left: u8,
 }
 
 /// A message that arrives: bytes that can be read once, in order, while later ones are still on
@@ -36,11 +59,8 @@ pub(crate) struct Announced {
 /// stalls when the window of this port is full.
 pub struct Message {
     engine: Arc<Engine>,
-    body: Body,
-    read: u64,
-    current: Option<Part>,
-    /// Bytes of headers that nobody has popped yet; they end where the first packet's bytes begin.
-    headers_left: u8,
+    /// There until the message is dropped.
+    arrived: Option<Box<Arrived>>,
 }
 
 /// The headers of the layers above, to be popped in the reverse order of their pushing, as long as
@@ -51,15 +71,29 @@ pub struct Headers<'a> {
 
 impl Message {
     #[inline]
-    pub(crate) fn new(engine: Arc<Engine>, announced: Announced) -> Self {
-        let Announced { body, first, header_bytes } = announced;
-        let current = Some(first.skip(HEADER + usize::from(header_bytes)));
-        Message { engine, body, read: 0, current, headers_left: header_bytes }
+    pub(crate) fn new(engine: Arc<Engine>, arrived: Box<Arrived>) -> Self {
+        Message { engine, arrived: Some(arrived) }
+    }
+
+    #[inline]
+    fn arrived(&self) -> &Arrived {
+        match &self.arrived {
+            Some(arrived) => arrived,
+            None => unreachable!("only drop takes it"),
+        }
+    }
+
+    #[inline]
+    fn arrived_mut(&mut self) -> &mut Arrived {
+        match &mut self.arrived {
+            Some(arrived) => arrived,
+            None => unreachable!("only drop takes it"),
+        }
     }
 
     /// The rank that sent it.
     pub fn source(&self) -> Rank {
-        self.body.from
+        self.arrived().body.from
     }
 
     /// The rank that reads it: this one.
@@ -70,12 +104,12 @@ impl Message {
     /// Its length in bytes, without headers.
     #[expect(clippy::len_without_is_empty, reason = "an empty message is a message")]
     pub fn len(&self) -> usize {
-        self.body.length as usize
+        self.arrived().body.length as usize
     }
 
     /// Bytes that were not read yet.
     pub fn remaining(&self) -> usize {
-        (self.body.length - self.read) as usize
+        (self.arrived().body.length - self.arrived().read) as usize
     }
 
     /// The headers of the layers above, to pop.
@@ -86,7 +120,7 @@ impl Message {
 
     /// The group that it was multicast to; `None` for a unicast message.
     pub fn group(&self) -> Option<weft_packet::Group> {
-        self.body.flow
+        self.arrived().body.flow
     }
 
     /// The next bytes that lie together, without copying them; empty at the end. Blocks, polling,
@@ -108,9 +142,9 @@ impl Message {
     /// As [`Self::chunk`].
     pub async fn next_chunk(&mut self) -> Result<&[u8]> {
         while self.lacks_bytes() {
-            self.finish_current();
-            let (engine, body) = (&self.engine, &self.body);
-            let part = poll_fn(|context| match engine.take_part(body, Some(context.waker())) {
+            self.finish_part();
+            let (engine, body) = (&self.engine, self.arrived().body);
+            let part = poll_fn(|context| match engine.take_part(&body, Some(context.waker())) {
                 Ok(Some(part)) => Poll::Ready(Ok(part)),
                 Err(error) => Poll::Ready(Err(error)),
                 Ok(None) => {
@@ -118,7 +152,8 @@ impl Message {
                     Poll::Pending
                 }
             });
-            self.current = Some(part.await?.skip(HEADER));
+            let part = part.await?;
+            self.take_up(part);
         }
         Ok(self.at_hand())
     }
@@ -139,7 +174,8 @@ impl Message {
     /// What has arrived of the message and was not read, so far as it lies together. Never waits.
     #[inline]
     pub fn at_hand(&self) -> &[u8] {
-        self.current.as_ref().map_or(&[], |part| part.bytes(self.packets()))
+        let arrived = self.arrived();
+        arrived.part.bytes(self.packets()).get(arrived.start..).unwrap_or(&[])
     }
 
     /// Whether more bytes are to come than those at hand, of which there are none.
@@ -151,12 +187,18 @@ impl Message {
     /// Waits for the next bytes.
     fn fetch(&mut self) -> Result<()> {
         while self.lacks_bytes() {
-            self.finish_current();
-            let (engine, body) = (&self.engine, &self.body);
-            let look = |engine: &Engine, waker: Option<&Waker>| engine.take_part(body, waker);
-            self.current = Some(engine.wait(look)?.skip(HEADER));
+            self.finish_part();
+            let body = self.arrived().body;
+            let look = |engine: &Engine, waker: Option<&Waker>| engine.take_part(&body, waker);
+            let part = self.engine.wait(look)?;
+            self.take_up(part);
         }
         Ok(())
+    }
+
+    fn take_up(&mut self, part: Part) {
+        let arrived = self.arrived_mut();
+        (arrived.part, arrived.start) = (part, HEADER);
     }
 
     /// Moves what is at hand to `bytes`.
@@ -164,7 +206,7 @@ impl Message {
         let chunk = self.at_hand();
         let count = chunk.len();
         if bytes.try_reserve(count).is_err() {
-            return Err(Error::NoMemory { from: self.body.from, bytes: self.body.length });
+            return Err(Error::NoMemory { from: self.source(), bytes: self.len() as u64 });
         }
         bytes.extend_from_slice(chunk);
         self.consume(count);
@@ -184,11 +226,11 @@ impl Message {
     pub fn consume(&mut self, bytes: usize) {
         let at_hand = self.at_hand().len();
         assert!(bytes <= at_hand, "consumed {bytes} bytes of a chunk of {at_hand}");
-        self.read += bytes as u64;
+        let arrived = self.arrived_mut();
+        arrived.read += bytes as u64;
+        arrived.start += bytes;
         if bytes == at_hand {
-            self.finish_current();
-        } else if let Some(part) = self.current.take() {
-            self.current = Some(part.skip(bytes));
+            self.finish_part();
         }
     }
 
@@ -254,11 +296,13 @@ impl Message {
         Ok(())
     }
 
+    /// The packet at hand is not needed any more.
     #[inline]
-    fn finish_current(&mut self) {
-        self.headers_left = 0;
-        if let Some(part) = self.current.take() {
-            self.engine.give_back(&self.body, part);
+    fn finish_part(&mut self) {
+        let Message { engine, arrived: Some(arrived) } = self else { return };
+        arrived.headers_left = 0;
+        if arrived.part.is_some() {
+            engine.give_back(&arrived.body, &mut arrived.part);
         }
     }
 }
@@ -266,11 +310,14 @@ impl Message {
 impl Drop for Message {
     #[inline]
     fn drop(&mut self) {
-        let more_to_come = self.remaining() > self.at_hand().len();
-        self.finish_current();
+        let Some(arrived) = self.arrived.take() else { return };
+        let part = arrived.part.bytes(self.engine.packets());
+        let at_hand = part.len().saturating_sub(arrived.start) as u64;
+        let more_to_come = arrived.body.length - arrived.read > at_hand;
         if more_to_come {
-            self.engine.abandon(&self.body);
+            self.engine.abandon(&arrived.body);
         }
+        self.engine.finish(arrived);
     }
 }
 
@@ -279,46 +326,33 @@ impl Headers<'_> {
     #[inline]
     pub fn pop<const N: usize>(&mut self) -> Option<[u8; N]> {
         let header = *self.as_bytes().first_chunk::<N>()?;
-        self.message.headers_left -= N as u8;
+        self.message.arrived_mut().headers_left -= N as u8;
         Some(header)
     }
 
     /// What is left, the last pushed first.
     #[inline]
     pub fn as_bytes(&self) -> &[u8] {
-        let left = usize::from(self.message.headers_left);
-        match &self.message.current {
-            Some(part) if left > 0 => part.before(self.message.packets(), left, self.message.read),
-            _ => &[],
-        }
+        let arrived = self.message.arrived();
+        // Only the first packet has headers, and they are gone with it.
+        let end = arrived.start.saturating_sub(arrived.read as usize);
+        let left = usize::from(arrived.headers_left);
+        arrived.part.bytes(self.message.packets()).get(end - left..end).unwrap_or(&[])
     }
 }
 
 impl Part {
+    /// The packet, from its message header on.
     #[inline]
-    fn bytes<'a>(&'a self, packets: &'a Packets) -> &'a [u8] {
-        match self {
-            Part::Kept(packet, start) => &packets.read(packet)[*start..],
-            Part::Copied(bytes, start) => &bytes[*start..],
+    pub fn bytes<'a>(&'a self, packets: &'a Packets) -> &'a [u8] {
+        match &self.copy {
+            None => packets.read(&self.held),
+            Some(copy) => copy,
         }
     }
 
-    /// The `count` bytes before those of which `read` were read.
     #[inline]
-    fn before<'a>(&'a self, packets: &'a Packets, count: usize, read: u64) -> &'a [u8] {
-        let (bytes, start) = match self {
-            Part::Kept(packet, start) => (packets.read(packet), *start),
-            Part::Copied(bytes, start) => (&bytes[..], *start),
-        };
-        let end = start - read as usize;
-        &bytes[end - count..end]
-    }
-
-    #[inline]
-    fn skip(self, bytes: usize) -> Self {
-        match self {
-            Part::Kept(packet, start) => Part::Kept(packet, start + bytes),
-            Part::Copied(copy, start) => Part::Copied(copy, start + bytes),
-        }
+    pub fn is_some(&self) -> bool {
+        self.held.is_some() || self.copy.is_some()
     }
 }

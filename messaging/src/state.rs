@@ -5,7 +5,7 @@ use crate::engine::Counts;
 use crate::error::{Error, Result};
 use crate::format::{PacketHeader, port_number};
 use crate::handler::Handler;
-use crate::message::{Announced, Body};
+use crate::message::{Arrived, Body};
 use crate::window::{Flow, Incoming, Outgoing};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -47,6 +47,8 @@ pub(crate) struct State {
     pub followers: Vec<(usize, Waker)>,
     /// Threads that are inside handlers.
     pub handling: Vec<usize>,
+    /// Boxes for messages, to be used again.
+    pub spare: Vec<Box<Arrived>>,
 }
 
 /// Counts by rank, with nothing for ranks of which there is nothing.
@@ -101,7 +103,7 @@ pub(crate) struct PortState {
     pub ended: bool,
     /// How often a port was dropped here: what an earlier one left behind is not this one's.
     pub generation: u32,
-    pub queue: VecDeque<Announced>,
+    pub queue: VecDeque<Box<Arrived>>,
     /// Those who ask for its messages.
     pub receivers: Vec<Waker>,
     pub outgoing: Outgoing,
@@ -167,32 +169,26 @@ impl Arriving {
     }
 }
 
-/// A packet's worth of a message, from some byte on.
-pub(crate) enum Part {
-    /// In link memory.
-    Kept(HeldPacket, usize),
-    /// Copied out under pressure.
-    Copied(Box<[u8]>, usize),
+/// A packet's worth of a message: in link memory, or copied out under pressure.
+#[derive(Default)]
+pub(crate) struct Part {
+    pub held: HeldPacket,
+    pub copy: Option<Box<[u8]>>,
 }
 
 /// What becomes of a message that begins.
 pub(crate) enum Announcement {
     /// Its handler runs on it now.
-    Runs(usize, Handler, Announced),
+    Runs(usize, Handler, Box<Arrived>),
     /// It waits at its port.
     Waits,
     /// It waits, and these are to ask for it.
     Wakes(Vec<Waker>),
 }
 
-/// What a packet that continues a message is.
-pub(crate) enum Continues {
-    /// Part of a message that somebody reads.
-    Wanted,
-    /// Part of one that nobody wants any more.
-    Unwanted,
-    /// Nothing that was announced.
-    Stray,
+/// What a copy of `packet` costs: its bytes, and no less than the message that it may begin.
+pub(crate) fn copy_cost(packet: &[u8]) -> usize {
+    packet.len() + size_of::<Arrived>()
 }
 
 impl State {
@@ -216,6 +212,7 @@ impl State {
             depth: 0,
             followers: Vec::new(),
             handling: Vec::new(),
+            spare: Vec::new(),
         }
     }
 
@@ -242,7 +239,7 @@ impl State {
     }
 
     /// Forgets the port, all but its windows, and returns what nobody has read.
-    pub fn remove_port(&mut self, slot: usize) -> ([Option<Handler>; 2], VecDeque<Announced>) {
+    pub fn remove_port(&mut self, slot: usize) -> ([Option<Handler>; 2], VecDeque<Box<Arrived>>) {
         let port = self.ports.at(slot);
         (port.name, port.has_handler, port.ended) = (None, false, false);
         port.generation += 1;
@@ -296,7 +293,7 @@ impl State {
 
     /// The next message for a handler that can run now, with that handler.
     #[inline]
-    pub fn next_ready(&mut self) -> Option<(usize, Handler, Announced)> {
+    pub fn next_ready(&mut self) -> Option<(usize, Handler, Box<Arrived>)> {
         while let Some(slot) = self.ready.pop_front() {
             let port = self.ports.at(slot);
             let Some(handler) = port.handler.take() else { continue };
@@ -309,10 +306,10 @@ impl State {
     }
 
     /// What [`Self::announce`] returned to be run cannot be run here.
-    pub fn run_later(&mut self, slot: usize, handler: Handler, announced: Announced) {
+    pub fn run_later(&mut self, slot: usize, handler: Handler, arrived: Box<Arrived>) {
         self.leave_handler();
         let port = self.ports.at(slot);
-        port.queue.push_front(announced);
+        port.queue.push_front(arrived);
         port.handler = Some(handler);
         self.ready.push_front(slot);
     }
@@ -358,13 +355,22 @@ impl State {
             && self.failure.is_none()
     }
 
+    /// Whether a message for this port would be handled at once.
+    #[inline]
+    pub fn runs_now(&mut self, number: u32) -> bool {
+        let calm = self.is_calm();
+        let slot = self.ports.find(number);
+        let port = self.ports.at(slot);
+        calm && port.handler.is_some() && port.queue.is_empty()
+    }
+
     /// Brings a message to its port; `bytes` of it are in its first packet. Returns it with the handler
     /// that is to run on it, if that can be at once.
     #[inline]
-    pub fn announce(&mut self, announced: Announced, bytes: u64) -> Announcement {
-        let Body { length, port, .. } = announced.body;
+    pub fn announce(&mut self, arrived: Box<Arrived>, bytes: u64) -> Announcement {
+        let Body { length, port, .. } = arrived.body;
         if bytes < length {
-            self.begin_arriving(&announced.body, bytes);
+            self.begin_arriving(&arrived.body, bytes);
         }
         self.statistics.messages_received += 1;
         let calm = self.is_calm();
@@ -375,9 +381,9 @@ impl State {
             && let Some(handler) = port.handler.take()
         {
             self.enter_handler();
-            return Announcement::Runs(slot, handler, announced);
+            return Announcement::Runs(slot, handler, arrived);
         }
-        port.queue.push_back(announced);
+        port.queue.push_back(arrived);
         // A port with more than one message is ready already, or its handler runs.
         if port.handler.is_some() && port.queue.len() == 1 {
             self.ready.push_back(slot);
@@ -396,43 +402,52 @@ impl State {
         self.arriving.insert((from, number), arriving);
     }
 
-    /// What a later packet of a message is.
-    pub fn continues(&self, from: Rank, header: &PacketHeader, bytes: u64) -> Continues {
-        match self.arriving.get(&(from, header.message)) {
-            Some(message)
-                if message.expects(header.bytes, bytes) && message.port == header.port =>
-            {
-                match message.parts {
-                    Some(_) => Continues::Wanted,
-                    None => Continues::Unwanted,
-                }
-            }
-            _ => Continues::Stray,
-        }
+    /// Whether a packet is the next of a message that has begun.
+    pub fn continues(&self, from: Rank, header: &PacketHeader, bytes: u64) -> bool {
+        let message = self.arriving.get(&(from, header.message));
+        message.is_some_and(|message| {
+            message.expects(header.bytes, bytes) && message.port == header.port
+        })
     }
 
-    /// The next packet of a message is here: `part`, unless nobody wants it (any more).
+    /// The next packet of a message is here. Returns it if nobody wants it (any more), and who waits.
     pub fn arrived(
         &mut self,
         from: Rank,
         number: u32,
         bytes: u64,
-        part: Option<Part>,
+        part: Part,
     ) -> (Option<Part>, Option<Waker>) {
-        let Some(message) = self.arriving.get_mut(&(from, number)) else { return (part, None) };
+        let Some(message) = self.arriving.get_mut(&(from, number)) else {
+            return (Some(part), None);
+        };
         message.arrived += bytes;
         if message.arrived == message.length {
             self.unfinished.subtract(from);
         }
-        let mut unwanted = part;
-        if let Some(parts) = &mut message.parts {
-            parts.extend(unwanted.take());
-        }
+        let unwanted = match &mut message.parts {
+            Some(parts) => {
+                parts.push_back(part);
+                None
+            }
+            None => Some(part),
+        };
         let reader = message.reader.take();
         if message.is_done() {
             self.arriving.remove(&(from, number));
         }
         (unwanted, reader)
+    }
+
+    /// A part was read, or thrown away: what its sender is to be told, if anything. It is given if it was
+    /// copied out.
+    #[inline]
+    pub fn give_back(&mut self, body: &Body, copy: Option<&[u8]>) -> Option<(Rank, PacketHeader)> {
+        match copy {
+            None => *self.kept.entry(body.from) -= 1,
+            Some(copy) => self.copied_bytes -= copy_cost(copy),
+        }
+        self.consumed(body.from, body.port, body.flow)
     }
 
     /// The next part of an arriving message, if it is there; else leaves `waker` for it.
@@ -461,7 +476,7 @@ impl State {
 
     /// A packet was read, or thrown away: what its sender is to be told, if anything.
     #[inline]
-    pub fn consumed(&mut self, from: Rank, port: u32, flow: Flow) -> Option<(Rank, PacketHeader)> {
+    fn consumed(&mut self, from: Rank, port: u32, flow: Flow) -> Option<(Rank, PacketHeader)> {
         if from == self.own {
             return None;
         }

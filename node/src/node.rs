@@ -150,11 +150,12 @@ pub trait AnyNode: Send + Sync {
     /// [`Error::RankLost`], or what a peer did wrong.
     fn poll(&self) -> Result<bool>;
     /// Takes one packet from the network, as [`Self::poll`] does, for a client that sorts packets by
-    /// itself: no other packet is taken, and no upcall made, until it calls [`Self::taken`].
+    /// itself: no other packet is taken, and no upcall made, until it calls [`Self::taken`]. False if
+    /// there was none; what was in `into` must have been released.
     ///
     /// # Errors
     /// As [`Self::poll`].
-    fn take(&self) -> Result<Option<Arrival>>;
+    fn take(&self, into: &mut Option<Arrival>) -> Result<bool>;
     /// The packet that was taken last is where it belongs.
     fn taken(&self);
     /// As [`Self::alloc`], without ever blocking: `None` while all frames are on their way.
@@ -571,7 +572,7 @@ impl<L: Link> AnyNode for Node<L> {
     }
 
     #[inline]
-    fn take(&self) -> Result<Option<Arrival>> {
+    fn take(&self, into: &mut Option<Arrival>) -> Result<bool> {
         self.clock.charge(Work::Poll);
         self.account_before_receiving();
         let mut inner = self.inner.enter();
@@ -580,11 +581,11 @@ impl<L: Link> AnyNode for Node<L> {
             let drained = inner.drain();
             self.leave_poll(inner);
             drained?;
-            return self.check_loss().map(|()| None);
+            return self.check_loss().map(|()| false);
         }
         let Some(mut delivery) = inner.next_delivery()? else {
             self.leave_poll(inner);
-            return self.check_loss().map(|()| None);
+            return self.check_loss().map(|()| false);
         };
         self.in_upcall.store(true, Ordering::Relaxed);
         if L::SEPARATE_NI || delivery.wants_reinjection() {
@@ -593,7 +594,8 @@ impl<L: Link> AnyNode for Node<L> {
         self.count_processed(&inner);
         let bytes = inner.link.bytes(delivery.buffer);
         self.leave_poll(inner);
-        Ok(Some(Arrival { delivery, bytes }))
+        *into = Some(Arrival { delivery, bytes });
+        Ok(true)
     }
 
     #[inline]

@@ -12,6 +12,8 @@ use weft_wire::GroupId;
 #[derive(Clone)]
 pub struct Packets {
     pub(crate) node: Arc<dyn AnyNode>,
+    /// What the link says, asked once.
+    pub(crate) max_payload: usize,
 }
 
 /// A multicast group that this rank knows.
@@ -46,7 +48,8 @@ pub struct Variable {
 impl Packets {
     /// The packet interface of `node`.
     pub fn new(node: Arc<dyn AnyNode>) -> Self {
-        Packets { node }
+        let max_payload = node.capabilities().max_payload;
+        Packets { node, max_payload }
     }
 
     /// This rank.
@@ -64,7 +67,7 @@ impl Packets {
     /// User bytes that a packet holds at most.
     #[inline]
     pub fn max_payload(&self) -> usize {
-        self.node.capabilities().max_payload
+        self.max_payload
     }
 
     /// Packets that this rank can have under way to one other at once: it has so many credits, or so
@@ -103,7 +106,7 @@ impl Packets {
     #[inline]
     pub fn packet_with(&self, upcalls: Upcalls) -> Result<SendPacket<'_>> {
         let (frame, bytes) = self.node.alloc(upcalls)?;
-        Ok(SendPacket::new(&self.node, frame, bytes))
+        Ok(SendPacket::new(self, frame, bytes))
     }
 
     /// As [`Self::packet`], without ever blocking: `None` while all are on their way.
@@ -113,7 +116,7 @@ impl Packets {
     #[inline]
     pub fn try_packet(&self) -> Result<Option<SendPacket<'_>>> {
         let found = self.node.try_alloc()?;
-        Ok(found.map(|(frame, bytes)| SendPacket::new(&self.node, frame, bytes)))
+        Ok(found.map(|(frame, bytes)| SendPacket::new(self, frame, bytes)))
     }
 
     /// Makes the upcall for one packet, if one has arrived. Says whether one had. Never blocks.

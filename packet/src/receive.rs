@@ -100,11 +100,13 @@ impl Drop for KeptPacket {
     }
 }
 
-/// A packet in the hands of a layer that sorts packets by itself: see [`Packets::take`]. It is read and
-/// released through the [`Packets`] that it came from, so that holding it costs nothing.
+/// A place for a packet in the hands of a layer that sorts packets by itself: see [`Packets::take`]. It
+/// is read and released through the [`Packets`] that it came from, so that holding it costs nothing, and
+/// it is filled where it lies, because moving it costs more than anything else that is done with it.
+#[derive(Default)]
 #[must_use = "a packet that is not released costs its sender a credit for ever"]
 pub struct HeldPacket {
-    arrival: Arrival,
+    arrival: Option<Arrival>,
     home: usize,
 }
 
@@ -114,30 +116,36 @@ unsafe impl Send for HeldPacket {}
 unsafe impl Sync for HeldPacket {}
 
 impl HeldPacket {
-    /// The rank that sent it.
+    /// Whether there is a packet.
     #[inline]
-    pub fn source(&self) -> Rank {
-        self.arrival.origin()
+    pub fn is_some(&self) -> bool {
+        self.arrival.is_some()
+    }
+
+    /// The rank that sent it, if there is one.
+    #[inline]
+    pub fn source(&self) -> Option<Rank> {
+        self.arrival.as_ref().map(Arrival::origin)
     }
 
     /// The group that it was multicast to; `None` for a unicast packet.
     #[inline]
     pub fn group(&self) -> Option<Group> {
-        self.arrival.group().map(Group)
+        self.arrival.as_ref().and_then(Arrival::group).map(Group)
     }
 }
 
 impl Packets {
-    /// Takes one packet from the network, for a layer that sorts packets by itself instead of having an
-    /// upcall made for each. Nobody else gets a packet, and no upcall is made, until [`Self::taken`];
-    /// whoever asks meanwhile only drains the network.
+    /// Takes one packet from the network into `held`, for a layer that sorts packets by itself instead of
+    /// having an upcall made for each. Nobody else gets a packet, and no upcall is made, until
+    /// [`Self::taken`]; whoever asks meanwhile only drains the network. False if there was none.
     ///
     /// # Errors
     /// As [`Self::poll`].
     #[inline]
-    pub fn take(&self) -> crate::Result<Option<HeldPacket>> {
-        let arrival = self.node.take()?;
-        Ok(arrival.map(|arrival| HeldPacket { arrival, home: self.home() }))
+    pub fn take(&self, held: &mut HeldPacket) -> crate::Result<bool> {
+        held.home = self.home();
+        self.node.take(&mut held.arrival)
     }
 
     /// Says that the packet taken last is where it belongs.
@@ -146,16 +154,17 @@ impl Packets {
         self.node.taken();
     }
 
-    /// The bytes of a packet that came from here.
+    /// The bytes of a packet that came from here; none if there is no packet.
     ///
     /// # Panics
     /// If it came from elsewhere.
     #[inline]
     pub fn read<'a>(&'a self, held: &'a HeldPacket) -> &'a [u8] {
+        let Some(arrival) = &held.arrival else { return &[] };
         assert!(held.home == self.home(), "a packet is read through the node that it came from");
         // SAFETY: the node keeps link memory mapped while `self` is borrowed, and whoever releases the
-        // packet owns it, which nobody does while it is borrowed.
-        unsafe { bytes(&held.arrival) }
+        // packet borrows it mutably, which nobody does while it is borrowed here.
+        unsafe { bytes(arrival) }
     }
 
     /// Gives a packet that came from here back; its sender gets the credit.
@@ -163,9 +172,11 @@ impl Packets {
     /// # Panics
     /// If it came from elsewhere.
     #[inline]
-    pub fn release(&self, held: HeldPacket) {
-        assert!(held.home == self.home(), "a packet is released to the node that it came from");
-        self.node.release(held.arrival);
+    pub fn release(&self, held: &mut HeldPacket) {
+        if let Some(arrival) = held.arrival.take() {
+            assert!(held.home == self.home(), "a packet is released to the node that it came from");
+            self.node.release(arrival);
+        }
     }
 
     /// Which node this is.

@@ -1,16 +1,15 @@
 //! A packet on its way out, filled in link memory.
 #![allow(unsafe_code)]
 
-use crate::packets::Group;
+use crate::packets::{Group, Packets};
 use crate::{Error, Rank, Result};
 use std::ptr::NonNull;
-use std::sync::Arc;
-use weft_node::{AnyNode, Buffer, Destination};
+use weft_node::{Buffer, Destination};
 
 /// A packet to fill and launch. Dropping it gives it back unsent.
 #[must_use = "a packet that is not launched is not sent"]
 pub struct SendPacket<'a> {
-    node: &'a Arc<dyn AnyNode>,
+    packets: &'a Packets,
     frame: Buffer,
     bytes: NonNull<u8>,
     size: usize,
@@ -18,8 +17,8 @@ pub struct SendPacket<'a> {
 }
 
 impl<'a> SendPacket<'a> {
-    pub(crate) fn new(node: &'a Arc<dyn AnyNode>, frame: Buffer, bytes: NonNull<u8>) -> Self {
-        SendPacket { node, frame, bytes, size: 0, launched: false }
+    pub(crate) fn new(packets: &'a Packets, frame: Buffer, bytes: NonNull<u8>) -> Self {
+        SendPacket { packets, frame, bytes, size: 0, launched: false }
     }
 
     /// Appends `bytes`.
@@ -78,12 +77,12 @@ impl<'a> SendPacket<'a> {
     #[inline]
     fn launch(mut self, to: Destination) -> Result<()> {
         self.launched = true;
-        self.node.launch(self.frame, to, self.size as u16)
+        self.packets.node.launch(self.frame, to, self.size as u16)
     }
 
     #[inline]
     fn capacity(&self) -> usize {
-        self.node.capabilities().max_payload
+        self.packets.max_payload
     }
 }
 
@@ -91,7 +90,7 @@ impl Drop for SendPacket<'_> {
     #[inline]
     fn drop(&mut self) {
         if !self.launched {
-            self.node.discard(self.frame);
+            self.packets.node.discard(self.frame);
         }
     }
 }
