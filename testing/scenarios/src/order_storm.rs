@@ -230,8 +230,10 @@ impl Part {
         }
         // Nothing comes after a message that was lost with its sender, so the judge need not know.
         let Ok(bytes) = message.read_to_vec() else { return };
-        let (line, count) = match bytes.split_first_chunk() {
-            Some((&[line, ref count @ ..], _)) => (line, u64::from_le_bytes(*count)),
+        let (line, count) = match bytes.split_first_chunk::<HEAD>() {
+            Some((&[line, a, b, c, d, e, f, g, h], _)) => {
+                (line, u64::from_le_bytes([a, b, c, d, e, f, g, h]))
+            }
             None => (PROGRAM, u64::MAX),
         };
         self.judge.sees(self.number, me, (from, line), count, hash(&bytes));
