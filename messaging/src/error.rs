@@ -76,7 +76,9 @@ pub enum Error {
         limit: usize,
     },
     /// A handler of an order that broadcasts more and more.
-    #[error("handlers have {limit} broadcasts under way in the order '{order}' that others have not consumed")]
+    #[error(
+        "handlers have {limit} broadcasts under way in the order '{order}' that others have not consumed"
+    )]
     Overdrawn {
         /// The order.
         order: String,
@@ -84,7 +86,9 @@ pub enum Error {
         limit: u64,
     },
     /// A handler that waits for what comes after it.
-    #[error("the handler of the order '{0}' waits for a message that can only come after it has returned")]
+    #[error(
+        "the handler of the order '{0}' waits for a message that can only come after it has returned"
+    )]
     WaitsForItself(String),
     /// A handler that panicked, so that what it should have done next was never done.
     #[error("the handler of the order '{0}' panicked")]

@@ -7,7 +7,9 @@ use std::fmt::Display;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
-use weft_messaging::{Barrier, Engine, Mailbox, Message, Port};
+use weft_messaging::{
+    Barrier, Engine, Mailbox, Message, Order, OrderMailbox, OrderedMessage, Orders, Port,
+};
 use weft_packet::{Group, InterruptsOff, Packets, Rank, Variable};
 
 /// A rank's place in its job. Clones are handles to the same place, for any thread.
@@ -20,6 +22,7 @@ struct Job {
     // Dropped first: the upcall thread uses the rest.
     _watch: Guard,
     barrier: Barrier,
+    orders: Orders,
     engine: Arc<Engine>,
     place: Box<dyn Place>,
 }
@@ -109,13 +112,14 @@ impl Weft {
     pub fn assemble(packets: Packets, place: Box<dyn Place>) -> Result<Self> {
         let engine = Engine::new(packets);
         let barrier = Barrier::new(&engine)?;
+        let orders = Orders::new(&engine);
         let interrupted = Arc::downgrade(&engine);
         let watch = place.begin(Box::new(move || {
             if let Some(engine) = interrupted.upgrade() {
                 engine.interrupted();
             }
         }))?;
-        Ok(Weft { job: Arc::new(Job { _watch: watch, barrier, engine, place }) })
+        Ok(Weft { job: Arc::new(Job { _watch: watch, barrier, orders, engine, place }) })
     }
 
     /// This rank.
@@ -147,6 +151,41 @@ impl Weft {
     /// The name is taken.
     pub fn mailbox(&self, name: &str) -> Result<Mailbox> {
         Ok(Mailbox::new(&self.job.engine, name)?)
+    }
+
+    /// Creates a totally-ordered broadcast among all ranks, whose messages `handler` gets: see
+    /// [`Orders::order`]. All ranks create the same orders in the same order.
+    ///
+    /// # Errors
+    /// The name is taken, or there are too many orders.
+    pub fn order(
+        &self,
+        name: &str,
+        handler: impl FnMut(OrderedMessage) + Send + 'static,
+    ) -> Result<Order> {
+        Ok(self.job.orders.order(name, handler)?)
+    }
+
+    /// Creates a totally-ordered broadcast among `members`: see [`Orders::order_in`]. All ranks call
+    /// this.
+    ///
+    /// # Errors
+    /// As [`Self::order`], or `members` is no set of ranks of this job.
+    pub fn order_in(
+        &self,
+        name: &str,
+        members: &[Rank],
+        handler: impl FnMut(OrderedMessage) + Send + 'static,
+    ) -> Result<Order> {
+        Ok(self.job.orders.order_in(name, members, handler)?)
+    }
+
+    /// Creates a totally-ordered broadcast among all ranks, whose messages are asked for.
+    ///
+    /// # Errors
+    /// As [`Self::order`].
+    pub fn order_mailbox(&self, name: &str) -> Result<OrderMailbox> {
+        Ok(self.job.orders.mailbox(name)?)
     }
 
     /// Returns when all ranks have called it as often as this one. Handlers run meanwhile.
@@ -223,6 +262,12 @@ impl Weft {
     /// The packets below the messages.
     pub fn packets(&self) -> &Packets {
         self.job.engine.packets()
+    }
+
+    /// The messages below the ports, for what is built on them.
+    #[doc(hidden)]
+    pub fn engine(&self) -> &Arc<Engine> {
+        &self.job.engine
     }
 
     /// Waits until all that this rank has sent has left it and all ranks leave, then tells the launcher that this one ended cleanly.

@@ -1,9 +1,9 @@
 //! One rank's part of an order.
 
+use super::Made;
 use super::message::{Content, OrderedMessage};
 use super::sequence::{Disorder, Sequence};
 use super::window::{OrderWindow, Outstanding, Owed};
-use super::Made;
 use crate::completion::Completer;
 use crate::engine::Engine;
 use crate::message::Message;

@@ -102,9 +102,7 @@ impl OrderedMessage {
     pub fn read_to_vec(&mut self) -> Result<Vec<u8>> {
         match &mut self.content {
             Content::Arriving(message) => message.read_to_vec(),
-            Content::Own(bytes, read) => {
-                Ok(bytes[std::mem::replace(read, bytes.len())..].to_vec())
-            }
+            Content::Own(bytes, read) => Ok(bytes[std::mem::replace(read, bytes.len())..].to_vec()),
         }
     }
 

@@ -95,7 +95,9 @@ impl OrderJudge {
     /// `at` was shown a message. The first fault is kept.
     pub fn sees(&self, order: u32, at: Rank, line: Line, count: u64, hash: u64) {
         let mut state = self.state();
-        if let Err(fault) = state.orders.entry(order).or_default().see(order, at, (line, count), hash) {
+        if let Err(fault) =
+            state.orders.entry(order).or_default().see(order, at, (line, count), hash)
+        {
             state.first.get_or_insert(fault);
         }
     }
@@ -153,7 +155,12 @@ impl Seen {
             None => {
                 let due = self.counts.entry(saw.0).or_default();
                 if saw.1 != *due {
-                    return Err(OrderFault::NotFifo { order, line: saw.0, count: saw.1, due: *due });
+                    return Err(OrderFault::NotFifo {
+                        order,
+                        line: saw.0,
+                        count: saw.1,
+                        due: *due,
+                    });
                 }
                 *due += 1;
                 self.order.push(saw);
@@ -171,10 +178,9 @@ impl fmt::Display for OrderFault {
                 f,
                 "order {order}: message {place} was {saw:?} at rank {at} and {other:?} elsewhere"
             ),
-            OrderFault::NotFifo { order, line, count, due } => write!(
-                f,
-                "order {order}: message {count} of {line:?} came when {due} was the next"
-            ),
+            OrderFault::NotFifo { order, line, count, due } => {
+                write!(f, "order {order}: message {count} of {line:?} came when {due} was the next")
+            }
             OrderFault::Altered { order, at, saw } => {
                 write!(f, "order {order}: rank {at} saw {saw:?}, which nobody sent so")
             }

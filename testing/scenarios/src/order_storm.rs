@@ -111,8 +111,7 @@ impl OrderStorm {
         let me = packets.rank();
         let mine = |part: &&Arc<Part>| self.orders[part.number as usize].contains(&me);
         let (completer, done) = Completion::new(engine);
-        let due =
-            Arc::new(Due { left: AtomicU64::new(0), done: Mutex::new(Some(completer)) });
+        let due = Arc::new(Due { left: AtomicU64::new(0), done: Mutex::new(Some(completer)) });
         let numbers = 0..self.orders.len() as u32;
         let member = |&order: &u32| self.orders[order as usize].contains(&me);
         let total = numbers.clone().filter(member).map(|order| self.due(order)).sum();
@@ -217,7 +216,10 @@ impl Part {
         }
         let number = self.order().broadcast_and_wait(&message)?;
         let seen = self.judge.seen_by(self.number, me) as u64;
-        assert!(seen > number, "rank {me} has seen {seen} messages, and number {number} is its own");
+        assert!(
+            seen > number,
+            "rank {me} has seen {seen} messages, and number {number} is its own"
+        );
         Ok(())
     }
 
