@@ -17,8 +17,8 @@
 //! One fetch-and-add, one multicast of the message with 16 more bytes, and for the sender's own
 //! turn one copy of its bytes. Acknowledgements travel in broadcasts: one number tells all senders at
 //! once. So if all members broadcast there are next to no other messages; if a single one does, each
-//! other sends it one for every half window, which makes (P - 1) / 32 messages a broadcast, or one
-//! for every 32 that it received.
+//! other sends it one for every half window, which is one for every 32 that it received (12 on shared
+//! memory).
 //!
 //! # Flow control
 //! Panda had none for multicast. Here a sender has an [`OrderWindow`] of broadcasts under way that
@@ -92,7 +92,7 @@ pub struct OrderMailbox(Order);
 impl Orders {
     /// The orders over `engine`, of which there are none yet.
     pub fn new(engine: &Arc<Engine>) -> Self {
-        Self::with_window(engine, OrderWindow::default())
+        Self::with_window(engine, OrderWindow::for_packets(engine.packets()))
     }
 
     /// The same, with windows of another size; all ranks say the same.

@@ -18,6 +18,7 @@ mod latency;
 mod launch;
 mod loggp;
 mod multicast;
+mod order;
 mod poll;
 mod rate;
 mod report;
