@@ -99,6 +99,42 @@ pub enum Error {
         /// What fits.
         max: usize,
     },
+    /// A peer that breaks an order.
+    #[error("rank {from} broadcast number {number} of the order '{order}', {what}")]
+    Disorder {
+        /// The order.
+        order: String,
+        /// Who sent it.
+        from: Rank,
+        /// The number.
+        number: u64,
+        /// What is wrong with it.
+        what: crate::Disorder,
+    },
+    /// More orders than there are variables for them.
+    #[error("this job has {limit} orders already: there are {per_rank} for each rank", per_rank = crate::order::ORDERS_PER_RANK)]
+    TooManyOrders {
+        /// How many there can be.
+        limit: usize,
+    },
+    /// A handler of an order that broadcasts more and more.
+    #[error(
+        "handlers have {limit} broadcasts under way in the order '{order}' that others have not consumed"
+    )]
+    Overdrawn {
+        /// The order.
+        order: String,
+        /// How many there may be.
+        limit: u64,
+    },
+    /// A handler that waits for what comes after it.
+    #[error(
+        "the handler of the order '{0}' waits for a message that can only come after it has returned"
+    )]
+    WaitsForItself(String),
+    /// A handler that panicked, so that what it should have done next was never done.
+    #[error("the handler of the order '{0}' panicked")]
+    OrderPanicked(String),
 }
 
 /// A result with the [`enum@Error`] of this layer.

@@ -33,6 +33,13 @@ impl HeaderStack {
         Ok(())
     }
 
+    /// Pops the `N` bytes that were pushed last, if there are as many.
+    pub fn pop<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let header = *self.as_bytes().first_chunk::<N>()?;
+        self.start += N;
+        Some(header)
+    }
+
     /// What is on the stack, the last pushed first.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[self.start..]

@@ -13,6 +13,7 @@
 //! | [`Message`] | reading a stream message |
 //! | [`HeaderStack`] | headers of several layers in one buffer |
 //! | `barrier` | waiting for all ranks |
+//! | [`order`] | totally-ordered broadcast |
 //!
 //! Packets of different messages may interleave (a handler may send while the program is in the
 //! middle of sending), so every packet names its message; the thesis's Panda forbade that instead.
@@ -28,6 +29,7 @@ pub mod format;
 mod handler;
 mod headers;
 mod message;
+pub mod order;
 mod parts;
 mod popup;
 mod port;
@@ -43,6 +45,9 @@ pub use engine::{Engine, Statistics};
 pub use error::{Error, Result};
 pub use headers::HeaderStack;
 pub use message::{Headers, Message};
+pub use order::{
+    Disorder, Order, OrderMailbox, OrderStatistics, OrderWindow, OrderedMessage, Orders,
+};
 pub use parts::Parts;
 pub use port::{Mailbox, Port};
 pub use window::WINDOW_BYTES;

@@ -1,7 +1,7 @@
 //! Starting a benchmark: the command's side and the ranks'.
 
 use crate::arena::{self, Arena};
-use crate::{bandwidth, barrier, fetch_add, latency, loggp, message, multicast, poll, rate};
+use crate::{bandwidth, barrier, fetch_add, latency, loggp, message, multicast, order, poll, rate};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use std::os::fd::AsRawFd;
@@ -27,6 +27,8 @@ pub enum Kind {
     Multicast,
     /// A barrier of all ranks.
     Barrier,
+    /// Totally-ordered broadcasts a second, all ranks sending and receiving.
+    Order,
     /// A poll that finds nothing.
     Poll,
     /// The LogGP parameters: overheads, latency, gap, bandwidth.
@@ -43,12 +45,13 @@ impl Kind {
             Kind::Barrier | Kind::Poll => 0,
             Kind::LogGp => 16,
             Kind::Latency | Kind::Message | Kind::Rate | Kind::FetchAdd => 8,
+            Kind::Order => 64,
         }
     }
 
     fn default_ranks(self) -> u16 {
         match self {
-            Kind::Multicast => 4,
+            Kind::Multicast | Kind::Order => 4,
             Kind::Barrier => 8,
             _ => 2,
         }
@@ -60,10 +63,10 @@ impl Kind {
 pub struct Spec {
     /// What to measure
     pub kind: Kind,
-    /// Ranks [default: 2; 4 for multicast, 8 for barrier]
+    /// Ranks [default: 2; 4 for multicast and order, 8 for barrier]
     #[arg(short = 'n', long)]
     pub ranks: Option<u16>,
-    /// Bytes of each message [default: 8; 16 for loggp, 1 KiB for multicast, 1 MiB for bandwidth]
+    /// Bytes of each message [default: 8; 16 for loggp, 64 for order, 1 KiB for multicast, 1 MiB for bandwidth]
     #[arg(long)]
     pub size: Option<usize>,
     /// Samples of each thing measured
@@ -166,6 +169,7 @@ pub fn rank(spec: &Spec) -> Result<()> {
         Kind::FetchAdd => fetch_add::rank(spec, &arena),
         Kind::Multicast => multicast::rank(spec, &arena),
         Kind::Barrier => barrier::rank(spec, &arena),
+        Kind::Order => order::rank(spec, &arena),
         Kind::Poll => poll::rank(spec, &arena),
         Kind::LogGp => loggp::rank(spec, &arena),
     }

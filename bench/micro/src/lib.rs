@@ -19,6 +19,7 @@ mod launch;
 mod loggp;
 mod message;
 mod multicast;
+mod order;
 mod poll;
 mod rate;
 mod report;

@@ -31,13 +31,17 @@ pub use place::{Guard, Place};
 pub use session::{PacketJob, join_packets};
 pub use weft::{Outcome, Statistics, Weft, join, run};
 pub use weft_macros::main;
-pub use weft_messaging::{HeaderStack, Mailbox, Message, Parts, Port};
+pub use weft_messaging::{
+    Completion, HeaderStack, Mailbox, Message, Order, OrderMailbox, OrderStatistics,
+    OrderedMessage, Parts, Port,
+};
 pub use weft_packet::{
     Cause, Group, KeptPacket, Loss, Packet, Packets, Rank, SendPacket, Step, Upcalls, Variable,
 };
 
 /// What most programs use.
 pub mod prelude {
-    pub use crate::{Group, Mailbox, Message, Port, Rank, Statistics, Variable, Weft};
+    pub use crate::{Group, Mailbox, Message, Order, OrderedMessage, Port, Rank};
+    pub use crate::{Statistics, Variable, Weft};
     pub use std::io::IoSlice;
 }

@@ -8,7 +8,9 @@ use std::future::Future;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
-use weft_messaging::{Barrier, Engine, Mailbox, Message, Port};
+use weft_messaging::{
+    Barrier, Engine, Mailbox, Message, Order, OrderMailbox, OrderedMessage, Orders, Port,
+};
 use weft_packet::{Group, InterruptsOff, Packets, Rank, Variable};
 
 /// A rank's place in its job. Clones are handles to the same place, for any thread.
@@ -21,6 +23,7 @@ struct Job {
     // Dropped first: the upcall thread uses the rest.
     _watch: Guard,
     barrier: Barrier,
+    orders: Orders,
     engine: Arc<Engine>,
     place: Box<dyn Place>,
 }
@@ -122,13 +125,14 @@ impl Weft {
     pub fn assemble(packets: Packets, place: Box<dyn Place>) -> Result<Self> {
         let engine = Engine::new(packets);
         let barrier = Barrier::new(&engine)?;
+        let orders = Orders::new(&engine);
         let interrupted = Arc::downgrade(&engine);
         let watch = place.begin(Box::new(move || {
             if let Some(engine) = interrupted.upgrade() {
                 engine.interrupted();
             }
         }))?;
-        Ok(Weft { job: Arc::new(Job { _watch: watch, barrier, engine, place }) })
+        Ok(Weft { job: Arc::new(Job { _watch: watch, barrier, orders, engine, place }) })
     }
 
     /// This rank.
@@ -214,6 +218,41 @@ impl Weft {
     /// The name is taken.
     pub fn mailbox(&self, name: &str) -> Result<Mailbox> {
         Ok(Mailbox::new(&self.job.engine, name)?)
+    }
+
+    /// Creates a totally-ordered broadcast among all ranks, whose messages `handler` gets: see
+    /// [`Orders::order`]. All ranks create the same orders in the same order.
+    ///
+    /// # Errors
+    /// The name is taken, or there are too many orders.
+    pub fn order(
+        &self,
+        name: &str,
+        handler: impl FnMut(OrderedMessage) + Send + 'static,
+    ) -> Result<Order> {
+        Ok(self.job.orders.order(name, handler)?)
+    }
+
+    /// Creates a totally-ordered broadcast among `members`: see [`Orders::order_in`]. All ranks call
+    /// this.
+    ///
+    /// # Errors
+    /// As [`Self::order`], or `members` is no set of ranks of this job.
+    pub fn order_in(
+        &self,
+        name: &str,
+        members: &[Rank],
+        handler: impl FnMut(OrderedMessage) + Send + 'static,
+    ) -> Result<Order> {
+        Ok(self.job.orders.order_in(name, members, handler)?)
+    }
+
+    /// Creates a totally-ordered broadcast among all ranks, whose messages are asked for.
+    ///
+    /// # Errors
+    /// As [`Self::order`].
+    pub fn order_mailbox(&self, name: &str) -> Result<OrderMailbox> {
+        Ok(self.job.orders.mailbox(name)?)
     }
 
     /// Returns when all ranks have called it as often as this one. Handlers run meanwhile.

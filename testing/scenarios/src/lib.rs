@@ -5,17 +5,24 @@
 //! or simulated, and a [`Judge`] that knows nothing of the implementation compares what they see with
 //! a reference model (`weft-model`): exactly once, in order for each pair and each tree, unchanged.
 //!
+//! An [`OrderStorm`] does the same to totally-ordered broadcasts, and an [`OrderJudge`] compares what
+//! all members see: one order for all, FIFO for each sender, exactly once, unchanged.
+//!
 //! [`patterns`] are simple programs that measure themselves.
 //!
-//! May use `packet` and the model. Keeps no invariant of its own; it is here to find those that are
+//! May use `packet`, `messaging` and the model. Keeps no invariant of its own; it is here to find those that are
 //! broken.
 
 #![forbid(unsafe_code)]
 
 mod judge;
+mod order_judge;
+mod order_storm;
 pub mod patterns;
 mod storm;
 
 pub use judge::{Judge, Verdict};
+pub use order_judge::{Line, OrderFault, OrderJudge};
+pub use order_storm::{Kept, OrderStorm};
 pub use storm::{Deed, Mix, Plan, Storm};
 pub use weft_model::random::Random;

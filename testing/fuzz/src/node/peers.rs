@@ -147,10 +147,8 @@ fn distort(
         3 => header.header_bytes = script.arbitrary()?,
         4 => *size = script.int_in_range(0..=FRAME_BYTES)?,
         _ => {
-            header.kind = match header.kind {
-                Kind::First => Kind::Next,
-                Kind::Next => Kind::First,
-            }
+            let kinds = [Kind::First, Kind::Next, Kind::Window, Kind::Probe, Kind::NoPort];
+            header.kind = *script.choose(&kinds)?;
         }
     }
     Ok(())

@@ -1,0 +1,512 @@
+//! One rank's part of an order.
+
+use super::Made;
+use super::message::{Content, OrderedMessage};
+use super::sequence::{Disorder, Sequence};
+use super::window::{OrderWindow, Outstanding, Owed};
+use crate::completion::Completer;
+use crate::engine::Engine;
+use crate::message::Message;
+use crate::parts::Parts;
+use crate::port::Port;
+use crate::{Error, Result};
+use std::sync::{Arc, OnceLock};
+use std::task::Waker;
+use std::thread::ThreadId;
+use weft_node::biased::{Biased, Entered};
+use weft_packet::{Group, Rank, Variable};
+
+/// A function for the messages of an order.
+pub(super) type Handler = Box<dyn FnMut(OrderedMessage) + Send>;
+
+/// Broadcasts that one rank can have under way beyond its window: those of handlers, which never
+/// wait.
+const OVERDRAFT: u64 = 4096;
+
+/// What an order is made of.
+pub(super) struct Making<'a> {
+    pub name: &'a str,
+    pub group: Group,
+    pub members: Vec<Rank>,
+    pub variable: Variable,
+    pub window: OrderWindow,
+    pub handler: Option<Handler>,
+}
+
+/// One rank's part of an order.
+pub(super) struct Member {
+    engine: Arc<Engine>,
+    name: String,
+    group: Group,
+    /// In ascending order; members are counted by their places in it.
+    members: Vec<Rank>,
+    /// This rank's place, if it is a member.
+    own: Option<usize>,
+    variable: Variable,
+    /// What one member may have under way.
+    limit: u64,
+    state: Biased<State>,
+    made: Arc<Made>,
+    /// Set once: the port's handler holds this member.
+    port: OnceLock<Port>,
+}
+
+struct State {
+    sequence: Sequence<Arrived>,
+    outstanding: Outstanding,
+    owed: Owed,
+    /// Numbers that this rank has consumed.
+    consumed: u64,
+    /// Its handler, if it has one and it is not running.
+    handler: Option<Handler>,
+    /// The thread in which the handler runs.
+    runner: Option<ThreadId>,
+    /// Tasks that wait for a turn or for room.
+    waiting: Vec<Waker>,
+    failure: Option<Error>,
+    statistics: OrderStatistics,
+}
+
+/// What a rank's part in an order was so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct OrderStatistics {
+    /// Messages that it broadcast.
+    pub sent: u64,
+    /// Messages that it has consumed, its own included.
+    pub delivered: u64,
+    /// Those that came before it was their turn, or while the handler ran.
+    pub early: u64,
+    /// Broadcasts that had to wait for room in the window.
+    pub stalled: u64,
+    /// Broadcasts of handlers that did not wait, although there was no room.
+    pub overdrawn: u64,
+    /// Acknowledgements that took a message of their own.
+    pub acknowledgements: u64,
+    /// Bytes of its own messages that were copied, for their own turn here.
+    pub bytes_copied: u64,
+}
+
+/// A message that waits for its turn.
+struct Arrived {
+    from: Sender,
+    length: usize,
+    content: Content,
+    /// Who waits for it to be consumed: this rank's own messages only.
+    completer: Option<Completer<u64>>,
+}
+
+#[derive(Clone, Copy)]
+struct Sender {
+    rank: Rank,
+    member: usize,
+}
+
+/// A message whose turn it is.
+struct Turn {
+    number: u64,
+    arrived: Arrived,
+}
+
+/// What precedes the bytes of a message: its number, and how many numbers its sender has consumed.
+/// Without a number it is an acknowledgement and nothing else.
+struct Envelope {
+    number: Option<u64>,
+    consumed: u64,
+}
+
+/// A message in its envelope.
+struct Enveloped<'a, P: ?Sized>([u8; Envelope::SIZE], &'a P);
+
+impl Envelope {
+    const SIZE: usize = 16;
+    const NO_NUMBER: u64 = u64::MAX;
+
+    fn emit(&self) -> [u8; Self::SIZE] {
+        let number = self.number.unwrap_or(Self::NO_NUMBER);
+        (u128::from(number) | u128::from(self.consumed) << 64).to_le_bytes()
+    }
+
+    fn read(message: &mut Message) -> Result<Self> {
+        let mut bytes = [0; Self::SIZE];
+        message.read_exact(&mut bytes)?;
+        let both = u128::from_le_bytes(bytes);
+        let number = both as u64;
+        let number = (number != Self::NO_NUMBER).then_some(number);
+        Ok(Envelope { number, consumed: (both >> 64) as u64 })
+    }
+}
+
+impl<P: Parts + ?Sized> Parts for Enveloped<'_, P> {
+    fn for_each(&self, visit: &mut dyn FnMut(&[u8])) {
+        visit(&self.0);
+        self.1.for_each(visit);
+    }
+}
+
+impl Member {
+    pub fn new(engine: &Arc<Engine>, made: &Arc<Made>, making: Making<'_>) -> Result<Arc<Self>> {
+        let Making { name, group, mut members, variable, window, handler } = making;
+        members.sort_unstable();
+        let limit = window.messages + OVERDRAFT;
+        let state = State {
+            sequence: Sequence::new(members.len(), limit),
+            outstanding: Outstanding::new(members.len(), window),
+            owed: Owed::new(members.len(), window),
+            consumed: 0,
+            handler,
+            runner: None,
+            waiting: Vec::new(),
+            failure: None,
+            statistics: OrderStatistics::default(),
+        };
+        let member = Arc::new(Member {
+            engine: Arc::clone(engine),
+            name: name.into(),
+            group,
+            own: members.binary_search(&engine.packets().rank()).ok(),
+            members,
+            variable,
+            limit,
+            state: Biased::new(state),
+            made: Arc::clone(made),
+            port: OnceLock::new(),
+        });
+        let this = Arc::downgrade(&member);
+        let port = Port::new(engine, &format!("weft.order.{name}"), move |message| {
+            if let Some(member) = this.upgrade() {
+                member.arrived(message);
+            }
+        })?;
+        member.port.get_or_init(|| port);
+        Ok(member)
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub fn engine(&self) -> &Arc<Engine> {
+        &self.engine
+    }
+
+    pub fn statistics(&self) -> OrderStatistics {
+        self.state.enter().statistics
+    }
+
+    /// Whether the calling thread is inside the handler.
+    pub fn handler_runs_here(&self) -> bool {
+        self.state.enter().runner == Some(this_thread())
+    }
+
+    /// Sends a message to all members; `completer` hears when this one has consumed it.
+    pub fn broadcast(
+        &self,
+        parts: &(impl Parts + ?Sized),
+        completer: Option<Completer<u64>>,
+    ) -> Result<u64> {
+        let own = self.own.ok_or(weft_packet::Error::NotAMember)?;
+        let length = parts.total();
+        self.make_room(length as u64)?;
+        // From here on everybody waits for this message, so nothing may stop it.
+        let sent = self.take_number(length as u64).and_then(|(number, envelope)| {
+            if self.members.len() > 1 {
+                self.port().multicast(self.group, &Enveloped(envelope.emit(), parts))?;
+            }
+            Ok(number)
+        });
+        let number = match sent {
+            Ok(number) => number,
+            Err(error) => {
+                self.fail(error.clone());
+                return Err(error);
+            }
+        };
+        let arrived = Arrived {
+            from: Sender { rank: self.engine.packets().rank(), member: own },
+            length,
+            content: Content::Own(self.copy(parts, length), 0),
+            completer,
+        };
+        self.accept(self.state.enter(), number, arrived);
+        Ok(number)
+    }
+
+    /// The message whose turn it is, of an order without a handler; waits for it.
+    pub fn receive(&self) -> Result<OrderedMessage> {
+        let turn = self.engine.wait(|_, waker| self.look(waker))?;
+        Ok(self.hand_over(turn))
+    }
+
+    /// The same, if it is there.
+    pub fn try_receive(&self) -> Result<Option<OrderedMessage>> {
+        let mut turn = self.look(None)?;
+        if turn.is_none() {
+            self.engine.progress()?;
+            turn = self.look(None)?;
+        }
+        Ok(turn.map(|turn| self.hand_over(turn)))
+    }
+
+    fn look(&self, waker: Option<&Waker>) -> Result<Option<Turn>> {
+        self.check()?;
+        let mut state = self.state.enter();
+        let turn = state.take();
+        if turn.is_none() {
+            state.waiting.extend(waker.cloned());
+        }
+        Ok(turn)
+    }
+
+    /// Counts a message as consumed and makes it what the program gets.
+    fn hand_over(&self, turn: Turn) -> OrderedMessage {
+        let Turn { number, arrived: Arrived { from, length, content, completer } } = turn;
+        if let Some(completer) = completer {
+            completer.complete(Ok(number));
+        }
+        let mut state = self.state.enter();
+        let due = state.consume(self.own, number, from, length);
+        self.wake(state);
+        if let Some(consumed) = due {
+            self.acknowledge(from.rank, consumed);
+        }
+        OrderedMessage::new(number, from.rank, length, content)
+    }
+
+    /// What can stop an order for good.
+    fn check(&self) -> Result<()> {
+        self.check_loss()?;
+        self.state.enter().failure.clone().map_or(Ok(()), Err)
+    }
+
+    fn check_loss(&self) -> Result<()> {
+        let Some(loss) = self.engine.packets().loss() else { return Ok(()) };
+        let error = Error::from(weft_packet::Error::RankLost(loss));
+        self.fail(error.clone());
+        Err(error)
+    }
+
+    /// Nothing is handed over any more, and whoever waits is told why.
+    #[cold]
+    fn fail(&self, error: Error) {
+        let mut state = self.state.enter();
+        if state.failure.is_some() {
+            return;
+        }
+        state.failure = Some(error.clone());
+        let abandoned = state.sequence.abandon();
+        self.wake(state);
+        for completer in abandoned.filter_map(|arrived| arrived.completer) {
+            completer.complete(Err(error.clone()));
+        }
+    }
+
+    /// Leaves the state and wakes the tasks that wait.
+    #[inline]
+    fn wake(&self, mut state: Entered<'_, State>) {
+        let waiting = std::mem::take(&mut state.waiting);
+        drop(state);
+        waiting.into_iter().for_each(Waker::wake);
+    }
+
+    fn make_room(&self, bytes: u64) -> Result<()> {
+        self.check_loss()?;
+        let mut state = self.state.enter();
+        if let Some(failure) = &state.failure {
+            return Err(failure.clone());
+        }
+        if state.outstanding.reserve(bytes) {
+            return Ok(());
+        }
+        drop(state);
+        if self.made.any_handler_runs_here() {
+            return self.overdraw(bytes);
+        }
+        self.state.enter().statistics.stalled += 1;
+        self.engine.wait(|_, waker| {
+            self.check()?;
+            let mut state = self.state.enter();
+            let reserved = state.outstanding.reserve(bytes);
+            if !reserved {
+                state.waiting.extend(waker.cloned());
+            }
+            Ok(reserved.then_some(()))
+        })
+    }
+
+    fn overdraw(&self, bytes: u64) -> Result<()> {
+        let mut state = self.state.enter();
+        if state.outstanding.messages() >= self.limit {
+            return Err(Error::Overdrawn { order: self.name.clone(), limit: self.limit });
+        }
+        state.outstanding.overdraw(bytes);
+        state.statistics.overdrawn += 1;
+        Ok(())
+    }
+
+    /// A number for a message for which there is room, and the envelope for it.
+    fn take_number(&self, bytes: u64) -> Result<(u64, Envelope)> {
+        let number = self.engine.packets().fetch_and_add(self.variable, 1)?;
+        let mut state = self.state.enter();
+        state.outstanding.number(number, bytes);
+        state.owed.tell_all();
+        state.statistics.sent += 1;
+        state.statistics.bytes_copied += bytes;
+        Ok((number, Envelope { number: Some(number), consumed: state.consumed }))
+    }
+
+    fn copy(&self, parts: &(impl Parts + ?Sized), length: usize) -> Box<[u8]> {
+        let mut copy = Vec::with_capacity(length);
+        parts.for_each(&mut |part| copy.extend_from_slice(part));
+        self.engine.packets().copied(length);
+        copy.into_boxed_slice()
+    }
+
+    /// The upcall of the order's port.
+    fn arrived(&self, mut message: Message) {
+        let rank = message.source();
+        let envelope = match Envelope::read(&mut message) {
+            Ok(envelope) => envelope,
+            Err(error) => return self.fail(error),
+        };
+        let Ok(member) = self.members.binary_search(&rank) else {
+            return self.disorder(rank, envelope.consumed, Disorder::Foreign);
+        };
+        let mut state = self.state.enter();
+        let possible = state.sequence.next() + self.members.len() as u64 * self.limit;
+        if self.own.is_none() || envelope.consumed > possible {
+            drop(state);
+            return self.disorder(rank, envelope.consumed, Disorder::Foreign);
+        }
+        state.outstanding.consumed_by(member, envelope.consumed);
+        let Some(number) = envelope.number else { return self.wake(state) };
+        let length = message.remaining();
+        let from = Sender { rank, member };
+        let content = Content::Arriving(message);
+        self.accept(state, number, Arrived { from, length, content, completer: None });
+    }
+
+    /// A message has arrived, or this rank has sent one: hands over what is due.
+    fn accept(&self, mut state: Entered<'_, State>, number: u64, arrived: Arrived) {
+        let from = arrived.from;
+        if state.failure.is_some() {
+            return self.drop_outside(state, arrived);
+        }
+        let pass = state.handler.is_some();
+        match state.sequence.arrive(from.member, number, arrived, pass) {
+            Ok(Some(arrived)) => {
+                if let Some(handler) = state.handler.take() {
+                    state.runner = Some(this_thread());
+                    self.wake(state);
+                    self.run(handler, Turn { number, arrived });
+                }
+            }
+            Ok(None) => {
+                state.statistics.early += 1;
+                self.wake(state);
+            }
+            Err((disorder, arrived)) => {
+                self.drop_outside(state, arrived);
+                self.disorder(from.rank, number, disorder);
+            }
+        }
+    }
+
+    /// Dropping a message enters the engine.
+    fn drop_outside(&self, state: Entered<'_, State>, arrived: Arrived) {
+        drop(state);
+        drop(arrived);
+    }
+
+    /// Runs the handler on `turn` and on all that are due after it.
+    fn run(&self, mut handler: Handler, mut turn: Turn) {
+        let panicked = Panicked(self);
+        let mut state = loop {
+            let Turn { number, arrived: Arrived { from, length, content, completer } } = turn;
+            // What could not be read was not handed over, so nothing comes after it.
+            if let Err(lost) = self.check_loss() {
+                completer.into_iter().for_each(|completer| completer.complete(Err(lost.clone())));
+                break self.state.enter();
+            }
+            handler(OrderedMessage::new(number, from.rank, length, content));
+            completer.into_iter().for_each(|completer| completer.complete(Ok(number)));
+            let mut state = self.state.enter();
+            if let Some(consumed) = state.consume(self.own, number, from, length) {
+                self.wake(state);
+                self.acknowledge(from.rank, consumed);
+                state = self.state.enter();
+            }
+            match state.take() {
+                None => break state,
+                Some(next) => turn = next,
+            }
+        };
+        state.handler = Some(handler);
+        state.runner = None;
+        self.wake(state);
+        std::mem::forget(panicked);
+    }
+
+    #[cold]
+    fn acknowledge(&self, to: Rank, consumed: u64) {
+        let envelope = Envelope { number: None, consumed };
+        if let Err(error) = self.port().send(to, &envelope.emit()) {
+            self.fail(error);
+        }
+    }
+
+    #[cold]
+    fn disorder(&self, from: Rank, number: u64, what: Disorder) {
+        let order = self.name.clone();
+        self.fail(Error::Disorder { order, from, number, what });
+    }
+
+    /// Another thread may get here while the one that makes the order has yet to keep its port.
+    fn port(&self) -> &Port {
+        self.port.wait()
+    }
+}
+
+impl State {
+    fn take(&mut self) -> Option<Turn> {
+        if self.failure.is_some() {
+            return None;
+        }
+        self.sequence.take().map(|(number, arrived)| Turn { number, arrived })
+    }
+
+    /// This rank has consumed a message. Says what to tell its sender now, if anything.
+    #[inline]
+    fn consume(
+        &mut self,
+        own: Option<usize>,
+        number: u64,
+        from: Sender,
+        length: usize,
+    ) -> Option<u64> {
+        self.statistics.delivered += 1;
+        // Threads that receive at the same time may come in another order.
+        self.consumed = self.consumed.max(number + 1);
+        if let Some(own) = own {
+            self.outstanding.consumed_by(own, self.consumed);
+        }
+        let is_own = own == Some(from.member);
+        let due = !is_own && self.owed.consume(from.member, length as u64);
+        self.statistics.acknowledgements += u64::from(due);
+        due.then_some(self.consumed)
+    }
+}
+
+/// Fails the order if it is dropped: its handler is gone.
+struct Panicked<'a>(&'a Member);
+
+impl Drop for Panicked<'_> {
+    fn drop(&mut self) {
+        self.0.fail(Error::OrderPanicked(self.0.name.clone()));
+    }
+}
+
+/// The calling thread, looked up once.
+fn this_thread() -> ThreadId {
+    thread_local!(static HERE: ThreadId = std::thread::current().id());
+    HERE.with(|here| *here)
+}

@@ -1,0 +1,257 @@
+//! Several orders at once, from one seed: everybody broadcasts in all orders that it is a member of,
+//! and handlers broadcast too.
+
+use crate::order_judge::{Line, OrderFault, OrderJudge};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use weft_messaging::{
+    Completer, Completion, Engine, Error, Order, OrderStatistics, OrderWindow, OrderedMessage,
+    Orders,
+};
+use weft_model::random::Random;
+use weft_packet::Rank;
+
+/// What ranks' programs send is line 0, what their handlers send line 1.
+const PROGRAM: u8 = 0;
+const HANDLER: u8 = 1;
+
+/// The head of each message: its line and its sender's count.
+const HEAD: usize = 9;
+
+/// What a storm of orders is made of.
+#[derive(Debug, Clone)]
+pub struct OrderStorm {
+    /// Ranks of the job.
+    pub ranks: u16,
+    /// The members of each order.
+    pub orders: Vec<Vec<Rank>>,
+    /// Messages that each member's program broadcasts in each of its orders.
+    pub messages: u64,
+    /// The longest message, without what it begins with.
+    pub most_bytes: u64,
+    /// So many of 1,000 messages of programs are answered, by one member's handler each.
+    pub answers_per_mille: u64,
+    /// A member whose handlers compute for long, and for how many operations.
+    pub slow: Option<(Rank, u64)>,
+    /// What senders may have under way.
+    pub window: OrderWindow,
+    /// Everything follows from it.
+    pub seed: u64,
+}
+
+/// One rank's part of one order.
+struct Part {
+    storm: OrderStorm,
+    number: u32,
+    engine: Arc<Engine>,
+    judge: Arc<OrderJudge>,
+    due: Arc<Due>,
+    /// Messages sent, by line.
+    sent: [AtomicU64; 2],
+    /// Set once: its handler knows this part.
+    order: OnceLock<Order>,
+}
+
+/// What a rank has to see until it is done.
+struct Due {
+    left: AtomicU64,
+    done: Mutex<Option<Completer<()>>>,
+}
+
+/// Keeps a rank's orders until the other ranks are done with them too.
+#[must_use = "other ranks may still have something to say in these orders"]
+pub struct Kept {
+    parts: Vec<Arc<Part>>,
+}
+
+impl Kept {
+    /// What this rank's part in each order was.
+    pub fn statistics(&self) -> Vec<OrderStatistics> {
+        self.parts.iter().map(|part| part.order().statistics()).collect()
+    }
+}
+
+impl OrderStorm {
+    /// One order of all ranks with messages of up to 2,000 bytes, a tenth of them answered.
+    pub fn new(ranks: u16, messages: u64, seed: u64) -> Self {
+        OrderStorm {
+            ranks,
+            orders: vec![(0..ranks).map(Rank).collect()],
+            messages,
+            most_bytes: 2000,
+            answers_per_mille: 100,
+            slow: None,
+            window: OrderWindow { messages: 8, bytes: 16 << 10 },
+            seed,
+        }
+    }
+
+    /// What `judge` has to say when all ranks are done: how many messages all members saw.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub fn verdict(&self, judge: &OrderJudge) -> Result<usize, OrderFault> {
+        (0..).zip(&self.orders).map(|(order, members)| judge.complete(order, members)).sum()
+    }
+
+    /// How many messages [`Self::verdict`] should count.
+    pub fn total(&self) -> u64 {
+        (0..self.orders.len() as u32).map(|order| self.due(order)).sum()
+    }
+
+    /// One rank's part. Returns when it has seen all messages of its orders.
+    ///
+    /// # Errors
+    /// What the orders say.
+    ///
+    /// # Panics
+    /// If a broadcast that waits comes back too early.
+    pub fn run(&self, engine: &Arc<Engine>, judge: &Arc<OrderJudge>) -> Result<Kept, Error> {
+        let (packets, orders) = (engine.packets(), Orders::with_window(engine, self.window));
+        let me = packets.rank();
+        let mine = |part: &&Arc<Part>| self.orders[part.number as usize].contains(&me);
+        let (completer, done) = Completion::new(engine);
+        let due = Arc::new(Due { left: AtomicU64::new(0), done: Mutex::new(Some(completer)) });
+        let numbers = 0..self.orders.len() as u32;
+        let member = |&order: &u32| self.orders[order as usize].contains(&me);
+        let total = numbers.clone().filter(member).map(|order| self.due(order)).sum();
+        due.left.store(total, Ordering::Relaxed);
+        let part = |number| self.part(number, &orders, engine, judge, &due);
+        let parts = numbers.map(part).collect::<Result<Vec<_>, Error>>()?;
+        let mut random = Random::part(self.seed, u64::from(me.0));
+        for _ in 0..self.messages {
+            for part in parts.iter().filter(mine) {
+                if random.happens(200) {
+                    packets.work(random.below(3000));
+                }
+                part.broadcast(PROGRAM, random.happens(100))?;
+            }
+        }
+        if total > 0 {
+            done.wait()?;
+        }
+        Ok(Kept { parts })
+    }
+
+    fn part(
+        &self,
+        number: u32,
+        orders: &Orders,
+        engine: &Arc<Engine>,
+        judge: &Arc<OrderJudge>,
+        due: &Arc<Due>,
+    ) -> Result<Arc<Part>, Error> {
+        let part = Arc::new(Part {
+            storm: self.clone(),
+            number,
+            engine: Arc::clone(engine),
+            judge: Arc::clone(judge),
+            due: Arc::clone(due),
+            sent: Default::default(),
+            order: OnceLock::new(),
+        });
+        let (name, members) = (format!("storm {number}"), &self.orders[number as usize]);
+        let this = Arc::downgrade(&part);
+        let handler = move |message| {
+            if let Some(part) = this.upgrade() {
+                part.handle(message);
+            }
+        };
+        let order = match members.len() == usize::from(self.ranks) {
+            true => orders.order(&name, handler)?,
+            false => orders.order_in(&name, members, handler)?,
+        };
+        part.order.get_or_init(|| order);
+        Ok(part)
+    }
+
+    /// Messages of an order, answers included.
+    fn due(&self, order: u32) -> u64 {
+        let members = &self.orders[order as usize];
+        let messages = members.iter().flat_map(|&from| (0..self.messages).map(move |n| (from, n)));
+        let answered = |&(from, count): &(Rank, u64)| self.answerer(order, from, count).is_some();
+        members.len() as u64 * self.messages + messages.filter(answered).count() as u64
+    }
+
+    /// Whose handler answers a message, if anybody's does.
+    fn answerer(&self, order: u32, from: Rank, count: u64) -> Option<Rank> {
+        let mut random = self.random(order, (from, PROGRAM), count);
+        let answered = random.happens(self.answers_per_mille);
+        answered.then(|| *random.choose(&self.orders[order as usize]))
+    }
+
+    /// The bytes of a message: its line and count, then what follows from the seed.
+    fn message(&self, order: u32, line: Line, count: u64) -> Vec<u8> {
+        let mut random = self.random(order, line, count);
+        let length = random.below(self.most_bytes + 1);
+        let length = if random.happens(700) { length.min(64) } else { length };
+        let mut bytes = vec![line.1];
+        bytes.extend_from_slice(&count.to_le_bytes());
+        bytes.resize_with(HEAD + length as usize, || random.below(256) as u8);
+        bytes
+    }
+
+    fn random(&self, order: u32, line: Line, count: u64) -> Random {
+        let which = u64::from(order) << 48 | u64::from(line.0.0) << 32 | u64::from(line.1) << 24;
+        Random::part(self.seed ^ 0x5eed, which | count)
+    }
+}
+
+impl Part {
+    fn me(&self) -> Rank {
+        self.engine.packets().rank()
+    }
+
+    /// Handlers may run in another thread before the one that creates the order has kept it.
+    fn order(&self) -> &Order {
+        self.order.wait()
+    }
+
+    fn broadcast(&self, line: u8, wait: bool) -> Result<(), Error> {
+        let (me, count) = (self.me(), self.sent[usize::from(line)].fetch_add(1, Ordering::Relaxed));
+        let message = self.storm.message(self.number, (me, line), count);
+        self.judge.sends(self.number, (me, line), count, hash(&message));
+        if !wait {
+            return self.order().broadcast(&message).map(drop);
+        }
+        let number = self.order().broadcast_and_wait(&message)?;
+        let seen = self.judge.seen_by(self.number, me) as u64;
+        assert!(
+            seen > number,
+            "rank {me} has seen {seen} messages, and number {number} is its own"
+        );
+        Ok(())
+    }
+
+    fn handle(&self, mut message: OrderedMessage) {
+        let (me, from) = (self.me(), message.source());
+        if let Some((slow, operations)) = self.storm.slow
+            && slow == me
+        {
+            self.engine.packets().work(operations);
+        }
+        // Nothing comes after a message that was lost with its sender, so the judge need not know.
+        let Ok(bytes) = message.read_to_vec() else { return };
+        let (line, count) = match bytes.split_first_chunk::<HEAD>() {
+            Some((&[line, a, b, c, d, e, f, g, h], _)) => {
+                (line, u64::from_le_bytes([a, b, c, d, e, f, g, h]))
+            }
+            None => (PROGRAM, u64::MAX),
+        };
+        self.judge.sees(self.number, me, (from, line), count, hash(&bytes));
+        if line == PROGRAM && self.storm.answerer(self.number, from, count) == Some(me) {
+            // A lost rank ends the program as well.
+            let _ = self.broadcast(HANDLER, false);
+        }
+        if self.due.left.fetch_sub(1, Ordering::Relaxed) == 1 {
+            let done = self.due.done.lock().unwrap_or_else(PoisonError::into_inner).take();
+            done.into_iter().for_each(|completer| completer.complete(Ok(())));
+        }
+    }
+}
+
+/// FNV-1a.
+fn hash(bytes: &[u8]) -> u64 {
+    let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
+}
