@@ -12,6 +12,7 @@
 //! | [`Port`], [`Mailbox`] | sending; receiving by upcall, or by asking |
 //! | [`Message`] | reading a stream message |
 //! | [`HeaderStack`] | headers of several layers in one buffer |
+//! | [`collective`] | what all members of a [`Team`](collective::Team) do together |
 //! | `barrier` | waiting for all ranks |
 //!
 //! Packets of different messages may interleave (a handler may send while the program is in the
@@ -20,6 +21,7 @@
 #![forbid(unsafe_code)]
 
 mod barrier;
+pub mod collective;
 mod completion;
 mod engine;
 mod error;
