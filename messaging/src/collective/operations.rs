@@ -121,6 +121,8 @@ struct OperationState {
     /// What others brought and this rank has not used, by sender and step, each in order.
     inbox: BTreeMap<(Rank, u16), VecDeque<Transfer>>,
     task: Task,
+    /// Whether later operations wait for it.
+    is_fence: bool,
 }
 
 #[derive(Default)]
@@ -265,8 +267,11 @@ impl Operations {
         if full && members.size > 1 {
             let barrier = Signature::new(Operation::Barrier, 0, 0);
             let number = self.start(team, members, barrier, super::algorithms::barrier)?.0;
-            if let Some(team) = self.teams.enter().by_number.get_mut(&team) {
-                team.fence = Some(number);
+            let mut teams = self.teams.enter();
+            let state = teams.by_number.entry(team).or_default();
+            if let Some(operation) = state.operations.get_mut(&number) {
+                operation.is_fence = true;
+                state.fence = Some(number);
             }
         }
         self.start(team, members, signature, run).map(|(_, pending)| pending)
@@ -420,10 +425,9 @@ impl Operations {
             let mut teams = self.teams.enter();
             let Some(state) = teams.by_number.get_mut(&team) else { return };
             if ended {
-                state.operations.remove(&number);
-                let fence = state.fence == Some(number);
+                let ended = state.operations.remove(&number);
                 drop(teams);
-                if fence {
+                if ended.is_some_and(|operation| operation.is_fence) {
                     self.resume_all(team);
                 }
                 return;
