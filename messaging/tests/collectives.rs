@@ -15,6 +15,7 @@ use weft_threads::Job;
 
 /// Runs `program` with the team of all ranks of `job`; they leave together.
 fn run<T: Send>(job: Job, program: impl Fn(&Team, &Engine) -> T + Sync) -> Vec<T> {
+    let done = AtomicU64::new(0);
     job.run(
         |packets| {
             let engine = Engine::new(packets);
@@ -25,8 +26,12 @@ fn run<T: Send>(job: Job, program: impl Fn(&Team, &Engine) -> T + Sync) -> Vec<T
         },
         |(barrier, engine)| {
             let result = program(barrier.team(), &engine);
-            // A team that has failed cannot leave together.
-            let _ = barrier.leave();
+            // A team that has failed has no barrier to leave by.
+            engine.flush().unwrap();
+            done.fetch_add(1, Ordering::SeqCst);
+            while done.load(Ordering::SeqCst) < job.memory.ranks.into() {
+                engine.progress().unwrap();
+            }
             result
         },
     )

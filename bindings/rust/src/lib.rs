@@ -31,6 +31,7 @@ pub use place::{Guard, Place};
 pub use session::{PacketJob, join_packets};
 pub use weft::{Outcome, Statistics, Weft, join, run};
 pub use weft_macros::main;
+pub use weft_messaging::collective;
 pub use weft_messaging::{HeaderStack, Mailbox, Message, Parts, Port};
 pub use weft_packet::{
     Cause, Group, KeptPacket, Loss, Packet, Packets, Rank, SendPacket, Step, Upcalls, Variable,
@@ -38,6 +39,7 @@ pub use weft_packet::{
 
 /// What most programs use.
 pub mod prelude {
+    pub use crate::collective::Team;
     pub use crate::{Group, Mailbox, Message, Port, Rank, Statistics, Variable, Weft};
     pub use std::io::IoSlice;
 }

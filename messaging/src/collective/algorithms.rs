@@ -15,9 +15,6 @@ const ACROSS: u16 = 2;
 
 /// All-reduces of more bytes share the combining out among all members.
 const SHARED_OUT_BYTES: usize = 32 << 10;
-/// Bytes that members who all send to one another send before they wait for as many.
-const PIECE_BYTES: usize = 256 << 10;
-
 /// The member above `me` in the binomial tree that is rooted at member 0.
 fn parent(me: usize) -> Option<usize> {
     (me != 0).then(|| me & (me - 1))
@@ -206,11 +203,13 @@ async fn swap(
     expected: impl Fn(usize) -> usize,
 ) -> Result<Vec<Vec<u8>>> {
     let (me, size) = (exchange.me(), exchange.size());
+    let piece_bytes = exchange.piece_bytes();
+    let pieces = |bytes| pieces(bytes, piece_bytes);
     let mut all = vec![Vec::new(); size];
     all[me] = mine[part(me)].to_vec();
     // Everybody begins with its neighbour, so that no two send to the same one at once.
     let peers = (1..size).map(|distance| ((me + distance) % size, (me + size - distance) % size));
-    if mine.len() <= PIECE_BYTES {
+    if mine.len() <= piece_bytes && size <= exchange.packets_at_once() {
         for (to, _) in peers.clone() {
             exchange.send(to, ACROSS, &mine[part(to)])?;
         }
@@ -222,7 +221,7 @@ async fn swap(
     for (to, from) in peers {
         let (mine, bytes) = (&mine[part(to)], expected(from));
         for round in 0..pieces(mine.len()).max(pieces(bytes)) {
-            if let Some(piece) = piece(mine, round) {
+            if let Some(piece) = piece(mine, round, piece_bytes) {
                 exchange.send(to, ACROSS, piece)?;
             }
             if round < pieces(bytes) {
@@ -241,10 +240,12 @@ async fn spread(
     expected: impl Fn(usize) -> usize,
 ) -> Result<Vec<Vec<u8>>> {
     let (me, size) = (exchange.me(), exchange.size());
+    let piece_bytes = exchange.piece_bytes();
+    let pieces = |bytes| pieces(bytes, piece_bytes);
     let mut all = vec![Vec::new(); size];
     let rounds = (0..size).map(|from| pieces(expected(from))).max().unwrap_or(1);
     for round in 0..rounds {
-        if let Some(piece) = piece(&mine, round) {
+        if let Some(piece) = piece(&mine, round, piece_bytes) {
             exchange.multicast(DOWN, piece)?;
         }
         for from in (0..size).filter(|&from| from != me && round < pieces(expected(from))) {
@@ -256,13 +257,14 @@ async fn spread(
 }
 
 /// Transfers that `bytes` bytes take where members send to one another; nothing takes one, too.
-fn pieces(bytes: usize) -> usize {
-    bytes.div_ceil(PIECE_BYTES).max(1)
+fn pieces(bytes: usize, piece_bytes: usize) -> usize {
+    bytes.div_ceil(piece_bytes).max(1)
 }
 
-fn piece(bytes: &[u8], round: usize) -> Option<&[u8]> {
-    let rest = (round < pieces(bytes.len())).then(|| &bytes[round * PIECE_BYTES..])?;
-    Some(&rest[..rest.len().min(PIECE_BYTES)])
+fn piece(bytes: &[u8], round: usize, piece_bytes: usize) -> Option<&[u8]> {
+    let rest = bytes.get(round * piece_bytes..)?;
+    let is_there = round == 0 || !rest.is_empty();
+    is_there.then(|| &rest[..rest.len().min(piece_bytes)])
 }
 
 /// Combines `values` with those that come after them. A reduction that panics does so where the

@@ -8,15 +8,18 @@ use std::sync::{Arc, Weak};
 use std::task::Poll;
 use weft_packet::Rank;
 
-/// Packets that are sent before others' are looked at.
-const PACKETS_AT_ONCE: usize = 16;
-
 /// An operation's connection to its peers. Members are named by their places in the team.
 #[derive(Clone)]
 pub(super) struct Exchange {
     operations: Weak<Operations>,
     members: Arc<Members>,
     header: Header,
+    /// User bytes in a packet.
+    room: usize,
+    /// Packets that are sent before others' are looked at. While a rank looks for a frame to fill it
+    /// runs no handlers, so what members who all send to one another have under way must leave frames
+    /// for the rest, whoever reads it late.
+    packets_at_once: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -34,11 +37,24 @@ impl Exchange {
         number: u32,
     ) -> Self {
         let what = What::Piece(signature);
+        let packets = operations.engine().packets();
         Exchange {
             operations: Arc::downgrade(operations),
             members: Arc::clone(members),
             header: Header { team, what, last: false, number, step: 0 },
+            room: packets.max_payload() - format::SIZE - HEADER_BYTES,
+            packets_at_once: (packets.in_flight() / 4).max(1),
         }
+    }
+
+    /// Packets that members who all send to one another send before they wait for as many.
+    pub fn packets_at_once(&self) -> usize {
+        self.packets_at_once
+    }
+
+    /// What fits into those.
+    pub fn piece_bytes(&self) -> usize {
+        self.room * self.packets_at_once
     }
 
     pub fn me(&self) -> usize {
@@ -74,10 +90,9 @@ impl Exchange {
     fn transfer(&self, to: To, step: u16, bytes: &[u8]) -> Result<()> {
         let operations = self.operations()?;
         let (engine, port) = (operations.engine(), operations.port()?);
-        let room = engine.packets().max_payload() - format::SIZE - HEADER_BYTES;
         let mut left = bytes;
         for sent in 1.. {
-            let (now, later) = left.split_at(left.len().min(room));
+            let (now, later) = left.split_at(left.len().min(self.room));
             left = later;
             let header = Header { step, last: left.is_empty(), ..self.header }.emit();
             let parts = [&header[..], now];
@@ -88,7 +103,7 @@ impl Exchange {
             if left.is_empty() {
                 break;
             }
-            if sent % PACKETS_AT_ONCE == 0 {
+            if sent % self.packets_at_once == 0 {
                 // Two members that send much to each other must both take what comes.
                 engine.progress()?;
             }
