@@ -6,7 +6,7 @@
 use std::time::Duration;
 use weft::collective::{Sum, Team, Xor};
 use weft::{Rank, Weft};
-use weft_model::Random;
+use weft_model::random::Random;
 use weft_simulator::{Ended, Faults, Options, Outcome, Preset, Simulation};
 
 /// What all members of a team do as operation `step`: a kind, a root, and values for each.
