@@ -35,7 +35,7 @@ impl Deed {
 
     fn values(&self, member: usize, length: usize) -> Vec<u64> {
         let first = (self.seed + member as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        (0..length as u64).map(|i| first ^ i * 3).collect()
+        (0..length as u64).map(|i| first ^ (i * 3)).collect()
     }
 
     fn combined(&self, size: usize, combine: impl Fn(u64, u64) -> u64) -> Vec<u64> {
