@@ -1,22 +1,14 @@
 //! Waiting for all ranks.
-//!
-//! Everybody adds one to a fetch-and-add variable of rank 0. Where that variable is in shared
-//! memory, everybody watches it; elsewhere, whoever came last tells the others with a broadcast.
 
+use crate::Result;
+use crate::collective::Team;
 use crate::engine::Engine;
-use crate::{Mailbox, Result};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use weft_packet::{Rank, Variable};
 
-/// The variable of rank 0 that counts arrivals; above those that programs use.
-const ARRIVALS: Variable = Variable { home: Rank(0), index: 63 };
-
-/// A barrier of all ranks.
+/// A barrier of all ranks, and with it the team of all.
 pub struct Barrier {
     engine: Arc<Engine>,
-    passed: AtomicU64,
-    opened: Mailbox,
+    team: Team,
 }
 
 impl Barrier {
@@ -25,8 +17,12 @@ impl Barrier {
     /// # Errors
     /// If there is one already.
     pub fn new(engine: &Arc<Engine>) -> Result<Self> {
-        let opened = Mailbox::new(engine, "weft.barrier")?;
-        Ok(Barrier { engine: Arc::clone(engine), passed: AtomicU64::new(0), opened })
+        Ok(Barrier { engine: Arc::clone(engine), team: Team::all(engine)? })
+    }
+
+    /// The team whose barrier it is.
+    pub fn team(&self) -> &Team {
+        &self.team
     }
 
     /// Returns when all ranks have called it as often as this one. Handlers run meanwhile.
@@ -34,21 +30,7 @@ impl Barrier {
     /// # Errors
     /// A lost rank.
     pub fn wait(&self) -> Result<()> {
-        let packets = self.engine.packets();
-        let ranks = packets.size() as u64;
-        let passed = self.passed.fetch_add(1, Ordering::Relaxed) + 1;
-        let last = packets.fetch_and_add(ARRIVALS, 1)? + 1 == passed * ranks;
-        match (packets.shared_words(), last) {
-            (Some(words), true) => words.wake_sleepers(),
-            (Some(words), false) => {
-                let words = Arc::clone(words);
-                let all = || words.load(ARRIVALS.home, ARRIVALS.index) >= passed * ranks;
-                self.engine.wait(|_, _| Ok(all().then_some(())))?;
-            }
-            (None, true) => self.opened.broadcast("")?,
-            (None, false) => drop(self.opened.receive()?),
-        }
-        Ok(())
+        self.team.barrier()
     }
 
     /// The last barrier: returns when all ranks are done and this one has nothing left to send.

@@ -135,6 +135,28 @@ pub enum Error {
     /// A handler that panicked, so that what it should have done next was never done.
     #[error("the handler of the order '{0}' panicked")]
     OrderPanicked(String),
+    /// The members of a team began different operations where all should begin the same.
+    #[error(transparent)]
+    Disagreement(#[from] crate::collective::Disagreement),
+    /// A reduction panicked, so that no operation of its team can go on.
+    #[error("the reduction of a collective operation panicked at rank {0}")]
+    ReductionPanicked(Rank),
+    /// A root that the team does not have.
+    #[error("there is no member {root} in a team of {members} to be the root")]
+    NoSuchMember {
+        /// The member asked for.
+        root: usize,
+        /// How many there are.
+        members: usize,
+    },
+    /// Values that cannot be shared out in equal parts.
+    #[error("{values} values are not {parts} equal parts, one for each member")]
+    Uneven {
+        /// How many values.
+        values: usize,
+        /// How many parts.
+        parts: usize,
+    },
 }
 
 /// A result with the [`enum@Error`] of this layer.

@@ -12,6 +12,7 @@
 //! | [`Port`], [`Mailbox`] | sending; receiving by upcall, or by asking |
 //! | [`Message`] | reading a stream message |
 //! | [`HeaderStack`] | headers of several layers in one buffer |
+//! | [`collective`] | what all members of a [`Team`](collective::Team) do together |
 //! | `barrier` | waiting for all ranks |
 //! | [`order`] | totally-ordered broadcast |
 //!
@@ -22,6 +23,7 @@
 
 mod barrier;
 mod by_rank;
+pub mod collective;
 mod completion;
 mod engine;
 mod error;

@@ -110,6 +110,35 @@ impl Engine {
         }
     }
 
+    /// Makes progress until `look` finds something that nobody wakes anybody for: in memory that ranks
+    /// share. A rank that changes it wakes sleepers, so every thread that watches polls by itself.
+    pub(crate) fn watch<T>(
+        self: &Arc<Self>,
+        mut look: impl FnMut() -> Result<Option<T>>,
+    ) -> Result<T> {
+        let mut outcome = None;
+        self.packets().wait(&mut || {
+            let stepped = match look() {
+                Ok(None) => self.step(),
+                done => {
+                    outcome = done.transpose();
+                    return Ok(Step::Done);
+                }
+            };
+            match stepped {
+                // What came may be what the thread that leads waits for.
+                Ok(true) => self.packets().nudge(),
+                Ok(false) => return Ok(Step::Idle),
+                Err(error) => {
+                    outcome = Some(Err(error));
+                    return Ok(Step::Done);
+                }
+            }
+            Ok(Step::Progress)
+        })?;
+        outcome.unwrap_or_else(|| unreachable!("the wait ended with an outcome"))
+    }
+
     /// Makes progress until `done` says so. It is asked after each packet, and by nothing else: what it
     /// looks at is changed by handlers of this rank.
     ///

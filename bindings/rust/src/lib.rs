@@ -31,6 +31,7 @@ pub use place::{Guard, Place};
 pub use session::{PacketJob, join_packets};
 pub use weft::{Outcome, Statistics, Weft, join, run};
 pub use weft_macros::main;
+pub use weft_messaging::collective;
 pub use weft_messaging::{
     Completion, HeaderStack, Mailbox, Message, Order, OrderMailbox, OrderStatistics,
     OrderedMessage, Parts, Port,
@@ -41,6 +42,7 @@ pub use weft_packet::{
 
 /// What most programs use.
 pub mod prelude {
+    pub use crate::collective::Team;
     pub use crate::{Group, Mailbox, Message, Order, OrderedMessage, Port, Rank};
     pub use crate::{Statistics, Variable, Weft};
     pub use std::io::IoSlice;

@@ -3,11 +3,13 @@
 use crate::Result;
 use crate::place::{Guard, Place};
 use crate::session::Session;
+use bytemuck::Pod;
 use std::fmt::Display;
 use std::future::Future;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
+use weft_messaging::collective::{Reduction, Team};
 use weft_messaging::{
     Barrier, Engine, Mailbox, Message, Order, OrderMailbox, OrderedMessage, Orders, Port,
 };
@@ -261,6 +263,90 @@ impl Weft {
     /// A lost rank.
     pub fn barrier(&self) -> Result<()> {
         Ok(self.job.barrier.wait()?)
+    }
+
+    /// The team of all ranks, for collective operations.
+    pub fn everyone(&self) -> &Team {
+        self.job.barrier.team()
+    }
+
+    /// The team of `members`, in this order; `None` if this rank is not one of them. All ranks make the
+    /// same teams in the same order, with [groups](Self::group) among them.
+    ///
+    /// # Errors
+    /// `members` is no set of ranks of this job.
+    pub fn team(&self, members: &[Rank]) -> Result<Option<Team>> {
+        Ok(self.everyone().part(members)?)
+    }
+
+    /// Gives all ranks the `values` of rank `root`: see [`Team::broadcast`].
+    ///
+    /// # Errors
+    /// As for all operations of a [`Team`].
+    pub fn broadcast<T: Pod + Send>(&self, root: usize, values: &mut [T]) -> Result<()> {
+        Ok(self.everyone().broadcast(root, values)?)
+    }
+
+    /// Combines the `values` of all ranks at rank `root`: see [`Team::reduce`].
+    ///
+    /// # Errors
+    /// As for all operations of a [`Team`].
+    pub fn reduce<T: Pod + Send>(
+        &self,
+        root: usize,
+        values: &mut [T],
+        reduction: impl Reduction<T>,
+    ) -> Result<()> {
+        Ok(self.everyone().reduce(root, values, reduction)?)
+    }
+
+    /// Combines the `values` of all ranks at each: see [`Team::all_reduce`].
+    ///
+    /// # Errors
+    /// As for all operations of a [`Team`].
+    pub fn all_reduce<T: Pod + Send>(
+        &self,
+        values: &mut [T],
+        reduction: impl Reduction<T>,
+    ) -> Result<()> {
+        Ok(self.everyone().all_reduce(values, reduction)?)
+    }
+
+    /// Brings the `values` of all ranks to rank `root`: see [`Team::gather`].
+    ///
+    /// # Errors
+    /// As for all operations of a [`Team`].
+    pub fn gather<T: Pod + Send>(&self, root: usize, values: &[T]) -> Result<Option<Vec<T>>> {
+        Ok(self.everyone().gather(root, values)?)
+    }
+
+    /// Gives each rank its part of the `values` of rank `root`: see [`Team::scatter`].
+    ///
+    /// # Errors
+    /// As for all operations of a [`Team`].
+    pub fn scatter<T: Pod + Send>(
+        &self,
+        root: usize,
+        values: Option<&[T]>,
+        into: &mut [T],
+    ) -> Result<()> {
+        Ok(self.everyone().scatter(root, values, into)?)
+    }
+
+    /// Brings the `values` of all ranks to each: see [`Team::all_gather`].
+    ///
+    /// # Errors
+    /// As for all operations of a [`Team`].
+    pub fn all_gather<T: Pod + Send>(&self, values: &[T]) -> Result<Vec<T>> {
+        Ok(self.everyone().all_gather(values)?)
+    }
+
+    /// Gives each rank its part of the `values` of each: see [`Team::all_to_all`].
+    ///
+    /// # Errors
+    /// As for all operations of a [`Team`].
+    pub fn all_to_all<T: Pod + Send>(&self, values: &[T]) -> Result<Vec<T>> {
+        Ok(self.everyone().all_to_all(values)?)
     }
 
     /// Takes what has arrived and runs handlers. Says whether anything happened; never blocks.

@@ -301,7 +301,8 @@ fn decode_loss(bits: u64) -> Option<Loss> {
 fn ring(bells: &View<AtomicU32>, waiter: Waiter) {
     let bell = &bells[bell_index(waiter)];
     bell.fetch_add(1, Ordering::SeqCst);
-    let _ = futex::wake(bell, futex::Flags::empty(), 1);
+    // All threads of the rank that wait there: each waits for something else.
+    let _ = futex::wake(bell, futex::Flags::empty(), i32::MAX as u32);
 }
 
 fn bell_index(waiter: Waiter) -> usize {
