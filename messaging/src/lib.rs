@@ -12,6 +12,7 @@
 //! | [`Port`], [`Mailbox`] | sending; receiving by upcall, or by asking |
 //! | [`Message`] | reading a stream message |
 //! | [`HeaderStack`] | headers of several layers in one buffer |
+//! | [`rpc`] | remote procedure call |
 //! | `barrier` | waiting for all ranks |
 //!
 //! Packets of different messages may interleave (a handler may send while the program is in the
@@ -28,6 +29,7 @@ mod headers;
 mod message;
 mod parts;
 mod port;
+pub mod rpc;
 
 pub use barrier::Barrier;
 pub use completion::{Completer, Completion};
