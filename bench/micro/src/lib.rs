@@ -21,5 +21,6 @@ mod multicast;
 mod poll;
 mod rate;
 mod report;
+mod rpc;
 
 pub use launch::{Kind, Spec, rank, run};

@@ -7,6 +7,7 @@ use std::fmt::Display;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
+use weft_messaging::rpc::{Client, Request, Rpc, Service};
 use weft_messaging::{Barrier, Engine, Mailbox, Message, Port};
 use weft_packet::{Group, InterruptsOff, Packets, Rank, Variable};
 
@@ -20,6 +21,7 @@ struct Job {
     // Dropped first: the upcall thread uses the rest.
     _watch: Guard,
     barrier: Barrier,
+    rpc: Arc<Rpc>,
     engine: Arc<Engine>,
     place: Box<dyn Place>,
 }
@@ -109,13 +111,14 @@ impl Weft {
     pub fn assemble(packets: Packets, place: Box<dyn Place>) -> Result<Self> {
         let engine = Engine::new(packets);
         let barrier = Barrier::new(&engine)?;
+        let rpc = Rpc::new(&engine)?;
         let interrupted = Arc::downgrade(&engine);
         let watch = place.begin(Box::new(move || {
             if let Some(engine) = interrupted.upgrade() {
                 engine.interrupted();
             }
         }))?;
-        Ok(Weft { job: Arc::new(Job { _watch: watch, barrier, engine, place }) })
+        Ok(Weft { job: Arc::new(Job { _watch: watch, barrier, rpc, engine, place }) })
     }
 
     /// This rank.
@@ -147,6 +150,32 @@ impl Weft {
     /// The name is taken.
     pub fn mailbox(&self, name: &str) -> Result<Mailbox> {
         Ok(Mailbox::new(&self.job.engine, name)?)
+    }
+
+    /// Creates a service whose requests `handler` gets, one at a time: see [`Service::new`]. Traits with
+    /// `#[weft::service]` are the typed way.
+    ///
+    /// # Errors
+    /// The name is taken.
+    pub fn service(
+        &self,
+        name: &str,
+        handler: impl FnMut(Request) + Send + 'static,
+    ) -> Result<Service> {
+        Ok(Service::new(&self.job.rpc, name, handler)?)
+    }
+
+    /// A client of the service `name` at other ranks: see [`Client::new`].
+    ///
+    /// # Errors
+    /// The name collides with another.
+    pub fn client(&self, name: &str) -> Result<Client> {
+        Ok(Client::new(&self.job.rpc, name)?)
+    }
+
+    /// Remote procedure calls of this rank.
+    pub(crate) fn rpc(&self) -> &Arc<Rpc> {
+        &self.job.rpc
     }
 
     /// Returns when all ranks have called it as often as this one. Handlers run meanwhile.
