@@ -33,20 +33,20 @@ pub fn rank(spec: &Spec, arena: &Arena) -> Result<()> {
     for round in 0..taking_part {
         let arrived = bounce(packets);
         let step = || Ok(packets.poll()?);
-        meet(arena, 3 * round, step)?;
+        meet(arena, 4 * round, step)?;
         if packets.rank() == 0 {
             floor.push(figure(spec, BATCH, || ping(packets, &arrived, &vec![7; spec.size()]))?);
         }
-        meet(arena, 3 * round + 1, step)?;
+        meet(arena, 4 * round + 1, step)?;
         let engine = Engine::new(packets.clone());
         let rpc = Rpc::new(&engine)?;
         let _service = serve(&rpc)?;
         // The other begins only when both have changed over.
-        meet(arena, 3 * round + 2, || Ok(engine.progress()?))?;
+        meet(arena, 4 * round + 2, || Ok(engine.progress()?))?;
         if packets.rank() == 0 {
             weft.push(calls(spec, &Client::new(&rpc, "null")?)?);
         }
-        meet(arena, 3 * round + 3, || Ok(engine.progress()?))?;
+        meet(arena, 4 * round + 3, || Ok(engine.progress()?))?;
     }
     if packets.rank() == 0 {
         let (name, unit) = match spec.kind {
@@ -123,7 +123,10 @@ fn calls(spec: &Spec, client: &Client) -> Result<f64> {
     let payload = vec![7; spec.size()];
     let call = || client.call(Rank(1), &payload);
     if spec.kind != Kind::RpcRate {
-        return figure(spec, BATCH, || Ok(drop(call()?.wait()?)));
+        return figure(spec, BATCH, || {
+            call()?.wait()?;
+            Ok(())
+        });
     }
     let mut outstanding = VecDeque::with_capacity(OUTSTANDING);
     figure(spec, MANY, || {
@@ -132,6 +135,7 @@ fn calls(spec: &Spec, client: &Client) -> Result<f64> {
         {
             weft::Call::wait(oldest)?;
         }
-        Ok(outstanding.push_back(call()?))
+        outstanding.push_back(call()?);
+        Ok(())
     })
 }
