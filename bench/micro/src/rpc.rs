@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
-use weft::{Client, Packets, Rank, Service};
+use weft::{Call, Client, Packets, Rank, Service};
 use weft_messaging::Engine;
 use weft_messaging::rpc::Rpc;
 
@@ -129,13 +129,18 @@ fn calls(spec: &Spec, client: &Client) -> Result<f64> {
         });
     }
     let mut outstanding = VecDeque::with_capacity(OUTSTANDING);
-    figure(spec, MANY, || {
+    let rate = figure(spec, MANY, || {
         if outstanding.len() == OUTSTANDING
             && let Some(oldest) = outstanding.pop_front()
         {
-            weft::Call::wait(oldest)?;
+            Call::wait(oldest)?;
         }
         outstanding.push_back(call()?);
         Ok(())
-    })
+    })?;
+    // Nothing may be on its way when bare packets have their turn.
+    for call in outstanding {
+        call.wait()?;
+    }
+    Ok(rate)
 }
