@@ -157,6 +157,40 @@ pub enum Error {
         /// How many parts.
         parts: usize,
     },
+    /// A call took longer than it was allowed to; it was cancelled.
+    #[error("rank {rank} has not replied to a call of '{service}' in time")]
+    CallTimedOut {
+        /// Who was called.
+        rank: Rank,
+        /// What was called.
+        service: String,
+    },
+    /// A service dropped a request without answering it.
+    #[error("'{service}' of rank {rank} gave no reply")]
+    NoReply {
+        /// Whose service it is.
+        rank: Rank,
+        /// Its name.
+        service: String,
+    },
+    /// A service says that it could not do what it was asked.
+    #[error("'{service}' of rank {rank} failed: {what}")]
+    Remote {
+        /// Whose service it is.
+        rank: Rank,
+        /// Its name.
+        service: String,
+        /// What it says.
+        what: String,
+    },
+    /// A call to a service that its rank does not have.
+    #[error("rank {rank} has no service '{name}'")]
+    NoSuchService {
+        /// Who was called.
+        rank: Rank,
+        /// What was called.
+        name: String,
+    },
 }
 
 /// A result with the [`enum@Error`] of this layer.

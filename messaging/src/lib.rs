@@ -13,6 +13,7 @@
 //! | [`Message`] | reading a stream message |
 //! | [`HeaderStack`] | headers of several layers in one buffer |
 //! | [`collective`] | what all members of a [`Team`](collective::Team) do together |
+//! | [`rpc`] | remote procedure call |
 //! | `barrier` | waiting for all ranks |
 //! | [`order`] | totally-ordered broadcast |
 //!
@@ -35,6 +36,7 @@ pub mod order;
 mod parts;
 mod popup;
 mod port;
+pub mod rpc;
 mod send;
 mod state;
 mod tasks;

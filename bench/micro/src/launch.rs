@@ -1,7 +1,9 @@
 //! Starting a benchmark: the command's side and the ranks'.
 
 use crate::arena::{self, Arena};
-use crate::{bandwidth, barrier, fetch_add, latency, loggp, message, multicast, order, poll, rate};
+use crate::{
+    bandwidth, barrier, fetch_add, latency, loggp, message, multicast, order, poll, rate, rpc,
+};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use std::os::fd::AsRawFd;
@@ -31,6 +33,10 @@ pub enum Kind {
     Order,
     /// A poll that finds nothing.
     Poll,
+    /// A call of another rank, there and back, against two packets.
+    Rpc,
+    /// Calls a second, 64 of them at once.
+    RpcRate,
     /// The LogGP parameters: overheads, latency, gap, bandwidth.
     #[value(name = "loggp")]
     LogGp,
@@ -42,7 +48,7 @@ impl Kind {
         match self {
             Kind::Bandwidth => 1 << 20,
             Kind::Multicast => 1 << 10,
-            Kind::Barrier | Kind::Poll => 0,
+            Kind::Barrier | Kind::Poll | Kind::Rpc | Kind::RpcRate => 0,
             Kind::LogGp => 16,
             Kind::Latency | Kind::Message | Kind::Rate | Kind::FetchAdd => 8,
             Kind::Order => 64,
@@ -66,7 +72,7 @@ pub struct Spec {
     /// Ranks [default: 2; 4 for multicast and order, 8 for barrier]
     #[arg(short = 'n', long)]
     pub ranks: Option<u16>,
-    /// Bytes of each message [default: 8; 16 for loggp, 64 for order, 1 KiB for multicast, 1 MiB for bandwidth]
+    /// Bytes of each message [default: 8; none for rpc, 16 for loggp, 64 for order, 1 KiB for multicast, 1 MiB for bandwidth]
     #[arg(long)]
     pub size: Option<usize>,
     /// Samples of each thing measured
@@ -171,6 +177,7 @@ pub fn rank(spec: &Spec) -> Result<()> {
         Kind::Barrier => barrier::rank(spec, &arena),
         Kind::Order => order::rank(spec, &arena),
         Kind::Poll => poll::rank(spec, &arena),
+        Kind::Rpc | Kind::RpcRate => rpc::rank(spec, &arena),
         Kind::LogGp => loggp::rank(spec, &arena),
     }
 }

@@ -23,5 +23,6 @@ mod order;
 mod poll;
 mod rate;
 mod report;
+mod rpc;
 
 pub use launch::{Kind, Spec, rank, run};

@@ -22,6 +22,24 @@ pub enum Error {
         /// What is wrong with it.
         what: String,
     },
+    /// Arguments or a result that cannot be encoded.
+    #[error("{what}: a value cannot be encoded: {error}")]
+    Encoding {
+        /// The method or service.
+        what: &'static str,
+        /// Why not.
+        error: postcard::Error,
+    },
+    /// Bytes that are not what the method's signature says.
+    #[error("{what}: what rank {rank} sent cannot be decoded: {error}")]
+    Decoding {
+        /// Who sent them.
+        rank: weft_packet::Rank,
+        /// The method or service.
+        what: &'static str,
+        /// Why not.
+        error: postcard::Error,
+    },
     /// The system refused something.
     #[error("cannot start: {0}")]
     System(#[from] std::io::Error),

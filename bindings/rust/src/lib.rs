@@ -22,16 +22,19 @@
 
 mod error;
 mod place;
+pub mod service;
 mod session;
 mod weft;
 
 pub use error::{Error, Result};
 #[doc(hidden)]
 pub use place::{Guard, Place};
+pub use service::{CallError, Reply};
 pub use session::{PacketJob, join_packets};
 pub use weft::{Outcome, Statistics, Weft, join, run};
-pub use weft_macros::main;
+pub use weft_macros::{main, service};
 pub use weft_messaging::collective;
+pub use weft_messaging::rpc::{Call, Client, Request, Service};
 pub use weft_messaging::{
     Completion, HeaderStack, Mailbox, Message, Order, OrderMailbox, OrderStatistics,
     OrderedMessage, Parts, Port,

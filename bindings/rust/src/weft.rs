@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use weft_messaging::collective::{Reduction, Team};
+use weft_messaging::rpc::{Client, Request, Rpc, Service};
 use weft_messaging::{
     Barrier, Engine, Mailbox, Message, Order, OrderMailbox, OrderedMessage, Orders, Port,
 };
@@ -26,6 +27,7 @@ struct Job {
     _watch: Guard,
     barrier: Barrier,
     orders: Orders,
+    rpc: Arc<Rpc>,
     engine: Arc<Engine>,
     place: Box<dyn Place>,
 }
@@ -128,13 +130,14 @@ impl Weft {
         let engine = Engine::new(packets);
         let barrier = Barrier::new(&engine)?;
         let orders = Orders::new(&engine);
+        let rpc = Rpc::new(&engine)?;
         let interrupted = Arc::downgrade(&engine);
         let watch = place.begin(Box::new(move || {
             if let Some(engine) = interrupted.upgrade() {
                 engine.interrupted();
             }
         }))?;
-        Ok(Weft { job: Arc::new(Job { _watch: watch, barrier, orders, engine, place }) })
+        Ok(Weft { job: Arc::new(Job { _watch: watch, barrier, orders, rpc, engine, place }) })
     }
 
     /// This rank.
@@ -255,6 +258,32 @@ impl Weft {
     /// As [`Self::order`].
     pub fn order_mailbox(&self, name: &str) -> Result<OrderMailbox> {
         Ok(self.job.orders.mailbox(name)?)
+    }
+
+    /// Creates a service whose requests `handler` gets, one at a time: see [`Service::new`]. Traits with
+    /// `#[weft::service]` are the typed way.
+    ///
+    /// # Errors
+    /// The name is taken.
+    pub fn service(
+        &self,
+        name: &str,
+        handler: impl FnMut(Request) + Send + 'static,
+    ) -> Result<Service> {
+        Ok(Service::new(&self.job.rpc, name, handler)?)
+    }
+
+    /// A client of the service `name` at other ranks: see [`Client::new`].
+    ///
+    /// # Errors
+    /// The name collides with another.
+    pub fn client(&self, name: &str) -> Result<Client> {
+        Ok(Client::new(&self.job.rpc, name)?)
+    }
+
+    /// Remote procedure calls of this rank.
+    pub(crate) fn rpc(&self) -> &Arc<Rpc> {
+        &self.job.rpc
     }
 
     /// Returns when all ranks have called it as often as this one. Handlers run meanwhile.

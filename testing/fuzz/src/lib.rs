@@ -37,6 +37,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("compact", wire::compact),
     ("message-header", wire::message_header),
     ("header-stack", wire::header_stack),
+    ("rpc", wire::rpc),
     ("to-rank", messages::to_rank),
     ("to-launcher", messages::to_launcher),
     ("job-variable", messages::job_variable),

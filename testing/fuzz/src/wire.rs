@@ -3,6 +3,7 @@
 use arbitrary::{Result, Unstructured};
 use weft_messaging::HeaderStack;
 use weft_messaging::format::{self, PacketHeader};
+use weft_messaging::rpc::format::{CallHeader, CallNumber};
 use weft_wire::{Malformed, Rank, compact as slots, network as packets};
 
 /// A packet as it comes from a network.
@@ -44,6 +45,16 @@ pub fn message_header(data: &[u8]) {
     assert!(header.bytes <= format::MAX_MESSAGE);
     assert!(usize::from(header.header_bytes) <= rest.len());
     assert_eq!([&header.emit()[..], rest].concat(), data);
+}
+
+/// The call header of a request or a reply.
+pub fn rpc(data: &[u8]) {
+    let Some(bytes) = data.first_chunk() else { return };
+    let Some(CallHeader { kind, number }) = CallHeader::parse(*bytes) else {
+        return assert!(!(1..=6).contains(&bytes[7]));
+    };
+    assert_eq!(CallHeader { kind, number }.emit(), *bytes);
+    assert_eq!(CallNumber::new(number.slot(), number.generation()), Some(number));
 }
 
 /// A header stack that is pushed to and popped from.

@@ -1,0 +1,94 @@
+//! The call header: eight bytes on the header stack of each message of a call, little-endian.
+//!
+//! ```text
+//!  0         3            7      8
+//! ┌─────────┬────────────┬──────┐
+//! │ slot    │ generation │ kind │
+//! └─────────┴────────────┴──────┘
+//! ```
+//! Slot and generation are the caller's own ([`CallNumber`]); servers give them back unread.
+
+/// Bytes of the header.
+pub const SIZE: usize = 8;
+
+/// What a message of a call is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// To a service: the body is what is asked.
+    Call,
+    /// To the server's rank: the caller wants no reply any more.
+    Cancel,
+    /// To the caller: the body is the reply.
+    Answer,
+    /// To the caller: the body is text that says what went wrong.
+    Failed,
+    /// To the caller: the service dropped the request unanswered.
+    NoReply,
+    /// To the caller: the rank has no such service.
+    NoService,
+}
+
+/// A caller's number for a call: a slot of its table, and how often that was used before.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct CallNumber(u64);
+
+impl CallNumber {
+    /// The number for `slot`, below 2^24, in its `generation`; none for slots above.
+    pub fn new(slot: u32, generation: u32) -> Option<Self> {
+        (slot < 1 << 24).then_some(CallNumber(u64::from(slot) | u64::from(generation) << 24))
+    }
+
+    /// Which slot.
+    pub fn slot(self) -> u32 {
+        self.0 as u32 & 0xff_ffff
+    }
+
+    /// Which use of it.
+    pub fn generation(self) -> u32 {
+        (self.0 >> 24) as u32
+    }
+}
+
+/// The header of a message of a call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CallHeader {
+    /// What the message is.
+    pub kind: Kind,
+    /// Which call it is about.
+    pub number: CallNumber,
+}
+
+impl CallHeader {
+    /// Encodes this header.
+    #[inline]
+    pub fn emit(&self) -> [u8; SIZE] {
+        let kind = match self.kind {
+            Kind::Call => 1u64,
+            Kind::Cancel => 2,
+            Kind::Answer => 3,
+            Kind::Failed => 4,
+            Kind::NoReply => 5,
+            Kind::NoService => 6,
+        };
+        (self.number.0 | kind << 56).to_le_bytes()
+    }
+
+    /// Decodes a header; `None` if it is none.
+    #[inline]
+    pub fn parse(bytes: [u8; SIZE]) -> Option<Self> {
+        let word = u64::from_le_bytes(bytes);
+        let kind = match word >> 56 {
+            1 => Kind::Call,
+            2 => Kind::Cancel,
+            3 => Kind::Answer,
+            4 => Kind::Failed,
+            5 => Kind::NoReply,
+            6 => Kind::NoService,
+            _ => return None,
+        };
+        Some(CallHeader { kind, number: CallNumber(word & ((1 << 56) - 1)) })
+    }
+}
+
+#[cfg(test)]
+mod tests;
