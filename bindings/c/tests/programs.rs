@@ -9,8 +9,6 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 const CHECKED: [&str; 5] = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic"];
-/// What a Rust library needs of the system.
-const SYSTEM: [&str; 5] = ["-lgcc_s", "-lpthread", "-lm", "-ldl", "-lc"];
 const SANITIZED: [&str; 3] =
     ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"];
 /// Leaves out what is only "possibly" lost: blocks of threads that live as long as the process.
@@ -135,20 +133,6 @@ fn valgrind_would_find_a_leak_in_the_library() {
     let program = compile("tests/leak.c", &[], &folder);
     let output = Command::new(VALGRIND[0]).args(&VALGRIND[1..]).arg(program).output().unwrap();
     assert_eq!(output.status.code(), Some(9), "{}", String::from_utf8_lossy(&output.stderr));
-}
-
-#[test]
-fn a_program_links_statically() {
-    let folder = folder();
-    let program = folder.path().join("program");
-    let mut command = Command::new("cc");
-    command.args(CHECKED).arg("-I").arg(here().join("include"));
-    command.arg(here().join("examples/hello.c")).arg(built().join("libweft.a"));
-    run(command.args(SYSTEM).arg("-o").arg(&program));
-    let (_, ranks, expected) = PROGRAMS[0];
-    run_job(&program, ranks, &[], expected);
-    let dynamic = run(Command::new("readelf").arg("-d").arg(&program));
-    assert!(!dynamic.contains("libweft"), "{dynamic}");
 }
 
 #[test]
