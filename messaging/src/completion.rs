@@ -85,7 +85,10 @@ impl<T> Future for Completion<T> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T>> {
         match look(&self.shared, Some(context.waker())) {
             Some(value) => Poll::Ready(value),
-            None => Poll::Pending,
+            None => {
+                self.engine.somebody_waits();
+                Poll::Pending
+            }
         }
     }
 }

@@ -1,34 +1,37 @@
 //! What packets become: messages, queued at ports.
 //!
-//! The packet upcall only sorts packets into messages. Handlers run afterwards, outside it, one a
-//! port at a time, so that a handler may read on while more packets of its message arrive.
+//! Whoever polls takes one packet, sorts it into its message, and runs the handlers that have something
+//! now, outside of any lock and one a port at a time; a handler may read on while more packets of its
+//! message arrive. How threads share that is in `wait`.
 
 use crate::error::{Error, Result};
-use crate::format::{Kind, PacketHeader, port_number};
+use crate::format::{self, Kind, PacketHeader};
+use crate::handler::{Handler, guarded};
 use crate::message::{Announced, Body, Message};
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, VecDeque};
+use crate::popup::Pool;
+use crate::state::{Continues, Part, PortRun, State};
+use crate::tasks::{Task, Tasks};
+use crate::wait::Nudge;
+use crate::window::window_packets;
+use std::future::Future;
 use std::sync::{Arc, Weak};
-use std::task::Waker;
+use std::task::{Context, Poll, Waker};
 use weft_node::biased::Biased;
-use weft_packet::{KeptPacket, Packet, Packets, Rank, Step};
+use weft_packet::{Group, HeldPacket, Packets, Rank};
 
 /// Bytes of messages that are copied out of link memory at most, to keep senders going.
 const COPY_LIMIT_BYTES: usize = 64 << 20;
 
-/// Messages of one sender that have begun and not ended, at most. A sender has one for each send
-/// that is under way: one a thread, and one for each handler that runs in the middle of another.
-const UNFINISHED_LIMIT: usize = 4096;
-
-/// A function for the messages of one port.
-pub(crate) type Handler = Box<dyn FnMut(Message) + Send>;
-
 /// The messages of one rank.
 pub struct Engine {
     packets: Packets,
-    state: Biased<State>,
+    pub(crate) state: Biased<State>,
+    pub(crate) tasks: Arc<Tasks>,
+    /// Wakes the thread that polls.
+    pub(crate) nudger: Waker,
+    pool: Pool,
     /// Packets of one sender that stay in link memory before more are copied out.
-    keep_at_most: usize,
+    keep_at_most: u32,
     this: Weak<Engine>,
 }
 
@@ -41,120 +44,73 @@ pub struct Statistics {
     pub messages_received: u64,
     /// Packets copied out of link memory because their port was slow.
     pub packets_copied_out: u64,
+    /// Sends that waited because their receiver's port was full.
+    pub stalls: u64,
+    /// Packets that handlers sent to full ports all the same.
+    pub overdrafts: u64,
+    /// Handlers that waited and became continuations.
+    pub continuations: u64,
     /// The layers below.
     pub packets: weft_packet::Statistics,
 }
 
-#[derive(Default)]
-struct State {
-    ports: BTreeMap<u32, PortState>,
-    /// Ports with a handler and a message for it.
-    ready: VecDeque<u32>,
-    /// Messages whose last packet has not arrived, by sender and the sender's number.
-    arriving: BTreeMap<(Rank, u32), Arriving>,
-    next_message: u32,
-    /// How many of those are not all here, by sender.
-    unfinished: Tally,
-    /// Packets kept in link memory, by sender.
-    kept: Tally,
-    /// What packets cost that were copied out: [`copy_cost`].
-    copied_bytes: usize,
-    failure: Option<Error>,
-    statistics: Statistics,
-}
-
-/// Counts by rank, with nothing for ranks of which there is nothing.
-#[derive(Default)]
-struct Tally(BTreeMap<Rank, usize>);
-
-impl Tally {
-    fn of(&self, rank: Rank) -> usize {
-        self.0.get(&rank).copied().unwrap_or(0)
-    }
-
-    fn add(&mut self, rank: Rank) {
-        *self.0.entry(rank).or_default() += 1;
-    }
-
-    fn subtract(&mut self, rank: Rank) {
-        if let Entry::Occupied(mut count) = self.0.entry(rank) {
-            *count.get_mut() -= 1;
-            if *count.get() == 0 {
-                count.remove();
-            }
-        }
-    }
-}
-
-#[derive(Default)]
-struct PortState {
-    /// Its name, once this rank has created it; messages may arrive before.
-    name: Option<String>,
-    /// Its handler, if it has one and it is not running.
-    handler: Option<Handler>,
-    has_handler: bool,
-    queue: VecDeque<Announced>,
-}
-
-/// A message of which packets are still to come, or wait for its reader.
-struct Arriving {
-    /// Bytes of the message that were put into `parts`, or thrown away.
-    arrived: u64,
-    length: u64,
-    /// `None` once its reader has dropped it: the rest is thrown away.
-    parts: Option<VecDeque<Part>>,
-}
-
-impl Arriving {
-    /// Whether a packet of `bytes` bytes after `before` others is the next one. None is empty: a
-    /// peer could send any number of those without ever getting further.
-    fn expects(&self, before: u64, bytes: u64) -> bool {
-        self.arrived == before && (1..=self.length - self.arrived).contains(&bytes)
-    }
-
-    /// Whether nothing is to come, and nothing left to be read.
-    fn is_done(&self) -> bool {
-        self.arrived == self.length && self.parts.as_ref().is_none_or(VecDeque::is_empty)
-    }
-}
-
-/// A packet's worth of a message.
-pub(crate) enum Part {
-    /// In link memory, from this byte on.
-    Kept(KeptPacket, usize),
-    /// Copied out under pressure.
-    Copied(Box<[u8]>, usize),
+/// What this layer itself counts.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Counts {
+    pub messages_sent: u64,
+    pub messages_received: u64,
+    pub packets_copied_out: u64,
+    pub stalls: u64,
+    pub overdrafts: u64,
+    pub continuations: u64,
 }
 
 impl Engine {
-    /// Messages over `packets`. Takes the packet upcall for itself.
+    /// Messages over `packets`, whose packets are all its own from here on.
     pub fn new(packets: Packets) -> Arc<Self> {
-        let engine = Arc::new_cyclic(|this: &Weak<Engine>| Engine {
-            state: Biased::new(State::default()),
-            keep_at_most: packets.in_flight() / 2,
-            packets,
-            this: this.clone(),
-        });
-        let this = Arc::downgrade(&engine);
-        engine.packets.on_packet(move |packet| {
-            if let Some(engine) = this.upgrade() {
-                engine.sort(packet);
+        Arc::new_cyclic(|this: &Weak<Engine>| {
+            let announced = this.clone();
+            let announce = Box::new(move || {
+                if let Some(engine) = announced.upgrade() {
+                    engine.task_is_ready();
+                }
+            });
+            Engine {
+                state: Biased::new(State::new(window_packets(packets.max_payload()))),
+                tasks: Tasks::new(packets.clone(), announce),
+                nudger: Waker::from(Arc::new(Nudge(packets.clone()))),
+                pool: Pool::new(packets.has_threads()),
+                keep_at_most: (packets.in_flight() / 2) as u32,
+                packets,
+                this: this.clone(),
             }
-        });
-        engine
+        })
     }
 
     /// The packets below.
+    #[inline]
     pub fn packets(&self) -> &Packets {
         &self.packets
     }
 
-    /// Takes packets from the network and runs the handlers of complete or arriving messages. Says
-    /// whether anything happened. What a rank does when it polls.
+    /// A lock for what handlers and the program of this rank share.
+    pub fn lock<T>(&self, value: T) -> Biased<T> {
+        Biased::new(value)
+    }
+
+    /// Makes all threads equal, for good: see [`Packets::share`]. For programs that send and receive in
+    /// several threads (thesis 6.2.1).
+    pub fn share(&self) {
+        self.packets.share();
+        self.state.share();
+    }
+
+    /// Takes packets from the network and runs handlers and tasks. Says whether anything happened. What
+    /// a rank does when it polls.
     ///
     /// # Errors
-    /// A lost rank, or a peer that broke the format.
-    pub fn progress(&self) -> Result<bool> {
+    /// A lost rank, a peer that broke the format, or a handler that panicked.
+    pub fn progress(self: &Arc<Self>) -> Result<bool> {
         let mut any = false;
         for _ in 0..64 {
             if !self.step()? {
@@ -167,295 +123,482 @@ impl Engine {
 
     /// What a rank does when it is interrupted: makes progress, as long as interrupts are on. An error
     /// comes again to whoever calls next.
-    pub fn interrupted(&self) {
-        self.packets.interrupted(|| matches!(self.step(), Ok(true)));
-    }
-
-    /// Takes one packet from the network, and runs handlers that have something now.
-    fn step(&self) -> Result<bool> {
-        Ok(self.packets.poll()? | self.run_handlers()?)
-    }
-
-    /// Makes progress until `look` finds something. Given a waker, a `look` that finds nothing has left
-    /// it where it will be woken once there may be something; without one, the caller looks again by
-    /// itself.
-    pub(crate) fn wait<T>(
-        &self,
-        mut look: impl FnMut(&Self, Option<&Waker>) -> Result<Option<T>>,
-    ) -> Result<T> {
-        let mut outcome = None;
-        self.packets.wait(&mut || {
-            // One packet, then look: what is waited for should not pile up behind it.
-            let looked = match look(self, None) {
-                Ok(None) => self.step(),
-                Ok(Some(found)) => {
-                    outcome = Some(Ok(found));
-                    return Ok(Step::Done);
-                }
-                Err(error) => Err(error),
-            };
-            match looked {
-                Ok(true) => Ok(Step::Progress),
-                Ok(false) => Ok(Step::Idle),
-                Err(error) => {
-                    outcome = Some(Err(error));
-                    Ok(Step::Done)
-                }
+    pub fn interrupted(self: &Arc<Self>) {
+        self.packets.interrupted(|| match self.step() {
+            Ok(any) => any,
+            Err(error) => {
+                self.put_off(error);
+                false
             }
-        })?;
-        outcome.unwrap_or_else(|| unreachable!("the wait ended with an outcome"))
+        });
+    }
+
+    /// Keeps an error that came at the wrong time for the program.
+    fn put_off(&self, error: Error) {
+        if matches!(error, Error::Panicked { .. } | Error::TaskPanicked(_)) {
+            self.state.enter().incidents.push_front(error);
+        }
+    }
+
+    /// Takes one packet from the network, and runs what is ready.
+    #[inline]
+    pub(crate) fn step(self: &Arc<Self>) -> Result<bool> {
+        Ok(self.receive()? | self.run_ready()?)
+    }
+
+    /// Takes one packet from the network and sorts it; no handler runs.
+    #[inline]
+    pub(crate) fn receive(&self) -> Result<bool> {
+        let Some(held) = self.packets.take()? else { return Ok(false) };
+        self.sort(held);
+        self.packets.taken();
+        Ok(true)
+    }
+
+    /// Runs `future` when somebody polls: now and then until it ends. Tasks of a rank run one at a time
+    /// on each thread that polls; they may wait for anything of Weft's, and for each other.
+    pub fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) {
+        self.tasks.spawn(future);
     }
 
     /// Makes progress until every message sent from here has left this rank.
     ///
     /// # Errors
     /// As [`Self::progress`].
-    pub fn flush(&self) -> Result<()> {
-        self.wait(|engine, _| Ok(engine.packets.is_flushed().then_some(())))
+    pub fn flush(self: &Arc<Self>) -> Result<()> {
+        self.wait(|engine, _| {
+            let flushed = engine.state.enter().owed.is_empty() && engine.packets.is_flushed();
+            Ok(flushed.then_some(()))
+        })
+    }
+
+    /// Ends what would keep this rank alive: tasks, timers, whoever waits. Its owner calls it last.
+    pub fn close(&self) {
+        self.tasks.clear();
+        let wakers = self.state.enter().drain_wakers();
+        drop(wakers);
+    }
+
+    /// Whether messages wait for ports that this rank has never created.
+    ///
+    /// # Errors
+    /// [`Error::Unclaimed`].
+    pub fn check_unclaimed(&self) -> Result<()> {
+        match self.state.enter().unclaimed() {
+            None => Ok(()),
+            Some((from, messages)) => Err(Error::Unclaimed { from, messages }),
+        }
     }
 
     /// What this layer and those below have done.
     pub fn statistics(&self) -> Statistics {
-        let mut statistics = self.state.enter().statistics;
-        statistics.packets = self.packets.statistics();
-        statistics
+        let counts = self.state.enter().statistics;
+        Statistics {
+            messages_sent: counts.messages_sent,
+            messages_received: counts.messages_received,
+            packets_copied_out: counts.packets_copied_out,
+            stalls: counts.stalls,
+            overdrafts: counts.overdrafts,
+            continuations: counts.continuations,
+            packets: self.packets.statistics(),
+        }
     }
 
-    /// Creates the port `name` and returns its number.
-    pub(crate) fn create_port(&self, name: &str, handler: Option<Handler>) -> Result<u32> {
-        let number = port_number(name);
-        let mut state = self.state.enter();
-        let port = state.ports.entry(number).or_default();
-        match &port.name {
-            Some(taken) if taken == name => return Err(Error::PortTaken(name.into())),
-            Some(taken) => return Err(Error::PortCollision(taken.clone(), name.into())),
-            None => port.name = Some(name.into()),
+    /// Creates the port `name` and returns its slot.
+    pub(crate) fn create_port(
+        &self,
+        name: &str,
+        handler: impl FnOnce(PortRun) -> Option<Handler>,
+    ) -> Result<usize> {
+        let run = self.state.enter().create_port(name)?;
+        if let Some(handler) = handler(run) {
+            self.state.enter().set_handler(run.slot, handler);
         }
-        port.has_handler = handler.is_some();
-        port.handler = handler;
-        let waiting = port.has_handler && !port.queue.is_empty();
-        if waiting {
-            state.ready.push_back(number);
-        }
-        Ok(number)
+        Ok(run.slot)
     }
 
-    pub(crate) fn remove_port(&self, number: u32) {
-        let removed = self.state.enter().ports.remove(&number);
-        // Its messages go outside the lock: dropping them enters it.
-        removed.into_iter().flat_map(|port| port.queue).for_each(|announced| {
-            drop(self.open(announced));
-        });
+    pub(crate) fn remove_port(self: &Arc<Self>, slot: usize) {
+        let (handlers, queue) = self.state.enter().remove_port(slot);
+        // Outside the lock: dropping them enters it.
+        drop(handlers);
+        queue.into_iter().for_each(|announced| drop(self.open(announced)));
     }
 
     /// Makes a message of what has waited at a port. Messages hold the engine, so what waits in the
     /// engine cannot be one: it would keep itself and the node for ever.
-    fn open(&self, announced: Announced) -> Option<Message> {
-        Some(Message::new(self.this.upgrade()?, announced))
+    #[inline]
+    fn open(self: &Arc<Self>, announced: Announced) -> Message {
+        Message::new(Arc::clone(self), announced)
     }
 
-    pub(crate) fn next_message_number(&self) -> u32 {
-        let mut state = self.state.enter();
-        state.statistics.messages_sent += 1;
-        state.next_message = state.next_message.wrapping_add(1);
-        state.next_message
-    }
-
-    /// The message that has waited longest at port `number`.
-    pub(crate) fn take_message(&self, number: u32) -> Result<Option<Message>> {
+    /// The message that has waited longest at the port in `slot`; else leaves `waker` for it.
+    pub(crate) fn take_message(
+        &self,
+        slot: usize,
+        waker: Option<&Waker>,
+    ) -> Result<Option<Message>> {
         let mut state = self.state.enter();
         if let Some(failure) = &state.failure {
             return Err(failure.clone());
         }
-        let announced = state.ports.get_mut(&number).and_then(|port| port.queue.pop_front());
+        let port = state.ports.at(slot);
+        let announced = port.queue.pop_front();
+        if announced.is_none() {
+            leave(&mut port.receivers, waker);
+            return Ok(None);
+        }
         drop(state);
-        Ok(announced.and_then(|announced| self.open(announced)))
+        let this = self.this.upgrade();
+        Ok(announced.zip(this).map(|(announced, engine)| Message::new(engine, announced)))
     }
 
-    /// The next part of an arriving message, if it is there.
-    pub(crate) fn take_part(&self, from: Rank, number: u32) -> Result<Option<Part>> {
+    /// The next part of an arriving message; else leaves `waker` for it.
+    pub(crate) fn take_part(&self, body: &Body, waker: Option<&Waker>) -> Result<Option<Part>> {
         let mut state = self.state.enter();
         if let Some(failure) = &state.failure {
             return Err(failure.clone());
         }
-        let Some(arriving) = state.arriving.get_mut(&(from, number)) else { return Ok(None) };
-        let part = arriving.parts.as_mut().and_then(VecDeque::pop_front);
-        if arriving.is_done() {
-            state.arriving.remove(&(from, number));
-        }
-        Ok(part)
+        Ok(state.take_part(body.from, body.number, waker))
     }
 
     /// The reader is done with a part.
-    pub(crate) fn give_back(&self, from: Rank, part: Part) {
+    #[inline]
+    pub(crate) fn give_back(&self, body: &Body, part: Part) {
         let mut state = self.state.enter();
         match &part {
-            Part::Kept(..) => state.kept.subtract(from),
+            Part::Kept(..) => *state.kept.entry(body.from) -= 1,
             Part::Copied(bytes, _) => state.copied_bytes -= copy_cost(bytes),
         }
+        let report = state.consumed(body.from, body.port, body.flow);
         drop(state);
-        drop(part);
+        if let Part::Kept(held, _) = part {
+            self.packets.release(held);
+        }
+        if let Some((to, header)) = report {
+            self.tell(to, header);
+        }
     }
 
     /// The reader of an arriving message wants no more of it.
-    pub(crate) fn abandon(&self, from: Rank, number: u32) {
-        let mut state = self.state.enter();
-        let Some(arriving) = state.arriving.get_mut(&(from, number)) else { return };
-        let parts = arriving.parts.take();
-        if arriving.is_done() {
-            state.arriving.remove(&(from, number));
-        }
-        drop(state);
-        for part in parts.into_iter().flatten() {
-            self.give_back(from, part);
+    pub(crate) fn abandon(&self, body: &Body) {
+        let parts = self.state.enter().abandon(body.from, body.number);
+        parts.into_iter().for_each(|part| self.give_back(body, part));
+    }
+
+    /// Sends a control packet, or leaves it for later if there is no frame.
+    pub(crate) fn tell(&self, to: Rank, header: PacketHeader) {
+        if !self.try_tell(to, header) {
+            self.state.enter().owed.push_back((to, header));
         }
     }
 
-    /// The packet upcall.
-    fn sort(&self, packet: Packet<'_>) {
-        let from = packet.source();
-        let Some((header, rest)) = PacketHeader::parse(&packet) else {
-            self.fail(Error::Stray { from });
-            return;
+    fn try_tell(&self, to: Rank, header: PacketHeader) -> bool {
+        // That the pool is exhausted, or the receiver gone, shows where the program sends.
+        let Ok(Some(mut packet)) = self.packets.try_packet() else { return false };
+        let filled = packet.put(&header.emit()).is_ok();
+        filled && packet.unicast(to).is_ok()
+    }
+
+    #[cold]
+    fn pay_owed(&self) {
+        while let Some((to, header)) = {
+            let mut state = self.state.enter();
+            state.owed.pop_front()
+        } {
+            if !self.try_tell(to, header) {
+                self.state.enter().owed.push_front((to, header));
+                return;
+            }
+        }
+    }
+
+    /// Sorts a packet into its message, or does what a control packet says.
+    #[inline]
+    fn sort(&self, held: HeldPacket) {
+        let from = held.source();
+        let Some((header, rest)) = PacketHeader::parse(self.packets.read(&held)) else {
+            return self.refuse(held, Error::Stray { from });
         };
         let bytes = (rest.len() - usize::from(header.header_bytes)) as u64;
         match header.kind {
-            Kind::First => self.first(packet, &header, bytes),
-            Kind::Next => self.next(packet, &header, bytes),
+            Kind::First => self.first(held, &header, bytes),
+            Kind::Next => self.next(held, &header, bytes),
+            Kind::Window | Kind::Probe | Kind::NoPort => self.control(held, &header),
         }
     }
 
-    fn first(&self, packet: Packet<'_>, header: &PacketHeader, bytes: u64) {
-        let from = packet.source();
-        let length = header.bytes;
-        if let Err(error) = self.check_first(from, header, bytes) {
-            return self.fail(error);
-        }
-        let body = Body { from, number: header.message, length };
-        let header_bytes = usize::from(header.header_bytes);
-        let message = Announced { body, first: self.keep(packet), header_bytes };
+    #[inline]
+    fn first(&self, held: HeldPacket, header: &PacketHeader, bytes: u64) {
+        let (from, flow) = (held.source(), held.group());
+        let (number, length, port) = (header.message, header.bytes, header.port);
+        let body = Body { from, number, length, port, flow };
+        let header_bytes = header.header_bytes;
         let mut state = self.state.enter();
-        if bytes < length {
-            state.unfinished.add(from);
-            let parts = Some(VecDeque::new());
-            state
-                .arriving
-                .insert((from, header.message), Arriving { arrived: bytes, length, parts });
+        if let Err(error) = state.check_first(from, header, bytes) {
+            drop(state);
+            return self.refuse(held, error);
         }
-        state.statistics.messages_received += 1;
-        let port = state.ports.entry(header.port).or_default();
-        port.queue.push_back(message);
-        // A port with more than one message is ready already, or its handler runs.
-        if port.handler.is_some() && port.queue.len() == 1 {
-            state.ready.push_back(header.port);
+        if *state.kept.entry(from) >= self.keep_at_most && state.copied_bytes < COPY_LIMIT_BYTES {
+            drop(state);
+            let first = self.copy_out(held);
+            state = self.state.enter();
+            let wakers = state.announce(Announced { body, first, header_bytes }, bytes);
+            drop(state);
+            return wake(wakers);
         }
+        *state.kept.entry(from) += 1;
+        let first = Part::Kept(held, 0);
+        let wakers = state.announce(Announced { body, first, header_bytes }, bytes);
+        drop(state);
+        wake(wakers);
     }
 
-    /// Whether a message may begin so: it has no more bytes than it says, and neither its number nor
-    /// its sender is taken up by messages that have not ended.
-    fn check_first(&self, from: Rank, header: &PacketHeader, bytes: u64) -> Result<()> {
-        let state = self.state.enter();
-        let taken = state.arriving.contains_key(&(from, header.message));
-        if bytes > header.bytes || taken {
-            return Err(Error::Stray { from });
-        }
-        if bytes < header.bytes && state.unfinished.of(from) >= UNFINISHED_LIMIT {
-            return Err(Error::Unfinished { from, limit: UNFINISHED_LIMIT });
-        }
-        Ok(())
-    }
-
-    fn next(&self, packet: Packet<'_>, header: &PacketHeader, bytes: u64) {
-        let from = packet.source();
-        let key = (from, header.message);
-        let wanted = {
-            let state = self.state.enter();
-            let message = state.arriving.get(&key);
-            let expected = message.filter(|message| message.expects(header.bytes, bytes));
-            expected.map(|message| message.parts.is_some())
-        };
-        let Some(wanted) = wanted else { return self.fail(Error::Stray { from }) };
-        let part = wanted.then(|| self.keep(packet));
-        // Upcalls run one at a time, so nobody but the reader was here meanwhile; and it has not
-        // seen the message complete, because what has arrived is counted together with the part.
+    fn next(&self, held: HeldPacket, header: &PacketHeader, bytes: u64) {
+        let from = held.source();
+        let flow = held.group();
         let mut state = self.state.enter();
-        let Some(message) = state.arriving.get_mut(&key) else { return };
-        message.arrived += bytes;
-        let unread = match (&mut message.parts, part) {
-            (Some(parts), Some(part)) => {
-                parts.push_back(part);
-                None
+        let part = match state.continues(from, header, bytes) {
+            Continues::Stray => {
+                drop(state);
+                return self.refuse(held, Error::Stray { from });
             }
-            (_, part) => part,
+            Continues::Unwanted => {
+                let report = state.consumed(from, header.port, flow);
+                let _ = state.arrived(from, header.message, bytes, None);
+                drop(state);
+                self.packets.release(held);
+                return report.into_iter().for_each(|(to, header)| self.tell(to, header));
+            }
+            Continues::Wanted => {
+                let crowded = *state.kept.entry(from) >= self.keep_at_most;
+                if crowded && state.copied_bytes < COPY_LIMIT_BYTES {
+                    drop(state);
+                    self.copy_out(held)
+                } else {
+                    *state.kept.entry(from) += 1;
+                    drop(state);
+                    Part::Kept(held, 0)
+                }
+            }
         };
-        let finished = message.arrived == message.length;
-        if message.is_done() {
-            state.arriving.remove(&key);
-        }
-        if finished {
-            state.unfinished.subtract(from);
-        }
-        drop(state);
-        if let Some(part) = unread {
-            self.give_back(from, part);
-        }
-    }
-
-    /// Keeps a packet where it is, or copies it out if its sender has spent much of its window on
-    /// packets that nobody reads: the sender must be able to go on, or two ranks that send much to
-    /// each other before they read would stop for ever (careful-protocols 5.3).
-    fn keep(&self, packet: Packet<'_>) -> Part {
-        let from = packet.source();
         let mut state = self.state.enter();
-        let crowded = state.kept.of(from) >= self.keep_at_most;
-        if crowded && state.copied_bytes < COPY_LIMIT_BYTES {
-            state.copied_bytes += copy_cost(&packet);
-            state.statistics.packets_copied_out += 1;
-            return Part::Copied(packet[..].into(), 0);
-        }
-        state.kept.add(from);
+        let (unwanted, reader) = state.arrived(from, header.message, bytes, Some(part));
         drop(state);
-        match packet.keep() {
-            Some(kept) => Part::Kept(kept, 0),
-            None => unreachable!("the node that makes the upcall is alive"),
+        if let Some(part) = unwanted {
+            // Its reader left in between.
+            let (number, length, port) = (header.message, 0, header.port);
+            self.give_back(&Body { from, number, length, port, flow }, part);
+        }
+        if let Some(reader) = reader {
+            reader.wake();
         }
     }
 
-    fn fail(&self, error: Error) {
-        self.state.enter().failure.get_or_insert(error);
+    fn control(&self, held: HeldPacket, header: &PacketHeader) {
+        let from = held.source();
+        let mut state = self.state.enter();
+        let slot = state.ports.find(header.port);
+        let port = state.ports.at(slot);
+        let (mut wakers, mut answer, mut legal) = (Vec::new(), None, true);
+        match header.kind {
+            Kind::Window => {
+                let group =
+                    header.bytes.checked_sub(1).map(|number| Group::numbered(number as u16));
+                legal = port.outgoing.reported(from, group, header.message);
+                wakers = std::mem::take(&mut port.senders);
+            }
+            Kind::Probe if port.name.is_none() => {
+                answer = Some(PacketHeader::about(header.port, Kind::NoPort));
+            }
+            Kind::NoPort => {
+                port.refused.insert(from);
+                wakers = std::mem::take(&mut port.senders);
+            }
+            _ => {}
+        }
+        drop(state);
+        self.packets.release(held);
+        if !legal {
+            self.fail(Error::Stray { from });
+        }
+        answer.into_iter().for_each(|answer| self.tell(from, answer));
+        wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Runs handlers of ports that have messages, each once at most for the messages there now.
-    fn run_handlers(&self) -> Result<bool> {
+    /// Takes a packet out of link memory: its sender has spent much of its window on packets that nobody
+    /// reads. It must be able to go on, or two ranks that send much to each other before they read would
+    /// stop for ever (careful-protocols 5.3).
+    #[cold]
+    fn copy_out(&self, held: HeldPacket) -> Part {
+        let copy: Box<[u8]> = self.packets.read(&held).into();
+        self.packets.copied(copy.len());
+        self.packets.release(held);
+        let mut state = self.state.enter();
+        state.copied_bytes += copy_cost(&copy);
+        state.statistics.packets_copied_out += 1;
+        Part::Copied(copy, 0)
+    }
+
+    #[cold]
+    fn refuse(&self, held: HeldPacket, error: Error) {
+        self.packets.release(held);
+        self.fail(error);
+    }
+
+    #[cold]
+    fn fail(&self, error: Error) {
+        let mut state = self.state.enter();
+        state.failure.get_or_insert(error);
+        let wakers = state.drain_wakers();
+        drop(state);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Runs the handlers of ports that have messages, and tasks that can go on.
+    #[inline]
+    fn run_ready(self: &Arc<Self>) -> Result<bool> {
         let mut any = false;
         loop {
             let mut state = self.state.enter();
             if let Some(failure) = &state.failure {
                 return Err(failure.clone());
             }
-            let Some(number) = state.ready.pop_front() else { return Ok(any) };
-            let Some(port) = state.ports.get_mut(&number) else { continue };
-            let Some(mut handler) = port.handler.take() else { continue };
-            let Some(message) = port.queue.pop_front() else {
-                port.handler = Some(handler);
-                continue;
-            };
-            drop(state);
-            if let Some(message) = self.open(message) {
-                handler(message);
+            if let Some(incident) = state.incidents.pop_front() {
+                return Err(incident);
             }
+            let Some((slot, handler, announced)) = state.next_ready() else {
+                if !state.owed.is_empty() {
+                    drop(state);
+                    self.pay_owed();
+                }
+                break;
+            };
+            state.enter_handler();
+            drop(state);
+            self.run_handler(slot, handler, announced);
             any = true;
-            let mut state = self.state.enter();
-            let Some(port) = state.ports.get_mut(&number) else { continue };
-            port.handler = Some(handler);
-            if !port.queue.is_empty() {
-                state.ready.push_back(number);
+        }
+        if self.tasks.has_any() {
+            any |= self.run_tasks();
+        }
+        Ok(any)
+    }
+
+    fn run_handler(self: &Arc<Self>, slot: usize, mut handler: Handler, announced: Announced) {
+        let from = announced.body.from;
+        let message = self.open(announced);
+        let outcome = match &mut handler {
+            Handler::Plain(code) => guarded(|| {
+                code(message);
+                true
+            }),
+            Handler::Async(waiting) => guarded(|| waiting.run(message)),
+            Handler::Popup(code) => {
+                let code = Arc::clone(code);
+                self.pop_up(slot, from, move || code(message));
+                Ok(true)
+            }
+        };
+        let mut state = self.state.enter();
+        state.leave_handler();
+        match outcome {
+            Ok(true) => state.put_back(slot, handler),
+            Ok(false) => state.wait_with(slot, handler),
+            Err(what) => {
+                drop(state);
+                drop(handler);
+                self.panicked(slot, from, what);
             }
         }
     }
+
+    /// Runs a handler on a thread of its own; in place, where ranks have no threads.
+    fn pop_up(self: &Arc<Self>, slot: usize, from: Rank, handler: impl FnOnce() + Send + 'static) {
+        let engine = Arc::clone(self);
+        self.pool.run(Box::new(move || {
+            if let Err(what) = guarded(handler) {
+                engine.panicked(slot, from, what);
+                engine.packets.nudge();
+            }
+        }));
+    }
+
+    /// A handler panicked: its port takes no more messages.
+    #[cold]
+    fn panicked(self: &Arc<Self>, slot: usize, from: Rank, what: String) {
+        let mut state = self.state.enter();
+        let port = state.ports.at(slot);
+        let name = port.name.clone().unwrap_or_default();
+        port.waiting = None;
+        port.handler = Some(Handler::Plain(Box::new(drop)));
+        if !port.queue.is_empty() {
+            state.ready.push_back(slot);
+        }
+        state.incidents.push_back(Error::Panicked { port: name, from, what });
+    }
+
+    fn run_tasks(self: &Arc<Self>) -> bool {
+        let mut any = false;
+        // As many as are ready now: one that wakes itself must not keep packets waiting.
+        for _ in 0..64 {
+            let Some(task) = self.tasks.next() else { break };
+            let Some(mut continuation) = task.take() else { continue };
+            self.state.enter().enter_handler();
+            let waker = Waker::from(Arc::clone(&task));
+            let mut context = Context::from_waker(&waker);
+            let polled = guarded(|| continuation.as_mut().resume(&mut context));
+            self.state.enter().leave_handler();
+            any = true;
+            match polled {
+                Ok(Poll::Pending) => task.park(continuation),
+                Ok(Poll::Ready(())) => self.task_ended(&task),
+                Err(what) => self.task_panicked(&task, what),
+            }
+        }
+        any
+    }
+
+    fn task_ended(&self, task: &Task) {
+        if let Some(run) = task.port {
+            self.state.enter().ended(run);
+        }
+    }
+
+    fn task_panicked(self: &Arc<Self>, task: &Task, what: String) {
+        match task.port {
+            Some(run) => self.panicked(run.slot, self.packets.rank(), what),
+            None => self.state.enter().incidents.push_back(Error::TaskPanicked(what)),
+        }
+    }
+
+    /// A task became ready: whoever polls runs it, or else the upcall thread.
+    fn task_is_ready(&self) {
+        if self.state.enter().leader == 0 {
+            self.packets.set_errand(true);
+        } else {
+            self.packets.nudge();
+        }
+    }
+}
+
+/// Leaves `waker` among others, once.
+pub(crate) fn leave(wakers: &mut Vec<Waker>, waker: Option<&Waker>) {
+    if let Some(waker) = waker
+        && !wakers.iter().any(|other| other.will_wake(waker))
+    {
+        wakers.push(waker.clone());
+    }
+}
+
+#[inline]
+fn wake(wakers: Option<Vec<Waker>>) {
+    wakers.into_iter().flatten().for_each(Waker::wake);
 }
 
 /// What a copy of `packet` costs: its bytes, and no less than the message that it may begin.
 fn copy_cost(packet: &[u8]) -> usize {
     packet.len() + size_of::<Message>()
 }
+
+/// Bytes of a packet that a message has no use for.
+pub(crate) const HEADER: usize = format::SIZE;

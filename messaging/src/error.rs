@@ -46,6 +46,48 @@ pub enum Error {
         /// How many there may be.
         limit: usize,
     },
+    /// A handler panicked. Its port takes no more messages; everything else goes on.
+    #[error("the handler of port '{port}' panicked on a message from rank {from}: {what}")]
+    Panicked {
+        /// The port.
+        port: String,
+        /// Who had sent the message.
+        from: Rank,
+        /// What the panic said.
+        what: String,
+    },
+    /// A task panicked.
+    #[error("a task panicked: {0}")]
+    TaskPanicked(String),
+    /// A message cannot be read into memory at once.
+    #[error(
+        "there is no memory for {bytes} bytes of the message from rank {from}: read it in pieces"
+    )]
+    NoMemory {
+        /// Who sent it.
+        from: Rank,
+        /// Bytes asked for.
+        bytes: u64,
+    },
+    /// The receiver has no such port, and what was sent to it fills its window.
+    #[error("rank {rank} has no port '{port}': every rank that receives on a port creates it")]
+    NoPort {
+        /// The receiver.
+        rank: Rank,
+        /// The port.
+        port: String,
+    },
+    /// Messages for a port that this rank never created, when it leaves.
+    #[error("rank {from} sent {messages} messages to a port that this rank never created")]
+    Unclaimed {
+        /// The first sender.
+        from: Rank,
+        /// Messages that wait.
+        messages: usize,
+    },
+    /// What was waited for did not come in time.
+    #[error("nothing came within {0:?}")]
+    TimedOut(std::time::Duration),
     /// Whoever was to complete an operation ended without doing so.
     #[error("the operation was abandoned by what should have completed it")]
     Abandoned,

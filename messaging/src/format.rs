@@ -22,6 +22,13 @@ pub enum Kind {
     First,
     /// Any other.
     Next,
+    /// No message: `message` packets of the flow `bytes` were consumed at the port, in all. Flow 0 is
+    /// unicast, flow `n + 1` group `n`.
+    Window,
+    /// No message: asks whether this rank has the port.
+    Probe,
+    /// No message: the answer to a probe for a port that is not there.
+    NoPort,
 }
 
 /// The header of one packet of a message.
@@ -40,12 +47,27 @@ pub struct PacketHeader {
 }
 
 impl PacketHeader {
+    /// The report that `consumed` packets of a flow to `port` were consumed: of unicasts, or of
+    /// multicasts to the group with this number.
+    pub fn window(port: u32, group: Option<u16>, consumed: u32) -> Self {
+        let bytes = group.map_or(0, |group| u64::from(group) + 1);
+        PacketHeader { port, message: consumed, bytes, header_bytes: 0, kind: Kind::Window }
+    }
+
+    /// A control packet about `port`.
+    pub fn about(port: u32, kind: Kind) -> Self {
+        PacketHeader { port, message: 0, bytes: 0, header_bytes: 0, kind }
+    }
+
     /// Encodes this header.
     #[inline]
     pub fn emit(&self) -> [u8; SIZE] {
         let kind = match self.kind {
             Kind::First => 1u64,
             Kind::Next => 2,
+            Kind::Window => 3,
+            Kind::Probe => 4,
+            Kind::NoPort => 5,
         };
         let low = u64::from(self.port) | u64::from(self.message) << 32;
         let high = self.bytes | u64::from(self.header_bytes) << 48 | kind << 56;
@@ -70,12 +92,18 @@ impl PacketHeader {
             kind: match high >> 56 {
                 1 => Kind::First,
                 2 => Kind::Next,
+                3 => Kind::Window,
+                4 => Kind::Probe,
+                5 => Kind::NoPort,
                 _ => return None,
             },
         };
         let headers_fit = match header.kind {
             Kind::First => usize::from(header.header_bytes) <= rest.len(),
             Kind::Next => header.header_bytes == 0,
+            Kind::Window | Kind::Probe | Kind::NoPort => {
+                header.header_bytes == 0 && rest.is_empty()
+            }
         };
         headers_fit.then_some((header, rest))
     }

@@ -19,14 +19,6 @@ impl HeaderStack {
         HeaderStack { bytes: [0; CAPACITY], start: CAPACITY }
     }
 
-    /// A stack with `bytes` on it, as they arrived.
-    pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
-        let mut stack = Self::new();
-        stack.start = CAPACITY - bytes.len();
-        stack.bytes[stack.start..].copy_from_slice(bytes);
-        stack
-    }
-
     /// Pushes a header.
     ///
     /// # Errors
@@ -41,16 +33,15 @@ impl HeaderStack {
         Ok(())
     }
 
-    /// Pops the `N` bytes that were pushed last, if there are as many.
-    pub fn pop<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let header = *self.bytes[self.start..].first_chunk::<N>()?;
-        self.start += N;
-        Some(header)
-    }
-
     /// What is on the stack, the last pushed first.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[self.start..]
+    }
+}
+
+impl AsRef<[u8]> for HeaderStack {
+    fn as_ref(&self) -> &[u8] {
+        self.as_bytes()
     }
 }
 

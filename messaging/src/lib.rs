@@ -20,20 +20,29 @@
 #![forbid(unsafe_code)]
 
 mod barrier;
+mod by_rank;
 mod completion;
 mod engine;
 mod error;
 pub mod format;
+mod handler;
 mod headers;
 mod message;
 mod parts;
+mod popup;
 mod port;
+mod send;
+mod state;
+mod tasks;
+mod wait;
+mod window;
 
 pub use barrier::Barrier;
 pub use completion::{Completer, Completion};
 pub use engine::{Engine, Statistics};
 pub use error::{Error, Result};
 pub use headers::HeaderStack;
-pub use message::Message;
+pub use message::{Headers, Message};
 pub use parts::Parts;
 pub use port::{Mailbox, Port};
+pub use window::WINDOW_BYTES;

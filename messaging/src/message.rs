@@ -1,11 +1,13 @@
 //! Reading a stream message (thesis 6.3).
 
-use crate::engine::{Engine, Part};
-use crate::format;
-use crate::headers::HeaderStack;
+use crate::engine::{Engine, HEADER};
+use crate::state::Part;
+use crate::window::Flow;
 use crate::{Error, Result};
+use std::future::poll_fn;
 use std::sync::Arc;
-use weft_packet::Rank;
+use std::task::{Poll, Waker};
+use weft_packet::{Packets, Rank};
 
 /// Bytes that a reader makes room for before they have arrived.
 const READ_AHEAD_BYTES: usize = 1 << 20;
@@ -16,32 +18,43 @@ pub(crate) struct Body {
     pub from: Rank,
     pub number: u32,
     pub length: u64,
+    pub port: u32,
+    pub flow: Flow,
 }
 
 /// A message that nobody has taken yet: its first packet, and so many bytes of headers in it.
 pub(crate) struct Announced {
     pub body: Body,
     pub first: Part,
-    pub header_bytes: usize,
+    pub header_bytes: u8,
 }
 
 /// A message that arrives: bytes that can be read once, in order, while later ones are still on
 /// their way. It may be stored and read after its handler has returned; dropping it skips the rest.
+///
+/// What is not read stays in link memory, or is copied out of it if it gets much, and its sender
+/// stalls when the window of this port is full.
 pub struct Message {
     engine: Arc<Engine>,
     body: Body,
     read: u64,
     current: Option<Part>,
-    headers: HeaderStack,
+    /// Bytes of headers that nobody has popped yet; they end where the first packet's bytes begin.
+    headers_left: u8,
+}
+
+/// The headers of the layers above, to be popped in the reverse order of their pushing, as long as
+/// the first packet of the message is not read to its end.
+pub struct Headers<'a> {
+    message: &'a mut Message,
 }
 
 impl Message {
+    #[inline]
     pub(crate) fn new(engine: Arc<Engine>, announced: Announced) -> Self {
         let Announced { body, first, header_bytes } = announced;
-        let packet = first.bytes();
-        let headers = HeaderStack::from_bytes(&packet[format::SIZE..][..header_bytes]);
-        let current = Some(first.skip(format::SIZE + header_bytes));
-        Message { engine, body, read: 0, current, headers }
+        let current = Some(first.skip(HEADER + usize::from(header_bytes)));
+        Message { engine, body, read: 0, current, headers_left: header_bytes }
     }
 
     /// The rank that sent it.
@@ -66,8 +79,14 @@ impl Message {
     }
 
     /// The headers of the layers above, to pop.
-    pub fn headers(&mut self) -> &mut HeaderStack {
-        &mut self.headers
+    #[inline]
+    pub fn headers(&mut self) -> Headers<'_> {
+        Headers { message: self }
+    }
+
+    /// The group that it was multicast to; `None` for a unicast message.
+    pub fn group(&self) -> Option<weft_packet::Group> {
+        self.body.flow
     }
 
     /// The next bytes that lie together, without copying them; empty at the end. Blocks, polling,
@@ -75,28 +94,101 @@ impl Message {
     ///
     /// # Errors
     /// A lost rank.
+    #[inline]
     pub fn chunk(&mut self) -> Result<&[u8]> {
-        while self.remaining() > 0 && self.current.as_ref().is_none_or(|p| p.bytes().is_empty()) {
-            self.finish_current();
-            self.current = Some(self.next_part()?);
+        if self.lacks_bytes() {
+            self.fetch()?;
         }
-        Ok(self.current.as_ref().map_or(&[], Part::bytes))
+        Ok(self.at_hand())
+    }
+
+    /// As [`Self::chunk`], for asynchronous handlers and tasks: waits instead of blocking.
+    ///
+    /// # Errors
+    /// As [`Self::chunk`].
+    pub async fn next_chunk(&mut self) -> Result<&[u8]> {
+        while self.lacks_bytes() {
+            self.finish_current();
+            let (engine, body) = (&self.engine, &self.body);
+            let part = poll_fn(|context| match engine.take_part(body, Some(context.waker())) {
+                Ok(Some(part)) => Poll::Ready(Ok(part)),
+                Err(error) => Poll::Ready(Err(error)),
+                Ok(None) => {
+                    engine.somebody_waits();
+                    Poll::Pending
+                }
+            });
+            self.current = Some(part.await?.skip(HEADER));
+        }
+        Ok(self.at_hand())
+    }
+
+    /// As [`Self::read_to_vec`], for asynchronous handlers and tasks.
+    ///
+    /// # Errors
+    /// As [`Self::read_to_vec`].
+    pub async fn bytes(&mut self) -> Result<Vec<u8>> {
+        let mut bytes = Vec::with_capacity(self.remaining().min(READ_AHEAD_BYTES));
+        while self.remaining() > 0 {
+            self.next_chunk().await?;
+            self.append_to(&mut bytes)?;
+        }
+        Ok(bytes)
+    }
+
+    /// What has arrived of the message and was not read, so far as it lies together. Never waits.
+    #[inline]
+    pub fn at_hand(&self) -> &[u8] {
+        self.current.as_ref().map_or(&[], |part| part.bytes(self.packets()))
+    }
+
+    /// Whether more bytes are to come than those at hand, of which there are none.
+    #[inline]
+    fn lacks_bytes(&self) -> bool {
+        self.remaining() > 0 && self.at_hand().is_empty()
+    }
+
+    /// Waits for the next bytes.
+    fn fetch(&mut self) -> Result<()> {
+        while self.lacks_bytes() {
+            self.finish_current();
+            let (engine, body) = (&self.engine, &self.body);
+            let look = |engine: &Engine, waker: Option<&Waker>| engine.take_part(body, waker);
+            self.current = Some(engine.wait(look)?.skip(HEADER));
+        }
+        Ok(())
+    }
+
+    /// Moves what is at hand to `bytes`.
+    fn append_to(&mut self, bytes: &mut Vec<u8>) -> Result<()> {
+        let chunk = self.at_hand();
+        let count = chunk.len();
+        if bytes.try_reserve(count).is_err() {
+            return Err(Error::NoMemory { from: self.body.from, bytes: self.body.length });
+        }
+        bytes.extend_from_slice(chunk);
+        self.consume(count);
+        Ok(())
+    }
+
+    #[inline]
+    fn packets(&self) -> &Packets {
+        self.engine.packets()
     }
 
     /// Marks the first `bytes` of [`Self::chunk`] as read.
     ///
     /// # Panics
     /// If the chunk is shorter.
+    #[inline]
     pub fn consume(&mut self, bytes: usize) {
-        let Some(part) = self.current.take() else {
-            assert!(bytes == 0, "consumed {bytes} bytes of no chunk");
-            return;
-        };
-        let part = part.skip(bytes);
+        let at_hand = self.at_hand().len();
+        assert!(bytes <= at_hand, "consumed {bytes} bytes of a chunk of {at_hand}");
         self.read += bytes as u64;
-        self.current = Some(part);
-        if self.current.as_ref().is_some_and(|part| part.bytes().is_empty()) {
+        if bytes == at_hand {
             self.finish_current();
+        } else if let Some(part) = self.current.take() {
+            self.current = Some(part.skip(bytes));
         }
     }
 
@@ -128,10 +220,8 @@ impl Message {
         // Room for what a peer announces is made as it arrives: it may announce anything.
         let mut bytes = Vec::with_capacity(self.remaining().min(READ_AHEAD_BYTES));
         while self.remaining() > 0 {
-            let chunk = self.chunk()?;
-            bytes.extend_from_slice(chunk);
-            let count = chunk.len();
-            self.consume(count);
+            self.chunk()?;
+            self.append_to(&mut bytes)?;
         }
         Ok(bytes)
     }
@@ -164,40 +254,64 @@ impl Message {
         Ok(())
     }
 
-    fn next_part(&self) -> Result<Part> {
-        let Body { from, number, .. } = self.body;
-        let part = match self.engine.take_part(from, number)? {
-            Some(part) => part,
-            None => self.engine.wait(|engine, _| engine.take_part(from, number))?,
-        };
-        Ok(part.skip(format::SIZE))
-    }
-
+    #[inline]
     fn finish_current(&mut self) {
+        self.headers_left = 0;
         if let Some(part) = self.current.take() {
-            self.engine.give_back(self.body.from, part);
+            self.engine.give_back(&self.body, part);
         }
     }
 }
 
 impl Drop for Message {
+    #[inline]
     fn drop(&mut self) {
-        let in_current = self.current.as_ref().map_or(0, |part| part.bytes().len());
-        let more_to_come = self.remaining() > in_current;
+        let more_to_come = self.remaining() > self.at_hand().len();
         self.finish_current();
         if more_to_come {
-            self.engine.abandon(self.body.from, self.body.number);
+            self.engine.abandon(&self.body);
+        }
+    }
+}
+
+impl Headers<'_> {
+    /// Pops the `N` bytes that were pushed last, if there are as many.
+    #[inline]
+    pub fn pop<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let header = *self.as_bytes().first_chunk::<N>()?;
+        self.message.headers_left -= N as u8;
+        Some(header)
+    }
+
+    /// What is left, the last pushed first.
+    #[inline]
+    pub fn as_bytes(&self) -> &[u8] {
+        let left = usize::from(self.message.headers_left);
+        match &self.message.current {
+            Some(part) if left > 0 => part.before(self.message.packets(), left, self.message.read),
+            _ => &[],
         }
     }
 }
 
 impl Part {
     #[inline]
-    fn bytes(&self) -> &[u8] {
+    fn bytes<'a>(&'a self, packets: &'a Packets) -> &'a [u8] {
         match self {
-            Part::Kept(packet, start) => &packet[*start..],
+            Part::Kept(packet, start) => &packets.read(packet)[*start..],
             Part::Copied(bytes, start) => &bytes[*start..],
         }
+    }
+
+    /// The `count` bytes before those of which `read` were read.
+    #[inline]
+    fn before<'a>(&'a self, packets: &'a Packets, count: usize, read: u64) -> &'a [u8] {
+        let (bytes, start) = match self {
+            Part::Kept(packet, start) => (packets.read(packet), *start),
+            Part::Copied(bytes, start) => (&bytes[..], *start),
+        };
+        let end = start - read as usize;
+        &bytes[end - count..end]
     }
 
     #[inline]

@@ -1,35 +1,44 @@
 //! Ports and mailboxes: where messages are delivered (thesis 6.1.3, service access points).
 
-use crate::engine::{Engine, Handler};
-use crate::format::{self, Kind, MAX_MESSAGE, PacketHeader};
-use crate::headers::HeaderStack;
+use crate::engine::Engine;
+use crate::format::Kind;
+use crate::handler::{Handler, Waiting};
 use crate::message::Message;
 use crate::parts::Parts;
+use crate::send::{Sending, To};
+use crate::state::PortRun;
 use crate::{Error, Result};
+use std::future::{Future, poll_fn};
 use std::sync::Arc;
-use weft_packet::{Group, Packets, Rank, SendPacket, Upcalls};
+use std::task::Poll;
+use std::time::Duration;
+use weft_packet::{Group, Rank};
 
-/// A port: messages for it are given to its handler, one at a time and in order. Every rank that
-/// receives on a port creates it under the same name; messages that come before that wait.
+/// A port: messages for it are given to its handler, in order. Every rank that receives on a port
+/// creates it under the same name; messages that come before that wait.
+///
+/// A sender may have [`crate::WINDOW_BYTES`] in packets at a port that nobody has read there; then its next
+/// send waits, and nobody else's does.
 pub struct Port {
-    engine: Arc<Engine>,
-    number: u32,
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) name: Arc<str>,
+    pub(crate) number: u32,
+    pub(crate) slot: usize,
 }
 
 /// A port whose messages are asked for.
 pub struct Mailbox(Port);
 
-#[derive(Clone, Copy)]
-enum To {
-    Rank(Rank),
-    Group(Group),
-}
-
 impl Port {
-    /// Creates the port `name` with `handler` for its messages.
+    /// Creates the port `name` with `handler` for its messages: an active message (thesis 6.2.3).
     ///
     /// Handlers run whenever this rank waits, polls, or is interrupted: on whatever thread that
-    /// happens, one at a time for each port.
+    /// happens, one at a time for each port. A handler may send; what it sends never waits for room at
+    /// the receiver's port, or the handlers of two ranks could wait for one another. It should not wait
+    /// for anything else: it would do so on the stack of whoever polled. See [`Self::with_async`].
+    ///
+    /// A handler that panics takes its port with it: the program gets [`Error::Panicked`] once, and
+    /// later messages are thrown away.
     ///
     /// # Errors
     /// [`Error::PortTaken`], [`Error::PortCollision`].
@@ -38,42 +47,132 @@ impl Port {
         name: &str,
         handler: impl FnMut(Message) + Send + 'static,
     ) -> Result<Self> {
-        Self::create(engine, name, Some(Box::new(handler)))
+        Self::create(engine, name, |_| Some(Handler::Plain(Box::new(handler))))
     }
 
-    fn create(engine: &Arc<Engine>, name: &str, handler: Option<Handler>) -> Result<Self> {
-        let number = engine.create_port(name, handler)?;
-        Ok(Port { engine: Arc::clone(engine), number })
+    /// Creates the port `name` with a handler that may wait: a single-threaded upcall. It runs in place
+    /// until it waits; then it becomes a continuation, goes on when it is woken, and the next message of
+    /// this port waits for its end. Other ports go on, and so does whoever polled.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn with_async<R>(
+        engine: &Arc<Engine>,
+        name: &str,
+        handler: impl FnMut(Message) -> R + Send + 'static,
+    ) -> Result<Self>
+    where
+        R: Future<Output = ()> + Send + 'static,
+    {
+        Self::create_async(engine, name, false, handler)
+    }
+
+    /// As [`Self::with_async`], except that the next message does not wait: handlers run concurrently
+    /// once they wait, and may end in any order. Popup threads without threads.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn concurrent<R>(
+        engine: &Arc<Engine>,
+        name: &str,
+        handler: impl FnMut(Message) -> R + Send + 'static,
+    ) -> Result<Self>
+    where
+        R: Future<Output = ()> + Send + 'static,
+    {
+        Self::create_async(engine, name, true, handler)
+    }
+
+    /// Creates the port `name` with a handler that runs on a thread of its own for each message, and may
+    /// block it: popup threads. Messages may be handled in any order. In the simulator, where ranks have no
+    /// threads, it runs in place.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn popup(
+        engine: &Arc<Engine>,
+        name: &str,
+        handler: impl Fn(Message) + Send + Sync + 'static,
+    ) -> Result<Self> {
+        Self::create(engine, name, |_| Some(Handler::Popup(Arc::new(handler))))
+    }
+
+    fn create_async<R>(
+        engine: &Arc<Engine>,
+        name: &str,
+        concurrent: bool,
+        handler: impl FnMut(Message) -> R + Send + 'static,
+    ) -> Result<Self>
+    where
+        R: Future<Output = ()> + Send + 'static,
+    {
+        let tasks = &engine.tasks;
+        Self::create(engine, name, |port| {
+            Some(Handler::Async(Waiting::new(tasks, port, concurrent, handler)))
+        })
+    }
+
+    fn create(
+        engine: &Arc<Engine>,
+        name: &str,
+        handler: impl FnOnce(PortRun) -> Option<Handler>,
+    ) -> Result<Self> {
+        let slot = engine.create_port(name, handler)?;
+        let number = crate::format::port_number(name);
+        Ok(Port { engine: Arc::clone(engine), name: name.into(), number, slot })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// Sends a message to `to`. Returns when all of it is in packets; the receiver may already be
-    /// reading then. Blocks, draining the network, while all packets are on their way.
+    /// reading then. Blocks while its port is full or all packets are on their way; handlers run
+    /// meanwhile.
     ///
     /// # Errors
-    /// A rank that does not exist, or was lost.
+    /// A rank that does not exist, or was lost; [`Error::NoPort`] if it has waited for a second and the
+    /// receiver has no such port.
+    #[inline]
     pub fn send(&self, to: impl Into<Rank>, parts: &(impl Parts + ?Sized)) -> Result<()> {
-        self.transmit(To::Rank(to.into()), &HeaderStack::new(), parts)
+        Sending::new(self, To::Rank(to.into()), &[], parts)?.finish(parts)
     }
 
-    /// Sends a message with headers of the layers above in front of it.
+    /// Sends a message with headers of the layers above in front of it: a
+    /// [`HeaderStack`](crate::HeaderStack), or the bytes themselves.
     ///
     /// # Errors
     /// As [`Self::send`].
+    #[inline]
     pub fn send_with(
         &self,
         to: impl Into<Rank>,
-        headers: &HeaderStack,
+        headers: &(impl AsRef<[u8]> + ?Sized),
         parts: &(impl Parts + ?Sized),
     ) -> Result<()> {
-        self.transmit(To::Rank(to.into()), headers, parts)
+        Sending::new(self, To::Rank(to.into()), headers.as_ref(), parts)?.finish(parts)
     }
 
-    /// Sends a message to all ranks but this one, on a multicast tree, packet by packet.
+    /// As [`Self::send_with`], for asynchronous handlers and tasks: waits instead of blocking.
+    ///
+    /// # Errors
+    /// As [`Self::send`].
+    pub async fn send_async(
+        &self,
+        to: impl Into<Rank>,
+        parts: &(impl Parts + ?Sized),
+    ) -> Result<()> {
+        Sending::new(self, To::Rank(to.into()), &[], parts)?.finish_async(parts).await
+    }
+
+    /// Sends a message to all ranks but this one, on a multicast tree, packet by packet. Blocks while
+    /// one of their ports is full.
     ///
     /// # Errors
     /// As [`Self::send`].
     pub fn broadcast(&self, parts: &(impl Parts + ?Sized)) -> Result<()> {
-        self.transmit(To::Group(Group::ALL), &HeaderStack::new(), parts)
+        self.multicast(Group::ALL, parts)
     }
 
     /// Sends a message to all members of `group` but this rank.
@@ -81,88 +180,48 @@ impl Port {
     /// # Errors
     /// As [`Self::send`], or this rank is not a member.
     pub fn multicast(&self, group: Group, parts: &(impl Parts + ?Sized)) -> Result<()> {
-        self.transmit(To::Group(group), &HeaderStack::new(), parts)
+        self.multicast_with(group, &[], parts)
     }
 
-    fn transmit(&self, to: To, headers: &HeaderStack, parts: &(impl Parts + ?Sized)) -> Result<()> {
-        let packets = self.engine.packets();
-        if packets.size() == 1 && matches!(to, To::Group(_)) {
+    /// As [`Self::multicast`], with headers of the layers above in front.
+    ///
+    /// # Errors
+    /// As [`Self::multicast`].
+    pub fn multicast_with(
+        &self,
+        group: Group,
+        headers: &(impl AsRef<[u8]> + ?Sized),
+        parts: &(impl Parts + ?Sized),
+    ) -> Result<()> {
+        if self.engine.packets().size() == 1 {
             return Ok(());
         }
-        let total = parts.total() as u64;
-        assert!(total <= MAX_MESSAGE, "a message of {total} bytes is too long");
-        let headers = headers.as_bytes();
-        let max = packets.max_payload() - format::SIZE;
-        if headers.len() > max {
-            return Err(Error::Headers { size: headers.len(), max });
+        Sending::new(self, To::Group(group), headers.as_ref(), parts)?.finish(parts)
+    }
+
+    /// As [`Self::multicast`], for asynchronous handlers and tasks.
+    ///
+    /// # Errors
+    /// As [`Self::multicast`].
+    pub async fn multicast_async(&self, group: Group, parts: &(impl Parts + ?Sized)) -> Result<()> {
+        if self.engine.packets().size() == 1 {
+            return Ok(());
         }
-        let mut gather = Gather {
-            packets,
-            to,
-            packet: None,
-            sent: 0,
-            header: PacketHeader {
-                port: self.number,
-                message: self.engine.next_message_number(),
-                bytes: total,
-                header_bytes: headers.len() as u8,
-                kind: Kind::First,
-            },
-        };
-        gather.begin(headers)?;
-        let mut outcome = Ok(());
-        parts.for_each(&mut |part| {
-            if outcome.is_ok() {
-                outcome = gather.put(part);
-            }
-        });
-        outcome?;
-        gather.launch()
-    }
-}
-
-/// Fills packets with a message.
-struct Gather<'a> {
-    packets: &'a Packets,
-    to: To,
-    packet: Option<SendPacket<'a>>,
-    sent: u64,
-    header: PacketHeader,
-}
-
-impl Gather<'_> {
-    fn begin(&mut self, headers: &[u8]) -> Result<()> {
-        // Handlers must not start in the middle of a send, so upcalls only sort packets: see
-        // `Engine::progress` for when handlers run.
-        let mut packet = self.packets.packet_with(Upcalls::Allowed)?;
-        packet.put(&self.header.emit())?.put(headers)?;
-        self.packet = Some(packet);
-        Ok(())
+        Sending::new(self, To::Group(group), &[], parts)?.finish_async(parts).await
     }
 
-    fn put(&mut self, mut part: &[u8]) -> Result<()> {
-        while !part.is_empty() {
-            if self.packet.as_ref().is_none_or(|packet| packet.room() == 0) {
-                self.launch()?;
-                self.header.kind = Kind::Next;
-                self.header.header_bytes = 0;
-                self.header.bytes = self.sent;
-                self.begin(&[])?;
-            }
-            let Some(packet) = &mut self.packet else { continue };
-            let (now, later) = part.split_at(part.len().min(packet.room()));
-            packet.put(now)?;
-            self.sent += now.len() as u64;
-            part = later;
-        }
-        Ok(())
+    /// Asks rank `to` whether it has this port. If it has not, whoever waits for room there gets
+    /// [`Error::NoPort`], and so does [`Self::check_refused`].
+    pub(crate) fn probe(&self, to: Rank) {
+        self.engine.tell(to, crate::format::PacketHeader::about(self.number, Kind::Probe));
     }
 
-    fn launch(&mut self) -> Result<()> {
-        match (self.packet.take(), self.to) {
-            (None, _) => {}
-            (Some(packet), To::Rank(rank)) => packet.unicast(rank)?,
-            (Some(packet), To::Group(group)) => packet.multicast(group)?,
+    /// Whether rank `to` has said that it has no such port.
+    #[expect(dead_code, reason = "calls use it")]
+    pub(crate) fn check_refused(&self, to: Rank) -> Result<()> {
+        let mut state = self.engine.state.enter();
+        if state.ports.at(self.slot).refused.remove(&to) {
+            return Err(Error::NoPort { rank: to, port: self.name.to_string() });
         }
         Ok(())
     }
@@ -170,7 +229,7 @@ impl Gather<'_> {
 
 impl Drop for Port {
     fn drop(&mut self) {
-        self.engine.remove_port(self.number);
+        self.engine.remove_port(self.slot);
     }
 }
 
@@ -180,7 +239,7 @@ impl Mailbox {
     /// # Errors
     /// [`Error::PortTaken`], [`Error::PortCollision`].
     pub fn new(engine: &Arc<Engine>, name: &str) -> Result<Self> {
-        Port::create(engine, name, None).map(Mailbox)
+        Port::create(engine, name, |_| None).map(Mailbox)
     }
 
     /// The message that has waited longest; blocks until the first packet of one is there.
@@ -189,7 +248,33 @@ impl Mailbox {
     /// # Errors
     /// A lost rank.
     pub fn receive(&self) -> Result<Message> {
-        self.0.engine.wait(|engine, _| engine.take_message(self.0.number))
+        self.engine.wait(|engine, waker| engine.take_message(self.slot, waker))
+    }
+
+    /// As [`Self::receive`], for `time` at most: `None` if nothing came.
+    ///
+    /// # Errors
+    /// A lost rank.
+    pub fn receive_within(&self, time: Duration) -> Result<Option<Message>> {
+        let deadline = self.engine.packets().now().saturating_add(time);
+        let look = |engine: &Engine, waker: Option<&_>| engine.take_message(self.slot, waker);
+        self.engine.wait_until(Some(deadline), look)
+    }
+
+    /// As [`Self::receive`], for asynchronous handlers and tasks: waits instead of blocking.
+    ///
+    /// # Errors
+    /// A lost rank.
+    pub async fn receive_async(&self) -> Result<Message> {
+        poll_fn(|context| match self.engine.take_message(self.slot, Some(context.waker())) {
+            Ok(Some(message)) => Poll::Ready(Ok(message)),
+            Err(error) => Poll::Ready(Err(error)),
+            Ok(None) => {
+                self.engine.somebody_waits();
+                Poll::Pending
+            }
+        })
+        .await
     }
 
     /// The message that has waited longest, if there is one. Polls once, never blocks.
@@ -197,12 +282,12 @@ impl Mailbox {
     /// # Errors
     /// A lost rank.
     pub fn try_receive(&self) -> Result<Option<Message>> {
-        let engine = &self.0.engine;
-        if let Some(message) = engine.take_message(self.0.number)? {
+        let engine = &self.engine;
+        if let Some(message) = engine.take_message(self.slot, None)? {
             return Ok(Some(message));
         }
         engine.progress()?;
-        engine.take_message(self.0.number)
+        engine.take_message(self.slot, None)
     }
 }
 

@@ -11,6 +11,10 @@
 //!   (compiler fence)           membarrier
 //!   wanted == 0 ? in : wait    busy == 0 ? in : wait
 //! ```
+//! A lock that is [shared](Biased::share) has no owner any more: `wanted` stays set for ever, so that the
+//! thread that was the owner falls into the slow path, where it finds that it is one of the others, and
+//! all of them exclude one another by the mutex alone.
+//!
 //! If both read 0, the owner read `wanted` before the barrier, hence its `busy = 1` was written
 //! before the barrier too, and the other must have seen it: a contradiction.
 #![allow(unsafe_code)]
@@ -19,6 +23,9 @@ use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, compiler_fence, fence};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Nobody: no thread-local lies there.
+const NOBODY: usize = 0;
 
 /// A value that one thread at a time may enter.
 pub struct Biased<T> {
@@ -52,12 +59,32 @@ impl<T> Biased<T> {
         *self.owner.get_mut() = this_thread();
     }
 
+    /// Makes all threads equal, for good: each pays for an ordinary lock, and none for a barrier.
+    pub fn share(&self) {
+        let _others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        assert!(
+            this_thread() != self.owner.load(Ordering::Relaxed)
+                || !self.busy.load(Ordering::Relaxed),
+            "a thread shared a lock that it is inside of"
+        );
+        // As for an entry of another thread; after it, the owner is outside and finds `wanted`.
+        self.wanted.store(true, Ordering::SeqCst);
+        self.owner.store(NOBODY, Ordering::SeqCst);
+        if self.asymmetric {
+            barrier_on_own_threads();
+        } else {
+            fence(Ordering::SeqCst);
+        }
+        while self.busy.load(Ordering::Acquire) {
+            std::thread::yield_now();
+        }
+    }
+
     /// Enters, waiting for whoever is inside. A thread that is inside already must not: that
     /// panics for the owner, and never returns for others.
     #[inline]
     pub fn enter(&self) -> Entered<'_, T> {
-        if this_thread() == self.owner.load(Ordering::Relaxed) {
-            self.enter_as_owner();
+        if this_thread() == self.owner.load(Ordering::Relaxed) && self.enter_as_owner() {
             Entered { lock: self, others: None }
         } else {
             self.enter_as_other(usize::MAX).unwrap_or_else(|| unreachable!("tries are unlimited"))
@@ -72,8 +99,9 @@ impl<T> Biased<T> {
         self.enter_as_other(8)
     }
 
+    /// False if the lock was shared meanwhile: the caller is one of the others then.
     #[inline]
-    fn enter_as_owner(&self) {
+    fn enter_as_owner(&self) -> bool {
         assert!(!self.busy.load(Ordering::Relaxed), "a thread entered a node that it is inside of");
         self.busy.store(true, Ordering::Relaxed);
         if self.asymmetric {
@@ -81,28 +109,38 @@ impl<T> Biased<T> {
         } else {
             fence(Ordering::SeqCst);
         }
-        if self.wanted.load(Ordering::Acquire) {
-            self.wait_for_others();
-        }
+        !self.wanted.load(Ordering::Acquire) || self.wait_for_others()
     }
 
     #[cold]
-    fn wait_for_others(&self) {
+    fn wait_for_others(&self) -> bool {
         loop {
             self.busy.store(false, Ordering::Release);
             // Whoever is inside holds this mutex: sleep with it rather than spin.
             drop(self.others.lock().unwrap_or_else(PoisonError::into_inner));
+            if self.owner.load(Ordering::SeqCst) == NOBODY {
+                return false;
+            }
             self.busy.store(true, Ordering::Relaxed);
             fence(Ordering::SeqCst);
             if !self.wanted.load(Ordering::Acquire) {
-                return;
+                return true;
             }
         }
     }
 
-    #[cold]
     fn enter_as_other(&self, tries: usize) -> Option<Entered<'_, T>> {
         let others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        // `share` set this with the mutex held, after the owner had left for good.
+        if self.owner.load(Ordering::Relaxed) == NOBODY {
+            return Some(Entered { lock: self, others: Some(others) });
+        }
+        self.keep_owner_out(tries).then_some(Entered { lock: self, others: Some(others) })
+    }
+
+    /// Waits until the owner is outside, with `others` held; false after so many tries.
+    #[cold]
+    fn keep_owner_out(&self, tries: usize) -> bool {
         self.wanted.store(true, Ordering::SeqCst);
         if self.asymmetric {
             barrier_on_own_threads();
@@ -114,11 +152,11 @@ impl<T> Biased<T> {
             tried += 1;
             if tried > tries {
                 self.wanted.store(false, Ordering::Release);
-                return None;
+                return false;
             }
             std::thread::yield_now();
         }
-        Some(Entered { lock: self, others: Some(others) })
+        true
     }
 }
 
@@ -151,16 +189,18 @@ impl<T> Drop for Entered<'_, T> {
     #[inline]
     fn drop(&mut self) {
         if self.others.is_some() {
-            self.lock.wanted.store(false, Ordering::Release);
+            if self.lock.owner.load(Ordering::Relaxed) != NOBODY {
+                self.lock.wanted.store(false, Ordering::Release);
+            }
         } else {
             self.lock.busy.store(false, Ordering::Release);
         }
     }
 }
 
-/// A number that is different for every live thread: the address of a thread-local.
+/// A number that is different for every live thread, and never 0: the address of a thread-local.
 #[inline]
-fn this_thread() -> usize {
+pub fn this_thread() -> usize {
     thread_local!(static HERE: u8 = const { 0 });
     HERE.with(|here| std::ptr::from_ref(here).addr())
 }

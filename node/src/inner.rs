@@ -22,8 +22,6 @@ pub(crate) struct Inner<L> {
     pub pending: VecDeque<Delivery<Buffer>>,
     /// The client's function; absent while it runs.
     pub upcall: Option<Upcall>,
-    /// Whether an upcall is running, on whatever thread.
-    pub in_upcall: bool,
     /// The answer to the outstanding fetch-and-add.
     pub fetched: Option<u64>,
     /// Frames that the client has allocated and not launched.
@@ -98,7 +96,6 @@ impl<L: Link> Inner<L> {
             ni,
             pending: VecDeque::with_capacity(BUDGET),
             upcall: None,
-            in_upcall: false,
             fetched: None,
             held: 0,
             drained_polls: 0,

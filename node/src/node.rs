@@ -7,7 +7,7 @@ use crate::wait::{Look, Step, WaitPolicy, wait};
 use crate::{Error, Result};
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 use std::time::Duration;
 use weft_link::bell::{Bells, Loss, Waiter};
 use weft_link::clock::{Clock, Work};
@@ -102,6 +102,17 @@ pub struct Node<L: Link> {
     ranks: usize,
     window_packets: usize,
     pub(crate) interrupts: Interrupts,
+    /// Whether a packet is in the hands of an upcall, or of who sorts it. Set inside the lock, so that
+    /// there is one at most.
+    in_upcall: AtomicBool,
+    /// Waiting threads that sleep, or are about to.
+    asleep: AtomicU32,
+    /// Whether there is something to do besides packets, and nobody who waits to do it.
+    errand: AtomicBool,
+    /// Whether somebody waits who does not poll: arrivals are then the upcall thread's at once.
+    pub(crate) eager: AtomicBool,
+    /// When a sleeping thread has to look again at the latest, in nanoseconds.
+    alarm: AtomicU64,
     packets_processed: AtomicU64,
     sleeps: AtomicU64,
     closed: AtomicBool,
@@ -138,6 +149,33 @@ pub trait AnyNode: Send + Sync {
     /// # Errors
     /// [`Error::RankLost`], or what a peer did wrong.
     fn poll(&self) -> Result<bool>;
+    /// Takes one packet from the network, as [`Self::poll`] does, for a client that sorts packets by
+    /// itself: no other packet is taken, and no upcall made, until it calls [`Self::taken`].
+    ///
+    /// # Errors
+    /// As [`Self::poll`].
+    fn take(&self) -> Result<Option<Arrival>>;
+    /// The packet that was taken last is where it belongs.
+    fn taken(&self);
+    /// As [`Self::alloc`], without ever blocking: `None` while all frames are on their way.
+    ///
+    /// # Errors
+    /// [`Error::PoolExhausted`].
+    fn try_alloc(&self) -> Result<Option<(Buffer, NonNull<u8>)>>;
+    /// Wakes a thread that sleeps in [`Self::wait`], so that it looks again: what it waits for may have
+    /// come from another thread of this rank. Cheap while nobody sleeps.
+    fn nudge(&self);
+    /// Tells the upcall thread that there is something to do besides packets, or that there no longer
+    /// is. It interrupts if the host does not get to it within the watchdog's delay.
+    fn set_errand(&self, there: bool);
+    /// Has the upcall thread take what arrives at once, from here on: somebody waits who cannot poll.
+    fn set_eager(&self);
+    /// Has sleeping threads look again at this time by [`Self::now`].
+    fn set_alarm(&self, time: Option<Duration>);
+    /// From here on no thread enters for free, and all enter at the cost of one ordinary lock.
+    fn share(&self);
+    /// Members of a group, if this rank knows it.
+    fn members(&self, group: GroupId) -> Option<Vec<Rank>>;
     /// Gives a packet back.
     fn release(&self, arrival: Arrival);
     /// Adds to a fetch-and-add variable and returns what it held before. Blocks, draining.
@@ -197,6 +235,11 @@ impl<L: Link> Node<L> {
             ranks: usize::from(settings.ranks),
             window_packets: usize::from(settings.window_packets),
             interrupts: Interrupts::default(),
+            in_upcall: AtomicBool::new(false),
+            asleep: AtomicU32::new(0),
+            errand: AtomicBool::new(false),
+            eager: AtomicBool::new(false),
+            alarm: AtomicU64::new(u64::MAX),
             packets_processed: AtomicU64::new(0),
             sleeps: AtomicU64::new(0),
             closed: AtomicBool::new(false),
@@ -211,20 +254,9 @@ impl<L: Link> Node<L> {
         mut delivery: Delivery<Buffer>,
         mut upcall: Upcall,
     ) -> Entered<'a, Inner<L>> {
-        inner.in_upcall = true;
-        let reinjects = delivery.wants_reinjection();
-        if L::SEPARATE_NI {
-            // The host processes the packet, and then hands it back to the NI (thesis 8.3.1).
-            drop(inner);
-            self.clock.charge(Work::Process { bytes: delivery.size });
-            if reinjects {
-                self.clock.charge(Work::Reinject { bytes: delivery.size });
-            }
-            inner = self.inner.enter();
-            self.tell_time(&mut inner);
-        }
-        if reinjects {
-            inner.reinject(&mut delivery);
+        self.in_upcall.store(true, Ordering::Relaxed);
+        if L::SEPARATE_NI || delivery.wants_reinjection() {
+            inner = self.host_processes(inner, &mut delivery);
         }
         let bytes = inner.link.bytes(delivery.buffer);
         drop(inner);
@@ -236,11 +268,43 @@ impl<L: Link> Node<L> {
         let mut inner = self.inner.enter();
         self.tell_time(&mut inner);
         inner.upcall.get_or_insert(upcall);
-        inner.in_upcall = false;
+        self.in_upcall.store(false, Ordering::Relaxed);
         if let Some(arrival) = arrival {
             inner.release(arrival.delivery);
         }
         inner
+    }
+
+    /// The host processes the packet, and then hands it back to the NI if it is to be forwarded
+    /// (thesis 8.3.1).
+    #[inline(never)]
+    fn host_processes<'a>(
+        &'a self,
+        mut inner: Entered<'a, Inner<L>>,
+        delivery: &mut Delivery<Buffer>,
+    ) -> Entered<'a, Inner<L>> {
+        let reinjects = delivery.wants_reinjection();
+        if L::SEPARATE_NI {
+            drop(inner);
+            self.clock.charge(Work::Process { bytes: delivery.size });
+            if reinjects {
+                self.clock.charge(Work::Reinject { bytes: delivery.size });
+            }
+            inner = self.inner.enter();
+            self.tell_time(&mut inner);
+        }
+        if reinjects {
+            inner.reinject(delivery);
+        }
+        inner
+    }
+
+    /// Counts a packet that the host got to. Written inside the lock only; the upcall thread reads it at
+    /// any time.
+    #[inline]
+    fn count_processed(&self, _inside: &Entered<'_, Inner<L>>) {
+        let total = self.packets_processed.load(Ordering::Relaxed) + 1;
+        self.packets_processed.store(total, Ordering::Relaxed);
     }
 
     /// I6, where upcalls start. Every upcall starts in a poll, which is the second condition; what
@@ -302,7 +366,7 @@ impl<L: Link> Node<L> {
     /// they are inside upcalls too, all would wait for one another.
     fn detach_if_stuck(&self) {
         let mut inner = self.inner.enter();
-        if inner.in_upcall {
+        if self.in_upcall.load(Ordering::Relaxed) {
             inner.detach_pending();
         }
     }
@@ -330,17 +394,40 @@ impl<L: Link> Node<L> {
     /// How long a thread that waits sleeps at most. An NI apart rings whenever there is something to
     /// look at, so that only the host's own protocol can have a reason to wake without it.
     fn longest_sleep(&self) -> Duration {
+        let until_alarm = self.until_alarm();
         if !L::SEPARATE_NI {
-            return LONGEST_SLEEP;
+            return until_alarm.min(LONGEST_SLEEP);
         }
         let deadline = self.inner.enter().host_deadline();
-        deadline.map_or(Duration::MAX, |deadline| {
-            Duration::from_nanos(deadline.saturating_sub(self.clock.now()))
+        deadline.map_or(until_alarm, |deadline| {
+            until_alarm.min(Duration::from_nanos(deadline.saturating_sub(self.clock.now())))
         })
     }
 
-    /// Sleeps until something arrives, unless `step` finds something when all is armed.
+    /// How long it is until the alarm; for ever without one.
+    pub(crate) fn until_alarm(&self) -> Duration {
+        match self.alarm.load(Ordering::SeqCst) {
+            u64::MAX => Duration::MAX,
+            alarm => Duration::from_nanos(alarm.saturating_sub(self.clock.now())),
+        }
+    }
+
+    /// Whether the upcall thread has something to do besides packets: an errand, or an alarm.
+    pub(crate) fn has_errand(&self) -> bool {
+        self.errand.load(Ordering::SeqCst) || self.until_alarm().is_zero()
+    }
+
+    /// Sleeps until something arrives, unless `step` finds something when all is armed. Who sleeps is
+    /// woken by what arrives, and the upcall thread is not (thesis 6.2.2).
     fn sleep(&self, step: &mut Look<'_>) -> Result<Step> {
+        // Before the look: see `AnyNode::nudge`.
+        self.asleep.fetch_add(1, Ordering::SeqCst);
+        let slept = self.sleep_armed(step);
+        self.asleep.fetch_sub(1, Ordering::SeqCst);
+        slept
+    }
+
+    fn sleep_armed(&self, step: &mut Look<'_>) -> Result<Step> {
         let Some(ticket) = self.inner.enter().link.arm(Waiter::Host) else {
             return Ok(Step::Progress);
         };
@@ -462,7 +549,7 @@ impl<L: Link> AnyNode for Node<L> {
         self.account_before_receiving();
         let mut inner = self.inner.enter();
         self.tell_time(&mut inner);
-        if inner.in_upcall {
+        if self.in_upcall.load(Ordering::Acquire) {
             let drained = inner.drain()?;
             self.leave_poll(inner);
             return if drained { Ok(true) } else { self.check_loss().map(|()| false) };
@@ -472,16 +559,86 @@ impl<L: Link> AnyNode for Node<L> {
             return self.check_loss().map(|()| false);
         };
         let Some(upcall) = inner.upcall.take() else {
+            // Nobody wants packets yet, but credits are wanted.
             inner.pending.push_front(delivery);
-            return Ok(false);
+            return inner.drain();
         };
-        self.assert_upcall_allowed(inner.in_upcall);
+        self.assert_upcall_allowed(self.in_upcall.load(Ordering::Relaxed));
         let inner = self.process(inner, delivery, upcall);
-        // Written inside the lock only; the upcall thread reads it at any time.
-        let total = self.packets_processed.load(Ordering::Relaxed) + 1;
-        self.packets_processed.store(total, Ordering::Relaxed);
+        self.count_processed(&inner);
         self.leave_poll(inner);
         Ok(true)
+    }
+
+    #[inline]
+    fn take(&self) -> Result<Option<Arrival>> {
+        self.clock.charge(Work::Poll);
+        self.account_before_receiving();
+        let mut inner = self.inner.enter();
+        self.tell_time(&mut inner);
+        if self.in_upcall.load(Ordering::Acquire) {
+            let drained = inner.drain();
+            self.leave_poll(inner);
+            drained?;
+            return self.check_loss().map(|()| None);
+        }
+        let Some(mut delivery) = inner.next_delivery()? else {
+            self.leave_poll(inner);
+            return self.check_loss().map(|()| None);
+        };
+        self.in_upcall.store(true, Ordering::Relaxed);
+        if L::SEPARATE_NI || delivery.wants_reinjection() {
+            inner = self.host_processes(inner, &mut delivery);
+        }
+        self.count_processed(&inner);
+        let bytes = inner.link.bytes(delivery.buffer);
+        self.leave_poll(inner);
+        Ok(Some(Arrival { delivery, bytes }))
+    }
+
+    #[inline]
+    fn taken(&self) {
+        self.in_upcall.store(false, Ordering::Release);
+    }
+
+    #[inline]
+    fn try_alloc(&self) -> Result<Option<(Buffer, NonNull<u8>)>> {
+        Node::try_alloc(self)
+    }
+
+    fn nudge(&self) {
+        fence(Ordering::SeqCst);
+        if self.asleep.load(Ordering::SeqCst) > 0 {
+            self.bells.ring(Waiter::Host);
+        }
+    }
+
+    fn set_errand(&self, there: bool) {
+        let was = self.errand.swap(there, Ordering::SeqCst);
+        if there && !was {
+            self.bells.ring(Waiter::Watch);
+        }
+    }
+
+    fn set_eager(&self) {
+        self.eager.store(true, Ordering::Relaxed);
+    }
+
+    fn set_alarm(&self, time: Option<Duration>) {
+        let nanoseconds = time.map_or(u64::MAX, |time| time.as_nanos() as u64);
+        let before = self.alarm.swap(nanoseconds, Ordering::SeqCst);
+        if nanoseconds < before {
+            self.nudge();
+            self.bells.ring(Waiter::Watch);
+        }
+    }
+
+    fn share(&self) {
+        self.inner.share();
+    }
+
+    fn members(&self, group: GroupId) -> Option<Vec<Rank>> {
+        self.inner.enter().ni.group(group).map(|group| group.members().to_vec())
     }
 
     #[inline]

@@ -7,6 +7,7 @@
 
 use crate::node::{AnyNode, Node};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use weft_link::Link;
@@ -97,7 +98,10 @@ impl<L: Link> Watch<L> {
                 return;
             }
             if let Some(ticket) = self.node.arm_watch() {
-                self.bells.wait(Waiter::Watch, ticket, IDLE_LOOK);
+                let limit = IDLE_LOOK.min(self.node.until_alarm());
+                if !self.node.has_errand() {
+                    self.bells.wait(Waiter::Watch, ticket, limit);
+                }
             }
             self.watch_host(&mut interrupt);
         }
@@ -107,12 +111,16 @@ impl<L: Link> Watch<L> {
     fn watch_host(&mut self, interrupt: &mut impl FnMut()) {
         let mut delays = 1;
         let mut processed = self.node.host_status().packets_processed;
+        // Whoever waits and cannot poll is not given time to do so.
+        let mut at_once = self.node.eager.load(Ordering::Relaxed);
         while !self.node.is_closed() && self.bells.loss().is_none() {
             self.dog.arrived(self.now());
-            self.pause(self.delay * delays);
+            if !std::mem::take(&mut at_once) {
+                self.pause(self.delay * delays);
+            }
             let host = self.node.host_status();
             // A host that is inside the node drains it: that is as good as progress.
-            let waiting = self.node.try_has_arrivals().unwrap_or(false);
+            let waiting = self.node.try_has_arrivals().unwrap_or(false) || self.node.has_errand();
             let delivered = host.packets_processed + u64::from(waiting);
             match self.dog.timeout(self.now(), delivered, host) {
                 Verdict::Cancel if host.packets_processed == processed => return,

@@ -21,7 +21,7 @@ mod receive;
 mod send;
 
 pub use packets::{Group, InterruptsOff, Packets, Variable};
-pub use receive::{KeptPacket, Packet};
+pub use receive::{HeldPacket, KeptPacket, Packet};
 pub use send::SendPacket;
 pub use weft_node::{Cause, Error, Loss, Result, SharedWords, Statistics, Step, Upcalls};
 pub use weft_wire::Rank;

@@ -15,12 +15,23 @@ pub struct Packets {
 }
 
 /// A multicast group that this rank knows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Group(pub(crate) GroupId);
 
 impl Group {
     /// All ranks.
     pub const ALL: Group = Group(GroupId::ALL);
+
+    /// The group with this number, whether this rank knows it or not.
+    pub fn numbered(number: u16) -> Self {
+        Group(GroupId(number))
+    }
+
+    /// Its number: the same on all ranks.
+    #[inline]
+    pub fn number(self) -> u16 {
+        self.0.0
+    }
 }
 
 /// A fetch-and-add variable: a counter that its home serves without its program (thesis 3.1.5).
@@ -95,6 +106,16 @@ impl Packets {
         Ok(SendPacket::new(&self.node, frame, bytes))
     }
 
+    /// As [`Self::packet`], without ever blocking: `None` while all are on their way.
+    ///
+    /// # Errors
+    /// [`Error::PoolExhausted`].
+    #[inline]
+    pub fn try_packet(&self) -> Result<Option<SendPacket<'_>>> {
+        let found = self.node.try_alloc()?;
+        Ok(found.map(|(frame, bytes)| SendPacket::new(&self.node, frame, bytes)))
+    }
+
     /// Makes the upcall for one packet, if one has arrived. Says whether one had. Never blocks.
     ///
     /// # Errors
@@ -125,6 +146,43 @@ impl Packets {
     /// The first error of `step`.
     pub fn wait(&self, step: &mut dyn FnMut() -> Result<Step>) -> Result<()> {
         self.node.wait(step)
+    }
+
+    /// Wakes a thread that sleeps in [`Self::wait`], so that it looks again. Cheap while nobody sleeps.
+    pub fn nudge(&self) {
+        self.node.nudge();
+    }
+
+    /// Tells the upcall thread whether there is something to do besides packets. It interrupts if the
+    /// program does not get to it within the watchdog's delay.
+    pub fn set_errand(&self, there: bool) {
+        self.node.set_errand(there);
+    }
+
+    /// Has the upcall thread take what arrives at once, from here on: somebody waits who cannot poll.
+    pub fn set_eager(&self) {
+        self.node.set_eager();
+    }
+
+    /// Has threads that sleep look again at `time`, by [`Self::now`].
+    pub fn set_alarm(&self, time: Option<Duration>) {
+        self.node.set_alarm(time);
+    }
+
+    /// Makes all threads equal, for good: until now the one that joined enters for free and the others
+    /// pay for a barrier; from here on each pays for one ordinary lock (thesis 6.2.1).
+    pub fn share(&self) {
+        self.node.share();
+    }
+
+    /// Whether a rank may have threads. Not in the simulator, where ranks are coroutines.
+    pub fn has_threads(&self) -> bool {
+        self.node.capabilities().threads
+    }
+
+    /// The ranks of a group, if this rank has created it.
+    pub fn members(&self, group: Group) -> Option<Vec<Rank>> {
+        self.node.members(group.0)
     }
 
     /// Whether every packet launched here has left.

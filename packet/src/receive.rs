@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use crate::Rank;
-use crate::packets::Group;
+use crate::packets::{Group, Packets};
 use std::ops::Deref;
 use std::slice;
 use std::sync::{Arc, Weak};
@@ -97,6 +97,81 @@ impl Drop for KeptPacket {
         if let Some(arrival) = self.arrival.take() {
             self.node.release(arrival);
         }
+    }
+}
+
+/// A packet in the hands of a layer that sorts packets by itself: see [`Packets::take`]. It is read and
+/// released through the [`Packets`] that it came from, so that holding it costs nothing.
+#[must_use = "a packet that is not released costs its sender a credit for ever"]
+pub struct HeldPacket {
+    arrival: Arrival,
+    home: usize,
+}
+
+// SAFETY: as for `KeptPacket`; the token goes back through the lock of the node that it names.
+unsafe impl Send for HeldPacket {}
+// SAFETY: as for `KeptPacket`.
+unsafe impl Sync for HeldPacket {}
+
+impl HeldPacket {
+    /// The rank that sent it.
+    #[inline]
+    pub fn source(&self) -> Rank {
+        self.arrival.origin()
+    }
+
+    /// The group that it was multicast to; `None` for a unicast packet.
+    #[inline]
+    pub fn group(&self) -> Option<Group> {
+        self.arrival.group().map(Group)
+    }
+}
+
+impl Packets {
+    /// Takes one packet from the network, for a layer that sorts packets by itself instead of having an
+    /// upcall made for each. Nobody else gets a packet, and no upcall is made, until [`Self::taken`];
+    /// whoever asks meanwhile only drains the network.
+    ///
+    /// # Errors
+    /// As [`Self::poll`].
+    #[inline]
+    pub fn take(&self) -> crate::Result<Option<HeldPacket>> {
+        let arrival = self.node.take()?;
+        Ok(arrival.map(|arrival| HeldPacket { arrival, home: self.home() }))
+    }
+
+    /// Says that the packet taken last is where it belongs.
+    #[inline]
+    pub fn taken(&self) {
+        self.node.taken();
+    }
+
+    /// The bytes of a packet that came from here.
+    ///
+    /// # Panics
+    /// If it came from elsewhere.
+    #[inline]
+    pub fn read<'a>(&'a self, held: &'a HeldPacket) -> &'a [u8] {
+        assert!(held.home == self.home(), "a packet is read through the node that it came from");
+        // SAFETY: the node keeps link memory mapped while `self` is borrowed, and whoever releases the
+        // packet owns it, which nobody does while it is borrowed.
+        unsafe { bytes(&held.arrival) }
+    }
+
+    /// Gives a packet that came from here back; its sender gets the credit.
+    ///
+    /// # Panics
+    /// If it came from elsewhere.
+    #[inline]
+    pub fn release(&self, held: HeldPacket) {
+        assert!(held.home == self.home(), "a packet is released to the node that it came from");
+        self.node.release(held.arrival);
+    }
+
+    /// Which node this is.
+    #[inline]
+    fn home(&self) -> usize {
+        Arc::as_ptr(&self.node).addr()
     }
 }
 

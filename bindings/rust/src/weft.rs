@@ -4,6 +4,7 @@ use crate::Result;
 use crate::place::{Guard, Place};
 use crate::session::Session;
 use std::fmt::Display;
+use std::future::Future;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,6 +23,12 @@ struct Job {
     barrier: Barrier,
     engine: Arc<Engine>,
     place: Box<dyn Place>,
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        self.engine.close();
+    }
 }
 
 /// What a rank has done since it joined.
@@ -45,6 +52,12 @@ pub struct Statistics {
     pub explicit_credits: u64,
     /// Packets copied out of link memory because nobody read them.
     pub packets_copied_out: u64,
+    /// Sends that waited because their receiver's port was full.
+    pub stalls: u64,
+    /// Packets that handlers sent to full ports all the same.
+    pub overdrafts: u64,
+    /// Handlers that waited and became continuations.
+    pub continuations: u64,
     /// Interrupts: the upcall thread polled because the program did not.
     pub interrupts: u64,
     /// Times that a waiting thread slept.
@@ -141,6 +154,51 @@ impl Weft {
         Ok(Port::new(&self.job.engine, name, handler)?)
     }
 
+    /// Creates a port whose handler may wait, and goes on as a continuation then: see
+    /// [`Port::with_async`].
+    ///
+    /// # Errors
+    /// The name is taken.
+    pub fn async_port<R>(
+        &self,
+        name: &str,
+        handler: impl FnMut(Message) -> R + Send + 'static,
+    ) -> Result<Port>
+    where
+        R: Future<Output = ()> + Send + 'static,
+    {
+        Ok(Port::with_async(&self.job.engine, name, handler)?)
+    }
+
+    /// Creates a port whose handlers may wait and run concurrently then, which gives up order: see
+    /// [`Port::concurrent`].
+    ///
+    /// # Errors
+    /// The name is taken.
+    pub fn concurrent_port<R>(
+        &self,
+        name: &str,
+        handler: impl FnMut(Message) -> R + Send + 'static,
+    ) -> Result<Port>
+    where
+        R: Future<Output = ()> + Send + 'static,
+    {
+        Ok(Port::concurrent(&self.job.engine, name, handler)?)
+    }
+
+    /// Creates a port whose handler runs on a thread of its own for each message, and may block it: see
+    /// [`Port::popup`].
+    ///
+    /// # Errors
+    /// The name is taken.
+    pub fn popup_port(
+        &self,
+        name: &str,
+        handler: impl Fn(Message) + Send + Sync + 'static,
+    ) -> Result<Port> {
+        Ok(Port::popup(&self.job.engine, name, handler)?)
+    }
+
     /// Creates a port whose messages are asked for.
     ///
     /// # Errors
@@ -163,6 +221,46 @@ impl Weft {
     /// A lost rank.
     pub fn poll(&self) -> Result<bool> {
         Ok(self.job.engine.progress()?)
+    }
+
+    /// Runs `future` while this rank waits or polls, beside handlers. It needs no executor, and may wait
+    /// for anything of Weft's.
+    pub fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) {
+        self.job.engine.spawn(future);
+    }
+
+    /// Runs `future` to its end on this thread, polling meanwhile.
+    ///
+    /// # Errors
+    /// A lost rank.
+    pub fn block_on<T>(&self, future: impl Future<Output = T>) -> Result<T> {
+        Ok(self.job.engine.block_on(future)?)
+    }
+
+    /// Waits for `time`, by the clock of [`Self::now`], as a future.
+    pub fn sleep(&self, time: Duration) -> impl Future<Output = ()> + Send + use<> {
+        self.job.engine.sleep(time)
+    }
+
+    /// What `future` returns, if it does so within `time`.
+    ///
+    /// # Errors
+    /// [`weft_messaging::Error::TimedOut`].
+    pub async fn within<T>(&self, time: Duration, future: impl Future<Output = T>) -> Result<T> {
+        Ok(self.job.engine.within(time, future).await?)
+    }
+
+    /// Says that several threads of this program send and receive (thesis 6.2.1). Until then all may as
+    /// well, but the one that joined enters for free and the others pay for it; from here on each pays for
+    /// an ordinary lock.
+    pub fn share_among_threads(&self) {
+        self.job.engine.share();
+    }
+
+    /// The messages below the facade.
+    #[doc(hidden)]
+    pub fn engine(&self) -> &Arc<Engine> {
+        &self.job.engine
     }
 
     /// Creates a multicast group: see [`Packets::group`].
@@ -215,6 +313,9 @@ impl Weft {
             blocked_sends: protocol.blocked_sends,
             explicit_credits: protocol.explicit_credits,
             packets_copied_out: messaging.packets_copied_out,
+            stalls: messaging.stalls,
+            overdrafts: messaging.overdrafts,
+            continuations: messaging.continuations,
             interrupts: messaging.packets.interrupts,
             sleeps: messaging.packets.sleeps,
         }
@@ -231,6 +332,7 @@ impl Weft {
     /// A lost rank.
     pub fn leave(&self) -> Result<()> {
         self.job.barrier.leave()?;
+        self.job.engine.check_unclaimed()?;
         self.job.place.leave()
     }
 }

@@ -54,6 +54,8 @@ pub struct Capabilities {
     pub frames: usize,
     /// Buffers at the host for packets that arrive, where the NI is apart; 0 elsewhere.
     pub host_frames: usize,
+    /// A rank may have several threads.
+    pub threads: bool,
 }
 
 /// What follows the header on the way out.

@@ -140,6 +140,7 @@ impl Shm {
                 multicast: true,
                 frames: settings.frames as usize,
                 host_frames: 0,
+                threads: true,
             },
             frames: own_segment.frames(),
             pool: Pool::new(&settings, own_segment.releases()),

@@ -38,6 +38,7 @@ impl Sim {
             multicast: false,
             frames: pools.ni_send_buffers,
             host_frames: pools.host_receive_buffers,
+            threads: false,
         };
         Sim { host, capabilities }
     }

@@ -86,6 +86,7 @@ impl Scripted {
             multicast: false,
             frames: FRAMES,
             host_frames: FRAMES,
+            threads: true,
         };
         Scripted { wire: Arc::clone(wire), capabilities }
     }

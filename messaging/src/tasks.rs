@@ -1,0 +1,194 @@
+//! What runs besides packets: continuations of handlers, tasks, timers.
+//!
+//! Whoever polls the network runs what is ready, between packets. If nobody does, the upcall thread is told
+//! that there is an errand.
+
+use crate::handler::Continuation;
+use crate::state::PortRun;
+use std::collections::{BTreeMap, VecDeque};
+use std::future::Future;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Wake, Waker};
+use std::time::Duration;
+use weft_packet::Packets;
+
+/// No timer.
+const NEVER: u64 = u64::MAX;
+
+/// The ready tasks and the timers of one rank.
+pub(crate) struct Tasks {
+    packets: Packets,
+    ready: Mutex<VecDeque<Arc<Task>>>,
+    any_ready: AtomicBool,
+    timers: Mutex<Timers>,
+    /// The earliest timer, in nanoseconds.
+    next_timer: AtomicU64,
+    /// Tells the engine that a task became ready.
+    announce: Box<dyn Fn() + Send + Sync>,
+}
+
+#[derive(Default)]
+struct Timers {
+    wakers: BTreeMap<(Duration, u64), Waker>,
+    last: u64,
+}
+
+/// A continuation or a future, and who gets to know that it ended.
+pub(crate) struct Task {
+    tasks: Arc<Tasks>,
+    /// The port that runs nothing else before this has ended.
+    pub port: Option<PortRun>,
+    parked: Mutex<Option<Continuation>>,
+    /// Woken since it last began to run.
+    woken: AtomicBool,
+}
+
+impl Tasks {
+    /// None yet. `announce` is called, with no lock held, when one becomes ready.
+    pub fn new(packets: Packets, announce: Box<dyn Fn() + Send + Sync>) -> Arc<Self> {
+        Arc::new(Tasks {
+            packets,
+            ready: Mutex::default(),
+            any_ready: AtomicBool::new(false),
+            timers: Mutex::default(),
+            next_timer: AtomicU64::new(NEVER),
+            announce,
+        })
+    }
+
+    /// Whether a task is ready, or a timer may be.
+    #[inline]
+    pub fn has_any(&self) -> bool {
+        self.any_ready.load(Ordering::Relaxed) || self.next_timer.load(Ordering::Relaxed) != NEVER
+    }
+
+    /// Whether a task is ready.
+    pub fn is_ready(&self) -> bool {
+        self.any_ready.load(Ordering::SeqCst)
+    }
+
+    /// Begins `future`, which runs when somebody polls.
+    pub fn spawn(self: &Arc<Self>, future: impl Future<Output = ()> + Send + 'static) {
+        let task = Task::of_port(self, None);
+        let future: Continuation = Box::pin(Some(future));
+        task.woken.store(true, Ordering::SeqCst);
+        task.park(future);
+    }
+
+    /// The next task that is ready. Wakes those whose time has come first.
+    pub fn next(&self) -> Option<Arc<Task>> {
+        self.fire_timers();
+        let mut ready = lock(&self.ready);
+        let task = ready.pop_front();
+        if ready.is_empty() && self.any_ready.swap(false, Ordering::SeqCst) {
+            drop(ready);
+            self.packets.set_errand(false);
+        }
+        task
+    }
+
+    fn schedule(&self, task: Arc<Task>) {
+        let mut ready = lock(&self.ready);
+        ready.push_back(task);
+        self.any_ready.store(true, Ordering::SeqCst);
+        drop(ready);
+        (self.announce)();
+    }
+
+    /// Wakes `waker` at `time`, unless [`Self::forget`] is told the number that this returns.
+    pub fn wake_at(&self, time: Duration, waker: &Waker) -> u64 {
+        let mut timers = lock(&self.timers);
+        timers.last += 1;
+        let number = timers.last;
+        timers.wakers.insert((time, number), waker.clone());
+        self.set_alarm(&timers);
+        number
+    }
+
+    /// Forgets a timer that may have fired.
+    pub fn forget(&self, time: Duration, number: u64) {
+        let mut timers = lock(&self.timers);
+        if timers.wakers.remove(&(time, number)).is_some() {
+            self.set_alarm(&timers);
+        }
+    }
+
+    fn set_alarm(&self, timers: &Timers) {
+        let next = timers.wakers.keys().next().map(|(time, _)| *time);
+        let nanoseconds = next.map_or(NEVER, |time| time.as_nanos() as u64);
+        if self.next_timer.swap(nanoseconds, Ordering::SeqCst) != nanoseconds {
+            self.packets.set_alarm(next);
+        }
+    }
+
+    fn fire_timers(&self) {
+        let next = self.next_timer.load(Ordering::Relaxed);
+        if next == NEVER {
+            return;
+        }
+        let now = self.packets.now();
+        if (now.as_nanos() as u64) < next {
+            return;
+        }
+        let mut timers = lock(&self.timers);
+        let later = timers.wakers.split_off(&(now, u64::MAX));
+        let due = std::mem::replace(&mut timers.wakers, later);
+        self.set_alarm(&timers);
+        drop(timers);
+        due.into_values().for_each(Waker::wake);
+    }
+
+    /// Drops what is ready and all timers: the rank is done.
+    pub fn clear(&self) {
+        let ready = std::mem::take(&mut *lock(&self.ready));
+        let timers = std::mem::take(&mut lock(&self.timers).wakers);
+        drop((ready, timers));
+    }
+}
+
+impl Task {
+    /// A task that nothing is in yet.
+    pub fn of_port(tasks: &Arc<Tasks>, port: Option<PortRun>) -> Arc<Self> {
+        let (tasks, parked) = (Arc::clone(tasks), Mutex::default());
+        Arc::new(Task { tasks, port, parked, woken: AtomicBool::new(false) })
+    }
+
+    /// Another for the same port.
+    pub fn fresh(&self) -> Arc<Self> {
+        Task::of_port(&self.tasks, self.port)
+    }
+
+    /// What is in it is about to run.
+    #[inline]
+    pub fn begin(&self) {
+        self.woken.store(false, Ordering::SeqCst);
+    }
+
+    /// What was in it, to be run now; `None` if it runs elsewhere, or has ended.
+    pub fn take(&self) -> Option<Continuation> {
+        let continuation = lock(&self.parked).take()?;
+        self.begin();
+        Some(continuation)
+    }
+
+    /// What ran waits. It may have been woken already.
+    pub fn park(self: Arc<Self>, continuation: Continuation) {
+        *lock(&self.parked) = Some(continuation);
+        if self.woken.load(Ordering::SeqCst) {
+            Arc::clone(&self.tasks).schedule(self);
+        }
+    }
+}
+
+impl Wake for Task {
+    fn wake(self: Arc<Self>) {
+        if !self.woken.swap(true, Ordering::SeqCst) {
+            Arc::clone(&self.tasks).schedule(self);
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,158 @@
+//! Flow control for each port: a sliding window for each sender (thesis 6.1.1, 6.3), for multicasts too.
+//!
+//! A sender may have a window of packets at a port of one receiver that nobody has consumed; then it stalls,
+//! it alone, and for that port only. The receiver reports what was consumed at half windows. A
+//! multicast needs room at every member of its group, which Panda lacked: the sender knows what each has
+//! consumed, and looks at all of them only once for as many multicasts as the slowest had room for.
+//!
+//! Sans-IO: counters in, decisions out. All of them wrap.
+
+use crate::by_rank::ByRank;
+use std::collections::BTreeMap;
+use weft_packet::{Group, Rank};
+
+/// Bytes of one sender that may be unconsumed at a port of one receiver, in full packets.
+pub const WINDOW_BYTES: usize = 1 << 20;
+
+/// The least number of packets in a window, however long they are.
+const LEAST_PACKETS: u32 = 256;
+
+/// Packets of a window, if a packet holds `max_payload` bytes. The same on all ranks.
+pub(crate) fn window_packets(max_payload: usize) -> u32 {
+    LEAST_PACKETS.max((WINDOW_BYTES / max_payload.max(1)) as u32)
+}
+
+/// The flow of a message: unicast, or to a group.
+pub(crate) type Flow = Option<Group>;
+
+/// A port's windows, seen from a sender.
+#[derive(Default)]
+pub(crate) struct Outgoing {
+    unicast: ByRank<Sent>,
+    multicast: BTreeMap<Group, Multicast>,
+}
+
+/// Packets to one receiver.
+#[derive(Default, Clone, Copy)]
+struct Sent {
+    sent: u32,
+    consumed: u32,
+}
+
+impl Sent {
+    fn has_room(self, window: u32) -> bool {
+        self.sent.wrapping_sub(self.consumed) < window
+    }
+}
+
+/// Packets to one group.
+#[derive(Default)]
+struct Multicast {
+    sent: u32,
+    /// Multicasts that may leave before anybody's window has to be looked at again.
+    slack: u32,
+    consumed: ByRank<u32>,
+}
+
+impl Outgoing {
+    /// Takes room for one packet to `to`; false if there is none.
+    #[inline]
+    pub fn claim(&mut self, to: Rank, window: u32) -> bool {
+        let flow = self.unicast.entry(to);
+        let granted = flow.has_room(window);
+        flow.sent = flow.sent.wrapping_add(u32::from(granted));
+        granted
+    }
+
+    /// Counts a packet that leaves whether there is room for it or not.
+    pub fn overdraw(&mut self, to: Rank) {
+        let flow = self.unicast.entry(to);
+        flow.sent = flow.sent.wrapping_add(1);
+    }
+
+    /// Takes room for one packet to each of `members`; false if one of them has none.
+    pub fn claim_multicast(
+        &mut self,
+        group: Group,
+        window: u32,
+        members: impl FnOnce() -> Vec<Rank>,
+    ) -> bool {
+        let flow = self.multicast.entry(group).or_default();
+        if flow.slack == 0 {
+            let (sent, consumed) = (flow.sent, &flow.consumed);
+            let unconsumed =
+                |member: &Rank| sent.wrapping_sub(consumed.get(*member).copied().unwrap_or(0));
+            let most = members().iter().map(unconsumed).max().unwrap_or(0);
+            flow.slack = window.saturating_sub(most);
+        }
+        let granted = flow.slack > 0;
+        flow.slack -= u32::from(granted);
+        flow.sent = flow.sent.wrapping_add(u32::from(granted));
+        granted
+    }
+
+    /// As [`Self::overdraw`], for a multicast.
+    pub fn overdraw_multicast(&mut self, group: Group) {
+        let flow = self.multicast.entry(group).or_default();
+        flow.sent = flow.sent.wrapping_add(1);
+        flow.slack = flow.slack.saturating_sub(1);
+    }
+
+    /// `from` reports that it has consumed so many packets of a flow in all. False if it cannot have.
+    pub fn reported(&mut self, from: Rank, flow: Flow, consumed: u32) -> bool {
+        let (sent, known) = match flow {
+            None => {
+                let flow = self.unicast.entry(from);
+                (flow.sent, &mut flow.consumed)
+            }
+            Some(group) => {
+                let Some(flow) = self.multicast.get_mut(&group) else { return false };
+                (flow.sent, flow.consumed.entry(from))
+            }
+        };
+        // Between what it reported before and what was sent, on a circle.
+        let possible = sent.wrapping_sub(consumed) <= sent.wrapping_sub(*known);
+        if possible {
+            *known = consumed;
+        }
+        possible
+    }
+}
+
+/// A port's windows, seen from the receiver.
+#[derive(Default)]
+pub(crate) struct Incoming {
+    unicast: ByRank<Consumed>,
+    multicast: BTreeMap<(Rank, Group), Consumed>,
+}
+
+#[derive(Default, Clone, Copy)]
+struct Consumed {
+    consumed: u32,
+    reported: u32,
+}
+
+impl Consumed {
+    fn count(&mut self, window: u32) -> Option<u32> {
+        self.consumed = self.consumed.wrapping_add(1);
+        let due = self.consumed.wrapping_sub(self.reported) >= window / 2;
+        due.then(|| {
+            self.reported = self.consumed;
+            self.consumed
+        })
+    }
+}
+
+impl Incoming {
+    /// A packet of `from` was consumed. Says what to report to it, if it is time to.
+    #[inline]
+    pub fn consumed(&mut self, from: Rank, flow: Flow, window: u32) -> Option<u32> {
+        match flow {
+            None => self.unicast.entry(from).count(window),
+            Some(group) => self.multicast.entry((from, group)).or_default().count(window),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

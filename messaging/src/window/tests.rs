@@ -1,0 +1,78 @@
+use super::*;
+
+const WINDOW: u32 = 512;
+
+const TO: Rank = Rank(3);
+
+#[test]
+fn a_full_window_closes_and_a_report_opens_it() {
+    let (mut outgoing, mut incoming) = (Outgoing::default(), Incoming::default());
+    for _ in 0..WINDOW {
+        assert!(outgoing.claim(TO, WINDOW));
+    }
+    assert!(!outgoing.claim(TO, WINDOW));
+    assert!(outgoing.claim(Rank(4), WINDOW), "others are not stalled");
+    let reports: Vec<u32> =
+        (0..WINDOW).filter_map(|_| incoming.consumed(Rank(0), None, WINDOW)).collect();
+    assert_eq!(reports, [WINDOW / 2, WINDOW]);
+    assert!(outgoing.reported(TO, None, reports[0]));
+    for _ in 0..WINDOW / 2 {
+        assert!(outgoing.claim(TO, WINDOW));
+    }
+    assert!(!outgoing.claim(TO, WINDOW));
+}
+
+#[test]
+fn the_slowest_member_stalls_a_multicast() {
+    let mut outgoing = Outgoing::default();
+    let members = || vec![Rank(1), Rank(2)];
+    for _ in 0..WINDOW {
+        assert!(outgoing.claim_multicast(Group::ALL, WINDOW, members));
+    }
+    assert!(!outgoing.claim_multicast(Group::ALL, WINDOW, members));
+    assert!(outgoing.reported(Rank(1), Some(Group::ALL), WINDOW));
+    assert!(!outgoing.claim_multicast(Group::ALL, WINDOW, members));
+    assert!(outgoing.reported(Rank(2), Some(Group::ALL), 2));
+    assert!(outgoing.claim_multicast(Group::ALL, WINDOW, members));
+    assert!(outgoing.claim_multicast(Group::ALL, WINDOW, members));
+    assert!(!outgoing.claim_multicast(Group::ALL, WINDOW, members));
+    assert!(outgoing.claim(Rank(2), WINDOW), "a unicast has a window of its own");
+}
+
+#[test]
+fn nobody_can_have_consumed_more_than_was_sent_or_less_than_before() {
+    let mut outgoing = Outgoing::default();
+    for _ in 0..10 {
+        assert!(outgoing.claim(TO, WINDOW));
+    }
+    assert!(!outgoing.reported(TO, None, 11));
+    assert!(outgoing.reported(TO, None, 6));
+    assert!(!outgoing.reported(TO, None, 5));
+    assert!(!outgoing.reported(TO, Some(Group::ALL), 0), "nothing was multicast");
+}
+
+#[test]
+fn counters_wrap() {
+    let (mut outgoing, mut incoming) = (Outgoing::default(), Incoming::default());
+    *outgoing.unicast.entry(TO) = Sent { sent: u32::MAX - 5, consumed: u32::MAX - 5 };
+    *incoming.unicast.entry(TO) = Consumed { consumed: u32::MAX - 5, reported: u32::MAX - 5 };
+    for _ in 0..10 * WINDOW {
+        assert!(outgoing.claim(TO, WINDOW));
+        if let Some(consumed) = incoming.consumed(TO, None, WINDOW) {
+            assert!(outgoing.reported(TO, None, consumed));
+        }
+    }
+}
+
+#[test]
+fn an_overdraft_is_paid_back_first() {
+    let mut outgoing = Outgoing::default();
+    for _ in 0..WINDOW {
+        assert!(outgoing.claim(TO, WINDOW));
+    }
+    outgoing.overdraw(TO);
+    assert!(outgoing.reported(TO, None, 1));
+    assert!(!outgoing.claim(TO, WINDOW));
+    assert!(outgoing.reported(TO, None, 2));
+    assert!(outgoing.claim(TO, WINDOW));
+}
