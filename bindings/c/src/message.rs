@@ -146,7 +146,7 @@ pub extern "C" fn weft_message_keep(
 /// Releases a message that was received or kept; what was not read is skipped. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_message_release(message: Option<Box<Message>>) -> Status {
-    call(|| Ok(drop(free(message, |message| &mut message.0)?)))
+    call(|| free(message, |message| &mut message.0).map(drop))
 }
 
 fn has_left(message: &weft::Message, wanted: usize) -> Result<(), Failure> {

@@ -157,7 +157,7 @@ pub extern "C" fn weft_packet_multicast(
 /// Frees a packet without sending it. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_packet_discard(packet: Option<Box<Packet>>) -> Status {
-    call(|| Ok(drop(free(packet, |packet| &mut packet.0)?)))
+    call(|| free(packet, |packet| &mut packet.0).map(drop))
 }
 
 /// Where a packet that has arrived lies, and who sent it. Nothing is copied. Never blocks.
@@ -203,7 +203,7 @@ pub extern "C" fn weft_arrival_keep(
 /// Releases a packet that was kept. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_arrival_release(arrival: Option<Box<Arrival<'static>>>) -> Status {
-    call(|| Ok(drop(free(arrival, |arrival| &mut arrival.0)?)))
+    call(|| free(arrival, |arrival| &mut arrival.0).map(drop))
 }
 
 /// Creates a multicast group of count ranks. All ranks create the same groups in the same order,
@@ -229,5 +229,5 @@ pub extern "C" fn weft_group_create(
 /// Frees what stands for a group in this program. The job keeps the group itself. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_group_free(group: Option<Box<Group>>) -> Status {
-    call(|| Ok(drop(free(group, |group| &mut group.0)?)))
+    call(|| free(group, |group| &mut group.0).map(drop))
 }
