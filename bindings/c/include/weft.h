@@ -40,6 +40,10 @@ typedef enum {
     WEFT_NO_PACKETS,
     // There is a port of that name, or of one that collides with it.
     WEFT_PORT_TAKEN,
+    // Nobody has created the port that a message was for.
+    WEFT_NO_PORT,
+    // There is no memory for a message.
+    WEFT_NO_MEMORY,
     // The time limit passed.
     WEFT_TIMED_OUT,
     // Whoever was to complete an operation ended without doing so.
@@ -52,7 +56,8 @@ typedef enum {
     WEFT_BAD_OPTION,
     // The system refused something.
     WEFT_SYSTEM,
-    // A defect of Weft: it panicked. What it was doing is in an unknown state.
+    // A panic: a defect of Weft, or of what its callbacks call. What was going on is in an unknown
+    // state.
     WEFT_PANICKED,
     // An error of a kind that has no code.
     WEFT_OTHER,
@@ -180,10 +185,12 @@ weft_status weft_barrier(const weft_job *job);
 // happened. Never blocks.
 weft_status weft_poll(const weft_job *job, bool *any);
 
-// Polls until the condition is true; spins, yields, then sleeps in between. What makes it true has
-// to come in a message or packet of this job. Blocks; callbacks run meanwhile. The condition is
-// called by this thread only.
-weft_status weft_poll_until(const weft_job *job, weft_condition condition, void *user);
+// Waits until the condition is true: polls, spins, yields, then sleeps in between. A callback of this
+// job has to make it true; it is looked at after each. Blocks; callbacks run meanwhile. The condition
+// is called by this thread only. In a job for packets, one thread at a time waits so.
+weft_status weft_poll_until(const weft_job *job,
+                            weft_condition condition,
+                            void *user);
 
 // Adds amount to a counter that rank home serves without its program, and gives what it held
 // before, if before is not null. Programs have the counters 0 to 31 of each rank; all begin with 0.

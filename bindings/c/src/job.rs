@@ -5,9 +5,10 @@ use crate::handle::{Handle, Kind, free, given, put};
 use crate::held::Held;
 use crate::memory::User;
 use crate::status::{Failure, Status, call};
+use crate::waiters::Waiters;
 use std::mem::MaybeUninit;
 use std::sync::{Arc, Mutex, PoisonError};
-use weft::{PacketJob, Packets, Rank, Step, Variable, Weft};
+use weft::{PacketJob, Packets, Rank, Variable, Weft};
 use weft_packet::InterruptsOff;
 
 /// This process's place in a job. Any thread may use it, several at once.
@@ -18,6 +19,7 @@ pub(crate) struct Place {
     // Before the layer: when the job goes, interrupts are on again.
     interrupts_off: Mutex<Vec<Held<InterruptsOff<'static>>>>,
     packets: Arc<Packets>,
+    waiters: Arc<Waiters>,
     layer: Layer,
 }
 
@@ -35,7 +37,8 @@ impl Kind for Place {
 impl Job {
     fn new(packets: &Packets, layer: Layer) -> *mut Job {
         let packets = Arc::new(packets.clone());
-        let place = Place { interrupts_off: Mutex::default(), packets, layer };
+        let (interrupts_off, waiters) = (Mutex::default(), Arc::default());
+        let place = Place { interrupts_off, packets, waiters, layer };
         Box::into_raw(Box::new(Job(Handle::new(place))))
     }
 }
@@ -57,6 +60,11 @@ impl Place {
     /// The packet interface, whatever the job was joined for.
     pub fn packets(&self) -> &Arc<Packets> {
         &self.packets
+    }
+
+    /// Who waits for what callbacks do.
+    pub fn waiters(&self) -> &Arc<Waiters> {
+        &self.waiters
     }
 
     /// The job, if it was joined for messages.
@@ -87,23 +95,12 @@ impl Place {
         })
     }
 
-    /// Polls until `look` finds something; spins, yields, then sleeps in between.
-    pub fn poll_until(&self, mut done: impl FnMut() -> bool) -> Result<(), Failure> {
-        let mut failure = None;
-        self.packets.wait(&mut || {
-            if done() {
-                return Ok(Step::Done);
-            }
-            Ok(match self.poll() {
-                Ok(true) => Step::Progress,
-                Ok(false) => Step::Idle,
-                Err(error) => {
-                    failure = Some(error);
-                    Step::Done
-                }
-            })
-        })?;
-        failure.map_or(Ok(()), Err)
+    /// Waits for a condition that callbacks make true; makes progress meanwhile.
+    fn poll_until(&self, mut done: impl FnMut() -> bool) -> Result<(), Failure> {
+        Ok(match &self.layer {
+            Layer::Messages(weft) => weft.block_on(self.waiters.until(done))?,
+            Layer::Packets(job) => job.packets().poll_until(&mut done)?,
+        })
     }
 }
 
@@ -177,9 +174,9 @@ pub extern "C" fn weft_poll(job: Option<&Job>, any: Option<&mut MaybeUninit<bool
 /// Whether what is waited for has come. It should be quick, and must not call Weft.
 pub type Condition = Option<extern "C" fn(user: User) -> bool>;
 
-/// Polls until the condition is true; spins, yields, then sleeps in between. What makes it true has
-/// to come in a message or packet of this job. Blocks; callbacks run meanwhile. The condition is
-/// called by this thread only.
+/// Waits until the condition is true: polls, spins, yields, then sleeps in between. A callback of this
+/// job has to make it true; it is looked at after each. Blocks; callbacks run meanwhile. The condition
+/// is called by this thread only. In a job for packets, one thread at a time waits so.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_poll_until(job: Option<&Job>, condition: Condition, user: User) -> Status {
     call(|| {

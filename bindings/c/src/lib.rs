@@ -12,6 +12,7 @@
 //! | `message` | stream messages | `weft_message(3)` |
 //! | `handle` | what a pointer that C holds points to | |
 //! | `memory` | pointers that C gives (`unsafe`) | |
+//! | `waiters` | threads that wait for what callbacks do | |
 //! | `held` | what borrows a job, and outlives the call (`unsafe`) | |
 //!
 //! It stands on the facade for Rust and adds nothing to it but C's ways. No panic leaves it: an
@@ -28,3 +29,4 @@ mod message;
 mod packet;
 mod port;
 mod status;
+mod waiters;

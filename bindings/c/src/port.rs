@@ -66,19 +66,6 @@ impl Open {
             )),
         }
     }
-
-    /// The message that has waited longest, if one comes in time.
-    fn receive_within(&self, limit: Duration) -> Result<Option<weft::Message>, Failure> {
-        let mailbox = self.mailbox()?;
-        let end = self.packets.now().saturating_add(limit);
-        loop {
-            match mailbox.try_receive()? {
-                Some(message) => return Ok(Some(message)),
-                None if self.packets.now() >= end => return Ok(None),
-                None => std::thread::yield_now(),
-            }
-        }
-    }
 }
 
 #[inline]
@@ -107,9 +94,11 @@ pub extern "C" fn weft_port_create(
         let out = given(port, "the pointer for the result")?;
         let callback = given(callback, "the callback")?;
         let job = given(job, "job")?;
+        let waiters = Arc::clone(place(Some(job))?.waiters());
         let weft = place(Some(job))?.messages()?;
         let port = weft.port(name.get("the name")?, move |message| {
             callback(&mut Message::new(message), user);
+            waiters.callback_ran();
         })?;
         out.write(open(job, PortKind::Upcalls(port))?);
         Ok(())
@@ -232,7 +221,7 @@ pub extern "C" fn weft_mailbox_receive_within(
     call(|| {
         let out = given(message, "the pointer for the result")?.write(std::ptr::null_mut());
         let limit = Duration::from_nanos(nanoseconds);
-        let received = opened(port)?.receive_within(limit)?;
+        let received = opened(port)?.mailbox()?.receive_within(limit)?;
         let late = || Failure::new(Status::TimedOut, format!("no message came within {limit:?}"));
         *out = Message::boxed(received.ok_or_else(late)?);
         Ok(())

@@ -33,6 +33,10 @@ pub enum Status {
     NoPackets,
     /// There is a port of that name, or of one that collides with it.
     PortTaken,
+    /// Nobody has created the port that a message was for.
+    NoPort,
+    /// There is no memory for a message.
+    NoMemory,
     /// The time limit passed.
     TimedOut,
     /// Whoever was to complete an operation ended without doing so.
@@ -45,7 +49,8 @@ pub enum Status {
     BadOption,
     /// The system refused something.
     System,
-    /// A defect of Weft: it panicked. What it was doing is in an unknown state.
+    /// A panic: a defect of Weft, or of what its callbacks call. What was going on is in an unknown
+    /// state.
     Panicked,
     /// An error of a kind that has no code.
     Other,
@@ -101,7 +106,11 @@ fn of_messages(error: &weft_messaging::Error) -> Status {
         Error::Short { .. } => Status::TooShort,
         Error::Stray { .. } | Error::Unfinished { .. } => Status::Protocol,
         Error::Headers { .. } => Status::TooLong,
+        Error::NoPort { .. } | Error::Unclaimed { .. } => Status::NoPort,
+        Error::NoMemory { .. } => Status::NoMemory,
+        Error::TimedOut(_) => Status::TimedOut,
         Error::Abandoned => Status::Abandoned,
+        Error::Panicked { .. } | Error::TaskPanicked(_) => Status::Panicked,
         _ => Status::Other,
     }
 }
@@ -180,7 +189,7 @@ const VERSION: &CStr =
 static UNKNOWN: &CStr = c"unknown status";
 
 /// The names of all statuses.
-static NAMES: [(Status, &CStr); 19] = [
+static NAMES: [(Status, &CStr); 21] = [
     (Status::Ok, c"WEFT_OK"),
     (Status::Invalid, c"WEFT_INVALID"),
     (Status::RankLost, c"WEFT_RANK_LOST"),
@@ -192,6 +201,8 @@ static NAMES: [(Status, &CStr); 19] = [
     (Status::TooShort, c"WEFT_TOO_SHORT"),
     (Status::NoPackets, c"WEFT_NO_PACKETS"),
     (Status::PortTaken, c"WEFT_PORT_TAKEN"),
+    (Status::NoPort, c"WEFT_NO_PORT"),
+    (Status::NoMemory, c"WEFT_NO_MEMORY"),
     (Status::TimedOut, c"WEFT_TIMED_OUT"),
     (Status::Abandoned, c"WEFT_ABANDONED"),
     (Status::Protocol, c"WEFT_PROTOCOL"),
