@@ -209,6 +209,11 @@ weft_status weft_interrupts_off(const weft_job *job);
 // Undoes one weft_interrupts_off(). Never blocks.
 weft_status weft_interrupts_on(const weft_job *job);
 
+// Says that several threads of this program send and receive. Until then all may as well, but the
+// one that joined enters for free and the others pay for it; from here on each pays for an ordinary
+// lock. Only in a job for messages. Never blocks.
+weft_status weft_share_among_threads(const weft_job *job);
+
 // The time in nanoseconds since some point in the past, by a clock that never goes back. Never
 // blocks.
 weft_status weft_now(const weft_job *job, uint64_t *now);

@@ -96,11 +96,12 @@ impl Place {
     }
 
     /// Waits for a condition that callbacks make true; makes progress meanwhile.
-    fn poll_until(&self, mut done: impl FnMut() -> bool) -> Result<(), Failure> {
-        Ok(match &self.layer {
+    fn poll_until(&self, done: impl FnMut() -> bool) -> Result<(), Failure> {
+        match &self.layer {
             Layer::Messages(weft) => weft.block_on(self.waiters.until(done))?,
-            Layer::Packets(job) => job.packets().poll_until(&mut done)?,
-        })
+            Layer::Packets(job) => job.packets().poll_until(done)?,
+        }
+        Ok(())
     }
 }
 
@@ -231,6 +232,17 @@ pub extern "C" fn weft_interrupts_on(job: Option<&Job>) -> Status {
         let guard = off.pop().ok_or_else(|| Failure::invalid("interrupts are not off"))?;
         drop(off);
         drop(guard);
+        Ok(())
+    })
+}
+
+/// Says that several threads of this program send and receive. Until then all may as well, but the
+/// one that joined enters for free and the others pay for it; from here on each pays for an ordinary
+/// lock. Only in a job for messages. Never blocks.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_share_among_threads(job: Option<&Job>) -> Status {
+    call(|| {
+        place(job)?.messages()?.share_among_threads();
         Ok(())
     })
 }

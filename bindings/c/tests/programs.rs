@@ -21,7 +21,7 @@ const VALGRIND: [&str; 5] = [
 ];
 /// The programs, with the ranks that they run on and what the ranks write, sorted; a `#` stands for
 /// a figure that differs from run to run.
-const PROGRAMS: [(&str, u32, &[&str]); 7] = [
+const PROGRAMS: [(&str, u32, &[&str]); 8] = [
     (
         "examples/hello.c",
         3,
@@ -44,6 +44,7 @@ const PROGRAMS: [(&str, u32, &[&str]); 7] = [
     ),
     ("tests/errors.c", 2, &[]),
     ("tests/packets.c", 2, &[]),
+    ("tests/threads.c", 2, &[]),
 ];
 
 /// The folder that Cargo builds into.
@@ -82,7 +83,12 @@ fn compile(source: &str, flags: &[&str], folder: &TempDir) -> PathBuf {
     let program = folder.path().join("program");
     let shared = [format!("-L{}", built().display()), "-lweft".into()];
     let mut command = Command::new("cc");
-    command.args(CHECKED).arg("-g").args(flags).arg("-I").arg(here().join("include"));
+    command
+        .args(CHECKED)
+        .args(["-g", "-pthread"])
+        .args(flags)
+        .arg("-I")
+        .arg(here().join("include"));
     command.arg(here().join(source)).arg("-o").arg(&program);
     command.args(shared).arg(format!("-Wl,-rpath,{}", folder.path().display()));
     run(&mut command);
