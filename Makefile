@@ -8,7 +8,16 @@ FUZZ_SECONDS := 60
 FUZZ_TARGETS := $(patsubst testing/fuzz/corpus/%,%,$(sort $(wildcard testing/fuzz/corpus/*)))
 FUZZ_FOLDERS := --fuzz-dir testing/fuzz/cargo-fuzz --target-dir target/fuzz
 
-.PHONY: help setup build demo test bench paper soak fuzz fuzz-keep clean
+# Where `make install` puts things, and below which other root.
+PREFIX := /usr/local
+DESTDIR :=
+VERSION := $(shell sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
+MAN3 := $(DESTDIR)$(PREFIX)/share/man/man3
+PAGES := $(wildcard bindings/c/man/*.3)
+# A page has a link for each function that it describes.
+PAGE_LINKS = $(foreach page,$(PAGES),$(shell sed -n 's/^\.Nm \([a-z_]*\).*/\1:$(notdir $(page))/p' $(page)))
+
+.PHONY: help setup build demo test bench paper soak fuzz fuzz-keep clean install install-files uninstall
 
 help:
 	@echo 'make demo    set up what is missing, build, and run the main example on 4 ranks'
@@ -18,6 +27,7 @@ help:
 	@echo 'make soak    the long tests: 50 million packets on bad simulated networks, ranks killed 200 times, all states of larger worlds, races run a hundred times'
 	@echo 'make fuzz    everything that reads foreign bytes, fed with what libFuzzer makes up (nightly compiler)'
 	@echo 'make fuzz-keep   add to the corpus what reached new code'
+	@echo 'make install put commands, libweft, weft.h and manual pages below PREFIX (/usr/local); uninstall removes them'
 	@echo 'make setup   only set up what is missing'
 	@echo 'make clean   remove what was built'
 	@echo
@@ -86,6 +96,30 @@ fuzz-keep:
 	    $(CARGO) +nightly fuzz run $(FUZZ_FOLDERS) $$target testing/fuzz/corpus/$$target \
 	        target/fuzz-corpus/$$target -- -set_cover_merge=1 -use_counters=0 -verbosity=0; \
 	done
+
+install: build
+	@$(CARGO) build --locked --release --package weft-c
+	@$(MAKE) --no-print-directory install-files
+
+# Only copies what is built in $(RELEASE).
+install-files:
+	@install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include lib/pkgconfig) $(MAN3)
+	@install -m 755 $(addprefix $(RELEASE)/,weft asp sor) $(DESTDIR)$(PREFIX)/bin
+	@install -m 644 bindings/c/include/weft.h $(DESTDIR)$(PREFIX)/include
+	@install -m 644 $(RELEASE)/libweft.a $(DESTDIR)$(PREFIX)/lib
+	@install -m 755 $(RELEASE)/libweft.so $(DESTDIR)$(PREFIX)/lib/libweft.so.$(VERSION)
+	@ln -sf libweft.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libweft.so.0
+	@ln -sf libweft.so.0 $(DESTDIR)$(PREFIX)/lib/libweft.so
+	@sed -e 's|@prefix@|$(PREFIX)|' -e 's|@version@|$(VERSION)|' bindings/c/weft.pc.in \
+	    >$(DESTDIR)$(PREFIX)/lib/pkgconfig/weft.pc
+	@for link in $(PAGE_LINKS); do ln -sf "$${link#*:}" "$(MAN3)/$${link%:*}.3"; done
+	@rm -f $(addprefix $(MAN3)/,$(notdir $(PAGES)))
+	@install -m 644 $(PAGES) $(MAN3)
+
+uninstall:
+	@rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/weft bin/asp bin/sor include/weft.h lib/libweft.a \
+	    lib/libweft.so lib/libweft.so.0 lib/libweft.so.$(VERSION) lib/pkgconfig/weft.pc)
+	@for link in $(PAGE_LINKS); do rm -f "$(MAN3)/$${link%:*}.3"; done
 
 clean:
 	$(CARGO) clean

@@ -173,12 +173,18 @@ impl Engine {
     #[inline]
     fn take(&self) -> Result<Option<Announcement>> {
         let mut held = HeldPacket::default();
-        if !self.packets.take(&mut held)? {
-            return Ok(None);
+        match self.packets.take(&mut held) {
+            Ok(true) => {
+                let announcement = self.sort(held);
+                self.packets.taken();
+                Ok(Some(announcement))
+            }
+            Ok(false) => Ok(None),
+            Err(error) => {
+                self.fail(error.clone().into());
+                Err(error.into())
+            }
         }
-        let announcement = self.sort(held);
-        self.packets.taken();
-        Ok(Some(announcement))
     }
 
     /// Takes one packet from the network and sorts it; no handler runs.
@@ -214,8 +220,10 @@ impl Engine {
     /// Ends what would keep this rank alive: tasks, timers, whoever waits. Its owner calls it last.
     pub fn close(&self) {
         self.tasks.clear();
-        let wakers = self.state.enter().drain_wakers();
-        drop(wakers);
+        let mut state = self.state.enter();
+        let (wakers, hooks) = (state.drain_wakers(), std::mem::take(&mut state.failure_hooks));
+        drop(state);
+        drop((wakers, hooks));
     }
 
     /// Whether messages wait for ports that this rank has never created.
@@ -492,13 +500,35 @@ impl Engine {
         Announcement::Waits
     }
 
+    /// This rank cannot go on: everybody who waits is told, now or when they ask.
     #[cold]
-    fn fail(&self, error: Error) {
+    pub(crate) fn fail(&self, error: Error) {
         let mut state = self.state.enter();
-        state.failure.get_or_insert(error);
-        let wakers = state.drain_wakers();
+        if state.failure.is_some() {
+            return;
+        }
+        state.failure = Some(error);
+        let (wakers, hooks) = (state.drain_wakers(), std::mem::take(&mut state.failure_hooks));
         drop(state);
         wakers.into_iter().for_each(Waker::wake);
+        hooks.into_iter().for_each(|hook| hook());
+        self.packets.nudge();
+    }
+
+    /// Why this rank cannot go on, if it cannot.
+    pub(crate) fn failure(&self) -> Option<Error> {
+        self.state.enter().failure.clone()
+    }
+
+    /// Has `hook` called once if this rank cannot go on: for what keeps wakers of its own.
+    pub(crate) fn on_failure(&self, hook: impl FnOnce() + Send + 'static) {
+        let mut state = self.state.enter();
+        if state.failure.is_none() {
+            state.failure_hooks.push(Box::new(hook));
+            return;
+        }
+        drop(state);
+        hook();
     }
 
     /// Runs the handlers of ports that have messages, and tasks that can go on.

@@ -24,6 +24,8 @@ pub struct Port {
     pub(crate) name: Arc<str>,
     pub(crate) number: u32,
     pub(crate) slot: usize,
+    /// Whether this rank receives here.
+    receives: bool,
 }
 
 /// A port whose messages are asked for.
@@ -97,6 +99,14 @@ impl Port {
         Self::create(engine, name, |_| Some(Handler::Popup(Arc::new(handler))))
     }
 
+    /// The port `name` of other ranks, for a rank that sends there and does not receive. It may have the
+    /// port as well.
+    pub fn sender(engine: &Arc<Engine>, name: &str) -> Self {
+        let slot = engine.state.enter().port_elsewhere(name);
+        let number = crate::format::port_number(name);
+        Port { engine: Arc::clone(engine), name: name.into(), number, slot, receives: false }
+    }
+
     fn create_async<R>(
         engine: &Arc<Engine>,
         name: &str,
@@ -119,7 +129,7 @@ impl Port {
     ) -> Result<Self> {
         let slot = engine.create_port(name, handler)?;
         let number = crate::format::port_number(name);
-        Ok(Port { engine: Arc::clone(engine), name: name.into(), number, slot })
+        Ok(Port { engine: Arc::clone(engine), name: name.into(), number, slot, receives: true })
     }
 
     /// Its name.
@@ -229,7 +239,9 @@ impl Port {
 
 impl Drop for Port {
     fn drop(&mut self) {
-        self.engine.remove_port(self.slot);
+        if self.receives {
+            self.engine.remove_port(self.slot);
+        }
     }
 }
 

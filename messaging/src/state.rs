@@ -47,6 +47,8 @@ pub(crate) struct State {
     pub followers: Vec<(usize, Waker)>,
     /// Threads that are inside handlers.
     pub handling: Vec<usize>,
+    /// What to do when this rank cannot go on.
+    pub failure_hooks: Vec<Box<dyn FnOnce() + Send>>,
     /// Boxes for messages, to be used again.
     pub spare: Vec<Box<Arrived>>,
 }
@@ -212,6 +214,7 @@ impl State {
             depth: 0,
             followers: Vec::new(),
             handling: Vec::new(),
+            failure_hooks: Vec::new(),
             spare: Vec::new(),
         }
     }
@@ -226,6 +229,11 @@ impl State {
             None => port.name = Some(name.into()),
         }
         Ok(PortRun { slot, generation: port.generation })
+    }
+
+    /// The slot of the port `name`, for a rank that only sends to it.
+    pub fn port_elsewhere(&mut self, name: &str) -> usize {
+        self.ports.find(port_number(name))
     }
 
     /// Gives the port in `slot` its handler.

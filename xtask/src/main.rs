@@ -2,12 +2,13 @@
 //!
 //! The rules are those of `STYLE.md` and `ARCHITECTURE.md`: which way dependencies point, where
 //! `unsafe` may be, how long a file or a function gets, what does not belong in a source. They
-//! read files and change none, and `cargo test` runs them too. Uses nothing of the rest of the
+//! read files and change none, and `cargo test` runs them too. Beside them is what writes `weft.h`. Uses nothing of the rest of the
 //! tree, so that it builds when the rest does not.
 
 #![forbid(unsafe_code)]
 
 mod deny;
+mod header;
 mod tidy;
 
 use anyhow::{Context, Result, bail};
@@ -18,7 +19,8 @@ const HELP: &str = "\
 Checks of this repository.
 
   cargo run -p xtask -- tidy    the rules of STYLE.md and ARCHITECTURE.md
-  cargo run -p xtask -- deny    licences, sources and advisories of what we depend on (deny.toml)";
+  cargo run -p xtask -- deny    licences, sources and advisories of what we depend on (deny.toml)
+  cargo run -p xtask -- header  writes bindings/c/include/weft.h again; a test checks that it is new";
 
 fn main() -> ExitCode {
     match run(std::env::args().skip(1).collect()) {
@@ -35,6 +37,7 @@ fn run(arguments: Vec<String>) -> Result<()> {
     match arguments[..] {
         ["tidy"] => report(&root()?),
         ["deny"] => deny::run(&root()?),
+        ["header"] => header::write(&root()?),
         ["help" | "--help" | "-h"] => {
             println!("{HELP}");
             Ok(())

@@ -48,6 +48,15 @@ fn an_unsafe_attribute_and_an_unsafe_trait_are_found() {
 }
 
 #[test]
+fn only_functions_of_our_name_are_exported_to_c() {
+    let export = |name: &str| format!("#[unsafe(no_mangle)]\npub extern \"C\" fn {name}() {{}}\n");
+    assert_eq!(found(&[LIST, ("node/src/a.rs", &export("weft_f"))], check), [""; 0]);
+    assert_eq!(found(&[LIST, ("node/src/a.rs", &export("malloc"))], check).len(), 1);
+    let hidden = format!("#[unsafe(no_mangle)]\nstatic A: u8 = 0;\n{}", export("weft_f"));
+    assert_eq!(found(&[LIST, ("node/src/a.rs", &hidden)], check).len(), 1);
+}
+
+#[test]
 fn a_listed_module_covers_what_is_inside_it() {
     let source = "unsafe {}";
     for path in ["shm/src/memory.rs", "shm/src/memory/tests.rs"] {

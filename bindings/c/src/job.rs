@@ -1,0 +1,312 @@
+//! Joining a job, leaving it, and what every job has.
+#![allow(unsafe_code)] // For `no_mangle` only; tidy sees to that.
+
+use crate::handle::{Handle, Kind, free, given, put};
+use crate::held::Held;
+use crate::memory::User;
+use crate::status::{Failure, Status, call};
+use crate::waiters::Waiters;
+use std::mem::MaybeUninit;
+use std::sync::{Arc, Mutex, PoisonError};
+use weft::{PacketJob, Packets, Rank, Variable, Weft};
+use weft_packet::InterruptsOff;
+
+/// This process's place in a job. Any thread may use it, several at once.
+pub struct Job(Handle<Place>);
+
+/// What a job is in Rust.
+pub(crate) struct Place {
+    // Before the layer: when the job goes, interrupts are on again.
+    interrupts_off: Mutex<Vec<Held<InterruptsOff<'static>>>>,
+    packets: Arc<Packets>,
+    waiters: Arc<Waiters>,
+    layer: Layer,
+}
+
+/// What a job was joined for.
+enum Layer {
+    Messages(Weft),
+    Packets(PacketJob),
+}
+
+impl Kind for Place {
+    const MARK: u32 = 0x4a4f_4201;
+    const NAME: &'static str = "job";
+}
+
+impl Job {
+    fn new(packets: &Packets, layer: Layer) -> *mut Job {
+        let packets = Arc::new(packets.clone());
+        let (interrupts_off, waiters) = (Mutex::default(), Arc::default());
+        let place = Place { interrupts_off, packets, waiters, layer };
+        Box::into_raw(Box::new(Job(Handle::new(place))))
+    }
+}
+
+/// The job that C points to.
+#[inline]
+pub(crate) fn place(job: Option<&Job>) -> Result<&Place, Failure> {
+    given(job, "job")?.0.get()
+}
+
+/// A rank as C has it.
+#[inline]
+pub(crate) fn rank(number: u32) -> Result<Rank, Failure> {
+    let no_such = |_| Failure::new(Status::NoSuchRank, format!("no job has a rank {number}"));
+    u16::try_from(number).map(Rank).map_err(no_such)
+}
+
+impl Place {
+    /// The packet interface, whatever the job was joined for.
+    pub fn packets(&self) -> &Arc<Packets> {
+        &self.packets
+    }
+
+    /// Who waits for what callbacks do.
+    pub fn waiters(&self) -> &Arc<Waiters> {
+        &self.waiters
+    }
+
+    /// The job, if it was joined for messages.
+    pub fn messages(&self) -> Result<&Weft, Failure> {
+        match &self.layer {
+            Layer::Messages(weft) => Ok(weft),
+            Layer::Packets(_) => Err(Failure::invalid(
+                "this job was joined for packets, which has no messages: join it with weft_join",
+            )),
+        }
+    }
+
+    /// The packet interface, if the job was joined for it: the packets of messages belong to Weft.
+    pub fn only_packets(&self) -> Result<&Arc<Packets>, Failure> {
+        match &self.layer {
+            Layer::Packets(_) => Ok(&self.packets),
+            Layer::Messages(_) => Err(Failure::invalid(
+                "this job was joined for messages, which use its packets: join it with \
+                 weft_join_packets",
+            )),
+        }
+    }
+
+    fn poll(&self) -> Result<bool, Failure> {
+        Ok(match &self.layer {
+            Layer::Messages(weft) => weft.poll()?,
+            Layer::Packets(job) => job.packets().poll()?,
+        })
+    }
+
+    /// Waits for a condition that callbacks make true; makes progress meanwhile.
+    fn poll_until(&self, done: impl FnMut() -> bool) -> Result<(), Failure> {
+        match &self.layer {
+            Layer::Messages(weft) => weft.block_on(self.waiters.until(done))?,
+            Layer::Packets(job) => job.packets().poll_until(done)?,
+        }
+        Ok(())
+    }
+}
+
+/// Joins the job that this process was started in, for messages; started by itself, it is a job of
+/// one rank. To be called once in a process, by its main thread, before there are others. Blocks
+/// until the launcher has answered. The job is the caller's, to be given back to weft_leave().
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_join(job: Option<&mut MaybeUninit<*mut Job>>) -> Status {
+    call(|| {
+        let job = given(job, "the pointer for the result")?;
+        let weft = weft::join()?;
+        job.write(Job::new(&weft.packets().clone(), Layer::Messages(weft)));
+        Ok(())
+    })
+}
+
+/// As weft_join(), but for packets: there are no ports, no messages and no barrier. Set a callback
+/// with weft_packet_receive() before anything arrives.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_join_packets(job: Option<&mut MaybeUninit<*mut Job>>) -> Status {
+    call(|| {
+        let job = given(job, "the pointer for the result")?;
+        let joined = weft::join_packets()?;
+        job.write(Job::new(&joined.packets().clone(), Layer::Packets(joined)));
+        Ok(())
+    })
+}
+
+/// Ends this rank's part and frees the job, even when it fails. A job for messages waits until all
+/// ranks leave, and callbacks run meanwhile; one for packets only until its own packets have left,
+/// so its ranks must agree before that they are done. Destroy ports, and release messages and
+/// packets, before. Not to be called in a callback.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_leave(job: Option<Box<Job>>) -> Status {
+    call(|| match free(job, |job| &mut job.0)?.layer {
+        Layer::Messages(weft) => Ok(weft.leave()?),
+        Layer::Packets(job) => Ok(job.leave()?),
+    })
+}
+
+/// This rank's number, from 0. Never blocks.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_rank(job: Option<&Job>, rank: Option<&mut MaybeUninit<u32>>) -> Status {
+    call(|| put(rank, place(job)?.packets.rank().0.into()))
+}
+
+/// How many ranks the job has. Never blocks.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_size(job: Option<&Job>, size: Option<&mut MaybeUninit<u32>>) -> Status {
+    call(|| put(size, place(job)?.packets.size() as u32))
+}
+
+/// Returns when all ranks have called it as often as this one. Blocks; callbacks run meanwhile. Only
+/// in a job for messages.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_barrier(job: Option<&Job>) -> Status {
+    call(|| Ok(place(job)?.messages()?.barrier()?))
+}
+
+/// Takes what has arrived and runs callbacks. If any is not null, it is set to whether anything
+/// happened. Never blocks.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_poll(job: Option<&Job>, any: Option<&mut MaybeUninit<bool>>) -> Status {
+    call(|| {
+        let happened = place(job)?.poll()?;
+        any.map(|any| any.write(happened));
+        Ok(())
+    })
+}
+
+/// Whether what is waited for has come. It should be quick, and must not call Weft.
+pub type Condition = Option<extern "C" fn(user: User) -> bool>;
+
+/// Waits until the condition is true: polls, spins, yields, then sleeps in between. A callback of this
+/// job has to make it true; it is looked at after each. Blocks; callbacks run meanwhile. The condition
+/// is called by this thread only. In a job for packets, one thread at a time waits so.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_poll_until(job: Option<&Job>, condition: Condition, user: User) -> Status {
+    call(|| {
+        let condition = given(condition, "the condition")?;
+        place(job)?.poll_until(|| condition(user))
+    })
+}
+
+/// Adds amount to a counter that rank home serves without its program, and gives what it held
+/// before, if before is not null. Programs have the counters 0 to 31 of each rank; all begin with 0.
+/// Atomic across the job. Blocks for a round trip at most.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_fetch_and_add(
+    job: Option<&Job>,
+    home: u32,
+    index: u32,
+    amount: u64,
+    before: Option<&mut MaybeUninit<u64>>,
+) -> Status {
+    call(|| {
+        let place = place(job)?;
+        let index = u16::try_from(index).unwrap_or(u16::MAX);
+        if index >= weft_node::USER_VARIABLES {
+            return Err(weft_packet::Error::NoSuchVariable(index).into());
+        }
+        let variable = Variable { home: rank(home)?, index };
+        let held = place.packets.fetch_and_add(variable, amount)?;
+        before.map(|before| before.write(held));
+        Ok(())
+    })
+}
+
+/// Turns interrupts off, until weft_interrupts_on() was called as often: callbacks run only while
+/// this rank waits or polls. When it returns none runs behind the caller's back; it waits for one
+/// that does, so the caller holds nothing that a callback waits for.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_interrupts_off(job: Option<&Job>) -> Status {
+    call(|| {
+        let place = place(job)?;
+        // Outside the lock, which a callback that this waits for may want.
+        let guard = Held::interrupts_off(&place.packets);
+        place.interrupts_off.lock().unwrap_or_else(PoisonError::into_inner).push(guard);
+        Ok(())
+    })
+}
+
+/// Undoes one weft_interrupts_off(). Never blocks.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_interrupts_on(job: Option<&Job>) -> Status {
+    call(|| {
+        let mut off = place(job)?.interrupts_off.lock().unwrap_or_else(PoisonError::into_inner);
+        let guard = off.pop().ok_or_else(|| Failure::invalid("interrupts are not off"))?;
+        drop(off);
+        drop(guard);
+        Ok(())
+    })
+}
+
+/// Says that several threads of this program send and receive. Until then all may as well, but the
+/// one that joined enters for free and the others pay for it; from here on each pays for an ordinary
+/// lock. Only in a job for messages. Never blocks.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_share_among_threads(job: Option<&Job>) -> Status {
+    call(|| {
+        place(job)?.messages()?.share_among_threads();
+        Ok(())
+    })
+}
+
+/// The time in nanoseconds since some point in the past, by a clock that never goes back. Never
+/// blocks.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_now(job: Option<&Job>, now: Option<&mut MaybeUninit<u64>>) -> Status {
+    call(|| put(now, place(job)?.packets.now().as_nanos() as u64))
+}
+
+/// What a rank has done since it joined.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Statistics {
+    /// Messages sent; a broadcast is one. 0 in a job for packets.
+    messages_sent: u64,
+    /// Messages received. 0 in a job for packets.
+    messages_received: u64,
+    /// Packets sent, one for each destination, forwards included.
+    packets_sent: u64,
+    /// Packets received.
+    packets_received: u64,
+    /// Bytes of the program's in the packets sent.
+    bytes_sent: u64,
+    /// Bytes of the program's in the packets received.
+    bytes_received: u64,
+    /// Packets that had to wait for a credit.
+    blocked_sends: u64,
+    /// Interrupts: callbacks ran because the program did not poll.
+    interrupts: u64,
+    /// Times that a waiting thread slept.
+    sleeps: u64,
+}
+
+/// What this rank has done so far. Never blocks.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_statistics_read(
+    job: Option<&Job>,
+    statistics: Option<&mut MaybeUninit<Statistics>>,
+) -> Status {
+    call(|| {
+        let place = place(job)?;
+        let (messages_sent, messages_received) = match &place.layer {
+            Layer::Messages(weft) => {
+                let statistics = weft.statistics();
+                (statistics.messages_sent, statistics.messages_received)
+            }
+            Layer::Packets(_) => (0, 0),
+        };
+        let packets = place.packets.statistics();
+        put(
+            statistics,
+            Statistics {
+                messages_sent,
+                messages_received,
+                packets_sent: packets.protocol.packets_sent,
+                packets_received: packets.protocol.packets_received,
+                bytes_sent: packets.protocol.bytes_sent,
+                bytes_received: packets.protocol.bytes_received,
+                blocked_sends: packets.protocol.blocked_sends,
+                interrupts: packets.interrupts,
+                sleeps: packets.sleeps,
+            },
+        )
+    })
+}

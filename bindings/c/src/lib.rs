@@ -1,0 +1,32 @@
+//! Weft for C programs: what `weft.h` declares.
+//!
+//! Each group of calls is a module here and a manual page in `man/`; `weft.h` is made from the
+//! modules of [`EXPORTED`](../../../xtask/src/header.rs) by `cargo run -p xtask -- header`.
+//!
+//! | module | what | page |
+//! |---|---|---|
+//! | `status` | error codes, their text, versions | `weft(3)` |
+//! | `job` | joining, leaving, what every job has | `weft_job(3)` |
+//! | `packet` | the packet layer | `weft_packet(3)` |
+//! | `port` | ports and mailboxes | `weft_port(3)` |
+//! | `message` | stream messages | `weft_message(3)` |
+//! | `handle` | what a pointer that C holds points to | |
+//! | `memory` | pointers that C gives (`unsafe`) | |
+//! | `waiters` | threads that wait for what callbacks do | |
+//! | `held` | what borrows a job, and outlives the call (`unsafe`) | |
+//!
+//! It stands on the facade for Rust and adds nothing to it but C's ways. No panic leaves it: an
+//! exported function does its work in `status::call`. Arguments are types that only C can make
+//! (`memory`), so that the exported functions are safe code; what C promises of them is in `weft.h`.
+
+#![deny(unsafe_code)]
+
+mod handle;
+mod held;
+mod job;
+mod memory;
+mod message;
+mod packet;
+mod port;
+mod status;
+mod waiters;

@@ -1,0 +1,140 @@
+//! Pointers that C gives.
+//!
+//! Each is a type that nobody in Rust can make: the field is private, and there is no constructor.
+//! So wherever one is, C has passed it to an exported function, and what `weft.h` asks of that
+//! argument holds until the function returns. That is the proof of each block here. A length that
+//! stands beside a pointer is the one that C passed beside it.
+#![allow(unsafe_code)]
+
+use crate::port::Iov;
+use crate::status::Failure;
+use std::ffi::{CStr, c_char, c_void};
+use std::marker::PhantomData;
+use std::slice;
+use weft::Parts;
+
+/// `const char *`: text that ends with a zero.
+#[repr(transparent)]
+pub struct Text<'a>(*const c_char, PhantomData<&'a CStr>);
+
+/// `const void *`: bytes to read.
+#[repr(transparent)]
+pub struct Bytes<'a>(*const c_void, PhantomData<&'a [u8]>);
+
+/// `void *`: bytes to write, which nobody has initialised.
+#[repr(transparent)]
+pub struct Room<'a>(*mut c_void, PhantomData<&'a mut [u8]>);
+
+/// `const weft_iov *`: an I/O vector.
+#[repr(transparent)]
+pub struct Vector<'a>(*const Iov, PhantomData<&'a [Iov]>);
+
+/// `const uint32_t *`: ranks.
+#[repr(transparent)]
+pub struct RankList<'a>(*const u32, PhantomData<&'a [u32]>);
+
+/// `void *`: what a callback is given back. Weft never looks at what it points to.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub struct User(*mut c_void);
+
+// SAFETY: it is a number as far as Rust goes. That callbacks run on any thread, and that what it
+// points to bears that, is what `weft.h` asks of whoever sets one.
+unsafe impl Send for User {}
+
+impl<'a> Text<'a> {
+    /// The text, which has to be UTF-8.
+    pub(crate) fn get(&self, what: &str) -> Result<&'a str, Failure> {
+        check(self.0, 0, what)?;
+        // SAFETY: not null, and C's text up to its zero.
+        let text = unsafe { CStr::from_ptr(self.0) };
+        text.to_str().map_err(|error| Failure::invalid(format!("{what} is no UTF-8: {error}")))
+    }
+}
+
+impl<'a> Bytes<'a> {
+    /// The `length` bytes.
+    #[inline]
+    pub(crate) fn slice(&self, length: usize) -> Result<&'a [u8], Failure> {
+        // SAFETY: C promises that it reads `length` bytes there.
+        unsafe { read(self.0.cast(), length, "the pointer to the bytes") }
+    }
+}
+
+impl Room<'_> {
+    /// Refuses a null pointer, unless there is nothing to write.
+    pub(crate) fn check(&self, length: usize) -> Result<(), Failure> {
+        if length > 0 { check(self.0, length, "the pointer to the buffer") } else { Ok(()) }
+    }
+
+    /// Writes `bytes` to the start, and returns what follows them. The room has as many left.
+    #[inline]
+    pub(crate) fn fill(&mut self, bytes: &[u8]) {
+        let start: *mut u8 = self.0.cast();
+        // SAFETY: C promises room for the length that it gave, of which the caller fills no more.
+        // Bytes of a packet are in link memory, where no buffer of the program's is.
+        unsafe {
+            start.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+            self.0 = start.add(bytes.len()).cast();
+        }
+    }
+}
+
+impl<'a> Vector<'a> {
+    /// The `count` pieces, each of them checked.
+    pub(crate) fn slice(&self, count: usize) -> Result<Pieces<'a>, Failure> {
+        // SAFETY: C promises that there are `count` pieces.
+        let pieces = unsafe { read(self.0, count, "the pointer to the I/O vector")? };
+        for piece in pieces.iter().filter(|piece| piece.length > 0) {
+            check(piece.base, piece.length, "the base of a piece")?;
+        }
+        Ok(Pieces(pieces))
+    }
+}
+
+impl<'a> RankList<'a> {
+    /// The `count` ranks.
+    pub(crate) fn slice(&self, count: usize) -> Result<&'a [u32], Failure> {
+        // SAFETY: C promises that there are `count` ranks.
+        unsafe { read(self.0, count, "the pointer to the ranks") }
+    }
+}
+
+/// The pieces of an I/O vector, checked by [`Vector::slice`].
+pub(crate) struct Pieces<'a>(&'a [Iov]);
+
+impl Parts for Pieces<'_> {
+    fn for_each(&self, visit: &mut dyn FnMut(&[u8])) {
+        for piece in self.0.iter().filter(|piece| piece.length > 0) {
+            // SAFETY: C promises that each piece has its bytes; `Vector::slice` checked the rest.
+            visit(unsafe { slice::from_raw_parts(piece.base.cast(), piece.length) });
+        }
+    }
+}
+
+/// A slice of what C points to. Of no elements at all, the pointer may be anything.
+///
+/// # Safety
+/// Unless `count` is 0 or `start` null, there are `count` elements that nobody writes during `'a`.
+#[inline]
+unsafe fn read<'a, T>(start: *const T, count: usize, what: &str) -> Result<&'a [T], Failure> {
+    if count == 0 {
+        return Ok(&[]);
+    }
+    check(start, count.saturating_mul(size_of::<T>()), what)?;
+    if !start.is_aligned() {
+        return Err(Failure::invalid(format!("{what} is not aligned")));
+    }
+    // SAFETY: the caller's promise; null, unaligned and impossible lengths are refused above.
+    Ok(unsafe { slice::from_raw_parts(start, count) })
+}
+
+/// Refuses what cannot be the start of `bytes` bytes.
+#[inline]
+fn check<T>(start: *const T, bytes: usize, what: &str) -> Result<(), Failure> {
+    match (start.is_null(), isize::try_from(bytes)) {
+        (true, _) => Err(Failure::invalid(format!("{what} is null"))),
+        (_, Err(_)) => Err(Failure::invalid(format!("{what} has no {bytes} bytes behind it"))),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,229 @@
+//! Ports and mailboxes: where messages are sent and received.
+#![allow(unsafe_code)] // For `no_mangle` only; tidy sees to that.
+
+use crate::handle::{Handle, Kind, free, given};
+use crate::held::Held;
+use crate::job::{Job, place, rank};
+use crate::memory::{Bytes, Text, User, Vector};
+use crate::message::Message;
+use crate::packet::{Group, members};
+use crate::status::{Failure, Status, call};
+use std::ffi::c_void;
+use std::mem::MaybeUninit;
+use std::sync::Arc;
+use std::time::Duration;
+use weft::{Mailbox, Packets};
+
+/// A port: messages for it are given to its callback, or asked for if it is a mailbox. Any thread
+/// may use it, several at once.
+pub struct Port(Handle<Open>);
+
+/// What a port is in Rust.
+struct Open {
+    kind: PortKind,
+    packets: Arc<Packets>,
+}
+
+enum PortKind {
+    Upcalls(weft::Port),
+    Mailbox(Mailbox),
+}
+
+impl Kind for Open {
+    const MARK: u32 = 0x5052_5405;
+    const NAME: &'static str = "port";
+}
+
+/// A piece of what is sent.
+#[repr(C)]
+pub struct Iov {
+    /// Where its bytes are; they are copied before the call returns.
+    pub base: *const c_void,
+    /// How many there are.
+    pub length: usize,
+}
+
+/// What is called for each message of a port. It runs on whatever thread polls or waits, or on
+/// Weft's upcall thread if none does; one at a time for each port, in order for each sender. It may
+/// read, which may wait for the rest of its message, and send; it should not wait for anything else.
+/// The message is valid until it returns, unless it keeps it; what it leaves unread is skipped.
+pub type PortCallback = Option<extern "C" fn(message: &mut Message, user: User)>;
+
+impl Open {
+    fn port(&self) -> &weft::Port {
+        match &self.kind {
+            PortKind::Upcalls(port) => port,
+            PortKind::Mailbox(mailbox) => mailbox,
+        }
+    }
+
+    fn mailbox(&self) -> Result<&Mailbox, Failure> {
+        match &self.kind {
+            PortKind::Mailbox(mailbox) => Ok(mailbox),
+            PortKind::Upcalls(_) => Err(Failure::invalid(
+                "the messages of this port go to its callback: weft_mailbox_create makes ports \
+                 whose messages are asked for",
+            )),
+        }
+    }
+}
+
+#[inline]
+fn opened(port: Option<&Port>) -> Result<&Open, Failure> {
+    given(port, "port")?.0.get()
+}
+
+fn open(job: &Job, kind: PortKind) -> Result<*mut Port, Failure> {
+    let packets = Arc::clone(place(Some(job))?.packets());
+    Ok(Box::into_raw(Box::new(Port(Handle::new(Open { kind, packets })))))
+}
+
+/// Creates the port of a name, whose messages the callback gets; user is handed to it, and must live
+/// until the port is destroyed. Every rank that receives on a port creates it under the same name;
+/// messages that come before that wait. The port is the caller's, to be given back to
+/// weft_port_destroy(). Never blocks, but the callback may run before it returns.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_port_create(
+    job: Option<&Job>,
+    name: Text<'_>,
+    callback: PortCallback,
+    user: User,
+    port: Option<&mut MaybeUninit<*mut Port>>,
+) -> Status {
+    call(|| {
+        let out = given(port, "the pointer for the result")?;
+        let callback = given(callback, "the callback")?;
+        let job = given(job, "job")?;
+        let waiters = Arc::clone(place(Some(job))?.waiters());
+        let weft = place(Some(job))?.messages()?;
+        let port = weft.port(name.get("the name")?, move |message| {
+            callback(&mut Message::new(message), user);
+            waiters.callback_ran();
+        })?;
+        out.write(open(job, PortKind::Upcalls(port))?);
+        Ok(())
+    })
+}
+
+/// Creates the port of a name without a callback: its messages wait to be asked for. The port is the
+/// caller's, to be given back to weft_port_destroy(). Never blocks.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_mailbox_create(
+    job: Option<&Job>,
+    name: Text<'_>,
+    port: Option<&mut MaybeUninit<*mut Port>>,
+) -> Status {
+    call(|| {
+        let out = given(port, "the pointer for the result")?;
+        let job = given(job, "job")?;
+        let mailbox = place(Some(job))?.messages()?.mailbox(name.get("the name")?)?;
+        out.write(open(job, PortKind::Mailbox(mailbox))?);
+        Ok(())
+    })
+}
+
+/// Destroys a port; messages that wait at it are skipped. Waits for a callback that an interrupt is
+/// making; other threads of the program must not poll or wait meanwhile, or its callback may still
+/// run on one of them. Not to be called in the port's own callback.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_port_destroy(port: Option<Box<Port>>) -> Status {
+    call(|| {
+        let port = free(port, |port| &mut port.0)?;
+        let interrupts_off = Held::interrupts_off(&port.packets);
+        drop(port);
+        drop(interrupts_off);
+        Ok(())
+    })
+}
+
+/// Sends a message to the port of the same name at rank to. Returns when all of it is in packets;
+/// the receiver may be reading by then. Blocks, draining the network, while it has no credits.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_port_send(
+    port: Option<&Port>,
+    to: u32,
+    bytes: Bytes<'_>,
+    length: usize,
+) -> Status {
+    call(|| Ok(opened(port)?.port().send(rank(to)?, bytes.slice(length)?)?))
+}
+
+/// As weft_port_send(), of a message in count pieces, which are gathered into packets.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_port_sendv(
+    port: Option<&Port>,
+    to: u32,
+    pieces: Vector<'_>,
+    count: usize,
+) -> Status {
+    call(|| Ok(opened(port)?.port().send(rank(to)?, &pieces.slice(count)?)?))
+}
+
+/// Sends a message in count pieces to all ranks but this one. Blocks as weft_port_send() does.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_port_broadcast(
+    port: Option<&Port>,
+    pieces: Vector<'_>,
+    count: usize,
+) -> Status {
+    call(|| Ok(opened(port)?.port().broadcast(&pieces.slice(count)?)?))
+}
+
+/// Sends a message in count pieces to all members of the group but this rank, which has to be one.
+/// Blocks as weft_port_send() does.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_port_multicast(
+    port: Option<&Port>,
+    group: Option<&Group>,
+    pieces: Vector<'_>,
+    count: usize,
+) -> Status {
+    call(|| Ok(opened(port)?.port().multicast(members(group)?, &pieces.slice(count)?)?))
+}
+
+/// Receives the message that has waited longest at a mailbox; it is the caller's, to be released
+/// with weft_message_release(). Blocks until the first packet of one is there; callbacks of other
+/// ports run meanwhile.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_mailbox_receive(
+    port: Option<&Port>,
+    message: Option<&mut MaybeUninit<*mut Message>>,
+) -> Status {
+    call(|| {
+        let out = given(message, "the pointer for the result")?;
+        out.write(Message::boxed(opened(port)?.mailbox()?.receive()?));
+        Ok(())
+    })
+}
+
+/// As weft_mailbox_receive(), but never blocks: the message is null if there is none. Polls once.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_mailbox_try_receive(
+    port: Option<&Port>,
+    message: Option<&mut MaybeUninit<*mut Message>>,
+) -> Status {
+    call(|| {
+        let out = given(message, "the pointer for the result")?;
+        let received = opened(port)?.mailbox()?.try_receive()?;
+        out.write(received.map_or(std::ptr::null_mut(), Message::boxed));
+        Ok(())
+    })
+}
+
+/// As weft_mailbox_receive(), but blocks for so many nanoseconds at most: then it is WEFT_TIMED_OUT,
+/// and the message is null.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_mailbox_receive_within(
+    port: Option<&Port>,
+    nanoseconds: u64,
+    message: Option<&mut MaybeUninit<*mut Message>>,
+) -> Status {
+    call(|| {
+        let out = given(message, "the pointer for the result")?.write(std::ptr::null_mut());
+        let limit = Duration::from_nanos(nanoseconds);
+        let received = opened(port)?.mailbox()?.receive_within(limit)?;
+        let late = || Failure::new(Status::TimedOut, format!("no message came within {limit:?}"));
+        *out = Message::boxed(received.ok_or_else(late)?);
+        Ok(())
+    })
+}

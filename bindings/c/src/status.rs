@@ -1,0 +1,217 @@
+//! How C learns what happened: a code for each kind of error, and the text of the last one.
+#![allow(unsafe_code)] // For `no_mangle` only; tidy sees to that.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::ffi::{CStr, CString, c_char};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// What a call returns. Everything but WEFT_OK is an error; weft_error_text() says more about it.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Status {
+    /// All is well.
+    Ok = 0,
+    /// An argument that makes no sense: a null pointer, a wrong or freed handle, text that is not
+    /// UTF-8, a call that this job or this handle does not have.
+    Invalid,
+    /// A rank of the job is gone, and with it what was on its way to or from it.
+    RankLost,
+    /// The job has no such rank.
+    NoSuchRank,
+    /// There is no such fetch-and-add variable.
+    NoSuchVariable,
+    /// The ranks given make no group.
+    BadGroup,
+    /// This rank is not a member of the group.
+    NotAMember,
+    /// More bytes than there is room for.
+    TooLong,
+    /// A message has fewer bytes left than were asked for; none was read.
+    TooShort,
+    /// The program holds all packets itself, so that none can become free.
+    NoPackets,
+    /// There is a port of that name, or of one that collides with it.
+    PortTaken,
+    /// Nobody has created the port that a message was for.
+    NoPort,
+    /// There is no memory for a message.
+    NoMemory,
+    /// The time limit passed.
+    TimedOut,
+    /// Whoever was to complete an operation ended without doing so.
+    Abandoned,
+    /// A peer broke the protocol; the job cannot go on.
+    Protocol,
+    /// This process could not take its place in the job.
+    CannotJoin,
+    /// An option of the job makes no sense.
+    BadOption,
+    /// The system refused something.
+    System,
+    /// A panic: a defect of Weft, or of what its callbacks call. What was going on is in an unknown
+    /// state.
+    Panicked,
+    /// An error of a kind that has no code.
+    Other,
+}
+
+/// An error on its way to C.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    status: Status,
+    text: String,
+}
+
+impl Failure {
+    pub fn new(status: Status, text: impl Into<String>) -> Self {
+        Failure { status, text: text.into() }
+    }
+
+    /// An argument that makes no sense.
+    pub fn invalid(text: impl Into<String>) -> Self {
+        Failure::new(Status::Invalid, text)
+    }
+}
+
+impl From<weft::Error> for Failure {
+    fn from(error: weft::Error) -> Self {
+        let status = match &error {
+            weft::Error::Messaging(error) => of_messages(error),
+            weft::Error::Join(_) | weft::Error::Attach(_) => Status::CannotJoin,
+            weft::Error::Option { .. } => Status::BadOption,
+            weft::Error::System(_) => Status::System,
+        };
+        Failure::new(status, error.to_string())
+    }
+}
+
+impl From<weft_messaging::Error> for Failure {
+    fn from(error: weft_messaging::Error) -> Self {
+        weft::Error::from(error).into()
+    }
+}
+
+impl From<weft_packet::Error> for Failure {
+    fn from(error: weft_packet::Error) -> Self {
+        weft::Error::from(error).into()
+    }
+}
+
+fn of_messages(error: &weft_messaging::Error) -> Status {
+    use weft_messaging::Error;
+    match error {
+        Error::Packet(error) => of_packets(error),
+        Error::PortTaken(_) | Error::PortCollision(..) => Status::PortTaken,
+        Error::Short { .. } => Status::TooShort,
+        Error::Stray { .. } | Error::Unfinished { .. } => Status::Protocol,
+        Error::Headers { .. } => Status::TooLong,
+        Error::NoPort { .. } | Error::Unclaimed { .. } => Status::NoPort,
+        Error::NoMemory { .. } => Status::NoMemory,
+        Error::TimedOut(_) => Status::TimedOut,
+        Error::Abandoned => Status::Abandoned,
+        Error::Panicked { .. } | Error::TaskPanicked(_) => Status::Panicked,
+        _ => Status::Other,
+    }
+}
+
+fn of_packets(error: &weft_packet::Error) -> Status {
+    use weft_packet::Error;
+    match error {
+        Error::RankLost(_) => Status::RankLost,
+        Error::BadFrame(_) | Error::Violation(_) => Status::Protocol,
+        Error::PoolExhausted { .. } => Status::NoPackets,
+        Error::TooLong { .. } => Status::TooLong,
+        Error::NoSuchRank { .. } => Status::NoSuchRank,
+        Error::Group(_) => Status::BadGroup,
+        Error::NotAMember => Status::NotAMember,
+        Error::NoSuchVariable(_) => Status::NoSuchVariable,
+    }
+}
+
+thread_local! {
+    static LAST: RefCell<CString> = RefCell::new(CString::default());
+}
+
+/// Does the work of an exported function: keeps the text of an error, and panics from C.
+#[inline]
+pub(crate) fn call(work: impl FnOnce() -> Result<(), Failure>) -> Status {
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(())) => Status::Ok,
+        Ok(Err(failure)) => remember(failure),
+        Err(panic) => remember(Failure::new(Status::Panicked, text_of(&*panic))),
+    }
+}
+
+fn text_of(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("a panic without a text").to_owned()
+}
+
+#[cold]
+fn remember(failure: Failure) -> Status {
+    // What another process wrote may be in it, but never a zero: those end texts in C.
+    let text = CString::new(failure.text.replace('\0', " ")).unwrap_or_default();
+    // A thread that ends has nobody left to ask.
+    let _ = LAST.try_with(|last| last.replace(text));
+    failure.status
+}
+
+/// The text of the last error of this thread, in one line: what went wrong, where, and what to do.
+/// Empty if there was none. Never null. It is Weft's, and valid until the next call that fails on
+/// this thread. Never blocks.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_error_text() -> *const c_char {
+    LAST.try_with(|last| last.borrow().as_ptr()).unwrap_or(c"".as_ptr())
+}
+
+/// The name of a status, such as "WEFT_RANK_LOST"; "unknown status" for a number that is none. The
+/// text is a constant.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_status_name(status: u32) -> *const c_char {
+    let known = NAMES.iter().find(|(known, _)| *known as u32 == status);
+    known.map_or(UNKNOWN, |(_, name)| name).as_ptr()
+}
+
+/// The version of this library, such as "0.1.0". The text is a constant.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_version() -> *const c_char {
+    VERSION.as_ptr()
+}
+
+const VERSION: &CStr =
+    match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
+        Ok(version) => version,
+        Err(_) => panic!("a version has no zeros in it"),
+    };
+
+static UNKNOWN: &CStr = c"unknown status";
+
+/// The names of all statuses.
+static NAMES: [(Status, &CStr); 21] = [
+    (Status::Ok, c"WEFT_OK"),
+    (Status::Invalid, c"WEFT_INVALID"),
+    (Status::RankLost, c"WEFT_RANK_LOST"),
+    (Status::NoSuchRank, c"WEFT_NO_SUCH_RANK"),
+    (Status::NoSuchVariable, c"WEFT_NO_SUCH_VARIABLE"),
+    (Status::BadGroup, c"WEFT_BAD_GROUP"),
+    (Status::NotAMember, c"WEFT_NOT_A_MEMBER"),
+    (Status::TooLong, c"WEFT_TOO_LONG"),
+    (Status::TooShort, c"WEFT_TOO_SHORT"),
+    (Status::NoPackets, c"WEFT_NO_PACKETS"),
+    (Status::PortTaken, c"WEFT_PORT_TAKEN"),
+    (Status::NoPort, c"WEFT_NO_PORT"),
+    (Status::NoMemory, c"WEFT_NO_MEMORY"),
+    (Status::TimedOut, c"WEFT_TIMED_OUT"),
+    (Status::Abandoned, c"WEFT_ABANDONED"),
+    (Status::Protocol, c"WEFT_PROTOCOL"),
+    (Status::CannotJoin, c"WEFT_CANNOT_JOIN"),
+    (Status::BadOption, c"WEFT_BAD_OPTION"),
+    (Status::System, c"WEFT_SYSTEM"),
+    (Status::Panicked, c"WEFT_PANICKED"),
+    (Status::Other, c"WEFT_OTHER"),
+];
+
+#[cfg(test)]
+mod tests;

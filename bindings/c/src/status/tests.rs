@@ -1,0 +1,51 @@
+use super::{
+    Failure, LAST, NAMES, Status, UNKNOWN, VERSION, call, weft_error_text, weft_status_name,
+};
+
+fn last() -> String {
+    LAST.with(|last| {
+        assert_eq!(weft_error_text(), last.borrow().as_ptr());
+        last.borrow().to_str().unwrap().to_owned()
+    })
+}
+
+#[test]
+fn every_status_has_its_own_number_and_name() {
+    for (number, (status, name)) in NAMES.iter().enumerate() {
+        assert_eq!(*status as usize, number);
+        assert_eq!(weft_status_name(number as u32), name.as_ptr());
+    }
+    assert_eq!(weft_status_name(NAMES.len() as u32), UNKNOWN.as_ptr());
+}
+
+#[test]
+fn an_error_leaves_its_text_and_success_leaves_it_alone() {
+    assert_eq!(last(), "");
+    let short = || Err(Failure::new(Status::TooShort, "3 left,\0 4 asked for"));
+    assert_eq!(call(short), Status::TooShort);
+    assert_eq!(last(), "3 left,  4 asked for");
+    assert_eq!(call(|| Ok(())), Status::Ok);
+    assert_eq!(last(), "3 left,  4 asked for");
+}
+
+#[test]
+fn a_panic_is_an_error() {
+    assert_eq!(call(|| panic!("the sum is {}", 4)), Status::Panicked);
+    assert_eq!(last(), "the sum is 4");
+    assert_eq!(call(|| panic!("nothing to add")), Status::Panicked);
+    assert_eq!(last(), "nothing to add");
+}
+
+#[test]
+fn errors_below_have_their_codes() {
+    let of = |error: weft_packet::Error| Failure::from(error).status;
+    assert_eq!(of(weft_packet::Error::NoSuchVariable(40)), Status::NoSuchVariable);
+    assert_eq!(of(weft_packet::Error::TooLong { size: 2, max: 1 }), Status::TooLong);
+    let taken = weft_messaging::Error::PortTaken("a".into());
+    assert_eq!(Failure::from(taken).status, Status::PortTaken);
+}
+
+#[test]
+fn the_version_is_the_packages() {
+    assert_eq!(VERSION.to_str().unwrap(), env!("CARGO_PKG_VERSION"));
+}

@@ -1,0 +1,176 @@
+//! C programs: compiled as their authors would, run as jobs, and looked at by the tools for C.
+//!
+//! The library and `weft` are built with the workspace (`make test` does that first).
+#![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
+
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+
+const CHECKED: [&str; 5] = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic"];
+const SANITIZED: [&str; 3] =
+    ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"];
+/// Leaves out what is only "possibly" lost: blocks of threads that live as long as the process.
+const VALGRIND: [&str; 5] = [
+    "valgrind",
+    "--quiet",
+    "--error-exitcode=9",
+    "--leak-check=full",
+    "--errors-for-leak-kinds=definite,indirect",
+];
+/// The programs, with the ranks that they run on and what the ranks write, sorted; a `#` stands for
+/// a figure that differs from run to run.
+const PROGRAMS: [(&str, u32, &[&str]); 8] = [
+    (
+        "examples/hello.c",
+        3,
+        &[
+            "from rank 0: good morning",
+            "from rank 0: good morning",
+            "from rank 1: good morning",
+            "from rank 1: good morning",
+            "from rank 2: good morning",
+            "from rank 2: good morning",
+        ],
+    ),
+    ("examples/ring.c", 4, &["1000 rounds of 4 ranks, # us a hop"]),
+    ("examples/pingpong.c", 2, &["1000 rounds, # us each"]),
+    ("examples/pipeline.c", 3, &["4194304 bytes through 3 ranks, sum 534773760"]),
+    (
+        "examples/counter.c",
+        2,
+        &["rank 0: the tickets add up to 4999950000", "rank 1: the tickets add up to 4999950000"],
+    ),
+    ("tests/errors.c", 2, &[]),
+    ("tests/packets.c", 2, &[]),
+    ("tests/threads.c", 2, &[]),
+];
+
+/// The folder that Cargo builds into.
+fn built() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let folder = test.ancestors().nth(2).unwrap().to_path_buf();
+    for file in ["weft", "libweft.so", "libweft.a"] {
+        let path = folder.join(file);
+        assert!(path.exists(), "{} is not built: cargo build --workspace", path.display());
+    }
+    folder
+}
+
+fn here() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Runs a command and returns what it wrote; it has to succeed.
+fn run(command: &mut Command) -> String {
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    let (text, errors) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{command:?}: {}\n{text}{errors}", output.status);
+    text.into_owned()
+}
+
+/// A folder for programs, with the library under the name that they look for.
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    symlink(built().join("libweft.so"), folder.path().join("libweft.so.0")).unwrap();
+    folder
+}
+
+/// Compiles and links a program, and returns its path.
+fn compile(source: &str, flags: &[&str], folder: &TempDir) -> PathBuf {
+    let program = folder.path().join("program");
+    let shared = [format!("-L{}", built().display()), "-lweft".into()];
+    let mut command = Command::new("cc");
+    command
+        .args(CHECKED)
+        .args(["-g", "-pthread"])
+        .args(flags)
+        .arg("-I")
+        .arg(here().join("include"));
+    command.arg(here().join(source)).arg("-o").arg(&program);
+    command.args(shared).arg(format!("-Wl,-rpath,{}", folder.path().display()));
+    run(&mut command);
+    program
+}
+
+/// Runs a program on so many ranks, under `wrapper`, and checks what they write.
+fn run_job(program: &Path, ranks: u32, wrapper: &[&str], expected: &[&str]) {
+    let mut command = Command::new(built().join("weft"));
+    command.args(["run", "-n", &ranks.to_string(), "--"]).args(wrapper).arg(program);
+    let text = run(&mut command);
+    let mut lines: Vec<String> = text.lines().map(without_figures).collect();
+    lines.sort();
+    assert_eq!(lines, expected, "{}", program.display());
+}
+
+/// A line with a `#` for each word that is a number with a point.
+fn without_figures(line: &str) -> String {
+    let figure = |word: &&str| word.contains('.') && word.parse::<f64>().is_ok();
+    line.split(' ').map(|word| if figure(&word) { "#" } else { word }).collect::<Vec<_>>().join(" ")
+}
+
+fn run_all(flags: &[&str], wrapper: &[&str]) {
+    for (source, ranks, expected) in PROGRAMS {
+        let folder = folder();
+        run_job(&compile(source, flags, &folder), ranks, wrapper, expected);
+    }
+}
+
+#[test]
+fn programs_compile_without_a_warning_and_run() {
+    run_all(&["-O2"], &[]);
+}
+
+#[test]
+fn programs_are_clean_under_valgrind() {
+    run_all(&["-O1"], &VALGRIND);
+}
+
+#[test]
+fn programs_are_clean_under_the_sanitizers() {
+    run_all(&SANITIZED, &[]);
+}
+
+#[test]
+fn valgrind_would_find_a_leak_in_the_library() {
+    let folder = folder();
+    let program = compile("tests/leak.c", &[], &folder);
+    let output = Command::new(VALGRIND[0]).args(&VALGRIND[1..]).arg(program).output().unwrap();
+    assert_eq!(output.status.code(), Some(9), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn the_header_is_cplusplus_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("header.cc");
+    std::fs::write(&source, "#include <weft.h>\nweft_status (*join)(weft_job **) = weft_join;\n")
+        .unwrap();
+    let mut command = Command::new("c++");
+    command.args(["-std=c++17", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only"]);
+    run(command.arg("-I").arg(here().join("include")).arg(source));
+}
+
+#[test]
+fn the_library_has_a_version_in_its_name_and_exports_what_the_header_says() {
+    let library = built().join("libweft.so");
+    let dynamic = run(Command::new("readelf").arg("-d").arg(&library));
+    assert!(dynamic.contains("Library soname: [libweft.so.0]"), "{dynamic}");
+    let symbols = run(Command::new("nm").args(["-D", "--defined-only"]).arg(&library));
+    let mut exported: Vec<&str> =
+        symbols.lines().filter_map(|line| line.split(' ').nth(2)).collect();
+    exported.sort_unstable();
+    let header = std::fs::read_to_string(here().join("include/weft.h")).unwrap();
+    let code = header.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let mut declared: Vec<&str> = code.filter_map(function).collect();
+    declared.sort_unstable();
+    assert_eq!(exported, declared);
+}
+
+/// The function that a line of the header begins to declare.
+fn function(line: &str) -> Option<&str> {
+    let (before, _) = line.split_once('(')?;
+    let name = before.rsplit([' ', '*']).next()?;
+    name.starts_with("weft_").then_some(name)
+}
