@@ -81,6 +81,7 @@ impl From<weft::Error> for Failure {
             weft::Error::Join(_) | weft::Error::Attach(_) => Status::CannotJoin,
             weft::Error::Option { .. } => Status::BadOption,
             weft::Error::System(_) => Status::System,
+            weft::Error::Encoding { .. } | weft::Error::Decoding { .. } => Status::Other,
         };
         Failure::new(status, error.to_string())
     }
