@@ -506,7 +506,9 @@ impl State {
 
     /// Messages for ports that this rank has never created: their senders' ranks.
     pub fn unclaimed(&mut self) -> Option<(Rank, usize)> {
-        let unknown = self.ports.iter_mut().filter(|port| port.name.is_none());
+        // One that was dropped had its time: what was late for it is nobody's mistake.
+        let never = |port: &&mut PortState| port.name.is_none() && port.generation == 0;
+        let unknown = self.ports.iter_mut().filter(never);
         let mut waiting = unknown.filter(|port| !port.queue.is_empty());
         waiting.next().map(|port| (port.queue[0].body.from, port.queue.len()))
     }
