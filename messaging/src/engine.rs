@@ -174,6 +174,7 @@ impl Engine {
         let more = match announcement {
             Announcement::Runs(slot, handler, arrived) => self.run_handler(slot, handler, arrived),
             Announcement::Waits => true,
+            Announcement::Rests => !self.is_quiet(),
             Announcement::Wakes(wakers) => {
                 wakers.into_iter().for_each(Waker::wake);
                 true
@@ -199,7 +200,7 @@ impl Engine {
             Announcement::Runs(slot, handler, arrived) => {
                 self.state.enter().run_later(slot, handler, arrived);
             }
-            Announcement::Waits => {}
+            Announcement::Waits | Announcement::Rests => {}
             Announcement::Wakes(wakers) => wakers.into_iter().for_each(Waker::wake),
         }
         self.disturb();
@@ -406,7 +407,8 @@ impl Engine {
     }
 
     /// Sorts a packet into its message, or does what a control packet says.
-    #[inline]
+    // Inlined, or the packet would be moved once more.
+    #[inline(always)]
     fn sort(&self, held: HeldPacket) -> Announcement {
         let Some(from) = held.source() else { return Announcement::Waits };
         let Some((header, rest)) = PacketHeader::parse(self.packets.read(&held)) else {
@@ -420,7 +422,7 @@ impl Engine {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn first(
         &self,
         held: HeldPacket,
