@@ -12,6 +12,7 @@
 //! | [`Port`], [`Mailbox`] | sending; receiving by upcall, or by asking |
 //! | [`Message`] | reading a stream message |
 //! | [`HeaderStack`] | headers of several layers in one buffer |
+//! | [`sync`] | locks and conditions that handlers may wait for |
 //! | `barrier` | waiting for all ranks |
 //!
 //! Packets of different messages may interleave (a handler may send while the program is in the
@@ -33,6 +34,7 @@ mod popup;
 mod port;
 mod send;
 mod state;
+pub mod sync;
 mod tasks;
 mod wait;
 mod window;

@@ -31,7 +31,7 @@ pub use place::{Guard, Place};
 pub use session::{PacketJob, join_packets};
 pub use weft::{Outcome, Statistics, Weft, join, run};
 pub use weft_macros::main;
-pub use weft_messaging::{HeaderStack, Mailbox, Message, Parts, Port};
+pub use weft_messaging::{HeaderStack, Mailbox, Message, Parts, Port, sync};
 pub use weft_packet::{
     Cause, Group, KeptPacket, Loss, Packet, Packets, Rank, SendPacket, Step, Upcalls, Variable,
 };
