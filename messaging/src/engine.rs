@@ -14,9 +14,10 @@ use crate::tasks::{Task, Tasks};
 use crate::wait::Nudge;
 use crate::window::window_packets;
 use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Waker};
-use weft_node::biased::Biased;
+use weft_node::biased::{Biased, this_thread};
 use weft_packet::{Group, HeldPacket, Packets, Rank};
 
 /// Bytes of messages that are copied out of link memory at most, to keep senders going.
@@ -30,6 +31,8 @@ pub struct Engine {
     /// Wakes the thread that polls.
     pub(crate) nudger: Waker,
     pool: Pool,
+    /// Whether a handler did something that the program has not heard of.
+    has_incidents: AtomicBool,
     /// Packets of one sender that stay in link memory before more are copied out.
     keep_at_most: u32,
     this: Weak<Engine>,
@@ -80,6 +83,7 @@ impl Engine {
                 tasks: Tasks::new(packets.clone(), announce),
                 nudger: Waker::from(Arc::new(Nudge(packets.clone()))),
                 pool: Pool::new(packets.has_threads()),
+                has_incidents: AtomicBool::new(false),
                 keep_at_most: (packets.in_flight() / 2) as u32,
                 packets,
                 this: this.clone(),
@@ -124,26 +128,45 @@ impl Engine {
     /// What a rank does when it is interrupted: makes progress, as long as interrupts are on. An error
     /// comes again to whoever calls next.
     pub fn interrupted(self: &Arc<Self>) {
-        self.packets.interrupted(|| match self.step() {
-            Ok(any) => any,
-            Err(error) => {
-                self.put_off(error);
-                false
-            }
-        });
-    }
-
-    /// Keeps an error that came at the wrong time for the program.
-    fn put_off(&self, error: Error) {
-        if matches!(error, Error::Panicked { .. } | Error::TaskPanicked(_)) {
-            self.state.enter().incidents.push_front(error);
-        }
+        self.packets.interrupted(|| self.advance().unwrap_or(false));
     }
 
     /// Takes one packet from the network, and runs what is ready.
     #[inline]
     pub(crate) fn step(self: &Arc<Self>) -> Result<bool> {
-        Ok(self.receive()? | self.run_ready()?)
+        let any = self.advance()?;
+        if self.has_incidents.load(Ordering::Relaxed) {
+            self.raise_incident()?;
+        }
+        Ok(any)
+    }
+
+    /// As [`Self::step`]; what handlers did wrong is left to who can hear it.
+    #[inline]
+    fn advance(self: &Arc<Self>) -> Result<bool> {
+        match self.receive() {
+            Ok(any) => Ok(any | self.run_ready()?),
+            Err(error) => {
+                self.lose(&error);
+                Err(error)
+            }
+        }
+    }
+
+    /// A lost rank ends every wait. Tasks get to know it as well, where anybody still runs them.
+    #[cold]
+    fn lose(self: &Arc<Self>, error: &Error) {
+        self.fail(error.clone());
+        self.run_tasks();
+    }
+
+    /// What a handler did wrong, once.
+    #[cold]
+    pub(crate) fn raise_incident(&self) -> Result<()> {
+        let mut state = self.state.enter();
+        let incident = state.next_incident();
+        self.has_incidents.store(!state.incidents.is_empty(), Ordering::Relaxed);
+        incident.map_or(Ok(()), Err)
     }
 
     /// Takes one packet from the network and sorts it; no handler runs.
@@ -238,14 +261,11 @@ impl Engine {
         waker: Option<&Waker>,
     ) -> Result<Option<Message>> {
         let mut state = self.state.enter();
-        if let Some(failure) = &state.failure {
-            return Err(failure.clone());
-        }
         let port = state.ports.at(slot);
         let announced = port.queue.pop_front();
         if announced.is_none() {
             leave(&mut port.receivers, waker);
-            return Ok(None);
+            return state.failure.clone().map_or(Ok(None), Err);
         }
         drop(state);
         let this = self.this.upgrade();
@@ -255,10 +275,10 @@ impl Engine {
     /// The next part of an arriving message; else leaves `waker` for it.
     pub(crate) fn take_part(&self, body: &Body, waker: Option<&Waker>) -> Result<Option<Part>> {
         let mut state = self.state.enter();
-        if let Some(failure) = &state.failure {
-            return Err(failure.clone());
+        match state.take_part(body.from, body.number, waker) {
+            None => state.failure.clone().map_or(Ok(None), Err),
+            part => Ok(part),
         }
-        Ok(state.take_part(body.from, body.number, waker))
     }
 
     /// The reader is done with a part.
@@ -287,7 +307,8 @@ impl Engine {
 
     /// Sends a control packet, or leaves it for later if there is no frame.
     pub(crate) fn tell(&self, to: Rank, header: PacketHeader) {
-        if !self.try_tell(to, header) {
+        // A rank has room for all that it sends itself, and counts none of it.
+        if to != self.packets.rank() && !self.try_tell(to, header) {
             self.state.enter().owed.push_back((to, header));
         }
     }
@@ -463,10 +484,7 @@ impl Engine {
             if let Some(failure) = &state.failure {
                 return Err(failure.clone());
             }
-            if let Some(incident) = state.incidents.pop_front() {
-                return Err(incident);
-            }
-            let Some((slot, handler, announced)) = state.next_ready() else {
+            let Some((run, handler, announced)) = state.next_ready() else {
                 if !state.owed.is_empty() {
                     drop(state);
                     self.pay_owed();
@@ -475,7 +493,7 @@ impl Engine {
             };
             state.enter_handler();
             drop(state);
-            self.run_handler(slot, handler, announced);
+            self.run_handler(run, handler, announced);
             any = true;
         }
         if self.tasks.has_any() {
@@ -484,7 +502,7 @@ impl Engine {
         Ok(any)
     }
 
-    fn run_handler(self: &Arc<Self>, slot: usize, mut handler: Handler, announced: Announced) {
+    fn run_handler(self: &Arc<Self>, run: PortRun, mut handler: Handler, announced: Announced) {
         let from = announced.body.from;
         let message = self.open(announced);
         let outcome = match &mut handler {
@@ -495,46 +513,59 @@ impl Engine {
             Handler::Async(waiting) => guarded(|| waiting.run(message)),
             Handler::Popup(code) => {
                 let code = Arc::clone(code);
-                self.pop_up(slot, from, move || code(message));
+                self.pop_up(run, from, move || code(message));
                 Ok(true)
             }
         };
         let mut state = self.state.enter();
         state.leave_handler();
-        match outcome {
-            Ok(true) => state.put_back(slot, handler),
-            Ok(false) => state.wait_with(slot, handler),
+        let unwanted = match outcome {
+            Ok(true) => state.put_back(run, handler),
+            Ok(false) => state.wait_with(run, handler),
             Err(what) => {
                 drop(state);
                 drop(handler);
-                self.panicked(slot, from, what);
+                return self.panicked(run, from, what);
             }
-        }
+        };
+        drop(state);
+        drop(unwanted);
     }
 
     /// Runs a handler on a thread of its own; in place, where ranks have no threads.
-    fn pop_up(self: &Arc<Self>, slot: usize, from: Rank, handler: impl FnOnce() + Send + 'static) {
+    fn pop_up(self: &Arc<Self>, run: PortRun, from: Rank, code: impl FnOnce() + Send + 'static) {
         let engine = Arc::clone(self);
         self.pool.run(Box::new(move || {
-            if let Err(what) = guarded(handler) {
-                engine.panicked(slot, from, what);
-                engine.packets.nudge();
+            let me = this_thread();
+            engine.state.enter().popups.push(me);
+            let outcome = guarded(code);
+            let mut state = engine.state.enter();
+            if let Some(place) = state.popups.iter().rposition(|thread| *thread == me) {
+                state.popups.swap_remove(place);
+            }
+            drop(state);
+            if let Err(what) = outcome {
+                engine.panicked(run, from, what);
             }
         }));
     }
 
     /// A handler panicked: its port takes no more messages.
     #[cold]
-    fn panicked(self: &Arc<Self>, slot: usize, from: Rank, what: String) {
-        let mut state = self.state.enter();
-        let port = state.ports.at(slot);
-        let name = port.name.clone().unwrap_or_default();
-        port.waiting = None;
-        port.handler = Some(Handler::Plain(Box::new(drop)));
-        if !port.queue.is_empty() {
-            state.ready.push_back(slot);
-        }
-        state.incidents.push_back(Error::Panicked { port: name, from, what });
+    fn panicked(&self, run: PortRun, from: Rank, what: String) {
+        let dropped = self.state.enter().panicked(run, from, what);
+        drop(dropped);
+        self.announce_incident();
+    }
+
+    /// Has whoever waits hear what a handler did.
+    fn announce_incident(&self) {
+        self.has_incidents.store(true, Ordering::Relaxed);
+        let state = self.state.enter();
+        let followers: Vec<_> = state.followers.iter().map(|(_, waker)| waker.clone()).collect();
+        drop(state);
+        followers.into_iter().for_each(Waker::wake);
+        self.packets.nudge();
     }
 
     fn run_tasks(self: &Arc<Self>) -> bool {
@@ -559,15 +590,19 @@ impl Engine {
     }
 
     fn task_ended(&self, task: &Task) {
-        if let Some(run) = task.port {
-            self.state.enter().ended(run);
+        if let (Some(run), false) = (task.port, task.concurrent) {
+            let unwanted = self.state.enter().ended(run);
+            drop(unwanted);
         }
     }
 
-    fn task_panicked(self: &Arc<Self>, task: &Task, what: String) {
+    fn task_panicked(&self, task: &Task, what: String) {
         match task.port {
-            Some(run) => self.panicked(run.slot, self.packets.rank(), what),
-            None => self.state.enter().incidents.push_back(Error::TaskPanicked(what)),
+            Some(run) => self.panicked(run, task.from(), what),
+            None => {
+                self.state.enter().incidents.push_back(Error::TaskPanicked(what));
+                self.announce_incident();
+            }
         }
     }
 

@@ -45,6 +45,10 @@ pub(crate) struct State {
     pub followers: Vec<(usize, Waker)>,
     /// Threads that are inside handlers.
     pub handling: Vec<usize>,
+    /// Threads that run handlers and nothing else.
+    pub popups: Vec<usize>,
+    /// Threads that wait for a future.
+    pub blocked_on: Vec<usize>,
 }
 
 /// Counts by rank, with nothing for ranks of which there is nothing.
@@ -138,6 +142,14 @@ impl Ports {
 
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut PortState> {
         self.slots.iter_mut()
+    }
+}
+
+impl PortState {
+    /// Whether its handler is still the one of `run`.
+    #[inline]
+    pub fn runs(&self, run: PortRun) -> bool {
+        self.has_handler && self.generation == run.generation
     }
 }
 
@@ -238,56 +250,94 @@ impl State {
         self.handling.contains(&this_thread())
     }
 
-    /// The handler of the port in `slot` waits.
-    pub fn wait_with(&mut self, slot: usize, handler: Handler) {
+    /// A run of the handler of `run` waits. Returns it if nobody needs it any more, to be dropped outside of the
+    /// lock: what it holds may be a port.
+    pub fn wait_with(&mut self, run: PortRun, handler: Handler) -> Option<Handler> {
         self.statistics.continuations += 1;
-        let port = self.ports.at(slot);
-        port.waiting = port.has_handler.then_some(handler);
-        if std::mem::take(&mut port.ended) {
-            self.end_wait(slot);
+        let port = self.ports.at(run.slot);
+        if !port.runs(run) {
+            return Some(handler);
         }
-    }
-
-    /// The continuation of the port in `slot` has ended.
-    fn end_wait(&mut self, slot: usize) {
-        let port = self.ports.at(slot);
-        match port.waiting.take() {
-            Some(handler) => self.put_back(slot, handler),
-            None => port.ended = port.has_handler,
+        if std::mem::take(&mut port.ended) || !handler.stops_port() {
+            return self.put_back(run, handler);
         }
+        port.waiting.replace(handler)
     }
 
     /// What waited for `run` has ended: its port goes on.
-    pub fn ended(&mut self, run: PortRun) {
-        if self.ports.at(run.slot).generation == run.generation {
-            self.end_wait(run.slot);
+    pub fn ended(&mut self, run: PortRun) -> Option<Handler> {
+        let port = self.ports.at(run.slot);
+        if !port.runs(run) {
+            return None;
+        }
+        match port.waiting.take() {
+            Some(handler) => self.put_back(run, handler),
+            None => {
+                port.ended = true;
+                None
+            }
         }
     }
 
     /// The next message for a handler that can run now, with that handler.
     #[inline]
-    pub fn next_ready(&mut self) -> Option<(usize, Handler, Announced)> {
+    pub fn next_ready(&mut self) -> Option<(PortRun, Handler, Announced)> {
         while let Some(slot) = self.ready.pop_front() {
             let port = self.ports.at(slot);
             let Some(handler) = port.handler.take() else { continue };
             match port.queue.pop_front() {
-                Some(message) => return Some((slot, handler, message)),
+                Some(message) => {
+                    let run = PortRun { slot, generation: port.generation };
+                    return Some((run, handler, message));
+                }
                 None => port.handler = Some(handler),
             }
         }
         None
     }
 
-    /// The handler of the port in `slot` can run again.
+    /// The handler of `run` can run again. Returns it as [`Self::wait_with`] does.
     #[inline]
-    pub fn put_back(&mut self, slot: usize, handler: Handler) {
-        let port = self.ports.at(slot);
-        if port.has_handler && port.handler.is_none() {
-            port.handler = Some(handler);
+    pub fn put_back(&mut self, run: PortRun, handler: Handler) -> Option<Handler> {
+        let port = self.ports.at(run.slot);
+        if !port.runs(run) || port.handler.is_some() {
+            return Some(handler);
+        }
+        port.handler = Some(handler);
+        if !port.queue.is_empty() {
+            self.ready.push_back(run.slot);
+        }
+        None
+    }
+
+    /// A handler of `run` panicked: its port throws away what comes. Returns the handlers that it had.
+    pub fn panicked(&mut self, run: PortRun, from: Rank, what: String) -> [Option<Handler>; 2] {
+        let port = self.ports.at(run.slot);
+        let name = match &port.name {
+            Some(name) if port.runs(run) => name.clone(),
+            _ => "(dropped)".into(),
+        };
+        let mut dropped = [None, None];
+        if port.runs(run) {
+            let discard = Handler::Plain(Box::new(drop));
+            dropped = [port.waiting.take(), port.handler.replace(discard)];
+            port.ended = false;
             if !port.queue.is_empty() {
-                self.ready.push_back(slot);
+                self.ready.push_back(run.slot);
             }
         }
+        self.incidents.push_back(Error::Panicked { port: name, from, what });
+        dropped
+    }
+
+    /// What handlers did, for the program to hear; not for handlers, which would be the next to fail.
+    #[cold]
+    pub fn next_incident(&mut self) -> Option<Error> {
+        let me = this_thread();
+        if self.is_handling() || self.popups.contains(&me) {
+            return None;
+        }
+        self.incidents.pop_front()
     }
 
     pub fn next_message_number(&mut self) -> u32 {
@@ -410,12 +460,14 @@ impl State {
             wakers.append(&mut port.senders);
         }
         wakers.extend(self.arriving.values_mut().filter_map(|message| message.reader.take()));
+        wakers.extend(self.followers.iter().map(|(_, waker)| waker.clone()));
         wakers
     }
 
     /// Messages for ports that this rank has never created: their senders' ranks.
     pub fn unclaimed(&mut self) -> Option<(Rank, usize)> {
-        let unknown = self.ports.iter_mut().filter(|port| port.name.is_none());
+        let never = |port: &&mut PortState| port.name.is_none() && port.generation == 0;
+        let unknown = self.ports.iter_mut().filter(never);
         let mut waiting = unknown.filter(|port| !port.queue.is_empty());
         waiting.next().map(|port| (port.queue[0].body.from, port.queue.len()))
     }

@@ -7,6 +7,7 @@
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::state::State;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 use std::time::Duration;
-use weft_node::biased::this_thread;
+use weft_node::biased::{Entered, this_thread};
 use weft_packet::{Packets, Step};
 
 /// The longest that a follower is parked before it looks by itself (invariant I9).
@@ -93,6 +94,7 @@ impl Engine {
             return Ok(Some(found));
         }
         loop {
+            self.raise_incident()?;
             if let Some(leading) = self.lead() {
                 return leading.poll_until(deadline, &mut look);
             }
@@ -117,6 +119,7 @@ impl Engine {
             thread: std::thread::current(),
         });
         let waker = Waker::from(Arc::clone(&woken));
+        let _blocked = Blocked::on(self);
         self.wait(|_, follower| {
             woken.waiting.store(follower.is_some(), Ordering::SeqCst);
             if !woken.woken.swap(false, Ordering::SeqCst) {
@@ -156,7 +159,8 @@ impl Engine {
     /// Has arrivals looked at even if no thread of Weft's waits: a task of somebody else's executor does.
     pub(crate) fn somebody_waits(&self) {
         let state = self.state.enter();
-        let polled = state.leader == this_thread() || state.is_handling();
+        let me = this_thread();
+        let polled = state.leader == me || state.is_handling() || state.blocked_on.contains(&me);
         drop(state);
         if !polled {
             self.packets().set_eager();
@@ -195,16 +199,24 @@ impl Engine {
         let mut state = self.state.enter();
         state.followers.retain(|(thread, _)| *thread != me);
         // Whoever leaves with what it wanted passes on that somebody has to lead.
-        let next = match &found {
-            Ok(Poll::Pending) => None,
-            _ if state.leader == 0 => state.followers.pop(),
-            _ => None,
-        };
-        drop(state);
-        if let Some((_, waker)) = next {
-            waker.wake();
+        if !matches!(found, Ok(Poll::Pending)) {
+            self.hand_over(state);
         }
         found
+    }
+
+    /// Nobody leads any more: one of those who wait does, or else the upcall thread runs what is ready.
+    fn hand_over(&self, mut state: Entered<'_, State>) {
+        if state.leader != 0 {
+            return;
+        }
+        let next = state.followers.pop();
+        drop(state);
+        match next {
+            Some((_, waker)) => waker.wake(),
+            None if self.tasks.is_ready() => self.packets().set_errand(true),
+            None => {}
+        }
     }
 
     fn park<T>(
@@ -278,12 +290,25 @@ impl Drop for Leading<'_> {
             return;
         }
         state.leader = 0;
-        let next = state.followers.pop();
-        drop(state);
-        match next {
-            Some((_, waker)) => waker.wake(),
-            None if self.engine.tasks.is_ready() => self.engine.packets().set_errand(true),
-            None => {}
+        self.engine.hand_over(state);
+    }
+}
+
+/// This thread waits for a future: it polls, or follows who does.
+struct Blocked<'a>(&'a Engine);
+
+impl<'a> Blocked<'a> {
+    fn on(engine: &'a Engine) -> Self {
+        engine.state.enter().blocked_on.push(this_thread());
+        Blocked(engine)
+    }
+}
+
+impl Drop for Blocked<'_> {
+    fn drop(&mut self) {
+        let (me, mut state) = (this_thread(), self.0.state.enter());
+        if let Some(place) = state.blocked_on.iter().rposition(|thread| *thread == me) {
+            state.blocked_on.swap_remove(place);
         }
     }
 }
