@@ -43,7 +43,7 @@ impl Barrier {
             (Some(words), false) => {
                 let words = Arc::clone(words);
                 let all = || words.load(ARRIVALS.home, ARRIVALS.index) >= passed * ranks;
-                self.engine.wait(|_, _| Ok(all().then_some(())))?;
+                self.engine.watch(|_| Ok(all()))?;
             }
             (None, true) => self.opened.broadcast("")?,
             (None, false) => drop(self.opened.receive()?),

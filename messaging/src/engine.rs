@@ -14,7 +14,7 @@ use crate::tasks::{Task, Tasks};
 use crate::wait::Nudge;
 use crate::window::window_packets;
 use std::future::Future;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Waker};
 use weft_node::biased::{Biased, this_thread};
@@ -31,6 +31,8 @@ pub struct Engine {
     /// Wakes the thread that polls.
     pub(crate) nudger: Waker,
     pool: Pool,
+    /// Threads that follow and that nothing wakes but the leader.
+    pub(crate) watchers: AtomicUsize,
     /// Whether a handler did something that the program has not heard of.
     has_incidents: AtomicBool,
     /// Packets of one sender that stay in link memory before more are copied out.
@@ -83,6 +85,7 @@ impl Engine {
                 tasks: Tasks::new(packets.clone(), announce),
                 nudger: Waker::from(Arc::new(Nudge(packets.clone()))),
                 pool: Pool::new(packets.has_threads()),
+                watchers: AtomicUsize::new(0),
                 has_incidents: AtomicBool::new(false),
                 keep_at_most: (packets.in_flight() / 2) as u32,
                 packets,
@@ -189,10 +192,7 @@ impl Engine {
     /// # Errors
     /// As [`Self::progress`].
     pub fn flush(self: &Arc<Self>) -> Result<()> {
-        self.wait(|engine, _| {
-            let flushed = engine.state.enter().owed.is_empty() && engine.packets.is_flushed();
-            Ok(flushed.then_some(()))
-        })
+        self.watch(|engine| Ok(engine.state.enter().owed.is_empty() && engine.packets.is_flushed()))
     }
 
     /// Ends what would keep this rank alive: tasks, timers, whoever waits. Its owner calls it last.
@@ -561,10 +561,7 @@ impl Engine {
     /// Has whoever waits hear what a handler did.
     fn announce_incident(&self) {
         self.has_incidents.store(true, Ordering::Relaxed);
-        let state = self.state.enter();
-        let followers: Vec<_> = state.followers.iter().map(|(_, waker)| waker.clone()).collect();
-        drop(state);
-        followers.into_iter().for_each(Waker::wake);
+        self.wake_followers();
         self.packets.nudge();
     }
 

@@ -252,8 +252,9 @@ fn wait_for_frame(engine: &Engine) -> Result<SendPacket<'_>> {
             }
         }
     })?;
-    // What was sorted may be what the thread that polls waits for.
-    engine.packets().nudge();
+    // What was sorted may be for a handler, and this thread may not poll again for long: an empty task is
+    // an errand for whoever does.
+    engine.spawn(std::future::ready(()));
     match (frame, failed) {
         (Some(frame), _) => Ok(frame),
         (None, Some(error)) => Err(error),

@@ -90,20 +90,51 @@ impl Engine {
         deadline: Option<Duration>,
         mut look: impl FnMut(&Engine, Option<&Waker>) -> Result<Option<T>>,
     ) -> Result<Option<T>> {
+        self.wait_following(deadline, |deadline, look| self.follow(deadline, look), &mut look)
+    }
+
+    /// As [`Self::wait`], for what wakes nobody: it is looked at whenever a thread that leads has nothing
+    /// else to do, or was rung.
+    pub(crate) fn watch(
+        self: &Arc<Self>,
+        mut look: impl FnMut(&Engine) -> Result<bool>,
+    ) -> Result<()> {
+        let mut look = |engine: &Engine, _: Option<&Waker>| Ok(look(engine)?.then_some(()));
+        let follow = |deadline: Option<Duration>, look: &mut _| {
+            self.watchers.fetch_add(1, Ordering::SeqCst);
+            let followed = self.follow(deadline, look);
+            self.watchers.fetch_sub(1, Ordering::SeqCst);
+            followed
+        };
+        self.wait_following(None, follow, &mut look).map(drop)
+    }
+
+    fn wait_following<T, L: FnMut(&Engine, Option<&Waker>) -> Result<Option<T>>>(
+        self: &Arc<Self>,
+        deadline: Option<Duration>,
+        follow: impl Fn(Option<Duration>, &mut L) -> Result<Poll<Option<T>>>,
+        look: &mut L,
+    ) -> Result<Option<T>> {
         if let Some(found) = look(self, None)? {
             return Ok(Some(found));
         }
         loop {
             self.raise_incident()?;
             if let Some(leading) = self.lead() {
-                return leading.poll_until(deadline, &mut look);
+                return leading.poll_until(deadline, look);
             }
-            match self.follow(deadline, &mut look) {
-                Ok(Poll::Pending) => {}
-                Ok(Poll::Ready(outcome)) => return Ok(outcome),
-                Err(error) => return Err(error),
+            if let Poll::Ready(outcome) = follow(deadline, look)? {
+                return Ok(outcome);
             }
         }
+    }
+
+    /// Has all that follow look again.
+    pub(crate) fn wake_followers(&self) {
+        let state = self.state.enter();
+        let followers: Vec<_> = state.followers.iter().map(|(_, waker)| waker.clone()).collect();
+        drop(state);
+        followers.into_iter().for_each(Waker::wake);
     }
 
     /// Runs `future` to its end on this thread, which polls meanwhile, or waits for who does.
@@ -270,6 +301,9 @@ impl Leading<'_> {
             match engine.step() {
                 Ok(any) => {
                     idle = !any;
+                    if idle && engine.watchers.load(Ordering::SeqCst) > 0 {
+                        engine.wake_followers();
+                    }
                     Ok(if any { Step::Progress } else { Step::Idle })
                 }
                 Err(error) => {

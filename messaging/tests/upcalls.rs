@@ -96,10 +96,12 @@ fn plain_handlers_that_send_do_not_wait_for_windows() {
         for n in 0..200u64 {
             ask.send(member.other(), &n.to_le_bytes()).unwrap();
         }
+        member.until(|| member.engine.statistics().overdrafts > 0);
+        member.barrier.wait().unwrap();
         for n in 0..6000 {
             assert_eq!(number(&mut answers.receive().unwrap()), n / 30);
         }
-        assert!(member.engine.statistics().overdrafts > 0);
+        member.barrier.wait().unwrap();
     });
 }
 
@@ -131,11 +133,13 @@ fn asynchronous_handlers_wait_for_windows_and_stop_nobody() {
             }
             // All handlers but those of the full port have run.
             member.until(|| quick.load(Ordering::SeqCst) == 100);
+            member.until(|| member.engine.statistics().stalls > 0);
+            member.barrier.wait().unwrap();
             for n in 0..9000 {
                 assert_eq!(number(&mut answers.receive().unwrap()), n / 90);
             }
             assert_eq!(member.engine.statistics().overdrafts, 0);
-            assert!(member.engine.statistics().stalls > 0);
+            member.barrier.wait().unwrap();
         });
     }
 }
