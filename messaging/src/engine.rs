@@ -138,9 +138,7 @@ impl Engine {
     #[inline]
     pub(crate) fn step(self: &Arc<Self>) -> Result<bool> {
         let any = self.advance()?;
-        if self.has_incidents.load(Ordering::Relaxed) {
-            self.raise_incident()?;
-        }
+        self.raise_incident()?;
         Ok(any)
     }
 
@@ -164,8 +162,13 @@ impl Engine {
     }
 
     /// What a handler did wrong, once.
-    #[cold]
+    #[inline]
     pub(crate) fn raise_incident(&self) -> Result<()> {
+        if self.has_incidents.load(Ordering::Relaxed) { self.next_incident() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn next_incident(&self) -> Result<()> {
         let mut state = self.state.enter();
         let incident = state.next_incident();
         self.has_incidents.store(!state.incidents.is_empty(), Ordering::Relaxed);
