@@ -238,9 +238,18 @@ impl Engine {
     ) -> Result<usize> {
         let run = self.state.enter().create_port(name)?;
         if let Some(handler) = handler(run) {
-            self.state.enter().set_handler(run.slot, handler);
+            let is_ready = self.state.enter().set_handler(run.slot, handler);
+            if is_ready {
+                self.have_handlers_run();
+            }
         }
         Ok(run.slot)
+    }
+
+    /// Something may be ready for a handler, and this thread may not poll again for long: an empty task is
+    /// an errand for whoever does.
+    pub(crate) fn have_handlers_run(&self) {
+        self.spawn(std::future::ready(()));
     }
 
     pub(crate) fn remove_port(self: &Arc<Self>, slot: usize) {

@@ -252,9 +252,7 @@ fn wait_for_frame(engine: &Engine) -> Result<SendPacket<'_>> {
             }
         }
     })?;
-    // What was sorted may be for a handler, and this thread may not poll again for long: an empty task is
-    // an errand for whoever does.
-    engine.spawn(std::future::ready(()));
+    engine.have_handlers_run();
     match (frame, failed) {
         (Some(frame), _) => Ok(frame),
         (None, Some(error)) => Err(error),

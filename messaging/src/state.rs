@@ -213,14 +213,16 @@ impl State {
         Ok(PortRun { slot, generation: port.generation })
     }
 
-    /// Gives the port in `slot` its handler.
-    pub fn set_handler(&mut self, slot: usize, handler: Handler) {
+    /// Gives the port in `slot` its handler. Says whether messages wait for it already.
+    pub fn set_handler(&mut self, slot: usize, handler: Handler) -> bool {
         let port = self.ports.at(slot);
         port.has_handler = true;
         port.handler = Some(handler);
-        if !port.queue.is_empty() {
+        let is_ready = !port.queue.is_empty();
+        if is_ready {
             self.ready.push_back(slot);
         }
+        is_ready
     }
 
     /// Forgets the port, all but its windows, and returns what nobody has read.
