@@ -15,10 +15,10 @@ use crate::tasks::{Task, Tasks};
 use crate::wait::Nudge;
 use crate::window::window_packets;
 use std::future::Future;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Waker};
-use weft_node::biased::Biased;
+use weft_node::biased::{Biased, this_thread};
 use weft_packet::{Group, HeldPacket, Packets, Rank};
 
 /// Bytes of messages that are copied out of link memory at most, to keep senders going.
@@ -38,6 +38,10 @@ pub struct Engine {
     /// not look there.
     unrest: AtomicBool,
     pool: Pool,
+    /// Threads that follow and that nothing wakes but the leader.
+    pub(crate) watchers: AtomicUsize,
+    /// Whether a handler did something that the program has not heard of.
+    has_incidents: AtomicBool,
     /// Packets of one sender that stay in link memory before more are copied out. All receivers of a
     /// sender share its frames, so all that they keep must be less than it has.
     keep_at_most: u32,
@@ -92,6 +96,8 @@ impl Engine {
                 nudger: Waker::from(Arc::new(Nudge(packets.clone()))),
                 unrest: AtomicBool::new(false),
                 pool: Pool::new(packets.has_threads()),
+                watchers: AtomicUsize::new(0),
+                has_incidents: AtomicBool::new(false),
                 keep_at_most: (packets.in_flight() / 2 / packets.size().saturating_sub(1).max(1))
                     as u32,
                 packets,
@@ -142,37 +148,36 @@ impl Engine {
     /// What a rank does when it is interrupted: makes progress, as long as interrupts are on. An error
     /// comes again to whoever calls next.
     pub fn interrupted(self: &Arc<Self>) {
-        self.packets.interrupted(|| match self.step() {
-            Ok(any) => any,
-            Err(error) => {
-                self.put_off(error);
-                false
-            }
-        });
-    }
-
-    /// Keeps an error that came at the wrong time for the program.
-    fn put_off(&self, error: Error) {
-        if matches!(error, Error::Panicked { .. } | Error::TaskPanicked(_)) {
-            self.state.enter().incidents.push_front(error);
-            self.disturb();
-        }
+        self.packets.interrupted(|| self.advance().unwrap_or(false));
     }
 
     /// Takes one packet from the network, and runs what is ready.
     #[inline]
     pub(crate) fn step(self: &Arc<Self>) -> Result<bool> {
+        let any = self.advance()?;
+        self.raise_incident()?;
+        Ok(any)
+    }
+
+    /// As [`Self::step`]; what handlers did wrong is left to who can hear it.
+    #[inline]
+    fn advance(self: &Arc<Self>) -> Result<bool> {
         let mut held = HeldPacket::default();
         match self.packets.take(&mut held) {
             Ok(true) => {}
             Ok(false) if self.is_quiet() => return Ok(false),
             Ok(false) => return self.run_ready(),
-            Err(error) => return Err(self.lost(error)),
+            Err(error) => {
+                let error = self.lost(error);
+                // Tasks get to know it as well, where anybody still runs them.
+                self.run_tasks();
+                return Err(error);
+            }
         }
         let announcement = self.sort(held);
         self.packets.taken();
         let more = match announcement {
-            Announcement::Runs(slot, handler, arrived) => self.run_handler(slot, handler, arrived),
+            Announcement::Runs(run, handler, arrived) => self.run_handler(run, handler, arrived),
             Announcement::Waits => true,
             Announcement::Rests => !self.is_quiet(),
             Announcement::Wakes(wakers) => {
@@ -184,6 +189,20 @@ impl Engine {
             self.run_ready()?;
         }
         Ok(true)
+    }
+
+    /// What a handler did wrong, once.
+    #[inline]
+    pub(crate) fn raise_incident(&self) -> Result<()> {
+        if self.has_incidents.load(Ordering::Relaxed) { self.next_incident() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn next_incident(&self) -> Result<()> {
+        let mut state = self.state.enter();
+        let incident = state.next_incident();
+        self.has_incidents.store(!state.incidents.is_empty(), Ordering::Relaxed);
+        incident.map_or(Ok(()), Err)
     }
 
     /// Takes one packet from the network and sorts it; no handler runs.
@@ -236,10 +255,7 @@ impl Engine {
     /// # Errors
     /// As [`Self::progress`].
     pub fn flush(self: &Arc<Self>) -> Result<()> {
-        self.wait(|engine, _| {
-            let flushed = engine.state.enter().owed.is_empty() && engine.packets.is_flushed();
-            Ok(flushed.then_some(()))
-        })
+        self.watch(|engine| Ok(engine.state.enter().owed.is_empty() && engine.packets.is_flushed()))
     }
 
     /// Ends what would keep this rank alive: tasks, timers, whoever waits. Its owner calls it last.
@@ -287,11 +303,19 @@ impl Engine {
     ) -> Result<usize> {
         let run = self.state.enter().create_port(name)?;
         if let Some(handler) = handler(run) {
-            self.state.enter().set_handler(run.slot, Box::new(handler));
-            self.disturb();
-            self.packets.nudge();
+            let is_ready = self.state.enter().set_handler(run.slot, Box::new(handler));
+            if is_ready {
+                self.disturb();
+                self.have_handlers_run();
+            }
         }
         Ok(run.slot)
+    }
+
+    /// Something may be ready for a handler, and this thread may not poll again for long: an empty task is
+    /// an errand for whoever does.
+    pub(crate) fn have_handlers_run(&self) {
+        self.spawn(std::future::ready(()));
     }
 
     pub(crate) fn remove_port(self: &Arc<Self>, slot: usize) {
@@ -315,14 +339,11 @@ impl Engine {
         waker: Option<&Waker>,
     ) -> Result<Option<Message>> {
         let mut state = self.state.enter();
-        if let Some(failure) = &state.failure {
-            return Err(failure.clone());
-        }
         let port = state.ports.at(slot);
         let arrived = port.queue.pop_front();
         if arrived.is_none() {
             leave(&mut port.receivers, waker);
-            return Ok(None);
+            return state.failure.clone().map_or(Ok(None), Err);
         }
         drop(state);
         Ok(arrived.map(|arrived| self.open(arrived)))
@@ -331,10 +352,10 @@ impl Engine {
     /// The next part of an arriving message; else leaves `waker` for it.
     pub(crate) fn take_part(&self, body: &Body, waker: Option<&Waker>) -> Result<Option<Part>> {
         let mut state = self.state.enter();
-        if let Some(failure) = &state.failure {
-            return Err(failure.clone());
+        match state.take_part(body.from, body.number, waker) {
+            None => state.failure.clone().map_or(Ok(None), Err),
+            part => Ok(part),
         }
-        Ok(state.take_part(body.from, body.number, waker))
     }
 
     /// The reader is done with a part.
@@ -380,7 +401,8 @@ impl Engine {
 
     /// Sends a control packet, or leaves it for later if there is no frame.
     pub(crate) fn tell(&self, to: Rank, header: PacketHeader) {
-        if !self.try_tell(to, header) {
+        // A rank has room for all that it sends itself, and counts none of it.
+        if to != self.packets.rank() && !self.try_tell(to, header) {
             self.state.enter().owed.push_back((to, header));
             self.disturb();
         }
@@ -575,11 +597,7 @@ impl Engine {
                 self.disturb();
                 return Err(failure.clone());
             }
-            if let Some(incident) = state.incidents.pop_front() {
-                self.disturb();
-                return Err(incident);
-            }
-            let Some((slot, handler, arrived)) = state.next_ready() else {
+            let Some((run, handler, arrived)) = state.next_ready() else {
                 if !state.owed.is_empty() {
                     drop(state);
                     self.pay_owed();
@@ -588,7 +606,7 @@ impl Engine {
             };
             state.enter_handler();
             drop(state);
-            self.run_handler(slot, handler, arrived);
+            self.run_handler(run, handler, arrived);
             any = true;
         }
         if self.tasks.has_any() {
@@ -601,7 +619,7 @@ impl Engine {
     #[inline]
     fn run_handler(
         self: &Arc<Self>,
-        slot: usize,
+        run: PortRun,
         mut handler: Box<Handler>,
         arrived: Box<Arrived>,
     ) -> bool {
@@ -615,50 +633,60 @@ impl Engine {
             Handler::Async(waiting) => guarded(|| waiting.run(message)),
             Handler::Popup(code) => {
                 let code = Arc::clone(code);
-                self.pop_up(slot, from, move || code(message));
+                self.pop_up(run, from, move || code(message));
                 Ok(true)
             }
         };
         let mut state = self.state.enter();
         state.leave_handler();
-        match outcome {
-            Ok(true) => state.put_back(slot, handler),
-            Ok(false) => state.wait_with(slot, handler),
+        let unwanted = match outcome {
+            Ok(true) => state.put_back(run, handler),
+            Ok(false) => state.wait_with(run, handler),
             Err(what) => {
                 drop(state);
                 drop(handler);
-                self.panicked(slot, from, what);
+                self.panicked(run, from, what);
                 return true;
             }
-        }
-        !state.is_calm() || self.tasks.has_any()
+        };
+        let more = !state.is_calm() || self.tasks.has_any();
+        drop(state);
+        drop(unwanted);
+        more
     }
 
     /// Runs a handler on a thread of its own; in place, where ranks have no threads.
-    fn pop_up(self: &Arc<Self>, slot: usize, from: Rank, handler: impl FnOnce() + Send + 'static) {
+    fn pop_up(self: &Arc<Self>, run: PortRun, from: Rank, code: impl FnOnce() + Send + 'static) {
         let engine = Arc::clone(self);
         self.pool.run(Box::new(move || {
-            if let Err(what) = guarded(handler) {
-                engine.panicked(slot, from, what);
-                engine.packets.nudge();
+            let me = this_thread();
+            engine.state.enter().popups.push(me);
+            let outcome = guarded(code);
+            let mut state = engine.state.enter();
+            if let Some(place) = state.popups.iter().rposition(|thread| *thread == me) {
+                state.popups.swap_remove(place);
+            }
+            drop(state);
+            if let Err(what) = outcome {
+                engine.panicked(run, from, what);
             }
         }));
     }
 
     /// A handler panicked: its port takes no more messages.
     #[cold]
-    fn panicked(self: &Arc<Self>, slot: usize, from: Rank, what: String) {
-        let mut state = self.state.enter();
-        let port = state.ports.at(slot);
-        let name = port.name.clone().unwrap_or_default();
-        port.waiting = None;
-        port.handler = Some(Box::new(Handler::Plain(Box::new(drop))));
-        if !port.queue.is_empty() {
-            state.ready.push_back(slot);
-        }
-        state.incidents.push_back(Error::Panicked { port: name, from, what });
-        drop(state);
+    fn panicked(&self, run: PortRun, from: Rank, what: String) {
+        let dropped = self.state.enter().panicked(run, from, what);
+        drop(dropped);
+        self.announce_incident();
+    }
+
+    /// Has whoever waits hear what a handler did.
+    fn announce_incident(&self) {
+        self.has_incidents.store(true, Ordering::Relaxed);
         self.disturb();
+        self.wake_followers();
+        self.packets.nudge();
     }
 
     fn run_tasks(self: &Arc<Self>) -> bool {
@@ -683,16 +711,20 @@ impl Engine {
     }
 
     fn task_ended(&self, task: &Task) {
-        if let Some(run) = task.port {
-            self.state.enter().ended(run);
+        if let (Some(run), false) = (task.port, task.concurrent) {
+            let unwanted = self.state.enter().ended(run);
             self.disturb();
+            drop(unwanted);
         }
     }
 
-    fn task_panicked(self: &Arc<Self>, task: &Task, what: String) {
+    fn task_panicked(&self, task: &Task, what: String) {
         match task.port {
-            Some(run) => self.panicked(run.slot, self.packets.rank(), what),
-            None => self.state.enter().incidents.push_back(Error::TaskPanicked(what)),
+            Some(run) => self.panicked(run, task.from(), what),
+            None => {
+                self.state.enter().incidents.push_back(Error::TaskPanicked(what));
+                self.announce_incident();
+            }
         }
         self.disturb();
     }

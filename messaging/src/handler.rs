@@ -88,6 +88,13 @@ where
     }
 }
 
+impl Handler {
+    /// Whether the next message waits for the end of a run that waits.
+    pub fn stops_port(&self) -> bool {
+        !matches!(self, Handler::Async(Waiting { concurrent: true, .. }))
+    }
+}
+
 impl Waiting {
     /// A handler of `port`.
     pub fn new<F, R>(tasks: &Arc<Tasks>, port: PortRun, concurrent: bool, function: F) -> Self
@@ -95,20 +102,21 @@ impl Waiting {
         F: FnMut(Message) -> R + Send + 'static,
         R: Future<Output = ()> + Send + 'static,
     {
-        let task = Task::of_port(tasks, (!concurrent).then_some(port));
+        let task = Task::of_port(tasks, Some(port), concurrent);
         let waker = Waker::from(Arc::clone(&task));
         Waiting { code: Box::new(InPlace { function, spare: None }), task, waker, concurrent }
     }
 
-    /// Runs it on `message`. False if it waits, and its port with it.
+    /// Runs it on `message`. False if it waits.
     pub fn run(&mut self, message: Message) -> bool {
+        let from = message.source();
         self.task.begin();
         let mut context = Context::from_waker(&self.waker);
         let Some(continuation) = self.code.begin(message, &mut context) else { return true };
         let next = self.task.fresh();
         self.waker = Waker::from(Arc::clone(&next));
-        std::mem::replace(&mut self.task, next).park(continuation);
-        self.concurrent
+        std::mem::replace(&mut self.task, next).park_handler(from, continuation);
+        false
     }
 }
 

@@ -14,6 +14,7 @@
 //! | [`HeaderStack`] | headers of several layers in one buffer |
 //! | [`collective`] | what all members of a [`Team`](collective::Team) do together |
 //! | [`rpc`] | remote procedure call |
+//! | [`sync`] | locks and conditions that handlers may wait for |
 //! | `barrier` | waiting for all ranks |
 //! | [`order`] | totally-ordered broadcast |
 //!
@@ -40,6 +41,7 @@ mod port;
 pub mod rpc;
 mod send;
 mod state;
+pub mod sync;
 mod tasks;
 mod wait;
 mod window;

@@ -7,6 +7,7 @@ use crate::port::Port;
 use crate::state::State;
 use crate::{Error, Result};
 use std::future::poll_fn;
+use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 use weft_packet::{Group, Rank, SendPacket, Step};
@@ -77,15 +78,9 @@ impl<'a> Sending<'a> {
     /// Sends all of it, waiting without blocking.
     pub async fn finish_async(&mut self, parts: &(impl Parts + ?Sized)) -> Result<()> {
         loop {
-            poll_fn(|context| match self.claim(Some(context.waker())) {
-                Ok(true) => Poll::Ready(Ok(())),
-                Err(error) => Poll::Ready(Err(error)),
-                Ok(false) => {
-                    self.port.engine.somebody_waits();
-                    Poll::Pending
-                }
-            })
-            .await?;
+            if !poll_fn(|context| Poll::Ready(self.claim(Some(context.waker())))).await? {
+                self.wait_for_room_async().await?;
+            }
             // Frames come back within a round trip, without anybody's handler.
             let packet = match self.port.engine.packets().try_packet()? {
                 Some(packet) => packet,
@@ -133,10 +128,14 @@ impl<'a> Sending<'a> {
         waker: Option<&Waker>,
     ) -> Result<bool> {
         let may_overdraw = waker.is_none() && state.is_handling();
+        if let Some(failure) = &state.failure {
+            return Err(failure.clone());
+        }
         let port = state.ports.at(self.port.slot);
         let refused = match self.to {
             To::Rank(rank) => port.refused.remove(&rank).then_some(rank),
-            To::Group(_) => port.refused.pop_first(),
+            // All of them: what is left would be taken for an answer to the next one's question.
+            To::Group(_) => std::mem::take(&mut port.refused).pop_first(),
         };
         if let Some(rank) = refused {
             return Err(Error::NoPort { rank, port: self.port.name.to_string() });
@@ -164,6 +163,25 @@ impl<'a> Sending<'a> {
                 .wait_until(Some(patience), |_, waker| Ok(self.claim(waker)?.then_some(())))?;
             if claimed.is_some() {
                 return Ok(());
+            }
+            self.ask_for_port();
+        }
+    }
+
+    async fn wait_for_room_async(&mut self) -> Result<()> {
+        let engine = Arc::clone(&self.port.engine);
+        engine.state.enter().statistics.stalls += 1;
+        loop {
+            let claimed = poll_fn(|context| match self.claim(Some(context.waker())) {
+                Ok(true) => Poll::Ready(Ok(())),
+                Err(error) => Poll::Ready(Err(error)),
+                Ok(false) => {
+                    engine.somebody_waits();
+                    Poll::Pending
+                }
+            });
+            if let Ok(claimed) = engine.within(PATIENCE, claimed).await {
+                return claimed;
             }
             self.ask_for_port();
         }
@@ -248,8 +266,7 @@ fn wait_for_frame(engine: &Engine) -> Result<SendPacket<'_>> {
             }
         }
     })?;
-    // What was sorted may be what the thread that polls waits for.
-    engine.packets().nudge();
+    engine.have_handlers_run();
     match (frame, failed) {
         (Some(frame), _) => Ok(frame),
         (None, Some(error)) => Err(error),

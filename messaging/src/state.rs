@@ -53,6 +53,10 @@ pub(crate) struct State {
     pub failure_hooks: Vec<Box<dyn FnOnce() + Send>>,
     /// Boxes for messages, to be used again.
     pub spare: Vec<Box<Arrived>>,
+    /// Threads that run handlers and nothing else.
+    pub popups: Vec<usize>,
+    /// Threads that wait for a future.
+    pub blocked_on: Vec<usize>,
 }
 
 /// Counts by rank, with nothing for ranks of which there is nothing.
@@ -149,6 +153,14 @@ impl Ports {
     }
 }
 
+impl PortState {
+    /// Whether its handler is still the one of `run`.
+    #[inline]
+    pub fn runs(&self, run: PortRun) -> bool {
+        self.has_handler && self.generation == run.generation
+    }
+}
+
 /// A message of which packets are still to come, or wait for its reader.
 struct Arriving {
     /// Bytes of the message that were put into `parts`, or thrown away.
@@ -183,7 +195,7 @@ pub(crate) struct Part {
 /// What becomes of a message that begins.
 pub(crate) enum Announcement {
     /// Its handler runs on it now.
-    Runs(usize, Box<Handler>, Box<Arrived>),
+    Runs(PortRun, Box<Handler>, Box<Arrived>),
     /// It waits at its port, and so does whatever can run.
     Waits,
     /// It waits to be asked for, and nothing else is to be done.
@@ -218,6 +230,8 @@ impl State {
             depth: 0,
             followers: Vec::new(),
             handling: Vec::new(),
+            popups: Vec::new(),
+            blocked_on: Vec::new(),
             lends: false,
             failure_hooks: Vec::new(),
             spare: Vec::new(),
@@ -241,14 +255,16 @@ impl State {
         self.ports.find(port_number(name))
     }
 
-    /// Gives the port in `slot` its handler.
-    pub fn set_handler(&mut self, slot: usize, handler: Box<Handler>) {
+    /// Gives the port in `slot` its handler. Says whether messages wait for it already.
+    pub fn set_handler(&mut self, slot: usize, handler: Box<Handler>) -> bool {
         let port = self.ports.at(slot);
         port.has_handler = true;
         port.handler = Some(handler);
-        if !port.queue.is_empty() {
+        let is_ready = !port.queue.is_empty();
+        if is_ready {
             self.ready.push_back(slot);
         }
+        is_ready
     }
 
     /// Forgets the port, all but its windows, and returns what nobody has read.
@@ -283,40 +299,46 @@ impl State {
         self.handling.contains(&this_thread())
     }
 
-    /// The handler of the port in `slot` waits.
-    pub fn wait_with(&mut self, slot: usize, handler: Box<Handler>) {
+    /// A run of the handler of `run` waits. Returns it if nobody needs it any more, to be dropped outside of the
+    /// lock: what it holds may be a port.
+    pub fn wait_with(&mut self, run: PortRun, handler: Box<Handler>) -> Option<Box<Handler>> {
         self.statistics.continuations += 1;
-        let port = self.ports.at(slot);
-        port.waiting = port.has_handler.then_some(handler);
-        if std::mem::take(&mut port.ended) {
-            self.end_wait(slot);
+        let port = self.ports.at(run.slot);
+        if !port.runs(run) {
+            return Some(handler);
         }
-    }
-
-    /// The continuation of the port in `slot` has ended.
-    fn end_wait(&mut self, slot: usize) {
-        let port = self.ports.at(slot);
-        match port.waiting.take() {
-            Some(handler) => self.put_back(slot, handler),
-            None => port.ended = port.has_handler,
+        if std::mem::take(&mut port.ended) || !handler.stops_port() {
+            return self.put_back(run, handler);
         }
+        port.waiting.replace(handler)
     }
 
     /// What waited for `run` has ended: its port goes on.
-    pub fn ended(&mut self, run: PortRun) {
-        if self.ports.at(run.slot).generation == run.generation {
-            self.end_wait(run.slot);
+    pub fn ended(&mut self, run: PortRun) -> Option<Box<Handler>> {
+        let port = self.ports.at(run.slot);
+        if !port.runs(run) {
+            return None;
+        }
+        match port.waiting.take() {
+            Some(handler) => self.put_back(run, handler),
+            None => {
+                port.ended = true;
+                None
+            }
         }
     }
 
     /// The next message for a handler that can run now, with that handler.
     #[inline]
-    pub fn next_ready(&mut self) -> Option<(usize, Box<Handler>, Box<Arrived>)> {
+    pub fn next_ready(&mut self) -> Option<(PortRun, Box<Handler>, Box<Arrived>)> {
         while let Some(slot) = self.ready.pop_front() {
             let port = self.ports.at(slot);
             let Some(handler) = port.handler.take() else { continue };
             match port.queue.pop_front() {
-                Some(message) => return Some((slot, handler, message)),
+                Some(message) => {
+                    let run = PortRun { slot, generation: port.generation };
+                    return Some((run, handler, message));
+                }
                 None => port.handler = Some(handler),
             }
         }
@@ -324,24 +346,61 @@ impl State {
     }
 
     /// What [`Self::announce`] returned to be run cannot be run here.
-    pub fn run_later(&mut self, slot: usize, handler: Box<Handler>, arrived: Box<Arrived>) {
+    pub fn run_later(&mut self, run: PortRun, handler: Box<Handler>, arrived: Box<Arrived>) {
         self.leave_handler();
-        let port = self.ports.at(slot);
+        let port = self.ports.at(run.slot);
         port.queue.push_front(arrived);
         port.handler = Some(handler);
-        self.ready.push_front(slot);
+        self.ready.push_front(run.slot);
     }
 
-    /// The handler of the port in `slot` can run again.
+    /// The handler of `run` can run again. Returns it as [`Self::wait_with`] does.
     #[inline]
-    pub fn put_back(&mut self, slot: usize, handler: Box<Handler>) {
-        let port = self.ports.at(slot);
-        if port.has_handler && port.handler.is_none() {
-            port.handler = Some(handler);
+    pub fn put_back(&mut self, run: PortRun, handler: Box<Handler>) -> Option<Box<Handler>> {
+        let port = self.ports.at(run.slot);
+        if !port.runs(run) || port.handler.is_some() {
+            return Some(handler);
+        }
+        port.handler = Some(handler);
+        if !port.queue.is_empty() {
+            self.ready.push_back(run.slot);
+        }
+        None
+    }
+
+    /// A handler of `run` panicked: its port throws away what comes. Returns the handlers that it had.
+    pub fn panicked(
+        &mut self,
+        run: PortRun,
+        from: Rank,
+        what: String,
+    ) -> [Option<Box<Handler>>; 2] {
+        let port = self.ports.at(run.slot);
+        let name = match &port.name {
+            Some(name) if port.runs(run) => name.clone(),
+            _ => "(dropped)".into(),
+        };
+        let mut dropped = [None, None];
+        if port.runs(run) {
+            let discard = Box::new(Handler::Plain(Box::new(drop)));
+            dropped = [port.waiting.take(), port.handler.replace(discard)];
+            port.ended = false;
             if !port.queue.is_empty() {
-                self.ready.push_back(slot);
+                self.ready.push_back(run.slot);
             }
         }
+        self.incidents.push_back(Error::Panicked { port: name, from, what });
+        dropped
+    }
+
+    /// What handlers did, for the program to hear; not for handlers, which would be the next to fail.
+    #[cold]
+    pub fn next_incident(&mut self) -> Option<Error> {
+        let me = this_thread();
+        if self.is_handling() || self.popups.contains(&me) {
+            return None;
+        }
+        self.incidents.pop_front()
     }
 
     pub fn next_message_number(&mut self) -> u32 {
@@ -367,10 +426,7 @@ impl State {
     /// Whether nothing has to be done before the next handler runs.
     #[inline]
     pub fn is_calm(&self) -> bool {
-        self.ready.is_empty()
-            && self.owed.is_empty()
-            && self.incidents.is_empty()
-            && self.failure.is_none()
+        self.ready.is_empty() && self.owed.is_empty() && self.failure.is_none()
     }
 
     /// Whether a message for this port would be handled at once.
@@ -398,8 +454,9 @@ impl State {
             && port.queue.is_empty()
             && let Some(handler) = port.handler.take()
         {
+            let run = PortRun { slot, generation: port.generation };
             self.enter_handler();
-            return Announcement::Runs(slot, handler, arrived);
+            return Announcement::Runs(run, handler, arrived);
         }
         port.queue.push_back(arrived);
         // A port with more than one message is ready already, or its handler runs.
@@ -512,6 +569,7 @@ impl State {
             wakers.append(&mut port.senders);
         }
         wakers.extend(self.arriving.values_mut().filter_map(|message| message.reader.take()));
+        wakers.extend(self.followers.iter().map(|(_, waker)| waker.clone()));
         wakers
     }
 

@@ -7,11 +7,11 @@ use crate::handler::Continuation;
 use crate::state::PortRun;
 use std::collections::{BTreeMap, VecDeque};
 use std::future::Future;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Wake, Waker};
 use std::time::Duration;
-use weft_packet::Packets;
+use weft_packet::{Packets, Rank};
 
 /// No timer.
 const NEVER: u64 = u64::MAX;
@@ -37,12 +37,22 @@ struct Timers {
 /// A continuation or a future, and who gets to know that it ended.
 pub(crate) struct Task {
     tasks: Arc<Tasks>,
-    /// The port that runs nothing else before this has ended.
+    /// The port whose handler it is; it runs nothing else before this has ended.
     pub port: Option<PortRun>,
+    /// The port does not wait for it.
+    pub concurrent: bool,
+    /// Who had sent the message that its port's handler waits in.
+    from: AtomicU16,
     parked: Mutex<Option<Continuation>>,
-    /// Woken since it last began to run.
-    woken: AtomicBool,
+    stage: AtomicU8,
 }
+
+/// Stages of a task. It is in the queue of those that are ready once at most.
+const WAITS: u8 = 0;
+const READY: u8 = 1;
+const RUNS: u8 = 2;
+/// Woken while it runs: it is ready again as soon as it waits.
+const WOKEN: u8 = 3;
 
 impl Tasks {
     /// None yet. `announce` is called, with no lock held, when one becomes ready.
@@ -70,9 +80,9 @@ impl Tasks {
 
     /// Begins `future`, which runs when somebody polls.
     pub fn spawn(self: &Arc<Self>, future: impl Future<Output = ()> + Send + 'static) {
-        let task = Task::of_port(self, None);
+        let task = Task::of_port(self, None, true);
         let future: Continuation = Box::pin(Some(future));
-        task.woken.store(true, Ordering::SeqCst);
+        task.stage.store(WOKEN, Ordering::SeqCst);
         task.park(future);
     }
 
@@ -84,6 +94,10 @@ impl Tasks {
         if ready.is_empty() && self.any_ready.swap(false, Ordering::SeqCst) {
             drop(ready);
             self.packets.set_errand(false);
+            // One that became ready between the two has set the errand for nothing.
+            if self.is_ready() {
+                (self.announce)();
+            }
         }
         task
     }
@@ -149,20 +163,31 @@ impl Tasks {
 
 impl Task {
     /// A task that nothing is in yet.
-    pub fn of_port(tasks: &Arc<Tasks>, port: Option<PortRun>) -> Arc<Self> {
-        let (tasks, parked) = (Arc::clone(tasks), Mutex::default());
-        Arc::new(Task { tasks, port, parked, woken: AtomicBool::new(false) })
+    pub fn of_port(tasks: &Arc<Tasks>, port: Option<PortRun>, concurrent: bool) -> Arc<Self> {
+        let (tasks, parked, from) = (Arc::clone(tasks), Mutex::default(), AtomicU16::new(0));
+        Arc::new(Task { tasks, port, concurrent, from, parked, stage: AtomicU8::new(WAITS) })
     }
 
     /// Another for the same port.
     pub fn fresh(&self) -> Arc<Self> {
-        Task::of_port(&self.tasks, self.port)
+        Task::of_port(&self.tasks, self.port, self.concurrent)
     }
 
     /// What is in it is about to run.
     #[inline]
     pub fn begin(&self) {
-        self.woken.store(false, Ordering::SeqCst);
+        self.stage.store(RUNS, Ordering::SeqCst);
+    }
+
+    /// Who had sent the message that its port's handler waits in.
+    pub fn from(&self) -> Rank {
+        Rank(self.from.load(Ordering::Relaxed))
+    }
+
+    /// The handler of a message from `from` waits.
+    pub fn park_handler(self: Arc<Self>, from: Rank, continuation: Continuation) {
+        self.from.store(from.0, Ordering::Relaxed);
+        self.park(continuation);
     }
 
     /// What was in it, to be run now; `None` if it runs elsewhere, or has ended.
@@ -175,15 +200,23 @@ impl Task {
     /// What ran waits. It may have been woken already.
     pub fn park(self: Arc<Self>, continuation: Continuation) {
         *lock(&self.parked) = Some(continuation);
-        if self.woken.load(Ordering::SeqCst) {
-            Arc::clone(&self.tasks).schedule(self);
+        if self.turn(RUNS, WAITS) {
+            return;
         }
+        self.stage.store(READY, Ordering::SeqCst);
+        Arc::clone(&self.tasks).schedule(self);
+    }
+
+    /// Goes from one stage to another; false if it was in a third.
+    fn turn(&self, from: u8, to: u8) -> bool {
+        self.stage.compare_exchange(from, to, Ordering::SeqCst, Ordering::SeqCst).is_ok()
     }
 }
 
 impl Wake for Task {
     fn wake(self: Arc<Self>) {
-        if !self.woken.swap(true, Ordering::SeqCst) {
+        // It may begin to wait between the two looks, but not to run.
+        if !self.turn(RUNS, WOKEN) && self.turn(WAITS, READY) {
             Arc::clone(&self.tasks).schedule(self);
         }
     }

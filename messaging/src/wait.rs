@@ -7,6 +7,7 @@
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::state::State;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 use std::time::Duration;
-use weft_node::biased::this_thread;
+use weft_node::biased::{Entered, this_thread};
 use weft_packet::{Packets, Step};
 
 /// The longest that a follower is parked before it looks by itself (invariant I9).
@@ -89,6 +90,31 @@ impl Engine {
         deadline: Option<Duration>,
         mut look: impl FnMut(&Arc<Engine>, Option<&Waker>) -> Result<Option<T>>,
     ) -> Result<Option<T>> {
+        self.wait_following(deadline, |deadline, look| self.follow(deadline, look), &mut look)
+    }
+
+    /// As [`Self::wait`], for what wakes nobody: it is looked at whenever a thread that leads has nothing
+    /// else to do, or was rung.
+    pub(crate) fn watch(
+        self: &Arc<Self>,
+        mut look: impl FnMut(&Arc<Engine>) -> Result<bool>,
+    ) -> Result<()> {
+        let mut look = |engine: &Arc<Engine>, _: Option<&Waker>| Ok(look(engine)?.then_some(()));
+        let follow = |deadline: Option<Duration>, look: &mut _| {
+            self.watchers.fetch_add(1, Ordering::SeqCst);
+            let followed = self.follow(deadline, look);
+            self.watchers.fetch_sub(1, Ordering::SeqCst);
+            followed
+        };
+        self.wait_following(None, follow, &mut look).map(drop)
+    }
+
+    fn wait_following<T, L: FnMut(&Arc<Engine>, Option<&Waker>) -> Result<Option<T>>>(
+        self: &Arc<Self>,
+        deadline: Option<Duration>,
+        follow: impl Fn(Option<Duration>, &mut L) -> Result<Poll<Option<T>>>,
+        look: &mut L,
+    ) -> Result<Option<T>> {
         if let Some(found) = look(self, None)? {
             return Ok(Some(found));
         }
@@ -99,44 +125,14 @@ impl Engine {
             }
         }
         loop {
+            self.raise_incident()?;
             if let Some(leading) = self.lead() {
-                return leading.poll_until(deadline, &mut look);
+                return leading.poll_until(deadline, look);
             }
-            match self.follow(deadline, &mut look) {
-                Ok(Poll::Pending) => {}
-                Ok(Poll::Ready(outcome)) => return Ok(outcome),
-                Err(error) => return Err(error),
+            if let Poll::Ready(outcome) = follow(deadline, look)? {
+                return Ok(outcome);
             }
         }
-    }
-
-    /// Makes progress until `look` finds something that nobody wakes anybody for: in memory that ranks
-    /// share. A rank that changes it wakes sleepers, so every thread that watches polls by itself.
-    pub(crate) fn watch<T>(
-        self: &Arc<Self>,
-        mut look: impl FnMut() -> Result<Option<T>>,
-    ) -> Result<T> {
-        let mut outcome = None;
-        self.packets().wait(&mut || {
-            let stepped = match look() {
-                Ok(None) => self.step(),
-                done => {
-                    outcome = done.transpose();
-                    return Ok(Step::Done);
-                }
-            };
-            match stepped {
-                // What came may be what the thread that leads waits for.
-                Ok(true) => self.packets().nudge(),
-                Ok(false) => return Ok(Step::Idle),
-                Err(error) => {
-                    outcome = Some(Err(error));
-                    return Ok(Step::Done);
-                }
-            }
-            Ok(Step::Progress)
-        })?;
-        outcome.unwrap_or_else(|| unreachable!("the wait ended with an outcome"))
     }
 
     /// Makes progress until `done` says so. It is asked after each packet, and by nothing else: what it
@@ -146,6 +142,14 @@ impl Engine {
     /// As [`Self::progress`].
     pub fn poll_until(self: &Arc<Self>, mut done: impl FnMut() -> bool) -> Result<()> {
         self.wait(|_, _| Ok(done().then_some(())))
+    }
+
+    /// Has all that follow look again.
+    pub(crate) fn wake_followers(&self) {
+        let state = self.state.enter();
+        let followers: Vec<_> = state.followers.iter().map(|(_, waker)| waker.clone()).collect();
+        drop(state);
+        followers.into_iter().for_each(Waker::wake);
     }
 
     /// Runs `future` to its end on this thread, which polls meanwhile, or waits for who does.
@@ -161,6 +165,7 @@ impl Engine {
             thread: std::thread::current(),
         });
         let waker = Waker::from(Arc::clone(&woken));
+        let _blocked = Blocked::on(self);
         self.wait(|_, follower| {
             woken.waiting.store(follower.is_some(), Ordering::SeqCst);
             if !woken.woken.swap(false, Ordering::SeqCst) {
@@ -200,7 +205,8 @@ impl Engine {
     /// Has arrivals looked at even if no thread of Weft's waits: a task of somebody else's executor does.
     pub(crate) fn somebody_waits(&self) {
         let state = self.state.enter();
-        let polled = state.leader == this_thread() || state.is_handling();
+        let me = this_thread();
+        let polled = state.leader == me || state.is_handling() || state.blocked_on.contains(&me);
         drop(state);
         if !polled {
             self.packets().set_eager();
@@ -239,16 +245,24 @@ impl Engine {
         let mut state = self.state.enter();
         state.followers.retain(|(thread, _)| *thread != me);
         // Whoever leaves with what it wanted passes on that somebody has to lead.
-        let next = match &found {
-            Ok(Poll::Pending) => None,
-            _ if state.leader == 0 => state.followers.pop(),
-            _ => None,
-        };
-        drop(state);
-        if let Some((_, waker)) = next {
-            waker.wake();
+        if !matches!(found, Ok(Poll::Pending)) {
+            self.hand_over(state);
         }
         found
+    }
+
+    /// Nobody leads any more: one of those who wait does, or else the upcall thread runs what is ready.
+    fn hand_over(&self, mut state: Entered<'_, State>) {
+        if state.leader != 0 {
+            return;
+        }
+        let next = state.followers.pop();
+        drop(state);
+        match next {
+            Some((_, waker)) => waker.wake(),
+            None if self.tasks.is_ready() => self.packets().set_errand(true),
+            None => {}
+        }
     }
 
     fn park<T>(
@@ -302,6 +316,9 @@ impl Leading<'_> {
             match engine.step() {
                 Ok(any) => {
                     idle = !any;
+                    if idle && engine.watchers.load(Ordering::SeqCst) > 0 {
+                        engine.wake_followers();
+                    }
                     Ok(if any { Step::Progress } else { Step::Idle })
                 }
                 Err(error) => {
@@ -322,12 +339,25 @@ impl Drop for Leading<'_> {
             return;
         }
         state.leader = 0;
-        let next = state.followers.pop();
-        drop(state);
-        match next {
-            Some((_, waker)) => waker.wake(),
-            None if self.engine.tasks.is_ready() => self.engine.packets().set_errand(true),
-            None => {}
+        self.engine.hand_over(state);
+    }
+}
+
+/// This thread waits for a future: it polls, or follows who does.
+struct Blocked<'a>(&'a Engine);
+
+impl<'a> Blocked<'a> {
+    fn on(engine: &'a Engine) -> Self {
+        engine.state.enter().blocked_on.push(this_thread());
+        Blocked(engine)
+    }
+}
+
+impl Drop for Blocked<'_> {
+    fn drop(&mut self) {
+        let (me, mut state) = (this_thread(), self.0.state.enter());
+        if let Some(place) = state.blocked_on.iter().rposition(|thread| *thread == me) {
+            state.blocked_on.swap_remove(place);
         }
     }
 }

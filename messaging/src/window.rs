@@ -17,6 +17,9 @@ pub const WINDOW_BYTES: usize = 1 << 20;
 /// The least number of packets in a window, however long they are.
 const LEAST_PACKETS: u32 = 256;
 
+/// How far behind the last report one may be that was overtaken.
+const STALE_PACKETS: u32 = 1 << 20;
+
 /// Packets of a window, if a packet holds `max_payload` bytes. The same on all ranks.
 pub(crate) fn window_packets(max_payload: usize) -> u32 {
     LEAST_PACKETS.max((WINDOW_BYTES / max_payload.max(1)) as u32)
@@ -111,11 +114,12 @@ impl Outgoing {
             }
         };
         // Between what it reported before and what was sent, on a circle.
-        let possible = sent.wrapping_sub(consumed) <= sent.wrapping_sub(*known);
-        if possible {
+        let news = sent.wrapping_sub(consumed) <= sent.wrapping_sub(*known);
+        if news {
             *known = consumed;
         }
-        possible
+        // Two of its threads may have overtaken each other: the later report has said it all.
+        news || known.wrapping_sub(consumed) <= STALE_PACKETS
     }
 }
 

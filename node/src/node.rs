@@ -258,7 +258,11 @@ impl<L: Link> Node<L> {
         // Before the look: see `AnyNode::nudge`.
         self.asleep.fetch_add(1, Ordering::SeqCst);
         let slept = self.sleep_armed(step);
-        self.asleep.fetch_sub(1, Ordering::SeqCst);
+        let others = self.asleep.fetch_sub(1, Ordering::SeqCst) - 1;
+        if !L::SEPARATE_NI && others > 0 {
+            // The bell has woken one, who has disarmed it for all.
+            self.bells.ring(Waiter::Host);
+        }
         slept
     }
 

@@ -37,7 +37,7 @@ pub use weft_messaging::collective;
 pub use weft_messaging::rpc::{Call, Client, Request, Service};
 pub use weft_messaging::{
     Completion, HeaderStack, Mailbox, Message, Order, OrderMailbox, OrderStatistics,
-    OrderedMessage, Parts, Port,
+    OrderedMessage, Parts, Port, sync,
 };
 pub use weft_packet::{
     Cause, Group, KeptPacket, Loss, Packet, Packets, Rank, SendPacket, Step, Upcalls, Variable,

@@ -89,15 +89,15 @@ impl Counters {
             self.words.wake_sleepers();
         } else {
             let mut idle = 0_u32;
-            engine.watch(|| {
+            engine.watch(|_| {
                 if arrivals(count()) == arrivals(full) {
-                    return Ok(Some(()));
+                    return Ok(true);
                 }
                 idle = idle.wrapping_add(1);
                 // Somebody who began something else says so with a message.
                 match idle.is_multiple_of(8).then(&failed).flatten() {
                     Some(error) => Err(error),
-                    None => Ok(None),
+                    None => Ok(false),
                 }
             })?;
         }
