@@ -59,7 +59,7 @@ main(void)
         }
         last = next;
     }
-    printf("rank %u: pi is about %.9f\n", member, pi);
+    printf("rank %u: pi is %.9f, nearly\n", member, pi);
     check(weft_team_free(all));
     check(weft_leave(job));
     return 0;

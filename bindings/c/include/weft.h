@@ -126,9 +126,6 @@ typedef enum {
 // time uses it.
 typedef struct weft_arrival weft_arrival;
 
-// What a request is in Rust: a message of that content, until it is answered.
-typedef struct Asked Asked;
-
 // A call that was begun. One thread at a time uses it.
 typedef struct weft_pending_call weft_pending_call;
 
@@ -157,6 +154,9 @@ typedef struct weft_pending weft_pending;
 // A port: messages for it are given to its callback, or asked for if it is a mailbox. Any thread
 // may use it, several at once.
 typedef struct weft_port weft_port;
+
+// A request to a service, to be answered once. One thread at a time uses it and its message.
+typedef struct weft_request weft_request;
 
 // A service that this rank offers. Any thread may use it.
 typedef struct weft_service weft_service;
@@ -214,13 +214,6 @@ typedef struct {
 // read, which may wait for the rest of its message, and send; it should not wait for anything else.
 // The message is valid until it returns, unless it keeps it; what it leaves unread is skipped.
 typedef void (*weft_port_callback)(weft_message *message, void *user);
-
-// A request to a service, to be answered once. One thread at a time uses it and its message.
-typedef struct {
-    Handle<Asked> handle;
-    // Whether it has outlived its callback, and C releases it.
-    bool kept;
-} weft_request;
 
 // What is called for each request of a service, one at a time. It runs on whatever thread polls or
 // waits, or on Weft's upcall thread if none does. The request is valid until it returns, unless it

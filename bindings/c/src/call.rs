@@ -18,10 +18,10 @@ use weft_messaging::Engine;
 pub struct Service(Handle<Served>);
 
 /// A request to a service, to be answered once. One thread at a time uses it and its message.
-pub struct Request(Held);
+pub struct Request(Owned);
 
 #[repr(C)]
-struct Held {
+struct Owned {
     // First, so that its mark is found.
     handle: Handle<Asked>,
     /// Whether it has outlived its callback, and C releases it.
@@ -331,7 +331,7 @@ fn ask<'a>(
 impl Request {
     fn new(request: weft::Request, kept: bool) -> Self {
         let message = Message::new(Content::Request(request));
-        Request(Held { handle: Handle::new(Asked(message)), kept })
+        Request(Owned { handle: Handle::new(Asked(message)), kept })
     }
 }
 
