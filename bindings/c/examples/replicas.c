@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <weft.h>
 
-enum { ROUNDS = 1000 };
+enum { ROUNDS = 200 };
 
 struct account {
     int64_t balance;

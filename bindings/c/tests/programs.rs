@@ -151,6 +151,18 @@ fn programs_are_clean_under_the_sanitizers() {
 }
 
 #[test]
+fn the_first_program_of_the_guide_runs() {
+    let guide = std::fs::read_to_string(here().join("../../docs/guide/c.md")).unwrap();
+    let (_, program) = guide.split_once("```c\n").unwrap();
+    let (program, _) = program.split_once("```").unwrap();
+    let folder = folder();
+    let source = folder.path().join("first.c");
+    std::fs::write(&source, program).unwrap();
+    let heard = ["rank 0 heard 2", "rank 1 heard 0", "rank 2 heard 1"];
+    run_job(&compile(source.to_str().unwrap(), &[], &folder), 3, &[], &heard);
+}
+
+#[test]
 fn survivors_of_a_lost_rank_are_told() {
     let folder = folder();
     let program = compile("tests/lost.c", &["-O2"], &folder);
