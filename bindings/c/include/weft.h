@@ -261,8 +261,8 @@ weft_status weft_join_packets(weft_job **job);
 
 // Ends this rank's part and frees the job, even when it fails. A job for messages waits until all
 // ranks leave, and callbacks run meanwhile; one for packets only until its own packets have left,
-// so its ranks must agree before that they are done. Destroy ports, and release messages and
-// packets, before. Not to be called in a callback.
+// so its ranks must agree before that they are done. All else that the job gave out is to be given
+// back before. Not to be called in a callback.
 weft_status weft_leave(weft_job *job);
 
 // This rank's number, from 0. Never blocks.

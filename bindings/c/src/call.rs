@@ -3,7 +3,7 @@
 
 use crate::awaited::Awaited;
 use crate::callback::Callback;
-use crate::handle::{Handle, Kind, free, given, put};
+use crate::handle::{Handle, Kind, free, free_even_used, given, put};
 use crate::job::{Job, place, rank};
 use crate::memory::{Bytes, Text, User, Vector};
 use crate::message::{Content, Message};
@@ -18,15 +18,7 @@ use weft_messaging::Engine;
 pub struct Service(Handle<Served>);
 
 /// A request to a service, to be answered once. One thread at a time uses it and its message.
-pub struct Request(Owned);
-
-#[repr(C)]
-struct Owned {
-    // First, so that its mark is found.
-    handle: Handle<Asked>,
-    /// Whether it has outlived its callback, and C releases it.
-    kept: bool,
-}
+pub struct Request(Handle<Asked>);
 
 /// What calls a service of other ranks. Any thread may use it, several at once.
 pub struct Client(Handle<Caller>);
@@ -94,7 +86,7 @@ pub extern "C" fn weft_service_create(
         let callback = Callback::new(job, callback, user)?;
         let called = callback.clone();
         let service = job.messages()?.service(name.get("the name")?, move |request| {
-            let mut request = Request::new(request, false);
+            let mut request = Request(Handle::lent(Asked::new(request)));
             called.run(|function, user| function(&mut request, user));
         })?;
         let served = Served { _service: service, callback };
@@ -130,7 +122,7 @@ pub extern "C" fn weft_request_message(
     message: Option<&mut MaybeUninit<*mut Message>>,
 ) -> Status {
     call(|| {
-        let asked = given(request, "request")?.0.handle.get_mut()?;
+        let asked = given(request, "request")?.0.get_mut()?;
         put(message, &raw mut asked.0)
     })
 }
@@ -185,7 +177,7 @@ pub extern "C" fn weft_request_keep(
 ) -> Status {
     call(|| {
         let out = given(kept, "the pointer for the result")?;
-        out.write(Box::into_raw(Box::new(Request::new(take(request)?, true))));
+        out.write(Box::into_raw(Box::new(Request(Handle::new(Asked::new(take(request)?))))));
         Ok(())
     })
 }
@@ -195,15 +187,8 @@ pub extern "C" fn weft_request_keep(
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_request_release(request: Option<Box<Request>>) -> Status {
     call(|| {
-        let request = given(request, "request")?;
-        let is_its_own = request.0.handle.check().and_then(|()| match request.0.kept {
-            true => Ok(()),
-            false => Err(Failure::invalid("this request is its callback's: keep it first")),
-        });
-        if is_its_own.is_err() {
-            std::mem::forget(request);
-        }
-        is_its_own
+        free_even_used(request, |request| &mut request.0)?;
+        Ok(())
     })
 }
 
@@ -328,21 +313,20 @@ fn ask<'a>(
     Ok((&caller.engine, caller.client.call(rank(to)?, parts)?))
 }
 
-impl Request {
-    fn new(request: weft::Request, kept: bool) -> Self {
-        let message = Message::new(Content::Request(request));
-        Request(Owned { handle: Handle::new(Asked(message)), kept })
+impl Asked {
+    fn new(request: weft::Request) -> Self {
+        Asked(Message::lent(Content::Request(request)))
     }
 }
 
 /// The request that C points to, which was not answered yet.
 fn asked(request: Option<&mut Request>) -> Result<&mut weft::Request, Failure> {
-    given(request, "request")?.0.handle.get_mut()?.0.request()
+    given(request, "request")?.0.get_mut()?.0.request()
 }
 
 /// Takes it from there, to be answered or kept.
 fn take(request: Option<&mut Request>) -> Result<weft::Request, Failure> {
-    given(request, "request")?.0.handle.take()?.0.into_request()
+    given(request, "request")?.0.take()?.0.into_request()
 }
 
 fn reply(request: Option<&mut Request>, parts: &(impl Parts + ?Sized)) -> Result<(), Failure> {

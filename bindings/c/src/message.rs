@@ -1,7 +1,7 @@
 //! Reading stream messages.
 #![allow(unsafe_code)] // For `no_mangle` only; tidy sees to that.
 
-use crate::handle::{Handle, Kind, free, given, put};
+use crate::handle::{Handle, Kind, free_even_used, given, put};
 use crate::memory::Room;
 use crate::status::{Failure, Status, call};
 use std::ffi::c_void;
@@ -42,15 +42,15 @@ macro_rules! reading {
 }
 
 impl Message {
-    /// A message for a callback, which has it until it returns.
+    /// A message for a callback, which has it until it returns, or of a request, which has it.
     #[inline]
-    pub(crate) fn new(content: Content) -> Self {
-        Message(Handle::new(content))
+    pub(crate) fn lent(content: Content) -> Self {
+        Message(Handle::lent(content))
     }
 
     /// A message for C to keep.
     pub(crate) fn boxed(content: Content) -> *mut Message {
-        Box::into_raw(Box::new(Message::new(content)))
+        Box::into_raw(Box::new(Message(Handle::new(content))))
     }
 
     /// The request that this is the message of.
@@ -66,16 +66,6 @@ impl Message {
         match self.0.take()? {
             Content::Request(request) => Ok(request),
             _ => Err(Failure::invalid("this is no request")),
-        }
-    }
-
-    /// Refuses the message of a request, which goes with it.
-    fn check_own(&self) -> Result<(), Failure> {
-        match self.0.get()? {
-            Content::Request(_) => Err(Failure::invalid(
-                "this message is its request's: weft_request_keep and weft_request_release have both",
-            )),
-            _ => Ok(()),
         }
     }
 }
@@ -177,7 +167,11 @@ pub extern "C" fn weft_message_keep(
     call(|| {
         let out = given(kept, "the pointer for the result")?;
         let message = given(message, "message")?;
-        message.check_own()?;
+        if let Content::Request(_) = message.0.get()? {
+            return Err(Failure::invalid(
+                "this message is its request's: weft_request_keep keeps both",
+            ));
+        }
         out.write(Message::boxed(message.0.take()?));
         Ok(())
     })
@@ -187,12 +181,8 @@ pub extern "C" fn weft_message_keep(
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_message_release(message: Option<Box<Message>>) -> Status {
     call(|| {
-        let message = given(message, "message")?;
-        if let Err(failure) = message.check_own() {
-            std::mem::forget(message);
-            return Err(failure);
-        }
-        free(Some(message), |message| &mut message.0).map(drop)
+        free_even_used(message, |message| &mut message.0)?;
+        Ok(())
     })
 }
 

@@ -53,7 +53,7 @@ fn create(
     let called = callback.clone();
     let handler = move |message: OrderedMessage| {
         let number = message.number();
-        let mut message = Message::new(Content::Ordered(message));
+        let mut message = Message::lent(Content::Ordered(message));
         called.run(|function, user| function(&mut message, number, user));
     };
     let order = make(job.messages()?, Box::new(handler))?;

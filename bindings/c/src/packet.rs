@@ -83,7 +83,7 @@ pub extern "C" fn weft_packet_receive(
     call(|| {
         let callback = given(callback, "the callback")?;
         place(job)?.only_packets()?.on_packet(move |packet| {
-            callback(&mut Arrival(Handle::new(Arrived::InUpcall(packet))), user);
+            callback(&mut Arrival(Handle::lent(Arrived::InUpcall(packet))), user);
         });
         Ok(())
     })

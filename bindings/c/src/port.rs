@@ -92,7 +92,7 @@ fn create(
 impl Callback<Called> {
     #[inline]
     fn give(&self, message: weft::Message) {
-        self.run(|function, user| function(&mut Message::new(Content::Sent(message)), user));
+        self.run(|function, user| function(&mut Message::lent(Content::Sent(message)), user));
     }
 }
 

@@ -24,13 +24,13 @@ serve(weft_request *request, void *user)
     OK(weft_request_message(request, &message));
     OK(weft_message_read(message, &what, 1));
     FAILS(weft_message_keep(message, &none), WEFT_INVALID, "its request's");
-    FAILS(weft_message_release(message), WEFT_INVALID, "its request's");
+    FAILS(weft_message_release(message), WEFT_INVALID, "not the caller's");
     switch (what) {
     case 'r':
         OK(weft_message_chunk(message, &pieces[1].base, &pieces[1].length));
         OK(weft_request_replyv(request, pieces, 2));
         FAILS(weft_request_reply(request, "", 0), WEFT_INVALID, "used up");
-        FAILS(weft_request_release(request), WEFT_INVALID, "its callback's");
+        FAILS(weft_request_release(request), WEFT_INVALID, "not the caller's");
         break;
     case 'f':
         FAILS(weft_request_fail(request, NULL), WEFT_INVALID, "the text is null");

@@ -9,9 +9,10 @@ keep(weft_message *message, void *user)
 {
     char byte;
 
+    FAILS(weft_message_release(message), WEFT_INVALID, "not the caller's");
     OK(weft_message_keep(message, &kept));
     FAILS(weft_message_read(message, &byte, 1), WEFT_INVALID, "used up");
-    FAILS(weft_message_release(message), WEFT_INVALID, "used up");
+    FAILS(weft_message_release(message), WEFT_INVALID, "not the caller's");
     *(bool *)user = true;
 }
 
