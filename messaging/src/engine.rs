@@ -7,6 +7,7 @@
 use crate::error::{Error, Result};
 use crate::format::{self, Kind, PacketHeader};
 use crate::handler::{Handler, guarded};
+use crate::lend;
 use crate::message::{Arrived, Body, Message};
 use crate::popup::Pool;
 use crate::state::{Announcement, Part, PortRun, State, copy_cost};
@@ -14,6 +15,7 @@ use crate::tasks::{Task, Tasks};
 use crate::wait::Nudge;
 use crate::window::window_packets;
 use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Waker};
 use weft_node::biased::Biased;
@@ -32,11 +34,13 @@ pub struct Engine {
     pub(crate) tasks: Arc<Tasks>,
     /// Wakes the thread that polls.
     pub(crate) nudger: Waker,
+    /// Set by whoever leaves something to be done in `state`, so that a poll that finds no packet need
+    /// not look there.
+    unrest: AtomicBool,
     pool: Pool,
     /// Packets of one sender that stay in link memory before more are copied out. All receivers of a
     /// sender share its frames, so all that they keep must be less than it has.
     keep_at_most: u32,
-    this: Weak<Engine>,
 }
 
 /// What the messaging layer has done, with what is below it.
@@ -86,11 +90,11 @@ impl Engine {
                 )),
                 tasks: Tasks::new(packets.clone(), announce),
                 nudger: Waker::from(Arc::new(Nudge(packets.clone()))),
+                unrest: AtomicBool::new(false),
                 pool: Pool::new(packets.has_threads()),
                 keep_at_most: (packets.in_flight() / 2 / packets.size().saturating_sub(1).max(1))
                     as u32,
                 packets,
-                this: this.clone(),
             }
         })
     }
@@ -104,6 +108,12 @@ impl Engine {
     /// A lock for what handlers and the program of this rank share.
     pub fn lock<T>(&self, value: T) -> Biased<T> {
         Biased::new(value)
+    }
+
+    /// Lets threads keep handles to this engine between messages, until its owner calls [`Self::close`]: it
+    /// must.
+    pub fn will_be_closed(&self) {
+        self.state.enter().lends = self.packets.has_threads();
     }
 
     /// Makes all threads equal, for good: see [`Packets::share`]. For programs that send and receive in
@@ -145,59 +155,74 @@ impl Engine {
     fn put_off(&self, error: Error) {
         if matches!(error, Error::Panicked { .. } | Error::TaskPanicked(_)) {
             self.state.enter().incidents.push_front(error);
+            self.disturb();
         }
     }
 
     /// Takes one packet from the network, and runs what is ready.
     #[inline]
     pub(crate) fn step(self: &Arc<Self>) -> Result<bool> {
-        let Some(announcement) = self.take()? else { return self.run_ready() };
-        match announcement {
-            Announcement::Runs(slot, handler, arrived) => {
-                if self.run_handler(slot, handler, arrived) {
-                    self.run_ready()?;
-                }
-            }
-            Announcement::Waits => {
-                self.run_ready()?;
-            }
-            Announcement::Wakes(wakers) => {
-                wakers.into_iter().for_each(Waker::wake);
-                self.run_ready()?;
-            }
-        }
-        Ok(true)
-    }
-
-    /// Takes one packet from the network, and sorts it.
-    #[inline]
-    fn take(&self) -> Result<Option<Announcement>> {
         let mut held = HeldPacket::default();
         match self.packets.take(&mut held) {
-            Ok(true) => {
-                let announcement = self.sort(held);
-                self.packets.taken();
-                Ok(Some(announcement))
-            }
-            Ok(false) => Ok(None),
-            Err(error) => {
-                self.fail(error.clone().into());
-                Err(error.into())
-            }
+            Ok(true) => {}
+            Ok(false) if self.is_quiet() => return Ok(false),
+            Ok(false) => return self.run_ready(),
+            Err(error) => return Err(self.lost(error)),
         }
+        let announcement = self.sort(held);
+        self.packets.taken();
+        let more = match announcement {
+            Announcement::Runs(slot, handler, arrived) => self.run_handler(slot, handler, arrived),
+            Announcement::Waits => true,
+            Announcement::Rests => !self.is_quiet(),
+            Announcement::Wakes(wakers) => {
+                wakers.into_iter().for_each(Waker::wake);
+                true
+            }
+        };
+        if more {
+            self.run_ready()?;
+        }
+        Ok(true)
     }
 
     /// Takes one packet from the network and sorts it; no handler runs.
     pub(crate) fn receive(&self) -> Result<bool> {
-        let Some(announcement) = self.take()? else { return Ok(false) };
+        let mut held = HeldPacket::default();
+        match self.packets.take(&mut held) {
+            Ok(true) => {}
+            Ok(false) => return Ok(false),
+            Err(error) => return Err(self.lost(error)),
+        }
+        let announcement = self.sort(held);
+        self.packets.taken();
         match announcement {
             Announcement::Runs(slot, handler, arrived) => {
                 self.state.enter().run_later(slot, handler, arrived);
             }
-            Announcement::Waits => {}
+            Announcement::Waits | Announcement::Rests => {}
             Announcement::Wakes(wakers) => wakers.into_iter().for_each(Waker::wake),
         }
+        self.disturb();
         Ok(true)
+    }
+
+    /// Whether nothing is to be done but to wait for packets.
+    #[inline]
+    fn is_quiet(&self) -> bool {
+        !self.unrest.load(Ordering::Acquire) && !self.tasks.has_any()
+    }
+
+    /// Something was left to be done in `state`.
+    fn disturb(&self) {
+        self.unrest.store(true, Ordering::Release);
+    }
+
+    /// The layer below cannot go on, and neither can this one.
+    #[cold]
+    fn lost(&self, error: weft_packet::Error) -> Error {
+        self.fail(error.clone().into());
+        error.into()
     }
 
     /// Runs `future` when somebody polls: now and then until it ends. Tasks of a rank run one at a time
@@ -220,10 +245,13 @@ impl Engine {
     /// Ends what would keep this rank alive: tasks, timers, whoever waits. Its owner calls it last.
     pub fn close(&self) {
         self.tasks.clear();
+        self.pool.close();
         let mut state = self.state.enter();
+        state.lends = false;
         let (wakers, hooks) = (state.drain_wakers(), std::mem::take(&mut state.failure_hooks));
         drop(state);
         drop((wakers, hooks));
+        lend::forget();
     }
 
     /// Whether messages wait for ports that this rank has never created.
@@ -259,7 +287,9 @@ impl Engine {
     ) -> Result<usize> {
         let run = self.state.enter().create_port(name)?;
         if let Some(handler) = handler(run) {
-            self.state.enter().set_handler(run.slot, handler);
+            self.state.enter().set_handler(run.slot, Box::new(handler));
+            self.disturb();
+            self.packets.nudge();
         }
         Ok(run.slot)
     }
@@ -275,12 +305,12 @@ impl Engine {
     /// engine cannot be one: it would keep itself and the node for ever.
     #[inline]
     fn open(self: &Arc<Self>, arrived: Box<Arrived>) -> Message {
-        Message::new(Arc::clone(self), arrived)
+        Message::new(lend::borrow(self), arrived)
     }
 
     /// The message that has waited longest at the port in `slot`; else leaves `waker` for it.
     pub(crate) fn take_message(
-        &self,
+        self: &Arc<Self>,
         slot: usize,
         waker: Option<&Waker>,
     ) -> Result<Option<Message>> {
@@ -295,8 +325,7 @@ impl Engine {
             return Ok(None);
         }
         drop(state);
-        let this = self.this.upgrade();
-        Ok(arrived.zip(this).map(|(arrived, engine)| Message::new(engine, arrived)))
+        Ok(arrived.map(|arrived| self.open(arrived)))
     }
 
     /// The next part of an arriving message; else leaves `waker` for it.
@@ -319,17 +348,28 @@ impl Engine {
         }
     }
 
-    /// The reader is done with a message, and with its part if there is one.
+    /// The reader is done with a message, and with its part if there is one. Says whether handles to this
+    /// engine may be kept.
     #[inline]
-    pub(crate) fn finish(&self, mut arrived: Box<Arrived>) {
-        if arrived.part.is_some() {
-            let Arrived { body, part, .. } = &mut *arrived;
-            self.give_back(body, part);
-        }
+    pub(crate) fn finish(&self, mut arrived: Box<Arrived>) -> bool {
+        let Arrived { body, part, .. } = &mut *arrived;
+        let was_held = part.held.is_some();
+        self.packets.release(&mut part.held);
+        let copy = part.copy.take();
         let mut state = self.state.enter();
+        let report = match was_held || copy.is_some() {
+            true => state.give_back(body, copy.as_deref()),
+            false => None,
+        };
         if state.spare.len() < SPARE_MESSAGES {
             state.spare.push(arrived);
         }
+        let lends = state.lends;
+        drop(state);
+        if let Some((to, header)) = report {
+            self.tell(to, header);
+        }
+        lends
     }
 
     /// The reader of an arriving message wants no more of it.
@@ -342,6 +382,7 @@ impl Engine {
     pub(crate) fn tell(&self, to: Rank, header: PacketHeader) {
         if !self.try_tell(to, header) {
             self.state.enter().owed.push_back((to, header));
+            self.disturb();
         }
     }
 
@@ -360,13 +401,14 @@ impl Engine {
         } {
             if !self.try_tell(to, header) {
                 self.state.enter().owed.push_front((to, header));
-                return;
+                return self.disturb();
             }
         }
     }
 
     /// Sorts a packet into its message, or does what a control packet says.
-    #[inline]
+    // Inlined, or the packet would be moved once more.
+    #[inline(always)]
     fn sort(&self, held: HeldPacket) -> Announcement {
         let Some(from) = held.source() else { return Announcement::Waits };
         let Some((header, rest)) = PacketHeader::parse(self.packets.read(&held)) else {
@@ -380,7 +422,7 @@ impl Engine {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn first(
         &self,
         held: HeldPacket,
@@ -399,11 +441,12 @@ impl Engine {
         arrived.headers_left = header.header_bytes;
         arrived.start = HEADER + usize::from(header.header_bytes);
         arrived.part.held = held;
-        // What a handler reads at once is kept by nobody.
-        let runs_now = state.runs_now(header.port) && *state.kept.entry(from) == 0;
-        if runs_now {
-            *state.kept.entry(from) += 1;
-        } else if self.is_crowded(&mut state, from) {
+        let at_most = match state.runs_now(header.port) {
+            // What a handler reads at once is kept by nobody.
+            true => self.keep_at_most.max(1),
+            false => self.keep_at_most,
+        };
+        if is_crowded(&mut state, from, at_most) {
             drop(state);
             self.copy_out(&mut arrived.part);
             return self.state.enter().announce(arrived, bytes);
@@ -425,7 +468,7 @@ impl Engine {
             return self.refuse(held, Error::Stray { from });
         }
         // What nobody wants counts as kept until it is given back.
-        let crowded = self.is_crowded(&mut state, from);
+        let crowded = is_crowded(&mut state, from, self.keep_at_most);
         drop(state);
         let mut part = Part { held, copy: None };
         if crowded {
@@ -436,17 +479,6 @@ impl Engine {
             self.give_back(&body, &mut part);
         }
         reader.map_or(Announcement::Waits, |reader| Announcement::Wakes(vec![reader]))
-    }
-
-    /// Whether a packet of `from` has to be copied out; if not, it is counted as kept.
-    #[inline]
-    fn is_crowded(&self, state: &mut State, from: Rank) -> bool {
-        let kept = state.kept.entry(from);
-        if *kept >= self.keep_at_most && state.copied_bytes < COPY_LIMIT_BYTES {
-            return true;
-        }
-        *kept += 1;
-        false
     }
 
     fn control(&self, mut held: HeldPacket, from: Rank, header: &PacketHeader) -> Announcement {
@@ -510,6 +542,7 @@ impl Engine {
         state.failure = Some(error);
         let (wakers, hooks) = (state.drain_wakers(), std::mem::take(&mut state.failure_hooks));
         drop(state);
+        self.disturb();
         wakers.into_iter().for_each(Waker::wake);
         hooks.into_iter().for_each(|hook| hook());
         self.packets.nudge();
@@ -535,12 +568,15 @@ impl Engine {
     #[inline]
     fn run_ready(self: &Arc<Self>) -> Result<bool> {
         let mut any = false;
+        self.unrest.store(false, Ordering::Release);
         loop {
             let mut state = self.state.enter();
             if let Some(failure) = &state.failure {
+                self.disturb();
                 return Err(failure.clone());
             }
             if let Some(incident) = state.incidents.pop_front() {
+                self.disturb();
                 return Err(incident);
             }
             let Some((slot, handler, arrived)) = state.next_ready() else {
@@ -566,12 +602,12 @@ impl Engine {
     fn run_handler(
         self: &Arc<Self>,
         slot: usize,
-        mut handler: Handler,
+        mut handler: Box<Handler>,
         arrived: Box<Arrived>,
     ) -> bool {
         let from = arrived.body.from;
         let message = self.open(arrived);
-        let outcome = match &mut handler {
+        let outcome = match &mut *handler {
             Handler::Plain(code) => guarded(|| {
                 code(message);
                 true
@@ -616,11 +652,13 @@ impl Engine {
         let port = state.ports.at(slot);
         let name = port.name.clone().unwrap_or_default();
         port.waiting = None;
-        port.handler = Some(Handler::Plain(Box::new(drop)));
+        port.handler = Some(Box::new(Handler::Plain(Box::new(drop))));
         if !port.queue.is_empty() {
             state.ready.push_back(slot);
         }
         state.incidents.push_back(Error::Panicked { port: name, from, what });
+        drop(state);
+        self.disturb();
     }
 
     fn run_tasks(self: &Arc<Self>) -> bool {
@@ -647,6 +685,7 @@ impl Engine {
     fn task_ended(&self, task: &Task) {
         if let Some(run) = task.port {
             self.state.enter().ended(run);
+            self.disturb();
         }
     }
 
@@ -655,6 +694,7 @@ impl Engine {
             Some(run) => self.panicked(run.slot, self.packets.rank(), what),
             None => self.state.enter().incidents.push_back(Error::TaskPanicked(what)),
         }
+        self.disturb();
     }
 
     /// A task became ready: whoever polls runs it, or else the upcall thread.
@@ -665,6 +705,17 @@ impl Engine {
             self.packets.nudge();
         }
     }
+}
+
+/// Whether a packet of `from` has to be copied out, because so many are kept; if not, it is counted.
+#[inline]
+fn is_crowded(state: &mut State, from: Rank, at_most: u32) -> bool {
+    let kept = state.kept.entry(from);
+    if *kept >= at_most && state.copied_bytes < COPY_LIMIT_BYTES {
+        return true;
+    }
+    *kept += 1;
+    false
 }
 
 /// Leaves `waker` among others, once.

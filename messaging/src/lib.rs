@@ -31,6 +31,7 @@ mod error;
 pub mod format;
 mod handler;
 mod headers;
+mod lend;
 mod message;
 pub mod order;
 mod parts;

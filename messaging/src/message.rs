@@ -4,7 +4,7 @@ use crate::engine::{Engine, HEADER};
 use crate::format::PacketHeader;
 use crate::state::Part;
 use crate::window::Flow;
-use crate::{Error, Result};
+use crate::{Error, Result, lend};
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
@@ -58,8 +58,8 @@ pub(crate) struct Arrived {
 /// What is not read stays in link memory, or is copied out of it if it gets much, and its sender
 /// stalls when the window of this port is full.
 pub struct Message {
-    engine: Arc<Engine>,
-    /// There until the message is dropped.
+    /// There until the message is dropped, as is the rest.
+    engine: Option<Arc<Engine>>,
     arrived: Option<Box<Arrived>>,
 }
 
@@ -72,7 +72,15 @@ pub struct Headers<'a> {
 impl Message {
     #[inline]
     pub(crate) fn new(engine: Arc<Engine>, arrived: Box<Arrived>) -> Self {
-        Message { engine, arrived: Some(arrived) }
+        Message { engine: Some(engine), arrived: Some(arrived) }
+    }
+
+    #[inline]
+    fn engine(&self) -> &Arc<Engine> {
+        match &self.engine {
+            Some(engine) => engine,
+            None => unreachable!("only drop takes it"),
+        }
     }
 
     #[inline]
@@ -98,7 +106,7 @@ impl Message {
 
     /// The rank that reads it: this one.
     pub fn to(&self) -> Rank {
-        self.engine.packets().rank()
+        self.engine().packets().rank()
     }
 
     /// Its length in bytes, without headers.
@@ -143,7 +151,7 @@ impl Message {
     pub async fn next_chunk(&mut self) -> Result<&[u8]> {
         while self.lacks_bytes() {
             self.finish_part();
-            let (engine, body) = (&self.engine, self.arrived().body);
+            let (engine, body) = (self.engine(), self.arrived().body);
             let part = poll_fn(|context| match engine.take_part(&body, Some(context.waker())) {
                 Ok(Some(part)) => Poll::Ready(Ok(part)),
                 Err(error) => Poll::Ready(Err(error)),
@@ -189,8 +197,8 @@ impl Message {
         while self.lacks_bytes() {
             self.finish_part();
             let body = self.arrived().body;
-            let look = |engine: &Engine, waker: Option<&Waker>| engine.take_part(&body, waker);
-            let part = self.engine.wait(look)?;
+            let look = |engine: &Arc<Engine>, waker: Option<&Waker>| engine.take_part(&body, waker);
+            let part = self.engine().wait(look)?;
             self.take_up(part);
         }
         Ok(())
@@ -215,7 +223,7 @@ impl Message {
 
     #[inline]
     fn packets(&self) -> &Packets {
-        self.engine.packets()
+        self.engine().packets()
     }
 
     /// Marks the first `bytes` of [`Self::chunk`] as read.
@@ -299,7 +307,7 @@ impl Message {
     /// The packet at hand is not needed any more.
     #[inline]
     fn finish_part(&mut self) {
-        let Message { engine, arrived: Some(arrived) } = self else { return };
+        let Message { engine: Some(engine), arrived: Some(arrived) } = self else { return };
         arrived.headers_left = 0;
         if arrived.part.is_some() {
             engine.give_back(&arrived.body, &mut arrived.part);
@@ -310,14 +318,17 @@ impl Message {
 impl Drop for Message {
     #[inline]
     fn drop(&mut self) {
-        let Some(arrived) = self.arrived.take() else { return };
-        let part = arrived.part.bytes(self.engine.packets());
+        let (Some(engine), Some(arrived)) = (self.engine.take(), self.arrived.take()) else {
+            return;
+        };
+        let part = arrived.part.bytes(engine.packets());
         let at_hand = part.len().saturating_sub(arrived.start) as u64;
-        let more_to_come = arrived.body.length - arrived.read > at_hand;
-        if more_to_come {
-            self.engine.abandon(&arrived.body);
+        if arrived.body.length - arrived.read > at_hand {
+            engine.abandon(&arrived.body);
         }
-        self.engine.finish(arrived);
+        if engine.finish(arrived) {
+            lend::give_back(engine);
+        }
     }
 }
 

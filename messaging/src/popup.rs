@@ -55,6 +55,12 @@ impl Pool {
         }
     }
 
+    /// Ends the threads, each when it is done with what it does.
+    pub fn close(&self) {
+        self.shared.lock().closed = true;
+        self.shared.arrived.notify_all();
+    }
+
     /// Runs what waits in place if there is no thread at all to do so.
     #[cold]
     fn without_a_thread(&self) {
@@ -70,8 +76,7 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        self.shared.lock().closed = true;
-        self.shared.arrived.notify_all();
+        self.close();
     }
 }
 

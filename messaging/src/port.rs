@@ -269,7 +269,7 @@ impl Mailbox {
     /// A lost rank.
     pub fn receive_within(&self, time: Duration) -> Result<Option<Message>> {
         let deadline = self.engine.packets().now().saturating_add(time);
-        let look = |engine: &Engine, waker: Option<&_>| engine.take_message(self.slot, waker);
+        let look = |engine: &Arc<Engine>, waker: Option<&_>| engine.take_message(self.slot, waker);
         self.engine.wait_until(Some(deadline), look)
     }
 

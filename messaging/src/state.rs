@@ -47,6 +47,8 @@ pub(crate) struct State {
     pub followers: Vec<(usize, Waker)>,
     /// Threads that are inside handlers.
     pub handling: Vec<usize>,
+    /// Whether threads may keep handles to the engine.
+    pub lends: bool,
     /// What to do when this rank cannot go on.
     pub failure_hooks: Vec<Box<dyn FnOnce() + Send>>,
     /// Boxes for messages, to be used again.
@@ -97,10 +99,10 @@ pub(crate) struct PortState {
     /// Its name, once this rank has created it; messages may arrive before.
     pub name: Option<String>,
     /// Its handler, if it has one and it is not running.
-    pub handler: Option<Handler>,
+    pub handler: Option<Box<Handler>>,
     pub has_handler: bool,
     /// Its handler, while a continuation of it waits.
-    pub waiting: Option<Handler>,
+    pub waiting: Option<Box<Handler>>,
     /// That continuation ended before its handler was put there.
     pub ended: bool,
     /// How often a port was dropped here: what an earlier one left behind is not this one's.
@@ -181,9 +183,11 @@ pub(crate) struct Part {
 /// What becomes of a message that begins.
 pub(crate) enum Announcement {
     /// Its handler runs on it now.
-    Runs(usize, Handler, Box<Arrived>),
-    /// It waits at its port.
+    Runs(usize, Box<Handler>, Box<Arrived>),
+    /// It waits at its port, and so does whatever can run.
     Waits,
+    /// It waits to be asked for, and nothing else is to be done.
+    Rests,
     /// It waits, and these are to ask for it.
     Wakes(Vec<Waker>),
 }
@@ -214,6 +218,7 @@ impl State {
             depth: 0,
             followers: Vec::new(),
             handling: Vec::new(),
+            lends: false,
             failure_hooks: Vec::new(),
             spare: Vec::new(),
         }
@@ -237,7 +242,7 @@ impl State {
     }
 
     /// Gives the port in `slot` its handler.
-    pub fn set_handler(&mut self, slot: usize, handler: Handler) {
+    pub fn set_handler(&mut self, slot: usize, handler: Box<Handler>) {
         let port = self.ports.at(slot);
         port.has_handler = true;
         port.handler = Some(handler);
@@ -247,7 +252,10 @@ impl State {
     }
 
     /// Forgets the port, all but its windows, and returns what nobody has read.
-    pub fn remove_port(&mut self, slot: usize) -> ([Option<Handler>; 2], VecDeque<Box<Arrived>>) {
+    pub fn remove_port(
+        &mut self,
+        slot: usize,
+    ) -> ([Option<Box<Handler>>; 2], VecDeque<Box<Arrived>>) {
         let port = self.ports.at(slot);
         (port.name, port.has_handler, port.ended) = (None, false, false);
         port.generation += 1;
@@ -263,7 +271,9 @@ impl State {
     #[inline]
     pub fn leave_handler(&mut self) {
         let me = this_thread();
-        if let Some(place) = self.handling.iter().rposition(|thread| *thread == me) {
+        if self.handling.last() == Some(&me) {
+            self.handling.pop();
+        } else if let Some(place) = self.handling.iter().rposition(|thread| *thread == me) {
             self.handling.swap_remove(place);
         }
     }
@@ -274,7 +284,7 @@ impl State {
     }
 
     /// The handler of the port in `slot` waits.
-    pub fn wait_with(&mut self, slot: usize, handler: Handler) {
+    pub fn wait_with(&mut self, slot: usize, handler: Box<Handler>) {
         self.statistics.continuations += 1;
         let port = self.ports.at(slot);
         port.waiting = port.has_handler.then_some(handler);
@@ -301,7 +311,7 @@ impl State {
 
     /// The next message for a handler that can run now, with that handler.
     #[inline]
-    pub fn next_ready(&mut self) -> Option<(usize, Handler, Box<Arrived>)> {
+    pub fn next_ready(&mut self) -> Option<(usize, Box<Handler>, Box<Arrived>)> {
         while let Some(slot) = self.ready.pop_front() {
             let port = self.ports.at(slot);
             let Some(handler) = port.handler.take() else { continue };
@@ -314,7 +324,7 @@ impl State {
     }
 
     /// What [`Self::announce`] returned to be run cannot be run here.
-    pub fn run_later(&mut self, slot: usize, handler: Handler, arrived: Box<Arrived>) {
+    pub fn run_later(&mut self, slot: usize, handler: Box<Handler>, arrived: Box<Arrived>) {
         self.leave_handler();
         let port = self.ports.at(slot);
         port.queue.push_front(arrived);
@@ -324,7 +334,7 @@ impl State {
 
     /// The handler of the port in `slot` can run again.
     #[inline]
-    pub fn put_back(&mut self, slot: usize, handler: Handler) {
+    pub fn put_back(&mut self, slot: usize, handler: Box<Handler>) {
         let port = self.ports.at(slot);
         if port.has_handler && port.handler.is_none() {
             port.handler = Some(handler);
@@ -397,6 +407,7 @@ impl State {
             self.ready.push_back(slot);
         }
         match port.receivers.is_empty() {
+            true if calm && !port.has_handler => Announcement::Rests,
             true => Announcement::Waits,
             false => Announcement::Wakes(std::mem::take(&mut port.receivers)),
         }

@@ -75,7 +75,7 @@ impl Engine {
     /// itself.
     pub(crate) fn wait<T>(
         self: &Arc<Self>,
-        look: impl FnMut(&Engine, Option<&Waker>) -> Result<Option<T>>,
+        look: impl FnMut(&Arc<Engine>, Option<&Waker>) -> Result<Option<T>>,
     ) -> Result<T> {
         match self.wait_until(None, look)? {
             Some(found) => Ok(found),
@@ -87,7 +87,7 @@ impl Engine {
     pub(crate) fn wait_until<T>(
         self: &Arc<Self>,
         deadline: Option<Duration>,
-        mut look: impl FnMut(&Engine, Option<&Waker>) -> Result<Option<T>>,
+        mut look: impl FnMut(&Arc<Engine>, Option<&Waker>) -> Result<Option<T>>,
     ) -> Result<Option<T>> {
         if let Some(found) = look(self, None)? {
             return Ok(Some(found));
@@ -222,7 +222,7 @@ impl Engine {
     fn follow<T>(
         self: &Arc<Self>,
         deadline: Option<Duration>,
-        look: &mut impl FnMut(&Engine, Option<&Waker>) -> Result<Option<T>>,
+        look: &mut impl FnMut(&Arc<Engine>, Option<&Waker>) -> Result<Option<T>>,
     ) -> Result<Poll<Option<T>>> {
         let me = this_thread();
         let parked =
@@ -252,11 +252,11 @@ impl Engine {
     }
 
     fn park<T>(
-        &self,
+        self: &Arc<Self>,
         parked: &Unpark,
         waker: &Waker,
         deadline: Option<Duration>,
-        look: &mut impl FnMut(&Engine, Option<&Waker>) -> Result<Option<T>>,
+        look: &mut impl FnMut(&Arc<Engine>, Option<&Waker>) -> Result<Option<T>>,
     ) -> Result<Poll<Option<T>>> {
         if let Some(found) = look(self, Some(waker))? {
             return Ok(Poll::Ready(Some(found)));
@@ -280,7 +280,7 @@ impl Leading<'_> {
     fn poll_until<T>(
         &self,
         deadline: Option<Duration>,
-        look: &mut impl FnMut(&Engine, Option<&Waker>) -> Result<Option<T>>,
+        look: &mut impl FnMut(&Arc<Engine>, Option<&Waker>) -> Result<Option<T>>,
     ) -> Result<Option<T>> {
         let engine = self.engine;
         let _alarm = deadline.map(|time| Alarm::set(engine, time));

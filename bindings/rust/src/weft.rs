@@ -128,6 +128,7 @@ impl Weft {
     #[doc(hidden)]
     pub fn assemble(packets: Packets, place: Box<dyn Place>) -> Result<Self> {
         let engine = Engine::new(packets);
+        engine.will_be_closed();
         let barrier = Barrier::new(&engine)?;
         let orders = Orders::new(&engine);
         let rpc = Rpc::new(&engine)?;
