@@ -6,7 +6,8 @@ use std::fs;
 use std::path::Path;
 
 /// The modules whose functions C calls, in the order of the header.
-const EXPORTED: [&str; 5] = ["status", "job", "packet", "port", "message"];
+const EXPORTED: [&str; 8] =
+    ["status", "job", "packet", "port", "message", "call", "order", "collective"];
 const FOLDER: &str = "bindings/c";
 const HEADER: &str = "bindings/c/include/weft.h";
 
@@ -31,7 +32,9 @@ fn generate(root: &Path) -> Result<String> {
     let mut text = vec![];
     builder.generate().context("weft.h cannot be made")?.write(&mut text);
     // C has no scopes for the names of statuses: WEFT_OK says enough. And a star is the name's.
-    Ok(String::from_utf8(text)?.replace("WEFT_STATUS_", "WEFT_").replace(" * ", " *"))
+    let scopes = ["WEFT_STATUS_", "WEFT_TYPE_", "WEFT_OPERATION_"];
+    let text = String::from_utf8(text)?.replace(" * ", " *");
+    Ok(scopes.iter().fold(text, |text, scope| text.replace(scope, "WEFT_")))
 }
 
 #[cfg(test)]

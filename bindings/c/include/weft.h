@@ -48,6 +48,22 @@ typedef enum {
     WEFT_TIMED_OUT,
     // Whoever was to complete an operation ended without doing so.
     WEFT_ABANDONED,
+    // The rank that was called has no such service.
+    WEFT_NO_SERVICE,
+    // A service ended a request without an answer.
+    WEFT_NO_REPLY,
+    // A service says that it could not do what it was asked; its text says why.
+    WEFT_CALL_FAILED,
+    // The job has as many orders as it can have.
+    WEFT_TOO_MANY_ORDERS,
+    // Callbacks broadcast more and more in an order, which others do not keep up with.
+    WEFT_OVERDRAWN,
+    // A callback of an order waits for what can only come after it has returned.
+    WEFT_WAITS_FOR_ITSELF,
+    // The members of a team began different operations; it is of no use any more.
+    WEFT_DISAGREEMENT,
+    // The team has no such member.
+    WEFT_NO_SUCH_MEMBER,
     // A peer broke the protocol; the job cannot go on.
     WEFT_PROTOCOL,
     // This process could not take its place in the job.
@@ -63,9 +79,58 @@ typedef enum {
     WEFT_OTHER,
 } weft_status;
 
+// The type of values.
+typedef enum {
+    // int8_t
+    WEFT_I8 = 0,
+    // int16_t
+    WEFT_I16,
+    // int32_t
+    WEFT_I32,
+    // int64_t
+    WEFT_I64,
+    // uint8_t: bytes of anything, where nothing is computed.
+    WEFT_U8,
+    // uint16_t
+    WEFT_U16,
+    // uint32_t
+    WEFT_U32,
+    // uint64_t
+    WEFT_U64,
+    // float
+    WEFT_F32,
+    // double
+    WEFT_F64,
+} weft_type;
+
+// How values are combined, in the order of members, always in the same tree: floats give the same
+// bits everywhere.
+typedef enum {
+    // The sum. That of integers wraps around.
+    WEFT_SUM = 0,
+    // The product. That of integers wraps around.
+    WEFT_PRODUCT,
+    // The least. Of floats that are not numbers it takes none, if there is another.
+    WEFT_MIN,
+    // The greatest. Of floats that are not numbers it takes none, if there is another.
+    WEFT_MAX,
+    // Bitwise and; of integers only, as the two below.
+    WEFT_AND,
+    // Bitwise or.
+    WEFT_OR,
+    // Bitwise exclusive or.
+    WEFT_XOR,
+} weft_operation;
+
 // A packet that has arrived: the callback's until it returns, unless it is kept. One thread at a
 // time uses it.
 typedef struct weft_arrival weft_arrival;
+
+// A call that was begun. One thread at a time uses it.
+typedef struct weft_pending_call weft_pending_call;
+
+// What calls a service of other ranks. Any thread may use it, several at once.
+typedef struct weft_client weft_client;
 
 // A multicast group. Any thread may use it, several at once.
 typedef struct weft_group weft_group;
@@ -77,12 +142,30 @@ typedef struct weft_job weft_job;
 // thread at a time uses it.
 typedef struct weft_message weft_message;
 
+// An order: messages that all its members get in one order. Any thread may use it, several at once.
+typedef struct weft_order weft_order;
+
 // A packet to fill and send. One thread at a time uses it.
 typedef struct weft_packet weft_packet;
+
+// An operation that was begun. One thread at a time uses it.
+typedef struct weft_pending weft_pending;
 
 // A port: messages for it are given to its callback, or asked for if it is a mailbox. Any thread
 // may use it, several at once.
 typedef struct weft_port weft_port;
+
+// A request to a service, to be answered once. One thread at a time uses it and its message.
+typedef struct weft_request weft_request;
+
+// A service that this rank offers. Any thread may use it.
+typedef struct weft_service weft_service;
+
+// Ranks that act together, each a member with a number from 0 on. All members begin the same
+// operations in the same order, of as many values; if not, all get WEFT_DISAGREEMENT and the team is
+// of no use any more. One thread at a time begins operations. A call that blocks goes together with
+// calls that block, and one that begins with others that do.
+typedef struct weft_team weft_team;
 
 // Whether what is waited for has come. It should be quick, and must not call Weft.
 typedef bool (*weft_condition)(void *user);
@@ -132,6 +215,17 @@ typedef struct {
 // The message is valid until it returns, unless it keeps it; what it leaves unread is skipped.
 typedef void (*weft_port_callback)(weft_message *message, void *user);
 
+// What is called for each request of a service, one at a time. It runs on whatever thread polls or
+// waits, or on Weft's upcall thread if none does. The request is valid until it returns, unless it
+// keeps it; if it does neither keep nor answer it, the caller gets WEFT_NO_REPLY.
+typedef void (*weft_service_callback)(weft_request *request, void *user);
+
+// What is called for each message of an order, this rank's own too: one at a time, on every member
+// with the same numbers, from 0 on without a gap. It runs as that of a port does, also in calls that
+// broadcast. It may read and send; a broadcast of its own never waits. The message is valid until it
+// returns, unless it keeps it.
+typedef void (*weft_order_callback)(weft_message *message, uint64_t number, void *user);
+
 // A piece of what is sent.
 typedef struct {
     // Where its bytes are; they are copied before the call returns.
@@ -167,8 +261,8 @@ weft_status weft_join_packets(weft_job **job);
 
 // Ends this rank's part and frees the job, even when it fails. A job for messages waits until all
 // ranks leave, and callbacks run meanwhile; one for packets only until its own packets have left,
-// so its ranks must agree before that they are done. Destroy ports, and release messages and
-// packets, before. Not to be called in a callback.
+// so its ranks must agree before that they are done. All else that the job gave out is to be given
+// back before. Not to be called in a callback.
 weft_status weft_leave(weft_job *job);
 
 // This rank's number, from 0. Never blocks.
@@ -283,13 +377,20 @@ weft_status weft_port_create(const weft_job *job,
                              void *user,
                              weft_port **port);
 
+// As weft_port_create(), but the callback runs on a thread of its own for each message, which may
+// wait for anything, other messages too. Messages are handled in any order, several at once.
+weft_status weft_port_create_popup(const weft_job *job,
+                                   const char *name,
+                                   weft_port_callback callback,
+                                   void *user,
+                                   weft_port **port);
+
 // Creates the port of a name without a callback: its messages wait to be asked for. The port is the
 // caller's, to be given back to weft_port_destroy(). Never blocks.
 weft_status weft_mailbox_create(const weft_job *job, const char *name, weft_port **port);
 
-// Destroys a port; messages that wait at it are skipped. Waits for a callback that an interrupt is
-// making; other threads of the program must not poll or wait meanwhile, or its callback may still
-// run on one of them. Not to be called in the port's own callback.
+// Destroys a port; messages that wait at it are skipped. Waits for callbacks that other threads run;
+// the caller holds nothing that they wait for. Not to be called in a callback.
 weft_status weft_port_destroy(weft_port *port);
 
 // Sends a message to the port of the same name at rank to. Returns when all of it is in packets;
@@ -327,13 +428,13 @@ weft_status weft_mailbox_receive_within(const weft_port *port,
                                         weft_message **message);
 
 // The rank that sent a message. Never blocks.
-weft_status weft_message_source(const weft_message *message, uint32_t *source);
+weft_status weft_message_source(weft_message *message, uint32_t *source);
 
 // How many bytes a message has, read or not, arrived or not. Never blocks.
-weft_status weft_message_length(const weft_message *message, size_t *length);
+weft_status weft_message_length(weft_message *message, size_t *length);
 
 // How many bytes of a message were not read yet. Never blocks.
-weft_status weft_message_remaining(const weft_message *message, size_t *remaining);
+weft_status weft_message_remaining(weft_message *message, size_t *remaining);
 
 // Copies the next bytes of a message to a buffer with room for them. If it has fewer left it is
 // WEFT_TOO_SHORT, and none is read. Blocks, polling, until they have arrived.
@@ -358,6 +459,291 @@ weft_status weft_message_keep(weft_message *message, weft_message **kept);
 
 // Releases a message that was received or kept; what was not read is skipped. Never blocks.
 weft_status weft_message_release(weft_message *message);
+
+// Creates the service of a name, whose requests the callback gets; user is handed to it, and must
+// live until the service is destroyed. Before clients of it at the same rank. The service is the
+// caller's, to be given back to weft_service_destroy(). Never blocks, but the callback may run before
+// it returns.
+weft_status weft_service_create(const weft_job *job,
+                                const char *name,
+                                weft_service_callback callback,
+                                void *user,
+                                weft_service **service);
+
+// Ends a service and frees it; requests that wait are not answered. Waits for a callback that
+// another thread runs. Not to be called in a callback.
+weft_status weft_service_destroy(weft_service *service);
+
+// The rank that asks. Never blocks.
+weft_status weft_request_source(weft_request *request, uint32_t *source);
+
+// What is asked: the request's own message, to be read as others are. It is valid until the request
+// is answered, kept or released, and is itself neither kept nor released. Never blocks.
+weft_status weft_request_message(weft_request *request, weft_message **message);
+
+// Whether the caller waits no more: then an answer is not even sent. Never blocks.
+weft_status weft_request_cancelled(weft_request *request, bool *cancelled);
+
+// Answers a request, which is used up, even when it fails: a kept one is left to be released. What
+// was not read of it is skipped. Blocks as weft_port_send() does.
+weft_status weft_request_reply(weft_request *request, const void *bytes, size_t length);
+
+// As weft_request_reply(), with an answer in count pieces.
+weft_status weft_request_replyv(weft_request *request, const weft_iov *pieces, size_t count);
+
+// Answers that what was asked cannot be done: the caller gets WEFT_CALL_FAILED, with this text, cut
+// to what fits into a packet. Else as weft_request_reply().
+weft_status weft_request_fail(weft_request *request, const char *text);
+
+// Keeps a request beyond its callback, to be answered later, from any thread. It is then the
+// caller's, to be released with weft_request_release(), and the callback's own pointer leads to
+// nothing any more, as does that to its message. Never blocks.
+weft_status weft_request_keep(weft_request *request, weft_request **kept);
+
+// Releases a request that was kept. Whoever waits for its answer, if there was none, gets
+// WEFT_NO_REPLY. Never blocks.
+weft_status weft_request_release(weft_request *request);
+
+// What calls the service of a name, which the ranks that are called have to have. The client is the
+// caller's, to be freed with weft_client_free(). Never blocks.
+weft_status weft_client_create(const weft_job *job, const char *name, weft_client **client);
+
+// Frees a client. Calls that it began go on. Never blocks.
+weft_status weft_client_free(weft_client *client);
+
+// Asks the service at rank to, and gives the answer; it is the caller's, to be released with
+// weft_message_release(). Blocks until it begins to arrive; callbacks run meanwhile.
+weft_status weft_call(const weft_client *client,
+                      uint32_t to,
+                      const void *bytes,
+                      size_t length,
+                      weft_message **answer);
+
+// As weft_call(), but blocks for so many nanoseconds at most: then it is WEFT_TIMED_OUT, and the call
+// is cancelled.
+weft_status weft_call_within(const weft_client *client,
+                             uint32_t to,
+                             const void *bytes,
+                             size_t length,
+                             uint64_t nanoseconds,
+                             weft_message **answer);
+
+// Asks the service at rank to, in count pieces, and returns when all of them are in packets. Any
+// number of calls may be under way. The call is the caller's, who ends it by waiting or cancelling.
+// Blocks as weft_port_send() does.
+weft_status weft_call_begin(const weft_client *client,
+                            uint32_t to,
+                            const weft_iov *pieces,
+                            size_t count,
+                            weft_pending_call **call);
+
+// Whether a call is over, well or not, so that weft_call_wait() does not block. Polls once.
+weft_status weft_call_test(weft_pending_call *call, bool *done);
+
+// Waits for the answer to a call, and frees the call, even when it fails. The answer is the caller's,
+// as that of weft_call(). Blocks until it begins to arrive; callbacks run meanwhile.
+weft_status weft_call_wait(weft_pending_call *call,
+                           weft_message **answer);
+
+// Gives up on a call and frees it. The service is told, which may have begun; an answer that comes
+// late is skipped. Never blocks.
+weft_status weft_call_cancel(weft_pending_call *call);
+
+// Creates the order of a name among all ranks, whose messages the callback gets; user is handed to
+// it, and must live until the order is destroyed. All ranks create the same orders, one after the
+// other in the same order. The order is the caller's, to be given back to weft_order_destroy(). Never
+// blocks, but the callback may run before it returns.
+weft_status weft_order_create(const weft_job *job,
+                              const char *name,
+                              weft_order_callback callback,
+                              void *user,
+                              weft_order **order);
+
+// As weft_order_create(), among count ranks. All ranks of the job call it, members or not; those that
+// are none cannot broadcast, and their callbacks are never called. Members that overlap with another
+// group's can deadlock where multicast has trees; shared memory has none.
+weft_status weft_order_create_in(const weft_job *job,
+                                 const char *name,
+                                 const uint32_t *ranks,
+                                 size_t count,
+                                 weft_order_callback callback,
+                                 void *user,
+                                 weft_order **order);
+
+// Ends this rank's part in an order and frees it; all members must be done with it. Waits for a
+// callback that another thread runs. Not to be called in a callback.
+weft_status weft_order_destroy(weft_order *order);
+
+// Broadcasts a message in count pieces to all members, this rank included, and gives its number if
+// number is not null. Returns when it is sent. Blocks, while callbacks run, as long as too many of
+// this rank's broadcasts are not consumed everywhere; not in the callback of an order, where too many
+// are WEFT_OVERDRAWN.
+weft_status weft_order_broadcast(const weft_order *order,
+                                 const weft_iov *pieces,
+                                 size_t count,
+                                 uint64_t *number);
+
+// As weft_order_broadcast(), and returns when this rank's callback has returned from this message,
+// and so from all before it. In the callback of the same order it is WEFT_WAITS_FOR_ITSELF.
+weft_status weft_order_broadcast_and_wait(const weft_order *order,
+                                          const weft_iov *pieces,
+                                          size_t count,
+                                          uint64_t *number);
+
+// The team of all ranks, whose members are numbered as they are. It is the caller's, to be freed with
+// weft_team_free(). Never blocks.
+weft_status weft_team_all(const weft_job *job,
+                          weft_team **team);
+
+// The team of count ranks, in this order; null if this rank is not one of them. All ranks make the
+// same teams in the same order, with groups among them, members or not. The team is the caller's, to
+// be freed with weft_team_free(). Never blocks.
+weft_status weft_team_create(const weft_job *job,
+                             const uint32_t *ranks,
+                             size_t count,
+                             weft_team **team);
+
+// Frees what stands for a team in this program. Never blocks.
+weft_status weft_team_free(weft_team *team);
+
+// This rank's number in a team. Never blocks.
+weft_status weft_team_rank(const weft_team *team, uint32_t *rank);
+
+// How many members a team has. Never blocks.
+weft_status weft_team_size(const weft_team *team, uint32_t *size);
+
+// Returns when all members have called it as often as this one. As all operations of a team that do
+// not begin one: blocks; callbacks run meanwhile.
+weft_status weft_team_barrier(const weft_team *team);
+
+// Gives all members the count values of member root.
+weft_status weft_broadcast(const weft_team *team,
+                           uint32_t root,
+                           void *values,
+                           size_t count,
+                           weft_type of);
+
+// Combines the count values of all members, one by one: values are the result at member root
+// afterwards, and elsewhere what they were.
+weft_status weft_reduce(const weft_team *team,
+                        uint32_t root,
+                        void *values,
+                        size_t count,
+                        weft_type of,
+                        weft_operation operation);
+
+// Combines the count values of all members, one by one, and gives all of them the same result.
+weft_status weft_all_reduce(const weft_team *team,
+                            void *values,
+                            size_t count,
+                            weft_type of,
+                            weft_operation operation);
+
+// Brings the count values of all members, one member's after the other's, to member root: to all,
+// which has room for them there and may be null elsewhere.
+weft_status weft_gather(const weft_team *team,
+                        uint32_t root,
+                        const void *values,
+                        size_t count,
+                        weft_type of,
+                        void *all);
+
+// Gives each member its part of what member root has, count values for each, one member's after the
+// other's: from all, which may be null elsewhere, to values.
+weft_status weft_scatter(const weft_team *team,
+                         uint32_t root,
+                         const void *all,
+                         void *values,
+                         size_t count,
+                         weft_type of);
+
+// Brings the count values of all members, one member's after the other's, to all of them: to all,
+// which has room for them.
+weft_status weft_all_gather(const weft_team *team,
+                            const void *values,
+                            size_t count,
+                            weft_type of,
+                            void *all);
+
+// Gives each member count of the values of each: those for member 0 first. Those for this one come to
+// received, in the order of members. Both hold count values for each member.
+weft_status weft_all_to_all(const weft_team *team,
+                            const void *values,
+                            size_t count,
+                            weft_type of,
+                            void *received);
+
+// Begins a barrier. As all that begin an operation: what it brings is copied, and the outcome is the
+// caller's, who ends it with weft_pending_wait() or weft_pending_free(). It goes on by itself,
+// whenever this rank polls, waits or is interrupted. Never blocks.
+weft_status weft_barrier_begin(const weft_team *team,
+                               weft_pending **pending);
+
+// Begins a weft_broadcast(): values may be null but at member root.
+weft_status weft_broadcast_begin(const weft_team *team,
+                                 uint32_t root,
+                                 const void *values,
+                                 size_t count,
+                                 weft_type of,
+                                 weft_pending **pending);
+
+// Begins a weft_reduce(), which gives its result at member root, and elsewhere nothing.
+weft_status weft_reduce_begin(const weft_team *team,
+                              uint32_t root,
+                              const void *values,
+                              size_t count,
+                              weft_type of,
+                              weft_operation operation,
+                              weft_pending **pending);
+
+// Begins a weft_all_reduce().
+weft_status weft_all_reduce_begin(const weft_team *team,
+                                  const void *values,
+                                  size_t count,
+                                  weft_type of,
+                                  weft_operation operation,
+                                  weft_pending **pending);
+
+// Begins a weft_gather(), which gives what all brought at member root, and elsewhere nothing.
+weft_status weft_gather_begin(const weft_team *team,
+                              uint32_t root,
+                              const void *values,
+                              size_t count,
+                              weft_type of,
+                              weft_pending **pending);
+
+// Begins a weft_scatter(), of count values to each: all may be null but at member root.
+weft_status weft_scatter_begin(const weft_team *team,
+                               uint32_t root,
+                               const void *all,
+                               size_t count,
+                               weft_type of,
+                               weft_pending **pending);
+
+// Begins a weft_all_gather().
+weft_status weft_all_gather_begin(const weft_team *team,
+                                  const void *values,
+                                  size_t count,
+                                  weft_type of,
+                                  weft_pending **pending);
+
+// Begins a weft_all_to_all(), of count values to each.
+weft_status weft_all_to_all_begin(const weft_team *team,
+                                  const void *values,
+                                  size_t count,
+                                  weft_type of,
+                                  weft_pending **pending);
+
+// Whether an operation is over, well or not, so that weft_pending_wait() does not block. Polls once.
+weft_status weft_pending_test(weft_pending *pending,
+                              bool *done);
+
+// Waits for an operation and frees it, even when it fails. Its result comes to values, which have
+// room for it, and may be null if it gives this member nothing. Blocks; callbacks run meanwhile.
+weft_status weft_pending_wait(weft_pending *pending, void *values);
+
+// Gives up on the result of an operation, which goes on all the same, and frees it. Never blocks.
+weft_status weft_pending_free(weft_pending *pending);
 
 #ifdef __cplusplus
 }  // extern "C"

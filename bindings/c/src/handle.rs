@@ -23,13 +23,20 @@ pub(crate) trait Kind {
 #[repr(C)]
 pub(crate) struct Handle<T: Kind> {
     mark: AtomicU32,
+    /// Whether it is a callback's only until that returns, and lies on Weft's stack.
+    lent: bool,
     value: Option<T>,
 }
 
 impl<T: Kind> Handle<T> {
     /// A handle of `value`.
     pub fn new(value: T) -> Self {
-        Handle { mark: AtomicU32::new(T::MARK), value: Some(value) }
+        Handle { mark: AtomicU32::new(T::MARK), lent: false, value: Some(value) }
+    }
+
+    /// A handle of `value` for a callback, which cannot free it.
+    pub fn lent(value: T) -> Self {
+        Handle { mark: AtomicU32::new(T::MARK), lent: true, value: Some(value) }
     }
 
     /// The value.
@@ -50,8 +57,18 @@ impl<T: Kind> Handle<T> {
         self.value.take().ok_or_else(used_up::<T>)
     }
 
+    /// What is left in it, if C may free it.
+    fn end(&mut self) -> Result<Option<T>, Failure> {
+        self.check()?;
+        if self.lent {
+            let text = format!("this {} is not the caller's: keep it to free it", T::NAME);
+            return Err(Failure::invalid(text));
+        }
+        Ok(self.value.take())
+    }
+
     /// Whether this is what C says it is.
-    pub fn check(&self) -> Result<(), Failure> {
+    fn check(&self) -> Result<(), Failure> {
         match self.mark.load(Ordering::Relaxed) {
             mark if mark == T::MARK => Ok(()),
             FREED => Err(Failure::invalid(format!("this {} was freed already", T::NAME))),
@@ -87,8 +104,16 @@ pub(crate) fn free<H, T: Kind>(
     handle: Option<Box<H>>,
     inner: impl FnOnce(&mut H) -> &mut Handle<T>,
 ) -> Result<T, Failure> {
+    free_even_used(handle, inner)?.ok_or_else(used_up::<T>)
+}
+
+/// The same of a handle whose value may be used up.
+pub(crate) fn free_even_used<H, T: Kind>(
+    handle: Option<Box<H>>,
+    inner: impl FnOnce(&mut H) -> &mut Handle<T>,
+) -> Result<Option<T>, Failure> {
     let mut handle = given(handle, T::NAME)?;
-    match inner(&mut handle).take() {
+    match inner(&mut handle).end() {
         Ok(value) => Ok(value),
         Err(failure) => {
             std::mem::forget(handle);

@@ -132,8 +132,8 @@ pub extern "C" fn weft_join_packets(job: Option<&mut MaybeUninit<*mut Job>>) -> 
 
 /// Ends this rank's part and frees the job, even when it fails. A job for messages waits until all
 /// ranks leave, and callbacks run meanwhile; one for packets only until its own packets have left,
-/// so its ranks must agree before that they are done. Destroy ports, and release messages and
-/// packets, before. Not to be called in a callback.
+/// so its ranks must agree before that they are done. All else that the job gave out is to be given
+/// back before. Not to be called in a callback.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_leave(job: Option<Box<Job>>) -> Status {
     call(|| match free(job, |job| &mut job.0)?.layer {

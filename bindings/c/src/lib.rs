@@ -10,8 +10,13 @@
 //! | `packet` | the packet layer | `weft_packet(3)` |
 //! | `port` | ports and mailboxes | `weft_port(3)` |
 //! | `message` | stream messages | `weft_message(3)` |
+//! | `call` | remote procedure call | `weft_call(3)` |
+//! | `order` | totally-ordered broadcast | `weft_order(3)` |
+//! | `collective` | what all members of a team do together | `weft_collective(3)` |
 //! | `handle` | what a pointer that C holds points to | |
 //! | `memory` | pointers that C gives (`unsafe`) | |
+//! | `callback` | functions of C's that Weft calls | |
+//! | `awaited` | what one call begins and another waits for | |
 //! | `waiters` | threads that wait for what callbacks do | |
 //! | `held` | what borrows a job, and outlives the call (`unsafe`) | |
 //!
@@ -21,11 +26,16 @@
 
 #![deny(unsafe_code)]
 
+mod awaited;
+mod call;
+mod callback;
+mod collective;
 mod handle;
 mod held;
 mod job;
 mod memory;
 mod message;
+mod order;
 mod packet;
 mod port;
 mod status;

@@ -25,6 +25,10 @@ pub struct Bytes<'a>(*const c_void, PhantomData<&'a [u8]>);
 #[repr(transparent)]
 pub struct Room<'a>(*mut c_void, PhantomData<&'a mut [u8]>);
 
+/// `void *`: values to read, and then to write.
+#[repr(transparent)]
+pub struct Values<'a>(Room<'a>);
+
 /// `const weft_iov *`: an I/O vector.
 #[repr(transparent)]
 pub struct Vector<'a>(*const Iov, PhantomData<&'a [Iov]>);
@@ -32,6 +36,16 @@ pub struct Vector<'a>(*const Iov, PhantomData<&'a [Iov]>);
 /// `const uint32_t *`: ranks.
 #[repr(transparent)]
 pub struct RankList<'a>(*const u32, PhantomData<&'a [u32]>);
+
+/// `weft_type` or `weft_operation`: a number that may be none of theirs.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub struct TypeNumber(pub(crate) u32);
+
+/// As [`TypeNumber`].
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub struct OperationNumber(pub(crate) u32);
 
 /// `void *`: what a callback is given back. Weft never looks at what it points to.
 #[repr(transparent)]
@@ -41,6 +55,8 @@ pub struct User(*mut c_void);
 // SAFETY: it is a number as far as Rust goes. That callbacks run on any thread, and that what it
 // points to bears that, is what `weft.h` asks of whoever sets one.
 unsafe impl Send for User {}
+// SAFETY: as above.
+unsafe impl Sync for User {}
 
 impl<'a> Text<'a> {
     /// The text, which has to be UTF-8.
@@ -77,6 +93,19 @@ impl Room<'_> {
             start.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
             self.0 = start.add(bytes.len()).cast();
         }
+    }
+}
+
+impl<'a> Values<'a> {
+    /// The `length` bytes, as long as nobody writes them.
+    pub(crate) fn slice(&self, length: usize) -> Result<&[u8], Failure> {
+        // SAFETY: C promises that it has written `length` bytes there.
+        unsafe { read(self.0.0.cast_const().cast(), length, "the pointer to the values") }
+    }
+
+    /// The place to write to.
+    pub(crate) fn room(&mut self) -> &mut Room<'a> {
+        &mut self.0
     }
 }
 

@@ -1,68 +1,105 @@
 //! Reading stream messages.
 #![allow(unsafe_code)] // For `no_mangle` only; tidy sees to that.
 
-use crate::handle::{Handle, Kind, free, given, put};
+use crate::handle::{Handle, Kind, free_even_used, given, put};
 use crate::memory::Room;
 use crate::status::{Failure, Status, call};
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
+use weft::OrderedMessage;
 
 /// A message: bytes that can be read once, in order, while later ones are still on their way. One
 /// thread at a time uses it.
-pub struct Message(Handle<weft::Message>);
+pub struct Message(Handle<Content>);
 
-impl Kind for weft::Message {
+/// What can be read as a message.
+pub(crate) enum Content {
+    /// What came to a port, or as an answer.
+    Sent(weft::Message),
+    /// What came in an order.
+    Ordered(OrderedMessage),
+    /// What asks a service for something, until it is answered.
+    Request(weft::Request),
+}
+
+impl Kind for Content {
     const MARK: u32 = 0x4d53_4706;
     const NAME: &'static str = "message";
 }
 
+/// Works on what a content is read by, whatever it is.
+macro_rules! reading {
+    ($content:expr, |$message:ident| $work:expr) => {
+        match $content {
+            Content::Sent($message) => $work,
+            Content::Ordered($message) => $work,
+            Content::Request(request) => {
+                let $message = request.message();
+                $work
+            }
+        }
+    };
+}
+
 impl Message {
-    /// A message for a callback, which has it until it returns.
-    pub(crate) fn new(message: weft::Message) -> Self {
-        Message(Handle::new(message))
+    /// A message for a callback, which has it until it returns, or of a request, which has it.
+    #[inline]
+    pub(crate) fn lent(content: Content) -> Self {
+        Message(Handle::lent(content))
     }
 
     /// A message for C to keep.
-    pub(crate) fn boxed(message: weft::Message) -> *mut Message {
-        Box::into_raw(Box::new(Message::new(message)))
+    pub(crate) fn boxed(content: Content) -> *mut Message {
+        Box::into_raw(Box::new(Message(Handle::new(content))))
+    }
+
+    /// The request that this is the message of.
+    pub(crate) fn request(&mut self) -> Result<&mut weft::Request, Failure> {
+        match self.0.get_mut()? {
+            Content::Request(request) => Ok(request),
+            _ => Err(Failure::invalid("this is no request")),
+        }
+    }
+
+    /// The same, to be answered.
+    pub(crate) fn into_request(mut self) -> Result<weft::Request, Failure> {
+        match self.0.take()? {
+            Content::Request(request) => Ok(request),
+            _ => Err(Failure::invalid("this is no request")),
+        }
     }
 }
 
 #[inline]
-fn read_only(message: Option<&Message>) -> Result<&weft::Message, Failure> {
-    given(message, "message")?.0.get()
-}
-
-#[inline]
-fn reader(message: Option<&mut Message>) -> Result<&mut weft::Message, Failure> {
+fn reader(message: Option<&mut Message>) -> Result<&mut Content, Failure> {
     given(message, "message")?.0.get_mut()
 }
 
 /// The rank that sent a message. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_message_source(
-    message: Option<&Message>,
+    message: Option<&mut Message>,
     source: Option<&mut MaybeUninit<u32>>,
 ) -> Status {
-    call(|| put(source, read_only(message)?.source().0.into()))
+    call(|| put(source, reading!(reader(message)?, |message| message.source()).0.into()))
 }
 
 /// How many bytes a message has, read or not, arrived or not. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_message_length(
-    message: Option<&Message>,
+    message: Option<&mut Message>,
     length: Option<&mut MaybeUninit<usize>>,
 ) -> Status {
-    call(|| put(length, read_only(message)?.len()))
+    call(|| put(length, reading!(reader(message)?, |message| message.len())))
 }
 
 /// How many bytes of a message were not read yet. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_message_remaining(
-    message: Option<&Message>,
+    message: Option<&mut Message>,
     remaining: Option<&mut MaybeUninit<usize>>,
 ) -> Status {
-    call(|| put(remaining, read_only(message)?.remaining()))
+    call(|| put(remaining, reader(message)?.remaining()))
 }
 
 /// Copies the next bytes of a message to a buffer with room for them. If it has fewer left it is
@@ -74,18 +111,9 @@ pub extern "C" fn weft_message_read(
     length: usize,
 ) -> Status {
     call(|| {
-        let message = reader(message)?;
-        has_left(message, length)?;
+        let content = reader(message)?;
         buffer.check(length)?;
-        let mut left = length;
-        while left > 0 {
-            let chunk = message.chunk()?;
-            let count = chunk.len().min(left);
-            buffer.fill(&chunk[..count]);
-            message.consume(count);
-            left -= count;
-        }
-        Ok(())
+        content.pass(length, |bytes| buffer.fill(bytes))
     })
 }
 
@@ -125,7 +153,7 @@ pub extern "C" fn weft_message_consume(message: Option<&mut Message>, length: us
 /// skipped. Blocks, polling, until they have arrived.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_message_skip(message: Option<&mut Message>, length: usize) -> Status {
-    call(|| Ok(reader(message)?.skip(length)?))
+    call(|| reader(message)?.pass(length, |_| ()))
 }
 
 /// Keeps a message beyond its callback. It is then the caller's, to be released with
@@ -138,7 +166,13 @@ pub extern "C" fn weft_message_keep(
 ) -> Status {
     call(|| {
         let out = given(kept, "the pointer for the result")?;
-        out.write(Message::boxed(given(message, "message")?.0.take()?));
+        let message = given(message, "message")?;
+        if let Content::Request(_) = message.0.get()? {
+            return Err(Failure::invalid(
+                "this message is its request's: weft_request_keep keeps both",
+            ));
+        }
+        out.write(Message::boxed(message.0.take()?));
         Ok(())
     })
 }
@@ -146,17 +180,48 @@ pub extern "C" fn weft_message_keep(
 /// Releases a message that was received or kept; what was not read is skipped. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_message_release(message: Option<Box<Message>>) -> Status {
-    call(|| free(message, |message| &mut message.0).map(drop))
+    call(|| {
+        free_even_used(message, |message| &mut message.0)?;
+        Ok(())
+    })
 }
 
-fn has_left(message: &weft::Message, wanted: usize) -> Result<(), Failure> {
-    let left = message.remaining();
-    if wanted > left {
-        let text = format!(
-            "the message from rank {} has {left} bytes left, {wanted} were asked for",
-            message.source()
-        );
-        return Err(Failure::new(Status::TooShort, text));
+impl Content {
+    fn remaining(&mut self) -> usize {
+        reading!(self, |message| message.remaining())
     }
-    Ok(())
+
+    fn chunk(&mut self) -> Result<&[u8], Failure> {
+        Ok(reading!(self, |message| message.chunk())?)
+    }
+
+    fn consume(&mut self, length: usize) {
+        reading!(self, |message| message.consume(length));
+    }
+
+    /// Takes the next bytes through `work`, as they come; none if there are fewer.
+    #[inline]
+    fn pass(&mut self, length: usize, mut work: impl FnMut(&[u8])) -> Result<(), Failure> {
+        self.check_left(length)?;
+        let mut left = length;
+        while left > 0 {
+            let chunk = self.chunk()?;
+            let count = chunk.len().min(left);
+            work(&chunk[..count]);
+            self.consume(count);
+            left -= count;
+        }
+        Ok(())
+    }
+
+    fn check_left(&mut self, wanted: usize) -> Result<(), Failure> {
+        let left = self.remaining();
+        if wanted <= left {
+            return Ok(());
+        }
+        let from = reading!(self, |message| message.source());
+        let text =
+            format!("the message from rank {from} has {left} bytes left, {wanted} were asked for");
+        Err(Failure::new(Status::TooShort, text))
+    }
 }

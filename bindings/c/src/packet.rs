@@ -66,6 +66,11 @@ pub(crate) fn members(group: Option<&Group>) -> Result<weft::Group, Failure> {
     Ok(given(group, "group")?.0.get()?.0)
 }
 
+/// The ranks that C lists.
+pub(crate) fn ranks_of(ranks: &RankList<'_>, count: usize) -> Result<Vec<Rank>, Failure> {
+    ranks.slice(count)?.iter().map(|&number| rank(number)).collect()
+}
+
 /// Sets what is called for each packet that arrives, in place of what was set before; user is
 /// handed to it, and must live until the job is left. Packets wait while nothing is set. Only in a
 /// job for packets.
@@ -78,7 +83,7 @@ pub extern "C" fn weft_packet_receive(
     call(|| {
         let callback = given(callback, "the callback")?;
         place(job)?.only_packets()?.on_packet(move |packet| {
-            callback(&mut Arrival(Handle::new(Arrived::InUpcall(packet))), user);
+            callback(&mut Arrival(Handle::lent(Arrived::InUpcall(packet))), user);
         });
         Ok(())
     })
@@ -218,9 +223,7 @@ pub extern "C" fn weft_group_create(
 ) -> Status {
     call(|| {
         let out = given(group, "the pointer for the result")?;
-        let ranks = ranks.slice(count)?.iter().map(|&number| rank(number));
-        let ranks: Vec<Rank> = ranks.collect::<Result<_, _>>()?;
-        let group = place(job)?.packets().group(&ranks)?;
+        let group = place(job)?.packets().group(&ranks_of(&ranks, count)?)?;
         out.write(Box::into_raw(Box::new(Group(Handle::new(Members(group))))));
         Ok(())
     })

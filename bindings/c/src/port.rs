@@ -1,31 +1,25 @@
 //! Ports and mailboxes: where messages are sent and received.
 #![allow(unsafe_code)] // For `no_mangle` only; tidy sees to that.
 
+use crate::callback::Callback;
 use crate::handle::{Handle, Kind, free, given};
-use crate::held::Held;
 use crate::job::{Job, place, rank};
 use crate::memory::{Bytes, Text, User, Vector};
-use crate::message::Message;
+use crate::message::{Content, Message};
 use crate::packet::{Group, members};
 use crate::status::{Failure, Status, call};
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
-use std::sync::Arc;
 use std::time::Duration;
-use weft::{Mailbox, Packets};
+use weft::Mailbox;
 
 /// A port: messages for it are given to its callback, or asked for if it is a mailbox. Any thread
 /// may use it, several at once.
 pub struct Port(Handle<Open>);
 
 /// What a port is in Rust.
-struct Open {
-    kind: PortKind,
-    packets: Arc<Packets>,
-}
-
-enum PortKind {
-    Upcalls(weft::Port),
+enum Open {
+    Upcalls(weft::Port, Callback<Called>),
     Mailbox(Mailbox),
 }
 
@@ -49,18 +43,20 @@ pub struct Iov {
 /// The message is valid until it returns, unless it keeps it; what it leaves unread is skipped.
 pub type PortCallback = Option<extern "C" fn(message: &mut Message, user: User)>;
 
+type Called = extern "C" fn(&mut Message, User);
+
 impl Open {
     fn port(&self) -> &weft::Port {
-        match &self.kind {
-            PortKind::Upcalls(port) => port,
-            PortKind::Mailbox(mailbox) => mailbox,
+        match self {
+            Open::Upcalls(port, _) => port,
+            Open::Mailbox(mailbox) => mailbox,
         }
     }
 
     fn mailbox(&self) -> Result<&Mailbox, Failure> {
-        match &self.kind {
-            PortKind::Mailbox(mailbox) => Ok(mailbox),
-            PortKind::Upcalls(_) => Err(Failure::invalid(
+        match self {
+            Open::Mailbox(mailbox) => Ok(mailbox),
+            Open::Upcalls(..) => Err(Failure::invalid(
                 "the messages of this port go to its callback: weft_mailbox_create makes ports \
                  whose messages are asked for",
             )),
@@ -73,9 +69,31 @@ fn opened(port: Option<&Port>) -> Result<&Open, Failure> {
     given(port, "port")?.0.get()
 }
 
-fn open(job: &Job, kind: PortKind) -> Result<*mut Port, Failure> {
-    let packets = Arc::clone(place(Some(job))?.packets());
-    Ok(Box::into_raw(Box::new(Port(Handle::new(Open { kind, packets })))))
+fn open(kind: Open) -> *mut Port {
+    Box::into_raw(Box::new(Port(Handle::new(kind))))
+}
+
+/// Creates a port whose messages go to a callback.
+fn create(
+    job: Option<&Job>,
+    callback: PortCallback,
+    user: User,
+    out: Option<&mut MaybeUninit<*mut Port>>,
+    make: impl FnOnce(&weft::Weft, Callback<Called>) -> weft::Result<weft::Port>,
+) -> Result<(), Failure> {
+    let out = given(out, "the pointer for the result")?;
+    let job = place(job)?;
+    let callback = Callback::new(job, callback, user)?;
+    let port = make(job.messages()?, callback.clone())?;
+    out.write(open(Open::Upcalls(port, callback)));
+    Ok(())
+}
+
+impl Callback<Called> {
+    #[inline]
+    fn give(&self, message: weft::Message) {
+        self.run(|function, user| function(&mut Message::lent(Content::Sent(message)), user));
+    }
 }
 
 /// Creates the port of a name, whose messages the callback gets; user is handed to it, and must live
@@ -91,17 +109,28 @@ pub extern "C" fn weft_port_create(
     port: Option<&mut MaybeUninit<*mut Port>>,
 ) -> Status {
     call(|| {
-        let out = given(port, "the pointer for the result")?;
-        let callback = given(callback, "the callback")?;
-        let job = given(job, "job")?;
-        let waiters = Arc::clone(place(Some(job))?.waiters());
-        let weft = place(Some(job))?.messages()?;
-        let port = weft.port(name.get("the name")?, move |message| {
-            callback(&mut Message::new(message), user);
-            waiters.callback_ran();
-        })?;
-        out.write(open(job, PortKind::Upcalls(port))?);
-        Ok(())
+        let name = name.get("the name")?;
+        create(job, callback, user, port, |weft, callback| {
+            weft.port(name, move |message| callback.give(message))
+        })
+    })
+}
+
+/// As weft_port_create(), but the callback runs on a thread of its own for each message, which may
+/// wait for anything, other messages too. Messages are handled in any order, several at once.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_port_create_popup(
+    job: Option<&Job>,
+    name: Text<'_>,
+    callback: PortCallback,
+    user: User,
+    port: Option<&mut MaybeUninit<*mut Port>>,
+) -> Status {
+    call(|| {
+        let name = name.get("the name")?;
+        create(job, callback, user, port, |weft, callback| {
+            weft.popup_port(name, move |message| callback.give(message))
+        })
     })
 }
 
@@ -115,23 +144,20 @@ pub extern "C" fn weft_mailbox_create(
 ) -> Status {
     call(|| {
         let out = given(port, "the pointer for the result")?;
-        let job = given(job, "job")?;
-        let mailbox = place(Some(job))?.messages()?.mailbox(name.get("the name")?)?;
-        out.write(open(job, PortKind::Mailbox(mailbox))?);
+        out.write(open(Open::Mailbox(place(job)?.messages()?.mailbox(name.get("the name")?)?)));
         Ok(())
     })
 }
 
-/// Destroys a port; messages that wait at it are skipped. Waits for a callback that an interrupt is
-/// making; other threads of the program must not poll or wait meanwhile, or its callback may still
-/// run on one of them. Not to be called in the port's own callback.
+/// Destroys a port; messages that wait at it are skipped. Waits for callbacks that other threads run;
+/// the caller holds nothing that they wait for. Not to be called in a callback.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_port_destroy(port: Option<Box<Port>>) -> Status {
     call(|| {
-        let port = free(port, |port| &mut port.0)?;
-        let interrupts_off = Held::interrupts_off(&port.packets);
-        drop(port);
-        drop(interrupts_off);
+        match free(port, |port| &mut port.0)? {
+            Open::Upcalls(_, callback) => callback.end(),
+            Open::Mailbox(_) => {}
+        }
         Ok(())
     })
 }
@@ -191,7 +217,7 @@ pub extern "C" fn weft_mailbox_receive(
 ) -> Status {
     call(|| {
         let out = given(message, "the pointer for the result")?;
-        out.write(Message::boxed(opened(port)?.mailbox()?.receive()?));
+        out.write(boxed(opened(port)?.mailbox()?.receive()?));
         Ok(())
     })
 }
@@ -205,7 +231,7 @@ pub extern "C" fn weft_mailbox_try_receive(
     call(|| {
         let out = given(message, "the pointer for the result")?;
         let received = opened(port)?.mailbox()?.try_receive()?;
-        out.write(received.map_or(std::ptr::null_mut(), Message::boxed));
+        out.write(received.map_or(std::ptr::null_mut(), boxed));
         Ok(())
     })
 }
@@ -223,7 +249,11 @@ pub extern "C" fn weft_mailbox_receive_within(
         let limit = Duration::from_nanos(nanoseconds);
         let received = opened(port)?.mailbox()?.receive_within(limit)?;
         let late = || Failure::new(Status::TimedOut, format!("no message came within {limit:?}"));
-        *out = Message::boxed(received.ok_or_else(late)?);
+        *out = boxed(received.ok_or_else(late)?);
         Ok(())
     })
+}
+
+fn boxed(message: weft::Message) -> *mut Message {
+    Message::boxed(Content::Sent(message))
 }

@@ -41,6 +41,22 @@ pub enum Status {
     TimedOut,
     /// Whoever was to complete an operation ended without doing so.
     Abandoned,
+    /// The rank that was called has no such service.
+    NoService,
+    /// A service ended a request without an answer.
+    NoReply,
+    /// A service says that it could not do what it was asked; its text says why.
+    CallFailed,
+    /// The job has as many orders as it can have.
+    TooManyOrders,
+    /// Callbacks broadcast more and more in an order, which others do not keep up with.
+    Overdrawn,
+    /// A callback of an order waits for what can only come after it has returned.
+    WaitsForItself,
+    /// The members of a team began different operations; it is of no use any more.
+    Disagreement,
+    /// The team has no such member.
+    NoSuchMember,
     /// A peer broke the protocol; the job cannot go on.
     Protocol,
     /// This process could not take its place in the job.
@@ -105,13 +121,25 @@ fn of_messages(error: &weft_messaging::Error) -> Status {
         Error::Packet(error) => of_packets(error),
         Error::PortTaken(_) | Error::PortCollision(..) => Status::PortTaken,
         Error::Short { .. } => Status::TooShort,
-        Error::Stray { .. } | Error::Unfinished { .. } => Status::Protocol,
+        Error::Stray { .. } | Error::Unfinished { .. } | Error::Disorder { .. } => Status::Protocol,
         Error::Headers { .. } => Status::TooLong,
         Error::NoPort { .. } | Error::Unclaimed { .. } => Status::NoPort,
         Error::NoMemory { .. } => Status::NoMemory,
-        Error::TimedOut(_) => Status::TimedOut,
+        Error::TimedOut(_) | Error::CallTimedOut { .. } => Status::TimedOut,
         Error::Abandoned => Status::Abandoned,
-        Error::Panicked { .. } | Error::TaskPanicked(_) => Status::Panicked,
+        Error::Panicked { .. }
+        | Error::TaskPanicked(_)
+        | Error::OrderPanicked(_)
+        | Error::ReductionPanicked(_) => Status::Panicked,
+        Error::NoSuchService { .. } => Status::NoService,
+        Error::NoReply { .. } => Status::NoReply,
+        Error::Remote { .. } => Status::CallFailed,
+        Error::TooManyOrders { .. } => Status::TooManyOrders,
+        Error::Overdrawn { .. } => Status::Overdrawn,
+        Error::WaitsForItself(_) => Status::WaitsForItself,
+        Error::Disagreement(_) => Status::Disagreement,
+        Error::NoSuchMember { .. } => Status::NoSuchMember,
+        Error::Uneven { .. } => Status::Invalid,
         _ => Status::Other,
     }
 }
@@ -190,7 +218,7 @@ const VERSION: &CStr =
 static UNKNOWN: &CStr = c"unknown status";
 
 /// The names of all statuses.
-static NAMES: [(Status, &CStr); 21] = [
+static NAMES: [(Status, &CStr); 29] = [
     (Status::Ok, c"WEFT_OK"),
     (Status::Invalid, c"WEFT_INVALID"),
     (Status::RankLost, c"WEFT_RANK_LOST"),
@@ -206,6 +234,14 @@ static NAMES: [(Status, &CStr); 21] = [
     (Status::NoMemory, c"WEFT_NO_MEMORY"),
     (Status::TimedOut, c"WEFT_TIMED_OUT"),
     (Status::Abandoned, c"WEFT_ABANDONED"),
+    (Status::NoService, c"WEFT_NO_SERVICE"),
+    (Status::NoReply, c"WEFT_NO_REPLY"),
+    (Status::CallFailed, c"WEFT_CALL_FAILED"),
+    (Status::TooManyOrders, c"WEFT_TOO_MANY_ORDERS"),
+    (Status::Overdrawn, c"WEFT_OVERDRAWN"),
+    (Status::WaitsForItself, c"WEFT_WAITS_FOR_ITSELF"),
+    (Status::Disagreement, c"WEFT_DISAGREEMENT"),
+    (Status::NoSuchMember, c"WEFT_NO_SUCH_MEMBER"),
     (Status::Protocol, c"WEFT_PROTOCOL"),
     (Status::CannotJoin, c"WEFT_CANNOT_JOIN"),
     (Status::BadOption, c"WEFT_BAD_OPTION"),

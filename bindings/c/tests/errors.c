@@ -1,33 +1,18 @@
 // What goes wrong is said: each mistake gives its status and its text, and breaks nothing else.
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <weft.h>
+#include "check.h"
 
 static weft_message *kept;
-
-static void
-expect(int line, weft_status got, weft_status expected, const char *text)
-{
-    if (got == expected && strstr(weft_error_text(), text) != NULL)
-        return;
-    fprintf(stderr, "line %d: %s (%s), expected %s (%s)\n", line, weft_status_name(got),
-            weft_error_text(), weft_status_name(expected), text);
-    exit(1);
-}
-
-#define OK(call) expect(__LINE__, (call), WEFT_OK, "")
-#define FAILS(call, status, text) expect(__LINE__, (call), (status), (text))
 
 static void
 keep(weft_message *message, void *user)
 {
     char byte;
 
+    FAILS(weft_message_release(message), WEFT_INVALID, "not the caller's");
     OK(weft_message_keep(message, &kept));
     FAILS(weft_message_read(message, &byte, 1), WEFT_INVALID, "used up");
-    FAILS(weft_message_release(message), WEFT_INVALID, "used up");
+    FAILS(weft_message_release(message), WEFT_INVALID, "not the caller's");
     *(bool *)user = true;
 }
 
@@ -75,8 +60,7 @@ handles(weft_job *job, weft_port *box)
     FAILS(weft_port_destroy((weft_port *)(void *)job), WEFT_INVALID, "this is no port");
     FAILS(weft_mailbox_receive_within(box, 1000, &message), WEFT_TIMED_OUT, "within 1");
     OK(weft_mailbox_try_receive(box, &message));
-    if (message != NULL)
-        expect(__LINE__, WEFT_OTHER, WEFT_OK, "a message from nobody");
+    HOLDS(message == NULL);
     FAILS(weft_port_send(box, 7, "x", 1), WEFT_NO_SUCH_RANK, "no rank 7");
     FAILS(weft_port_send(box, 0, NULL, 1), WEFT_INVALID, "null");
 }
@@ -110,8 +94,7 @@ reads(weft_message *message)
     memcpy(bytes + 2, chunk, length);
     OK(weft_message_consume(message, length));
     OK(weft_message_remaining(message, &length));
-    if (length != 0 || strcmp(bytes, "abdefgh") != 0)
-        expect(__LINE__, WEFT_OTHER, WEFT_OK, bytes);
+    HOLDS(length == 0 && strcmp(bytes, "abdefgh") == 0);
     OK(weft_message_release(message));
 }
 

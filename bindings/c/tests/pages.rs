@@ -106,12 +106,15 @@ fn a_page_names_what_it_describes() {
             .filter(|name| *name != title)
             .collect();
         let functions: Vec<String> = synopsis(&page).into_iter().map(|(name, _)| name).collect();
-        assert_eq!(named, functions, "{}", path.display());
+        // A page that has the name of a function names it as its own.
+        let others: Vec<&String> = functions.iter().filter(|name| *name != title).collect();
+        assert_eq!(named, others, "{}", path.display());
         let text = section(&page, "DESCRIPTION").collect::<Vec<_>>();
         for function in functions {
             let mentioned = text.contains(&format!(".Fn {function}").as_str())
                 || text.contains(&format!(".Fn {function} .").as_str())
-                || text.contains(&format!(".Fn {function} ,").as_str());
+                || text.contains(&format!(".Fn {function} ,").as_str())
+                || text.contains(&format!(".Fn {function} ;").as_str());
             assert!(mentioned, "{} does not say what {function} does", path.display());
         }
     }
@@ -132,7 +135,8 @@ fn every_page_has_all_sections() {
 #[test]
 fn every_status_is_on_the_first_page() {
     let header = header();
-    let statuses = header.lines().map(|line| line.trim().trim_end_matches([',', ' ', '=', '0']));
+    let (statuses, _) = header.split_once("} weft_status;").unwrap();
+    let statuses = statuses.lines().map(|line| line.trim().trim_end_matches([',', ' ', '=', '0']));
     let statuses: Vec<&str> =
         statuses.filter(|line| line.starts_with("WEFT_") && *line != "WEFT_OK").collect();
     assert!(statuses.len() > 10, "{statuses:?}");

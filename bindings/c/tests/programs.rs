@@ -21,7 +21,7 @@ const VALGRIND: [&str; 5] = [
 ];
 /// The programs, with the ranks that they run on and what the ranks write, sorted; a `#` stands for
 /// a figure that differs from run to run.
-const PROGRAMS: [(&str, u32, &[&str]); 8] = [
+const PROGRAMS: [(&str, u32, &[&str]); 13] = [
     (
         "examples/hello.c",
         3,
@@ -42,9 +42,26 @@ const PROGRAMS: [(&str, u32, &[&str]); 8] = [
         2,
         &["rank 0: the tickets add up to 4999950000", "rank 1: the tickets add up to 4999950000"],
     ),
+    (
+        "examples/replicas.c",
+        3,
+        &[
+            "rank 0: the balance is what all have paid",
+            "rank 1: the balance is what all have paid",
+            "rank 2: the balance is what all have paid",
+        ],
+    ),
+    (
+        "examples/pi.c",
+        2,
+        &["rank 0: pi is 3.141592654, nearly", "rank 1: pi is 3.141592654, nearly"],
+    ),
     ("tests/errors.c", 2, &[]),
     ("tests/packets.c", 2, &[]),
     ("tests/threads.c", 2, &[]),
+    ("tests/calls.c", 2, &[]),
+    ("tests/orders.c", 3, &[]),
+    ("tests/collectives.c", 3, &[]),
 ];
 
 /// The folder that Cargo builds into.
@@ -131,6 +148,35 @@ fn programs_are_clean_under_valgrind() {
 #[test]
 fn programs_are_clean_under_the_sanitizers() {
     run_all(&SANITIZED, &[]);
+}
+
+#[test]
+fn the_first_program_of_the_guide_runs() {
+    let guide = std::fs::read_to_string(here().join("../../docs/guide/c.md")).unwrap();
+    let (_, program) = guide.split_once("```c\n").unwrap();
+    let (program, _) = program.split_once("```").unwrap();
+    let folder = folder();
+    let source = folder.path().join("first.c");
+    std::fs::write(&source, program).unwrap();
+    let heard = ["rank 0 heard 2", "rank 1 heard 0", "rank 2 heard 1"];
+    run_job(&compile(source.to_str().unwrap(), &[], &folder), 3, &[], &heard);
+}
+
+#[test]
+fn survivors_of_a_lost_rank_are_told() {
+    let folder = folder();
+    let program = compile("tests/lost.c", &["-O2"], &folder);
+    let mut command = Command::new(built().join("weft"));
+    command.args(["run", "-n", "3", "--"]).arg(program).stdin(Stdio::null());
+    let output = command.output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && errors.contains("rank 2"), "{errors}");
+    let text = String::from_utf8_lossy(&output.stdout);
+    // The library ends a survivor that does not do so by itself soon; one has the time to say it.
+    assert!(!text.is_empty());
+    for line in text.lines() {
+        assert!(["rank 0: WEFT_RANK_LOST", "rank 1: WEFT_RANK_LOST"].contains(&line), "{text}");
+    }
 }
 
 #[test]

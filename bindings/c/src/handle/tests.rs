@@ -1,4 +1,4 @@
-use super::{Handle, Kind, free, given, put};
+use super::{Handle, Kind, free, free_even_used, given, put};
 use std::mem::MaybeUninit;
 
 #[derive(Debug, PartialEq)]
@@ -41,6 +41,24 @@ fn freeing_takes_the_value_and_spares_what_is_no_such_handle() {
     dog.mark.store(Dog::MARK, std::sync::atomic::Ordering::Relaxed);
     // Were it not spared, its value would be gone with it.
     assert!(free(Some(dog), |dog| dog).is_err());
+}
+
+#[test]
+fn what_is_lent_is_not_freed() {
+    let lent = Box::new(Handle::lent(Cat(5)));
+    let text = format!("{:?}", free(Some(lent), |cat| cat).unwrap_err());
+    assert!(text.contains("this cat is not the caller's"), "{text}");
+}
+
+#[test]
+fn an_empty_handle_is_freed_all_the_same() {
+    let used = || {
+        let mut cat = Box::new(Handle::new(Cat(6)));
+        assert_eq!(cat.take().unwrap(), Cat(6));
+        Some(cat)
+    };
+    assert_eq!(free_even_used(used(), |cat| cat).unwrap(), None);
+    assert!(free(used(), |cat| cat).is_err());
 }
 
 #[test]

@@ -43,6 +43,15 @@ fn errors_below_have_their_codes() {
     assert_eq!(of(weft_packet::Error::TooLong { size: 2, max: 1 }), Status::TooLong);
     let taken = weft_messaging::Error::PortTaken("a".into());
     assert_eq!(Failure::from(taken).status, Status::PortTaken);
+    let of = |error: weft_messaging::Error| Failure::from(error).status;
+    let (rank, service) = (weft::Rank(1), String::from("a"));
+    let late = weft_messaging::Error::CallTimedOut { rank, service: service.clone() };
+    assert_eq!(of(late), Status::TimedOut);
+    assert_eq!(of(weft_messaging::Error::NoReply { rank, service }), Status::NoReply);
+    assert_eq!(of(weft_messaging::Error::TooManyOrders { limit: 8 }), Status::TooManyOrders);
+    let overdrawn = weft_messaging::Error::Overdrawn { order: "a".into(), limit: 4096 };
+    assert_eq!(of(overdrawn), Status::Overdrawn);
+    assert_eq!(of(weft_messaging::Error::OrderPanicked("a".into())), Status::Panicked);
 }
 
 #[test]
