@@ -2,30 +2,28 @@
 //!
 //! Whoever polls takes one packet, sorts it into its message, and runs the handlers that have something
 //! now, outside of any lock and one a port at a time; a handler may read on while more packets of its
-//! message arrive. How threads share that is in `wait`.
+//! message arrive. Here is what others call; `sort` and `run` are the two steps, and how threads share them
+//! is in `wait`.
 
 use crate::error::{Error, Result};
-use crate::format::{self, Kind, PacketHeader};
-use crate::handler::{Handler, guarded};
+use crate::format::{self};
+use crate::handler::Handler;
 use crate::lend;
 use crate::message::{Arrived, Body, Message};
 use crate::popup::Pool;
-use crate::state::{Announcement, Part, PortRun, State, copy_cost};
-use crate::tasks::{Task, Tasks};
+use crate::state::{Announcement, Part, PortRun, State};
+use crate::tasks::Tasks;
 use crate::wait::Nudge;
 use crate::window::window_packets;
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
-use std::task::{Context, Poll, Waker};
-use weft_node::biased::{Biased, this_thread};
-use weft_packet::{Group, HeldPacket, Packets, Rank};
+use std::task::Waker;
+use weft_node::biased::Biased;
+use weft_packet::{HeldPacket, Packets};
 
-/// Bytes of messages that are copied out of link memory at most, to keep senders going.
-const COPY_LIMIT_BYTES: usize = 64 << 20;
-
-/// Boxes for messages that are kept to be used again.
-const SPARE_MESSAGES: usize = 256;
+mod run;
+mod sort;
 
 /// The messages of one rank.
 pub struct Engine {
@@ -191,20 +189,6 @@ impl Engine {
         Ok(true)
     }
 
-    /// What a handler did wrong, once.
-    #[inline]
-    pub(crate) fn raise_incident(&self) -> Result<()> {
-        if self.has_incidents.load(Ordering::Relaxed) { self.next_incident() } else { Ok(()) }
-    }
-
-    #[cold]
-    fn next_incident(&self) -> Result<()> {
-        let mut state = self.state.enter();
-        let incident = state.next_incident();
-        self.has_incidents.store(!state.incidents.is_empty(), Ordering::Relaxed);
-        incident.map_or(Ok(()), Err)
-    }
-
     /// Takes one packet from the network and sorts it; no handler runs.
     pub(crate) fn receive(&self) -> Result<bool> {
         let mut held = HeldPacket::default();
@@ -312,12 +296,6 @@ impl Engine {
         Ok(run.slot)
     }
 
-    /// Something may be ready for a handler, and this thread may not poll again for long: an empty task is
-    /// an errand for whoever does.
-    pub(crate) fn have_handlers_run(&self) {
-        self.spawn(std::future::ready(()));
-    }
-
     pub(crate) fn remove_port(self: &Arc<Self>, slot: usize) {
         let (handlers, queue) = self.state.enter().remove_port(slot);
         // Outside the lock: dropping them enters it.
@@ -358,202 +336,6 @@ impl Engine {
         }
     }
 
-    /// The reader is done with a part.
-    #[inline]
-    pub(crate) fn give_back(&self, body: &Body, part: &mut Part) {
-        self.packets.release(&mut part.held);
-        let copy = part.copy.take();
-        let report = self.state.enter().give_back(body, copy.as_deref());
-        if let Some((to, header)) = report {
-            self.tell(to, header);
-        }
-    }
-
-    /// The reader is done with a message, and with its part if there is one. Says whether handles to this
-    /// engine may be kept.
-    #[inline]
-    pub(crate) fn finish(&self, mut arrived: Box<Arrived>) -> bool {
-        let Arrived { body, part, .. } = &mut *arrived;
-        let was_held = part.held.is_some();
-        self.packets.release(&mut part.held);
-        let copy = part.copy.take();
-        let mut state = self.state.enter();
-        let report = match was_held || copy.is_some() {
-            true => state.give_back(body, copy.as_deref()),
-            false => None,
-        };
-        if state.spare.len() < SPARE_MESSAGES {
-            state.spare.push(arrived);
-        }
-        let lends = state.lends;
-        drop(state);
-        if let Some((to, header)) = report {
-            self.tell(to, header);
-        }
-        lends
-    }
-
-    /// The reader of an arriving message wants no more of it.
-    pub(crate) fn abandon(&self, body: &Body) {
-        let parts = self.state.enter().abandon(body.from, body.number);
-        parts.into_iter().for_each(|mut part| self.give_back(body, &mut part));
-    }
-
-    /// Sends a control packet, or leaves it for later if there is no frame.
-    pub(crate) fn tell(&self, to: Rank, header: PacketHeader) {
-        // A rank has room for all that it sends itself, and counts none of it.
-        if to != self.packets.rank() && !self.try_tell(to, header) {
-            self.state.enter().owed.push_back((to, header));
-            self.disturb();
-        }
-    }
-
-    fn try_tell(&self, to: Rank, header: PacketHeader) -> bool {
-        // That the pool is exhausted, or the receiver gone, shows where the program sends.
-        let Ok(Some(mut packet)) = self.packets.try_packet() else { return false };
-        let filled = packet.put(&header.emit()).is_ok();
-        filled && packet.unicast(to).is_ok()
-    }
-
-    #[cold]
-    fn pay_owed(&self) {
-        while let Some((to, header)) = {
-            let mut state = self.state.enter();
-            state.owed.pop_front()
-        } {
-            if !self.try_tell(to, header) {
-                self.state.enter().owed.push_front((to, header));
-                return self.disturb();
-            }
-        }
-    }
-
-    /// Sorts a packet into its message, or does what a control packet says.
-    // Inlined, or the packet would be moved once more.
-    #[inline(always)]
-    fn sort(&self, held: HeldPacket) -> Announcement {
-        let Some(from) = held.source() else { return Announcement::Waits };
-        let Some((header, rest)) = PacketHeader::parse(self.packets.read(&held)) else {
-            return self.refuse(held, Error::Stray { from });
-        };
-        let bytes = (rest.len() - usize::from(header.header_bytes)) as u64;
-        match header.kind {
-            Kind::First => self.first(held, from, &header, bytes),
-            Kind::Next => self.next(held, from, &header, bytes),
-            Kind::Window | Kind::Probe | Kind::NoPort => self.control(held, from, &header),
-        }
-    }
-
-    #[inline(always)]
-    fn first(
-        &self,
-        held: HeldPacket,
-        from: Rank,
-        header: &PacketHeader,
-        bytes: u64,
-    ) -> Announcement {
-        let mut state = self.state.enter();
-        if let Err(error) = state.check_first(from, header, bytes) {
-            drop(state);
-            return self.refuse(held, error);
-        }
-        let mut arrived = state.spare.pop().unwrap_or_default();
-        arrived.body = Body::new(from, held.group(), header);
-        arrived.read = 0;
-        arrived.headers_left = header.header_bytes;
-        arrived.start = HEADER + usize::from(header.header_bytes);
-        arrived.part.held = held;
-        let at_most = match state.runs_now(header.port) {
-            // What a handler reads at once is kept by nobody.
-            true => self.keep_at_most.max(1),
-            false => self.keep_at_most,
-        };
-        if is_crowded(&mut state, from, at_most) {
-            drop(state);
-            self.copy_out(&mut arrived.part);
-            return self.state.enter().announce(arrived, bytes);
-        }
-        state.announce(arrived, bytes)
-    }
-
-    fn next(
-        &self,
-        held: HeldPacket,
-        from: Rank,
-        header: &PacketHeader,
-        bytes: u64,
-    ) -> Announcement {
-        let body = Body::new(from, held.group(), header);
-        let mut state = self.state.enter();
-        if !state.continues(from, header, bytes) {
-            drop(state);
-            return self.refuse(held, Error::Stray { from });
-        }
-        // What nobody wants counts as kept until it is given back.
-        let crowded = is_crowded(&mut state, from, self.keep_at_most);
-        drop(state);
-        let mut part = Part { held, copy: None };
-        if crowded {
-            self.copy_out(&mut part);
-        }
-        let (unwanted, reader) = self.state.enter().arrived(from, header.message, bytes, part);
-        if let Some(mut part) = unwanted {
-            self.give_back(&body, &mut part);
-        }
-        reader.map_or(Announcement::Waits, |reader| Announcement::Wakes(vec![reader]))
-    }
-
-    fn control(&self, mut held: HeldPacket, from: Rank, header: &PacketHeader) -> Announcement {
-        let mut state = self.state.enter();
-        let slot = state.ports.find(header.port);
-        let port = state.ports.at(slot);
-        let (mut wakers, mut answer, mut legal) = (Vec::new(), None, true);
-        match header.kind {
-            Kind::Window => {
-                let group =
-                    header.bytes.checked_sub(1).map(|number| Group::numbered(number as u16));
-                legal = port.outgoing.reported(from, group, header.message);
-                wakers = std::mem::take(&mut port.senders);
-            }
-            Kind::Probe if port.name.is_none() => {
-                answer = Some(PacketHeader::about(header.port, Kind::NoPort));
-            }
-            Kind::NoPort => {
-                port.refused.insert(from);
-                wakers = std::mem::take(&mut port.senders);
-            }
-            _ => {}
-        }
-        drop(state);
-        self.packets.release(&mut held);
-        if !legal {
-            self.fail(Error::Stray { from });
-        }
-        answer.into_iter().for_each(|answer| self.tell(from, answer));
-        Announcement::Wakes(wakers)
-    }
-
-    /// Takes a packet out of link memory: its sender has spent much of its window on packets that nobody
-    /// reads. It must be able to go on, or two ranks that send much to each other before they read would
-    /// stop for ever (careful-protocols 5.3).
-    #[cold]
-    fn copy_out(&self, part: &mut Part) {
-        let copy: Box<[u8]> = self.packets.read(&part.held).into();
-        self.packets.copied(copy.len());
-        self.packets.release(&mut part.held);
-        let mut state = self.state.enter();
-        state.copied_bytes += copy_cost(&copy);
-        state.statistics.packets_copied_out += 1;
-        part.copy = Some(copy);
-    }
-
-    #[cold]
-    fn refuse(&self, mut held: HeldPacket, error: Error) -> Announcement {
-        self.packets.release(&mut held);
-        self.fail(error);
-        Announcement::Waits
-    }
-
     /// This rank cannot go on: everybody who waits is told, now or when they ask.
     #[cold]
     pub(crate) fn fail(&self, error: Error) {
@@ -585,169 +367,6 @@ impl Engine {
         drop(state);
         hook();
     }
-
-    /// Runs the handlers of ports that have messages, and tasks that can go on.
-    #[inline]
-    fn run_ready(self: &Arc<Self>) -> Result<bool> {
-        let mut any = false;
-        self.unrest.store(false, Ordering::Release);
-        loop {
-            let mut state = self.state.enter();
-            if let Some(failure) = &state.failure {
-                self.disturb();
-                return Err(failure.clone());
-            }
-            let Some((run, handler, arrived)) = state.next_ready() else {
-                if !state.owed.is_empty() {
-                    drop(state);
-                    self.pay_owed();
-                }
-                break;
-            };
-            state.enter_handler();
-            drop(state);
-            self.run_handler(run, handler, arrived);
-            any = true;
-        }
-        if self.tasks.has_any() {
-            any |= self.run_tasks();
-        }
-        Ok(any)
-    }
-
-    /// Runs a handler. Says whether there may be something to do after it.
-    #[inline]
-    fn run_handler(
-        self: &Arc<Self>,
-        run: PortRun,
-        mut handler: Box<Handler>,
-        arrived: Box<Arrived>,
-    ) -> bool {
-        let from = arrived.body.from;
-        let message = self.open(arrived);
-        let outcome = match &mut *handler {
-            Handler::Plain(code) => guarded(|| {
-                code(message);
-                true
-            }),
-            Handler::Async(waiting) => guarded(|| waiting.run(message)),
-            Handler::Popup(code) => {
-                let code = Arc::clone(code);
-                self.pop_up(run, from, move || code(message));
-                Ok(true)
-            }
-        };
-        let mut state = self.state.enter();
-        state.leave_handler();
-        let unwanted = match outcome {
-            Ok(true) => state.put_back(run, handler),
-            Ok(false) => state.wait_with(run, handler),
-            Err(what) => {
-                drop(state);
-                drop(handler);
-                self.panicked(run, from, what);
-                return true;
-            }
-        };
-        let more = !state.is_calm() || self.tasks.has_any();
-        drop(state);
-        drop(unwanted);
-        more
-    }
-
-    /// Runs a handler on a thread of its own; in place, where ranks have no threads.
-    fn pop_up(self: &Arc<Self>, run: PortRun, from: Rank, code: impl FnOnce() + Send + 'static) {
-        let engine = Arc::clone(self);
-        self.pool.run(Box::new(move || {
-            let me = this_thread();
-            engine.state.enter().popups.push(me);
-            let outcome = guarded(code);
-            let mut state = engine.state.enter();
-            if let Some(place) = state.popups.iter().rposition(|thread| *thread == me) {
-                state.popups.swap_remove(place);
-            }
-            drop(state);
-            if let Err(what) = outcome {
-                engine.panicked(run, from, what);
-            }
-        }));
-    }
-
-    /// A handler panicked: its port takes no more messages.
-    #[cold]
-    fn panicked(&self, run: PortRun, from: Rank, what: String) {
-        let dropped = self.state.enter().panicked(run, from, what);
-        drop(dropped);
-        self.announce_incident();
-    }
-
-    /// Has whoever waits hear what a handler did.
-    fn announce_incident(&self) {
-        self.has_incidents.store(true, Ordering::Relaxed);
-        self.disturb();
-        self.wake_followers();
-        self.packets.nudge();
-    }
-
-    fn run_tasks(self: &Arc<Self>) -> bool {
-        let mut any = false;
-        // As many as are ready now: one that wakes itself must not keep packets waiting.
-        for _ in 0..64 {
-            let Some(task) = self.tasks.next() else { break };
-            let Some(mut continuation) = task.take() else { continue };
-            self.state.enter().enter_handler();
-            let waker = Waker::from(Arc::clone(&task));
-            let mut context = Context::from_waker(&waker);
-            let polled = guarded(|| continuation.as_mut().resume(&mut context));
-            self.state.enter().leave_handler();
-            any = true;
-            match polled {
-                Ok(Poll::Pending) => task.park(continuation),
-                Ok(Poll::Ready(())) => self.task_ended(&task),
-                Err(what) => self.task_panicked(&task, what),
-            }
-        }
-        any
-    }
-
-    fn task_ended(&self, task: &Task) {
-        if let (Some(run), false) = (task.port, task.concurrent) {
-            let unwanted = self.state.enter().ended(run);
-            self.disturb();
-            drop(unwanted);
-        }
-    }
-
-    fn task_panicked(&self, task: &Task, what: String) {
-        match task.port {
-            Some(run) => self.panicked(run, task.from(), what),
-            None => {
-                self.state.enter().incidents.push_back(Error::TaskPanicked(what));
-                self.announce_incident();
-            }
-        }
-        self.disturb();
-    }
-
-    /// A task became ready: whoever polls runs it, or else the upcall thread.
-    fn task_is_ready(&self) {
-        if self.state.enter().leader == 0 {
-            self.packets.set_errand(true);
-        } else {
-            self.packets.nudge();
-        }
-    }
-}
-
-/// Whether a packet of `from` has to be copied out, because so many are kept; if not, it is counted.
-#[inline]
-fn is_crowded(state: &mut State, from: Rank, at_most: u32) -> bool {
-    let kept = state.kept.entry(from);
-    if *kept >= at_most && state.copied_bytes < COPY_LIMIT_BYTES {
-        return true;
-    }
-    *kept += 1;
-    false
 }
 
 /// Leaves `waker` among others, once.

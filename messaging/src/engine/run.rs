@@ -1,0 +1,192 @@
+//! Running what is ready: handlers of ports that have messages, continuations, tasks.
+
+use super::Engine;
+use crate::error::{Error, Result};
+use crate::handler::{Handler, guarded};
+use crate::message::Arrived;
+use crate::state::PortRun;
+use crate::tasks::Task;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll, Waker};
+use weft_node::biased::this_thread;
+use weft_packet::Rank;
+
+impl Engine {
+    /// Runs the handlers of ports that have messages, and tasks that can go on.
+    #[inline]
+    pub(super) fn run_ready(self: &Arc<Self>) -> Result<bool> {
+        let mut any = false;
+        self.unrest.store(false, Ordering::Release);
+        loop {
+            let mut state = self.state.enter();
+            if let Some(failure) = &state.failure {
+                self.disturb();
+                return Err(failure.clone());
+            }
+            let Some((run, handler, arrived)) = state.next_ready() else {
+                if !state.owed.is_empty() {
+                    drop(state);
+                    self.pay_owed();
+                }
+                break;
+            };
+            state.enter_handler();
+            drop(state);
+            self.run_handler(run, handler, arrived);
+            any = true;
+        }
+        if self.tasks.has_any() {
+            any |= self.run_tasks();
+        }
+        Ok(any)
+    }
+
+    /// Runs a handler. Says whether there may be something to do after it.
+    #[inline]
+    pub(super) fn run_handler(
+        self: &Arc<Self>,
+        run: PortRun,
+        mut handler: Box<Handler>,
+        arrived: Box<Arrived>,
+    ) -> bool {
+        let from = arrived.body.from;
+        let message = self.open(arrived);
+        let outcome = match &mut *handler {
+            Handler::Plain(code) => guarded(|| {
+                code(message);
+                true
+            }),
+            Handler::Async(waiting) => guarded(|| waiting.run(message)),
+            Handler::Popup(code) => {
+                let code = Arc::clone(code);
+                self.pop_up(run, from, move || code(message));
+                Ok(true)
+            }
+        };
+        let mut state = self.state.enter();
+        state.leave_handler();
+        let unwanted = match outcome {
+            Ok(true) => state.put_back(run, handler),
+            Ok(false) => state.wait_with(run, handler),
+            Err(what) => {
+                drop(state);
+                drop(handler);
+                self.panicked(run, from, what);
+                return true;
+            }
+        };
+        let more = !state.is_calm() || self.tasks.has_any();
+        drop(state);
+        drop(unwanted);
+        more
+    }
+
+    /// Runs a handler on a thread of its own; in place, where ranks have no threads.
+    pub(super) fn pop_up(
+        self: &Arc<Self>,
+        run: PortRun,
+        from: Rank,
+        code: impl FnOnce() + Send + 'static,
+    ) {
+        let engine = Arc::clone(self);
+        self.pool.run(Box::new(move || {
+            let me = this_thread();
+            engine.state.enter().popups.push(me);
+            let outcome = guarded(code);
+            let mut state = engine.state.enter();
+            if let Some(place) = state.popups.iter().rposition(|thread| *thread == me) {
+                state.popups.swap_remove(place);
+            }
+            drop(state);
+            if let Err(what) = outcome {
+                engine.panicked(run, from, what);
+            }
+        }));
+    }
+
+    /// A handler panicked: its port takes no more messages.
+    #[cold]
+    pub(super) fn panicked(&self, run: PortRun, from: Rank, what: String) {
+        let dropped = self.state.enter().panicked(run, from, what);
+        drop(dropped);
+        self.announce_incident();
+    }
+
+    /// Has whoever waits hear what a handler did.
+    pub(super) fn announce_incident(&self) {
+        self.has_incidents.store(true, Ordering::Relaxed);
+        self.disturb();
+        self.wake_followers();
+        self.packets.nudge();
+    }
+
+    pub(super) fn run_tasks(self: &Arc<Self>) -> bool {
+        let mut any = false;
+        // As many as are ready now: one that wakes itself must not keep packets waiting.
+        for _ in 0..64 {
+            let Some(task) = self.tasks.next() else { break };
+            let Some(mut continuation) = task.take() else { continue };
+            self.state.enter().enter_handler();
+            let waker = Waker::from(Arc::clone(&task));
+            let mut context = Context::from_waker(&waker);
+            let polled = guarded(|| continuation.as_mut().resume(&mut context));
+            self.state.enter().leave_handler();
+            any = true;
+            match polled {
+                Ok(Poll::Pending) => task.park(continuation),
+                Ok(Poll::Ready(())) => self.task_ended(&task),
+                Err(what) => self.task_panicked(&task, what),
+            }
+        }
+        any
+    }
+
+    pub(super) fn task_ended(&self, task: &Task) {
+        if let (Some(run), false) = (task.port, task.concurrent) {
+            let unwanted = self.state.enter().ended(run);
+            self.disturb();
+            drop(unwanted);
+        }
+    }
+
+    pub(super) fn task_panicked(&self, task: &Task, what: String) {
+        match task.port {
+            Some(run) => self.panicked(run, task.from(), what),
+            None => {
+                self.state.enter().incidents.push_back(Error::TaskPanicked(what));
+                self.announce_incident();
+            }
+        }
+        self.disturb();
+    }
+
+    /// A task became ready: whoever polls runs it, or else the upcall thread.
+    pub(super) fn task_is_ready(&self) {
+        if self.state.enter().leader == 0 {
+            self.packets.set_errand(true);
+        } else {
+            self.packets.nudge();
+        }
+    }
+
+    /// What a handler did wrong, once.
+    #[inline]
+    pub(crate) fn raise_incident(&self) -> Result<()> {
+        if self.has_incidents.load(Ordering::Relaxed) { self.next_incident() } else { Ok(()) }
+    }
+
+    #[cold]
+    pub(super) fn next_incident(&self) -> Result<()> {
+        let mut state = self.state.enter();
+        let incident = state.next_incident();
+        self.has_incidents.store(!state.incidents.is_empty(), Ordering::Relaxed);
+        incident.map_or(Ok(()), Err)
+    }
+
+    /// Something may be ready for a handler, and this thread may not poll again for long: an empty task is
+    /// an errand for whoever does.
+    pub(crate) fn have_handlers_run(&self) {
+        self.spawn(std::future::ready(()));
+    }
+}

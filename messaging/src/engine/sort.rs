@@ -1,0 +1,229 @@
+//! From packets to messages: sorting what arrives, giving back what was read, and control packets.
+
+use super::Engine;
+use super::HEADER;
+use crate::error::Error;
+use crate::format::{Kind, PacketHeader};
+use crate::message::{Arrived, Body};
+use crate::state::{Announcement, Part, State, copy_cost};
+use weft_packet::{Group, HeldPacket, Rank};
+
+/// Bytes of messages that are copied out of link memory at most, to keep senders going.
+const COPY_LIMIT_BYTES: usize = 64 << 20;
+
+/// Boxes for messages that are kept to be used again.
+const SPARE_MESSAGES: usize = 256;
+
+impl Engine {
+    /// Sorts a packet into its message, or does what a control packet says.
+    // Inlined, or the packet would be moved once more.
+    #[inline(always)]
+    pub(super) fn sort(&self, held: HeldPacket) -> Announcement {
+        let Some(from) = held.source() else { return Announcement::Waits };
+        let Some((header, rest)) = PacketHeader::parse(self.packets.read(&held)) else {
+            return self.refuse(held, Error::Stray { from });
+        };
+        let bytes = (rest.len() - usize::from(header.header_bytes)) as u64;
+        match header.kind {
+            Kind::First => self.first(held, from, &header, bytes),
+            Kind::Next => self.next(held, from, &header, bytes),
+            Kind::Window | Kind::Probe | Kind::NoPort => self.control(held, from, &header),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn first(
+        &self,
+        held: HeldPacket,
+        from: Rank,
+        header: &PacketHeader,
+        bytes: u64,
+    ) -> Announcement {
+        let mut state = self.state.enter();
+        if let Err(error) = state.check_first(from, header, bytes) {
+            drop(state);
+            return self.refuse(held, error);
+        }
+        let mut arrived = state.spare.pop().unwrap_or_default();
+        arrived.body = Body::new(from, held.group(), header);
+        arrived.read = 0;
+        arrived.headers_left = header.header_bytes;
+        arrived.start = HEADER + usize::from(header.header_bytes);
+        arrived.part.held = held;
+        let at_most = match state.runs_now(header.port) {
+            // What a handler reads at once is kept by nobody.
+            true => self.keep_at_most.max(1),
+            false => self.keep_at_most,
+        };
+        if is_crowded(&mut state, from, at_most) {
+            drop(state);
+            self.copy_out(&mut arrived.part);
+            return self.state.enter().announce(arrived, bytes);
+        }
+        state.announce(arrived, bytes)
+    }
+
+    pub(super) fn next(
+        &self,
+        held: HeldPacket,
+        from: Rank,
+        header: &PacketHeader,
+        bytes: u64,
+    ) -> Announcement {
+        let body = Body::new(from, held.group(), header);
+        let mut state = self.state.enter();
+        if !state.continues(from, header, bytes) {
+            drop(state);
+            return self.refuse(held, Error::Stray { from });
+        }
+        // What nobody wants counts as kept until it is given back.
+        let crowded = is_crowded(&mut state, from, self.keep_at_most);
+        drop(state);
+        let mut part = Part { held, copy: None };
+        if crowded {
+            self.copy_out(&mut part);
+        }
+        let (unwanted, reader) = self.state.enter().arrived(from, header.message, bytes, part);
+        if let Some(mut part) = unwanted {
+            self.give_back(&body, &mut part);
+        }
+        reader.map_or(Announcement::Waits, |reader| Announcement::Wakes(vec![reader]))
+    }
+
+    pub(super) fn control(
+        &self,
+        mut held: HeldPacket,
+        from: Rank,
+        header: &PacketHeader,
+    ) -> Announcement {
+        let mut state = self.state.enter();
+        let slot = state.ports.find(header.port);
+        let port = state.ports.at(slot);
+        let (mut wakers, mut answer, mut legal) = (Vec::new(), None, true);
+        match header.kind {
+            Kind::Window => {
+                let group =
+                    header.bytes.checked_sub(1).map(|number| Group::numbered(number as u16));
+                legal = port.outgoing.reported(from, group, header.message);
+                wakers = std::mem::take(&mut port.senders);
+            }
+            Kind::Probe if port.name.is_none() => {
+                answer = Some(PacketHeader::about(header.port, Kind::NoPort));
+            }
+            Kind::NoPort => {
+                port.refused.insert(from);
+                wakers = std::mem::take(&mut port.senders);
+            }
+            _ => {}
+        }
+        drop(state);
+        self.packets.release(&mut held);
+        if !legal {
+            self.fail(Error::Stray { from });
+        }
+        answer.into_iter().for_each(|answer| self.tell(from, answer));
+        Announcement::Wakes(wakers)
+    }
+
+    /// Takes a packet out of link memory: its sender has spent much of its window on packets that nobody
+    /// reads. It must be able to go on, or two ranks that send much to each other before they read would
+    /// stop for ever (careful-protocols 5.3).
+    #[cold]
+    pub(super) fn copy_out(&self, part: &mut Part) {
+        let copy: Box<[u8]> = self.packets.read(&part.held).into();
+        self.packets.copied(copy.len());
+        self.packets.release(&mut part.held);
+        let mut state = self.state.enter();
+        state.copied_bytes += copy_cost(&copy);
+        state.statistics.packets_copied_out += 1;
+        part.copy = Some(copy);
+    }
+
+    #[cold]
+    pub(super) fn refuse(&self, mut held: HeldPacket, error: Error) -> Announcement {
+        self.packets.release(&mut held);
+        self.fail(error);
+        Announcement::Waits
+    }
+
+    /// The reader is done with a part.
+    #[inline]
+    pub(crate) fn give_back(&self, body: &Body, part: &mut Part) {
+        self.packets.release(&mut part.held);
+        let copy = part.copy.take();
+        let report = self.state.enter().give_back(body, copy.as_deref());
+        if let Some((to, header)) = report {
+            self.tell(to, header);
+        }
+    }
+
+    /// The reader is done with a message, and with its part if there is one. Says whether handles to this
+    /// engine may be kept.
+    #[inline]
+    pub(crate) fn finish(&self, mut arrived: Box<Arrived>) -> bool {
+        let Arrived { body, part, .. } = &mut *arrived;
+        let was_held = part.held.is_some();
+        self.packets.release(&mut part.held);
+        let copy = part.copy.take();
+        let mut state = self.state.enter();
+        let report = match was_held || copy.is_some() {
+            true => state.give_back(body, copy.as_deref()),
+            false => None,
+        };
+        if state.spare.len() < SPARE_MESSAGES {
+            state.spare.push(arrived);
+        }
+        let lends = state.lends;
+        drop(state);
+        if let Some((to, header)) = report {
+            self.tell(to, header);
+        }
+        lends
+    }
+
+    /// The reader of an arriving message wants no more of it.
+    pub(crate) fn abandon(&self, body: &Body) {
+        let parts = self.state.enter().abandon(body.from, body.number);
+        parts.into_iter().for_each(|mut part| self.give_back(body, &mut part));
+    }
+
+    /// Sends a control packet, or leaves it for later if there is no frame.
+    pub(crate) fn tell(&self, to: Rank, header: PacketHeader) {
+        // A rank has room for all that it sends itself, and counts none of it.
+        if to != self.packets.rank() && !self.try_tell(to, header) {
+            self.state.enter().owed.push_back((to, header));
+            self.disturb();
+        }
+    }
+
+    pub(super) fn try_tell(&self, to: Rank, header: PacketHeader) -> bool {
+        // That the pool is exhausted, or the receiver gone, shows where the program sends.
+        let Ok(Some(mut packet)) = self.packets.try_packet() else { return false };
+        let filled = packet.put(&header.emit()).is_ok();
+        filled && packet.unicast(to).is_ok()
+    }
+
+    #[cold]
+    pub(super) fn pay_owed(&self) {
+        while let Some((to, header)) = {
+            let mut state = self.state.enter();
+            state.owed.pop_front()
+        } {
+            if !self.try_tell(to, header) {
+                self.state.enter().owed.push_front((to, header));
+                return self.disturb();
+            }
+        }
+    }
+}
+
+/// Whether a packet of `from` has to be copied out, because so many are kept; if not, it is counted.
+#[inline]
+fn is_crowded(state: &mut State, from: Rank, at_most: u32) -> bool {
+    let kept = state.kept.entry(from);
+    if *kept >= at_most && state.copied_bytes < COPY_LIMIT_BYTES {
+        return true;
+    }
+    *kept += 1;
+    false
+}
