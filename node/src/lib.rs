@@ -17,6 +17,7 @@
 
 #![deny(unsafe_code)]
 
+mod any_node;
 pub mod biased;
 mod engine;
 mod error;
@@ -26,8 +27,9 @@ mod node;
 pub mod wait;
 mod watch;
 
+pub use any_node::{AnyNode, Arrival, Destination, Statistics, Upcall, Upcalls};
 pub use error::{Error, Result};
-pub use node::{AnyNode, Arrival, Destination, Node, Statistics, USER_VARIABLES, Upcall, Upcalls};
+pub use node::{Node, USER_VARIABLES};
 pub use wait::{Look, Step, WaitPolicy};
 pub use watch::{WatchThread, default_interrupt_delay};
 

@@ -5,7 +5,8 @@
 //! place: that is the interrupt. While packets keep coming and the host keeps processing them, it
 //! looks ever less often and leaves its bell unarmed, so that senders do not pay for waking it.
 
-use crate::node::{AnyNode, Node};
+use crate::AnyNode;
+use crate::node::Node;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;

@@ -1,13 +1,14 @@
-//! A barrier of all ranks.
+//! A barrier of all ranks, or an all-reduce of one number of each.
 //!
 //! The floor is a bare counter in shared memory that everybody adds to and watches, yielding.
 
 use crate::arena::Arena;
-use crate::launch::Spec;
+use crate::launch::{Kind, Spec};
 use crate::report::Row;
 use anyhow::Result;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
+use weft::collective::Sum;
 
 /// Barriers in a sample.
 const BATCH: u64 = 50;
@@ -15,6 +16,7 @@ const BATCH: u64 = 50;
 const ARRIVED: usize = 0;
 
 pub fn rank(spec: &Spec, arena: &Arena) -> Result<()> {
+    let reduces = spec.kind == Kind::AllReduce;
     let weft = weft::join()?;
     let ranks = weft.size() as u64;
     let (mut barriers, mut floor) = (Vec::new(), Vec::new());
@@ -31,14 +33,21 @@ pub fn rank(spec: &Spec, arena: &Arena) -> Result<()> {
         }
         floor.push(start.elapsed().as_nanos() as f64 / BATCH as f64);
         let start = Instant::now();
-        for _ in 0..BATCH {
-            weft.barrier()?;
+        for turn in 0..BATCH {
+            if reduces {
+                let mut value = [turn + u64::from(weft.rank().0)];
+                weft.all_reduce(&mut value, Sum)?;
+                assert_eq!(value[0], ranks * turn + ranks * (ranks - 1) / 2);
+            } else {
+                weft.barrier()?;
+            }
         }
         barriers.push(start.elapsed().as_nanos() as f64 / BATCH as f64);
     }
     if weft.rank() == 0 {
         let floors = vec![("shared counter with sched_yield", floor)];
-        Row::new("barrier", (weft.size(), 0), "ns", barriers, floors).print(spec.json);
+        let (name, size) = if reduces { ("all-reduce", 8) } else { ("barrier", 0) };
+        Row::new(name, (weft.size(), size), "ns", barriers, floors).print(spec.json);
     }
     Ok(weft.leave()?)
 }

@@ -1,9 +1,8 @@
 //! Starting a benchmark: the command's side and the ranks'.
 
 use crate::arena::{self, Arena};
-use crate::{
-    bandwidth, barrier, fetch_add, latency, loggp, message, multicast, order, poll, rate, rpc,
-};
+use crate::{bandwidth, barrier, fetch_add, latency, loggp, message, multicast, order, poll, rate};
+use crate::{rpc, stream, upcalls};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use std::os::fd::AsRawFd;
@@ -19,6 +18,10 @@ pub enum Kind {
     Latency,
     /// One way of a message between ports, beside a packet
     Message,
+    /// Bytes a second in large messages, against packets with the same bytes
+    Stream,
+    /// A message to a plain handler, one that waits, one on a thread of its own.
+    Upcalls,
     /// Packets a second from one rank to another.
     Rate,
     /// Bytes a second in large messages, freshly written and then read.
@@ -29,6 +32,8 @@ pub enum Kind {
     Multicast,
     /// A barrier of all ranks.
     Barrier,
+    /// The sum of one number of each rank, at all ranks.
+    AllReduce,
     /// Totally-ordered broadcasts a second, all ranks sending and receiving.
     Order,
     /// A poll that finds nothing.
@@ -46,11 +51,12 @@ impl Kind {
     /// Bytes of a message if the user does not say.
     fn default_size(self) -> usize {
         match self {
-            Kind::Bandwidth => 1 << 20,
+            Kind::Bandwidth | Kind::Stream => 1 << 20,
             Kind::Multicast => 1 << 10,
             Kind::Barrier | Kind::Poll | Kind::Rpc | Kind::RpcRate => 0,
             Kind::LogGp => 16,
-            Kind::Latency | Kind::Message | Kind::Rate | Kind::FetchAdd => 8,
+            Kind::Latency | Kind::Message | Kind::Upcalls | Kind::AllReduce => 8,
+            Kind::Rate | Kind::FetchAdd => 8,
             Kind::Order => 64,
         }
     }
@@ -58,7 +64,7 @@ impl Kind {
     fn default_ranks(self) -> u16 {
         match self {
             Kind::Multicast | Kind::Order => 4,
-            Kind::Barrier => 8,
+            Kind::Barrier | Kind::AllReduce => 8,
             _ => 2,
         }
     }
@@ -106,15 +112,17 @@ impl Spec {
         if settings.ranks < least {
             bail!("this benchmark needs at least {least} ranks (-n {least})");
         }
-        if matches!(self.kind, Kind::LogGp | Kind::Message) && settings.ranks != 2 {
+        if matches!(self.kind, Kind::LogGp | Kind::Message | Kind::Stream | Kind::Upcalls)
+            && settings.ranks != 2
+        {
             bail!("this benchmark measures the link between two ranks (-n 2)");
         }
         if self.machine.is_some() && self.kind != Kind::LogGp {
             bail!("--machine is what `weft bench loggp` writes");
         }
         let most = match self.kind {
-            Kind::Bandwidth => arena::BULK_BYTES / 2,
-            Kind::Message => settings.frame_bytes as usize - 16,
+            Kind::Bandwidth | Kind::Stream => arena::BULK_BYTES / 2,
+            Kind::Message | Kind::Upcalls => settings.frame_bytes as usize - 16,
             _ => settings.frame_bytes as usize,
         };
         if !(1..=most).contains(&self.size().max(1)) {
@@ -174,7 +182,9 @@ pub fn rank(spec: &Spec) -> Result<()> {
         Kind::Bandwidth => bandwidth::rank(spec, &arena),
         Kind::FetchAdd => fetch_add::rank(spec, &arena),
         Kind::Multicast => multicast::rank(spec, &arena),
-        Kind::Barrier => barrier::rank(spec, &arena),
+        Kind::Barrier | Kind::AllReduce => barrier::rank(spec, &arena),
+        Kind::Stream => stream::rank(spec, &arena),
+        Kind::Upcalls => upcalls::rank(spec, &arena),
         Kind::Order => order::rank(spec, &arena),
         Kind::Poll => poll::rank(spec, &arena),
         Kind::Rpc | Kind::RpcRate => rpc::rank(spec, &arena),

@@ -24,5 +24,7 @@ mod poll;
 mod rate;
 mod report;
 mod rpc;
+mod stream;
+mod upcalls;
 
 pub use launch::{Kind, Spec, rank, run};

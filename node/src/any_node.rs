@@ -1,0 +1,178 @@
+//! A node as the packet layer sees it: whatever its link.
+
+use crate::Result;
+use crate::wait::Look;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::time::Duration;
+use weft_link::bell::Loss;
+use weft_link::{Buffer, Capabilities, SharedWords};
+use weft_protocol::{Counters, Delivery};
+use weft_wire::{GroupId, Rank};
+
+/// A received packet in the hands of the client.
+#[derive(Debug)]
+#[must_use = "a packet that is not released costs its sender a credit for ever"]
+pub struct Arrival {
+    pub(crate) delivery: Delivery<Buffer>,
+    pub(crate) bytes: NonNull<u8>,
+}
+
+impl Arrival {
+    /// The rank that sent the packet.
+    #[inline]
+    pub fn origin(&self) -> Rank {
+        self.delivery.origin()
+    }
+
+    /// The group that it was multicast to, if it was.
+    #[inline]
+    pub fn group(&self) -> Option<GroupId> {
+        self.delivery.tree.group()
+    }
+
+    /// Where its bytes are; they stay there, unchanged, until [`AnyNode::release`].
+    #[inline]
+    pub fn bytes(&self) -> (NonNull<u8>, usize) {
+        (self.bytes, usize::from(self.delivery.size))
+    }
+}
+
+/// The client's function for arriving packets. It leaves the packet to have it recycled, or takes
+/// it and releases it later. Runs outside the lock, one at a time.
+pub type Upcall = Box<dyn FnMut(&mut Option<Arrival>) + Send>;
+
+/// Whether a call that has to drain the network may also make upcalls (thesis 3.1.4).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Upcalls {
+    /// It may.
+    Allowed,
+    /// Packets that arrive meanwhile wait.
+    Deferred,
+}
+
+/// Where a packet goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Destination {
+    /// To one rank.
+    Unicast(Rank),
+    /// To all other members of a group.
+    Multicast(GroupId),
+}
+
+/// What a node has done since it was made.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+pub struct Statistics {
+    /// What the protocol counted.
+    pub protocol: Counters,
+    /// Packets that the host has processed.
+    pub packets_processed: u64,
+    /// Interrupts raised because the host did not poll.
+    pub interrupts: u64,
+    /// Times that a thread slept.
+    pub sleeps: u64,
+    /// Polls that drained the network but made no upcalls.
+    pub drains: u64,
+}
+
+/// A [`Node`](crate::Node) over whatever link, as the packet layer holds it.
+pub trait AnyNode: Send + Sync {
+    /// This rank.
+    fn local(&self) -> Rank;
+    /// Ranks in the job.
+    fn ranks(&self) -> usize;
+    /// What the link promises.
+    fn capabilities(&self) -> &Capabilities;
+    /// Credits of each ordered pair: `W`.
+    fn window_packets(&self) -> usize;
+    /// Installs the client's function for arriving packets.
+    fn set_upcall(&self, upcall: Upcall);
+    /// A frame to fill, and where its bytes are. Blocks, draining, while all are on their way.
+    ///
+    /// # Errors
+    /// [`crate::Error::PoolExhausted`] if the client holds all frames, or what [`Self::poll`] says.
+    fn alloc(&self, upcalls: Upcalls) -> Result<(Buffer, NonNull<u8>)>;
+    /// Gives up a frame that was not launched.
+    fn discard(&self, frame: Buffer);
+    /// Sends the first `size` bytes of `frame`, which is the node's from here on. Never blocks.
+    ///
+    /// # Errors
+    /// [`crate::Error::NotAMember`], [`crate::Error::NoSuchRank`]; the frame is discarded.
+    fn launch(&self, frame: Buffer, to: Destination, size: u16) -> Result<()>;
+    /// Drains the network and makes the upcall for one packet, if no other upcall is running (one,
+    /// so that polling and computing share the host fairly: thesis 3.7). Says whether any packet
+    /// came.
+    ///
+    /// # Errors
+    /// [`crate::Error::RankLost`], or what a peer did wrong.
+    fn poll(&self) -> Result<bool>;
+    /// Takes one packet from the network, as [`Self::poll`] does, for a client that sorts packets by
+    /// itself: no other packet is taken, and no upcall made, until it calls [`Self::taken`]. False if
+    /// there was none; what was in `into` must have been released.
+    ///
+    /// # Errors
+    /// As [`Self::poll`].
+    fn take(&self, into: &mut Option<Arrival>) -> Result<bool>;
+    /// The packet that was taken last is where it belongs.
+    fn taken(&self);
+    /// As [`Self::alloc`], without ever blocking: `None` while all frames are on their way.
+    ///
+    /// # Errors
+    /// [`crate::Error::PoolExhausted`].
+    fn try_alloc(&self) -> Result<Option<(Buffer, NonNull<u8>)>>;
+    /// Wakes a thread that sleeps in [`Self::wait`], so that it looks again: what it waits for may have
+    /// come from another thread of this rank. Cheap while nobody sleeps.
+    fn nudge(&self);
+    /// Tells the upcall thread that there is something to do besides packets, or that there no longer
+    /// is. It interrupts if the host does not get to it within the watchdog's delay.
+    fn set_errand(&self, there: bool);
+    /// Has the upcall thread take what arrives at once, from here on: somebody waits who cannot poll.
+    fn set_eager(&self);
+    /// Has sleeping threads look again at this time by [`Self::now`].
+    fn set_alarm(&self, time: Option<Duration>);
+    /// From here on no thread enters for free, and all enter at the cost of one ordinary lock.
+    fn share(&self);
+    /// Members of a group, if this rank knows it.
+    fn members(&self, group: GroupId) -> Option<Vec<Rank>>;
+    /// Gives a packet back.
+    fn release(&self, arrival: Arrival);
+    /// Adds to a fetch-and-add variable and returns what it held before. Blocks, draining.
+    ///
+    /// # Errors
+    /// As [`Self::poll`].
+    fn fetch_and_add(&self, home: Rank, variable: u16, amount: u64) -> Result<u64>;
+    /// Counters in shared memory, if the link has them.
+    fn words(&self) -> Option<&Arc<dyn SharedWords>>;
+    /// Creates the next multicast group.
+    ///
+    /// # Errors
+    /// [`crate::Error::Group`].
+    fn create_group(&self, members: &[Rank]) -> Result<GroupId>;
+    /// Calls `step`, which should poll, until it is done; spins, yields, sleeps in between.
+    ///
+    /// # Errors
+    /// The first error of `step`.
+    fn wait(&self, step: &mut Look<'_>) -> Result<()>;
+    /// Whether everything launched here has left: nothing waits for a credit.
+    fn is_flushed(&self) -> bool;
+    /// Turns interrupts off until as many calls of [`Self::interrupts_on`]. Waits for an interrupt that
+    /// runs, unless it is called by it: afterwards none runs and none begins.
+    fn interrupts_off(&self);
+    /// Undoes one [`Self::interrupts_off`].
+    fn interrupts_on(&self);
+    /// Whether an interrupt that runs may go on: interrupts are on, and the node is not closed.
+    fn may_interrupt(&self) -> bool;
+    /// The rank that the job has lost, if it has.
+    fn loss(&self) -> Option<Loss>;
+    /// What this node has done.
+    fn statistics(&self) -> Statistics;
+    /// The time by this rank's clock.
+    fn now(&self) -> Duration;
+    /// Declares that the program has computed: nothing to a real machine, virtual time to a
+    /// simulated one, which may take an interrupt meanwhile.
+    fn work(&self, operations: u64);
+    /// Declares that `bytes` were moved in memory.
+    fn copied(&self, bytes: usize);
+    /// Ends the upcall thread's work for this node.
+    fn close(&self);
+}
