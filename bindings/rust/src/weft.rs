@@ -239,6 +239,22 @@ impl Weft {
         Ok(self.job.orders.order(name, handler)?)
     }
 
+    /// Creates a totally-ordered broadcast among all ranks, whose handler may wait: see
+    /// [`Orders::order_async`].
+    ///
+    /// # Errors
+    /// As [`Self::order`].
+    pub fn order_async<R>(
+        &self,
+        name: &str,
+        handler: impl FnMut(OrderedMessage) -> R + Send + 'static,
+    ) -> Result<Order>
+    where
+        R: Future<Output = ()> + Send + 'static,
+    {
+        Ok(self.job.orders.order_async(name, handler)?)
+    }
+
     /// Creates a totally-ordered broadcast among `members`: see [`Orders::order_in`]. All ranks call
     /// this.
     ///
