@@ -12,6 +12,7 @@
 //! | `window` | flow control: what a sender may have under way, and who tells whom when |
 //! | `member` | one rank's part of an order |
 //! | `message` | a message of an order |
+//! | `envelope` | what precedes its bytes |
 //!
 //! # What a broadcast costs
 //! One fetch-and-add, one multicast of the message with 16 more bytes, and for the sender's own
@@ -51,6 +52,7 @@
 //! or with the group of all ranks, can deadlock without recovery (thesis Appendix A.2), unless the
 //! trees are flat, as they are on shared memory.
 
+mod envelope;
 mod member;
 mod message;
 mod sequence;

@@ -1,6 +1,7 @@
 //! One rank's part of an order.
 
 use super::Made;
+use super::envelope::{Envelope, Enveloped};
 use super::message::{Content, OrderedMessage};
 use super::sequence::{Disorder, Sequence};
 use super::window::{OrderWindow, Outstanding, Owed};
@@ -123,42 +124,6 @@ struct Consuming {
     number: u64,
     from: Sender,
     length: usize,
-}
-
-/// What precedes the bytes of a message: its number, and how many numbers its sender has consumed.
-/// Without a number it is an acknowledgement and nothing else.
-struct Envelope {
-    number: Option<u64>,
-    consumed: u64,
-}
-
-/// A message in its envelope.
-struct Enveloped<'a, P: ?Sized>([u8; Envelope::SIZE], &'a P);
-
-impl Envelope {
-    const SIZE: usize = 16;
-    const NO_NUMBER: u64 = u64::MAX;
-
-    fn emit(&self) -> [u8; Self::SIZE] {
-        let number = self.number.unwrap_or(Self::NO_NUMBER);
-        (u128::from(number) | u128::from(self.consumed) << 64).to_le_bytes()
-    }
-
-    fn read(message: &mut Message) -> Result<Self> {
-        let mut bytes = [0; Self::SIZE];
-        message.read_exact(&mut bytes)?;
-        let both = u128::from_le_bytes(bytes);
-        let number = both as u64;
-        let number = (number != Self::NO_NUMBER).then_some(number);
-        Ok(Envelope { number, consumed: (both >> 64) as u64 })
-    }
-}
-
-impl<P: Parts + ?Sized> Parts for Enveloped<'_, P> {
-    fn for_each(&self, visit: &mut dyn FnMut(&[u8])) {
-        visit(&self.0);
-        self.1.for_each(visit);
-    }
 }
 
 impl Member {
