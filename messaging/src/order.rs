@@ -12,13 +12,13 @@
 //! | `window` | flow control: what a sender may have under way, and who tells whom when |
 //! | `member` | one rank's part of an order |
 //! | `message` | a message of an order |
+//! | `envelope` | what precedes its bytes |
 //!
 //! # What a broadcast costs
 //! One fetch-and-add, one multicast of the message with 16 more bytes, and for the sender's own
 //! turn one copy of its bytes. Acknowledgements travel in broadcasts: one number tells all senders at
 //! once. So if all members broadcast there are next to no other messages; if a single one does, each
-//! other sends it one for every half window, which is one for every 32 that it received (12 on shared
-//! memory).
+//! other sends it one for every half window, which is one for every 32 that it received.
 //!
 //! # Flow control
 //! Panda had none for multicast. Here a sender has an [`OrderWindow`] of broadcasts under way that
@@ -31,6 +31,11 @@
 //! own or others that wait as well. So it never does, it *overdraws* ([`OrderStatistics::overdrawn`]),
 //! up to a limit at which it gets [`Error::Overdrawn`].
 //!
+//! # Handlers that wait
+//! An asynchronous handler ([`Orders::order_async`]) may wait, for a lock, a call or a time; the message after
+//! it waits for its end, and so does what tells senders that it was consumed. It must not wait for a message
+//! of its own order, which cannot come before it has ended.
+//!
 //! # When a rank dies
 //! Every survivor has been handed a prefix of one and the same sequence. Nothing comes after a number
 //! that the dead rank took and never sent, and nothing after a survivor knows of the loss: what waits
@@ -39,11 +44,15 @@
 //! rest of it fails, and nothing comes after it (a handler that applies messages to a state reads
 //! them before it does). The dead rank itself may have been ahead of all others.
 //!
+//! A member that breaks the order ([`Error::Disorder`]) ends the ranks that notice, as any peer does that
+//! breaks the format.
+//!
 //! # Groups
 //! An order among some ranks broadcasts to a multicast group. Groups that overlap, with one another
 //! or with the group of all ranks, can deadlock without recovery (thesis Appendix A.2), unless the
 //! trees are flat, as they are on shared memory.
 
+mod envelope;
 mod member;
 mod message;
 mod sequence;
@@ -53,7 +62,8 @@ use crate::completion::Completion;
 use crate::engine::Engine;
 use crate::parts::Parts;
 use crate::{Error, Result};
-use member::{Making, Member};
+use member::{Handler, Handling, Making, Member};
+use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use weft_packet::{Group, Rank, Variable};
 
@@ -92,7 +102,7 @@ pub struct OrderMailbox(Order);
 impl Orders {
     /// The orders over `engine`, of which there are none yet.
     pub fn new(engine: &Arc<Engine>) -> Self {
-        Self::with_window(engine, OrderWindow::for_packets(engine.packets()))
+        Self::with_window(engine, OrderWindow::default())
     }
 
     /// The same, with windows of another size; all ranks say the same.
@@ -110,7 +120,25 @@ impl Orders {
         name: &str,
         handler: impl FnMut(OrderedMessage) + Send + 'static,
     ) -> Result<Order> {
-        self.make(name, None, Some(Box::new(handler)))
+        self.make(name, None, Some(Handler::Plain(Box::new(handler))))
+    }
+
+    /// Creates the order `name` among all ranks, with a handler that may wait. The next message waits for
+    /// its end, whatever it waits for. It runs as a task does: when this rank waits, polls, or is
+    /// interrupted.
+    ///
+    /// # Errors
+    /// As [`Self::order`].
+    pub fn order_async<R>(
+        &self,
+        name: &str,
+        mut handler: impl FnMut(OrderedMessage) -> R + Send + 'static,
+    ) -> Result<Order>
+    where
+        R: Future<Output = ()> + Send + 'static,
+    {
+        let boxed = move |message| Box::pin(handler(message)) as Handling;
+        self.make(name, None, Some(Handler::Async(Box::new(boxed))))
     }
 
     /// Creates the order `name` among `members`. All ranks call this; those that are no members
@@ -124,7 +152,7 @@ impl Orders {
         members: &[Rank],
         handler: impl FnMut(OrderedMessage) + Send + 'static,
     ) -> Result<Order> {
-        self.make(name, Some(members), Some(Box::new(handler)))
+        self.make(name, Some(members), Some(Handler::Plain(Box::new(handler))))
     }
 
     /// Creates the order `name` among all ranks, to be asked for messages.
@@ -147,7 +175,7 @@ impl Orders {
         &self,
         name: &str,
         members: Option<&[Rank]>,
-        handler: Option<member::Handler>,
+        handler: Option<Handler>,
     ) -> Result<Order> {
         let packets = self.engine.packets();
         let ranks = packets.size();

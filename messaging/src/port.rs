@@ -1,5 +1,6 @@
 //! Ports and mailboxes: where messages are delivered (thesis 6.1.3, service access points).
 
+use crate::Result;
 use crate::engine::Engine;
 use crate::format::Kind;
 use crate::handler::{Handler, Waiting};
@@ -7,7 +8,6 @@ use crate::message::Message;
 use crate::parts::Parts;
 use crate::send::{Sending, To};
 use crate::state::PortRun;
-use crate::{Error, Result};
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::task::Poll;
@@ -39,11 +39,11 @@ impl Port {
     /// the receiver's port, or the handlers of two ranks could wait for one another. It should not wait
     /// for anything else: it would do so on the stack of whoever polled. See [`Self::with_async`].
     ///
-    /// A handler that panics takes its port with it: the program gets [`Error::Panicked`] once, and
+    /// A handler that panics takes its port with it: the program gets [`crate::Error::Panicked`] once, and
     /// later messages are thrown away.
     ///
     /// # Errors
-    /// [`Error::PortTaken`], [`Error::PortCollision`].
+    /// [`crate::Error::PortTaken`], [`crate::Error::PortCollision`].
     pub fn new(
         engine: &Arc<Engine>,
         name: &str,
@@ -101,10 +101,13 @@ impl Port {
 
     /// The port `name` of other ranks, for a rank that sends there and does not receive. It may have the
     /// port as well.
-    pub fn sender(engine: &Arc<Engine>, name: &str) -> Self {
-        let slot = engine.state.enter().port_elsewhere(name);
+    ///
+    /// # Errors
+    /// [`crate::Error::PortCollision`].
+    pub fn sender(engine: &Arc<Engine>, name: &str) -> Result<Self> {
+        let slot = engine.state.enter().port_elsewhere(name)?;
         let number = crate::format::port_number(name);
-        Port { engine: Arc::clone(engine), name: name.into(), number, slot, receives: false }
+        Ok(Port { engine: Arc::clone(engine), name: name.into(), number, slot, receives: false })
     }
 
     fn create_async<R>(
@@ -142,7 +145,7 @@ impl Port {
     /// meanwhile.
     ///
     /// # Errors
-    /// A rank that does not exist, or was lost; [`Error::NoPort`] if it has waited for a second and the
+    /// A rank that does not exist, or was lost; [`crate::Error::NoPort`] if it has waited for a second and the
     /// receiver has no such port.
     #[inline]
     pub fn send(&self, to: impl Into<Rank>, parts: &(impl Parts + ?Sized)) -> Result<()> {
@@ -221,19 +224,9 @@ impl Port {
     }
 
     /// Asks rank `to` whether it has this port. If it has not, whoever waits for room there gets
-    /// [`Error::NoPort`], and so does [`Self::check_refused`].
+    /// [`crate::Error::NoPort`].
     pub(crate) fn probe(&self, to: Rank) {
         self.engine.tell(to, crate::format::PacketHeader::about(self.number, Kind::Probe));
-    }
-
-    /// Whether rank `to` has said that it has no such port.
-    #[expect(dead_code, reason = "calls use it")]
-    pub(crate) fn check_refused(&self, to: Rank) -> Result<()> {
-        let mut state = self.engine.state.enter();
-        if state.ports.at(self.slot).refused.remove(&to) {
-            return Err(Error::NoPort { rank: to, port: self.name.to_string() });
-        }
-        Ok(())
     }
 }
 
@@ -249,7 +242,7 @@ impl Mailbox {
     /// Creates the port `name` without a handler: its messages wait to be asked for.
     ///
     /// # Errors
-    /// [`Error::PortTaken`], [`Error::PortCollision`].
+    /// [`crate::Error::PortTaken`], [`crate::Error::PortCollision`].
     pub fn new(engine: &Arc<Engine>, name: &str) -> Result<Self> {
         Port::create(engine, name, |_| None).map(Mailbox)
     }

@@ -9,27 +9,33 @@
 //! somebody else is skipped; in the steady state a call allocates nothing. Cancellations take the same
 //! port, so that they pass requests that wait.
 //!
+//! Nobody has to have a service before it is called: requests wait for it. A call that has waited for a
+//! second asks whether it is there, and ends with [`crate::Error::NoSuchService`] if not.
+//!
 //! | module | what |
 //! |---|---|
 //! | [`format`](mod@format) | the call header |
 //! | `tables` | calls and requests that are not over |
+//! | `watch` | calls that have waited for long |
 //! | `client`, `service` | the two ends |
 
 mod client;
 pub mod format;
 mod service;
 mod tables;
+mod watch;
 
 pub use client::{Call, Client};
 pub use service::{Request, Service};
 
 use crate::engine::Engine;
 use crate::parts::Parts;
-use crate::{Error, Port, Result};
-use format::{CallNumber, Kind};
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use tables::{Tables, header_of, headers};
+use crate::{Port, Result};
+use format::{CallHeader, CallNumber, Kind};
+use std::sync::Arc;
+use std::task::Waker;
+use tables::Tables;
+use watch::Watch;
 use weft_packet::Rank;
 
 /// Remote procedure calls of one rank, in both directions; one a rank.
@@ -38,8 +44,8 @@ pub struct Rpc {
     tables: Arc<Tables>,
     /// Where replies and cancellations arrive, under the same name at all ranks.
     answers: Port,
-    /// The ports of services that this rank has or calls.
-    ports: Mutex<BTreeMap<String, Weak<Port>>>,
+    /// Looks after calls that have waited for long.
+    watch: Waker,
 }
 
 impl Rpc {
@@ -48,11 +54,21 @@ impl Rpc {
     /// # Errors
     /// If there is one already.
     pub fn new(engine: &Arc<Engine>) -> Result<Arc<Self>> {
-        let tables = Arc::new(Tables::new());
+        let tables = Arc::new(Tables::new(engine));
         let arriving = Arc::clone(&tables);
         let answers = Port::new(engine, "weft.rpc", move |message| arriving.arrived(message))?;
-        let ports = Mutex::default();
-        Ok(Arc::new(Rpc { engine: Arc::clone(engine), tables, answers, ports }))
+        let (failing, failed) = (Arc::downgrade(&tables), Arc::downgrade(engine));
+        engine.on_failure(move || {
+            if let (Some(tables), Some(engine)) = (failing.upgrade(), failed.upgrade()) {
+                tables.fail(engine.failure());
+            }
+        });
+        Ok(Arc::new_cyclic(|this| Rpc {
+            engine: Arc::clone(engine),
+            tables,
+            answers,
+            watch: Waker::from(Arc::new(Watch(this.clone()))),
+        }))
     }
 
     /// The messages below.
@@ -60,13 +76,8 @@ impl Rpc {
         &self.engine
     }
 
-    /// Whether `rank` is there still, as far as the job knows.
-    fn check(&self, rank: Rank) -> Result<()> {
-        let loss = self.engine.packets().loss().filter(|loss| loss.rank == rank);
-        loss.map_or(Ok(()), |loss| Err(weft_packet::Error::RankLost(loss).into()))
-    }
-
     /// Sends an answer or a cancellation.
+    #[inline]
     fn send(
         &self,
         to: Rank,
@@ -74,7 +85,7 @@ impl Rpc {
         number: CallNumber,
         parts: &(impl Parts + ?Sized),
     ) -> Result<()> {
-        self.answers.send_with(to, &headers(kind, number), parts)
+        self.answers.send_with(to, &CallHeader { kind, number }.emit(), parts)
     }
 
     /// Sends text that says why there is no reply: as much of it as a packet holds, so that whoever
@@ -82,39 +93,5 @@ impl Rpc {
     fn send_text(&self, to: Rank, number: CallNumber, text: &str) -> Result<()> {
         let room = self.engine.packets().max_payload() - crate::format::SIZE - format::SIZE;
         self.send(to, Kind::Failed, number, &[&text.as_bytes()[..text.len().min(room)]])
-    }
-
-    /// Creates the port of a service that this rank has.
-    fn serve(&self, name: &str, port: impl FnOnce() -> Result<Port>) -> Result<Arc<Port>> {
-        let mut ports = self.lock_ports();
-        if ports.get(name).is_some_and(|port| port.strong_count() > 0) {
-            return Err(Error::PortTaken(name.into()));
-        }
-        let port = Arc::new(port()?);
-        ports.insert(name.into(), Arc::downgrade(&port));
-        Ok(port)
-    }
-
-    /// A port to send to the service `name`: its own port if this rank has it, else one that refuses
-    /// what comes in.
-    fn sender(self: &Arc<Self>, name: &str) -> Result<Arc<Port>> {
-        let mut ports = self.lock_ports();
-        if let Some(port) = ports.get(name).and_then(Weak::upgrade) {
-            return Ok(port);
-        }
-        let rpc = Arc::downgrade(self);
-        let port = Port::new(&self.engine, name, move |mut message| {
-            if let (Some(rpc), Some(header)) = (rpc.upgrade(), header_of(&mut message)) {
-                // That the caller is lost is for the next call to this layer to say.
-                let _ = rpc.send(message.source(), Kind::NoService, header.number, "");
-            }
-        })?;
-        let port = Arc::new(port);
-        ports.insert(name.into(), Arc::downgrade(&port));
-        Ok(port)
-    }
-
-    fn lock_ports(&self) -> MutexGuard<'_, BTreeMap<String, Weak<Port>>> {
-        self.ports.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -251,8 +251,12 @@ impl State {
     }
 
     /// The slot of the port `name`, for a rank that only sends to it.
-    pub fn port_elsewhere(&mut self, name: &str) -> usize {
-        self.ports.find(port_number(name))
+    pub fn port_elsewhere(&mut self, name: &str) -> Result<usize> {
+        let slot = self.ports.find(port_number(name));
+        match &self.ports.at(slot).name {
+            Some(other) if other != name => Err(Error::PortCollision(other.clone(), name.into())),
+            _ => Ok(slot),
+        }
     }
 
     /// Gives the port in `slot` its handler. Says whether messages wait for it already.

@@ -156,8 +156,12 @@ impl Tasks {
     /// Drops what is ready and all timers: the rank is done.
     pub fn clear(&self) {
         let ready = std::mem::take(&mut *lock(&self.ready));
-        let timers = std::mem::take(&mut lock(&self.timers).wakers);
-        drop((ready, timers));
+        let mut timers = lock(&self.timers);
+        let wakers = std::mem::take(&mut timers.wakers);
+        // Else threads would look again and again for what nobody does any more.
+        self.set_alarm(&timers);
+        drop(timers);
+        drop((ready, wakers));
     }
 }
 

@@ -4,6 +4,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 use weft_messaging::{
     Barrier, Completion, Disorder, Engine, Error, Mailbox, Order, OrderWindow, Orders, Port,
 };
@@ -175,22 +176,38 @@ fn there_are_eight_orders_a_rank_and_names_are_taken_once() {
     });
 }
 
-/// What rank 0 says of its order when rank 1 writes an envelope with this number, and this many
-/// numbers consumed.
-fn hostile(envelope: [u64; 2]) -> Error {
-    let outcomes = run(2, |member| {
-        let [number, consumed] = envelope.map(u64::to_le_bytes);
-        if member.rank() == 1 {
+/// What rank 0 says of its order when rank 1 writes these envelopes: numbers, and how many it has consumed.
+/// That rank 0 cannot go on afterwards is what everything else there says too.
+fn hostile(envelopes: &[[u64; 2]]) -> Error {
+    let done = std::sync::Barrier::new(2);
+    let outcomes = Job::new(2).packets(|packets| {
+        let engine = Engine::new(packets);
+        if engine.packets().rank() == 1 {
             // The port that an order has, with nothing behind it.
-            let port = Port::new(&member.engine, "weft.order.of two", |_| {}).unwrap();
-            port.send(Rank(0), &[&number[..], &consumed[..]][..]).unwrap();
-            member.barrier.wait().unwrap();
+            let port = Port::new(&engine, "weft.order.of two", |_| {}).unwrap();
+            for envelope in envelopes {
+                let [number, consumed] = envelope.map(u64::to_le_bytes);
+                port.send(Rank(0), &[&number[..], &consumed[..]][..]).unwrap();
+            }
+            engine.flush().unwrap();
+            done.wait();
             return None;
         }
-        let order = member.orders.mailbox("of two").unwrap();
-        let error = order.receive().err().unwrap();
+        let orders = Orders::with_window(&engine, WINDOW);
+        let order = orders.mailbox("of two").unwrap();
+        let other = orders.mailbox("another").unwrap();
+        let pending = other.begin("never there").unwrap();
+        let error = loop {
+            match order.receive() {
+                Ok(message) => assert_eq!(message.number(), 0),
+                Err(error) => break error,
+            }
+        };
         assert_eq!(order.broadcast(""), Err(error.clone()), "it stays broken");
-        member.barrier.wait().unwrap();
+        assert_eq!(other.broadcast(""), Err(error.clone()));
+        assert_eq!(pending.wait(), Err(error.clone()));
+        assert_eq!(Barrier::new(&engine).unwrap().wait(), Err(error.clone()));
+        done.wait();
         Some(error)
     });
     outcomes.into_iter().flatten().next().unwrap()
@@ -201,34 +218,98 @@ fn a_peer_that_breaks_the_order_is_named() {
     let disorder =
         |number, what| Error::Disorder { order: "of two".into(), from: Rank(1), number, what };
     let limit = 2 * (WINDOW.messages + 4096);
-    assert_eq!(hostile([limit, 0]), disorder(limit, Disorder::TooFar));
-    assert_eq!(hostile([1 << 60, 0]), disorder(1 << 60, Disorder::TooFar));
-    assert_eq!(hostile([0, limit + 1]), disorder(limit + 1, Disorder::Foreign));
-    let said = hostile([1 << 60, 0]).to_string();
+    assert_eq!(hostile(&[[limit, 0]]), disorder(limit, Disorder::TooFar));
+    assert_eq!(hostile(&[[1 << 60, 0]]), disorder(1 << 60, Disorder::TooFar));
+    assert_eq!(hostile(&[[0, limit + 1]]), disorder(limit + 1, Disorder::Foreign));
+    assert_eq!(hostile(&[[5, 0], [5, 0]]), disorder(5, Disorder::Taken));
+    let said = hostile(&[[1 << 60, 0]]).to_string();
     assert!(said.starts_with("rank 1 broadcast number 1152921504606846976 of"), "{said}");
 }
 
+/// What a handler that waits does to all others of its order: nothing, but that they wait too.
 #[test]
-fn a_number_that_two_messages_have() {
-    let outcomes = run(2, |member| {
-        if member.rank() == 1 {
-            let port = Port::new(&member.engine, "weft.order.twice", |_| {}).unwrap();
-            for _ in 0..2 {
-                port.send(Rank(0), &[0; 16]).unwrap();
-                member.barrier.wait().unwrap();
+fn handlers_that_wait_run_one_at_a_time() {
+    let seen = run(3, |member| {
+        let running = Arc::new(AtomicU64::new(0));
+        let seen: Arc<Mutex<Vec<u64>>> = Arc::default();
+        let (engine, saw) = (Arc::clone(&member.engine), Arc::clone(&seen));
+        let handler = move |mut message: weft_messaging::OrderedMessage| {
+            let (running, saw) = (Arc::clone(&running), Arc::clone(&saw));
+            let engine = Arc::clone(&engine);
+            async move {
+                assert_eq!(running.fetch_add(1, Ordering::SeqCst), 0, "another runs");
+                let bytes = message.bytes().await.unwrap();
+                if bytes[0] % 2 == 0 {
+                    engine.sleep(Duration::from_micros(50)).await;
+                }
+                saw.lock().unwrap().push(message.number());
+                running.fetch_sub(1, Ordering::SeqCst);
             }
-            return None;
+        };
+        let order = member.orders.order_async("slow", handler).unwrap();
+        for n in 0..30 {
+            order.broadcast(&vec![n; if n == 7 { 100_000 } else { 10 }]).unwrap();
         }
-        let order = member.orders.mailbox("twice").unwrap();
-        assert_eq!(order.receive().unwrap().number(), 0);
+        member.engine.poll_until(|| seen.lock().unwrap().len() == 90).unwrap();
         member.barrier.wait().unwrap();
-        let error = order.receive().err();
-        member.barrier.wait().unwrap();
-        error
+        assert_eq!(order.statistics().delivered, 90);
+        let seen = seen.lock().unwrap().clone();
+        seen
     });
-    let late = Disorder::Late;
-    let disorder = Error::Disorder { order: "twice".into(), from: Rank(1), number: 0, what: late };
-    assert_eq!(outcomes, [Some(disorder), None]);
+    assert_eq!(seen, vec![(0..90).collect::<Vec<_>>(); 3]);
+}
+
+/// It is one message: what waits for its end has room for a window, and whoever sends more waits.
+#[test]
+fn senders_wait_for_a_handler_that_waits() {
+    run(1, |member| {
+        let (completer, gate) = Completion::<()>::new(&member.engine);
+        let mut gate = Some(gate);
+        let handler = move |_| {
+            let gate = gate.take();
+            async move {
+                if let Some(gate) = gate {
+                    gate.await.unwrap();
+                }
+            }
+        };
+        let order = member.orders.order_async("gated", handler).unwrap();
+        let mut calls: Vec<_> = (0..4).map(|_| order.begin("").unwrap()).collect();
+        member.engine.progress().unwrap();
+        assert!(calls.iter_mut().all(|call| call.try_take().unwrap().is_none()));
+        assert_eq!(order.statistics().delivered, 0);
+        let opener = member.engine.sleep(Duration::from_millis(1));
+        member.engine.spawn(async move {
+            opener.await;
+            completer.complete(Ok(()));
+        });
+        // The fifth has no room until the gate is open.
+        assert_eq!(order.broadcast_and_wait(""), Ok(4));
+        assert_eq!(order.statistics().stalled, 1);
+        let numbers: Vec<_> = calls.into_iter().map(|call| call.wait().unwrap()).collect();
+        assert_eq!(numbers, [0, 1, 2, 3]);
+    });
+}
+
+#[test]
+fn a_handler_that_waits_and_panics_fails_its_order() {
+    run(1, |member| {
+        let engine = Arc::clone(&member.engine);
+        let handler = move |_| {
+            let nap = engine.sleep(Duration::from_micros(50));
+            async move {
+                nap.await;
+                std::panic::resume_unwind(Box::new("oh"));
+            }
+        };
+        let bad = member.orders.order_async("bad", handler).unwrap();
+        let first = bad.begin("go").unwrap();
+        let second = bad.begin("never").unwrap();
+        assert_eq!(first.wait(), Err(Error::OrderPanicked("bad".into())));
+        assert_eq!(member.engine.progress(), Err(Error::TaskPanicked("oh".into())));
+        assert_eq!(second.wait(), Err(Error::OrderPanicked("bad".into())));
+        assert_eq!(bad.broadcast("again"), Err(Error::OrderPanicked("bad".into())));
+    });
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 use weft_messaging::rpc::format::{CallHeader, CallNumber, Kind};
 use weft_messaging::rpc::{Client, Request, Rpc, Service};
-use weft_messaging::{Barrier, Engine, Error, HeaderStack, Mailbox, Port};
+use weft_messaging::{Barrier, Completer, Completion, Engine, Error, HeaderStack, Mailbox, Port};
 use weft_packet::{Cause, Loss, Rank};
 use weft_threads::Job;
 
@@ -227,19 +227,234 @@ fn a_thread_that_panics_with_a_request() {
     assert_eq!(outcome, Err(ours));
 }
 
+/// All calls of a service that is not there end, waited for and awaited; that there was none is the
+/// callers' mistake only. More of them than the service has room for: the last is not even sent.
 #[test]
 fn a_rank_without_the_service_refuses() {
-    let outcomes = run(Job::new(2), |member| {
-        let client = member.client("nowhere");
-        member.barrier.wait().unwrap();
-        let outcome = match member.rank() {
-            0 => Ok(()),
-            _ => client.call(Rank(0), "").unwrap().wait().map(drop),
-        };
-        member.barrier.wait().unwrap();
-        outcome
+    let refused = || Error::NoSuchService { rank: Rank(0), name: "nowhere".into() };
+    let small = |mut job: Job| {
+        job.memory.window_packets = 4;
+        job
+    };
+    for (job, bytes) in [(Job::new(2), 10), (small(Job::new(2)), 10_000)] {
+        run(job, |member| {
+            if member.rank() == 1 {
+                let client = member.client("nowhere");
+                let engine = member.rpc.engine();
+                let calls = [(); 3].map(|()| client.call(Rank(0), &vec![0; bytes]).unwrap());
+                let [first, second, third] = calls;
+                assert_eq!(first.wait().map(drop), Err(refused()));
+                assert_eq!(engine.block_on(second).unwrap().map(drop), Err(refused()));
+                let limited = third.wait_within(Duration::from_secs(100));
+                assert_eq!(limited.map(drop), Err(refused()));
+                let mut calls = Vec::new();
+                let full = loop {
+                    match client.call(Rank(0), &vec![0; 100_000]) {
+                        Ok(call) => calls.push(call),
+                        Err(full) => break full,
+                    }
+                };
+                assert_eq!(full, refused());
+                calls.into_iter().for_each(|c| assert_eq!(c.wait().map(drop), Err(refused())));
+                member.barrier.wait().unwrap();
+            } else {
+                member.barrier.wait().unwrap();
+                member.until(|| member.rpc.engine().check_unclaimed().is_ok());
+            }
+        });
+    }
+}
+
+/// So does the rank itself, for a service of its own.
+#[test]
+fn a_rank_refuses_its_own_calls() {
+    run(Job::new(1), |member| {
+        let own = member.client("nowhere").call(Rank(0), "").unwrap().wait().map(drop);
+        assert_eq!(own, Err(Error::NoSuchService { rank: Rank(0), name: "nowhere".into() }));
+        member.rpc.engine().check_unclaimed().unwrap();
     });
-    assert_eq!(outcomes[1], Err(Error::NoSuchService { rank: Rank(0), name: "nowhere".into() }));
+}
+
+/// Calls wait for a service that comes late.
+#[test]
+fn a_late_service_gets_its_calls() {
+    let replies = run(Job::new(2), |member| {
+        if member.rank() == 1 {
+            let client = member.client("late");
+            let call = client.call(Rank(0), "abc").unwrap();
+            let engine = member.rpc.engine();
+            return Some(engine.block_on(call).unwrap().unwrap().text().unwrap());
+        }
+        let engine = member.rpc.engine();
+        member.until(|| engine.statistics().messages_received == 1);
+        let half = Duration::from_millis(500);
+        engine.block_on(engine.sleep(half)).unwrap();
+        let (completer, served) = Completion::new(engine);
+        let mut completer = Some(completer);
+        let service = member.service("late", move |request| {
+            reverse(request);
+            completer.take().unwrap().complete(Ok(()));
+        });
+        served.wait().unwrap();
+        drop(service);
+        None
+    });
+    assert_eq!(replies[1].as_deref(), Some("cba"));
+}
+
+#[test]
+fn a_rank_calls_itself() {
+    for job in [Job::new(1), Job { plain: true, ..Job::new(1) }] {
+        run(job, |member| {
+            let client = member.client("service");
+            let _service = member.service("service", reverse);
+            for size in [0, 3, 100_000] {
+                let mut bytes = pattern(1, size);
+                let reply = client.call(Rank(0), &bytes).unwrap().wait();
+                bytes.reverse();
+                assert_eq!(reply.unwrap().read_to_vec().unwrap(), bytes);
+            }
+            let many: Vec<_> = (0..100u8).map(|i| client.call(Rank(0), &[i, 7]).unwrap()).collect();
+            for (i, call) in (0..100u8).zip(many) {
+                assert_eq!(call.wait().unwrap().read_to_vec().unwrap(), [7, i]);
+            }
+        });
+    }
+}
+
+/// One that waits for the next holds it up, or does not.
+#[test]
+fn handlers_that_wait() {
+    type Gate = Arc<Mutex<Option<Completion<()>>>>;
+    async fn pass(mut request: Request, gate: Gate, open: Arc<Mutex<Option<Completer<()>>>>) {
+        match &*request.message().bytes().await.unwrap() {
+            b"wait" => {
+                let gate = gate.lock().unwrap().take().unwrap();
+                gate.await.unwrap();
+            }
+            b"open" => drop(open.lock().unwrap().take().map(|open| open.complete(Ok(())))),
+            long => assert_eq!(long, pattern(3, long.len())),
+        }
+        request.reply("passed").unwrap();
+    }
+    for job in kinds_of_job() {
+        let order = run(job, |member| {
+            let engine = member.rpc.engine();
+            if member.rank() == 0 {
+                let (completer, gate) = Completion::<()>::new(engine);
+                let (gate, open) =
+                    (Arc::new(Mutex::new(Some(gate))), Arc::new(Mutex::new(Some(completer))));
+                let outside = Arc::clone(&open);
+                let (first, second) = (Arc::clone(&gate), Arc::clone(&open));
+                let pass = move |request| pass(request, Arc::clone(&first), Arc::clone(&second));
+                let rpc = &member.rpc;
+                let _concurrent = Service::concurrent(rpc, "concurrent", pass.clone()).unwrap();
+                let _in_order = Service::with_async(rpc, "in order", pass).unwrap();
+                member.barrier.wait().unwrap();
+                // The first gate was opened by a request, the second is here.
+                let (completer, next) = Completion::<()>::new(engine);
+                (*gate.lock().unwrap(), *outside.lock().unwrap()) = (Some(next), Some(completer));
+                member.barrier.wait().unwrap();
+                member.until(|| gate.lock().unwrap().is_none());
+                member.barrier.wait().unwrap();
+                outside.lock().unwrap().take().unwrap().complete(Ok(()));
+                member.barrier.wait().unwrap();
+                return 0;
+            }
+            let client = member.client("concurrent");
+            let [wait, open] = ["wait", "open"].map(|what| client.call(Rank(0), what).unwrap());
+            let long = client.call(Rank(0), &pattern(3, 200_000)).unwrap();
+            for call in [wait, open, long] {
+                assert_eq!(call.wait().unwrap().text().unwrap(), "passed");
+            }
+            member.barrier.wait().unwrap();
+            member.barrier.wait().unwrap();
+            let client = member.client("in order");
+            let [wait, next] = ["wait", "x"].map(|what| client.call(Rank(0), what).unwrap());
+            let soon = next.wait_within(Duration::from_millis(20)).map(drop);
+            assert!(matches!(soon, Err(Error::CallTimedOut { .. })), "{soon:?}");
+            member.barrier.wait().unwrap();
+            assert_eq!(wait.wait().unwrap().text().unwrap(), "passed");
+            member.barrier.wait().unwrap();
+            1
+        });
+        assert_eq!(order, [0, 1]);
+    }
+}
+
+/// Whatever a handler had done before it panicked: its caller gets the text, and others are served.
+#[test]
+fn handlers_that_panic_when_they_go_on() {
+    run(Job::new(1), |member| {
+        let engine = member.rpc.engine();
+        let sleeper = Arc::clone(engine);
+        let handler = move |mut request: Request| {
+            let nap = sleeper.sleep(Duration::from_micros(100));
+            async move {
+                let what = request.message().text().unwrap();
+                if what != "go on" {
+                    nap.await;
+                    std::panic::resume_unwind(Box::new(what));
+                }
+                request.reply("fine").unwrap();
+            }
+        };
+        let _first = Service::with_async(&member.rpc, "in order", handler.clone()).unwrap();
+        let _second = Service::concurrent(&member.rpc, "concurrent", handler).unwrap();
+        for name in ["in order", "concurrent"] {
+            let client = member.client(name);
+            let [bug, fine] = ["a bug", "go on"].map(|what| client.call(Rank(0), what).unwrap());
+            let what = "its handler panicked: a bug".into();
+            let remote = Error::Remote { rank: Rank(0), service: name.into(), what };
+            assert_eq!(bug.wait().map(drop), Err(remote));
+            assert_eq!(fine.wait().unwrap().text().unwrap(), "fine");
+        }
+    });
+}
+
+/// They meet at a barrier of threads, which one thread alone would never pass.
+#[test]
+fn handlers_on_threads_of_their_own() {
+    run(Job { interrupt_delay: Some(Duration::from_micros(50)), ..Job::new(1) }, |member| {
+        let meeting = std::sync::Barrier::new(2);
+        let handler = move |mut request: Request| {
+            if request.message().len() > 0 {
+                std::panic::resume_unwind(Box::new("a bug"));
+            }
+            meeting.wait();
+            request.reply("met").unwrap();
+        };
+        let _service = Service::popup(&member.rpc, "service", handler).unwrap();
+        let client = member.client("service");
+        let calls = [(); 2].map(|()| client.call(Rank(0), "").unwrap());
+        calls.into_iter().for_each(|call| assert_eq!(call.wait().unwrap().text().unwrap(), "met"));
+        let what = "its handler panicked: a bug".into();
+        let remote = Error::Remote { rank: Rank(0), service: service(), what };
+        assert_eq!(client.call(Rank(0), "panic").unwrap().wait().map(drop), Err(remote));
+    });
+}
+
+#[test]
+fn a_future_with_a_time_limit() {
+    run(Job::new(1), |member| {
+        let held: Arc<Mutex<Vec<Request>>> = Arc::default();
+        let keeper = Arc::clone(&held);
+        let _service =
+            member.service("service", move |request| keeper.lock().unwrap().push(request));
+        let client = member.client("service");
+        let engine = member.rpc.engine();
+        let call = client.call(Rank(0), "").unwrap();
+        let late = engine.block_on(call.within(Duration::from_millis(1))).unwrap().map(drop);
+        assert_eq!(late, Err(Error::CallTimedOut { rank: Rank(0), service: service() }));
+        member.until(|| held.lock().unwrap().iter().any(Request::is_cancelled));
+        let call = client.call(Rank(0), "").unwrap();
+        member.until(|| held.lock().unwrap().len() == 2);
+        let request = held.lock().unwrap().pop().unwrap();
+        request.reply("in time").unwrap();
+        let reply = engine.block_on(call.within(Duration::from_secs(100))).unwrap();
+        assert_eq!(reply.unwrap().text().unwrap(), "in time");
+        held.lock().unwrap().clear();
+    });
 }
 
 #[test]

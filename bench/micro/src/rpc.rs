@@ -39,6 +39,7 @@ pub fn rank(spec: &Spec, arena: &Arena) -> Result<()> {
         }
         meet(arena, 4 * round + 1, step)?;
         let engine = Engine::new(packets.clone());
+        engine.will_be_closed();
         let rpc = Rpc::new(&engine)?;
         let _service = serve(&rpc)?;
         // The other begins only when both have changed over.
@@ -47,6 +48,7 @@ pub fn rank(spec: &Spec, arena: &Arena) -> Result<()> {
             weft.push(calls(spec, &Client::new(&rpc, "null")?)?);
         }
         meet(arena, 4 * round + 3, || Ok(engine.progress()?))?;
+        engine.close();
     }
     if packets.rank() == 0 {
         let (name, unit) = match spec.kind {

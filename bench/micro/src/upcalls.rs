@@ -51,7 +51,7 @@ pub fn rank(spec: &Spec, arena: &Arena) -> Result<()> {
 
 /// The four ports of each rank, whose handlers answer.
 fn ports(weft: &Weft) -> Result<[Port; 4]> {
-    let answer = Arc::new(Port::sender(weft.engine(), "answers"));
+    let answer = Arc::new(Port::sender(weft.engine(), "answers")?);
     let reply = move |mut message: Message| {
         if let Ok(bytes) = message.chunk() {
             // A lost rank shows at the next poll.

@@ -4,6 +4,11 @@
 //! hash of its signature, so that programs of different versions refuse each other instead of taking
 //! one method's bytes for another's. A method's `Result` is a value like any other on the wire.
 //!
+//! Methods run where messages are polled, as handlers of ports do, and one that does not wait runs to its
+//! end there. An `async` method that waits (for a lock, a call of its own, a time) becomes a continuation,
+//! and other requests are served meanwhile. So a trait of plain methods serves requests one at a time and
+//! in order; one with an `async` method keeps that order up to where methods wait.
+//!
 //! ```no_run
 //! #[weft::service]
 //! trait Bank {
@@ -112,6 +117,18 @@ fn decoded<T: DeserializeOwned>(message: &mut Message, what: &'static str) -> Re
         whole(&message.read_to_vec()?)
     };
     value.map_err(|error| Error::Decoding { rank, what, error })
+}
+
+/// As [`decoded`], waiting for what has not arrived without blocking.
+async fn decoded_async<T: DeserializeOwned>(
+    message: &mut Message,
+    what: &'static str,
+) -> Result<T> {
+    if message.at_hand().len() < message.remaining() {
+        let (rank, bytes) = (message.source(), message.bytes().await?);
+        return whole(&bytes).map_err(|error| Error::Decoding { rank, what, error });
+    }
+    decoded(message, what)
 }
 
 /// A `T` that takes all of `bytes`.

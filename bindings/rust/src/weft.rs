@@ -239,6 +239,22 @@ impl Weft {
         Ok(self.job.orders.order(name, handler)?)
     }
 
+    /// Creates a totally-ordered broadcast among all ranks, whose handler may wait: see
+    /// [`Orders::order_async`].
+    ///
+    /// # Errors
+    /// As [`Self::order`].
+    pub fn order_async<R>(
+        &self,
+        name: &str,
+        handler: impl FnMut(OrderedMessage) -> R + Send + 'static,
+    ) -> Result<Order>
+    where
+        R: Future<Output = ()> + Send + 'static,
+    {
+        Ok(self.job.orders.order_async(name, handler)?)
+    }
+
     /// Creates a totally-ordered broadcast among `members`: see [`Orders::order_in`]. All ranks call
     /// this.
     ///
@@ -274,7 +290,52 @@ impl Weft {
         Ok(Service::new(&self.job.rpc, name, handler)?)
     }
 
-    /// A client of the service `name` at other ranks: see [`Client::new`].
+    /// Creates a service whose handler may wait; the next request waits with it: see
+    /// [`Service::with_async`].
+    ///
+    /// # Errors
+    /// The name is taken.
+    pub fn async_service<R>(
+        &self,
+        name: &str,
+        handler: impl FnMut(Request) -> R + Send + 'static,
+    ) -> Result<Service>
+    where
+        R: Future<Output = ()> + Send + 'static,
+    {
+        Ok(Service::with_async(&self.job.rpc, name, handler)?)
+    }
+
+    /// Creates a service whose handlers may wait and run concurrently then: see
+    /// [`Service::concurrent`].
+    ///
+    /// # Errors
+    /// The name is taken.
+    pub fn concurrent_service<R>(
+        &self,
+        name: &str,
+        handler: impl FnMut(Request) -> R + Send + 'static,
+    ) -> Result<Service>
+    where
+        R: Future<Output = ()> + Send + 'static,
+    {
+        Ok(Service::concurrent(&self.job.rpc, name, handler)?)
+    }
+
+    /// Creates a service whose handler runs on a thread of its own for each request: see
+    /// [`Service::popup`].
+    ///
+    /// # Errors
+    /// The name is taken.
+    pub fn popup_service(
+        &self,
+        name: &str,
+        handler: impl Fn(Request) + Send + Sync + 'static,
+    ) -> Result<Service> {
+        Ok(Service::popup(&self.job.rpc, name, handler)?)
+    }
+
+    /// A client of the service `name`, at any rank: see [`Client::new`].
     ///
     /// # Errors
     /// The name collides with another.

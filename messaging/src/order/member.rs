@@ -1,6 +1,7 @@
 //! One rank's part of an order.
 
 use super::Made;
+use super::envelope::{Envelope, Enveloped};
 use super::message::{Content, OrderedMessage};
 use super::sequence::{Disorder, Sequence};
 use super::window::{OrderWindow, Outstanding, Owed};
@@ -10,14 +11,24 @@ use crate::message::Message;
 use crate::parts::Parts;
 use crate::port::Port;
 use crate::{Error, Result};
-use std::sync::{Arc, OnceLock};
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock, Weak};
 use std::task::Waker;
 use std::thread::ThreadId;
 use weft_node::biased::{Biased, Entered};
 use weft_packet::{Group, Rank, Variable};
 
-/// A function for the messages of an order.
-pub(super) type Handler = Box<dyn FnMut(OrderedMessage) + Send>;
+/// What an order does with a message.
+pub(super) enum Handler {
+    /// Runs to its end.
+    Plain(Box<dyn FnMut(OrderedMessage) + Send>),
+    /// May wait.
+    Async(Box<dyn FnMut(OrderedMessage) -> Handling + Send>),
+}
+
+/// A handler that runs.
+pub(super) type Handling = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Broadcasts that one rank can have under way beyond its window: those of handlers, which never
 /// wait.
@@ -35,6 +46,7 @@ pub(super) struct Making<'a> {
 
 /// One rank's part of an order.
 pub(super) struct Member {
+    this: Weak<Member>,
     engine: Arc<Engine>,
     name: String,
     group: Group,
@@ -107,40 +119,11 @@ struct Turn {
     arrived: Arrived,
 }
 
-/// What precedes the bytes of a message: its number, and how many numbers its sender has consumed.
-/// Without a number it is an acknowledgement and nothing else.
-struct Envelope {
-    number: Option<u64>,
-    consumed: u64,
-}
-
-/// A message in its envelope.
-struct Enveloped<'a, P: ?Sized>([u8; Envelope::SIZE], &'a P);
-
-impl Envelope {
-    const SIZE: usize = 16;
-    const NO_NUMBER: u64 = u64::MAX;
-
-    fn emit(&self) -> [u8; Self::SIZE] {
-        let number = self.number.unwrap_or(Self::NO_NUMBER);
-        (u128::from(number) | u128::from(self.consumed) << 64).to_le_bytes()
-    }
-
-    fn read(message: &mut Message) -> Result<Self> {
-        let mut bytes = [0; Self::SIZE];
-        message.read_exact(&mut bytes)?;
-        let both = u128::from_le_bytes(bytes);
-        let number = both as u64;
-        let number = (number != Self::NO_NUMBER).then_some(number);
-        Ok(Envelope { number, consumed: (both >> 64) as u64 })
-    }
-}
-
-impl<P: Parts + ?Sized> Parts for Enveloped<'_, P> {
-    fn for_each(&self, visit: &mut dyn FnMut(&[u8])) {
-        visit(&self.0);
-        self.1.for_each(visit);
-    }
+/// What is left of a message that the handler has.
+struct Consuming {
+    number: u64,
+    from: Sender,
+    length: usize,
 }
 
 impl Member {
@@ -159,7 +142,8 @@ impl Member {
             failure: None,
             statistics: OrderStatistics::default(),
         };
-        let member = Arc::new(Member {
+        let member = Arc::new_cyclic(|this: &Weak<Member>| Member {
+            this: this.clone(),
             engine: Arc::clone(engine),
             name: name.into(),
             group,
@@ -171,7 +155,12 @@ impl Member {
             made: Arc::clone(made),
             port: OnceLock::new(),
         });
-        let this = Arc::downgrade(&member);
+        let (this, failing) = (Arc::downgrade(&member), Arc::downgrade(&member));
+        engine.on_failure(move || {
+            if let Some(member) = failing.upgrade() {
+                member.engine.failure().into_iter().for_each(|error| member.fail(error));
+            }
+        });
         let port = Port::new(engine, &format!("weft.order.{name}"), move |message| {
             if let Some(member) = this.upgrade() {
                 member.arrived(message);
@@ -394,11 +383,7 @@ impl Member {
         let pass = state.handler.is_some();
         match state.sequence.arrive(from.member, number, arrived, pass) {
             Ok(Some(arrived)) => {
-                if let Some(handler) = state.handler.take() {
-                    state.runner = Some(this_thread());
-                    self.wake(state);
-                    self.run(handler, Turn { number, arrived });
-                }
+                self.start(state, Turn { number, arrived });
             }
             Ok(None) => {
                 state.statistics.early += 1;
@@ -411,6 +396,16 @@ impl Member {
         }
     }
 
+    /// Runs the handler on `turn`, if it does not run.
+    #[inline]
+    fn start(&self, mut state: Entered<'_, State>, turn: Turn) {
+        if let Some(handler) = state.handler.take() {
+            state.runner = Some(this_thread());
+            self.wake(state);
+            self.run(handler, turn);
+        }
+    }
+
     /// Dropping a message enters the engine.
     fn drop_outside(&self, state: Entered<'_, State>, arrived: Arrived) {
         drop(state);
@@ -418,32 +413,104 @@ impl Member {
     }
 
     /// Runs the handler on `turn` and on all that are due after it.
-    fn run(&self, mut handler: Handler, mut turn: Turn) {
-        let panicked = Panicked(self);
-        let mut state = loop {
-            let Turn { number, arrived: Arrived { from, length, content, completer } } = turn;
-            // What could not be read was not handed over, so nothing comes after it.
-            if let Err(lost) = self.check_loss() {
-                completer.into_iter().for_each(|completer| completer.complete(Err(lost.clone())));
-                break self.state.enter();
+    fn run(&self, handler: Handler, turn: Turn) {
+        match handler {
+            Handler::Plain(code) => self.run_plain(code, turn),
+            // Whoever is here holds it.
+            Handler::Async(code) => {
+                if let Some(member) = self.this.upgrade() {
+                    self.state.enter().runner = None;
+                    self.engine.spawn(member.run_async(code, turn));
+                }
             }
-            handler(OrderedMessage::new(number, from.rank, length, content));
-            completer.into_iter().for_each(|completer| completer.complete(Ok(number)));
-            let mut state = self.state.enter();
-            if let Some(consumed) = state.consume(self.own, number, from, length) {
-                self.wake(state);
-                self.acknowledge(from.rank, consumed);
-                state = self.state.enter();
-            }
-            match state.take() {
-                None => break state,
+        }
+    }
+
+    fn run_plain(&self, mut code: Box<dyn FnMut(OrderedMessage) + Send>, mut turn: Turn) {
+        let mut panicked = Panicked { member: self, completer: None };
+        loop {
+            let begun = self.begin_turn(turn, &mut panicked.completer);
+            let Some((consuming, message)) = begun else { break };
+            code(message);
+            match self.end_turn(consuming, panicked.completer.take()) {
                 Some(next) => turn = next,
+                None => break,
             }
-        };
+        }
+        self.put_back(Handler::Plain(code));
+        std::mem::forget(panicked);
+    }
+
+    async fn run_async(
+        self: Arc<Self>,
+        mut code: Box<dyn FnMut(OrderedMessage) -> Handling + Send>,
+        mut turn: Turn,
+    ) {
+        let mut panicked = Panicked { member: &self, completer: None };
+        loop {
+            let begun = self.begin_turn(turn, &mut panicked.completer);
+            let Some((consuming, message)) = begun else { break };
+            let mut handling = self.inside(|| code(message));
+            poll_fn(|context| self.inside(|| handling.as_mut().poll(context))).await;
+            drop(handling);
+            match self.end_turn(consuming, panicked.completer.take()) {
+                Some(next) => turn = next,
+                None => break,
+            }
+        }
+        self.put_back(Handler::Async(code));
+        std::mem::forget(panicked);
+    }
+
+    /// Runs a part of the handler: this thread is inside it meanwhile.
+    fn inside<T>(&self, part: impl FnOnce() -> T) -> T {
+        self.state.enter().runner = Some(this_thread());
+        let outcome = part();
+        self.state.enter().runner = None;
+        outcome
+    }
+
+    /// What the handler gets, and what is to be said of it afterwards; `waiting` is who waits for that. `None` if nothing is handed over any
+    /// more.
+    fn begin_turn(
+        &self,
+        turn: Turn,
+        waiting: &mut Option<Completer<u64>>,
+    ) -> Option<(Consuming, OrderedMessage)> {
+        let Turn { number, arrived: Arrived { from, length, content, completer } } = turn;
+        // What could not be read was not handed over, so nothing comes after it.
+        if let Err(lost) = self.check_loss() {
+            completer.into_iter().for_each(|completer| completer.complete(Err(lost.clone())));
+            return None;
+        }
+        let message = OrderedMessage::new(number, from.rank, length, content);
+        *waiting = completer;
+        Some((Consuming { number, from, length }, message))
+    }
+
+    /// A message is consumed. Returns the next if it is there.
+    fn end_turn(&self, consumed: Consuming, completer: Option<Completer<u64>>) -> Option<Turn> {
+        let Consuming { number, from, length } = consumed;
+        completer.into_iter().for_each(|completer| completer.complete(Ok(number)));
+        let mut state = self.state.enter();
+        if let Some(consumed) = state.consume(self.own, number, from, length) {
+            self.wake(state);
+            self.acknowledge(from.rank, consumed);
+            state = self.state.enter();
+        }
+        state.take()
+    }
+
+    /// The handler can run again.
+    fn put_back(&self, handler: Handler) {
+        let mut state = self.state.enter();
         state.handler = Some(handler);
         state.runner = None;
-        self.wake(state);
-        std::mem::forget(panicked);
+        // What came since it was looked at last found no handler.
+        match state.take() {
+            Some(turn) => self.start(state, turn),
+            None => self.wake(state),
+        }
     }
 
     #[cold]
@@ -457,7 +524,9 @@ impl Member {
     #[cold]
     fn disorder(&self, from: Rank, number: u64, what: Disorder) {
         let order = self.name.clone();
-        self.fail(Error::Disorder { order, from, number, what });
+        let error = Error::Disorder { order, from, number, what };
+        self.fail(error.clone());
+        self.engine.fail(error);
     }
 
     /// Another thread may get here while the one that makes the order has yet to keep its port.
@@ -497,11 +566,17 @@ impl State {
 }
 
 /// Fails the order if it is dropped: its handler is gone.
-struct Panicked<'a>(&'a Member);
+struct Panicked<'a> {
+    member: &'a Member,
+    /// Who waits for the message that the handler has.
+    completer: Option<Completer<u64>>,
+}
 
 impl Drop for Panicked<'_> {
     fn drop(&mut self) {
-        self.0.fail(Error::OrderPanicked(self.0.name.clone()));
+        let error = Error::OrderPanicked(self.member.name.clone());
+        self.member.fail(error.clone());
+        self.completer.take().into_iter().for_each(|waiting| waiting.complete(Err(error.clone())));
     }
 }
 

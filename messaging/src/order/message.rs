@@ -14,7 +14,6 @@ pub struct OrderedMessage {
 }
 
 /// Where its bytes come from.
-#[expect(clippy::large_enum_variant, reason = "a box would cost an allocation for each message")]
 pub(super) enum Content {
     /// Another rank.
     Arriving(Message),
@@ -103,6 +102,17 @@ impl OrderedMessage {
         match &mut self.content {
             Content::Arriving(message) => message.read_to_vec(),
             Content::Own(bytes, read) => Ok(bytes[std::mem::replace(read, bytes.len())..].to_vec()),
+        }
+    }
+
+    /// As [`Self::read_to_vec`], for asynchronous handlers and tasks: waits instead of blocking.
+    ///
+    /// # Errors
+    /// A lost rank.
+    pub async fn bytes(&mut self) -> Result<Vec<u8>> {
+        match &mut self.content {
+            Content::Arriving(message) => message.bytes().await,
+            Content::Own(..) => self.read_to_vec(),
         }
     }
 

@@ -7,11 +7,6 @@
 //! half a window of that sender's.
 
 use std::collections::VecDeque;
-use weft_packet::Packets;
-
-/// Broadcasts in a window, however few packets there are: with less, senders wait for every
-/// acknowledgement.
-const FEWEST: u64 = 16;
 
 /// What a sender may have under way in an order: broadcasts that some member has not consumed. The
 /// same on all ranks.
@@ -23,12 +18,10 @@ pub struct OrderWindow {
     pub bytes: u64,
 }
 
-impl OrderWindow {
-    /// 64 broadcasts and 1 MiB, or less where a rank has fewer packets: with half of them under way
-    /// at most, messages that wait for their turn elsewhere leave it some to send others with.
-    pub fn for_packets(packets: &Packets) -> Self {
-        let half = (packets.in_flight() as u64 / 2).max(FEWEST);
-        OrderWindow { messages: half.min(64), bytes: 1 << 20 }
+impl Default for OrderWindow {
+    /// 64 broadcasts and 1 MiB.
+    fn default() -> Self {
+        OrderWindow { messages: 64, bytes: 1 << 20 }
     }
 }
 

@@ -1,15 +1,16 @@
 //! The caller's end.
 
 use super::Rpc;
-use super::format::Kind;
-use super::tables::{Abandoned, CallKey, Reply, headers};
+use super::format::{CallHeader, Kind};
+use super::tables::{Abandoned, CallKey, Outcome};
+use super::watch::Patience;
 use crate::parts::Parts;
 use crate::{Error, Message, Port, Result};
 use slotmap::Key;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use std::time::Duration;
 use weft_packet::Rank;
 
@@ -21,8 +22,7 @@ pub struct Client {
 
 struct End {
     rpc: Arc<Rpc>,
-    name: Box<str>,
-    port: Arc<Port>,
+    port: Port,
 }
 
 /// A call that is not over: wait for it with [`Call::wait`], or await it. Dropping it cancels it: the
@@ -36,34 +36,36 @@ pub struct Call {
 }
 
 impl Client {
-    /// A client of the service `name`, which has to be there at the ranks that are called. A rank that
-    /// has the service too creates it before its clients.
+    /// A client of the service `name`, at whatever ranks have it, this one included. They may get it
+    /// later: requests wait for it for a second.
     ///
     /// # Errors
-    /// [`Error::PortTaken`], [`Error::PortCollision`].
+    /// [`Error::PortCollision`].
     pub fn new(rpc: &Arc<Rpc>, name: &str) -> Result<Self> {
-        let port = rpc.sender(name)?;
-        Ok(Client { end: Arc::new(End { rpc: Arc::clone(rpc), name: name.into(), port }) })
+        let port = Port::sender(&rpc.engine, name)?;
+        Ok(Client { end: Arc::new(End { rpc: Arc::clone(rpc), port }) })
     }
 
     /// The name of the service.
     pub fn name(&self) -> &str {
-        &self.end.name
+        self.end.port.name()
     }
 
     /// Sends a request to the service at `to`. Returns when all of it is in packets; any number of
-    /// calls may be outstanding.
+    /// calls may be outstanding. Blocks while the service there is too slow for its requests.
     ///
     /// # Errors
-    /// A rank that does not exist, or was lost.
+    /// A rank that does not exist, a lost rank, or [`Error::NoSuchService`] if there was no room for more
+    /// requests.
     pub fn call(&self, to: impl Into<Rank>, parts: &(impl Parts + ?Sized)) -> Result<Call> {
-        let to = to.into();
-        self.end.rpc.check(to)?;
-        let key = self.end.rpc.tables.begin_call(to);
-        let sent = self.end.port.send_with(to, &headers(Kind::Call, key.number()), parts);
-        if let Err(error) = sent {
-            self.end.rpc.tables.abandon_call(key);
-            return Err(error);
+        let (to, End { rpc, port }) = (to.into(), &*self.end);
+        let key = rpc.tables.begin_call((port.number, to))?;
+        let header = CallHeader { kind: Kind::Call, number: key.number() };
+        if let Err(error) = port.send_with(to, &header.emit(), parts) {
+            rpc.tables.abandon_call(key);
+            let Error::NoPort { rank, port: name } = error else { return Err(error) };
+            rpc.withdraw((port.number, to), key.number());
+            return Err(Error::NoSuchService { rank, name });
         }
         Ok(Call { end: Arc::clone(&self.end), to, key })
     }
@@ -77,66 +79,83 @@ impl Call {
 
     /// The name of the service that was called.
     pub fn service(&self) -> &str {
-        &self.end.name
+        self.end.port.name()
     }
 
     /// Waits for the reply; handlers run meanwhile.
     ///
     /// # Errors
-    /// [`Error::Remote`], [`Error::NoReply`] or [`Error::NoSuchService`] if that is what came back, or
-    /// a lost rank.
-    pub fn wait(mut self) -> Result<Message> {
-        let rpc = Arc::clone(&self.end.rpc);
-        rpc.engine.wait(|_, waker| self.look(waker).transpose())
+    /// [`Error::Remote`] or [`Error::NoReply`] if that is what came back, [`Error::NoSuchService`] if the
+    /// rank has none after a second, or a lost rank.
+    pub fn wait(self) -> Result<Message> {
+        match self.wait_until(None)? {
+            Some(message) => Ok(message),
+            None => unreachable!("a wait without a deadline ends with a reply"),
+        }
     }
 
     /// Waits for the reply, but no longer than `limit`; then the call is cancelled.
     ///
     /// # Errors
     /// [`Error::CallTimedOut`], or as [`Self::wait`].
-    pub fn wait_within(mut self, limit: Duration) -> Result<Message> {
-        let rpc = Arc::clone(&self.end.rpc);
-        let packets = rpc.engine.packets();
-        let begun = packets.now();
-        loop {
-            if let Some(reply) = self.look(None) {
-                return reply;
-            }
-            if packets.now().saturating_sub(begun) >= limit {
-                return Err(Error::CallTimedOut {
-                    rank: self.to,
-                    service: self.end.name.to_string(),
-                });
-            }
-            rpc.engine.progress()?;
+    pub fn wait_within(self, limit: Duration) -> Result<Message> {
+        let late = self.timed_out();
+        let deadline = self.end.rpc.engine.packets().now().saturating_add(limit);
+        self.wait_until(Some(deadline))?.ok_or(late)
+    }
+
+    /// The reply as a future that waits no longer than `limit`, from when it is first polled; then the call
+    /// is cancelled.
+    ///
+    /// # Errors
+    /// As [`Self::wait_within`].
+    pub async fn within(mut self, limit: Duration) -> Result<Message> {
+        let end = Arc::clone(&self.end);
+        match end.rpc.engine.within(limit, &mut self).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(self.timed_out()),
         }
     }
 
-    /// The outcome if there is one; else `waker` is woken when there is.
-    fn look(&mut self, waker: Option<&Waker>) -> Option<Result<Message>> {
-        assert!(!self.key.is_null(), "the outcome of this call was taken already");
-        let tables = &self.end.rpc.tables;
-        let reply = tables.take_reply(self.key, waker);
-        if let Some(reply) = reply {
-            self.key = CallKey::null();
-            return Some(self.outcome(reply));
-        }
-        let lost = self.end.rpc.check(self.to).err()?;
-        tables.abandon_call(std::mem::replace(&mut self.key, CallKey::null()));
-        Some(Err(lost))
+    fn timed_out(&self) -> Error {
+        Error::CallTimedOut { rank: self.to, service: self.service().into() }
     }
 
-    fn outcome(&self, Reply { kind, mut message }: Reply) -> Result<Message> {
-        let (rank, service) = (self.to, || self.end.name.to_string());
-        Err(match kind {
-            Kind::Answer => return Ok(message),
-            Kind::NoReply => Error::NoReply { rank, service: service() },
-            Kind::NoService => Error::NoSuchService { rank, name: service() },
-            Kind::Failed | Kind::Call | Kind::Cancel => {
+    fn wait_until(mut self, deadline: Option<Duration>) -> Result<Option<Message>> {
+        self.assert_pending();
+        let (rpc, key) = (&*self.end.rpc, self.key);
+        let mut patience = Patience::default();
+        let outcome = rpc.engine.wait_until(deadline, |_, waker| {
+            let outcome = rpc.tables.take_outcome(key, waker);
+            if outcome.is_none() && waker.is_some() {
+                patience.looked(rpc);
+            }
+            Ok(outcome)
+        })?;
+        outcome.map(|outcome| self.end_with(outcome)).transpose()
+    }
+
+    /// Ends the call.
+    fn end_with(&mut self, outcome: Outcome) -> Result<Message> {
+        let key = std::mem::replace(&mut self.key, CallKey::null());
+        let (rank, service) = (self.to, || self.service().to_string());
+        Err(match outcome {
+            Outcome::Reply(Kind::Answer, message) => return Ok(message),
+            Outcome::Reply(Kind::NoReply, _) => Error::NoReply { rank, service: service() },
+            Outcome::Reply(_, mut message) => {
                 let what = String::from_utf8_lossy(message.chunk()?).into_owned();
                 Error::Remote { rank, service: service(), what }
             }
+            Outcome::NoService => {
+                self.end.rpc.withdraw((self.end.port.number, rank), key.number());
+                Error::NoSuchService { rank, name: service() }
+            }
+            Outcome::Failed(error) => error,
         })
+    }
+
+    fn assert_pending(&self) {
+        assert!(!self.key.is_null(), "the outcome of this call was taken already");
     }
 }
 
@@ -144,9 +163,15 @@ impl Future for Call {
     type Output = Result<Message>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        match self.look(Some(context.waker())) {
-            Some(outcome) => Poll::Ready(outcome),
-            None => Poll::Pending,
+        self.assert_pending();
+        let rpc = &self.end.rpc;
+        match rpc.tables.take_outcome(self.key, Some(context.waker())) {
+            Some(outcome) => Poll::Ready(self.end_with(outcome)),
+            None => {
+                rpc.watch_calls();
+                rpc.engine.somebody_waits();
+                Poll::Pending
+            }
         }
     }
 }

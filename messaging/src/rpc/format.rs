@@ -16,7 +16,8 @@ pub const SIZE: usize = 8;
 pub enum Kind {
     /// To a service: the body is what is asked.
     Call,
-    /// To the server's rank: the caller wants no reply any more.
+    /// To the server's rank: the caller wants no reply any more. The body is the number of the service's
+    /// port if the rank has said that it has none.
     Cancel,
     /// To the caller: the body is the reply.
     Answer,
@@ -24,8 +25,6 @@ pub enum Kind {
     Failed,
     /// To the caller: the service dropped the request unanswered.
     NoReply,
-    /// To the caller: the rank has no such service.
-    NoService,
 }
 
 /// A caller's number for a call: a slot of its table, and how often that was used before.
@@ -68,7 +67,6 @@ impl CallHeader {
             Kind::Answer => 3,
             Kind::Failed => 4,
             Kind::NoReply => 5,
-            Kind::NoService => 6,
         };
         (self.number.0 | kind << 56).to_le_bytes()
     }
@@ -83,7 +81,6 @@ impl CallHeader {
             3 => Kind::Answer,
             4 => Kind::Failed,
             5 => Kind::NoReply,
-            6 => Kind::NoService,
             _ => return None,
         };
         Some(CallHeader { kind, number: CallNumber(word & ((1 << 56) - 1)) })

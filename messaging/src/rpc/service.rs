@@ -3,17 +3,20 @@
 use super::Rpc;
 use super::format::Kind;
 use super::tables::{RequestKey, header_of};
+use crate::handler::guarded;
 use crate::parts::Parts;
-use crate::{Message, Port, Result};
+use crate::{Error, Message, Port};
 use slotmap::Key;
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use weft_packet::Rank;
 
-/// A service: a port whose messages are requests. Dropping it ends it.
+/// A service: a port whose messages are requests. Dropping it ends it. Its handler may be of any model of
+/// thesis table 6.2, as that of a [`Port`].
 pub struct Service {
-    _port: Arc<Port>,
+    _port: Port,
 }
 
 /// A request: read it, then answer it, now or later, from any thread. One that is dropped is answered
@@ -27,7 +30,7 @@ pub struct Request {
 
 impl Service {
     /// Creates the service `name`, whose requests `handler` gets, one at a time and in order, on
-    /// whatever thread polls or is interrupted. A handler that panics has answered with
+    /// whatever thread polls or is interrupted: see [`Port::new`]. A handler that panics has answered with
     /// [`crate::Error::Remote`]; the service goes on.
     ///
     /// # Errors
@@ -36,27 +39,123 @@ impl Service {
         rpc: &Arc<Rpc>,
         name: &str,
         mut handler: impl FnMut(Request) + Send + 'static,
-    ) -> Result<Self> {
+    ) -> Result<Self, Error> {
         let serving = Arc::clone(rpc);
-        let port = rpc.serve(name, || {
-            Port::new(&rpc.engine, name, move |message| serve(&serving, message, &mut handler))
+        let port = Port::new(&rpc.engine, name, move |message| {
+            if let Some(request) = begin(&serving, message) {
+                let key = request.key;
+                ended(&serving, key, guarded(|| handler(request)));
+            }
+        })?;
+        Ok(Service { _port: port })
+    }
+
+    /// Creates the service `name` with a handler that may wait; the next request waits with it: see
+    /// [`Port::with_async`].
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn with_async<R>(
+        rpc: &Arc<Rpc>,
+        name: &str,
+        mut handler: impl FnMut(Request) -> R + Send + 'static,
+    ) -> Result<Self, Error>
+    where
+        R: Future<Output = ()> + Send + 'static,
+    {
+        let serving = Arc::clone(rpc);
+        let run = move |message| handle(begin(&serving, message), &mut handler);
+        Ok(Service { _port: Port::with_async(&rpc.engine, name, run)? })
+    }
+
+    /// Creates the service `name` with a handler that may wait, while other requests are handled: see
+    /// [`Port::concurrent`]. A request whose handler does not wait costs what it costs with [`Self::new`].
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn concurrent<R>(
+        rpc: &Arc<Rpc>,
+        name: &str,
+        mut handler: impl FnMut(Request) -> R + Send + 'static,
+    ) -> Result<Self, Error>
+    where
+        R: Future<Output = ()> + Send + 'static,
+    {
+        let serving = Arc::clone(rpc);
+        let run = move |message| handle(begin(&serving, message), &mut handler);
+        Ok(Service { _port: Port::concurrent(&rpc.engine, name, run)? })
+    }
+
+    /// Creates the service `name` with a handler that runs on a thread of its own for each request, and may
+    /// block it: see [`Port::popup`].
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn popup(
+        rpc: &Arc<Rpc>,
+        name: &str,
+        handler: impl Fn(Request) + Send + Sync + 'static,
+    ) -> Result<Self, Error> {
+        let serving = Arc::clone(rpc);
+        let port = Port::popup(&rpc.engine, name, move |message| {
+            if let Some(request) = begin(&serving, message) {
+                let key = request.key;
+                ended(&serving, key, guarded(|| handler(request)));
+            }
         })?;
         Ok(Service { _port: port })
     }
 }
 
-fn serve(rpc: &Arc<Rpc>, mut message: Message, handler: &mut impl FnMut(Request)) {
-    let from = message.source();
-    // Whatever else a peer sends here is no request, and skipped.
-    let Some(header) = header_of(&mut message).filter(|header| header.kind == Kind::Call) else {
-        return;
-    };
-    let Some(key) = rpc.tables.begin_request(from, header.number) else { return };
-    let request = Request { rpc: Arc::clone(rpc), key, message };
-    let outcome = catch_unwind(AssertUnwindSafe(|| handler(request)));
+/// Runs an asynchronous handler on a request, if there is one.
+#[inline]
+fn handle<R, F>(
+    request: Option<Request>,
+    handler: &mut F,
+) -> impl Future<Output = ()> + Send + use<R, F>
+where
+    F: FnMut(Request) -> R + Send + 'static,
+    R: Future<Output = ()> + Send + 'static,
+{
+    let begun = request.map(|request| {
+        let (rpc, key) = (Arc::clone(&request.rpc), request.key);
+        (rpc, key, guarded(|| handler(request)))
+    });
+    async move {
+        let Some((rpc, key, begun)) = begun else { return };
+        let outcome = match begun {
+            Ok(future) => guarded_polls(future).await,
+            Err(what) => Err(what),
+        };
+        ended(&rpc, key, outcome);
+    }
+}
+
+/// What `future` comes to, or what it said when it panicked.
+async fn guarded_polls<R: Future<Output = ()>>(future: R) -> Result<(), String> {
+    let mut future = pin!(future);
+    poll_fn(|context| match guarded(|| future.as_mut().poll(context)) {
+        Ok(Poll::Pending) => Poll::Pending,
+        Ok(Poll::Ready(())) => Poll::Ready(Ok(())),
+        Err(what) => Poll::Ready(Err(what)),
+    })
+    .await
+}
+
+/// The request in a message. Whatever else a peer sends to a service is none, and skipped.
+#[inline]
+fn begin(rpc: &Arc<Rpc>, mut message: Message) -> Option<Request> {
+    let header = header_of(&mut message).filter(|header| header.kind == Kind::Call)?;
+    let key = rpc.tables.begin_request(message.source(), header.number)?;
+    Some(Request { rpc: Arc::clone(rpc), key, message })
+}
+
+/// The handler of a request has ended.
+#[inline]
+fn ended(rpc: &Rpc, key: RequestKey, outcome: Result<(), String>) {
     if let Some((to, number)) = rpc.tables.handled(key) {
-        let text = match &outcome {
-            Err(panic) => format!("its handler panicked: {}", panic_text(&**panic)),
+        let text = match outcome {
+            Err(what) => format!("its handler panicked: {what}"),
             Ok(()) => PANICKED.into(),
         };
         // That the caller is lost is for the next call to this layer to say; so below.
@@ -66,12 +165,6 @@ fn serve(rpc: &Arc<Rpc>, mut message: Message, handler: &mut impl FnMut(Request)
 
 /// What callers hear of a panic that was not their request's handler's.
 const PANICKED: &str = "what was to answer it panicked";
-
-/// What a panic says.
-fn panic_text(panic: &(dyn Any + Send)) -> &str {
-    let owned = || panic.downcast_ref::<String>().map(String::as_str);
-    panic.downcast_ref::<&str>().copied().or_else(owned).unwrap_or("no text")
-}
 
 impl Request {
     /// The rank that asks.
@@ -94,7 +187,7 @@ impl Request {
     ///
     /// # Errors
     /// The caller was lost.
-    pub fn reply(mut self, parts: &(impl Parts + ?Sized)) -> Result<()> {
+    pub fn reply(mut self, parts: &(impl Parts + ?Sized)) -> Result<(), Error> {
         let rpc = &self.rpc;
         let key = std::mem::replace(&mut self.key, RequestKey::null());
         match rpc.tables.end_request(key) {
@@ -108,7 +201,7 @@ impl Request {
     ///
     /// # Errors
     /// The caller was lost.
-    pub fn fail(mut self, what: &str) -> Result<()> {
+    pub fn fail(mut self, what: &str) -> Result<(), Error> {
         let key = std::mem::replace(&mut self.key, RequestKey::null());
         match self.rpc.tables.end_request(key) {
             Some((to, number)) => self.rpc.send_text(to, number, what),

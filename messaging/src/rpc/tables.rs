@@ -1,15 +1,22 @@
 //! What a rank knows of calls that are not over: its own, and those that it serves.
 
 use super::format::{CallHeader, CallNumber, Kind};
-use crate::{HeaderStack, Message};
+use super::watch::{Place, discard_request};
+use crate::engine::Engine;
+use crate::{Error, Message, Result};
 use slotmap::{Key, KeyData, SlotMap, new_key_type};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::{Arc, Weak};
 use std::task::Waker;
+use std::time::Duration;
 use weft_node::biased::Biased;
 use weft_packet::Rank;
 
 /// Cancellations that are remembered because their requests have not been looked at yet.
 const EARLY_LIMIT: usize = 256;
+
+/// A call that was seen by so many ticks of the watch has waited for a second at least.
+const LATE: u8 = 3;
 
 new_key_type! {
     /// A call of this rank.
@@ -18,8 +25,11 @@ new_key_type! {
     pub(super) struct RequestKey;
 }
 
-/// The tables of one rank. No message is dropped, and nobody woken, inside the lock.
-pub(super) struct Tables(Biased<State>);
+/// The tables of one rank. No message is dropped, nobody woken, and nothing sent inside the lock.
+pub(super) struct Tables {
+    state: Biased<State>,
+    engine: Weak<Engine>,
+}
 
 #[derive(Default)]
 struct State {
@@ -27,12 +37,21 @@ struct State {
     requests: SlotMap<RequestKey, Incoming>,
     /// Requests that were cancelled before they were looked at, oldest first.
     early: VecDeque<(Rank, CallNumber)>,
+    /// Why there are no calls any more.
+    failure: Option<Error>,
+    /// Whether calls that wait are looked after, and the timer for that.
+    watched: bool,
+    timer: Option<(Duration, u64)>,
+    /// Services that were asked for and have not been refused.
+    asked: BTreeSet<Place>,
 }
 
 struct Outgoing {
-    to: Rank,
-    reply: Option<Reply>,
+    place: Place,
+    outcome: Option<Outcome>,
     waker: Option<Waker>,
+    /// How often the watch has seen it.
+    seen: u8,
 }
 
 struct Incoming {
@@ -52,10 +71,14 @@ enum Stage {
     Deferred,
 }
 
-/// What came back: a message, and what kind of answer it is.
-pub(super) struct Reply {
-    pub kind: Kind,
-    pub message: Message,
+/// How a call ended.
+pub(super) enum Outcome {
+    /// A message came back, of this kind.
+    Reply(Kind, Message),
+    /// There is no such service.
+    NoService,
+    /// This rank cannot go on.
+    Failed(Error),
 }
 
 /// How a call stood when its caller gave up on it.
@@ -89,21 +112,26 @@ fn key_of(number: CallNumber) -> Option<CallKey> {
 }
 
 impl Tables {
-    pub fn new() -> Self {
-        Tables(Biased::new(State::default()))
+    pub fn new(engine: &Arc<Engine>) -> Self {
+        Tables { state: Biased::new(State::default()), engine: Arc::downgrade(engine) }
     }
 
-    /// A new call to `to`.
-    pub fn begin_call(&self, to: Rank) -> CallKey {
-        self.0.enter().calls.insert(Outgoing { to, reply: None, waker: None })
+    /// A new call to a service.
+    pub fn begin_call(&self, place: Place) -> Result<CallKey> {
+        let mut state = self.state.enter();
+        if let Some(failure) = &state.failure {
+            return Err(failure.clone());
+        }
+        Ok(state.calls.insert(Outgoing { place, outcome: None, waker: None, seen: 0 }))
     }
 
-    /// The reply to a call, which is over then. If there is none yet, `waker` is woken when it comes.
-    pub fn take_reply(&self, call: CallKey, waker: Option<&Waker>) -> Option<Reply> {
-        let mut state = self.0.enter();
+    /// The outcome of a call, which is over then. If there is none yet, `waker` is woken when there is.
+    #[inline]
+    pub fn take_outcome(&self, call: CallKey, waker: Option<&Waker>) -> Option<Outcome> {
+        let mut state = self.state.enter();
         let outgoing = state.calls.get_mut(call)?;
-        if outgoing.reply.is_some() {
-            return state.calls.remove(call)?.reply;
+        if outgoing.outcome.is_some() {
+            return state.calls.remove(call)?.outcome;
         }
         let waker = waker?;
         let replaced = match &mut outgoing.waker {
@@ -117,35 +145,108 @@ impl Tables {
 
     /// The caller wants no reply any more.
     pub fn abandon_call(&self, call: CallKey) -> Abandoned {
-        let outgoing = self.0.enter().calls.remove(call);
+        let outgoing = self.state.enter().calls.remove(call);
         match outgoing {
-            Some(Outgoing { reply: None, .. }) => Abandoned::Waiting,
+            Some(Outgoing { outcome: None, .. }) => Abandoned::Waiting,
             _ => Abandoned::Over,
         }
     }
 
+    /// Ends all calls that have no reply: this rank cannot go on.
+    pub fn fail(&self, failure: Option<Error>) {
+        let mut state = self.state.enter();
+        state.failure = failure;
+        let Some(failure) = state.failure.clone() else { return };
+        let wakers = state.end_calls(|_| true, || Outcome::Failed(failure.clone()));
+        drop(state);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Ends the calls of a service that is not there.
+    pub fn refuse(&self, place: Place) {
+        let mut state = self.state.enter();
+        state.asked.remove(&place);
+        // Those that have waited for less will ask for themselves.
+        let late = |call: &Outgoing| call.place == place && call.seen >= LATE;
+        let wakers = state.end_calls(late, || Outcome::NoService);
+        drop(state);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Whether calls are to be looked after from here on, and were not before.
+    pub fn begin_watch(&self) -> bool {
+        !std::mem::replace(&mut self.state.enter().watched, true)
+    }
+
+    /// The timer of the watch.
+    pub fn set_timer(&self, timer: (Duration, u64)) {
+        self.state.enter().timer = Some(timer);
+    }
+
+    /// The timer of the watch, if there is one.
+    pub fn timer(&self) -> Option<(Duration, u64)> {
+        self.state.enter().timer
+    }
+
+    /// Whether it has gone off; then there is none.
+    pub fn timer_has_fired(&self, now: Duration) -> bool {
+        let mut state = self.state.enter();
+        let fired = state.timer.is_some_and(|(time, _)| time <= now);
+        if fired {
+            state.timer = None;
+        }
+        fired
+    }
+
+    /// Services that were asked for.
+    pub fn asked(&self) -> Vec<Place> {
+        self.state.enter().asked.iter().copied().collect()
+    }
+
+    /// Some time has passed: which services to ask for. `None` if no call waits; then the watch is over.
+    pub fn tick(&self) -> Option<BTreeSet<Place>> {
+        let mut state = self.state.enter();
+        let (mut waits, mut late) = (false, BTreeSet::new());
+        for call in state.calls.values_mut().filter(|call| call.outcome.is_none()) {
+            waits = true;
+            // A late one asks every second time.
+            call.seen = if call.seen > LATE { LATE } else { call.seen + 1 };
+            if call.seen == LATE {
+                late.insert(call.place);
+            }
+        }
+        state.watched = waits;
+        match waits {
+            true => state.asked.extend(&late),
+            false => state.asked.clear(),
+        }
+        waits.then_some(late)
+    }
+
     /// A message to the port that replies and cancellations come to. One that belongs to no call, or
     /// to one that is over, is skipped unread.
+    #[inline]
     pub fn arrived(&self, mut message: Message) {
         let from = message.source();
         let Some(header) = header_of(&mut message) else { return };
         match header.kind {
             Kind::Call => {}
-            Kind::Cancel => self.cancelled(from, header.number),
-            kind => self.answered(from, header.number, Reply { kind, message }),
+            Kind::Cancel => self.cancelled(from, header.number, &mut message),
+            kind => self.answered(from, header.number, Outcome::Reply(kind, message)),
         }
     }
 
-    fn answered(&self, from: Rank, number: CallNumber, reply: Reply) {
+    #[inline]
+    fn answered(&self, from: Rank, number: CallNumber, reply: Outcome) {
         let Some(call) = key_of(number) else { return };
         // A reply that nobody takes is dropped as an argument: after the lock.
-        let mut state = self.0.enter();
+        let mut state = self.state.enter();
         let Some(outgoing) = state.calls.get_mut(call) else { return };
         // Whoever was not asked cannot answer, and only the first answer counts.
-        if outgoing.to != from || outgoing.reply.is_some() {
+        if outgoing.place.1 != from || outgoing.outcome.is_some() {
             return;
         }
-        outgoing.reply = Some(reply);
+        outgoing.outcome = Some(reply);
         let waker = outgoing.waker.take();
         drop(state);
         if let Some(waker) = waker {
@@ -153,8 +254,16 @@ impl Tables {
         }
     }
 
-    fn cancelled(&self, from: Rank, number: CallNumber) {
-        let mut state = self.0.enter();
+    #[cold]
+    fn cancelled(&self, from: Rank, number: CallNumber, message: &mut Message) {
+        let mut port = [0; 4];
+        if message.len() == port.len() && message.read_exact(&mut port).is_ok() {
+            let port = u32::from_le_bytes(port);
+            if self.engine.upgrade().is_some_and(|e| discard_request(&e, (port, from), number)) {
+                return;
+            }
+        }
+        let mut state = self.state.enter();
         let same = |request: &&mut Incoming| request.from == from && request.number == number;
         match state.requests.values_mut().find(same) {
             Some(request) => request.cancelled = true,
@@ -170,7 +279,7 @@ impl Tables {
 
     /// A request begins, unless it was cancelled before.
     pub fn begin_request(&self, from: Rank, number: CallNumber) -> Option<RequestKey> {
-        let mut state = self.0.enter();
+        let mut state = self.state.enter();
         if !state.early.is_empty()
             && let Some(at) = state.early.iter().position(|early| *early == (from, number))
         {
@@ -187,17 +296,17 @@ impl Tables {
 
     /// Whether the caller of a request waits no more.
     pub fn is_cancelled(&self, request: RequestKey) -> bool {
-        self.0.enter().requests.get(request).is_none_or(|request| request.cancelled)
+        self.state.enter().requests.get(request).is_none_or(|request| request.cancelled)
     }
 
     /// A request ends. Returns whom to answer, if anybody waits.
     pub fn end_request(&self, request: RequestKey) -> Option<(Rank, CallNumber)> {
-        self.0.enter().end(request)
+        self.state.enter().end(request)
     }
 
     /// The handler of a request has returned or panicked. Returns whom to tell if a panic has dropped it.
     pub fn handled(&self, request: RequestKey) -> Option<(Rank, CallNumber)> {
-        let mut state = self.0.enter();
+        let mut state = self.state.enter();
         let incoming = state.requests.get_mut(request)?;
         match incoming.stage {
             Stage::Unwound => state.end(request),
@@ -210,7 +319,7 @@ impl Tables {
 
     /// A panic drops a request. Returns whom to tell, unless whoever runs its handler does.
     pub fn unwind_request(&self, request: RequestKey) -> Option<(Rank, CallNumber)> {
-        let mut state = self.0.enter();
+        let mut state = self.state.enter();
         let incoming = state.requests.get_mut(request)?;
         if matches!(incoming.stage, Stage::InHandler) {
             incoming.stage = Stage::Unwound;
@@ -221,6 +330,22 @@ impl Tables {
 }
 
 impl State {
+    /// Ends the calls that have no reply and that are `chosen`. Returns who waits for them.
+    fn end_calls(
+        &mut self,
+        chosen: impl Fn(&Outgoing) -> bool,
+        outcome: impl Fn() -> Outcome,
+    ) -> Vec<Waker> {
+        let mut wakers = Vec::new();
+        for call in self.calls.values_mut() {
+            if call.outcome.is_none() && chosen(call) {
+                call.outcome = Some(outcome());
+                wakers.extend(call.waker.take());
+            }
+        }
+        wakers
+    }
+
     fn end(&mut self, request: RequestKey) -> Option<(Rank, CallNumber)> {
         let ended = self.requests.remove(request)?;
         (!ended.cancelled).then_some((ended.from, ended.number))
@@ -228,14 +353,7 @@ impl State {
 }
 
 /// Takes the call header off `message`.
+#[inline]
 pub(super) fn header_of(message: &mut Message) -> Option<CallHeader> {
     message.headers().pop().and_then(CallHeader::parse)
-}
-
-/// A header stack of this header alone.
-pub(super) fn headers(kind: Kind, number: CallNumber) -> HeaderStack {
-    let mut headers = HeaderStack::new();
-    let pushed = headers.push(&CallHeader { kind, number }.emit());
-    debug_assert!(pushed.is_ok(), "an empty stack has room for eight bytes");
-    headers
 }

@@ -3,8 +3,9 @@
 
 #![allow(clippy::unwrap_used)]
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use weft::Weft;
 use weft_protocol::Recovery;
 use weft_scenarios::{OrderJudge, OrderStorm, Random};
 use weft_simulator::{Ended, Faults, Options, Outcome, Preset, Rank, Report, Shape, Simulation};
@@ -196,4 +197,58 @@ fn survivors_of_a_crash_have_seen_prefixes_of_one_order() {
         whole += u32::from(complete);
     }
     assert!(cut_short > 150, "{cut_short} storms were cut short and {whole} were not");
+}
+
+/// Handlers that wait, on all networks: everybody sees one order, one message at a time; if a rank dies, the
+/// others have seen prefixes of it, and are told.
+#[test]
+fn handlers_that_wait_keep_the_order() {
+    for seed in 0..60 {
+        let mut random = Random::new(seed);
+        let preset = *random.choose(&Preset::ALL);
+        let storm = OrderStorm::new(4, 0, seed);
+        let mut options = options(&storm, preset, seed);
+        if preset.retransmits() {
+            options.faults = bad();
+        }
+        let crashes = random.happens(500);
+        if crashes {
+            let time = Duration::from_micros(random.below(3000));
+            options.faults.crashes = vec![(Rank(2), time)];
+        }
+        let all: Arc<Mutex<Vec<Vec<u64>>>> = Arc::default();
+        let told = Arc::clone(&all);
+        let report = Simulation::new(options).unwrap().run(move |weft: Weft| {
+            let seen: Arc<Mutex<Vec<u64>>> = Arc::default();
+            let slow = weft.clone();
+            let saw = Arc::clone(&seen);
+            let order = weft.order_async("slow", move |mut message| {
+                let (nap, saw) = (slow.sleep(Duration::from_micros(20)), Arc::clone(&saw));
+                async move {
+                    let Ok(bytes) = message.bytes().await else { return };
+                    if bytes[0] % 3 == 0 {
+                        nap.await;
+                    }
+                    saw.lock().unwrap().push(message.number() << 8 | u64::from(bytes[0]));
+                }
+            })?;
+            let outcome = (0..20u8).try_for_each(|n| {
+                order.broadcast(&vec![n * 4 + weft.rank().0 as u8; 10 + usize::from(n) * 200])?;
+                weft::Result::Ok(())
+            });
+            let outcome =
+                outcome.and_then(|()| weft.poll_until(|| seen.lock().unwrap().len() == 80));
+            told.lock().unwrap().push(seen.lock().unwrap().clone());
+            outcome?;
+            weft.barrier()?;
+            drop(order);
+            weft::Result::Ok(())
+        });
+        assert_eq!(report.ended, Ended::Finished, "{preset} {seed}: {:?}", report.outcomes);
+        let seen = all.lock().unwrap();
+        let longest = seen.iter().max_by_key(|seen| seen.len()).unwrap();
+        assert!(longest.iter().map(|line| line >> 8).eq(0..longest.len() as u64), "{longest:?}");
+        assert!(seen.iter().all(|other| longest.starts_with(other)), "{preset} {seed}");
+        assert!(crashes || (report.is_success() && seen.iter().all(|s| s.len() == 80)), "{seed}");
+    }
 }

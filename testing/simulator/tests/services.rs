@@ -130,7 +130,7 @@ fn what_goes_wrong_is_an_error() {
         let limit = Duration::from_millis(2);
         let nobody = client.at(7).nothing().wait().unwrap_err();
         assert_eq!(nobody.to_string(), "there is no rank 7 in a job of 3");
-        // Nobody resumes what waits: it is dropped.
+        // Nobody can ever resume it, so it is dropped.
         let never = bank.never().wait_within(limit).unwrap_err();
         assert_eq!(never.to_string(), "'Bank' of rank 0 gave no reply");
         bank.nothing().wait()
@@ -145,6 +145,126 @@ fn another_version_is_refused() {
         assert!(error.contains("different versions"), "{error}");
         client.at(0).nothing().wait()
     });
+}
+
+/// Methods that wait: for time, and for calls of their own.
+#[weft::service]
+trait Relay {
+    /// Asks the next rank, as often as there are hops left; returns the way.
+    async fn relay(&self, hops: u8, load: Vec<u8>) -> Vec<u16>;
+    async fn nap(&self, time: Duration) -> bool;
+    async fn nap_and_panic(&self, what: String);
+    fn quick(&self) -> u16;
+}
+
+struct Runner {
+    weft: Weft,
+    next: RelayClient,
+}
+
+impl Relay for Runner {
+    async fn relay(&self, hops: u8, load: Vec<u8>) -> Vec<u16> {
+        let me = self.weft.rank().0;
+        let mut way = vec![me];
+        if hops > 0 {
+            let next = (me + 1) % self.weft.size() as u16;
+            way.extend(self.next.at(next).relay(hops - 1, load).await.unwrap());
+        }
+        way
+    }
+
+    async fn nap(&self, time: Duration) -> bool {
+        self.weft.sleep(time).await;
+        true
+    }
+
+    async fn nap_and_panic(&self, what: String) {
+        self.weft.sleep(Duration::from_micros(300)).await;
+        std::panic::resume_unwind(Box::new(what))
+    }
+
+    fn quick(&self) -> u16 {
+        self.weft.rank().0
+    }
+}
+
+fn relayed(weft: &Weft) -> weft::Result<()> {
+    let client = RelayClient::new(weft)?;
+    let runner = Runner { weft: weft.clone(), next: client.clone() };
+    let server = RelayServer::new(weft, runner)?;
+    let (me, size) = (weft.rank().0, weft.size() as u16);
+    let next = client.at((me + 1) % size);
+    // Round and round: every rank is asked again while it waits.
+    let ways = [0, 5, 9].map(|hops| next.relay(hops, vec![1; 5000]));
+    for (way, hops) in ways.into_iter().zip([0, 5, 9]) {
+        let expected: Vec<u16> = (0..=hops).map(|hop| (me + 1 + hop) % size).collect();
+        assert_eq!(weft.block_on(way)??, expected);
+    }
+    let nap = next.nap(Duration::from_millis(2));
+    assert_eq!(next.quick().wait()?, (me + 1) % size);
+    assert!(nap.wait()?);
+    let bug = next.nap_and_panic("a bug".into()).wait().unwrap_err().to_string();
+    assert!(bug.ends_with("its handler panicked: a bug"), "{bug}");
+    // Time limits of threads, of tasks, and of this rank's own service.
+    let long = Duration::from_secs(5);
+    for server in [next, client.at(me)] {
+        let limit = Duration::from_millis(1);
+        let late = server.nap(long).wait_within(limit).unwrap_err().to_string();
+        assert!(late.ends_with("has not replied to a call of 'Relay' in time"), "{late}");
+        assert_eq!(weft.block_on(server.nap(long).within(limit))?.unwrap_err().to_string(), late);
+    }
+    weft.barrier()?;
+    drop(server);
+    Ok(())
+}
+
+#[test]
+fn methods_wait_without_keeping_others() {
+    for preset in Preset::ALL {
+        let report = Simulation::new(options(4, preset)).unwrap().run(|weft| relayed(&weft));
+        assert_success(&report);
+    }
+}
+
+#[test]
+fn methods_wait_on_bad_networks() {
+    for preset in Preset::RETRANSMITTING {
+        let mut options = options(4, preset);
+        options.faults = Faults { loss: 0.02, duplication: 0.02, ..Faults::default() };
+        let report = Simulation::new(options).unwrap().run(|weft| relayed(&weft));
+        assert_success(&report);
+    }
+}
+
+/// Calls of a service that is not there end after a second; one that comes late gets its calls.
+#[test]
+fn services_that_are_not_there() {
+    for preset in Preset::ALL {
+        let report = Simulation::new(options(3, preset)).unwrap().run(|weft: Weft| {
+            let me = weft.rank().0;
+            let (nowhere, late) = (weft.client("nowhere")?, weft.client("late")?);
+            let next = Rank((me + 1) % 3);
+            let call = late.call(next, "x")?;
+            let lost = [(); 3].map(|()| nowhere.call(next, ""));
+            weft.block_on(weft.sleep(Duration::from_millis(700)))?;
+            let service = weft.service("late", |request| drop(request.reply("here")))?;
+            assert_eq!(call.wait()?.text()?, "here");
+            let [first, second, third] = lost;
+            let refusals = [
+                first?.wait().map(drop),
+                weft.block_on(second?)?.map(drop),
+                weft.block_on(third?.within(Duration::from_secs(9)))?.map(drop),
+            ];
+            let expected = format!("rank {next} has no service 'nowhere'");
+            assert!(refusals.iter().all(|r| r.as_ref().unwrap_err().to_string() == expected));
+            let now = weft.now();
+            assert!(now < Duration::from_millis(2500), "it took {now:?}");
+            weft.barrier()?;
+            drop(service);
+            weft::Result::Ok(())
+        });
+        assert_success(&report);
+    }
 }
 
 #[test]

@@ -97,6 +97,16 @@ impl<T, E: From<Error>> Reply<T, E> {
         self.finish(|call| call.wait_within(limit))
     }
 
+    /// As [`Self::wait_within`], as a future; `limit` counts from when it is first polled.
+    ///
+    /// # Errors
+    /// As [`Self::wait_within`].
+    pub async fn within(self, limit: Duration) -> std::result::Result<T, E> {
+        let call = self.call.map_err(not_made)?;
+        let mut message = call.within(limit).await.map_err(Error::from)?;
+        (self.read)(&mut message, self.method)
+    }
+
     fn finish(
         self,
         wait: impl FnOnce(Call) -> weft_messaging::Result<Message>,

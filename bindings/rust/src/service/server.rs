@@ -1,12 +1,10 @@
 //! The server's end.
 
-use super::{decoded, encoded};
+use super::{decoded, decoded_async, encoded};
 use crate::{Rank, Result, Weft};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::future::Future;
-use std::pin::Pin;
-use std::task::{Context, Waker};
 use weft_messaging::rpc::{Request, Service};
 
 /// A service that is there until it is dropped.
@@ -27,16 +25,31 @@ pub struct Answer {
     name: &'static str,
 }
 
-/// A method that runs, in a place that is used again if it ends at once: only one that waits is given
-/// its place, and costs an allocation.
-type Running<F> = Pin<Box<Option<F>>>;
-
 impl Server {
-    /// Serves requests for `name` with `dispatch`: one at a time, each polled in place.
+    /// Serves requests for `name` with `dispatch`, one at a time and in order.
     ///
     /// # Errors
     /// The name is taken.
-    pub fn new<F>(
+    pub fn new(
+        weft: &Weft,
+        name: &'static str,
+        mut dispatch: impl FnMut(Incoming) -> Result<()> + Send + 'static,
+    ) -> Result<Self> {
+        let handler = move |request| {
+            if let Some(incoming) = Incoming::new(request, name) {
+                // Whoever sent nonsense was told; a lost caller is for the next operation to say.
+                let _ = dispatch(incoming);
+            }
+        };
+        Ok(Server { _service: Service::new(weft.rpc(), name, handler)? })
+    }
+
+    /// Serves requests for `name` with `dispatch`, which may wait: other requests are served meanwhile, so
+    /// that methods end in any order. One that does not wait runs in place, before the next.
+    ///
+    /// # Errors
+    /// The name is taken.
+    pub fn concurrent<F>(
         weft: &Weft,
         name: &'static str,
         mut dispatch: impl FnMut(Incoming) -> F + Send + 'static,
@@ -44,24 +57,17 @@ impl Server {
     where
         F: Future<Output = Result<()>> + Send + 'static,
     {
-        let mut place: Running<F> = Box::pin(None);
         let handler = move |request| {
-            let Some(incoming) = Incoming::new(request, name) else { return };
-            place.set(Some(dispatch(incoming)));
-            let Some(method) = place.as_mut().as_pin_mut() else { return };
-            if method.poll(&mut Context::from_waker(Waker::noop())).is_pending() {
-                spawn(std::mem::replace(&mut place, Box::pin(None)));
+            let running = Incoming::new(request, name).map(&mut dispatch);
+            async move {
+                if let Some(running) = running {
+                    // As in `new`.
+                    let _ = running.await;
+                }
             }
-            place.set(None);
         };
-        Ok(Server { _service: Service::new(weft.rpc(), name, handler)? })
+        Ok(Server { _service: Service::concurrent(weft.rpc(), name, handler)? })
     }
-}
-
-/// Where methods go on that wait. Nobody resumes them yet: they are dropped, and their callers hear
-/// that there is no reply.
-fn spawn<F: Future<Output = Result<()>> + Send + 'static>(method: Running<F>) {
-    drop(method);
 }
 
 impl Incoming {
@@ -92,9 +98,23 @@ impl Incoming {
     ///
     /// # Errors
     /// A lost rank, or bytes that are no such arguments.
-    pub fn arguments<T: DeserializeOwned>(self) -> Result<(T, Answer)> {
-        let Incoming { mut request, name, .. } = self;
-        match decoded(request.message(), name) {
+    pub fn arguments<T: DeserializeOwned>(mut self) -> Result<(T, Answer)> {
+        let arguments = decoded(self.request.message(), self.name);
+        self.taken(arguments)
+    }
+
+    /// As [`Self::arguments`], waiting for what has not arrived without keeping other requests waiting.
+    ///
+    /// # Errors
+    /// As [`Self::arguments`].
+    pub async fn arguments_async<T: DeserializeOwned>(mut self) -> Result<(T, Answer)> {
+        let arguments = decoded_async(self.request.message(), self.name).await;
+        self.taken(arguments)
+    }
+
+    fn taken<T>(self, arguments: Result<T>) -> Result<(T, Answer)> {
+        let Incoming { request, name, .. } = self;
+        match arguments {
             Ok(arguments) => Ok((arguments, Answer { request, name })),
             Err(error) => {
                 request.fail(&format!("its arguments cannot be read: {error}"))?;

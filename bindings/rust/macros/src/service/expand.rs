@@ -110,7 +110,24 @@ fn server(service: &Service) -> TokenStream {
     let (visibility, bank) = (&item.vis, &item.ident);
     let server = format_ident!("{bank}Server");
     let about = format!("Serves a [`{bank}`] to other ranks until it is dropped.");
-    let arms = methods.iter().map(|method| arm(bank, method));
+    let waits = methods.iter().any(|method| method.signature.asyncness.is_some());
+    let arms = methods.iter().map(|method| arm(bank, method, waits));
+    let choice = quote! {
+        match incoming.method() {
+            #(#arms)*
+            _ => incoming.no_such_method(),
+        }
+    };
+    let (serve, run) = match waits {
+        false => (quote!(new), choice),
+        true => {
+            let run = quote! {
+                let bank = ::std::sync::Arc::clone(&bank);
+                async move { #choice }
+            };
+            (quote!(concurrent), run)
+        }
+    };
     quote! {
         #[doc = #about]
         #[allow(dead_code)]
@@ -126,32 +143,30 @@ fn server(service: &Service) -> TokenStream {
             /// This rank has such a service already.
             #visibility fn new(weft: &::weft::Weft, bank: impl #bank) -> ::weft::Result<Self> {
                 let bank = ::std::sync::Arc::new(bank);
-                let dispatch = move |incoming: ::weft::service::Incoming| {
-                    let bank = ::std::sync::Arc::clone(&bank);
-                    async move {
-                        match incoming.method() {
-                            #(#arms)*
-                            _ => incoming.no_such_method(),
-                        }
-                    }
-                };
-                let _server = ::weft::service::Server::new(weft, #name, dispatch)?;
+                let dispatch = move |incoming: ::weft::service::Incoming| { #run };
+                let _server = ::weft::service::Server::#serve(weft, #name, dispatch)?;
                 ::core::result::Result::Ok(#server { _server })
             }
         }
     }
 }
 
-fn arm(bank: &Ident, method: &Method) -> TokenStream {
+/// What a request for `method` does, in a function that `waits` or not.
+fn arm(bank: &Ident, method: &Method, waits: bool) -> TokenStream {
     let Method { arguments, hash, signature, .. } = method;
     let function = &signature.ident;
     let names = arguments.iter().map(|(name, _)| name);
     let types = arguments.iter().map(|(_, kind)| kind);
     let tuple = tuple(arguments);
     let waiting = signature.asyncness.map(|_| quote!(.await));
+    let types = quote!((#(#types,)*));
+    let read = match waits {
+        true => quote!(arguments_async::<#types>().await),
+        false => quote!(arguments::<#types>()),
+    };
     quote! {
         #hash => {
-            let (#tuple, answer) = incoming.arguments::<(#(#types,)*)>()?;
+            let (#tuple, answer) = incoming.#read?;
             let value = #bank::#function(&*bank #(, #names)*) #waiting;
             answer.reply(&value)
         }
