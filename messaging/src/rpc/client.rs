@@ -3,6 +3,7 @@
 use super::Rpc;
 use super::format::Kind;
 use super::tables::{Abandoned, CallKey, Reply, headers};
+use crate::engine::Engine;
 use crate::parts::Parts;
 use crate::{Error, Message, Port, Result};
 use slotmap::Key;
@@ -96,20 +97,13 @@ impl Call {
     /// [`Error::CallTimedOut`], or as [`Self::wait`].
     pub fn wait_within(mut self, limit: Duration) -> Result<Message> {
         let rpc = Arc::clone(&self.end.rpc);
-        let packets = rpc.engine.packets();
-        let begun = packets.now();
-        loop {
-            if let Some(reply) = self.look(None) {
-                return reply;
-            }
-            if packets.now().saturating_sub(begun) >= limit {
-                return Err(Error::CallTimedOut {
-                    rank: self.to,
-                    service: self.end.name.to_string(),
-                });
-            }
-            rpc.engine.progress()?;
-        }
+        let deadline = rpc.engine.packets().now().saturating_add(limit);
+        let look = |_: &Arc<Engine>, waker: Option<&Waker>| self.look(waker).transpose();
+        let reply = rpc.engine.wait_until(Some(deadline), look)?;
+        reply.ok_or_else(|| Error::CallTimedOut {
+            rank: self.to,
+            service: self.end.name.to_string(),
+        })
     }
 
     /// The outcome if there is one; else `waker` is woken when there is.
