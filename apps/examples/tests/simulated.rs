@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use std::time::Duration;
 use weft_examples::{ALL, Example};
 use weft_simulator::{Faults, Machine, Options, Outcome, Preset, Report, Simulation};
 
@@ -52,7 +53,7 @@ fn under_every_preset() {
 fn on_networks_that_lose_double_and_reorder() {
     for example in ALL {
         for preset in PRESETS.into_iter().filter(|preset| preset.retransmits()) {
-            let faults = Faults { loss: 0.01, duplicate: 0.01, reorder: 0.02, ..Faults::default() };
+            let faults = Faults { loss: 0.01, duplication: 0.01, reordering: 0.02, ..Faults::default() };
             succeeds(example, 6, preset, faults, 3);
         }
     }
@@ -74,7 +75,7 @@ fn the_same_seed_gives_the_same_run() {
 fn a_rank_that_dies_stops_the_others_with_an_error() {
     for example in ALL {
         let mut faults = Faults::default();
-        faults.crashes.push((weft::Rank(1), 20_000));
+        faults.crashes.push((weft::Rank(1), Duration::from_micros(20)));
         let report = run(example, 4, Preset::NrxImc, faults, 1);
         assert_eq!(report.outcomes[1], Outcome::Crashed, "{}", example.name);
         for (rank, outcome) in report.outcomes.iter().enumerate().filter(|(rank, _)| *rank != 1) {
