@@ -53,7 +53,13 @@ fn under_every_preset() {
 fn on_networks_that_lose_double_and_reorder() {
     for example in ALL {
         for preset in PRESETS.into_iter().filter(|preset| preset.retransmits()) {
-            let faults = Faults { loss: 0.01, duplication: 0.01, reordering: 0.02, ..Faults::default() };
+            let faults = Faults {
+                loss: 0.01,
+                duplication: 0.01,
+                reordering: 0.02,
+                held_back: Duration::from_micros(100),
+                ..Faults::default()
+            };
             succeeds(example, 6, preset, faults, 3);
         }
     }
