@@ -15,6 +15,7 @@ use crate::tasks::{Task, Tasks};
 use crate::wait::Nudge;
 use crate::window::window_packets;
 use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Waker};
 use weft_node::biased::Biased;
@@ -33,6 +34,9 @@ pub struct Engine {
     pub(crate) tasks: Arc<Tasks>,
     /// Wakes the thread that polls.
     pub(crate) nudger: Waker,
+    /// Set by whoever leaves something to be done in `state`, so that a poll that finds no packet need
+    /// not look there.
+    unrest: AtomicBool,
     pool: Pool,
     /// Packets of one sender that stay in link memory before more are copied out. All receivers of a
     /// sender share its frames, so all that they keep must be less than it has.
@@ -86,6 +90,7 @@ impl Engine {
                 )),
                 tasks: Tasks::new(packets.clone(), announce),
                 nudger: Waker::from(Arc::new(Nudge(packets.clone()))),
+                unrest: AtomicBool::new(false),
                 pool: Pool::new(packets.has_threads()),
                 keep_at_most: (packets.in_flight() / 2 / packets.size().saturating_sub(1).max(1))
                     as u32,
@@ -150,6 +155,7 @@ impl Engine {
     fn put_off(&self, error: Error) {
         if matches!(error, Error::Panicked { .. } | Error::TaskPanicked(_)) {
             self.state.enter().incidents.push_front(error);
+            self.disturb();
         }
     }
 
@@ -159,6 +165,7 @@ impl Engine {
         let mut held = HeldPacket::default();
         match self.packets.take(&mut held) {
             Ok(true) => {}
+            Ok(false) if self.is_quiet() => return Ok(false),
             Ok(false) => return self.run_ready(),
             Err(error) => return Err(self.lost(error)),
         }
@@ -167,6 +174,7 @@ impl Engine {
         let more = match announcement {
             Announcement::Runs(slot, handler, arrived) => self.run_handler(slot, handler, arrived),
             Announcement::Waits => true,
+            Announcement::Rests => !self.is_quiet(),
             Announcement::Wakes(wakers) => {
                 wakers.into_iter().for_each(Waker::wake);
                 true
@@ -192,10 +200,22 @@ impl Engine {
             Announcement::Runs(slot, handler, arrived) => {
                 self.state.enter().run_later(slot, handler, arrived);
             }
-            Announcement::Waits => {}
+            Announcement::Waits | Announcement::Rests => {}
             Announcement::Wakes(wakers) => wakers.into_iter().for_each(Waker::wake),
         }
+        self.disturb();
         Ok(true)
+    }
+
+    /// Whether nothing is to be done but to wait for packets.
+    #[inline]
+    fn is_quiet(&self) -> bool {
+        !self.unrest.load(Ordering::Acquire) && !self.tasks.has_any()
+    }
+
+    /// Something was left to be done in `state`.
+    fn disturb(&self) {
+        self.unrest.store(true, Ordering::Release);
     }
 
     /// The layer below cannot go on, and neither can this one.
@@ -268,6 +288,8 @@ impl Engine {
         let run = self.state.enter().create_port(name)?;
         if let Some(handler) = handler(run) {
             self.state.enter().set_handler(run.slot, Box::new(handler));
+            self.disturb();
+            self.packets.nudge();
         }
         Ok(run.slot)
     }
@@ -360,6 +382,7 @@ impl Engine {
     pub(crate) fn tell(&self, to: Rank, header: PacketHeader) {
         if !self.try_tell(to, header) {
             self.state.enter().owed.push_back((to, header));
+            self.disturb();
         }
     }
 
@@ -378,13 +401,14 @@ impl Engine {
         } {
             if !self.try_tell(to, header) {
                 self.state.enter().owed.push_front((to, header));
-                return;
+                return self.disturb();
             }
         }
     }
 
     /// Sorts a packet into its message, or does what a control packet says.
-    #[inline]
+    // Inlined, or the packet would be moved once more.
+    #[inline(always)]
     fn sort(&self, held: HeldPacket) -> Announcement {
         let Some(from) = held.source() else { return Announcement::Waits };
         let Some((header, rest)) = PacketHeader::parse(self.packets.read(&held)) else {
@@ -398,7 +422,7 @@ impl Engine {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn first(
         &self,
         held: HeldPacket,
@@ -518,6 +542,7 @@ impl Engine {
         state.failure = Some(error);
         let (wakers, hooks) = (state.drain_wakers(), std::mem::take(&mut state.failure_hooks));
         drop(state);
+        self.disturb();
         wakers.into_iter().for_each(Waker::wake);
         hooks.into_iter().for_each(|hook| hook());
         self.packets.nudge();
@@ -543,12 +568,15 @@ impl Engine {
     #[inline]
     fn run_ready(self: &Arc<Self>) -> Result<bool> {
         let mut any = false;
+        self.unrest.store(false, Ordering::Release);
         loop {
             let mut state = self.state.enter();
             if let Some(failure) = &state.failure {
+                self.disturb();
                 return Err(failure.clone());
             }
             if let Some(incident) = state.incidents.pop_front() {
+                self.disturb();
                 return Err(incident);
             }
             let Some((slot, handler, arrived)) = state.next_ready() else {
@@ -629,6 +657,8 @@ impl Engine {
             state.ready.push_back(slot);
         }
         state.incidents.push_back(Error::Panicked { port: name, from, what });
+        drop(state);
+        self.disturb();
     }
 
     fn run_tasks(self: &Arc<Self>) -> bool {
@@ -655,6 +685,7 @@ impl Engine {
     fn task_ended(&self, task: &Task) {
         if let Some(run) = task.port {
             self.state.enter().ended(run);
+            self.disturb();
         }
     }
 
@@ -663,6 +694,7 @@ impl Engine {
             Some(run) => self.panicked(run.slot, self.packets.rank(), what),
             None => self.state.enter().incidents.push_back(Error::TaskPanicked(what)),
         }
+        self.disturb();
     }
 
     /// A task became ready: whoever polls runs it, or else the upcall thread.

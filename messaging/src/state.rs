@@ -184,8 +184,10 @@ pub(crate) struct Part {
 pub(crate) enum Announcement {
     /// Its handler runs on it now.
     Runs(usize, Box<Handler>, Box<Arrived>),
-    /// It waits at its port.
+    /// It waits at its port, and so does whatever can run.
     Waits,
+    /// It waits to be asked for, and nothing else is to be done.
+    Rests,
     /// It waits, and these are to ask for it.
     Wakes(Vec<Waker>),
 }
@@ -405,6 +407,7 @@ impl State {
             self.ready.push_back(slot);
         }
         match port.receivers.is_empty() {
+            true if calm && !port.has_handler => Announcement::Rests,
             true => Announcement::Waits,
             false => Announcement::Wakes(std::mem::take(&mut port.receivers)),
         }
