@@ -15,7 +15,7 @@ pub fn histogram(weft: Weft) -> weft::Result<()> {
     let mut number = weft.rank().0 as u64 + 1;
     for _ in 0..NUMBERS {
         number = number.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        let bucket = (number >> 32) as usize * counts.len() >> 32;
+        let bucket = ((number >> 32) as usize * counts.len()) >> 32;
         counts[bucket] += 1;
     }
     weft.work(NUMBERS);
