@@ -58,6 +58,7 @@ pub struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   weft run -n 4 -- asp --from AMS --to HBA       4 ranks of a program that comes with weft
+  weft run -n 4 -- weft-example hello            one of the guide's examples; weft-example lists them
   weft run -- ./my-program input.dat             your own program, a rank per core
   weft run -n 8 --label -- ./my-program          say which rank wrote each line
   weft run -n 8 --output-dir runs -- ./my-program    keep the output of each rank in files

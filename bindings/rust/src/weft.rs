@@ -164,6 +164,15 @@ impl Weft {
         Ok(Port::new(&self.job.engine, name, handler)?)
     }
 
+    /// The port `name` of other ranks, to send there and not to receive; handlers send through it, also to
+    /// the port that is theirs: see [`Port::sender`].
+    ///
+    /// # Errors
+    /// The name collides with another.
+    pub fn sender(&self, name: &str) -> Result<Port> {
+        Ok(Port::sender(&self.job.engine, name)?)
+    }
+
     /// Polls until `done` says so: spins, yields, then sleeps in between. It is asked after each packet, so
     /// that it should look at what handlers of this rank change.
     ///

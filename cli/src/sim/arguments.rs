@@ -75,7 +75,7 @@ pub struct Arguments {
     /// Print help; behind a name, that of the program or scenario
     #[arg(short = 'h', long)]
     pub help: bool,
-    /// A program (asp, sor) or a scenario (storm, ping, stream, broadcast, all-to-all, barrier)
+    /// A program (asp, sor, weft-example) or a scenario (storm, ping, stream, broadcast, all-to-all, barrier)
     #[arg(value_name = "PROGRAM|SCENARIO")]
     pub what: Option<String>,
     /// Its arguments
@@ -86,6 +86,7 @@ pub struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   weft sim asp -n 64                            a program of this project, on 64 simulated ranks
+  weft sim weft-example -n 64 kv                one of the guide's examples; weft sim weft-example --help
   weft sim storm -n 16 --preset irx-imc --loss 0.01 --seed 7
                                                 everything at once, judged, on a bad network
   weft sim storm --preset hrx-hmc --corrupt 0.02 --partition 0-3@5ms..20ms --seeds 20

@@ -8,6 +8,7 @@ use clap::error::{ContextKind, ErrorKind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use weft::{Packets, Rank};
+use weft_examples::Example;
 use weft_scenarios::patterns::{self, Times};
 use weft_scenarios::{Mix, Storm};
 use weft_simulator::Simulation;
@@ -16,6 +17,7 @@ use weft_simulator::Simulation;
 pub enum Workload {
     Asp(weft_asp::Options),
     Sor(weft_sor::Options),
+    Example(Example),
     Storm(StormArguments),
     Pattern(Pattern, PatternArguments),
 }
@@ -60,6 +62,19 @@ pub struct PatternArguments {
     bytes: u16,
 }
 
+/// A program of the guide
+#[derive(Parser, Clone)]
+#[command(name = "weft sim weft-example", after_help = format!("Examples:\n{}", weft_examples::list()))]
+pub struct ExampleArguments {
+    /// Which
+    #[arg(value_parser = example)]
+    name: Example,
+}
+
+fn example(name: &str) -> Result<Example, String> {
+    weft_examples::named(name).ok_or_else(|| "weft sim weft-example --help lists them".into())
+}
+
 const PATTERNS: &str = "\
 Patterns:
   ping        ranks 0 and 1 send to each other in turn: one way
@@ -76,6 +91,8 @@ impl Workload {
         let workload = match name {
             "asp" => parse(name, arguments).map(Workload::Asp),
             "sor" => parse(name, arguments).map(Workload::Sor),
+            "weft-example" => parse::<ExampleArguments>(name, arguments)
+                .map(|example| Workload::Example(example.name)),
             "storm" => parse(name, arguments).map(Workload::Storm),
             "ping" => pattern(Pattern::Ping),
             "stream" => pattern(Pattern::Stream),
@@ -83,8 +100,8 @@ impl Workload {
             "all-to-all" => pattern(Pattern::AllToAll),
             "barrier" => pattern(Pattern::Barrier),
             unknown => bail!(
-                "there is no program or scenario '{unknown}'; there are asp, sor, storm, ping, \
-                 stream, broadcast, all-to-all and barrier"
+                "there is no program or scenario '{unknown}'; there are asp, sor, weft-example, \
+                 storm, ping, stream, broadcast, all-to-all and barrier"
             ),
         }?;
         if let Workload::Pattern(Pattern::Ping | Pattern::Stream, _) = workload
@@ -107,7 +124,7 @@ impl Workload {
             }
             Workload::Storm(storm) => storm.bytes.unwrap_or(0),
             Workload::Pattern(_, pattern) => pattern.bytes,
-            Workload::Asp(_) | Workload::Sor(_) => 0,
+            Workload::Asp(_) | Workload::Sor(_) | Workload::Example(_) => 0,
         };
         if bytes > most {
             bail!("--bytes {bytes}: a packet of this machine holds {most}");
@@ -117,7 +134,7 @@ impl Workload {
 
     /// Whether it shows by itself how far it is.
     pub fn shows_progress(&self) -> bool {
-        matches!(self, Workload::Asp(_) | Workload::Sor(_))
+        matches!(self, Workload::Asp(_) | Workload::Sor(_) | Workload::Example(_))
     }
 
     /// Runs it.
@@ -131,6 +148,7 @@ impl Workload {
                 let options = options.clone();
                 Run::of(simulation.run(move |weft| weft_sor::run(&weft, &options)))
             }
+            Workload::Example(example) => Run::of(simulation.run(example.run)),
             Workload::Storm(storm) => run_storm(simulation, storm, seed),
             Workload::Pattern(pattern, arguments) => run_pattern(simulation, *pattern, arguments),
         }
