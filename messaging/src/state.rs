@@ -52,6 +52,7 @@ pub(crate) struct State {
     /// What to do when this rank cannot go on.
     pub failure_hooks: Vec<Box<dyn FnOnce() + Send>>,
     /// Boxes for messages, to be used again.
+    #[expect(clippy::vec_box, reason = "boxes move, what is in them does not")]
     pub spare: Vec<Box<Arrived>>,
     /// Threads that run handlers and nothing else.
     pub popups: Vec<usize>,
