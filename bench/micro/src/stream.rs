@@ -78,7 +78,7 @@ fn packet_round(
                 packet.unicast(Rank(1))?;
             }
         }
-        packets.poll_until(|| arena.word(READ).load(Ordering::Acquire) >= 2 * round + 1)?;
+        packets.poll_until(|| arena.word(READ).load(Ordering::Acquire) > 2 * round)?;
     } else {
         packets.poll_until(|| read.load(Ordering::Relaxed) >= total)?;
         arena.word(READ).store(2 * round + 1, Ordering::Release);
@@ -103,7 +103,7 @@ fn message_round(
         }
     }
     if weft.rank() == 0 {
-        weft.poll_until(|| arena.word(READ).load(Ordering::Acquire) >= 2 * round + 2)?;
+        weft.poll_until(|| arena.word(READ).load(Ordering::Acquire) > 2 * round + 1)?;
     } else {
         arena.word(READ).store(2 * round + 2, Ordering::Release);
     }
