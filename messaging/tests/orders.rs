@@ -253,8 +253,8 @@ fn handlers_that_wait_run_one_at_a_time() {
         member.engine.poll_until(|| seen.lock().unwrap().len() == 90).unwrap();
         member.barrier.wait().unwrap();
         assert_eq!(order.statistics().delivered, 90);
-        let seen = seen.lock().unwrap().clone();
-        seen
+        let seen = seen.lock().unwrap();
+        seen.clone()
     });
     assert_eq!(seen, vec![(0..90).collect::<Vec<_>>(); 3]);
 }
