@@ -189,8 +189,7 @@ impl Engine {
 
     /// Sends a control packet, or leaves it for later if there is no frame.
     pub(crate) fn tell(&self, to: Rank, header: PacketHeader) {
-        // A rank has room for all that it sends itself, and counts none of it.
-        if to != self.packets.rank() && !self.try_tell(to, header) {
+        if !self.try_tell(to, header) {
             self.state.enter().owed.push_back((to, header));
             self.disturb();
         }
