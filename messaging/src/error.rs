@@ -78,7 +78,7 @@ pub enum Error {
         port: String,
     },
     /// Messages for a port that this rank never created, when it leaves.
-    #[error("rank {from} sent {messages} messages to a port that this rank never created")]
+    #[error("rank {from} sent {messages} message{s} to a port that this rank never created", s = plural(*messages))]
     Unclaimed {
         /// The first sender.
         from: Rank,
@@ -195,3 +195,10 @@ pub enum Error {
 
 /// A result with the [`enum@Error`] of this layer.
 pub type Result<T> = std::result::Result<T, Error>;
+
+fn plural(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}
+
+#[cfg(test)]
+mod tests;

@@ -17,6 +17,9 @@ use weft_packet::{Group, Rank};
 /// A port: messages for it are given to its handler, in order. Every rank that receives on a port
 /// creates it under the same name; messages that come before that wait.
 ///
+/// In order means: in the order in which one sender sent them to this rank alone, or to one group. Those are
+/// separate flows; a multicast and a message to this rank may overtake each other.
+///
 /// A sender may have [`crate::WINDOW_BYTES`] in packets at a port that nobody has read there; then its next
 /// send waits, and nobody else's does.
 pub struct Port {

@@ -1,38 +1,63 @@
-//! Handlers that wait for other ranks' handlers.
+//! Methods that hold a lock while they wait for other ranks' methods.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use weft::collective::Sum;
 use weft::prelude::*;
-use weft::{Client, Request};
+use weft::sync::Mutex;
 
 const TRANSFERS: i64 = 20;
 
-/// Every rank has an account of 1000, and asks the next rank to move money on to the one after it: the
-/// handler of that request waits for a call of its own, to a rank whose handlers do the same.
+#[weft::service]
+trait Bank {
+    /// Moves `sum` from this rank's current account to the savings account of the next rank.
+    async fn transfer(&self, sum: i64);
+    async fn deposit(&self, sum: i64);
+    async fn balance(&self) -> i64;
+}
+
+struct Branch {
+    current: Mutex<i64>,
+    savings: Mutex<i64>,
+    bank: BankClient,
+    next: Rank,
+}
+
+impl Bank for Branch {
+    // As plain methods these would wait for one another for ever: `transfer` would keep its rank's service,
+    // `deposit` included, until the next rank's `deposit` has returned, which that rank's `transfer` keeps.
+    // Here both step aside. That leaves the locks: always current before savings, so never in a circle.
+    async fn transfer(&self, sum: i64) {
+        let mut current = self.current.lock().await;
+        *current -= sum;
+        // That a rank is lost is told to whoever waits; anything else, the sum of all shows.
+        let _ = self.bank.at(self.next).deposit(sum).await;
+    }
+
+    async fn deposit(&self, sum: i64) {
+        *self.savings.lock().await += sum;
+    }
+
+    async fn balance(&self) -> i64 {
+        let current = self.current.lock().await;
+        *current + *self.savings.lock().await
+    }
+}
+
+/// Every rank has a branch with 1000 in its current account, and asks the next rank for transfers to the one
+/// after it: a circle of ranks whose methods wait for each other's, with their accounts locked.
 ///
 /// # Errors
 /// A lost rank.
 pub fn bank(weft: Weft) -> weft::Result<()> {
-    let account = Arc::new(AtomicI64::new(1000));
-    let mine = Arc::clone(&account);
-    let _deposits = weft.service("deposit", move |mut request| {
-        mine.fetch_add(amount(&mut request), Relaxed);
-        let _ = request.reply("thanks");
-    })?;
-    let (deposit, mine, tasks) = (weft.client("deposit")?, Arc::clone(&account), weft.clone());
+    let bank = BankClient::new(&weft)?;
     let next = Rank((weft.rank().0 + 1) % weft.size() as u16);
-    let _transfers = weft.service("transfer", move |request| {
-        // The handler returns at once; the transfer goes on beside everything else, and replies later.
-        tasks.spawn(transfer(request, Arc::clone(&mine), deposit.clone(), next));
-    })?;
-    let transfers = weft.client("transfer")?;
-    let calls = (1..=TRANSFERS).map(|sum| transfers.call(next, &sum.to_le_bytes()));
-    for call in calls.collect::<Result<Vec<_>, _>>()? {
-        assert_eq!(call.wait()?.text()?, "done");
+    let (current, savings) = (Mutex::new(1000), Mutex::default());
+    let _server = BankServer::new(&weft, Branch { current, savings, bank: bank.clone(), next })?;
+    let transfers: Vec<_> = (1..=TRANSFERS).map(|sum| bank.at(next).transfer(sum)).collect();
+    for transfer in transfers {
+        transfer.wait()?;
     }
     weft.barrier()?; // All transfers are done, everywhere.
-    let mut total = [account.load(Relaxed)];
+    let mut total = [bank.at(weft.rank()).balance().wait()?];
     weft.all_reduce(&mut total, Sum)?;
     assert_eq!(total[0], 1000 * weft.size() as i64);
     if weft.rank() == 0 {
@@ -40,22 +65,4 @@ pub fn bank(weft: Weft) -> weft::Result<()> {
         println!("{transfers} transfers, and the ranks have {} together, as before", total[0]);
     }
     Ok(())
-}
-
-/// Takes from this rank's account, gives to that of `next`, and says so to whoever asked.
-async fn transfer(mut request: Request, account: Arc<AtomicI64>, deposit: Client, next: Rank) {
-    let sum = amount(&mut request);
-    account.fetch_sub(sum, Relaxed);
-    let Ok(call) = deposit.call(next, &sum.to_le_bytes()) else { return };
-    if call.await.is_ok() {
-        let _ = request.reply("done");
-    }
-}
-
-fn amount(request: &mut Request) -> i64 {
-    let mut sum = [0; 8];
-    match request.message().read_exact(&mut sum) {
-        Ok(()) => i64::from_le_bytes(sum),
-        Err(error) => panic!("{error}"), // The caller is told.
-    }
 }
