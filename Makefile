@@ -58,6 +58,13 @@ bench: build
 	@$(RELEASE)/weft bench fetch-add
 	@$(RELEASE)/weft bench multicast
 	@$(RELEASE)/weft bench barrier
+	@$(RELEASE)/weft bench all-reduce
+	@$(RELEASE)/weft bench message
+	@$(RELEASE)/weft bench stream
+	@$(RELEASE)/weft bench upcalls
+	@$(RELEASE)/weft bench rpc
+	@$(RELEASE)/weft bench rpc-rate
+	@$(RELEASE)/weft bench order
 	@$(RELEASE)/weft bench loggp
 	@$(RELEASE)/weft bench poll -n 2
 	@$(RELEASE)/weft bench poll -n 64
