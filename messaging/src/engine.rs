@@ -369,6 +369,13 @@ impl Engine {
     }
 }
 
+impl Drop for Engine {
+    fn drop(&mut self) {
+        // Tasks that are ready hold the queue that they are in.
+        self.tasks.clear();
+    }
+}
+
 /// Leaves `waker` among others, once.
 pub(crate) fn leave(wakers: &mut Vec<Waker>, waker: Option<&Waker>) {
     if let Some(waker) = waker
