@@ -22,13 +22,18 @@ const ARRIVED: usize = 0;
 
 pub fn rank(spec: &Spec, arena: &Arena) -> Result<()> {
     let job = weft::join_packets()?;
-    let mut bench = Bench { packets: job.packets(), arena, payload: vec![7; spec.size()], met: 0 };
+    // An interrupt would poll packets that an engine is to take.
+    let quiet = job.packets().clone();
+    let _off = quiet.interrupts_off();
+    let payload = vec![7; spec.size()];
+    let mut bench = Bench { packets: job.packets(), arena, payload, met: 0, engine: None };
     let ranks = bench.packets.size();
     let (mut orders, mut floor) = (Vec::new(), Vec::new());
     // Each sample takes an order of its own, and there are no more.
     for sample in 0..spec.rounds.min(ORDERS_PER_RANK * ranks) {
         floor.push(bench.unordered()?);
         orders.push(bench.ordered(sample)?);
+        bench.engine = None;
     }
     if bench.packets.rank() == 0 {
         let floors = vec![("broadcast of packets, in no order", floor)];
@@ -44,6 +49,8 @@ struct Bench<'a> {
     payload: Vec<u8>,
     /// How often the ranks have met.
     met: u64,
+    /// Who takes packets at the moment, if it is an engine.
+    engine: Option<Arc<Engine>>,
 }
 
 impl Bench<'_> {
@@ -54,7 +61,10 @@ impl Bench<'_> {
         arrived.fetch_add(1, Ordering::SeqCst);
         // Whoever sleeps for an arrival is not woken by the arena.
         while arrived.load(Ordering::SeqCst) < self.met {
-            self.packets.poll()?;
+            match &self.engine {
+                Some(engine) => engine.progress()?,
+                None => self.packets.poll()?,
+            };
             std::thread::yield_now();
         }
         Ok(())
@@ -93,6 +103,7 @@ impl Bench<'_> {
     /// sample has an engine, and the one order that follows from its number.
     fn ordered(&mut self, number: usize) -> Result<f64> {
         let engine = Engine::new(self.packets.clone());
+        self.engine = Some(Arc::clone(&engine));
         let orders = Orders::new(&engine);
         for earlier in 0..number {
             drop(orders.order(&format!("earlier {earlier}"), |_| {})?);
