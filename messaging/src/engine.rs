@@ -6,7 +6,6 @@
 //! is in `wait`.
 
 use crate::error::{Error, Result};
-use crate::format::{self};
 use crate::handler::Handler;
 use crate::lend;
 use crate::message::{Arrived, Body, Message};
@@ -36,6 +35,8 @@ pub struct Engine {
     /// not look there.
     unrest: AtomicBool,
     pool: Pool,
+    /// Whether threads may keep handles to this engine.
+    lends: AtomicBool,
     /// Threads that follow and that nothing wakes but the leader.
     pub(crate) watchers: AtomicUsize,
     /// Whether a handler did something that the program has not heard of.
@@ -94,6 +95,7 @@ impl Engine {
                 nudger: Waker::from(Arc::new(Nudge(packets.clone()))),
                 unrest: AtomicBool::new(false),
                 pool: Pool::new(packets.has_threads()),
+                lends: AtomicBool::new(false),
                 watchers: AtomicUsize::new(0),
                 has_incidents: AtomicBool::new(false),
                 keep_at_most: (packets.in_flight() / 2 / packets.size().saturating_sub(1).max(1))
@@ -109,15 +111,16 @@ impl Engine {
         &self.packets
     }
 
-    /// A lock for what handlers and the program of this rank share.
-    pub fn lock<T>(&self, value: T) -> Biased<T> {
-        Biased::new(value)
-    }
-
     /// Lets threads keep handles to this engine between messages, until its owner calls [`Self::close`]: it
     /// must.
     pub fn will_be_closed(&self) {
-        self.state.enter().lends = self.packets.has_threads();
+        self.lends.store(self.packets.has_threads(), Ordering::Relaxed);
+    }
+
+    /// Whether threads may keep handles to this engine.
+    #[inline]
+    pub(crate) fn lends(&self) -> bool {
+        self.lends.load(Ordering::Relaxed)
     }
 
     /// Makes all threads equal, for good: see [`Packets::share`]. For programs that send and receive in
@@ -246,8 +249,8 @@ impl Engine {
     pub fn close(&self) {
         self.tasks.clear();
         self.pool.close();
+        self.lends.store(false, Ordering::Relaxed);
         let mut state = self.state.enter();
-        state.lends = false;
         let (wakers, hooks) = (state.drain_wakers(), std::mem::take(&mut state.failure_hooks));
         drop(state);
         drop((wakers, hooks));
@@ -307,7 +310,7 @@ impl Engine {
     /// engine cannot be one: it would keep itself and the node for ever.
     #[inline]
     fn open(self: &Arc<Self>, arrived: Box<Arrived>) -> Message {
-        Message::new(lend::borrow(self), arrived)
+        Message::new(self, arrived)
     }
 
     /// The message that has waited longest at the port in `slot`; else leaves `waker` for it.
@@ -384,6 +387,3 @@ pub(crate) fn leave(wakers: &mut Vec<Waker>, waker: Option<&Waker>) {
         wakers.push(waker.clone());
     }
 }
-
-/// Bytes of a packet that a message has no use for.
-pub(crate) const HEADER: usize = format::SIZE;

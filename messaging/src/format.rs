@@ -15,6 +15,13 @@ pub const SIZE: usize = 16;
 /// The longest message.
 pub const MAX_MESSAGE: u64 = (1 << 48) - 1;
 
+/// Where the bytes of an aligned packet begin is a multiple of this.
+const LINE: usize = 64;
+/// Packets with so many bytes of their message, in frames that hold no less, are aligned.
+const ALIGNED_FROM: usize = 1024;
+/// The bit for that, beside the kind.
+const ALIGNED: u64 = 0x80;
+
 /// Which packet of a message it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
@@ -44,6 +51,24 @@ pub struct PacketHeader {
     pub header_bytes: u8,
     /// Which packet it is.
     pub kind: Kind,
+    /// Whether its bytes begin at a line.
+    pub aligned: bool,
+}
+
+/// Whether a packet in a frame of `max_payload` bytes is aligned, with `left` bytes of its message to come.
+#[inline]
+pub fn is_aligned(max_payload: usize, left: usize) -> bool {
+    left >= ALIGNED_FROM && max_payload >= ALIGNED_FROM + 2 * usize::from(u8::MAX)
+}
+
+/// Bytes of a message, behind `header_bytes` of headers, that one packet in a frame of `max_payload` bytes
+/// holds.
+pub fn room(max_payload: usize, header_bytes: usize) -> usize {
+    let begin = SIZE + header_bytes;
+    match is_aligned(max_payload, max_payload) {
+        true => max_payload - begin.next_multiple_of(LINE),
+        false => max_payload - begin,
+    }
 }
 
 impl PacketHeader {
@@ -51,12 +76,32 @@ impl PacketHeader {
     /// multicasts to the group with this number.
     pub fn window(port: u32, group: Option<u16>, consumed: u32) -> Self {
         let bytes = group.map_or(0, |group| u64::from(group) + 1);
-        PacketHeader { port, message: consumed, bytes, header_bytes: 0, kind: Kind::Window }
+        PacketHeader {
+            port,
+            message: consumed,
+            bytes,
+            header_bytes: 0,
+            kind: Kind::Window,
+            aligned: false,
+        }
     }
 
     /// A control packet about `port`.
     pub fn about(port: u32, kind: Kind) -> Self {
-        PacketHeader { port, message: 0, bytes: 0, header_bytes: 0, kind }
+        PacketHeader { port, message: 0, bytes: 0, header_bytes: 0, kind, aligned: false }
+    }
+
+    /// Where the bytes of the message begin in this packet.
+    #[inline]
+    pub fn bytes_at(&self) -> usize {
+        let begin = SIZE + usize::from(self.header_bytes);
+        if self.aligned { begin.next_multiple_of(LINE) } else { begin }
+    }
+
+    /// The zeros between this header and the others.
+    #[inline]
+    pub fn padding(&self) -> &'static [u8] {
+        &[0; LINE][..self.bytes_at() - SIZE - usize::from(self.header_bytes)]
     }
 
     /// Encodes this header.
@@ -70,6 +115,7 @@ impl PacketHeader {
             Kind::NoPort => 5,
         };
         let low = u64::from(self.port) | u64::from(self.message) << 32;
+        let kind = if self.aligned { kind | ALIGNED } else { kind };
         let high = self.bytes | u64::from(self.header_bytes) << 48 | kind << 56;
         let mut bytes = [0; SIZE];
         bytes[..8].copy_from_slice(&low.to_le_bytes());
@@ -77,10 +123,11 @@ impl PacketHeader {
         bytes
     }
 
-    /// Splits a packet into its message header and the rest; `None` if it is no message packet.
+    /// Splits a packet into its message header and the bytes of the message; `None` if it is no message
+    /// packet.
     #[inline]
     pub fn parse(packet: &[u8]) -> Option<(Self, &[u8])> {
-        let (head, rest) = packet.split_first_chunk::<SIZE>()?;
+        let (head, _) = packet.split_first_chunk::<SIZE>()?;
         let (low, high) = head.split_first_chunk::<8>()?;
         let low = u64::from_le_bytes(*low);
         let high = u64::from_le_bytes(*high.first_chunk::<8>()?);
@@ -89,7 +136,7 @@ impl PacketHeader {
             message: (low >> 32) as u32,
             bytes: high & MAX_MESSAGE,
             header_bytes: (high >> 48) as u8,
-            kind: match high >> 56 {
+            kind: match high >> 56 & !ALIGNED {
                 1 => Kind::First,
                 2 => Kind::Next,
                 3 => Kind::Window,
@@ -97,15 +144,17 @@ impl PacketHeader {
                 5 => Kind::NoPort,
                 _ => return None,
             },
+            aligned: high >> 56 & ALIGNED != 0,
         };
-        let headers_fit = match header.kind {
-            Kind::First => usize::from(header.header_bytes) <= rest.len(),
+        let bytes = packet.get(header.bytes_at()..)?;
+        let is_right = match header.kind {
+            Kind::First => true,
             Kind::Next => header.header_bytes == 0,
             Kind::Window | Kind::Probe | Kind::NoPort => {
-                header.header_bytes == 0 && rest.is_empty()
+                header.header_bytes == 0 && !header.aligned && bytes.is_empty()
             }
         };
-        headers_fit.then_some((header, rest))
+        is_right.then_some((header, bytes))
     }
 }
 

@@ -1,32 +1,100 @@
-//! A handle to the engine that a thread keeps from one message to the next.
+//! Handles that a thread keeps from one message to the next.
 //!
-//! Every message holds its engine, and counting that up and down costs two atomic operations, a tenth of
-//! what a short message takes. So a thread that drops a message keeps its handle for the next one, of an
-//! engine that allows it: one whose owner says when it is done ([`Engine::close`]).
+//! Every message holds its engine, and every call its client, and counting those up and down costs two atomic
+//! operations. They are more than their tenth of what a short message takes: an atomic operation waits
+//! until all earlier stores are done, and so for the line of the slot that was just written to cross from the
+//! other core. So a thread that drops a handle keeps it for the next one, of an engine that allows it: one
+//! whose owner says when it is done ([`Engine::close`]).
 
 use crate::engine::Engine;
+use crate::rpc::{End, Rpc};
 use std::cell::Cell;
+use std::ops::Deref;
 use std::sync::Arc;
 
-thread_local!(static KEPT: Cell<Option<Arc<Engine>>> = const { Cell::new(None) });
+/// What threads keep handles to.
+pub(crate) trait Lend: Sized + 'static {
+    /// The engine that says whether they may.
+    fn engine(&self) -> &Engine;
 
-/// A handle to `engine`: the one that this thread has kept, or another.
-#[inline]
-pub(crate) fn borrow(engine: &Arc<Engine>) -> Arc<Engine> {
-    match KEPT.try_with(Cell::take) {
-        Ok(Some(kept)) if Arc::ptr_eq(&kept, engine) => kept,
-        _ => Arc::clone(engine),
+    /// What this thread has kept; `None` for a thread that ends.
+    fn with_kept<R>(look: impl FnOnce(&Cell<Option<Arc<Self>>>) -> R) -> Option<R>;
+}
+
+/// Makes threads keep handles to a type.
+macro_rules! lend {
+    ($type:ty, $kept:ident, |$owner:ident| $engine:expr) => {
+        thread_local!(static $kept: Cell<Option<Arc<$type>>> = const { Cell::new(None) });
+
+        impl Lend for $type {
+            #[inline]
+            fn engine(&self) -> &Engine {
+                let $owner = self;
+                $engine
+            }
+
+            #[inline]
+            fn with_kept<R>(look: impl FnOnce(&Cell<Option<Arc<Self>>>) -> R) -> Option<R> {
+                $kept.try_with(look).ok()
+            }
+        }
+    };
+}
+
+lend!(Engine, ENGINE, |engine| engine);
+lend!(Rpc, RPC, |rpc| rpc.engine());
+lend!(End, END, |end| end.engine());
+
+/// Drops all that this thread has kept.
+pub(crate) fn forget() {
+    drop(Engine::with_kept(Cell::take));
+    drop(Rpc::with_kept(Cell::take));
+    drop(End::with_kept(Cell::take));
+}
+
+/// A handle that its thread keeps when it is dropped.
+pub(crate) struct Lent<T: Lend>(Option<Arc<T>>);
+
+impl<T: Lend> Lent<T> {
+    /// No handle.
+    pub const NONE: Self = Lent(None);
+
+    /// A handle to `owner`: the one that this thread has kept, or another.
+    #[inline]
+    pub fn new(owner: &Arc<T>) -> Self {
+        let kept = T::with_kept(Cell::take).flatten();
+        Lent(Some(
+            kept.filter(|kept| Arc::ptr_eq(kept, owner)).unwrap_or_else(|| Arc::clone(owner)),
+        ))
     }
 }
 
-/// Keeps `engine` for the next [`borrow`] on this thread.
-#[inline]
-pub(crate) fn give_back(engine: Arc<Engine>) {
-    // A thread that ends keeps nothing.
-    let _ = KEPT.try_with(|kept| kept.set(Some(engine)));
+impl<T: Lend> Deref for Lent<T> {
+    type Target = Arc<T>;
+
+    #[inline]
+    fn deref(&self) -> &Arc<T> {
+        match &self.0 {
+            Some(handle) => handle,
+            None => unreachable!("nobody looks at no handle"),
+        }
+    }
 }
 
-/// Drops what this thread has kept.
-pub(crate) fn forget() {
-    let _ = KEPT.try_with(Cell::take);
+impl<T: Lend> Default for Lent<T> {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+impl<T: Lend> Drop for Lent<T> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(handle) = self.0.take()
+            && handle.engine().lends()
+        {
+            // A thread that ends keeps nothing.
+            T::with_kept(|kept| kept.set(Some(handle)));
+        }
+    }
 }

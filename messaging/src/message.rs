@@ -1,10 +1,11 @@
 //! Reading a stream message (thesis 6.3).
 
-use crate::engine::{Engine, HEADER};
+use crate::engine::Engine;
 use crate::format::PacketHeader;
+use crate::lend::Lent;
 use crate::state::Part;
 use crate::window::Flow;
-use crate::{Error, Result, lend};
+use crate::{Error, Result};
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
@@ -42,6 +43,8 @@ impl Default for Body {
 /// packet on: only the box moves, and it is used again.
 #[derive(Default)]
 pub(crate) struct Arrived {
+    /// The engine, from when somebody has taken the message.
+    pub engine: Lent<Engine>,
     pub body: Body,
     pub read: u64,
     /// The packet at hand.
@@ -58,8 +61,9 @@ pub(crate) struct Arrived {
 /// What is not read stays in link memory, or is copied out of it if it gets much, and its sender
 /// stalls when the window of this port is full.
 pub struct Message {
-    /// There until the message is dropped, as is the rest.
-    engine: Option<Arc<Engine>>,
+    // One word, so that a message that moves stays in a register: one that is read back from memory
+    // in other pieces than it was written in waits for the stores before it.
+    /// There until the message is dropped.
     arrived: Option<Box<Arrived>>,
 }
 
@@ -71,16 +75,14 @@ pub struct Headers<'a> {
 
 impl Message {
     #[inline]
-    pub(crate) fn new(engine: Arc<Engine>, arrived: Box<Arrived>) -> Self {
-        Message { engine: Some(engine), arrived: Some(arrived) }
+    pub(crate) fn new(engine: &Arc<Engine>, mut arrived: Box<Arrived>) -> Self {
+        arrived.engine = Lent::new(engine);
+        Message { arrived: Some(arrived) }
     }
 
     #[inline]
     fn engine(&self) -> &Arc<Engine> {
-        match &self.engine {
-            Some(engine) => engine,
-            None => unreachable!("only drop takes it"),
-        }
+        &self.arrived().engine
     }
 
     #[inline]
@@ -206,7 +208,8 @@ impl Message {
 
     fn take_up(&mut self, part: Part) {
         let arrived = self.arrived_mut();
-        (arrived.part, arrived.start) = (part, HEADER);
+        arrived.start = part.start;
+        arrived.part = part;
     }
 
     /// Moves what is at hand to `bytes`.
@@ -307,10 +310,10 @@ impl Message {
     /// The packet at hand is not needed any more.
     #[inline]
     fn finish_part(&mut self) {
-        let Message { engine: Some(engine), arrived: Some(arrived) } = self else { return };
-        arrived.headers_left = 0;
-        if arrived.part.is_some() {
-            engine.give_back(&arrived.body, &mut arrived.part);
+        let Arrived { engine, body, part, headers_left, .. } = self.arrived_mut();
+        *headers_left = 0;
+        if part.is_some() {
+            engine.give_back(body, part);
         }
     }
 }
@@ -318,17 +321,14 @@ impl Message {
 impl Drop for Message {
     #[inline]
     fn drop(&mut self) {
-        let (Some(engine), Some(arrived)) = (self.engine.take(), self.arrived.take()) else {
-            return;
-        };
+        let Some(mut arrived) = self.arrived.take() else { return };
+        let engine = std::mem::take(&mut arrived.engine);
         let part = arrived.part.bytes(engine.packets());
         let at_hand = part.len().saturating_sub(arrived.start) as u64;
         if arrived.body.length - arrived.read > at_hand {
             engine.abandon(&arrived.body);
         }
-        if engine.finish(arrived) {
-            lend::give_back(engine);
-        }
+        engine.finish(arrived);
     }
 }
 

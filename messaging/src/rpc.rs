@@ -25,6 +25,7 @@ mod service;
 mod tables;
 mod watch;
 
+pub(crate) use client::End;
 pub use client::{Call, Client};
 pub use service::{Request, Service};
 

@@ -54,6 +54,7 @@ impl<'a> Sending<'a> {
             bytes: total,
             header_bytes: headers.len() as u8,
             kind: Kind::First,
+            aligned: false,
         };
         Ok(Sending { port, to, headers, header, sent: 0, total, claimed: false })
     }
@@ -202,7 +203,12 @@ impl<'a> Sending<'a> {
     /// Fills a packet and launches it. Says whether it was the last.
     #[inline]
     fn fill(&mut self, mut packet: SendPacket<'_>, parts: &(impl Parts + ?Sized)) -> Result<bool> {
+        let left = (self.total - self.sent) as usize;
+        self.header.aligned = format::is_aligned(packet.room(), left);
         packet.put(&self.header.emit())?;
+        if self.header.aligned {
+            packet.put(self.header.padding())?;
+        }
         if self.header.kind == Kind::First {
             packet.put(self.headers)?;
         }

@@ -47,8 +47,6 @@ pub(crate) struct State {
     pub followers: Vec<(usize, Waker)>,
     /// Threads that are inside handlers.
     pub handling: Vec<usize>,
-    /// Whether threads may keep handles to the engine.
-    pub lends: bool,
     /// What to do when this rank cannot go on.
     pub failure_hooks: Vec<Box<dyn FnOnce() + Send>>,
     /// Boxes for messages, to be used again.
@@ -191,6 +189,8 @@ impl Arriving {
 pub(crate) struct Part {
     pub held: HeldPacket,
     pub copy: Option<Box<[u8]>>,
+    /// Where the bytes of the message begin in it.
+    pub start: usize,
 }
 
 /// What becomes of a message that begins.
@@ -233,7 +233,6 @@ impl State {
             handling: Vec::new(),
             popups: Vec::new(),
             blocked_on: Vec::new(),
-            lends: false,
             failure_hooks: Vec::new(),
             spare: Vec::new(),
         }

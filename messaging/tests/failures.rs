@@ -229,7 +229,8 @@ fn a_message_larger_than_memory_is_read_as_it_comes() {
         if packets.rank() == 1 {
             let port = port_number("box");
             let (message, bytes, kind) = (1, MAX_MESSAGE, Kind::First);
-            let header = PacketHeader { port, message, bytes, header_bytes: 0, kind };
+            let header =
+                PacketHeader { port, message, bytes, header_bytes: 0, kind, aligned: false };
             let mut packet = packets.packet().unwrap();
             packet.put(&header.emit()).unwrap().put(&[7; 8]).unwrap();
             packet.unicast(Rank(0)).unwrap();

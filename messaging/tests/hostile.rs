@@ -13,7 +13,8 @@ type Written = (PacketHeader, usize);
 
 fn first(message: u32, length: u64, size: usize) -> Written {
     let port = port_number("box");
-    (PacketHeader { port, message, bytes: length, header_bytes: 0, kind: Kind::First }, size)
+    let kind = Kind::First;
+    (PacketHeader { port, message, bytes: length, header_bytes: 0, kind, aligned: false }, size)
 }
 
 fn next(message: u32, before: u64, size: usize) -> Written {

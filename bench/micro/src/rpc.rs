@@ -34,7 +34,7 @@ pub fn rank(spec: &Spec, arena: &Arena) -> Result<()> {
     let (mut weft, mut floor) = (Vec::new(), Vec::new());
     let taking_part = if packets.rank().0 < 2 { spec.rounds as u64 } else { 0 };
     for round in 0..taking_part {
-        let arrived = bounce(packets);
+        let arrived = bounce(packets, spec.size());
         let step = || Ok(packets.poll()?);
         meet(arena, 4 * round, step)?;
         if packets.rank() == 0 {
@@ -86,10 +86,14 @@ fn figure(spec: &Spec, count: u64, mut operation: impl FnMut() -> Result<()>) ->
 }
 
 /// Sends packets back at rank 1; counts them at rank 0.
-fn bounce(packets: &Packets) -> Arc<AtomicU64> {
+fn bounce(packets: &Packets, size: usize) -> Arc<AtomicU64> {
     let arrived = Arc::new(AtomicU64::new(0));
     let (count, echo, echoes) = (Arc::clone(&arrived), packets.clone(), packets.rank() == 1);
     packets.on_packet(move |packet| {
+        // A report of the last round's windows may still be on its way.
+        if packet.len() != size {
+            return;
+        }
         if echoes {
             // A lost rank shows at the next poll.
             let _ = send(&echo, packet.source(), &packet);

@@ -160,7 +160,11 @@ impl Shm {
         words: [u64; INLINE_WORDS],
     ) -> Result<Received, LinkViolation> {
         let bad = |what| LinkViolation { from, what };
-        let (header, place) = compact::parse(head, from).map_err(|e| bad(BadFrame::Header(e)))?;
+        let header = match compact::parse(head, from) {
+            Ok(header) => header,
+            Err(malformed) => return Err(bad(BadFrame::Header(malformed))),
+        };
+        let place = compact::place(head[0]);
         let payload = match header.tag {
             Tag::Credit | Tag::ChannelClear | Tag::Acknowledge | Tag::Nack => Payload::Empty,
             Tag::FaRequest | Tag::FaReply => Payload::Words([words[0], words[1]]),

@@ -33,9 +33,11 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The default sizes for `ranks` ranks.
+    /// The default sizes for `ranks` ranks. Few ranks have longer rings: a pair then seldom waits for
+    /// credits, and all rings of a rank still fit beside each other in its cache.
     pub fn new(ranks: u16) -> Self {
-        Settings { ranks, window_packets: 64, frame_bytes: 49152, frames: 48 }
+        let window_packets = if ranks <= 8 { 128 } else { 64 };
+        Settings { ranks, window_packets, frame_bytes: 49152, frames: 48 }
     }
 
     /// Whether a segment can be made of this.

@@ -1,7 +1,6 @@
 //! From packets to messages: sorting what arrives, giving back what was read, and control packets.
 
 use super::Engine;
-use super::HEADER;
 use crate::error::Error;
 use crate::format::{Kind, PacketHeader};
 use crate::message::{Arrived, Body};
@@ -20,10 +19,10 @@ impl Engine {
     #[inline(always)]
     pub(super) fn sort(&self, held: HeldPacket) -> Announcement {
         let Some(from) = held.source() else { return Announcement::Waits };
-        let Some((header, rest)) = PacketHeader::parse(self.packets.read(&held)) else {
+        let Some((header, bytes)) = PacketHeader::parse(self.packets.read(&held)) else {
             return self.refuse(held, Error::Stray { from });
         };
-        let bytes = (rest.len() - usize::from(header.header_bytes)) as u64;
+        let bytes = bytes.len() as u64;
         match header.kind {
             Kind::First => self.first(held, from, &header, bytes),
             Kind::Next => self.next(held, from, &header, bytes),
@@ -48,7 +47,7 @@ impl Engine {
         arrived.body = Body::new(from, held.group(), header);
         arrived.read = 0;
         arrived.headers_left = header.header_bytes;
-        arrived.start = HEADER + usize::from(header.header_bytes);
+        arrived.start = header.bytes_at();
         arrived.part.held = held;
         let at_most = match state.runs_now(header.port) {
             // What a handler reads at once is kept by nobody.
@@ -79,7 +78,7 @@ impl Engine {
         // What nobody wants counts as kept until it is given back.
         let crowded = is_crowded(&mut state, from, self.keep_at_most);
         drop(state);
-        let mut part = Part { held, copy: None };
+        let mut part = Part { held, copy: None, start: header.bytes_at() };
         if crowded {
             self.copy_out(&mut part);
         }
@@ -157,10 +156,9 @@ impl Engine {
         }
     }
 
-    /// The reader is done with a message, and with its part if there is one. Says whether handles to this
-    /// engine may be kept.
+    /// The reader is done with a message, and with its part if there is one.
     #[inline]
-    pub(crate) fn finish(&self, mut arrived: Box<Arrived>) -> bool {
+    pub(crate) fn finish(&self, mut arrived: Box<Arrived>) {
         let Arrived { body, part, .. } = &mut *arrived;
         let was_held = part.held.is_some();
         self.packets.release(&mut part.held);
@@ -173,12 +171,10 @@ impl Engine {
         if state.spare.len() < SPARE_MESSAGES {
             state.spare.push(arrived);
         }
-        let lends = state.lends;
         drop(state);
         if let Some((to, header)) = report {
             self.tell(to, header);
         }
-        lends
     }
 
     /// The reader of an arriving message wants no more of it.

@@ -5,14 +5,17 @@ proptest! {
     #[test]
     fn parse_undoes_emit(
         port in any::<u32>(), message in any::<u32>(), bytes in 0..=MAX_MESSAGE,
-        header_bytes in any::<u8>(), first in any::<bool>(),
+        header_bytes in any::<u8>(), first in any::<bool>(), aligned in any::<bool>(),
     ) {
         let (kind, header_bytes) = if first { (Kind::First, header_bytes) } else { (Kind::Next, 0) };
-        let header = PacketHeader { port, message, bytes, header_bytes, kind };
+        let header = PacketHeader { port, message, bytes, header_bytes, kind, aligned };
         let mut packet = header.emit().to_vec();
-        packet.resize(SIZE + usize::from(header_bytes), 9);
-        prop_assert_eq!(PacketHeader::parse(&packet), Some((header, &packet[SIZE..])));
-        if header_bytes > 0 {
+        packet.extend(header.padding());
+        packet.resize(packet.len() + usize::from(header_bytes), 9);
+        prop_assert_eq!(packet.len(), header.bytes_at());
+        prop_assert!(!aligned || packet.len().is_multiple_of(64));
+        prop_assert_eq!(PacketHeader::parse(&packet), Some((header, &[][..])));
+        if packet.len() > SIZE {
             packet.pop();
             prop_assert_eq!(PacketHeader::parse(&packet), None, "headers longer than the packet");
         }
@@ -20,9 +23,8 @@ proptest! {
 
     #[test]
     fn any_bytes_parse_or_are_refused(packet in prop::collection::vec(any::<u8>(), 0..64)) {
-        if let Some((header, rest)) = PacketHeader::parse(&packet) {
-            prop_assert_eq!(rest.len() + SIZE, packet.len());
-            prop_assert!(usize::from(header.header_bytes) <= rest.len());
+        if let Some((header, bytes)) = PacketHeader::parse(&packet) {
+            prop_assert_eq!(bytes.len() + header.bytes_at(), packet.len());
         }
     }
 }
@@ -30,7 +32,14 @@ proptest! {
 /// A reader skips them in the first packet only: in another they would pass for the message.
 #[test]
 fn later_packets_have_no_headers() {
-    let header = PacketHeader { port: 1, message: 1, bytes: 4, header_bytes: 1, kind: Kind::Next };
+    let header = PacketHeader {
+        port: 1,
+        message: 1,
+        bytes: 4,
+        header_bytes: 1,
+        kind: Kind::Next,
+        aligned: false,
+    };
     let packet = [&header.emit()[..], &[0; 4]].concat();
     assert_eq!(PacketHeader::parse(&packet), None);
 }
@@ -43,6 +52,9 @@ fn the_layout_is_frozen() {
         bytes: 0x0e0d_0c0b_0a09,
         header_bytes: 0x0f,
         kind: Kind::Next,
+        aligned: false,
     };
     assert_eq!(header.emit(), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 2]);
+    let aligned = PacketHeader { aligned: true, ..header };
+    assert_eq!(aligned.emit()[15], 0x82);
 }

@@ -2,8 +2,10 @@
 
 use super::Rpc;
 use super::format::{CallHeader, Kind};
-use super::tables::{Abandoned, CallKey, Outcome};
+use super::tables::{Abandoned, CallKey, Ending, Outcome};
 use super::watch::Patience;
+use crate::engine::Engine;
+use crate::lend::Lent;
 use crate::parts::Parts;
 use crate::{Error, Message, Port, Result};
 use slotmap::Key;
@@ -20,16 +22,23 @@ pub struct Client {
     end: Arc<End>,
 }
 
-struct End {
+/// What the handles to a client have in common.
+pub(crate) struct End {
     rpc: Arc<Rpc>,
     port: Port,
+}
+
+impl End {
+    pub fn engine(&self) -> &Engine {
+        &self.rpc.engine
+    }
 }
 
 /// A call that is not over: wait for it with [`Call::wait`], or await it. Dropping it cancels it: the
 /// server is told if no reply has come, and a late reply is skipped.
 #[must_use = "a call that is dropped is cancelled"]
 pub struct Call {
-    end: Arc<End>,
+    end: Lent<End>,
     to: Rank,
     /// Null when the call is over.
     key: CallKey,
@@ -67,7 +76,7 @@ impl Client {
             rpc.withdraw((port.number, to), key.number());
             return Err(Error::NoSuchService { rank, name });
         }
-        Ok(Call { end: Arc::clone(&self.end), to, key })
+        Ok(Call { end: Lent::new(&self.end), to, key })
     }
 }
 
@@ -126,12 +135,13 @@ impl Call {
         let (rpc, key) = (&*self.end.rpc, self.key);
         let mut patience = Patience::default();
         let outcome = rpc.engine.wait_until(deadline, |_, waker| {
-            let outcome = rpc.tables.take_outcome(key, waker);
-            if outcome.is_none() && waker.is_some() {
+            let is_over = rpc.tables.is_over(key, waker);
+            if !is_over && waker.is_some() {
                 patience.looked(rpc);
             }
-            Ok(outcome)
+            Ok(is_over.then_some(()))
         })?;
+        let outcome = outcome.and_then(|()| rpc.tables.take_outcome(key));
         outcome.map(|outcome| self.end_with(outcome)).transpose()
     }
 
@@ -139,18 +149,21 @@ impl Call {
     fn end_with(&mut self, outcome: Outcome) -> Result<Message> {
         let key = std::mem::replace(&mut self.key, CallKey::null());
         let (rank, service) = (self.to, || self.service().to_string());
-        Err(match outcome {
-            Outcome::Reply(Kind::Answer, message) => return Ok(message),
-            Outcome::Reply(Kind::NoReply, _) => Error::NoReply { rank, service: service() },
-            Outcome::Reply(_, mut message) => {
+        let ending = match outcome {
+            Ok(reply) => return Ok(reply),
+            Err(ending) => ending,
+        };
+        Err(match *ending {
+            Ending::NoReply => Error::NoReply { rank, service: service() },
+            Ending::Remote(mut message) => {
                 let what = String::from_utf8_lossy(message.chunk()?).into_owned();
                 Error::Remote { rank, service: service(), what }
             }
-            Outcome::NoService => {
+            Ending::NoService => {
                 self.end.rpc.withdraw((self.end.port.number, rank), key.number());
                 Error::NoSuchService { rank, name: service() }
             }
-            Outcome::Failed(error) => error,
+            Ending::Failed(error) => error,
         })
     }
 
@@ -165,14 +178,14 @@ impl Future for Call {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         self.assert_pending();
         let rpc = &self.end.rpc;
-        match rpc.tables.take_outcome(self.key, Some(context.waker())) {
-            Some(outcome) => Poll::Ready(self.end_with(outcome)),
-            None => {
-                rpc.watch_calls();
-                rpc.engine.somebody_waits();
-                Poll::Pending
-            }
+        if rpc.tables.is_over(self.key, Some(context.waker()))
+            && let Some(outcome) = rpc.tables.take_outcome(self.key)
+        {
+            return Poll::Ready(self.end_with(outcome));
         }
+        rpc.watch_calls();
+        rpc.engine.somebody_waits();
+        Poll::Pending
     }
 }
 

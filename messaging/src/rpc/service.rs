@@ -4,6 +4,7 @@ use super::Rpc;
 use super::format::Kind;
 use super::tables::{RequestKey, header_of};
 use crate::handler::guarded;
+use crate::lend::Lent;
 use crate::parts::Parts;
 use crate::{Error, Message, Port};
 use slotmap::Key;
@@ -22,7 +23,7 @@ pub struct Service {
 /// A request: read it, then answer it, now or later, from any thread. One that is dropped is answered
 /// with [`crate::Error::NoReply`].
 pub struct Request {
-    rpc: Arc<Rpc>,
+    rpc: Lent<Rpc>,
     /// Null once it is answered.
     key: RequestKey,
     message: Message,
@@ -147,7 +148,7 @@ async fn guarded_polls<R: Future<Output = ()>>(future: R) -> Result<(), String> 
 fn begin(rpc: &Arc<Rpc>, mut message: Message) -> Option<Request> {
     let header = header_of(&mut message).filter(|header| header.kind == Kind::Call)?;
     let key = rpc.tables.begin_request(message.source(), header.number)?;
-    Some(Request { rpc: Arc::clone(rpc), key, message })
+    Some(Request { rpc: Lent::new(rpc), key, message })
 }
 
 /// The handler of a request has ended.

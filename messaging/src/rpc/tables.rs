@@ -48,7 +48,9 @@ struct State {
 
 struct Outgoing {
     place: Place,
-    outcome: Option<Outcome>,
+    /// Its reply, or how else it ended. Apart, so that the one that comes mostly is one word.
+    reply: Option<Message>,
+    ending: Option<Box<Ending>>,
     waker: Option<Waker>,
     /// How often the watch has seen it.
     seen: u8,
@@ -71,14 +73,25 @@ enum Stage {
     Deferred,
 }
 
-/// How a call ended.
-pub(super) enum Outcome {
-    /// A message came back, of this kind.
-    Reply(Kind, Message),
+/// How a call ended: with its reply, mostly.
+pub(super) type Outcome = std::result::Result<Message, Box<Ending>>;
+
+/// How else a call ended.
+pub(super) enum Ending {
+    /// Its request was dropped.
+    NoReply,
+    /// What served it failed, and says why.
+    Remote(Message),
     /// There is no such service.
     NoService,
     /// This rank cannot go on.
     Failed(Error),
+}
+
+impl Outgoing {
+    fn is_over(&self) -> bool {
+        self.reply.is_some() || self.ending.is_some()
+    }
 }
 
 /// How a call stood when its caller gave up on it.
@@ -122,32 +135,42 @@ impl Tables {
         if let Some(failure) = &state.failure {
             return Err(failure.clone());
         }
-        Ok(state.calls.insert(Outgoing { place, outcome: None, waker: None, seen: 0 }))
+        Ok(state.calls.insert(Outgoing { place, reply: None, ending: None, waker: None, seen: 0 }))
     }
 
-    /// The outcome of a call, which is over then. If there is none yet, `waker` is woken when there is.
+    /// Whether a call is over. If it is not, `waker` is woken when it is.
     #[inline]
-    pub fn take_outcome(&self, call: CallKey, waker: Option<&Waker>) -> Option<Outcome> {
+    pub fn is_over(&self, call: CallKey, waker: Option<&Waker>) -> bool {
         let mut state = self.state.enter();
-        let outgoing = state.calls.get_mut(call)?;
-        if outgoing.outcome.is_some() {
-            return state.calls.remove(call)?.outcome;
+        let Some(outgoing) = state.calls.get_mut(call) else { return false };
+        if outgoing.is_over() {
+            return true;
         }
-        let waker = waker?;
-        let replaced = match &mut outgoing.waker {
-            Some(old) if old.will_wake(waker) => None,
-            old => old.replace(waker.clone()),
+        let replaced = match (waker, &mut outgoing.waker) {
+            (None, _) => None,
+            (Some(waker), Some(old)) if old.will_wake(waker) => None,
+            (Some(waker), old) => old.replace(waker.clone()),
         };
         drop(state);
         drop(replaced);
-        None
+        false
+    }
+
+    /// The outcome of a call that is over. There is no such call from here on.
+    #[inline]
+    pub fn take_outcome(&self, call: CallKey) -> Option<Outcome> {
+        let mut state = self.state.enter();
+        let Outgoing { reply, ending, waker, .. } = state.calls.remove(call)?;
+        drop(state);
+        drop(waker);
+        reply.map(Ok).or(ending.map(Err))
     }
 
     /// The caller wants no reply any more.
     pub fn abandon_call(&self, call: CallKey) -> Abandoned {
         let outgoing = self.state.enter().calls.remove(call);
         match outgoing {
-            Some(Outgoing { outcome: None, .. }) => Abandoned::Waiting,
+            Some(outgoing) if !outgoing.is_over() => Abandoned::Waiting,
             _ => Abandoned::Over,
         }
     }
@@ -157,7 +180,7 @@ impl Tables {
         let mut state = self.state.enter();
         state.failure = failure;
         let Some(failure) = state.failure.clone() else { return };
-        let wakers = state.end_calls(|_| true, || Outcome::Failed(failure.clone()));
+        let wakers = state.end_calls(|_| true, || Ending::Failed(failure.clone()));
         drop(state);
         wakers.into_iter().for_each(Waker::wake);
     }
@@ -168,7 +191,7 @@ impl Tables {
         state.asked.remove(&place);
         // Those that have waited for less will ask for themselves.
         let late = |call: &Outgoing| call.place == place && call.seen >= LATE;
-        let wakers = state.end_calls(late, || Outcome::NoService);
+        let wakers = state.end_calls(late, || Ending::NoService);
         drop(state);
         wakers.into_iter().for_each(Waker::wake);
     }
@@ -207,7 +230,7 @@ impl Tables {
     pub fn tick(&self) -> Option<BTreeSet<Place>> {
         let mut state = self.state.enter();
         let (mut waits, mut late) = (false, BTreeSet::new());
-        for call in state.calls.values_mut().filter(|call| call.outcome.is_none()) {
+        for call in state.calls.values_mut().filter(|call| !call.is_over()) {
             waits = true;
             // A late one asks every second time.
             call.seen = if call.seen > LATE { LATE } else { call.seen + 1 };
@@ -232,21 +255,28 @@ impl Tables {
         match header.kind {
             Kind::Call => {}
             Kind::Cancel => self.cancelled(from, header.number, &mut message),
-            kind => self.answered(from, header.number, Outcome::Reply(kind, message)),
+            Kind::Answer => self.answered(from, header.number, Ok(message)),
+            Kind::NoReply => self.answered(from, header.number, Err(Box::new(Ending::NoReply))),
+            Kind::Failed => {
+                self.answered(from, header.number, Err(Box::new(Ending::Remote(message))));
+            }
         }
     }
 
     #[inline]
-    fn answered(&self, from: Rank, number: CallNumber, reply: Outcome) {
+    fn answered(&self, from: Rank, number: CallNumber, outcome: Outcome) {
         let Some(call) = key_of(number) else { return };
         // A reply that nobody takes is dropped as an argument: after the lock.
         let mut state = self.state.enter();
         let Some(outgoing) = state.calls.get_mut(call) else { return };
         // Whoever was not asked cannot answer, and only the first answer counts.
-        if outgoing.place.1 != from || outgoing.outcome.is_some() {
+        if outgoing.place.1 != from || outgoing.is_over() {
             return;
         }
-        outgoing.outcome = Some(reply);
+        match outcome {
+            Ok(reply) => outgoing.reply = Some(reply),
+            Err(ending) => outgoing.ending = Some(ending),
+        }
         let waker = outgoing.waker.take();
         drop(state);
         if let Some(waker) = waker {
@@ -334,12 +364,12 @@ impl State {
     fn end_calls(
         &mut self,
         chosen: impl Fn(&Outgoing) -> bool,
-        outcome: impl Fn() -> Outcome,
+        ending: impl Fn() -> Ending,
     ) -> Vec<Waker> {
         let mut wakers = Vec::new();
         for call in self.calls.values_mut() {
-            if call.outcome.is_none() && chosen(call) {
-                call.outcome = Some(outcome());
+            if !call.is_over() && chosen(call) {
+                call.ending = Some(Box::new(ending()));
                 wakers.extend(call.waker.take());
             }
         }

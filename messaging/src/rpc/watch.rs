@@ -6,7 +6,7 @@
 
 use super::Rpc;
 use super::format::{CallHeader, CallNumber, Kind};
-use crate::engine::{Engine, HEADER, leave};
+use crate::engine::{Engine, leave};
 use crate::format::{Kind as PacketKind, PacketHeader};
 use crate::message::{Arrived, Message};
 use std::sync::{Arc, Weak};
@@ -143,12 +143,12 @@ pub(super) fn discard_request(
         return false;
     }
     let is_it = |waiting: &Arrived| {
-        let bytes = waiting.part.bytes(engine.packets()).get(HEADER..);
-        waiting.body.from == from && bytes.is_some_and(|bytes| bytes.starts_with(&header))
+        let headers = waiting.part.bytes(engine.packets()).get(..waiting.start);
+        waiting.body.from == from && headers.is_some_and(|headers| headers.ends_with(&header))
     };
     let place = port.queue.iter().position(|waiting| is_it(waiting));
     let found = place.and_then(|place| port.queue.remove(place));
     drop(state);
     // Dropping it gives its sender the room back that it took.
-    found.map(|request| drop(Message::new(Arc::clone(engine), request))).is_some()
+    found.map(|request| drop(Message::new(engine, request))).is_some()
 }

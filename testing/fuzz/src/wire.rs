@@ -31,8 +31,9 @@ pub fn compact(data: &[u8]) {
     let words = [word(0), word(8)];
     let source = Rank(u16::from_le_bytes([bytes[16], bytes[17]]));
     match slots::parse(words, source) {
-        Ok((header, place)) => {
+        Ok(header) => {
             assert_eq!(header.source, source);
+            let place = slots::place(words[0]);
             assert_eq!(slots::emit(&header, slots::flag(words[0]), place), words);
         }
         Err(malformed) => assert_eq!(malformed, Malformed::Tag(bytes[4])),
@@ -41,10 +42,10 @@ pub fn compact(data: &[u8]) {
 
 /// The message header in a packet.
 pub fn message_header(data: &[u8]) {
-    let Some((header, rest)) = PacketHeader::parse(data) else { return };
+    let Some((header, bytes)) = PacketHeader::parse(data) else { return };
     assert!(header.bytes <= format::MAX_MESSAGE);
-    assert!(usize::from(header.header_bytes) <= rest.len());
-    assert_eq!([&header.emit()[..], rest].concat(), data);
+    assert_eq!(header.emit(), data[..format::SIZE]);
+    assert_eq!(bytes, &data[header.bytes_at()..]);
 }
 
 /// The call header of a request or a reply.

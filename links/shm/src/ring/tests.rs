@@ -13,7 +13,8 @@ fn header(number: u16) -> Header {
 
 /// What `pop` returns for the packet that `push` wrote for `number`.
 fn popped((head, words): ([u64; 2], [u64; INLINE_WORDS])) -> (u16, [u64; INLINE_WORDS]) {
-    let (header, place) = compact::parse(head, Rank(0)).unwrap();
+    let header = compact::parse(head, Rank(0)).unwrap();
+    let place = compact::place(head[0]);
     assert_eq!(place, 3);
     (header.size, words)
 }

@@ -109,7 +109,9 @@ impl Peers {
             distort(&mut header, &mut size, script)?;
         }
         let mut packet = header.emit().to_vec();
-        packet.resize(format::SIZE + size.min(room as usize), 7);
+        packet.extend(header.padding());
+        packet.resize(packet.len() + size.min(room as usize), 7);
+        packet.truncate(FRAME_BYTES);
         Ok(packet)
     }
 
@@ -132,7 +134,7 @@ impl Peers {
 }
 
 fn packet_header(message: u32, bytes: u64, kind: Kind) -> PacketHeader {
-    PacketHeader { port: 0, message, bytes, header_bytes: 0, kind }
+    PacketHeader { port: 0, message, bytes, header_bytes: 0, kind, aligned: false }
 }
 
 fn distort(
