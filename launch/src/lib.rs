@@ -14,7 +14,8 @@
 //! - **Every wait has a reason and an end**, but for the one on whoever reads the job's output.
 //! - Every byte from the other side of the socket is foreign.
 //!
-//! `unsafe` is needed in one module, `member::inherited`, to change the environment.
+//! `unsafe` is needed in two modules: `member::inherited` changes the environment, `managed::status` asks how
+//! a process ended that is no child.
 
 #![deny(unsafe_code)]
 

@@ -12,7 +12,8 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rustix::net::SendFlags;
 use weft_link_shm::{MAX_RANKS, Settings, Supervisor, create_segment};
@@ -25,6 +26,8 @@ use crate::messages::{Options, Welcome};
 
 pub(crate) mod card;
 mod meet;
+#[allow(unsafe_code)] // Its opening paragraph says why.
+mod status;
 mod watch;
 
 use card::Card;
@@ -37,6 +40,9 @@ const OPTIONS: [(&str, &str); 3] = [
     ("tree", "WEFT_TREE"),
     ("interrupt-delay-us", "WEFT_INTERRUPT_DELAY_US"),
 ];
+
+/// How long a rank that ends because of a loss waits for the loss to be said.
+const NOTICE_LIMIT: Duration = Duration::from_millis(40);
 
 /// A rank's place, as a launcher of Weft's would have given it.
 #[derive(Debug)]
@@ -58,11 +64,19 @@ struct Shared {
     exchange: Mutex<Box<dyn Exchange>>,
     peers: Vec<Peer>,
     left: AtomicBool,
+    /// Whether a loss is known to the thread that watches, and said if it was for this rank to say.
+    noticed: Mutex<bool>,
+    on_notice: Condvar,
 }
 
 impl Shared {
     fn exchange(&self) -> MutexGuard<'_, Box<dyn Exchange>> {
         self.exchange.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn notice(&self) {
+        *self.noticed.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.on_notice.notify_all();
     }
 }
 
@@ -91,7 +105,8 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
     let (peers, segments) = meet::meet(own, &listener, &cards, segment)?;
     let supervisor = Supervisor::attach(&settings, &segments)?;
     let exchange = Mutex::new(exchange);
-    let shared = Arc::new(Shared { exchange, peers, left: AtomicBool::new(false) });
+    let (left, noticed, on_notice) = Default::default();
+    let shared = Arc::new(Shared { exchange, peers, left, noticed, on_notice });
     watch::start(Arc::clone(&shared), own, ranks.0, supervisor)?;
     let welcome = Welcome { rank: own, settings, options: options(&cards) };
     Ok(Some(Joined { place: Managed { shared }, welcome, segments }))
@@ -107,6 +122,14 @@ impl Managed {
             let _ = channel::send(&peer.channel, &ToPeer::Leaving.emit(), &[], SendFlags::empty());
         }
         Ok(self.shared.exchange().finalize()?)
+    }
+
+    /// This rank gives up because another was lost, which the thread that watches has said, or is about to
+    /// say: it is given the time.
+    pub fn give_up(&self) {
+        let noticed = self.shared.noticed.lock().unwrap_or_else(PoisonError::into_inner);
+        // Poisoned or not, the wait is over.
+        drop(self.shared.on_notice.wait_timeout_while(noticed, NOTICE_LIMIT, |noticed| !*noticed));
     }
 }
 

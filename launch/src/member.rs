@@ -173,8 +173,10 @@ impl Membership {
     pub fn report(&self, words: &str) -> Result<(), JoinError> {
         match &self.launcher {
             Launcher::Weft(channel) => tell(channel, &ToLauncher::Report(words.to_owned())),
-            // The rank that noticed the loss has said it.
-            Launcher::Manager(_) => Ok(()),
+            Launcher::Manager(place) => {
+                place.give_up();
+                Ok(())
+            }
         }
     }
 }

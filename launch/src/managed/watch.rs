@@ -21,12 +21,14 @@ use weft_link_shm::Supervisor;
 use weft_wire::Rank;
 
 use super::meet::{Peer, ToPeer};
-use super::{Shared, card::Card};
+use super::{Shared, card::Card, status};
 use crate::channel::{self, ReceiveError};
 use crate::member::PEER_LOST;
 
 /// How long survivors of a loss have to end by themselves: all are gone within 100 ms.
 const GRACE: Duration = Duration::from_millis(80);
+/// How a rank ends that lost another one: the cause is that one.
+const VICTIM: Cause = Cause::Exited(PEER_LOST);
 
 /// Starts it. `supervisor` has the segments of all ranks.
 pub(super) fn start(
@@ -170,26 +172,36 @@ impl Watch {
     fn lose(&mut self, index: usize, cause: Cause) {
         self.peers[index] = State::Lost;
         let rank = self.shared.peers[index].rank;
-        self.supervisor.announce_loss(rank, cause);
-        if self.loss.is_none() {
-            self.loss = Some((Loss { rank, cause }, Instant::now(), false));
+        if cause != VICTIM {
+            self.supervisor.announce_loss(rank, cause);
+        }
+        match &mut self.loss {
+            None => self.loss = Some((Loss { rank, cause }, Instant::now(), false)),
+            Some((loss, ..)) if loss.cause == VICTIM => *loss = Loss { rank, cause },
+            Some(_) => {}
         }
     }
 
-    /// Says what was lost, if it is for this rank to say.
+    /// Says what was lost, if it is for this rank to say. What made a victim of a peer is seen next.
     fn say(&mut self) {
         let Some((loss, _, said @ false)) = &mut self.loss else { return };
+        if loss.cause == VICTIM {
+            return;
+        }
         let peers = self.shared.peers.iter().zip(&self.peers);
         let others_say =
             peers.clone().any(|(peer, state)| peer.rank < self.own && *state == State::Here);
-        if others_say {
-            return;
+        if !others_say {
+            *said = true;
+            let card = peers.map(|(peer, _)| peer).find(|peer| peer.rank == loss.rank);
+            // Without a standard error there is nobody to tell.
+            let _ = writeln!(
+                io::stderr(),
+                "weft: {}",
+                words(loss, card.map(|peer| &peer.card), self.ranks)
+            );
         }
-        *said = true;
-        let card =
-            peers.map(|(peer, _)| peer).find(|peer| peer.rank == loss.rank).map(|peer| &peer.card);
-        // Without a standard error there is nobody to tell.
-        let _ = writeln!(io::stderr(), "weft: {}", words(loss, card, self.ranks));
+        self.shared.notice();
     }
 
     /// The grace is over.
@@ -215,28 +227,12 @@ fn die() -> ! {
     std::process::abort()
 }
 
-/// How the peer ended, as far as can be seen before its parent has taken notice.
+/// How the peer ended.
 fn cause_of(peer: &Peer) -> Cause {
     const ENDING_LIMIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
     // Its sockets are closed a moment before it has a status.
     let _ = poll(&mut [PollFd::new(&peer.exit, PollFlags::IN)], Some(&ENDING_LIMIT));
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", peer.card.process));
-    stat.ok().and_then(|stat| status_in(&stat)).map_or(Cause::Ended, cause_in)
-}
-
-/// The status in a line of `/proc/PID/stat` of a process that has ended.
-fn status_in(stat: &str) -> Option<i32> {
-    let (_, after_name) = stat.rsplit_once(") ")?;
-    let mut fields = after_name.split_ascii_whitespace();
-    (fields.next()? == "Z").then(|| fields.last()?.parse().ok())?
-}
-
-/// What a status says, encoded as `wait` has it.
-fn cause_in(status: i32) -> Cause {
-    match status & 0x7f {
-        0 => Cause::Exited((status >> 8) as u8),
-        signal => Cause::Killed(signal as u8),
-    }
+    status::cause_of(&peer.exit, peer.card.process)
 }
 
 #[cfg(test)]
