@@ -107,7 +107,7 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
     let exchange = Mutex::new(exchange);
     let (left, noticed, on_notice) = Default::default();
     let shared = Arc::new(Shared { exchange, peers, left, noticed, on_notice });
-    watch::start(Arc::clone(&shared), own, ranks.0, supervisor)?;
+    watch::start(Arc::clone(&shared), ranks.0, supervisor)?;
     let welcome = Welcome { rank: own, settings, options: options(&cards) };
     Ok(Some(Joined { place: Managed { shared }, welcome, segments }))
 }

@@ -1,8 +1,8 @@
 //! The thread of a rank that watches over the others of its host and over the process manager.
 //!
 //! A peer whose process ends without having said that it leaves is lost. The first to see it tells all ranks
-//! of the host through their memory, and the lowest that is left says it in one line, at once, because the
-//! process manager may be about to end it. Ranks then end by themselves, as under Weft's own launcher; after
+//! of the host through their memory, and says it in one line, at once, because the process manager may be
+//! about to end it. Ranks then end by themselves, as under Weft's own launcher; after
 //! [`GRACE`] the process manager is asked to end the job, and this process ends.
 
 use std::io::{self, Write};
@@ -18,7 +18,6 @@ use rustix::net::RecvFlags;
 use rustix::process::{Pid, PidfdFlags, Signal, getpid, getppid, kill_process, pidfd_open};
 use weft_link::bell::{Cause, Loss};
 use weft_link_shm::Supervisor;
-use weft_wire::Rank;
 
 use super::meet::{Peer, ToPeer};
 use super::{Shared, card::Card, status};
@@ -31,12 +30,7 @@ const GRACE: Duration = Duration::from_millis(80);
 const VICTIM: Cause = Cause::Exited(PEER_LOST);
 
 /// Starts it. `supervisor` has the segments of all ranks.
-pub(super) fn start(
-    shared: Arc<Shared>,
-    own: Rank,
-    ranks: u16,
-    supervisor: Supervisor,
-) -> io::Result<()> {
+pub(super) fn start(shared: Arc<Shared>, ranks: u16, supervisor: Supervisor) -> io::Result<()> {
     const STACK_BYTES: usize = 128 * 1024;
     let launcher = shared.exchange().launcher().map(|launcher| launcher.try_clone_to_owned());
     let (launcher, parent) = match launcher.transpose()? {
@@ -44,7 +38,7 @@ pub(super) fn start(
         None => (None, parent()),
     };
     let peers = vec![State::Here; shared.peers.len()];
-    let mut watch = Watch { shared, own, ranks, supervisor, launcher, parent, peers, loss: None };
+    let mut watch = Watch { shared, ranks, supervisor, launcher, parent, peers, loss: None };
     let thread = thread::Builder::new().name("weft-launcher".into()).stack_size(STACK_BYTES);
     thread.spawn(move || watch.run())?;
     Ok(())
@@ -61,14 +55,13 @@ fn parent() -> Option<OwnedFd> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Here,
-    Left,
-    Lost,
+    /// It has left, or was lost.
+    Ended,
 }
 
 #[derive(Debug)]
 struct Watch {
     shared: Arc<Shared>,
-    own: Rank,
     ranks: u16,
     supervisor: Supervisor,
     /// Hangs up when the process manager is gone.
@@ -77,8 +70,8 @@ struct Watch {
     parent: Option<OwnedFd>,
     /// What is known of each peer.
     peers: Vec<State>,
-    /// The first loss, when it was seen, and whether this rank has said it.
-    loss: Option<(Loss, Instant, bool)>,
+    /// The first loss, and when the first was seen.
+    loss: Option<(Loss, Instant)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -104,8 +97,7 @@ impl Watch {
                     Source::Exit(peer) => self.take_exit(peer),
                 }
             }
-            self.say();
-            if self.loss.is_some_and(|(_, since, _)| since.elapsed() >= GRACE) {
+            if self.loss.is_some_and(|(_, since)| since.elapsed() >= GRACE) {
                 self.end();
             }
         }
@@ -129,7 +121,7 @@ impl Watch {
             .iter()
             .map(|(_, file, flags)| PollFd::from_borrowed_fd(file.as_fd(), *flags))
             .collect();
-        let limit = self.loss.map(|(_, since, _)| GRACE.saturating_sub(since.elapsed()));
+        let limit = self.loss.map(|(_, since)| GRACE.saturating_sub(since.elapsed()));
         let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
         match poll(&mut polled, limit.as_ref()) {
             Ok(_) => {
@@ -146,7 +138,7 @@ impl Watch {
     fn take_message(&mut self, index: usize) {
         let received = channel::receive(&self.shared.peers[index].channel, RecvFlags::DONTWAIT);
         match received.map(|received| ToPeer::parse(&received.bytes)) {
-            Ok(Ok(ToPeer::Leaving)) => self.peers[index] = State::Left,
+            Ok(Ok(ToPeer::Leaving)) => self.peers[index] = State::Ended,
             Err(ReceiveError::System(Errno::AGAIN)) => {}
             Ok(_) => self.lose(index, Cause::Misbehaved),
             // Closed: its process is ending.
@@ -162,7 +154,7 @@ impl Watch {
         // Its farewell may have come after the look at its channel.
         let last = channel::receive(&peer.channel, RecvFlags::DONTWAIT);
         if last.is_ok_and(|last| ToPeer::parse(&last.bytes) == Ok(ToPeer::Leaving)) {
-            self.peers[index] = State::Left;
+            self.peers[index] = State::Ended;
             return;
         }
         let cause = cause_of(peer);
@@ -170,44 +162,27 @@ impl Watch {
     }
 
     fn lose(&mut self, index: usize, cause: Cause) {
-        self.peers[index] = State::Lost;
-        let rank = self.shared.peers[index].rank;
-        if cause != VICTIM {
-            self.supervisor.announce_loss(rank, cause);
+        self.peers[index] = State::Ended;
+        let peer = &self.shared.peers[index];
+        let loss = Loss { rank: peer.rank, cause };
+        let since = self.loss.map_or_else(Instant::now, |(_, since)| since);
+        if self.loss.is_none_or(|(first, _)| first.cause == VICTIM) {
+            self.loss = Some((loss, since));
         }
-        match &mut self.loss {
-            None => self.loss = Some((Loss { rank, cause }, Instant::now(), false)),
-            Some((loss, ..)) if loss.cause == VICTIM => *loss = Loss { rank, cause },
-            Some(_) => {}
-        }
-    }
-
-    /// Says what was lost, if it is for this rank to say. What made a victim of a peer is seen next.
-    fn say(&mut self) {
-        let Some((loss, _, said @ false)) = &mut self.loss else { return };
-        if loss.cause == VICTIM {
+        // What made a victim of it is seen next.
+        if cause == VICTIM {
             return;
         }
-        let peers = self.shared.peers.iter().zip(&self.peers);
-        let others_say =
-            peers.clone().any(|(peer, state)| peer.rank < self.own && *state == State::Here);
-        if !others_say {
-            *said = true;
-            let card = peers.map(|(peer, _)| peer).find(|peer| peer.rank == loss.rank);
+        if self.supervisor.announce_loss(loss.rank, cause) {
             // Without a standard error there is nobody to tell.
-            let _ = writeln!(
-                io::stderr(),
-                "weft: {}",
-                words(loss, card.map(|peer| &peer.card), self.ranks)
-            );
+            let _ = writeln!(io::stderr(), "weft: {}", words(&loss, Some(&peer.card), self.ranks));
         }
         self.shared.notice();
     }
 
     /// The grace is over.
     fn end(&self) -> ! {
-        if let (Some((loss, ..)), Ok(mut exchange)) = (&self.loss, self.shared.exchange.try_lock())
-        {
+        if let (Some((loss, _)), Ok(mut exchange)) = (&self.loss, self.shared.exchange.try_lock()) {
             exchange.abort(PEER_LOST, &words(loss, None, self.ranks));
         }
         die()
