@@ -209,6 +209,3 @@ fn cause_of(peer: &Peer) -> Cause {
     let _ = poll(&mut [PollFd::new(&peer.exit, PollFlags::IN)], Some(&ENDING_LIMIT));
     status::cause_of(&peer.exit, peer.card.process)
 }
-
-#[cfg(test)]
-mod tests;

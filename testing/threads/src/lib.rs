@@ -139,7 +139,9 @@ pub fn with_loss<T>(loss: Loss, program: impl FnOnce(Packets, &dyn Fn()) -> T) -
         ..weft_protocol::Settings::new(2, memory.window_packets)
     };
     let node = Node::new(Rank(1), settings, link, WaitPolicy::for_ranks(2, 2));
-    let lose = || drop(supervisor.announce_loss(loss.rank, loss.cause));
+    let lose = || {
+        supervisor.announce_loss(loss.rank, loss.cause);
+    };
     program(Packets::new(Arc::new(node)), &lose)
 }
 
