@@ -32,7 +32,8 @@ mod watch;
 
 use card::Card;
 pub use meet::MeetError;
-use meet::{Listener, Peer, ToPeer};
+pub(crate) use meet::ToPeer;
+use meet::{Listener, Peer};
 
 /// Options that the environment may set, and their variables.
 const OPTIONS: [(&str, &str); 3] = [

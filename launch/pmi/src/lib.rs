@@ -143,3 +143,11 @@ pub fn find() -> Result<Option<Box<dyn Exchange>>, Error> {
         Some(Manager::Pmi2) => Some(Box::new(Client::open(Version::Two)?)),
     })
 }
+
+/// The version of the PMIx library that would be used, or why there is none.
+///
+/// # Errors
+/// What is in the way, for a person.
+pub fn library_version() -> Result<String, String> {
+    pmix::library_version()
+}

@@ -34,6 +34,11 @@ impl Pmix {
     }
 }
 
+/// The version of the library, or why it cannot be used.
+pub fn library_version() -> Result<String, String> {
+    Library::load().map(|library| library.version().to_owned())
+}
+
 fn refused(command: &str, why: String) -> Error {
     Error::Refused { command: command.into(), why }
 }

@@ -7,6 +7,7 @@ fn report() -> Report {
         system: "Linux 6.1".into(),
         links: vec![Finding::ok("shm", "the default")],
         needs: vec![broken],
+        managers: Vec::new(),
         memory: vec![Memory { ranks: 2, bytes_per_rank: 1 << 20, bytes: 2 << 20 }],
         costs: vec![Cost { name: "sched_yield", unit: "ns", p50: 900, rounds: 7 }],
     }
