@@ -11,6 +11,7 @@
 
 use std::collections::BTreeMap;
 use std::env;
+use std::net::UdpSocket;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -57,6 +58,8 @@ pub(crate) struct Joined {
 #[derive(Debug)]
 pub(crate) struct Managed {
     shared: Arc<Shared>,
+    /// Held, because all have been told where it is bound.
+    _socket: Option<UdpSocket>,
 }
 
 /// What the thread that watches needs too.
@@ -95,7 +98,9 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
     let settings = Settings::new(ranks.0);
     let segment = create_segment(&settings)?;
     let listener = Listener::open()?;
-    exchange.put("card", &Card::of_this_process(listener.name())?.emit())?;
+    let socket = card::bind_socket();
+    let address = socket.as_ref().and_then(|socket| socket.local_addr().ok());
+    exchange.put("card", &Card::of_this_process(listener.name(), address)?.emit())?;
     exchange.fence()?;
     let cards = (0..ranks.0).map(|rank| {
         let bytes = exchange.get(rank.into(), "card")?;
@@ -110,7 +115,7 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
     let shared = Arc::new(Shared { exchange, peers, left, noticed, on_notice });
     watch::start(Arc::clone(&shared), ranks.0, supervisor)?;
     let welcome = Welcome { rank: own, settings, options: options(&cards) };
-    Ok(Some(Joined { place: Managed { shared }, welcome, segments }))
+    Ok(Some(Joined { place: Managed { shared, _socket: socket }, welcome, segments }))
 }
 
 impl Managed {

@@ -33,7 +33,7 @@ pub(crate) struct Card {
     pub socket: String,
     /// The cores that it may use: a bit each, in hexadecimal digits, the lowest first.
     pub cores: String,
-    /// The address at which other hosts may reach this one, if it has one.
+    /// Where its socket for datagrams is bound, if other hosts can be reached.
     pub address: Option<SocketAddr>,
     /// The job's public number, if this is rank 0.
     pub job: u32,
@@ -43,7 +43,7 @@ pub(crate) struct Card {
 
 impl Card {
     /// This process's.
-    pub fn of_this_process(socket: &str) -> io::Result<Self> {
+    pub fn of_this_process(socket: &str, address: Option<SocketAddr>) -> io::Result<Self> {
         let uname = rustix::system::uname();
         let node = uname.nodename().to_string_lossy().into_owned();
         let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
@@ -64,7 +64,7 @@ impl Card {
             process: std::process::id(),
             socket: socket.to_owned(),
             cores: own_cores()?,
-            address: own_address(),
+            address,
             job: u32::from_le_bytes(job),
             secret,
         })
@@ -130,14 +130,15 @@ fn own_cores() -> io::Result<String> {
     Ok(digits.trim_end_matches('0').to_owned())
 }
 
-/// The address from which this host reaches others, and port 0: `None` if it reaches none.
-fn own_address() -> Option<SocketAddr> {
-    // Nothing is sent: the system only looks up the way to an address that no host has (RFC 5737).
-    let socket = UdpSocket::bind(("0.0.0.0", 0)).ok()?;
-    socket.connect(("192.0.2.1", 9)).ok()?;
-    let mut address = socket.local_addr().ok()?;
-    address.set_port(0);
-    Some(address)
+/// A socket for datagrams, bound to the address from which this host reaches others: `None` if it reaches
+/// none.
+pub(crate) fn bind_socket() -> Option<UdpSocket> {
+    // Addresses that no host has (RFC 5737, RFC 3849). Nothing is sent: the system only looks up the way.
+    [("0.0.0.0", "192.0.2.1"), ("::", "2001:db8::1")].into_iter().find_map(|(any, nowhere)| {
+        let probe = UdpSocket::bind((any, 0)).ok()?;
+        probe.connect((nowhere, 9)).ok()?;
+        UdpSocket::bind((probe.local_addr().ok()?.ip(), 0)).ok()
+    })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@ use super::*;
 #[test]
 fn hosts_are_numbered_as_they_appear() {
     let card = |host: &str| {
-        let mut card = Card::of_this_process("s").unwrap();
+        let mut card = Card::of_this_process("s", None).unwrap();
         card.host = host.into();
         card
     };

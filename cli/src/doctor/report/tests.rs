@@ -7,7 +7,7 @@ fn report() -> Report {
         system: "Linux 6.1".into(),
         links: vec![Finding::ok("shm", "the default")],
         needs: vec![broken],
-        managers: Vec::new(),
+        managers: vec![Finding::ok("process manager", "none")],
         memory: vec![Memory { ranks: 2, bytes_per_rank: 1 << 20, bytes: 2 << 20 }],
         costs: vec![Cost { name: "sched_yield", unit: "ns", p50: 900, rounds: 7 }],
     }
@@ -35,6 +35,9 @@ links
 what shm needs
   PROBLEM  pidfd                 pidfd_open: not permitted
                                  -> allow it
+
+inside Slurm, and under mpirun
+  ok       process manager       none
 
 memory of a job, at most (pages that are never touched cost nothing)
    2 ranks    1.0 MiB each     2.0 MiB in all

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 #[test]
 fn a_card_is_read_as_it_was_written() {
-    let mut card = Card::of_this_process("00abc").unwrap();
+    let mut card = Card::of_this_process("00abc", None).unwrap();
     assert_eq!(card.process, std::process::id());
     assert_eq!(Card::parse(&card.emit()), Ok(card.clone()));
     for address in [None, Some("10.0.0.1:7".parse().unwrap()), Some("[fe80::1]:9".parse().unwrap())]
@@ -21,17 +21,26 @@ fn a_card_is_read_as_it_was_written() {
 
 #[test]
 fn two_cards_of_a_process_differ_in_their_secrets_only() {
-    let [one, other] = [(); 2].map(|()| Card::of_this_process("s").unwrap());
+    let [one, other] = [(); 2].map(|()| Card::of_this_process("s", None).unwrap());
     assert_ne!((one.job, one.secret), (other.job, other.secret));
     assert_eq!(one.host, other.host);
 }
 
 #[test]
+fn the_socket_has_an_address_that_others_can_use() {
+    if let Some(socket) = bind_socket() {
+        let address = socket.local_addr().unwrap();
+        assert!(!address.ip().is_unspecified() && address.port() != 0, "{address}");
+    }
+}
+
+#[test]
 fn cores_are_counted_once_each() {
-    let with = |cores: &str| Card { cores: cores.into(), ..Card::of_this_process("s").unwrap() };
+    let with =
+        |cores: &str| Card { cores: cores.into(), ..Card::of_this_process("s", None).unwrap() };
     assert_eq!(cores_of_all(&[with("3"), with("1"), with("01")]), 3);
     assert_eq!(cores_of_all(&[with("")]), 1);
-    let own = Card::of_this_process("s").unwrap();
+    let own = Card::of_this_process("s", None).unwrap();
     let available = std::thread::available_parallelism().unwrap().get();
     assert!(cores_of_all(&[own]) >= available);
 }

@@ -6,7 +6,8 @@ use weft_link_shm::{Settings, create_segment};
 /// Ranks of this one process, and where each listens.
 fn ranks(count: usize) -> (Vec<Listener>, Vec<Card>) {
     let listeners: Vec<_> = (0..count).map(|_| Listener::open().unwrap()).collect();
-    let cards = listeners.iter().map(|listener| Card::of_this_process(listener.name()).unwrap());
+    let cards =
+        listeners.iter().map(|listener| Card::of_this_process(listener.name(), None).unwrap());
     let cards = cards.collect();
     (listeners, cards)
 }
