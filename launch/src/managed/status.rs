@@ -1,7 +1,8 @@
 //! How a process ended that is no child of this one.
 //!
-//! A module with `unsafe` code: only an `ioctl` on its pidfd says so (`PIDFD_GET_INFO`, Linux 6.15), to every
-//! process of the same user. Before that kernel, `/proc` shows it as long as the parent has not asked.
+//! Until its parent has taken notice `/proc` shows it. After that only an `ioctl` on its pidfd does
+//! (`PIDFD_GET_INFO`, Linux 6.15), which makes this a module with `unsafe` code; with an older kernel it may
+//! remain unknown.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -28,7 +29,9 @@ const EXIT: u64 = 1 << 3;
 /// How the process of this descriptor, which has ended, did; `number` is its number.
 pub(super) fn cause_of(pidfd: &OwnedFd, number: u32) -> Cause {
     let stat = || std::fs::read_to_string(format!("/proc/{number}/stat")).ok();
-    let status = status_of(pidfd).or_else(|| status_in(&stat()?));
+    // In this order: it is in `/proc` until the parent takes notice, and before it goes from there the
+    // descriptor has it.
+    let status = stat().and_then(|stat| status_in(&stat)).or_else(|| status_of(pidfd));
     status.map_or(Cause::Ended, cause_in)
 }
 

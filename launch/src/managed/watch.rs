@@ -19,7 +19,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, getpid, getppid, kill_process, pi
 use weft_link::bell::{Cause, Loss};
 use weft_link_shm::Supervisor;
 
-use super::meet::{Peer, ToPeer};
+use super::meet::ToPeer;
 use super::{Shared, card::Card, status};
 use crate::channel::{self, ReceiveError};
 use crate::member::PEER_LOST;
@@ -55,6 +55,8 @@ fn parent() -> Option<OwnedFd> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Here,
+    /// Its channel is closed: its process is ending, and has its status in a moment.
+    Ending,
     /// It has left, or was lost.
     Ended,
 }
@@ -104,18 +106,17 @@ impl Watch {
     }
 
     fn wait(&self) -> Vec<Source> {
-        let here = || {
+        let peers = |is_meant: fn(State) -> bool| {
             let peers = self.shared.peers.iter().zip(&self.peers).enumerate();
-            peers
-                .filter(|(_, (_, state))| **state == State::Here)
-                .map(|(index, (peer, _))| (index, peer))
+            peers.filter(move |(_, (_, state))| is_meant(**state))
         };
         let launcher =
             self.launcher.iter().map(|socket| (Source::Launcher, socket, PollFlags::RDHUP));
         let parent = self.parent.iter().map(|exit| (Source::Launcher, exit, PollFlags::IN));
-        let messages =
-            here().map(|(index, peer)| (Source::Message(index), &peer.channel, PollFlags::IN));
-        let exits = here().map(|(index, peer)| (Source::Exit(index), &peer.exit, PollFlags::IN));
+        let messages = peers(|state| state == State::Here)
+            .map(|(index, (peer, _))| (Source::Message(index), &peer.channel, PollFlags::IN));
+        let exits = peers(|state| state != State::Ended)
+            .map(|(index, (peer, _))| (Source::Exit(index), &peer.exit, PollFlags::IN));
         let all: Vec<_> = launcher.chain(parent).chain(messages).chain(exits).collect();
         let mut polled: Vec<_> = all
             .iter()
@@ -141,13 +142,12 @@ impl Watch {
             Ok(Ok(ToPeer::Leaving)) => self.peers[index] = State::Ended,
             Err(ReceiveError::System(Errno::AGAIN)) => {}
             Ok(_) => self.lose(index, Cause::Misbehaved),
-            // Closed: its process is ending.
-            Err(_) => self.take_exit(index),
+            Err(_) => self.peers[index] = State::Ending,
         }
     }
 
     fn take_exit(&mut self, index: usize) {
-        if self.peers[index] != State::Here {
+        if self.peers[index] == State::Ended {
             return;
         }
         let peer = &self.shared.peers[index];
@@ -157,7 +157,7 @@ impl Watch {
             self.peers[index] = State::Ended;
             return;
         }
-        let cause = cause_of(peer);
+        let cause = status::cause_of(&peer.exit, peer.card.process);
         self.lose(index, cause);
     }
 
@@ -200,12 +200,4 @@ fn die() -> ! {
     let _ = kill_process(getpid(), Signal::KILL);
     // Only what comes before the signal is delivered is still run.
     std::process::abort()
-}
-
-/// How the peer ended.
-fn cause_of(peer: &Peer) -> Cause {
-    const ENDING_LIMIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
-    // Its sockets are closed a moment before it has a status.
-    let _ = poll(&mut [PollFd::new(&peer.exit, PollFlags::IN)], Some(&ENDING_LIMIT));
-    status::cause_of(&peer.exit, peer.card.process)
 }

@@ -18,6 +18,7 @@ fn programs_get_one_object_a_line() {
     let expected = r#"{"doctor":"machine","host":"h","system":"Linux 6.1"}
 {"doctor":"link","name":"shm","status":"ok","detail":"the default"}
 {"doctor":"need","name":"pidfd","status":"problem","detail":"pidfd_open: not permitted","advice":"allow it"}
+{"doctor":"manager","name":"process manager","status":"ok","detail":"none"}
 {"doctor":"memory","ranks":2,"bytes_per_rank":1048576,"bytes":2097152}
 {"doctor":"cost","name":"sched_yield","unit":"ns","p50":900,"rounds":7}
 "#;

@@ -3,13 +3,16 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::process::Command;
 
-/// How a shell that runs `script` ended, as seen before anybody waits for it.
+/// How a shell that runs `script` ended, as seen before anybody waits for it; seen afterwards it is the same,
+/// or unknown to an older kernel.
 fn end_of(script: &str) -> Cause {
     let mut child = Command::new("sh").args(["-c", script]).spawn().unwrap();
     let pidfd = pidfd_open(Pid::from_child(&child), PidfdFlags::empty()).unwrap();
     poll(&mut [PollFd::new(&pidfd, PollFlags::IN)], None).unwrap();
     let cause = cause_of(&pidfd, child.id());
     child.wait().unwrap();
+    let afterwards = cause_of(&pidfd, child.id());
+    assert!(afterwards == cause || afterwards == Cause::Ended, "{afterwards:?}");
     cause
 }
 
