@@ -9,6 +9,7 @@ use serde::Serialize;
 
 mod costs;
 mod links;
+mod managers;
 mod needs;
 mod report;
 mod trial;
@@ -86,6 +87,7 @@ struct Report {
     system: String,
     links: Vec<Finding>,
     needs: Vec<Finding>,
+    managers: Vec<Finding>,
     memory: Vec<Memory>,
     costs: Vec<Cost>,
 }
@@ -110,6 +112,7 @@ fn examine() -> Report {
         system: format!("{} {}", text(uname.sysname()), text(uname.release())),
         links: links::all(&needs),
         needs,
+        managers: managers::all(),
         memory: links::memory(),
         costs: costs::measure(),
     }

@@ -4,6 +4,8 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
+use crate::managed::ToPeer;
+use crate::managed::card::{Card, cores_of_all};
 use crate::member::parses_as_job_variable;
 use crate::messages::{MESSAGE_BYTES_MAX, TEXT_BYTES_MAX, ToLauncher, ToRank, check_options};
 use crate::output::pieces::{PIECE_BYTES_MAX, Pieces};
@@ -31,6 +33,24 @@ pub fn to_launcher(data: &[u8]) {
         assert!(words.len() <= TEXT_BYTES_MAX);
     }
     assert_eq!(message.emit(), data);
+}
+
+/// What ranks that a process manager started tell each other: a card through its store, and messages over
+/// a socket. The first byte says which.
+pub fn peers(data: &[u8]) {
+    match data.split_first() {
+        Some((0, bytes)) => {
+            let Ok(message) = ToPeer::parse(bytes) else { return };
+            assert_eq!(message.emit(), bytes);
+        }
+        Some((_, bytes)) => {
+            let Ok(card) = Card::parse(bytes) else { return };
+            assert!(cores_of_all(std::slice::from_ref(&card)) >= 1);
+            // An address can be written in several ways.
+            assert_eq!(Card::parse(&card.emit()), Ok(card));
+        }
+        None => {}
+    }
 }
 
 /// The environment variable that makes a process a rank.

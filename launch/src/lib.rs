@@ -2,7 +2,7 @@
 //!
 //! Two sides meet here. [`run`] is the launcher: it creates the job's memory, starts a process per rank,
 //! gives each its place over a socket, passes output and signals on, and sees to it that nothing is left.
-//! [`Membership`] is what a rank finds of it. Neither knows what the ranks do with the memory: this crate
+//! [`Membership`] is what a rank finds of it, or of a process manager that started it instead (`managed`). Neither knows what the ranks do with the memory: this crate
 //! uses the packet sizes of `weft-wire` and the segments of the shared-memory link, and nothing above.
 //!
 //! What it keeps:
@@ -14,7 +14,8 @@
 //! - **Every wait has a reason and an end**, but for the one on whoever reads the job's output.
 //! - Every byte from the other side of the socket is foreign.
 //!
-//! `unsafe` is needed in one module, `member::inherited`, to own a descriptor that arrives as a number.
+//! `unsafe` is needed in two modules: `member::inherited` changes the environment, `managed::status` asks how
+//! a process ended that is no child.
 
 #![deny(unsafe_code)]
 
@@ -22,6 +23,7 @@ mod channel;
 #[doc(hidden)]
 pub mod fuzzing;
 mod job;
+mod managed;
 mod member;
 mod messages;
 mod orphans;

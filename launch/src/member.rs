@@ -11,6 +11,7 @@ use rustix::process::{Signal, getpid, kill_process};
 use weft_wire::Rank;
 
 use crate::channel::{self, ReceiveError};
+use crate::managed::{self, Managed, MeetError};
 use crate::messages::{BadMessage, Options, ToLauncher, ToRank, Welcome};
 use weft_link_shm::Settings;
 
@@ -18,7 +19,7 @@ use weft_link_shm::Settings;
 mod inherited;
 
 pub use inherited::InheritError;
-pub(crate) use inherited::{JOB, parses_as_job_variable};
+pub(crate) use inherited::{JOB, mark_taken, parses_as_job_variable};
 
 /// The exit status of a rank that ends because another one was lost: a victim, never the cause.
 pub const PEER_LOST: u8 = 77;
@@ -35,6 +36,12 @@ pub enum JoinError {
     /// What the launcher sent is not a message.
     #[error("cannot join the job: the launcher's message is unusable: {0}")]
     Bad(#[from] BadMessage),
+    /// The process manager that started this process gives it no place.
+    #[error("cannot join the job: {0}")]
+    Manager(#[from] weft_pmi::Error),
+    /// The ranks that a process manager started do not come together.
+    #[error("cannot join the job: {0}")]
+    Meet(#[from] MeetError),
     /// The system refused.
     #[error("cannot join the job: {0}")]
     System(#[from] io::Error),
@@ -56,13 +63,23 @@ impl From<ReceiveError> for JoinError {
 /// it waits for the connection to close: wrappers may stand between the two.
 #[derive(Debug)]
 pub struct Membership {
-    channel: Arc<OwnedFd>,
+    launcher: Launcher,
     welcome: Welcome,
     segments: Vec<OwnedFd>,
 }
 
+/// Who started this process.
+#[derive(Debug)]
+enum Launcher {
+    /// [`run`](crate::run), over a socket.
+    Weft(Arc<OwnedFd>),
+    /// A process manager.
+    Manager(Managed),
+}
+
 impl Membership {
-    /// Asks the launcher for this process's place; `None` if none started it, so that it is alone.
+    /// Asks the launcher for this process's place, be that Weft's or a process manager (`weft-pmi`); `None`
+    /// if none started it, so that it is alone.
     ///
     /// To be called once, best before the process has other threads: only then can what it starts
     /// tell that it is not a rank itself. Blocks until the launcher has answered.
@@ -70,10 +87,20 @@ impl Membership {
     /// # Errors
     /// [`JoinError`] if there is a launcher but no place.
     pub fn find() -> Result<Option<Self>, JoinError> {
+        // What a rank has started finds the variable too, and has no place.
+        let is_weft = std::env::var_os(JOB).is_some();
         match inherited::take()? {
             Some(channel) => Self::ask(channel).map(Some),
-            None => Ok(None),
+            None if is_weft => Ok(None),
+            None => Self::meet(),
         }
+    }
+
+    /// Finds the place that a process manager gives.
+    fn meet() -> Result<Option<Self>, JoinError> {
+        let Some(joined) = managed::join()? else { return Ok(None) };
+        let managed::Joined { place, welcome, segments } = joined;
+        Ok(Some(Membership { launcher: Launcher::Manager(place), welcome, segments }))
     }
 
     fn ask(channel: OwnedFd) -> Result<Self, JoinError> {
@@ -89,7 +116,8 @@ impl Membership {
         };
         let channel = Arc::new(channel);
         die_with(channel.clone())?;
-        Ok(Membership { channel, welcome, segments: received.descriptors })
+        let launcher = Launcher::Weft(channel);
+        Ok(Membership { launcher, welcome, segments: received.descriptors })
     }
 
     /// Which rank this process is.
@@ -118,7 +146,11 @@ impl Membership {
     /// # Errors
     /// [`JoinError::LauncherGone`] if there is nobody to tell.
     pub fn joined(&self) -> Result<(), JoinError> {
-        tell(&self.channel, &ToLauncher::Joined)
+        match &self.launcher {
+            Launcher::Weft(channel) => tell(channel, &ToLauncher::Joined),
+            // All have met: that is what it waited for.
+            Launcher::Manager(_) => Ok(()),
+        }
     }
 
     /// Tells the launcher that this rank ends cleanly: exiting with 0 is fine from here on.
@@ -126,7 +158,10 @@ impl Membership {
     /// # Errors
     /// [`JoinError::LauncherGone`] if there is nobody to tell.
     pub fn leaving(&self) -> Result<(), JoinError> {
-        tell(&self.channel, &ToLauncher::Leaving)
+        match &self.launcher {
+            Launcher::Weft(channel) => tell(channel, &ToLauncher::Leaving),
+            Launcher::Manager(place) => place.leave(),
+        }
     }
 
     /// Tells the launcher why this rank gives up, in one line: its last words.
@@ -136,7 +171,13 @@ impl Membership {
     /// # Errors
     /// [`JoinError::LauncherGone`] if there is nobody to tell.
     pub fn report(&self, words: &str) -> Result<(), JoinError> {
-        tell(&self.channel, &ToLauncher::Report(words.to_owned()))
+        match &self.launcher {
+            Launcher::Weft(channel) => tell(channel, &ToLauncher::Report(words.to_owned())),
+            Launcher::Manager(place) => {
+                place.give_up();
+                Ok(())
+            }
+        }
     }
 }
 

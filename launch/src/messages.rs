@@ -265,14 +265,14 @@ fn parse_welcome(body: &mut Body<'_>) -> Result<Welcome, BadMessage> {
     Ok(Welcome { rank, settings, options })
 }
 
-fn begin(kind: u16) -> Vec<u8> {
+pub(crate) fn begin(kind: u16) -> Vec<u8> {
     let mut bytes = MARK.to_vec();
     bytes.extend(VERSION.to_le_bytes());
     bytes.extend(kind.to_le_bytes());
     bytes
 }
 
-fn put_text(bytes: &mut Vec<u8>, text: &str) {
+pub(crate) fn put_text(bytes: &mut Vec<u8>, text: &str) {
     bytes.extend((text.len() as u16).to_le_bytes());
     bytes.extend(text.as_bytes());
 }
@@ -286,7 +286,7 @@ fn cut(text: &str) -> &str {
     &text[..end]
 }
 
-fn open(bytes: &[u8]) -> Result<(u16, Body<'_>), BadMessage> {
+pub(crate) fn open(bytes: &[u8]) -> Result<(u16, Body<'_>), BadMessage> {
     let mut body = Body(bytes);
     if body.take::<4>()? != MARK {
         return Err(BadMessage::Mark);
@@ -302,24 +302,24 @@ fn open(bytes: &[u8]) -> Result<(u16, Body<'_>), BadMessage> {
 }
 
 /// The bytes of a message that are not yet read.
-struct Body<'a>(&'a [u8]);
+pub(crate) struct Body<'a>(&'a [u8]);
 
 impl Body<'_> {
-    fn take<const N: usize>(&mut self) -> Result<[u8; N], BadMessage> {
+    pub(crate) fn take<const N: usize>(&mut self) -> Result<[u8; N], BadMessage> {
         let (taken, rest) = self.0.split_first_chunk::<N>().ok_or(BadMessage::Short)?;
         self.0 = rest;
         Ok(*taken)
     }
 
-    fn u16(&mut self) -> Result<u16, BadMessage> {
+    pub(crate) fn u16(&mut self) -> Result<u16, BadMessage> {
         self.take().map(u16::from_le_bytes)
     }
 
-    fn u32(&mut self) -> Result<u32, BadMessage> {
+    pub(crate) fn u32(&mut self) -> Result<u32, BadMessage> {
         self.take().map(u32::from_le_bytes)
     }
 
-    fn text(&mut self) -> Result<String, BadMessage> {
+    pub(crate) fn text(&mut self) -> Result<String, BadMessage> {
         let length = usize::from(self.u16()?);
         if length > TEXT_BYTES_MAX {
             return Err(BadMessage::Range("text"));
@@ -329,7 +329,7 @@ impl Body<'_> {
         String::from_utf8(text.to_vec()).map_err(|_| BadMessage::Text)
     }
 
-    fn end(&self) -> Result<(), BadMessage> {
+    pub(crate) fn end(&self) -> Result<(), BadMessage> {
         if self.0.is_empty() { Ok(()) } else { Err(BadMessage::Long) }
     }
 }

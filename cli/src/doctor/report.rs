@@ -13,6 +13,7 @@ enum Row<'a> {
     Machine { host: &'a str, system: &'a str },
     Link(&'a Finding),
     Need(&'a Finding),
+    Manager(&'a Finding),
     Memory(&'a Memory),
     Cost(&'a Cost),
 }
@@ -36,6 +37,7 @@ impl Report {
         std::iter::once(machine)
             .chain(self.links.iter().map(Row::Link))
             .chain(self.needs.iter().map(Row::Need))
+            .chain(self.managers.iter().map(Row::Manager))
             .chain(self.memory.iter().map(Row::Memory))
             .chain(self.costs.iter().map(Row::Cost))
     }
@@ -45,6 +47,7 @@ impl Report {
         let mut text = format!("{}, {}\n", self.host, self.system);
         put_findings(&mut text, "links", &self.links);
         put_findings(&mut text, "what shm needs", &self.needs);
+        put_findings(&mut text, "inside Slurm, and under mpirun", &self.managers);
         text.push_str("\nmemory of a job, at most (pages that are never touched cost nothing)\n");
         for Memory { ranks, bytes_per_rank, bytes } in &self.memory {
             let (each, all) = (as_mebibytes(*bytes_per_rank), as_mebibytes(*bytes));

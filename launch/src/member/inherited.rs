@@ -1,17 +1,15 @@
 //! Taking over the socket that the launcher left open for this process.
 //!
-//! The one module of this crate with `unsafe` code: a descriptor that arrives as a number in the
-//! environment cannot be owned without it, and neither can the environment be changed.
+//! The one module of this crate with `unsafe` code: the environment cannot be changed without it.
 
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{OwnedFd, RawFd};
 use std::process;
-use std::sync::{Mutex, PoisonError};
 
-use rustix::io::{FdFlags, fcntl_setfd};
+use weft_pmi::inherited::TakeError;
 
 /// The environment variable that makes a process a rank: `NUMBER:INODE` of its socket, or
 /// `taken:PROCESS` in what the process `PROCESS` starts after it has joined.
@@ -38,9 +36,6 @@ pub enum InheritError {
     #[error(transparent)]
     System(#[from] io::Error),
 }
-
-/// Held while the socket is looked at and taken, so that two threads cannot both take it.
-static TAKING: Mutex<()> = Mutex::new(());
 
 /// The socket to the launcher, close-on-exec; `None` if this process is not a rank.
 pub(crate) fn take() -> Result<Option<OwnedFd>, InheritError> {
@@ -89,39 +84,19 @@ pub(crate) fn parses_as_job_variable(value: &OsStr) -> bool {
 }
 
 fn take_socket(number: RawFd, inode: u64) -> Result<OwnedFd, InheritError> {
-    let _taking = TAKING.lock().unwrap_or_else(PoisonError::into_inner);
-    if !is_that_socket(number, inode) {
-        return Err(InheritError::NotOpen(number));
-    }
-    if is_close_on_exec(number)? {
-        return Err(InheritError::AlreadyJoined);
-    }
-    // SAFETY: the descriptor is open, and nobody else owns it. It is the socket whose inode the launcher
-    // named, so it was open before this program began; such a descriptor is owned by whoever takes it
-    // over, which is only this function. It did not do so before, or the descriptor would be
-    // close-on-exec, and it is not doing so in another thread, because this one holds `TAKING`.
-    let socket = unsafe { OwnedFd::from_raw_fd(number) };
-    fcntl_setfd(&socket, FdFlags::CLOEXEC).map_err(io::Error::from)?;
-    Ok(socket)
-}
-
-fn is_that_socket(number: RawFd, inode: u64) -> bool {
-    fs::read_link(format!("/proc/self/fd/{number}"))
-        .is_ok_and(|link| link.as_os_str() == OsStr::new(&format!("socket:[{inode}]")))
-}
-
-fn is_close_on_exec(number: RawFd) -> io::Result<bool> {
-    let text = fs::read_to_string(format!("/proc/self/fdinfo/{number}"))?;
-    let flags = text.lines().find_map(|line| line.strip_prefix("flags:"));
-    let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok());
-    Ok(flags.ok_or(io::ErrorKind::InvalidData)? & rustix::fs::OFlags::CLOEXEC.bits() != 0)
+    let wanted = format!("socket:[{inode}]");
+    weft_pmi::inherited::take_socket(number, |name| name == wanted).map_err(|error| match error {
+        TakeError::NotOpen(number) => InheritError::NotOpen(number),
+        TakeError::Taken => InheritError::AlreadyJoined,
+        TakeError::System(error) => InheritError::System(error),
+    })
 }
 
 /// Says in the environment that the socket is taken, so that what this process starts is no rank.
 ///
 /// Left undone in a process that has several threads already: there the program that a rank starts
 /// finds the socket closed, and says so.
-fn mark_taken() -> io::Result<()> {
+pub(crate) fn mark_taken() -> io::Result<()> {
     if !is_single_threaded()? {
         return Ok(());
     }

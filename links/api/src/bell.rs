@@ -52,6 +52,8 @@ pub enum Cause {
     Killed(u8),
     /// It broke the protocol.
     Misbehaved,
+    /// It ended before the job was over; how, only its parent knows.
+    Ended,
 }
 
 impl Cause {
@@ -61,6 +63,7 @@ impl Cause {
             Cause::Exited(status) => 0x100 | u32::from(status),
             Cause::Killed(signal) => 0x200 | u32::from(signal),
             Cause::Misbehaved => 0x300,
+            Cause::Ended => 0x400,
         }
     }
 
@@ -70,6 +73,7 @@ impl Cause {
             1 => Some(Cause::Exited(bits as u8)),
             2 => Some(Cause::Killed(bits as u8)),
             3 => Some(Cause::Misbehaved),
+            4 => Some(Cause::Ended),
             _ => None,
         }
     }
@@ -85,6 +89,7 @@ impl std::fmt::Display for Cause {
                 write!(f, "was killed by signal {signal} ({})", signal_name(i32::from(*signal)))
             }
             Cause::Misbehaved => f.write_str("broke the packet protocol"),
+            Cause::Ended => f.write_str("ended before the job was over"),
         }
     }
 }

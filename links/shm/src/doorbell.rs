@@ -285,12 +285,13 @@ impl Bells for OwnBells {
 }
 
 /// Tells the owner of `segment` about `loss` and wakes all its threads. The first loss stays.
-pub(crate) fn announce_loss(segment: &Segment, loss: Loss) {
+pub(crate) fn announce_loss(segment: &Segment, loss: Loss) -> bool {
     let control = segment.control();
     let bits = (u64::from(loss.rank.0) + 1) | (u64::from(loss.cause.to_bits()) << 32);
-    let _ = control.loss[0].compare_exchange(0, bits, Ordering::SeqCst, Ordering::SeqCst);
+    let first = control.loss[0].compare_exchange(0, bits, Ordering::SeqCst, Ordering::SeqCst);
     ring(&control.bells, Waiter::Host);
     ring(&control.bells, Waiter::Watch);
+    first.is_ok()
 }
 
 fn decode_loss(bits: u64) -> Option<Loss> {

@@ -52,6 +52,6 @@ mod supervisor;
 #[cfg(not(loom))]
 pub use link::{AttachError, Shm};
 #[cfg(not(loom))]
-pub use segment::{MAX_RANKS, Settings, create_segments};
+pub use segment::{MAX_RANKS, Settings, create_segment, create_segments};
 #[cfg(not(loom))]
 pub use supervisor::Supervisor;

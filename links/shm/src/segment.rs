@@ -90,15 +90,24 @@ impl Settings {
 /// # Errors
 /// What the kernel says, or `InvalidInput` with [`Settings::check`]'s words.
 pub fn create_segments(settings: &Settings) -> io::Result<Vec<OwnedFd>> {
-    settings.check().map_err(|what| io::Error::new(io::ErrorKind::InvalidInput, what))?;
+    check(settings)?;
     (0..settings.ranks).map(|_| create_segment(settings)).collect()
 }
 
-fn create_segment(settings: &Settings) -> io::Result<OwnedFd> {
+/// Makes the segment of one rank.
+///
+/// # Errors
+/// As above.
+pub fn create_segment(settings: &Settings) -> io::Result<OwnedFd> {
+    check(settings)?;
     let file = memfd_create("weft-segment", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
     ftruncate(&file, settings.segment_bytes() as u64)?;
     fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
     Ok(file)
+}
+
+fn check(settings: &Settings) -> io::Result<()> {
+    settings.check().map_err(|what| io::Error::new(io::ErrorKind::InvalidInput, what))
 }
 
 /// A rank's segment, mapped: by its owner writable, by others read-only in the second half.

@@ -42,6 +42,8 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("to-launcher", messages::to_launcher),
     ("job-variable", messages::job_variable),
     ("last-words", messages::last_words),
+    ("process-manager", messages::process_manager),
+    ("peers", messages::peers),
     ("names", text::names),
     ("openflights", text::openflights),
     ("tables", text::tables),

@@ -1,4 +1,5 @@
-//! What launcher and ranks tell each other, and what ranks print. The checks are beside the parsers,
+//! What launcher and ranks tell each other, what a process manager tells ranks, and what ranks print. The checks are beside the parsers,
 //! which nobody else needs to see.
 
-pub use weft_launch::fuzzing::{job_variable, last_words, to_launcher, to_rank};
+pub use weft_launch::fuzzing::{job_variable, last_words, peers, to_launcher, to_rank};
+pub use weft_pmi::fuzzing::process_manager;

@@ -139,7 +139,10 @@ pub fn with_loss<T>(loss: Loss, program: impl FnOnce(Packets, &dyn Fn()) -> T) -
         ..weft_protocol::Settings::new(2, memory.window_packets)
     };
     let node = Node::new(Rank(1), settings, link, WaitPolicy::for_ranks(2, 2));
-    program(Packets::new(Arc::new(node)), &|| supervisor.announce_loss(loss.rank, loss.cause))
+    let lose = || {
+        supervisor.announce_loss(loss.rank, loss.cause);
+    };
+    program(Packets::new(Arc::new(node)), &lose)
 }
 
 fn join<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {

@@ -1,6 +1,7 @@
 use super::*;
 use crate::channel;
 use proptest::prelude::*;
+use rustix::io::{FdFlags, fcntl_setfd};
 use std::os::fd::{AsRawFd, IntoRawFd};
 
 fn inode_of(socket: &OwnedFd) -> u64 {

@@ -1,0 +1,145 @@
+//! What a rank tells all others about itself.
+//!
+//! ```text
+//! Card:   host (text) | node (text) | process (4) | socket (text) | cores (text) | address (text)
+//!         | job (4) | secret (16)
+//! ```
+//! in the frame of [`crate::messages`].
+
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::path::Path;
+
+use rustix::rand::{GetRandomFlags, getrandom};
+use rustix::thread::{CpuSet, sched_getaffinity};
+
+use crate::messages::{BadMessage, begin, open, put_text};
+
+const CARD: u16 = 32;
+/// Characters of the longest list of cores: a bit each.
+const CORES_CHARS_MAX: usize = CpuSet::MAX_CPU / 4;
+
+/// A rank's card.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Card {
+    /// What is the same for two processes if they can share memory over an abstract socket: the running
+    /// kernel, its name, the namespaces of networks and processes.
+    pub host: String,
+    /// The host's name, for people.
+    pub node: String,
+    /// The process.
+    pub process: u32,
+    /// The abstract name of the socket on which it waits for its peers.
+    pub socket: String,
+    /// The cores that it may use: a bit each, in hexadecimal digits, the lowest first.
+    pub cores: String,
+    /// Where its socket for datagrams is bound, if other hosts can be reached.
+    pub address: Option<SocketAddr>,
+    /// The job's public number, if this is rank 0.
+    pub job: u32,
+    /// The job's secret, if this is rank 0.
+    pub secret: [u8; 16],
+}
+
+impl Card {
+    /// This process's.
+    pub fn of_this_process(socket: &str, address: Option<SocketAddr>) -> io::Result<Self> {
+        let uname = rustix::system::uname();
+        let node = uname.nodename().to_string_lossy().into_owned();
+        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
+        let namespace = |name: &str| -> io::Result<String> {
+            let link = std::fs::read_link(Path::new("/proc/self/ns").join(name))?;
+            Ok(link.to_string_lossy().into_owned())
+        };
+        let host = format!("{} {node} {} {}", boot.trim(), namespace("net")?, namespace("pid")?);
+        let (mut job, mut secret) = ([0; 4], [0; 16]);
+        for bytes in [&mut job[..], &mut secret[..]] {
+            let filled = getrandom(&mut *bytes, GetRandomFlags::empty())?;
+            // Up to 256 bytes the kernel fills at once.
+            assert_eq!(filled, bytes.len(), "getrandom fills what is short");
+        }
+        Ok(Card {
+            host,
+            node,
+            process: std::process::id(),
+            socket: socket.to_owned(),
+            cores: own_cores()?,
+            address,
+            job: u32::from_le_bytes(job),
+            secret,
+        })
+    }
+
+    /// The card as bytes.
+    pub fn emit(&self) -> Vec<u8> {
+        let mut bytes = begin(CARD);
+        put_text(&mut bytes, &self.host);
+        put_text(&mut bytes, &self.node);
+        bytes.extend(self.process.to_le_bytes());
+        put_text(&mut bytes, &self.socket);
+        put_text(&mut bytes, &self.cores);
+        put_text(&mut bytes, &self.address.map(|address| address.to_string()).unwrap_or_default());
+        bytes.extend(self.job.to_le_bytes());
+        bytes.extend(self.secret);
+        bytes
+    }
+
+    /// The card in `bytes`.
+    ///
+    /// # Errors
+    /// [`BadMessage`] if there is none.
+    pub fn parse(bytes: &[u8]) -> Result<Self, BadMessage> {
+        let (kind, mut body) = open(bytes)?;
+        if kind != CARD {
+            return Err(BadMessage::Kind(kind));
+        }
+        let (host, node, process) = (body.text()?, body.text()?, body.u32()?);
+        let (socket, cores, address) = (body.text()?, body.text()?, body.text()?);
+        if cores.len() > CORES_CHARS_MAX || !cores.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(BadMessage::Range("list of cores"));
+        }
+        let address = match &*address {
+            "" => None,
+            text => Some(text.parse().map_err(|_| BadMessage::Range("address"))?),
+        };
+        let (job, secret) = (body.u32()?, body.take()?);
+        body.end()?;
+        Ok(Card { host, node, process, socket, cores, address, job, secret })
+    }
+}
+
+/// How many cores the ranks may use together.
+pub(crate) fn cores_of_all(cards: &[Card]) -> usize {
+    let mut all = [0; CORES_CHARS_MAX];
+    for card in cards {
+        for (bits, char) in all.iter_mut().zip(card.cores.chars()) {
+            *bits |= char.to_digit(16).unwrap_or_default();
+        }
+    }
+    all.iter().map(|bits| bits.count_ones() as usize).sum::<usize>().max(1)
+}
+
+fn own_cores() -> io::Result<String> {
+    let allowed = sched_getaffinity(None)?;
+    let bit = |core: usize| u32::from(allowed.is_set(core));
+    let digit = |first: usize| (0..4).map(|index| bit(first + index) << index).sum();
+    let digits: String = (0..CpuSet::MAX_CPU)
+        .step_by(4)
+        .filter_map(|first| char::from_digit(digit(first), 16))
+        .collect();
+    Ok(digits.trim_end_matches('0').to_owned())
+}
+
+/// A socket for datagrams, bound to the address from which this host reaches others: `None` if it reaches
+/// none.
+pub(crate) fn bind_socket() -> Option<UdpSocket> {
+    // Addresses that no host has (RFC 5737, RFC 3849). Nothing is sent: the system only looks up the way.
+    [("0.0.0.0", "192.0.2.1"), ("::", "2001:db8::1")].into_iter().find_map(|(any, nowhere)| {
+        let probe = UdpSocket::bind((any, 0)).ok()?;
+        probe.connect((nowhere, 9)).ok()?;
+        UdpSocket::bind((probe.local_addr().ok()?.ip(), 0)).ok()
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,318 @@
+//! How the ranks of one host come together: a socket for each pair, over which each gives its segment.
+//!
+//! Each listens before it tells anybody where, and connects to all of lower rank before it waits for those
+//! of higher rank, so that nobody waits for one that waits. Who connects says hello with its segment and the
+//! secret; who accepts answers with its own. The system says which process is at the other end; it must be
+//! the one on the card.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, retry_on_intr};
+use rustix::net::sockopt::socket_peercred;
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, accept_with,
+    bind, connect, getsockname, listen, socket_with,
+};
+use rustix::process::{Pid, PidfdFlags, getuid, pidfd_open};
+use weft_link_shm::MAX_RANKS;
+use weft_wire::Rank;
+
+use super::card::Card;
+use crate::channel::{self, ReceiveError};
+use crate::messages::{BadMessage, begin, open};
+
+/// How long ranks that have all started have to come together.
+const LIMIT: Duration = Duration::from_secs(30);
+const HELLO: u16 = 33;
+const LEAVING: u16 = 34;
+
+/// Why the ranks do not come together.
+#[derive(Debug, thiserror::Error)]
+pub enum MeetError {
+    /// Too many ranks.
+    #[error("{manager} started {ranks} ranks: a job on one host has 1 to {MAX_RANKS}")]
+    Ranks {
+        /// How many there are.
+        ranks: u32,
+        /// Who started them.
+        manager: String,
+    },
+    /// They are not on one host.
+    #[error(
+        "rank 0 is on {first} and rank {rank} on {other} (or they cannot see each other's processes and \
+         sockets there): jobs that a process manager starts run on one host"
+    )]
+    Hosts {
+        /// The first rank that is elsewhere.
+        rank: u16,
+        /// Where rank 0 is.
+        first: String,
+        /// Where the other is.
+        other: String,
+    },
+    /// A rank does not come.
+    #[error("rank {rank} (process {process}) has not come within {} s", LIMIT.as_secs())]
+    Late {
+        /// The rank.
+        rank: u16,
+        /// Its process.
+        process: u32,
+    },
+    /// A rank ended before all had come together.
+    #[error("rank {rank} (process {process}) ended before all had joined")]
+    Gone {
+        /// The rank.
+        rank: u16,
+        /// Its process.
+        process: u32,
+    },
+    /// What a rank says of itself is no message.
+    #[error("what a rank says is unusable: {0}")]
+    Bad(#[from] BadMessage),
+    /// The system refused.
+    #[error(transparent)]
+    System(#[from] io::Error),
+}
+
+impl From<Errno> for MeetError {
+    fn from(error: Errno) -> Self {
+        MeetError::System(error.into())
+    }
+}
+
+/// What ranks of a host say to each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ToPeer {
+    /// Who this is; with its segment.
+    Hello {
+        /// The rank.
+        rank: Rank,
+        /// The job's secret.
+        secret: [u8; 16],
+    },
+    /// This rank ends cleanly.
+    Leaving,
+}
+
+impl ToPeer {
+    /// The message as bytes.
+    pub fn emit(&self) -> Vec<u8> {
+        match self {
+            ToPeer::Hello { rank, secret } => {
+                let mut bytes = begin(HELLO);
+                bytes.extend(rank.0.to_le_bytes());
+                bytes.extend(secret);
+                bytes
+            }
+            ToPeer::Leaving => begin(LEAVING),
+        }
+    }
+
+    /// The message in `bytes`.
+    ///
+    /// # Errors
+    /// [`BadMessage`] if there is none.
+    pub fn parse(bytes: &[u8]) -> Result<Self, BadMessage> {
+        let (kind, mut body) = open(bytes)?;
+        let message = match kind {
+            HELLO => ToPeer::Hello { rank: Rank(body.u16()?), secret: body.take()? },
+            LEAVING => ToPeer::Leaving,
+            other => return Err(BadMessage::Kind(other)),
+        };
+        body.end()?;
+        Ok(message)
+    }
+}
+
+/// Where a rank waits for its peers.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    socket: OwnedFd,
+    name: String,
+}
+
+impl Listener {
+    /// Listens on an abstract address that the system chooses.
+    pub fn open() -> io::Result<Self> {
+        let socket = new_socket()?;
+        bind(&socket, &SocketAddrUnix::new_unnamed())?;
+        listen(&socket, MAX_RANKS.into())?;
+        let address = SocketAddrUnix::try_from(getsockname(&socket)?)?;
+        let name = address.abstract_name().and_then(|name| std::str::from_utf8(name).ok());
+        let name = name.ok_or(io::ErrorKind::InvalidData)?.to_owned();
+        Ok(Listener { socket, name })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// Another rank of this host.
+#[derive(Debug)]
+pub(crate) struct Peer {
+    pub rank: Rank,
+    pub card: Card,
+    /// Over which it says that it leaves.
+    pub channel: OwnedFd,
+    /// Becomes readable when its process ends.
+    pub exit: OwnedFd,
+}
+
+/// Meets the ranks of `cards`, by rank; gives each `segment` and returns all, by rank.
+pub(crate) fn meet(
+    own: Rank,
+    listener: &Listener,
+    cards: &[Card],
+    segment: OwnedFd,
+) -> Result<(Vec<Peer>, Vec<OwnedFd>), MeetError> {
+    let meeting = Meeting { own, cards, segment: &segment, deadline: Instant::now() + LIMIT };
+    let ranks = (0u16..).map(Rank).zip(cards);
+    let (lower, rest): (Vec<_>, Vec<_>) = ranks.partition(|(rank, _)| *rank < own);
+    let higher: Vec<_> = rest.into_iter().skip(1).collect();
+    let mut met = Vec::new();
+    for (rank, card) in lower {
+        let channel = new_socket()?;
+        let address = SocketAddrUnix::new_abstract_name(card.socket.as_bytes())?;
+        retry_on_intr(|| connect(&channel, &address)).map_err(|error| match error {
+            Errno::CONNREFUSED => meeting.gone(rank),
+            other => other.into(),
+        })?;
+        let peer = meeting.peer(rank, channel)?;
+        meeting.say_hello(&peer)?;
+        met.push((peer, None));
+    }
+    while met.len() < cards.len() - 1 {
+        let missing = higher.iter().map(|(rank, _)| *rank);
+        let missing =
+            missing.filter(|rank| met.iter().all(|(peer, _)| peer.rank != *rank)).collect();
+        if let Some((peer, segment)) = meeting.accept(listener, missing)? {
+            meeting.say_hello(&peer)?;
+            met.push((peer, Some(segment)));
+        }
+    }
+    met.sort_by_key(|(peer, _)| peer.rank);
+    let (mut peers, mut segments) = (Vec::new(), Vec::new());
+    for (peer, segment) in met {
+        let segment = match segment {
+            Some(segment) => segment,
+            None => meeting.receive_hello(&peer)?,
+        };
+        segments.push(segment);
+        peers.push(peer);
+    }
+    segments.insert(own.index(), segment);
+    Ok((peers, segments))
+}
+
+struct Meeting<'a> {
+    own: Rank,
+    cards: &'a [Card],
+    segment: &'a OwnedFd,
+    deadline: Instant,
+}
+
+impl Meeting<'_> {
+    fn gone(&self, rank: Rank) -> MeetError {
+        MeetError::Gone { rank: rank.0, process: self.cards[rank.index()].process }
+    }
+
+    fn late(&self, rank: Rank) -> MeetError {
+        MeetError::Late { rank: rank.0, process: self.cards[rank.index()].process }
+    }
+
+    /// The peer at the other end, which must be the process on the card.
+    fn peer(&self, rank: Rank, channel: OwnedFd) -> Result<Peer, MeetError> {
+        let card = &self.cards[rank.index()];
+        let process = other_end(&channel)?.filter(|pid| is(*pid, card));
+        let exit = process.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+        // Asked again, so that the number cannot have gone to another process in between.
+        let exit = exit.ok_or_else(|| self.gone(rank))?;
+        Ok(Peer { rank, card: card.clone(), channel, exit })
+    }
+
+    fn say_hello(&self, peer: &Peer) -> Result<(), MeetError> {
+        let hello = ToPeer::Hello { rank: self.own, secret: self.cards[0].secret };
+        let sent = channel::send(
+            &peer.channel,
+            &hello.emit(),
+            &[self.segment.as_fd()],
+            SendFlags::empty(),
+        );
+        sent.map_err(|error| match error {
+            Errno::PIPE | Errno::CONNRESET => self.gone(peer.rank),
+            other => other.into(),
+        })
+    }
+
+    /// The segment with which the peer says hello.
+    fn receive_hello(&self, peer: &Peer) -> Result<OwnedFd, MeetError> {
+        self.wait(&peer.channel).map_err(|error| error.unwrap_or_else(|| self.late(peer.rank)))?;
+        let received = channel::receive(&peer.channel, RecvFlags::DONTWAIT);
+        let received = received.map_err(|error| match error {
+            ReceiveError::Closed => self.gone(peer.rank),
+            ReceiveError::Bad(bad) => bad.into(),
+            ReceiveError::System(error) => error.into(),
+        })?;
+        let wanted = ToPeer::Hello { rank: peer.rank, secret: self.cards[0].secret };
+        if ToPeer::parse(&received.bytes)? != wanted {
+            return Err(BadMessage::Range("rank or secret").into());
+        }
+        let got = received.descriptors.len();
+        let mut descriptors = received.descriptors.into_iter();
+        match (descriptors.next(), descriptors.next()) {
+            (Some(segment), None) => Ok(segment),
+            _ => Err(BadMessage::Descriptors { got, needed: 1 }.into()),
+        }
+    }
+
+    /// One of the `missing` ranks, and its segment; `None` if a stranger came.
+    fn accept(
+        &self,
+        listener: &Listener,
+        missing: Vec<Rank>,
+    ) -> Result<Option<(Peer, OwnedFd)>, MeetError> {
+        let first = missing.first().copied().unwrap_or(self.own);
+        self.wait(&listener.socket).map_err(|error| error.unwrap_or_else(|| self.late(first)))?;
+        let channel = retry_on_intr(|| accept_with(&listener.socket, SocketFlags::CLOEXEC))?;
+        let Some(process) = other_end(&channel)? else { return Ok(None) };
+        let rank = missing.into_iter().find(|rank| is(process, &self.cards[rank.index()]));
+        let Some(rank) = rank else { return Ok(None) };
+        let peer = self.peer(rank, channel)?;
+        let segment = self.receive_hello(&peer)?;
+        Ok(Some((peer, segment)))
+    }
+
+    /// Waits until there is something to read; `Err(None)` if it takes too long.
+    fn wait(&self, socket: &OwnedFd) -> Result<(), Option<MeetError>> {
+        let limit = self.deadline.saturating_duration_since(Instant::now());
+        let limit = Timespec::try_from(limit).map_err(|_| None)?;
+        let mut waited_for = [PollFd::new(socket, PollFlags::IN)];
+        match retry_on_intr(|| poll(&mut waited_for, Some(&limit))) {
+            Ok(0) => Err(None),
+            Ok(_) => Ok(()),
+            Err(error) => Err(Some(error.into())),
+        }
+    }
+}
+
+/// The process at the other end, if it is one of this user's.
+fn other_end(channel: &OwnedFd) -> Result<Option<Pid>, Errno> {
+    let other = socket_peercred(channel)?;
+    Ok((other.uid == getuid()).then_some(other.pid))
+}
+
+fn is(process: Pid, card: &Card) -> bool {
+    process.as_raw_pid().cast_unsigned() == card.process
+}
+
+fn new_socket() -> Result<OwnedFd, Errno> {
+    socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
+}
+
+#[cfg(test)]
+mod tests;

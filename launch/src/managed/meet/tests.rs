@@ -1,0 +1,108 @@
+use super::*;
+use rustix::fs::fstat;
+use std::thread;
+use weft_link_shm::{Settings, create_segment};
+
+/// Ranks of this one process, and where each listens.
+fn ranks(count: usize) -> (Vec<Listener>, Vec<Card>) {
+    let listeners: Vec<_> = (0..count).map(|_| Listener::open().unwrap()).collect();
+    let cards =
+        listeners.iter().map(|listener| Card::of_this_process(listener.name(), None).unwrap());
+    let cards = cards.collect();
+    (listeners, cards)
+}
+
+fn inode(file: &OwnedFd) -> u64 {
+    fstat(file).unwrap().st_ino
+}
+
+#[test]
+fn all_get_the_segments_of_all_by_rank() {
+    let (listeners, cards) = ranks(2);
+    let segments = [(); 2].map(|()| create_segment(&Settings::new(2)).unwrap());
+    let wanted = segments.each_ref().map(inode);
+    let met: Vec<_> = thread::scope(|scope| {
+        let ranks = (0..).map(Rank).zip(listeners.iter().zip(segments));
+        let meet = |(rank, (listener, segment))| {
+            let cards = &cards;
+            scope.spawn(move || meet(rank, listener, cards, segment).unwrap())
+        };
+        let threads: Vec<_> = ranks.map(meet).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    for (rank, (peers, segments)) in met.iter().enumerate() {
+        assert_eq!(segments.iter().map(inode).collect::<Vec<_>>(), wanted);
+        let others: Vec<_> = peers.iter().map(|peer| peer.rank.index()).collect();
+        assert_eq!(others, [1 - rank]);
+    }
+}
+
+/// What rank 0 of two makes of a peer that sends this.
+fn meet_one_that_says(bytes: &[u8], descriptors: usize) -> MeetError {
+    let (listeners, cards) = ranks(2);
+    let channel = new_socket().unwrap();
+    let address = SocketAddrUnix::new_abstract_name(cards[0].socket.as_bytes()).unwrap();
+    connect(&channel, &address).unwrap();
+    let sent: Vec<_> = (0..descriptors).map(|_| channel.as_fd()).collect();
+    channel::send(&channel, bytes, &sent, SendFlags::empty()).unwrap();
+    let segment = create_segment(&Settings::new(2)).unwrap();
+    meet(Rank(0), &listeners[0], &cards, segment).unwrap_err()
+}
+
+#[test]
+fn peers_that_do_not_know_the_secret_are_refused() {
+    let hello = ToPeer::Hello { rank: Rank(1), secret: [0; 16] };
+    let error = meet_one_that_says(&hello.emit(), 1);
+    assert!(matches!(error, MeetError::Bad(BadMessage::Range("rank or secret"))), "{error}");
+    let error = meet_one_that_says(b"nonsense", 1);
+    assert!(matches!(error, MeetError::Bad(BadMessage::Mark)), "{error}");
+}
+
+#[test]
+fn peers_without_a_segment_are_refused() {
+    let (listeners, cards) = ranks(2);
+    let channel = new_socket().unwrap();
+    let address = SocketAddrUnix::new_abstract_name(cards[0].socket.as_bytes()).unwrap();
+    connect(&channel, &address).unwrap();
+    let hello = ToPeer::Hello { rank: Rank(1), secret: cards[0].secret };
+    channel::send(&channel, &hello.emit(), &[], SendFlags::empty()).unwrap();
+    let segment = create_segment(&Settings::new(2)).unwrap();
+    let error = meet(Rank(0), &listeners[0], &cards, segment).unwrap_err();
+    let wanted = BadMessage::Descriptors { got: 0, needed: 1 };
+    assert!(matches!(&error, MeetError::Bad(bad) if *bad == wanted), "{error}");
+}
+
+#[test]
+fn strangers_are_sent_away() {
+    let (listeners, mut cards) = ranks(2);
+    // Rank 1 is another process than the one that comes; that one is sent away, and rank 1 never comes.
+    cards[1].process += 1;
+    let channel = new_socket().unwrap();
+    let address = SocketAddrUnix::new_abstract_name(cards[0].socket.as_bytes()).unwrap();
+    connect(&channel, &address).unwrap();
+    let segment = create_segment(&Settings::new(2)).unwrap();
+    let deadline = Instant::now() + LIMIT;
+    let meeting = Meeting { own: Rank(0), cards: &cards, segment: &segment, deadline };
+    assert!(meeting.accept(&listeners[0], vec![Rank(1)]).unwrap().is_none());
+    let meeting = Meeting { deadline: Instant::now(), ..meeting };
+    let error = meeting.accept(&listeners[0], vec![Rank(1)]).unwrap_err();
+    assert!(matches!(error, MeetError::Late { rank: 1, .. }), "{error}");
+}
+
+#[test]
+fn a_rank_that_has_ended_is_named() {
+    let (mut listeners, cards) = ranks(2);
+    drop(listeners.remove(0));
+    let segment = create_segment(&Settings::new(2)).unwrap();
+    let error = meet(Rank(1), &listeners[0], &cards, segment).unwrap_err();
+    assert!(matches!(error, MeetError::Gone { rank: 0, .. }), "{error}");
+}
+
+#[test]
+fn messages_to_peers_are_read_as_they_were_written() {
+    for message in [ToPeer::Leaving, ToPeer::Hello { rank: Rank(63), secret: [9; 16] }] {
+        let bytes = message.emit();
+        assert_eq!(ToPeer::parse(&bytes), Ok(message));
+        assert!(ToPeer::parse(&bytes[..bytes.len() - 1]).is_err());
+    }
+}

@@ -1,0 +1,203 @@
+//! The thread of a rank that watches over the others of its host and over the process manager.
+//!
+//! A peer whose process ends without having said that it leaves is lost. The first to see it tells all ranks
+//! of the host through their memory, and says it in one line, at once, because the process manager may be
+//! about to end it. Ranks then end by themselves, as under Weft's own launcher; after
+//! [`GRACE`] the process manager is asked to end the job, and this process ends.
+
+use std::io::{self, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::RecvFlags;
+use rustix::process::{Pid, PidfdFlags, Signal, getpid, getppid, kill_process, pidfd_open};
+use weft_link::bell::{Cause, Loss};
+use weft_link_shm::Supervisor;
+
+use super::meet::ToPeer;
+use super::{Shared, card::Card, status};
+use crate::channel::{self, ReceiveError};
+use crate::member::PEER_LOST;
+
+/// How long survivors of a loss have to end by themselves: all are gone within 100 ms.
+const GRACE: Duration = Duration::from_millis(80);
+/// How a rank ends that lost another one: the cause is that one.
+const VICTIM: Cause = Cause::Exited(PEER_LOST);
+
+/// Starts it. `supervisor` has the segments of all ranks.
+pub(super) fn start(shared: Arc<Shared>, ranks: u16, supervisor: Supervisor) -> io::Result<()> {
+    const STACK_BYTES: usize = 128 * 1024;
+    let launcher = shared.exchange().launcher().map(|launcher| launcher.try_clone_to_owned());
+    let (launcher, parent) = match launcher.transpose()? {
+        Some(socket) => (Some(socket), None),
+        None => (None, parent()),
+    };
+    let peers = vec![State::Here; shared.peers.len()];
+    let mut watch = Watch { shared, ranks, supervisor, launcher, parent, peers, loss: None };
+    let thread = thread::Builder::new().name("weft-launcher".into()).stack_size(STACK_BYTES);
+    thread.spawn(move || watch.run())?;
+    Ok(())
+}
+
+/// The process that started this one; `None` if it is gone, or out of sight.
+fn parent() -> Option<OwnedFd> {
+    let parent = getppid().filter(|&parent| parent != Pid::INIT)?;
+    let exit = pidfd_open(parent, PidfdFlags::empty()).ok()?;
+    // Still the parent: then the number was still its own.
+    (getppid() == Some(parent)).then_some(exit)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Here,
+    /// Its channel is closed: its process is ending, and has its status in a moment.
+    Ending,
+    /// It has left, or was lost.
+    Ended,
+}
+
+#[derive(Debug)]
+struct Watch {
+    shared: Arc<Shared>,
+    ranks: u16,
+    supervisor: Supervisor,
+    /// Hangs up when the process manager is gone.
+    launcher: Option<OwnedFd>,
+    /// Becomes readable when the parent is gone, where the process manager has no connection.
+    parent: Option<OwnedFd>,
+    /// What is known of each peer.
+    peers: Vec<State>,
+    /// The first loss, and when the first was seen.
+    loss: Option<(Loss, Instant)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    Launcher,
+    Message(usize),
+    Exit(usize),
+}
+
+impl Watch {
+    fn run(&mut self) {
+        loop {
+            let ready = self.wait();
+            if self.shared.left.load(Ordering::SeqCst) {
+                return;
+            }
+            // Farewells before ends: a rank that has left ends.
+            for source in ready {
+                match source {
+                    // Not `exit`: a rank whose launcher is gone must not run on in some destructor.
+                    Source::Launcher => die(),
+                    Source::Message(peer) => self.take_message(peer),
+                    Source::Exit(peer) => self.take_exit(peer),
+                }
+            }
+            if self.loss.is_some_and(|(_, since)| since.elapsed() >= GRACE) {
+                self.end();
+            }
+        }
+    }
+
+    fn wait(&self) -> Vec<Source> {
+        let peers = |is_meant: fn(State) -> bool| {
+            let peers = self.shared.peers.iter().zip(&self.peers).enumerate();
+            peers.filter(move |(_, (_, state))| is_meant(**state))
+        };
+        let launcher =
+            self.launcher.iter().map(|socket| (Source::Launcher, socket, PollFlags::RDHUP));
+        let parent = self.parent.iter().map(|exit| (Source::Launcher, exit, PollFlags::IN));
+        let messages = peers(|state| state == State::Here)
+            .map(|(index, (peer, _))| (Source::Message(index), &peer.channel, PollFlags::IN));
+        let exits = peers(|state| state != State::Ended)
+            .map(|(index, (peer, _))| (Source::Exit(index), &peer.exit, PollFlags::IN));
+        let all: Vec<_> = launcher.chain(parent).chain(messages).chain(exits).collect();
+        let mut polled: Vec<_> = all
+            .iter()
+            .map(|(_, file, flags)| PollFd::from_borrowed_fd(file.as_fd(), *flags))
+            .collect();
+        let limit = self.loss.map(|(_, since)| GRACE.saturating_sub(since.elapsed()));
+        let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
+        match poll(&mut polled, limit.as_ref()) {
+            Ok(_) => {
+                let ready =
+                    all.iter().zip(&polled).filter(|(_, polled)| !polled.revents().is_empty());
+                ready.map(|((source, ..), _)| *source).collect()
+            }
+            Err(Errno::INTR) => Vec::new(),
+            // Nobody watches any more then, which must not go unnoticed.
+            Err(_) => vec![Source::Launcher],
+        }
+    }
+
+    fn take_message(&mut self, index: usize) {
+        let received = channel::receive(&self.shared.peers[index].channel, RecvFlags::DONTWAIT);
+        match received.map(|received| ToPeer::parse(&received.bytes)) {
+            Ok(Ok(ToPeer::Leaving)) => self.peers[index] = State::Ended,
+            Err(ReceiveError::System(Errno::AGAIN)) => {}
+            Ok(_) => self.lose(index, Cause::Misbehaved),
+            Err(_) => self.peers[index] = State::Ending,
+        }
+    }
+
+    fn take_exit(&mut self, index: usize) {
+        if self.peers[index] == State::Ended {
+            return;
+        }
+        let peer = &self.shared.peers[index];
+        // Its farewell may have come after the look at its channel.
+        let last = channel::receive(&peer.channel, RecvFlags::DONTWAIT);
+        if last.is_ok_and(|last| ToPeer::parse(&last.bytes) == Ok(ToPeer::Leaving)) {
+            self.peers[index] = State::Ended;
+            return;
+        }
+        let cause = status::cause_of(&peer.exit, peer.card.process);
+        self.lose(index, cause);
+    }
+
+    fn lose(&mut self, index: usize, cause: Cause) {
+        self.peers[index] = State::Ended;
+        let peer = &self.shared.peers[index];
+        let loss = Loss { rank: peer.rank, cause };
+        let since = self.loss.map_or_else(Instant::now, |(_, since)| since);
+        if self.loss.is_none_or(|(first, _)| first.cause == VICTIM) {
+            self.loss = Some((loss, since));
+        }
+        // What made a victim of it is seen next.
+        if cause == VICTIM {
+            return;
+        }
+        if self.supervisor.announce_loss(loss.rank, cause) {
+            // Without a standard error there is nobody to tell.
+            let _ = writeln!(io::stderr(), "weft: {}", words(&loss, Some(&peer.card), self.ranks));
+        }
+        self.shared.notice();
+    }
+
+    /// The grace is over.
+    fn end(&self) -> ! {
+        if let (Some((loss, _)), Ok(mut exchange)) = (&self.loss, self.shared.exchange.try_lock()) {
+            exchange.abort(PEER_LOST, &words(loss, None, self.ranks));
+        }
+        die()
+    }
+}
+
+/// `rank 2 of 4 (pid 17, host a) was killed by signal 9 (SIGKILL); the others end`.
+fn words(loss: &Loss, card: Option<&Card>, ranks: u16) -> String {
+    let place = card.map(|card| format!(" (pid {}, host {})", card.process, card.node));
+    let (place, Loss { rank, cause }) = (place.unwrap_or_default(), loss);
+    format!("rank {rank} of {ranks}{place} {cause}; the others end")
+}
+
+fn die() -> ! {
+    let _ = kill_process(getpid(), Signal::KILL);
+    // Only what comes before the signal is delivered is still run.
+    std::process::abort()
+}
