@@ -70,6 +70,11 @@ fn kinds_of_job(ranks: u16) -> Vec<Job> {
             interrupt_delay: Some(Duration::from_micros(50)),
             ..Job::new(ranks)
         }),
+        small(Job::over_udp(ranks, Preset::IrxImc)),
+        Job {
+            interrupt_delay: Some(Duration::from_micros(50)),
+            ..Job::over_udp(ranks, Preset::HrxHmc)
+        },
     ]
 }
 

@@ -12,6 +12,7 @@ use weft_messaging::rpc::format::{CallHeader, CallNumber, Kind};
 use weft_messaging::rpc::{Client, Request, Rpc, Service};
 use weft_messaging::{Barrier, Completer, Completion, Engine, Error, HeaderStack, Mailbox, Port};
 use weft_packet::{Cause, Loss, Rank};
+use weft_protocol::Preset;
 use weft_threads::{Between, Job};
 
 /// A rank with calls and a barrier.
@@ -95,6 +96,7 @@ fn kinds_of_job() -> Vec<Job> {
         Job { interrupt_delay: interrupts, ..Job::new(2) },
         small(Job::new(2)),
         small(Job { between: Between::Plain, interrupt_delay: interrupts, ..Job::new(2) }),
+        Job { interrupt_delay: interrupts, ..Job::over_udp(2, Preset::HrxImc) },
     ]
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use weft_packet::{Cause, Error, Group, KeptPacket, Loss, Packets, Rank, Upcalls, Variable};
 use weft_protocol::Preset;
 use weft_protocol::tree::Shape;
-use weft_threads::{Between, Job, with_loss};
+use weft_threads::{Between, Job, Weather, with_loss};
 
 /// What a rank received: who sent it, whether it was multicast, its bytes.
 type Log = Arc<Mutex<Vec<(Rank, bool, Vec<u8>)>>>;
@@ -51,7 +51,11 @@ fn all_kinds_of_job(ranks: u16) -> Vec<Job> {
             }
         }
     }
-    jobs.extend(Preset::RETRANSMITTING.map(|preset| Job::over_udp(ranks, preset)));
+    for preset in Preset::RETRANSMITTING {
+        let fair = Job::over_udp(ranks, preset);
+        let bad = Between::Udp(Weather::bad(1, 0.01));
+        jobs.extend([fair, Job { between: bad, ..fair }]);
+    }
     jobs
 }
 
