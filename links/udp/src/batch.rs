@@ -7,6 +7,7 @@
 use std::io;
 use std::mem::MaybeUninit;
 use std::net::SocketAddr;
+use std::ops::Range;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 /// Datagrams in one call at most.
@@ -15,6 +16,8 @@ pub(crate) const MOST: usize = 32;
 pub(crate) const MOST_SEGMENTS: usize = 32;
 /// Bytes of such a buffer at most: what fits into an IP packet.
 pub(crate) const MOST_BYTES: usize = 60_000;
+/// Bytes of datagrams that the kernel hands over together at most.
+pub(crate) const MOST_JOINED: usize = 1 << 16;
 
 /// One message to the kernel: datagrams of one size to one peer, the last of them perhaps shorter.
 pub(crate) struct Run<'a> {
@@ -78,28 +81,40 @@ pub(crate) fn send(socket: BorrowedFd<'_>, runs: &[Run<'_>]) -> io::Result<usize
     if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(sent as usize) }
 }
 
-/// Receives datagrams into `buffers`, at most [`MOST`], without waiting. Writes how many bytes each
-/// has into `lengths` and returns how many datagrams there were; longer ones are cut off.
+/// What landed in a buffer: so many bytes, datagrams of one size, the last of them perhaps shorter.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Landed {
+    pub bytes: usize,
+    pub datagram_bytes: usize,
+}
+
+/// Receives into `buffers`, at most [`MOST`], without waiting. Writes what landed in each and returns how
+/// many buffers there are to look at; what is longer than its buffer is cut off.
 ///
 /// # Errors
 /// Would block, if there is none; or what the kernel reports about earlier ones.
 pub(crate) fn receive(
     socket: BorrowedFd<'_>,
     buffers: &mut [Box<[u8]>],
-    lengths: &mut [usize; MOST],
+    landed: &mut [Landed; MOST],
 ) -> io::Result<usize> {
     let count = buffers.len().min(MOST);
     let mut vectors = [libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; MOST];
-    let mut messages = [const { MaybeUninit::<libc::mmsghdr>::zeroed() }; MOST];
+    let mut controls = [const { MaybeUninit::<Control>::uninit() }; MOST];
+    let mut messages = [const { MaybeUninit::<libc::mmsghdr>::uninit() }; MOST];
     for (i, buffer) in buffers[..count].iter_mut().enumerate() {
         vectors[i] = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
+        let control = controls[i].write(Control([0; 32]));
         // SAFETY: all zeros is a valid `mmsghdr`: null pointers and lengths of 0.
-        let message = unsafe { messages[i].assume_init_mut() };
+        let message = messages[i].write(unsafe { std::mem::zeroed() });
         message.msg_hdr.msg_iov = (&raw mut vectors[i]).cast();
         message.msg_hdr.msg_iovlen = 1;
+        message.msg_hdr.msg_control = (&raw mut *control).cast();
+        message.msg_hdr.msg_controllen = size_of::<Control>() as _;
     }
-    // SAFETY: the first `count` messages are initialised. Their vectors lie in the array above, and
-    // point to buffers that are borrowed exclusively, with their lengths; all outlive the call.
+    // SAFETY: the first `count` messages are initialised. Their vectors and controls lie in the arrays
+    // above, with their lengths; the vectors point to buffers that are borrowed exclusively, with theirs.
+    // All outlive the call.
     let received = unsafe {
         libc::recvmmsg(
             socket.as_raw_fd(),
@@ -110,9 +125,13 @@ pub(crate) fn receive(
         )
     };
     let received = usize::try_from(received).map_err(|_| io::Error::last_os_error())?;
-    for (message, length) in messages.iter().zip(lengths.iter_mut()).take(received) {
-        // SAFETY: as above, and the kernel has written valid lengths.
-        *length = unsafe { message.assume_init_ref() }.msg_len as usize;
+    for i in 0..received {
+        // SAFETY: `received` is at most `count`, and so many of both were initialised above.
+        let (message, control) =
+            unsafe { (messages[i].assume_init_ref(), controls[i].assume_init_ref()) };
+        let bytes = message.msg_len as usize;
+        let given = message.msg_hdr.msg_controllen;
+        landed[i] = Landed { bytes, datagram_bytes: read_segment(control, given).unwrap_or(bytes) };
     }
     Ok(received)
 }
@@ -131,6 +150,11 @@ pub(crate) fn forbid_fragments(socket: BorrowedFd<'_>, v6: bool) -> io::Result<(
 /// Whether the kernel cuts up buffers into datagrams.
 pub(crate) fn can_segment(socket: BorrowedFd<'_>) -> bool {
     set(socket, libc::SOL_UDP, libc::UDP_SEGMENT, 0).is_ok()
+}
+
+/// Has the kernel hand over datagrams of one sender together; says whether it does.
+pub(crate) fn join_arrivals(socket: BorrowedFd<'_>) -> bool {
+    set(socket, libc::SOL_UDP, libc::UDP_GRO, 1).is_ok()
 }
 
 fn set(socket: BorrowedFd<'_>, level: i32, option: i32, value: i32) -> io::Result<()> {
@@ -176,16 +200,30 @@ fn write_address(place: &mut MaybeUninit<Address>, to: &SocketAddr) -> libc::soc
     }
 }
 
+/// Bytes before the number in a control message: its length, level and type.
+const CONTROL_HEADER: usize = size_of::<libc::cmsghdr>();
+const LEVEL: Range<usize> = size_of::<usize>()..size_of::<usize>() + 4;
+const TYPE: Range<usize> = LEVEL.end..CONTROL_HEADER;
+
+const _: () =
+    assert!(TYPE.end - TYPE.start == 4 && CONTROL_HEADER.is_multiple_of(align_of::<usize>()));
+
 /// Writes a control message that asks for pieces of `bytes` bytes; returns how many bytes it has.
 fn write_segment(control: &mut Control, bytes: usize) -> usize {
-    const HEADER: usize = size_of::<libc::cmsghdr>();
-    // SAFETY: only computes sizes.
-    let (length, space) = unsafe { (libc::CMSG_LEN(2) as usize, libc::CMSG_SPACE(2) as usize) };
-    assert!(length == HEADER + 2 && space <= size_of::<Control>());
-    let word = size_of::<usize>();
-    control.0[..word].copy_from_slice(&length.to_ne_bytes());
-    control.0[word..word + 4].copy_from_slice(&libc::SOL_UDP.to_ne_bytes());
-    control.0[word + 4..HEADER].copy_from_slice(&libc::UDP_SEGMENT.to_ne_bytes());
-    control.0[HEADER..length].copy_from_slice(&(bytes as u16).to_ne_bytes());
-    space
+    let length = CONTROL_HEADER + size_of::<u16>();
+    control.0[..LEVEL.start].copy_from_slice(&length.to_ne_bytes());
+    control.0[LEVEL].copy_from_slice(&libc::SOL_UDP.to_ne_bytes());
+    control.0[TYPE].copy_from_slice(&libc::UDP_SEGMENT.to_ne_bytes());
+    control.0[CONTROL_HEADER..length].copy_from_slice(&(bytes as u16).to_ne_bytes());
+    length.next_multiple_of(align_of::<usize>())
+}
+
+/// Reads how long the pieces are, from a control message of so many bytes; `None` if it does not say.
+fn read_segment(control: &Control, bytes: usize) -> Option<usize> {
+    let number = |range: Range<usize>| control.0[range].try_into().ok().map(i32::from_ne_bytes);
+    let says = bytes >= CONTROL_HEADER + 4
+        && number(LEVEL) == Some(libc::SOL_UDP)
+        && number(TYPE) == Some(libc::UDP_GRO);
+    let length = number(CONTROL_HEADER..CONTROL_HEADER + 4).filter(|_| says)?;
+    usize::try_from(length).ok().filter(|&length| length > 0)
 }

@@ -4,13 +4,13 @@
 //! or it is *open*: somebody reads a packet in it. One is never lent to readers, so that something can
 //! always land.
 
-use crate::batch::{self, MOST};
+use crate::batch::{self, Landed, MOST};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::os::fd::BorrowedFd;
 use std::ptr::NonNull;
 use weft_link::{Buffer, Payload, Received};
-use weft_seal::Seals;
+use weft_seal::{Kind, Seals};
 use weft_wire::{Header, Tag, envelope, network};
 
 /// Marks buffers that were received.
@@ -30,12 +30,14 @@ pub struct Arrived {
 pub(crate) struct Incoming {
     spare: Vec<Box<[u8]>>,
     landing: Vec<Box<[u8]>>,
-    arrived: VecDeque<(Box<[u8]>, usize)>,
+    arrived: VecDeque<(Box<[u8]>, Landed)>,
     open: Vec<Open>,
     /// Places in `open` that are free.
     closed: Vec<u32>,
     /// The frame whose packets come next.
     current: Option<Current>,
+    /// Where in it there are more packets after these.
+    more: VecDeque<Range<usize>>,
     /// Whether the last look found nothing.
     idle: bool,
     pub counters: Arrived,
@@ -64,6 +66,7 @@ impl Incoming {
             open: (0..frames).map(|_| Open { bytes: Box::default(), readers: 0 }).collect(),
             closed: (0..frames as u32).rev().collect(),
             current: None,
+            more: VecDeque::with_capacity(MOST),
             idle: true,
             counters: Arrived::default(),
         }
@@ -84,20 +87,35 @@ impl Incoming {
     #[inline]
     pub fn find(&mut self, socket: BorrowedFd<'_>, seals: &mut Seals) -> bool {
         while self.current.is_none() {
-            let Some((mut bytes, length)) = self.arrived.pop_front() else {
-                if self.look(socket) {
-                    continue;
-                }
-                return false;
-            };
-            match seals.open(&mut bytes[..length]) {
-                Ok(opened) if opened.packets(&bytes[..length]).next().is_some() => {
-                    self.enter(bytes, opened.contents);
-                }
-                _ => self.spare.push(bytes),
+            match self.arrived.pop_front() {
+                Some((bytes, landed)) => self.open(bytes, landed, seals),
+                None if self.look(socket) => {}
+                None => return false,
             }
         }
         true
+    }
+
+    /// Opens all datagrams that landed in `bytes`, before anybody reads in it.
+    #[inline]
+    fn open(&mut self, mut bytes: Box<[u8]>, landed: Landed, seals: &mut Seals) {
+        let mut start = 0;
+        // An empty datagram is one too.
+        while start < landed.bytes.max(1) {
+            let end = landed.bytes.min(start + landed.datagram_bytes.max(1));
+            self.counters.datagrams += 1;
+            if let Ok(opened) = seals.open(&mut bytes[start..end])
+                && opened.kind == Kind::PACKETS
+            {
+                let Range { start: from, end: to } = opened.contents;
+                self.more.push_back(start + from..start + to);
+            }
+            start = end.max(start + 1);
+        }
+        match self.more.pop_front() {
+            Some(packets) => self.enter(bytes, packets),
+            None => self.spare.push(bytes),
+        }
     }
 
     /// Where the packets of the received frame `buffer` names are.
@@ -131,26 +149,13 @@ impl Incoming {
             self.landing.push(bytes);
         }
         self.counters.calls += 1;
-        let mut lengths = [0; MOST];
-        let count = match self.landing.as_mut_slice() {
-            // Cannot be: one frame is never lent. Nothing is lost but time.
-            [] => 0,
-            [first, ..] if most == 1 => {
-                let flags = rustix::net::RecvFlags::DONTWAIT;
-                match rustix::net::recv(socket, &mut first[..], flags) {
-                    Ok((length, _)) => {
-                        lengths[0] = length;
-                        1
-                    }
-                    Err(_) => 0,
-                }
-            }
-            // What the kernel reports here is about datagrams that left: they are sent again.
-            all => batch::receive(socket, all, &mut lengths).unwrap_or(0),
-        };
+        let mut landed = [Landed::default(); MOST];
+        let ready = self.landing.len().min(most);
+        let places = &mut self.landing[..ready];
+        // What the kernel reports here is about datagrams that left: they are sent again.
+        let count = batch::receive(socket, places, &mut landed).unwrap_or(0);
         self.idle = count == 0;
-        self.counters.datagrams += count as u64;
-        self.arrived.extend(self.landing.drain(..count).zip(lengths));
+        self.arrived.extend(self.landing.drain(..count).zip(landed));
         count > 0
     }
 
@@ -190,7 +195,9 @@ impl Incoming {
         } else if lent {
             self.open[frame as usize].readers += 1;
         }
-        if is_last {
+        if is_last && let Some(next) = self.more.pop_front() {
+            *packets = next;
+        } else if is_last {
             self.current = None;
             self.leave(frame);
         }

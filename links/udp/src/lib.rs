@@ -3,8 +3,9 @@
 //! A datagram is a sealed frame ([`weft_seal`]) with one or more packets. On the way out small packets
 //! to one peer share a datagram, and all datagrams since the last flush leave in one system call,
 //! runs of equal ones to one peer as one buffer that the kernel cuts up (UDP_SEGMENT). On the way in
-//! one call brings several, into frames that their readers read in place; the first look after an
-//! empty one asks for one only, so that a lone packet costs one small call.
+//! one call brings several, those of one run in one piece again (UDP_GRO), into frames that their
+//! readers read in place; the first look after an empty one asks for one only, so that a lone packet
+//! costs one small call.
 //!
 //! | module | what |
 //! |---|---|

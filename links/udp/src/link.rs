@@ -34,8 +34,9 @@ pub struct UdpSettings {
     pub datagram_bytes: usize,
     /// Frames for sending.
     pub frames: usize,
-    /// Frames for receiving: a packet in use takes one, unless it shared its datagram. More than the
-    /// receive buffers of the protocol, or it finds fewer than it counts on.
+    /// Frames for receiving: a packet in use takes one, unless it arrived together with others. As many
+    /// as the receive buffers of the protocol, or it finds fewer than it counts on. Each has room for all
+    /// that the kernel hands over at once, 64 KiB, of which memory is taken only for what was used.
     pub receive_frames: usize,
 }
 
@@ -98,6 +99,8 @@ impl Udp {
         let _ = sockopt::set_socket_recv_buffer_size(&socket, SOCKET_BUFFER_BYTES);
         let _ = sockopt::set_socket_send_buffer_size(&socket, SOCKET_BUFFER_BYTES);
         let segments = batch::can_segment(socket.as_fd());
+        let joined = batch::join_arrivals(socket.as_fd());
+        let landing_bytes = if joined { batch::MOST_JOINED } else { datagram_bytes };
         let socket = Arc::new(socket);
         let capabilities = Capabilities {
             max_payload,
@@ -112,7 +115,7 @@ impl Udp {
         Ok(Udp {
             bells: Arc::new(UdpBells::new(Arc::clone(&socket))?),
             outgoing: Outgoing::new(peers.len(), datagram_bytes, trailer_bytes, segments),
-            incoming: Incoming::new(receive_frames, datagram_bytes),
+            incoming: Incoming::new(receive_frames, landing_bytes),
             frames: (0..frames)
                 .map(|_| vec![Cell::new(0); max_payload].into_boxed_slice())
                 .collect(),

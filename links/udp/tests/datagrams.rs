@@ -113,6 +113,9 @@ fn large_packets_leave_together_and_arrive_one_by_one() {
     let sent = sender.counters().sent;
     assert_eq!((sent.datagrams, sent.crowded_out, sent.failed), (280, 0, 0));
     assert!(sent.calls <= 10, "{} calls for ten flushes", sent.calls);
+    let arrived = receiver.counters().arrived;
+    assert_eq!(arrived.datagrams, 280);
+    assert!(arrived.calls < 80, "{} calls for 280 datagrams", arrived.calls);
 }
 
 #[test]
