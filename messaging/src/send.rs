@@ -222,6 +222,10 @@ impl<'a> Sending<'a> {
         }
         self.sent += (before - packet.room()) as u64;
         self.claimed = false;
+        let is_last = self.sent == self.total;
+        if !is_last || self.header.kind == Kind::Next {
+            self.port.engine.packets().hold(!is_last);
+        }
         match self.to {
             To::Rank(rank) => packet.unicast(rank)?,
             To::Group(group) => packet.multicast(group)?,
@@ -229,7 +233,7 @@ impl<'a> Sending<'a> {
         self.header.kind = Kind::Next;
         self.header.header_bytes = 0;
         self.header.bytes = self.sent;
-        Ok(self.sent == self.total)
+        Ok(is_last)
     }
 }
 

@@ -10,7 +10,7 @@ use weft_messaging::{Barrier, Engine, Error, HeaderStack, Mailbox, Message, Port
 use weft_packet::Rank;
 use weft_protocol::Preset;
 use weft_protocol::tree::Shape;
-use weft_threads::Job;
+use weft_threads::{Between, Job};
 
 /// A rank with messages and a barrier.
 struct Member {
@@ -62,14 +62,19 @@ fn kinds_of_job(ranks: u16) -> Vec<Job> {
     vec![
         Job::new(ranks),
         small(Job::new(ranks)),
-        small(Job { plain: true, shape: Shape::Binary, ..Job::new(ranks) }),
+        small(Job { between: Between::Plain, shape: Shape::Binary, ..Job::new(ranks) }),
         small(Job {
-            plain: true,
+            between: Between::Plain,
             shape: Shape::Binomial,
             preset: Preset::NrxHmc,
             interrupt_delay: Some(Duration::from_micros(50)),
             ..Job::new(ranks)
         }),
+        small(Job::over_udp(ranks, Preset::IrxImc)),
+        Job {
+            interrupt_delay: Some(Duration::from_micros(50)),
+            ..Job::over_udp(ranks, Preset::HrxHmc)
+        },
     ]
 }
 

@@ -12,7 +12,8 @@ use weft_messaging::rpc::format::{CallHeader, CallNumber, Kind};
 use weft_messaging::rpc::{Client, Request, Rpc, Service};
 use weft_messaging::{Barrier, Completer, Completion, Engine, Error, HeaderStack, Mailbox, Port};
 use weft_packet::{Cause, Loss, Rank};
-use weft_threads::Job;
+use weft_protocol::Preset;
+use weft_threads::{Between, Job};
 
 /// A rank with calls and a barrier.
 struct Member {
@@ -94,7 +95,8 @@ fn kinds_of_job() -> Vec<Job> {
         Job::new(2),
         Job { interrupt_delay: interrupts, ..Job::new(2) },
         small(Job::new(2)),
-        small(Job { plain: true, interrupt_delay: interrupts, ..Job::new(2) }),
+        small(Job { between: Between::Plain, interrupt_delay: interrupts, ..Job::new(2) }),
+        Job { interrupt_delay: interrupts, ..Job::over_udp(2, Preset::HrxImc) },
     ]
 }
 
@@ -304,7 +306,7 @@ fn a_late_service_gets_its_calls() {
 
 #[test]
 fn a_rank_calls_itself() {
-    for job in [Job::new(1), Job { plain: true, ..Job::new(1) }] {
+    for job in [Job::new(1), Job { between: Between::Plain, ..Job::new(1) }] {
         run(job, |member| {
             let client = member.client("service");
             let _service = member.service("service", reverse);

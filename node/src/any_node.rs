@@ -132,6 +132,13 @@ pub trait AnyNode: Send + Sync {
     fn set_alarm(&self, time: Option<Duration>);
     /// From here on no thread enters for free, and all enter at the cost of one ordinary lock.
     fn share(&self);
+    /// What is launched from here on may stay in this rank until held no longer, because more follows;
+    /// it leaves with the next launch after that, and whenever somebody polls or waits. For links that
+    /// send several packets at the price of one.
+    fn hold(&self, held: bool);
+    /// The end of a program: where packets may be lost, waits until all of its are acknowledged, and
+    /// then for peers that have missed an acknowledgement. Gives up after a second without any progress.
+    fn linger(&self);
     /// Members of a group, if this rank knows it.
     fn members(&self, group: GroupId) -> Option<Vec<Rank>>;
     /// Gives a packet back.

@@ -276,7 +276,7 @@ impl<L: Link> Inner<L> {
             return;
         }
         let owner = if self.protocol_at_host() { Side::Host } else { Side::Ni };
-        if side == owner {
+        if !L::SEPARATE_NI || side == owner {
             let (ni, mut out) = self.split(side);
             ni.advance(now, &mut out);
         } else {
@@ -363,6 +363,8 @@ impl<L: Link> Node<L> {
             if packets > 0 {
                 self.clock.charge(Work::Deferred { packets });
             }
+        } else {
+            self.leave(inner);
         }
     }
 }

@@ -68,11 +68,12 @@ impl<L: Link> Actions<Buffer> for Surroundings<'_, L> {
     }
 
     fn defer(&mut self, deferred: Deferred<Buffer>) {
-        assert!(
-            L::SEPARATE_NI && self.side == Side::Ni,
-            "only an NI apart from its host leaves packets to it"
-        );
-        self.apart.copy(Copy::Deferred(deferred), self.link);
+        assert!(self.side == Side::Ni, "the host leaves nothing to itself");
+        if L::SEPARATE_NI {
+            self.apart.copy(Copy::Deferred(deferred), self.link);
+        } else {
+            self.apart.deferred.push_back(deferred);
+        }
     }
 
     #[inline]
@@ -201,8 +202,9 @@ impl<L: Link> Inner<L> {
             // So many buffers there are for them, and so many are taken out of these.
             true => self.link.capabilities().host_frames + MOST_DETACHED,
             false => {
-                usize::from(settings.ranks) * usize::from(settings.window_packets)
-                    + self.link.capabilities().frames
+                let windows = usize::from(settings.ranks) * usize::from(settings.window_packets);
+                let received = if L::LOSSY { settings.receive_buffers } else { windows };
+                received + self.link.capabilities().frames
             }
         };
         i9_bounded("the queue of delivered packets", self.pending.len(), bound);
@@ -245,7 +247,14 @@ impl<L: Link> Inner<L> {
     /// Takes one packet, if there is one, to where the host's part of the protocol begins.
     #[inline]
     fn receive(&mut self) -> Result<bool> {
-        if L::SEPARATE_NI { self.receive_deferred() } else { self.receive_at(Side::Ni) }
+        if L::SEPARATE_NI {
+            return self.receive_deferred();
+        }
+        let received = self.receive_at(Side::Ni)?;
+        if L::LOSSY {
+            self.receive_left_behind()?;
+        }
+        Ok(received)
     }
 
     /// Takes one packet from the network, if there is one, and gives it to the NI.

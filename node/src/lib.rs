@@ -9,7 +9,8 @@
 //! | [`biased`] | the lock around a node (`unsafe`) | 6.2.1 |
 //! | `node` | sending, draining, upcalls, release | 3.1, 3.6 |
 //! | `engine` | the NI half apart from the host, where a link has a processor for it | 8.1.2 |
-//! | [`wait`] | spin, then yield, then sleep | 6.2.2 |
+//! | [`wait`], `sleep` | spin, then yield, then sleep | 6.2.2 |
+//! | `lossy` | timers, flushing and lingering, where frames may be lost | 8.2.2 |
 //! | `watch` | the upcall thread behind the polling watchdog | 4.4 |
 //! | `interrupts` | when it may not interrupt | 3.7 |
 //!
@@ -23,7 +24,9 @@ mod engine;
 mod error;
 mod inner;
 mod interrupts;
+mod lossy;
 mod node;
+mod sleep;
 pub mod wait;
 mod watch;
 

@@ -4,6 +4,7 @@ use crate::any_node::{AnyNode, Arrival, Destination, Statistics, Upcall, Upcalls
 use crate::biased::{Biased, Entered};
 use crate::inner::{Inner, Side};
 use crate::interrupts::Interrupts;
+use crate::lossy::Backstop;
 use crate::wait::{Look, Step, WaitPolicy, wait};
 use crate::{Error, Result};
 use std::ptr::NonNull;
@@ -20,9 +21,6 @@ use weft_wire::{GroupId, Rank};
 /// Fetch-and-add variables of each rank that programs may use; the rest are the systems'.
 pub const USER_VARIABLES: u16 = VARIABLES / 2;
 
-/// The longest sleep before a waiting thread looks again by itself (invariant I9).
-const LONGEST_SLEEP: Duration = Duration::from_millis(100);
-
 /// What a fetch-and-add packet carries: two words, or one beside a hole.
 const FETCH_ADD_BYTES: u16 = 16;
 
@@ -30,27 +28,28 @@ const FETCH_ADD_BYTES: u16 = 16;
 pub struct Node<L: Link> {
     pub(crate) inner: Biased<Inner<L>>,
     pub(crate) clock: L::Clock,
-    bells: Arc<dyn Bells>,
+    pub(crate) bells: Arc<dyn Bells>,
     words: Option<Arc<dyn SharedWords>>,
     capabilities: Capabilities,
     policy: WaitPolicy,
     local: Rank,
     ranks: usize,
     window_packets: usize,
+    pub(crate) backstop: Backstop,
     pub(crate) interrupts: Interrupts,
     /// Whether a packet is in the hands of an upcall, or of who sorts it. Set inside the lock, so that
     /// there is one at most.
     in_upcall: AtomicBool,
     /// Waiting threads that sleep, or are about to.
-    asleep: AtomicU32,
+    pub(crate) asleep: AtomicU32,
     /// Whether there is something to do besides packets, and nobody who waits to do it.
-    errand: AtomicBool,
+    pub(crate) errand: AtomicBool,
     /// Whether somebody waits who does not poll: arrivals are then the upcall thread's at once.
     pub(crate) eager: AtomicBool,
     /// When a sleeping thread has to look again at the latest, in nanoseconds.
-    alarm: AtomicU64,
+    pub(crate) alarm: AtomicU64,
     packets_processed: AtomicU64,
-    sleeps: AtomicU64,
+    pub(crate) sleeps: AtomicU64,
     closed: AtomicBool,
 }
 
@@ -69,6 +68,7 @@ impl<L: Link> Node<L> {
             local,
             ranks: usize::from(settings.ranks),
             window_packets: usize::from(settings.window_packets),
+            backstop: Backstop::default(),
             interrupts: Interrupts::default(),
             in_upcall: AtomicBool::new(false),
             asleep: AtomicU32::new(0),
@@ -94,7 +94,7 @@ impl<L: Link> Node<L> {
             inner = self.host_processes(inner, &mut delivery);
         }
         let bytes = inner.link.bytes(delivery.buffer);
-        drop(inner);
+        self.leave(inner);
         let mut arrival = Some(Arrival { delivery, bytes });
         upcall(&mut arrival);
         if arrival.is_some() {
@@ -206,7 +206,7 @@ impl<L: Link> Node<L> {
         }
     }
 
-    fn drain(&self) -> Result<bool> {
+    pub(crate) fn drain(&self) -> Result<bool> {
         self.check_loss()?;
         self.clock.charge(Work::Poll);
         self.account_before_receiving();
@@ -218,74 +218,11 @@ impl<L: Link> Node<L> {
     }
 
     /// Tells the protocol the time, to be called on entering to run it or to ask the NI to. Where the
-    /// NI is apart, hosts do not know what it was told last.
+    /// NI is apart, hosts do not know what it was told last; where frames are lost, timers may be due.
     #[inline(always)]
     pub(crate) fn tell_time(&self, inner: &mut Inner<L>) {
-        if L::SEPARATE_NI {
+        if L::SEPARATE_NI || L::LOSSY {
             inner.tell_time(self.clock.now(), Side::Host);
-        }
-    }
-
-    /// How long a thread that waits sleeps at most. An NI apart rings whenever there is something to
-    /// look at, so that only the host's own protocol can have a reason to wake without it.
-    fn longest_sleep(&self) -> Duration {
-        let until_alarm = self.until_alarm();
-        if !L::SEPARATE_NI {
-            return until_alarm.min(LONGEST_SLEEP);
-        }
-        let deadline = self.inner.enter().host_deadline();
-        deadline.map_or(until_alarm, |deadline| {
-            until_alarm.min(Duration::from_nanos(deadline.saturating_sub(self.clock.now())))
-        })
-    }
-
-    /// How long it is until the alarm; for ever without one.
-    pub(crate) fn until_alarm(&self) -> Duration {
-        match self.alarm.load(Ordering::SeqCst) {
-            u64::MAX => Duration::MAX,
-            alarm => Duration::from_nanos(alarm.saturating_sub(self.clock.now())),
-        }
-    }
-
-    /// Whether the upcall thread has something to do besides packets: an errand, or an alarm.
-    pub(crate) fn has_errand(&self) -> bool {
-        self.errand.load(Ordering::SeqCst) || self.until_alarm().is_zero()
-    }
-
-    /// Sleeps until something arrives, unless `step` finds something when all is armed. Who sleeps is
-    /// woken by what arrives, and the upcall thread is not (thesis 6.2.2).
-    fn sleep(&self, step: &mut Look<'_>) -> Result<Step> {
-        // Before the look: see `AnyNode::nudge`.
-        self.asleep.fetch_add(1, Ordering::SeqCst);
-        let slept = self.sleep_armed(step);
-        let others = self.asleep.fetch_sub(1, Ordering::SeqCst) - 1;
-        if !L::SEPARATE_NI && others > 0 {
-            // The bell has woken one, who has disarmed it for all.
-            self.bells.ring(Waiter::Host);
-        }
-        slept
-    }
-
-    fn sleep_armed(&self, step: &mut Look<'_>) -> Result<Step> {
-        let Some(ticket) = self.inner.enter().link.arm(Waiter::Host) else {
-            return Ok(Step::Progress);
-        };
-        let found = step();
-        self.host_waits(true);
-        if matches!(found, Ok(Step::Idle)) {
-            self.sleeps.fetch_add(1, Ordering::Relaxed);
-            self.bells.wait(Waiter::Host, ticket, self.longest_sleep());
-        }
-        self.host_waits(false);
-        self.inner.enter().link.disarm(Waiter::Host);
-        found
-    }
-
-    /// Tells an NI apart whether to interrupt the host.
-    #[inline]
-    fn host_waits(&self, waits: bool) {
-        if L::SEPARATE_NI {
-            self.inner.enter().apart.host_waits = waits;
         }
     }
 
@@ -309,15 +246,6 @@ impl<L: Link> Node<L> {
     pub(crate) fn try_has_arrivals(&self) -> Option<bool> {
         let mut inner = self.inner.try_enter()?;
         Some(!inner.pending.is_empty() || inner.link.has_arrivals())
-    }
-
-    /// Arms the upcall thread's bell; `None` if something is there, or the host is inside.
-    pub(crate) fn arm_watch(&self) -> Option<weft_link::bell::Ticket> {
-        let mut inner = self.inner.try_enter()?;
-        if !inner.pending.is_empty() {
-            return None;
-        }
-        inner.link.arm(Waiter::Watch)
     }
 }
 
@@ -364,7 +292,6 @@ impl<L: Link> AnyNode for Node<L> {
         match to {
             Destination::Unicast(rank) if rank.index() < self.ranks => {
                 inner.unicast(rank, frame, size);
-                return Ok(());
             }
             Destination::Unicast(rank) => {
                 drop(inner);
@@ -379,6 +306,7 @@ impl<L: Link> AnyNode for Node<L> {
                 }
             }
         }
+        self.leave_unless_held(inner);
         Ok(())
     }
 
@@ -400,7 +328,9 @@ impl<L: Link> AnyNode for Node<L> {
         let Some(upcall) = inner.upcall.take() else {
             // Nobody wants packets yet, but credits are wanted.
             inner.pending.push_front(delivery);
-            return inner.drain();
+            let drained = inner.drain();
+            self.leave(inner);
+            return drained;
         };
         self.assert_upcall_allowed(self.in_upcall.load(Ordering::Relaxed));
         let inner = self.process(inner, delivery, upcall);
@@ -477,6 +407,17 @@ impl<L: Link> AnyNode for Node<L> {
         self.inner.share();
     }
 
+    #[inline]
+    fn hold(&self, held: bool) {
+        self.backstop.hold(held);
+    }
+
+    fn linger(&self) {
+        if L::LOSSY {
+            self.linger_until_quiet();
+        }
+    }
+
     fn members(&self, group: GroupId) -> Option<Vec<Rank>> {
         self.inner.enter().ni.group(group).map(|group| group.members().to_vec())
     }
@@ -487,6 +428,7 @@ impl<L: Link> AnyNode for Node<L> {
         let mut inner = self.inner.enter();
         self.tell_time(&mut inner);
         inner.release(arrival.delivery);
+        self.leave_unless_held(inner);
     }
 
     fn fetch_and_add(&self, home: Rank, variable: u16, amount: u64) -> Result<u64> {

@@ -98,10 +98,18 @@ impl<L: Link> Watch<L> {
                 lost(loss);
                 return;
             }
-            if let Some(ticket) = self.node.arm_watch() {
-                let limit = IDLE_LOOK.min(self.node.until_alarm());
+            if let Some((ticket, limit)) = self.node.arm_watch(IDLE_LOOK) {
+                let slept = Instant::now();
                 if !self.node.has_errand() {
                     self.bells.wait(Waiter::Watch, ticket, limit);
+                }
+                self.node.backstop.awake();
+                if L::LOSSY && slept.elapsed() >= limit {
+                    // A timer, and no arrival.
+                    self.node.serve();
+                    if self.is_idle() {
+                        continue;
+                    }
                 }
             }
             self.watch_host(&mut interrupt);
@@ -120,8 +128,11 @@ impl<L: Link> Watch<L> {
                 self.pause(self.delay * delays);
             }
             let host = self.node.host_status();
+            if host.packets_processed == processed {
+                self.node.serve();
+            }
             // A host that is inside the node drains it: that is as good as progress.
-            let waiting = self.node.try_has_arrivals().unwrap_or(false) || self.node.has_errand();
+            let waiting = !self.is_idle();
             let delivered = host.packets_processed + u64::from(waiting);
             match self.dog.timeout(self.now(), delivered, host) {
                 Verdict::Cancel if host.packets_processed == processed => return,
@@ -134,6 +145,11 @@ impl<L: Link> Watch<L> {
             }
             processed = self.node.host_status().packets_processed;
         }
+    }
+
+    /// Whether there is nothing that the host should get to.
+    fn is_idle(&self) -> bool {
+        !self.node.try_has_arrivals().unwrap_or(false) && !self.node.has_errand()
     }
 
     fn pause(&self, time: Duration) {

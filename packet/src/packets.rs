@@ -172,6 +172,19 @@ impl Packets {
         self.node.set_alarm(time);
     }
 
+    /// What is launched from here on may wait for company, because more follows at once: until the first
+    /// launch after `hold(false)`, and until somebody polls at the latest.
+    #[inline]
+    pub fn hold(&self, held: bool) {
+        self.node.hold(held);
+    }
+
+    /// The end of a program: on links that lose packets, stays until all of its own are acknowledged, and
+    /// a little longer for peers that have missed an acknowledgement. Elsewhere returns at once.
+    pub fn linger(&self) {
+        self.node.linger();
+    }
+
     /// Makes all threads equal, for good: until now the one that joined enters for free and the others
     /// pay for a barrier; from here on each pays for one ordinary lock (thesis 6.2.1).
     pub fn share(&self) {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use weft_packet::{Cause, Error, Group, KeptPacket, Loss, Packets, Rank, Upcalls, Variable};
 use weft_protocol::Preset;
 use weft_protocol::tree::Shape;
-use weft_threads::{Job, with_loss};
+use weft_threads::{Between, Job, Weather, with_loss};
 
 /// What a rank received: who sent it, whether it was multicast, its bytes.
 type Log = Arc<Mutex<Vec<(Rank, bool, Vec<u8>)>>>;
@@ -46,10 +46,15 @@ fn all_kinds_of_job(ranks: u16) -> Vec<Job> {
     let mut jobs = Vec::new();
     for preset in Preset::CAREFUL {
         for shape in [Shape::Flat, Shape::Binary, Shape::Binomial] {
-            for plain in [false, true] {
-                jobs.push(Job { preset, shape, plain, ..Job::new(ranks) });
+            for between in [Between::Memory, Between::Plain] {
+                jobs.push(Job { preset, shape, between, ..Job::new(ranks) });
             }
         }
+    }
+    for preset in Preset::RETRANSMITTING {
+        let fair = Job::over_udp(ranks, preset);
+        let bad = Between::Udp(Weather::bad(1, 0.01));
+        jobs.extend([fair, Job { between: bad, ..fair }]);
     }
     jobs
 }
@@ -287,8 +292,8 @@ fn no_upcall_runs_once_interrupts_are_off_however_many_packets_come() {
 
 #[test]
 fn fetch_and_add_gives_every_number_once() {
-    for plain in [false, true] {
-        let job = Job { plain, ..Job::new(4) };
+    for between in [Between::Memory, Between::Plain] {
+        let job = Job { between, ..Job::new(4) };
         let gate = Gate::default();
         let taken = job.packets(|packets| {
             log(&packets);

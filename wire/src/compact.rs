@@ -62,7 +62,6 @@ pub fn parse(words: [u64; 2], source: Rank) -> Result<Header, Malformed> {
             channel: Channel::from_bits((words[1] >> 48) as u16),
             sequence: 0,
             acknowledgement: 0,
-            authentication: 0,
         }),
         Err(malformed) => Err(malformed),
     }

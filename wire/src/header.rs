@@ -54,8 +54,7 @@ impl TryFrom<u8> for Tag {
 
 /// A packet header (thesis fig. 3.1), parsed.
 ///
-/// `sequence` and `acknowledgement` serve the presets that retransmit and stay 0 in the others;
-/// `authentication` is room for a keyed tag over the header.
+/// `sequence` and `acknowledgement` serve the presets that retransmit and stay 0 in the others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Header {
     /// The kind of packet.
@@ -74,8 +73,6 @@ pub struct Header {
     pub sequence: u32,
     /// The next sequence number that the sender of this packet expects.
     pub acknowledgement: u32,
-    /// A keyed tag over the header; 0 where the link needs none.
-    pub authentication: u64,
 }
 
 impl Header {
@@ -91,7 +88,6 @@ impl Header {
             channel: Channel::NONE,
             sequence: 0,
             acknowledgement: 0,
-            authentication: 0,
         }
     }
 }

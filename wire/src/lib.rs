@@ -3,12 +3,14 @@
 //! Every packet is a header and at most one link frame of user bytes (thesis 3.4, fig. 3.1). A
 //! [`Header`] has two encodings: the [`network`] form, which a stranger may have written, and the
 //! [`compact`] form of links that are lossless, ordered, and know the sender from the place where
-//! a packet was found. Both are little-endian on every machine, their sizes are asserted at
-//! compile time, and parsing any bytes whatever ends in a header or in a [`Malformed`].
+//! a packet was found. On Ethernet an [`envelope`] goes around packets in the network form. All are
+//! little-endian on every machine, their sizes are asserted at compile time, and parsing any bytes
+//! whatever ends in a value or in what is wrong with them.
 
 #![forbid(unsafe_code)]
 
 pub mod compact;
+pub mod envelope;
 mod header;
 mod ids;
 pub mod network;

@@ -1,10 +1,11 @@
-//! The header on networks: 32 bytes, little-endian, before the user bytes.
+//! The header on networks: 24 bytes, little-endian, before the user bytes. Who wrote it is for what
+//! carries it to say: on Ethernet the [envelope](crate::envelope) around it.
 //!
 //! ```text
-//!  0        1     2        4      6         8     12        14     16         20               24
-//! ┌─────────┬─────┬────────┬──────┬─────────┬─────┬─────────┬──────┬──────────┬────────────────┬────────────────┐
-//! │ version │ tag │ source │ size │ credits │ tree│ channel │ zero │ sequence │ acknowledgement│ authentication │
-//! └─────────┴─────┴────────┴──────┴─────────┴─────┴─────────┴──────┴──────────┴────────────────┴────────────────┘
+//!  0        1     2        4      6         8      12        14     16         20               24
+//! ┌─────────┬─────┬────────┬──────┬─────────┬──────┬─────────┬──────┬──────────┬────────────────┐
+//! │ version │ tag │ source │ size │ credits │ tree │ channel │ zero │ sequence │ acknowledgement│
+//! └─────────┴─────┴────────┴──────┴─────────┴──────┴─────────┴──────┴──────────┴────────────────┘
 //! ```
 
 use crate::{Channel, Header, Malformed, Rank, Tag, TreeId};
@@ -12,7 +13,7 @@ use crate::{Channel, Header, Malformed, Rank, Tag, TreeId};
 /// The version of this format.
 pub const VERSION: u8 = 1;
 /// Bytes of an encoded header.
-pub const SIZE: usize = 32;
+pub const SIZE: usize = 24;
 
 mod field {
     use std::ops::Range;
@@ -26,14 +27,13 @@ mod field {
     pub const CHANNEL: Range<usize> = 12..14;
     pub const SEQUENCE: Range<usize> = 16..20;
     pub const ACKNOWLEDGEMENT: Range<usize> = 20..24;
-    pub const AUTHENTICATION: Range<usize> = 24..32;
 }
 
-const _: () = assert!(field::AUTHENTICATION.end == SIZE);
-const _: () =
-    assert!(field::TREE.start.is_multiple_of(4) && field::AUTHENTICATION.start.is_multiple_of(8));
+const _: () = assert!(field::ACKNOWLEDGEMENT.end == SIZE && SIZE.is_multiple_of(8));
+const _: () = assert!(field::TREE.start.is_multiple_of(4));
 
 /// Encodes `header`.
+#[inline]
 pub fn emit(header: &Header) -> [u8; SIZE] {
     let mut bytes = [0; SIZE];
     bytes[field::VERSION] = VERSION;
@@ -45,7 +45,6 @@ pub fn emit(header: &Header) -> [u8; SIZE] {
     bytes[field::CHANNEL].copy_from_slice(&header.channel.to_bits().to_le_bytes());
     bytes[field::SEQUENCE].copy_from_slice(&header.sequence.to_le_bytes());
     bytes[field::ACKNOWLEDGEMENT].copy_from_slice(&header.acknowledgement.to_le_bytes());
-    bytes[field::AUTHENTICATION].copy_from_slice(&header.authentication.to_le_bytes());
     bytes
 }
 
@@ -55,27 +54,31 @@ pub fn emit(header: &Header) -> [u8; SIZE] {
 /// [`Malformed`] if `packet` is too short, of another version, of no known kind, or shorter than
 /// its header says. Bytes beyond the announced size (Ethernet pads short frames) are cut off.
 pub fn parse(packet: &[u8]) -> Result<(Header, &[u8]), Malformed> {
+    let (header, rest) = split(packet)?;
+    let payload = rest
+        .get(..usize::from(header.size))
+        .ok_or(Malformed::Size { announced: header.size, present: rest.len() })?;
+    Ok((header, payload))
+}
+
+/// The header at the start of `packet`, and everything after it.
+#[inline]
+pub(crate) fn split(packet: &[u8]) -> Result<(Header, &[u8]), Malformed> {
     let (head, rest) = packet.split_first_chunk::<SIZE>().ok_or(Malformed::Short(packet.len()))?;
     if head[field::VERSION] != VERSION {
         return Err(Malformed::Version(head[field::VERSION]));
     }
-    let size = u16_at(head, field::SIZE.start);
     let header = Header {
         tag: Tag::try_from(head[field::TAG])?,
         source: Rank(u16_at(head, field::SOURCE.start)),
-        size,
+        size: u16_at(head, field::SIZE.start),
         credits: u16_at(head, field::CREDITS.start),
         tree: TreeId::from_bits(u32_at(head, field::TREE.start)),
         channel: Channel::from_bits(u16_at(head, field::CHANNEL.start)),
         sequence: u32_at(head, field::SEQUENCE.start),
         acknowledgement: u32_at(head, field::ACKNOWLEDGEMENT.start),
-        authentication: u64::from(u32_at(head, field::AUTHENTICATION.start))
-            | u64::from(u32_at(head, field::AUTHENTICATION.start + 4)) << 32,
     };
-    let payload = rest
-        .get(..usize::from(size))
-        .ok_or(Malformed::Size { announced: size, present: rest.len() })?;
-    Ok((header, payload))
+    Ok((header, rest))
 }
 
 fn u16_at(head: &[u8; SIZE], at: usize) -> u16 {

@@ -73,6 +73,7 @@ impl Place for Session {
     }
 
     fn leave(&self) -> Result<()> {
+        self.packets.linger();
         if let Some(member) = &self.membership {
             member.leaving()?;
         }

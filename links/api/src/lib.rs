@@ -86,6 +86,10 @@ pub trait Link: Send + 'static {
     /// this link ([`ni::NiHalf`]). Elsewhere it runs inline, in the host's own calls.
     const SEPARATE_NI: bool = false;
 
+    /// Whether frames may be lost, so that the NI runs timers, which whoever runs it inline must
+    /// serve in time. [`Capabilities::lossless`] says it at run time.
+    const LOSSY: bool = false;
+
     /// The clock of this rank's host.
     type Clock: Clock;
 
@@ -107,8 +111,12 @@ pub trait Link: Send + 'static {
     /// Must be called before the first [`Self::transmit`] of a frame that others forward.
     fn share(&mut self, buffer: Buffer, size: u16, readers: &[Rank]);
 
-    /// Puts a frame on the wire. For [`Payload::Buffer`], `header.size` says how many bytes.
+    /// Puts a frame on the wire, at the next [`Self::flush`] at the latest. For [`Payload::Buffer`],
+    /// `header.size` says how many bytes.
     fn transmit(&mut self, to: Rank, header: &Header, payload: Payload);
+
+    /// What was transmitted since the last flush leaves now. Links that hold nothing back do nothing.
+    fn flush(&mut self) {}
 
     /// The next frame that arrived, if there is one.
     ///

@@ -55,10 +55,11 @@ macro_rules! delegate {
     };
     // What every wrapper leaves alone: frames in memory, sleeping, and where the NI half runs.
     (@ surroundings) => {
-        crate::wrap::delegate!(
-            placement, alloc, bytes, share, has_arrivals, detach, free, bells, arm, disarm
-        );
+        crate::wrap::delegate!(placement, alloc, bytes, share, flush, has_arrivals, detach, free);
+        crate::wrap::delegate!(bells, arm, disarm);
     };
+    (@ lossy) => { const LOSSY: bool = L::LOSSY; };
+    (@ flush) => { fn flush(&mut self) { self.inner.flush(); } };
     (@ placement) => {
         const SEPARATE_NI: bool = L::SEPARATE_NI;
         type Clock = L::Clock;

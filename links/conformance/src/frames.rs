@@ -48,6 +48,7 @@ pub fn control_words_arrive<L: Link>(links: &mut [L]) {
         let mut header = Header::new(tag, Rank(0), tree, 0);
         header.credits = 9;
         links[0].transmit(Rank(1), &header, payload);
+        links[0].flush();
         let received = receive(links, 1);
         assert_eq!((received.header, received.payload), (header, payload));
     }
@@ -65,6 +66,7 @@ pub fn received_frames_are_forwarded<L: Link>(links: &mut [L]) {
         links[0].share(frame, size as u16, &[Rank(0), Rank(1), Rank(2)]);
         links[0].transmit(Rank(1), &header, Payload::Buffer(frame));
         links[0].free(frame);
+        links[0].flush();
 
         let at_forwarder = receive(links, 1);
         header.source = Rank(1);
@@ -72,6 +74,7 @@ pub fn received_frames_are_forwarded<L: Link>(links: &mut [L]) {
         assert_eq!(bytes_of(&links[1], &at_forwarder), bytes);
         let Payload::Buffer(buffer) = at_forwarder.payload else { panic!("no buffer") };
         links[1].free(buffer);
+        links[1].flush();
 
         let at_leaf = receive(links, 2);
         assert_eq!(at_leaf.header, header);
@@ -93,6 +96,7 @@ pub fn one_frame_serves_many<L: Link>(links: &mut [L]) {
             links[0].transmit(Rank(to), &header, Payload::Buffer(frame));
         }
         links[0].free(frame);
+        links[0].flush();
         for at in 1..4 {
             assert_eq!(receive_bytes(links, at), (Rank(0), bytes.clone()));
         }

@@ -47,6 +47,7 @@ pub(crate) fn send<L: Link>(links: &mut [L], from: u16, to: u16, bytes: &[u8]) {
     let header = header(from, bytes.len());
     link.transmit(Rank(to), &header, Payload::Buffer(buffer));
     link.free(buffer);
+    link.flush();
 }
 
 pub(crate) fn header(from: u16, size: usize) -> Header {

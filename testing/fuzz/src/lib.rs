@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `wire`, `messages`, `text` | parsers: parsing ends in a value or an error, and the value's own encoding means the same |
 //! | `simulator` | machine descriptions; packets whose bits flip |
+//! | `seal` | frames that were changed on their way, and frames that nobody sealed |
 //! | `shm` | the shared-memory link, by a peer that writes any slot |
 //! | `ni` | one NI of each preset, by hosts that keep their contract and peers that keep none |
 //! | `node` | a whole node with the messaging layer on it, by such peers |
@@ -23,6 +24,7 @@
 mod messages;
 mod ni;
 mod node;
+mod seal;
 mod shm;
 mod simulator;
 mod text;
@@ -49,6 +51,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("tables", text::tables),
     ("machine", simulator::machine),
     ("bit-flips", simulator::bit_flips),
+    ("seal", seal::frames),
     ("shm", shm::slots),
     ("nrx-imc", ni::nrx_imc),
     ("nrx-hmc", ni::nrx_hmc),

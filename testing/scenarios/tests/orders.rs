@@ -5,8 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use weft_messaging::{Barrier, Engine, OrderStatistics, OrderWindow};
 use weft_packet::Rank;
+use weft_protocol::Preset;
+use weft_protocol::tree::Shape;
 use weft_scenarios::{OrderJudge, OrderStorm};
-use weft_threads::Job;
+use weft_threads::{Between, Job, Weather};
 
 /// Runs `storm` on every rank of `job`, and returns what each rank's part in each order was.
 fn weather(storm: &OrderStorm, job: Job) -> Vec<Vec<OrderStatistics>> {
@@ -29,10 +31,17 @@ fn weather(storm: &OrderStorm, job: Job) -> Vec<Vec<OrderStatistics>> {
     statistics
 }
 
-fn jobs(ranks: u16) -> [Job; 3] {
+fn jobs(ranks: u16) -> [Job; 4] {
     let job = Job::new(ranks);
     let watched = Job { interrupt_delay: Some(Duration::from_micros(20)), ..job };
-    [job, watched, Job { plain: true, ..watched }]
+    let bad = Between::Udp(Weather::bad(ranks.into(), 0.01));
+    let (preset, shape) = (Preset::IrxImc, Shape::Flat);
+    [
+        job,
+        watched,
+        Job { between: Between::Plain, ..watched },
+        Job { between: bad, preset, shape, ..watched },
+    ]
 }
 
 #[test]
@@ -52,7 +61,7 @@ fn orders_do_not_disturb_each_other() {
     let of = |members: &[u16]| members.iter().copied().map(Rank).collect::<Vec<_>>();
     let orders = vec![of(&[0, 1, 2, 3, 4]), of(&[0, 2, 4]), of(&[3, 1]), of(&[2]), of(&[4, 3, 2])];
     let storm = OrderStorm { orders, ..OrderStorm::new(5, 60, 5) };
-    // The trees of shared memory are flat: groups may overlap.
+    // The trees are flat: groups may overlap.
     jobs(5).into_iter().for_each(|job| drop(weather(&storm, job)));
 }
 

@@ -1,11 +1,12 @@
-//! Storms over real shared memory.
+//! Storms over real shared memory, and over UDP in fair and bad weather.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 use weft_packet::Rank;
+use weft_protocol::Preset;
 use weft_scenarios::{Mix, Storm, Verdict};
-use weft_threads::Job;
+use weft_threads::{Between, Job, Weather};
 
 fn storm(ranks: u16, seed: u64) -> Storm {
     let most_bytes = 500;
@@ -35,8 +36,19 @@ fn shared_memory_weathers_storms() {
         assert_clean(&storm(2 + seed as u16, seed), &Job::new(2 + seed as u16));
         assert_clean(
             &storm(2 + seed as u16, seed),
-            &Job { plain: true, ..Job::new(2 + seed as u16) },
+            &Job { between: Between::Plain, ..Job::new(2 + seed as u16) },
         );
+    }
+}
+
+#[test]
+fn udp_weathers_storms_whatever_the_network_does() {
+    for (seed, preset) in (10..).zip(Preset::RETRANSMITTING) {
+        let fair = Job::over_udp(3, preset);
+        let bad = Between::Udp(Weather::bad(seed, 0.02));
+        for job in [fair, Job { between: bad, ..fair }] {
+            assert_clean(&storm(3, seed), &job);
+        }
     }
 }
 
@@ -44,5 +56,5 @@ fn shared_memory_weathers_storms() {
 fn groups_that_do_not_overlap_are_safe() {
     let group = |members: [u16; 3]| members.map(Rank).to_vec();
     let groups = vec![group([0, 2, 4]), group([5, 1, 3])];
-    assert_clean(&Storm { groups, ..storm(6, 9) }, &Job { plain: true, ..Job::new(6) });
+    assert_clean(&Storm { groups, ..storm(6, 9) }, &Job { between: Between::Plain, ..Job::new(6) });
 }

@@ -1,8 +1,12 @@
-//! Jobs whose ranks are threads of one process, over real shared memory, for tests.
+//! Jobs whose ranks are threads of one process, over real shared memory or UDP, for tests.
 //!
 //! Every rank has its own node, link and mappings, as if it were a process of its own.
 
 #![forbid(unsafe_code)]
+
+mod wire;
+
+pub use wire::Weather;
 
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -15,18 +19,30 @@ use weft_packet::Packets;
 use weft_protocol::Preset;
 use weft_protocol::tree::Shape;
 use weft_wire::Rank;
+use wire::Wire;
+
+/// What is between the ranks of a job.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Between {
+    /// Shared memory.
+    Memory,
+    /// Shared memory without what a network does not have: shared words, one-write multicast.
+    Plain,
+    /// UDP over loopback, where the weather is like this.
+    Udp(Weather),
+}
 
 /// A job to run in threads.
 #[derive(Clone, Copy, Debug)]
 pub struct Job {
-    /// Sizes of the shared memory.
+    /// How many ranks and packets, and on shared memory sizes of frames.
     pub memory: Settings,
     /// The protocol.
     pub preset: Preset,
     /// The shape of multicast trees.
     pub shape: Shape,
-    /// Hide shared words and one-write multicast, as on a network.
-    pub plain: bool,
+    /// The link.
+    pub between: Between,
     /// The polling watchdog's delay; without one there are no upcall threads.
     pub interrupt_delay: Option<Duration>,
 }
@@ -38,7 +54,7 @@ impl Job {
             memory: Settings::new(ranks),
             preset: Preset::default(),
             shape: Shape::Flat,
-            plain: false,
+            between: Between::Memory,
             interrupt_delay: None,
         }
     }
@@ -50,20 +66,39 @@ impl Job {
         connect: impl Fn(Packets) -> (C, Box<dyn FnMut() + Send>) + Sync,
         program: impl Fn(C) -> T + Sync,
     ) -> Vec<T> {
-        let segments = create_segments(&self.memory).expect("shared memory can be made");
         let _limit = TimeLimit::start(self);
+        let Between::Udp(weather) = self.between else {
+            let segments = create_segments(&self.memory).expect("shared memory can be made");
+            let attach =
+                |rank| Shm::attach(rank, self.memory, &segments).expect("a rank can attach");
+            return match self.between {
+                Between::Plain => self.ranks(|rank| Plain::new(attach(rank)), connect, program),
+                _ => self.ranks(attach, connect, program),
+            };
+        };
+        let wire = Wire::new(&self.memory, weather);
+        let results = self.ranks(|rank| wire.attach(rank), connect, program);
+        wire.judge();
+        results
+    }
+
+    /// A job over UDP in fair weather, with this preset.
+    pub fn over_udp(ranks: u16, preset: Preset) -> Self {
+        let shape = Shape::Binary;
+        Job { preset, shape, between: Between::Udp(Weather::default()), ..Job::new(ranks) }
+    }
+
+    fn ranks<L: Link, C, T: Send>(
+        self,
+        attach: impl Fn(Rank) -> L + Sync,
+        connect: impl Fn(Packets) -> (C, Box<dyn FnMut() + Send>) + Sync,
+        program: impl Fn(C) -> T + Sync,
+    ) -> Vec<T> {
         std::thread::scope(|scope| {
             let ranks: Vec<_> = (0..self.memory.ranks)
                 .map(|rank| {
-                    let (segments, connect, program) = (&segments, &connect, &program);
-                    scope.spawn(move || {
-                        let link = Shm::attach(Rank(rank), self.memory, segments)
-                            .expect("a rank can attach");
-                        match self.plain {
-                            true => self.rank(Rank(rank), Plain::new(link), connect, program),
-                            false => self.rank(Rank(rank), link, connect, program),
-                        }
-                    })
+                    let (attach, connect, program) = (&attach, &connect, &program);
+                    scope.spawn(move || self.rank(Rank(rank), attach(Rank(rank)), connect, program))
                 })
                 .collect();
             ranks.into_iter().map(join).collect()
@@ -91,15 +126,21 @@ impl Job {
         let settings = weft_protocol::Settings {
             preset: self.preset,
             shape: self.shape,
+            // A thread of many on few cores may not run for some milliseconds.
+            retransmit_after: 10_000_000,
+            acknowledge_after: 1_000_000,
             ..weft_protocol::Settings::new(ranks, window_packets)
         };
         let policy = WaitPolicy::for_ranks(usize::from(settings.ranks), 2);
         let node = Arc::new(Node::new(rank, settings, link, policy));
-        let (client, interrupt) = connect(Packets::new(Arc::clone(&node) as Arc<_>));
+        let packets = Packets::new(Arc::clone(&node) as Arc<_>);
+        let (client, interrupt) = connect(packets.clone());
         let _watch = self.interrupt_delay.map(|delay| {
             WatchThread::start(node, delay, interrupt, |_| {}).expect("a thread can start")
         });
-        program(client)
+        let result = program(client);
+        packets.linger();
+        result
     }
 }
 

@@ -49,7 +49,8 @@ fn layer_of(folder: &str) -> Option<Layer> {
         ("packet", "") => Packet,
         ("node", "") => Node,
         ("protocol", "") => Protocol,
-        ("links", "api") => LinkApi,
+        // What links are made of.
+        ("links", "api" | "seal") => LinkApi,
         ("links", "conformance") => Conformance,
         ("links", _) => Link,
         ("wire", "") => Wire,
@@ -127,7 +128,9 @@ fn reason(from: Layer, to: Layer, dev: bool) -> &'static str {
         (from, Protocol) if from.is_link() => {
             "a link moves frames and knows no protocol; only node joins them"
         }
-        (from, to) if from.is_link() && to.is_link() => "a link knows links/api, and no other link",
+        (from, to) if from.is_link() && to.is_link() => {
+            "a link knows links/api and links/seal, and no other link"
+        }
         (_, to) if to.is_testing() => {
             "what users run does not contain tests; make it a dev-dependency"
         }

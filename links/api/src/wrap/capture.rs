@@ -43,7 +43,7 @@ impl<L: Link> Capture<L> {
 }
 
 impl<L: Link> Link for Capture<L> {
-    delegate!(surroundings, capabilities, words);
+    delegate!(surroundings, lossy, capabilities, words);
 
     fn transmit(&mut self, to: Rank, header: &Header, payload: Payload) {
         self.keep(Captured::Transmitted(to, *header));

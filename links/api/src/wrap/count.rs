@@ -40,7 +40,7 @@ impl<L: Link> Count<L> {
 }
 
 impl<L: Link> Link for Count<L> {
-    delegate!(surroundings, capabilities, words);
+    delegate!(surroundings, lossy, capabilities, words);
 
     fn transmit(&mut self, to: Rank, header: &Header, payload: Payload) {
         self.counters.transmitted.fetch_add(1, Relaxed);

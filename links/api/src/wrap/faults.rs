@@ -44,6 +44,8 @@ impl<L: Link> Faults<L> {
 impl<L: Link> Link for Faults<L> {
     delegate!(surroundings, receive, words);
 
+    const LOSSY: bool = true;
+
     fn capabilities(&self) -> &Capabilities {
         &self.capabilities
     }

@@ -20,7 +20,7 @@ impl<L: Link> Plain<L> {
 }
 
 impl<L: Link> Link for Plain<L> {
-    delegate!(surroundings, transmit, receive);
+    delegate!(surroundings, lossy, transmit, receive);
 
     fn capabilities(&self) -> &Capabilities {
         &self.capabilities

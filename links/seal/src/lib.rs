@@ -1,0 +1,33 @@
+//! Who wrote a frame, and whether it came before: what links on networks put around packets.
+//!
+//! The ranks of a job share a [`Secret`] that nobody else has. From it each ordered pair has a key
+//! of its own, so that a frame is good for one receiver, from one sender, once:
+//!
+//! | what | against |
+//! |---|---|
+//! | SipHash-2-4 over the envelope and all packet headers of a frame | strangers, other jobs, changed headers, frames sent back to who wrote them |
+//! | CRC-32C over all bodies, itself under the tag | bytes that the network changed |
+//! | a number that never comes again, and a window of those that have come (RFC 6479) | replays |
+//! | AES-128-GCM over all that follows the envelope, if asked for | those who read along, and who change bytes on purpose |
+//!
+//! With encryption a frame ends with the cipher's own tag, and the keyed tag covers that in place of
+//! the headers, so that frames of strangers still cost no more than one SipHash.
+//!
+//! May use `wire`. Keeps: nothing of a frame is used, and no state changes, before its tag is found
+//! right; no bytes whatever make it panic; sealing and opening do not allocate once a pair has met.
+
+#![forbid(unsafe_code)]
+
+mod keys;
+mod open;
+mod refused;
+mod seal;
+mod seals;
+mod window;
+
+pub use keys::{Keys, Protection, Secret};
+pub use open::{Opened, Opener, Packets};
+pub use refused::{Refusals, Refused};
+pub use seal::Sealer;
+pub use seals::Seals;
+pub use weft_wire::envelope::{EVERYBODY, Kind};

@@ -1,0 +1,73 @@
+//! Why a frame is not for us, or not from who it says.
+
+/// Why a frame was refused.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, thiserror::Error)]
+pub enum Refused {
+    /// Fewer bytes than a frame of this job has.
+    #[error("it is too short")]
+    Short,
+    /// No frame of Weft.
+    #[error("it is no frame of Weft")]
+    Magic,
+    /// Of another version of Weft.
+    #[error("it is of another version")]
+    Version,
+    /// Of another job.
+    #[error("it belongs to another job")]
+    Job,
+    /// From a rank that the job does not have, or from this rank itself.
+    #[error("its sender is no other rank of the job")]
+    Source,
+    /// For another rank.
+    #[error("it is for another rank")]
+    Destination,
+    /// It came before, or so many came after it that nobody knows.
+    #[error("it came before, or far too late")]
+    Replayed,
+    /// Whoever wrote it did not know the key, or somebody changed it since.
+    #[error("its tag is wrong")]
+    Tag,
+    /// The network changed its bytes.
+    #[error("its bytes were changed")]
+    Sum,
+    /// What it holds are not packets of its sender.
+    #[error("it does not hold packets of its sender")]
+    Layout,
+}
+
+impl Refused {
+    /// All reasons, in the order of the checks.
+    pub const ALL: [Refused; 10] = [
+        Refused::Short,
+        Refused::Magic,
+        Refused::Version,
+        Refused::Job,
+        Refused::Source,
+        Refused::Destination,
+        Refused::Replayed,
+        Refused::Tag,
+        Refused::Sum,
+        Refused::Layout,
+    ];
+}
+
+/// How many frames were refused, and why.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Refusals([u64; Refused::ALL.len()]);
+
+impl Refusals {
+    /// How many for this reason.
+    pub fn of(&self, reason: Refused) -> u64 {
+        self.0[reason as usize]
+    }
+
+    /// How many in all.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    /// Counts one more.
+    pub(crate) fn count(&mut self, reason: Refused) {
+        self.0[reason as usize] += 1;
+    }
+}

@@ -1,0 +1,161 @@
+//! How threads of a rank sleep until a datagram comes: in poll(2), on the socket and on a bell.
+//!
+//! The socket stays readable until somebody reads, so nothing is missed between the last look and the
+//! sleep, and senders know nothing of sleepers. A bell is an eventfd that is written only while
+//! somebody sleeps beside it, and emptied by the last who leaves: all of it under one lock, so that a
+//! ring either finds a sleeper registered or is seen by whoever registers next.
+
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+use std::net::UdpSocket;
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use weft_link::bell::{Bells, Cause, Loss, Ticket, Waiter};
+use weft_wire::Rank;
+
+/// The bells of one rank.
+pub(crate) struct UdpBells {
+    socket: Arc<UdpSocket>,
+    host: Bell,
+    watch: Bell,
+    /// Whether datagrams wait until the kernel takes more.
+    pub congested: AtomicBool,
+    loss: AtomicU64,
+}
+
+struct Bell {
+    event: OwnedFd,
+    rings: AtomicU32,
+    /// Whether an arrival counts as a ring.
+    armed: AtomicBool,
+    sleepers: Mutex<u32>,
+}
+
+impl Bell {
+    fn new() -> std::io::Result<Self> {
+        Ok(Bell {
+            event: eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?,
+            rings: AtomicU32::new(0),
+            armed: AtomicBool::new(false),
+            sleepers: Mutex::new(0),
+        })
+    }
+
+    fn sleepers(&self) -> MutexGuard<'_, u32> {
+        self.sleepers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ring(&self) {
+        let sleepers = self.sleepers();
+        self.rings.fetch_add(1, Ordering::SeqCst);
+        if *sleepers > 0 {
+            // It can only be full of rings that nobody has heard yet.
+            let _ = rustix::io::write(&self.event, &1u64.to_ne_bytes());
+        }
+    }
+
+    /// Registers a sleeper, unless the bell has rung since.
+    fn lie_down(&self, ticket: Ticket) -> bool {
+        let mut sleepers = self.sleepers();
+        let silent = self.rings.load(Ordering::SeqCst) == ticket.0;
+        *sleepers += u32::from(silent);
+        silent
+    }
+
+    fn get_up(&self) {
+        let mut sleepers = self.sleepers();
+        *sleepers -= 1;
+        if *sleepers == 0 {
+            // Empty already, if it was not rung.
+            let _ = rustix::io::read(&self.event, &mut [0; 8]);
+        }
+    }
+}
+
+impl UdpBells {
+    pub fn new(socket: Arc<UdpSocket>) -> std::io::Result<Self> {
+        Ok(UdpBells {
+            socket,
+            host: Bell::new()?,
+            watch: Bell::new()?,
+            congested: AtomicBool::new(false),
+            loss: AtomicU64::new(0),
+        })
+    }
+
+    fn bell(&self, waiter: Waiter) -> &Bell {
+        match waiter {
+            Waiter::Host => &self.host,
+            Waiter::Watch => &self.watch,
+        }
+    }
+
+    /// From here on an arrival wakes `waiter`, or no longer does.
+    pub fn arm(&self, waiter: Waiter, armed: bool) {
+        self.bell(waiter).armed.store(armed, Ordering::SeqCst);
+    }
+}
+
+impl Bells for UdpBells {
+    fn wait(&self, waiter: Waiter, ticket: Ticket, limit: Duration) {
+        let bell = self.bell(waiter);
+        if !bell.lie_down(ticket) {
+            return;
+        }
+        let limit = Timespec {
+            tv_sec: i64::try_from(limit.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: i64::from(limit.subsec_nanos()),
+        };
+        let armed = bell.armed.load(Ordering::SeqCst);
+        let wanted = match self.congested.load(Ordering::Relaxed) {
+            true => PollFlags::IN | PollFlags::OUT,
+            false => PollFlags::IN,
+        };
+        let mut looks =
+            [PollFd::new(&bell.event, PollFlags::IN), PollFd::new(&self.socket, wanted)];
+        let looks = if armed { &mut looks[..] } else { &mut looks[..1] };
+        // Rung, timed out, interrupted, a datagram or room for one: the caller looks in every case.
+        let _ = poll(looks, Some(&limit));
+        if armed && !looks[1].revents().is_empty() {
+            bell.armed.store(false, Ordering::SeqCst);
+        }
+        bell.get_up();
+    }
+
+    fn ticket(&self, waiter: Waiter) -> Ticket {
+        Ticket(self.bell(waiter).rings.load(Ordering::SeqCst))
+    }
+
+    fn ring(&self, waiter: Waiter) {
+        self.bell(waiter).ring();
+    }
+
+    #[inline]
+    fn loss(&self) -> Option<Loss> {
+        match self.loss.load(Ordering::Relaxed) {
+            0 => None,
+            bits => decode_loss(bits),
+        }
+    }
+}
+
+/// Tells a rank that the job has lost another. For whoever learns of losses: a launcher, or who
+/// listens for signs of life.
+#[derive(Clone)]
+pub struct Announcer(pub(crate) Arc<UdpBells>);
+
+impl Announcer {
+    /// Announces `loss` and wakes all threads of the rank. The first loss stays.
+    pub fn announce(&self, loss: Loss) {
+        let bits = (u64::from(loss.rank.0) + 1) | (u64::from(loss.cause.to_bits()) << 32);
+        let _ = self.0.loss.compare_exchange(0, bits, Ordering::SeqCst, Ordering::SeqCst);
+        self.0.ring(Waiter::Host);
+        self.0.ring(Waiter::Watch);
+    }
+}
+
+fn decode_loss(bits: u64) -> Option<Loss> {
+    let rank = Rank((bits as u32 as u16).checked_sub(1)?);
+    Some(Loss { rank, cause: Cause::from_bits((bits >> 32) as u32)? })
+}

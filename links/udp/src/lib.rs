@@ -1,0 +1,36 @@
+//! Frames between hosts over UDP: portable, unprivileged, and promising nothing.
+//!
+//! A datagram is a sealed frame ([`weft_seal`]) with one or more packets. On the way out small packets
+//! to one peer share a datagram, and all datagrams since the last flush leave in one system call,
+//! runs of equal ones to one peer as one buffer that the kernel cuts up (UDP_SEGMENT). On the way in
+//! one call brings several, those of one run in one piece again (UDP_GRO), into frames that their
+//! readers read in place; the first look after an empty one asks for one only, so that a lone packet
+//! costs one small call.
+//!
+//! | module | what |
+//! |---|---|
+//! | `link` | [`Udp`] |
+//! | `outgoing` | datagrams that wait for the flush, and their packing |
+//! | `incoming` | datagrams that arrived, and the frames that hold them |
+//! | `bells` | sleeping in poll(2) |
+//! | `batch` | sendmmsg, recvmmsg and socket options (`unsafe`) |
+//!
+//! A packet is copied once on its way out, from the frame where it was filled into the datagram: then
+//! its frame is free for other destinations, each with a header of its own, and encryption may change
+//! the bytes. The kernel copies them again; the first copy costs some ten nanoseconds of the
+//! microsecond that this takes.
+//!
+//! May use `links/api`, `links/seal` and `wire`. Keeps: nothing of a datagram is used before it was
+//! opened; queues and frames are bounded (I9); one receive frame is never lent, so that packets that
+//! need none always get through (I5).
+
+#![deny(unsafe_code)]
+
+mod batch;
+mod bells;
+mod incoming;
+mod link;
+mod outgoing;
+
+pub use bells::Announcer;
+pub use link::{Counters, Udp, UdpSettings};

@@ -1,0 +1,259 @@
+//! One rank's attachment.
+
+use crate::batch;
+use crate::bells::{Announcer, UdpBells};
+use crate::incoming::{Arrived, Incoming};
+use crate::outgoing::{Outgoing, Sent};
+use rustix::net::sockopt;
+use std::cell::Cell;
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::AsFd;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use weft_link::bell::{Bells, Ticket, Waiter};
+use weft_link::clock::SystemClock;
+use weft_link::{Buffer, Capabilities, Link, LinkViolation, Payload, Received, SharedWords};
+use weft_seal::{Keys, Refusals, Seals};
+use weft_wire::{Header, Rank, Tag, envelope, network};
+
+/// Bytes that the kernel is asked to hold for us in each direction; it may give less.
+const SOCKET_BUFFER_BYTES: usize = 4 << 20;
+
+/// What a rank needs to attach.
+#[derive(Debug)]
+pub struct UdpSettings {
+    /// Bound already, so that others can be told where.
+    pub socket: UdpSocket,
+    /// Where every rank is, by rank; of the socket's own family all.
+    pub peers: Vec<SocketAddr>,
+    /// What the job shares, and this rank's number.
+    pub keys: Keys,
+    /// Bytes of a datagram at most: the narrowest MTU on the way, less what IP and UDP put before them.
+    pub datagram_bytes: usize,
+    /// Frames for sending.
+    pub frames: usize,
+    /// Frames for receiving: a packet in use takes one, unless it arrived together with others. As many
+    /// as the receive buffers of the protocol, or it finds fewer than it counts on. Each has room for all
+    /// that the kernel hands over at once, 64 KiB, of which memory is taken only for what was used.
+    pub receive_frames: usize,
+}
+
+impl UdpSettings {
+    /// Datagrams for a path with this MTU, from this kind of address.
+    pub fn datagram_bytes(mtu: usize, from: &SocketAddr) -> usize {
+        const UDP_HEADER: usize = 8;
+        mtu - UDP_HEADER - if from.is_ipv6() { 40 } else { 20 }
+    }
+}
+
+/// What a link has done since it was attached.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Counters {
+    /// On the way out.
+    pub sent: Sent,
+    /// On the way in.
+    pub arrived: Arrived,
+    /// Datagrams that arrived and were not for us, or not from whom they said.
+    pub refused: Refusals,
+}
+
+/// A link over UDP.
+pub struct Udp {
+    socket: Arc<UdpSocket>,
+    peers: Vec<SocketAddr>,
+    seals: Seals,
+    capabilities: Capabilities,
+    /// Frames for sending. Cells, because whoever allocated one writes to it by its address.
+    frames: Vec<Box<[Cell<u8>]>>,
+    free: Vec<u32>,
+    /// Where the bytes of a packet are put together before they go into their datagram.
+    scratch: Box<[u8]>,
+    outgoing: Outgoing,
+    incoming: Incoming,
+    bells: Arc<UdpBells>,
+}
+
+impl Udp {
+    /// Attaches to a job.
+    ///
+    /// # Errors
+    /// What the kernel says about the socket, or that the settings leave no room for packets.
+    pub fn attach(settings: UdpSettings) -> io::Result<Self> {
+        let UdpSettings { socket, peers, keys, datagram_bytes, frames, receive_frames } = settings;
+        let ranks = u16::try_from(peers.len())
+            .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "too many ranks"))?;
+        let seals = Seals::new(keys, ranks);
+        let trailer_bytes = seals.protection().trailer_bytes();
+        let around = envelope::SIZE + network::SIZE + trailer_bytes;
+        let max_payload =
+            datagram_bytes.saturating_sub(around) / envelope::ALIGNMENT * envelope::ALIGNMENT;
+        if max_payload < envelope::WORDS_BYTES || datagram_bytes > usize::from(u16::MAX) {
+            let text = format!("datagrams of {datagram_bytes} bytes cannot carry packets");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+        }
+        socket.set_nonblocking(true)?;
+        batch::forbid_fragments(socket.as_fd(), socket.local_addr()?.is_ipv6())?;
+        // The kernel has limits of its own; with less, more is lost and sent again.
+        let _ = sockopt::set_socket_recv_buffer_size(&socket, SOCKET_BUFFER_BYTES);
+        let _ = sockopt::set_socket_send_buffer_size(&socket, SOCKET_BUFFER_BYTES);
+        let segments = batch::can_segment(socket.as_fd());
+        let joined = batch::join_arrivals(socket.as_fd());
+        let landing_bytes = if joined { batch::MOST_JOINED } else { datagram_bytes };
+        let socket = Arc::new(socket);
+        let capabilities = Capabilities {
+            max_payload,
+            inline_payload: 0,
+            lossless: false,
+            ordered: false,
+            multicast: false,
+            frames,
+            host_frames: 0,
+            threads: true,
+        };
+        Ok(Udp {
+            bells: Arc::new(UdpBells::new(Arc::clone(&socket))?),
+            outgoing: Outgoing::new(peers.len(), datagram_bytes, trailer_bytes, segments),
+            incoming: Incoming::new(receive_frames, landing_bytes),
+            frames: (0..frames)
+                .map(|_| vec![Cell::new(0); max_payload].into_boxed_slice())
+                .collect(),
+            free: (0..frames as u32).rev().collect(),
+            scratch: vec![0; max_payload].into_boxed_slice(),
+            socket,
+            peers,
+            seals,
+            capabilities,
+        })
+    }
+
+    /// What this link has done so far.
+    pub fn counters(&self) -> Counters {
+        Counters {
+            sent: self.outgoing.sent,
+            arrived: self.incoming.counters,
+            refused: *self.seals.refusals(),
+        }
+    }
+
+    /// Tells this rank of losses.
+    pub fn announcer(&self) -> Announcer {
+        Announcer(Arc::clone(&self.bells))
+    }
+
+    #[inline]
+    fn send_waiting(&mut self) {
+        if self.outgoing.is_empty() {
+            return;
+        }
+        let congested = self.outgoing.flush(self.socket.as_fd(), &self.peers, &mut self.seals);
+        self.bells.congested.store(congested, Ordering::Relaxed);
+    }
+}
+
+impl Link for Udp {
+    const LOSSY: bool = true;
+
+    type Clock = SystemClock;
+
+    fn clock(&self) -> SystemClock {
+        SystemClock
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    #[inline]
+    fn alloc(&mut self) -> Option<Buffer> {
+        self.free.pop().map(|frame| Buffer(u64::from(frame)))
+    }
+
+    #[inline]
+    fn bytes(&self, buffer: Buffer) -> NonNull<u8> {
+        match self.incoming.bytes(buffer) {
+            Some(bytes) => bytes,
+            None => NonNull::from(&self.frames[buffer.0 as usize][..]).cast(),
+        }
+    }
+
+    fn share(&mut self, _: Buffer, _: u16, _: &[Rank]) {}
+
+    #[inline]
+    fn transmit(&mut self, to: Rank, header: &Header, payload: Payload) {
+        if self.outgoing.is_full() {
+            self.send_waiting();
+        }
+        // Only these kinds have user bytes on the wire.
+        let has_bytes = matches!(header.tag, Tag::Ucast | Tag::Mcast);
+        match payload {
+            Payload::Buffer(buffer) => {
+                let size = usize::from(header.size);
+                if let Some(bytes) = self.incoming.read(buffer, size) {
+                    self.outgoing.put(to, header, bytes);
+                    return;
+                }
+                let bytes = &mut self.scratch[..size];
+                let cells = &self.frames[buffer.0 as usize][..size];
+                bytes.iter_mut().zip(cells).for_each(|(byte, cell)| *byte = cell.get());
+                self.outgoing.put(to, header, bytes);
+            }
+            Payload::Words([first, second]) => {
+                let mut bytes = [0; envelope::WORDS_BYTES];
+                bytes[..8].copy_from_slice(&first.to_le_bytes());
+                bytes[8..].copy_from_slice(&second.to_le_bytes());
+                self.outgoing.put(to, header, &bytes);
+            }
+            Payload::Empty => {
+                debug_assert!(!has_bytes || header.size == 0, "user bytes are missing");
+                self.outgoing.put(to, header, &[]);
+            }
+        }
+    }
+
+    #[inline]
+    fn flush(&mut self) {
+        self.send_waiting();
+    }
+
+    #[inline]
+    fn receive(&mut self) -> Result<Option<Received>, LinkViolation> {
+        Ok(self.incoming.next(self.socket.as_fd(), &mut self.seals))
+    }
+
+    fn has_arrivals(&mut self) -> bool {
+        self.incoming.find(self.socket.as_fd(), &mut self.seals)
+    }
+
+    #[inline]
+    fn free(&mut self, buffer: Buffer) {
+        if !self.incoming.free(buffer) {
+            self.free.push(buffer.0 as u32);
+        }
+    }
+
+    fn bells(&self) -> Arc<dyn Bells> {
+        Arc::clone(&self.bells) as Arc<dyn Bells>
+    }
+
+    fn arm(&mut self, waiter: Waiter) -> Option<Ticket> {
+        // Who sleeps sends nothing.
+        self.send_waiting();
+        let ticket = self.bells.ticket(waiter);
+        self.bells.arm(waiter, true);
+        if self.has_arrivals() {
+            self.bells.arm(waiter, false);
+            return None;
+        }
+        Some(ticket)
+    }
+
+    fn disarm(&mut self, waiter: Waiter) {
+        self.bells.arm(waiter, false);
+    }
+
+    fn words(&self) -> Option<Arc<dyn SharedWords>> {
+        None
+    }
+}
