@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 use crate::member::parses_as_job_variable;
-use crate::messages::{MESSAGE_BYTES_MAX, TEXT_BYTES_MAX, ToLauncher, ToRank, check_options};
+use crate::messages::{MESSAGE_BYTES_MAX, TEXT_BYTES_MAX, ToLauncher, ToRank};
 use crate::output::pieces::{PIECE_BYTES_MAX, Pieces};
 use crate::words::{LastWords, WORDS_CHARS_MAX};
 use weft_link_shm::MAX_RANKS;
@@ -14,11 +14,14 @@ use weft_link_shm::MAX_RANKS;
 pub fn to_rank(data: &[u8]) {
     let Ok(message) = ToRank::parse(data) else { return };
     assert!(data.len() <= MESSAGE_BYTES_MAX);
-    assert!((1..=usize::from(MAX_RANKS)).contains(&message.descriptors()));
+    assert!((1..=usize::from(MAX_RANKS) + 1).contains(&message.descriptors()));
     if let ToRank::Welcome(welcome) = &message {
-        assert!(welcome.rank.0 < welcome.settings.ranks);
-        if check_options(&welcome.options).is_err() {
-            return;
+        assert!((1..=MAX_RANKS).contains(&welcome.settings.ranks));
+        match &welcome.network {
+            None => assert!(welcome.rank.0 < welcome.settings.ranks),
+            Some(network) => {
+                assert!(network.ranks_beside(welcome.rank).any(|rank| rank == welcome.rank))
+            }
         }
     }
     assert_eq!(ToRank::parse(&message.emit()), Ok(message));

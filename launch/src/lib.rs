@@ -19,6 +19,8 @@
 #![deny(unsafe_code)]
 
 mod channel;
+mod clock;
+mod crew;
 #[doc(hidden)]
 pub mod fuzzing;
 mod job;
@@ -33,10 +35,11 @@ mod spawn;
 mod spec;
 mod start;
 mod supervise;
+mod wait;
 mod words;
 
 pub use member::{InheritError, JoinError, Membership, PEER_LOST};
-pub use messages::{BadMessage, Options};
+pub use messages::{BadMessage, Network, Options, RANKS_MAX, Secret};
 pub use outcome::{Ending, Failure, Fault, Outcome, Verdict};
 pub use output::OutputPlan;
 pub use program::{FindError, find_program, own_directory};

@@ -1,6 +1,7 @@
 //! The rank's side of start-up: finding the job, joining it, and leaving it.
 
 use std::io;
+use std::net::UdpSocket;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::thread;
@@ -11,7 +12,7 @@ use rustix::process::{Signal, getpid, kill_process};
 use weft_wire::Rank;
 
 use crate::channel::{self, ReceiveError};
-use crate::messages::{BadMessage, Options, ToLauncher, ToRank, Welcome};
+use crate::messages::{BadMessage, Network, Options, ToLauncher, ToRank, Welcome};
 use weft_link_shm::Settings;
 
 #[allow(unsafe_code)] // Its opening paragraph says why.
@@ -59,6 +60,7 @@ pub struct Membership {
     channel: Arc<OwnedFd>,
     welcome: Welcome,
     segments: Vec<OwnedFd>,
+    socket: Option<UdpSocket>,
 }
 
 impl Membership {
@@ -89,7 +91,9 @@ impl Membership {
         };
         let channel = Arc::new(channel);
         die_with(channel.clone())?;
-        Ok(Membership { channel, welcome, segments: received.descriptors })
+        let mut segments = received.descriptors;
+        let socket = segments.split_off(welcome.settings.ranks.into()).pop().map(UdpSocket::from);
+        Ok(Membership { channel, welcome, segments, socket })
     }
 
     /// Which rank this process is.
@@ -97,9 +101,36 @@ impl Membership {
         self.welcome.rank
     }
 
-    /// The sizes of the job's memory, the number of ranks among them.
+    /// How many ranks the job has, on all hosts.
+    pub fn ranks(&self) -> u16 {
+        self.network().map_or(self.welcome.settings.ranks, Network::ranks)
+    }
+
+    /// The sizes of the memory that the ranks of this host share, and how many they are. In a job on
+    /// one host that is all of them.
     pub fn settings(&self) -> &Settings {
         &self.welcome.settings
+    }
+
+    /// The ranks that share memory with this one, itself included, in the order of their segments: the
+    /// `i`-th is rank `i` of [`settings`](Self::settings).
+    pub fn ranks_here(&self) -> Vec<Rank> {
+        match self.network() {
+            Some(network) => network.ranks_beside(self.rank()).collect(),
+            None => (0..self.welcome.settings.ranks).map(Rank).collect(),
+        }
+    }
+
+    /// How ranks reach one another without shared memory; `None` in a job that needs no such way,
+    /// because it has one host and nobody asked.
+    pub fn network(&self) -> Option<&Network> {
+        self.welcome.network.as_ref()
+    }
+
+    /// This rank's socket, bound to its address in [`network`](Self::network), close-on-exec. `None`
+    /// without a network, and when it has been taken before.
+    pub fn take_socket(&mut self) -> Option<UdpSocket> {
+        self.socket.take()
     }
 
     /// The job's options by name.
@@ -107,7 +138,7 @@ impl Membership {
         &self.welcome.options
     }
 
-    /// The segments of all ranks, by rank, close-on-exec. They are foreign: whoever maps them checks
+    /// The segments of [`ranks_here`](Self::ranks_here), close-on-exec. They are foreign: whoever maps them checks
     /// size and seals. Empty when they have been taken before.
     pub fn take_segments(&mut self) -> Vec<OwnedFd> {
         std::mem::take(&mut self.segments)

@@ -1,7 +1,7 @@
 //! What a job is, as the launcher is told.
 
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -46,6 +46,11 @@ pub struct JobSpec {
     pub beside: Option<PathBuf>,
     /// An executable whose `main` begins with [`start_if_asked`](crate::start_if_asked).
     pub starter: PathBuf,
+    /// Whether each rank is given a socket of its own, and the job a network, though all ranks are on
+    /// one host. Ranks on several hosts always are.
+    pub sockets: bool,
+    /// Whether what the ranks write to standard error is for a terminal.
+    pub terminal: bool,
     /// Whether this process does nothing but run this job. It then passes signals on to the ranks, and
     /// adopts and ends what they leave behind.
     pub dedicated: bool,
@@ -66,6 +71,8 @@ impl JobSpec {
             loss_grace: Duration::from_millis(80),
             beside: own_directory(),
             starter: PathBuf::from("/proc/self/exe"),
+            sockets: false,
+            terminal: io::stderr().is_terminal(),
             dedicated: false,
         }
     }

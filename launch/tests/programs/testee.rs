@@ -1,15 +1,16 @@
 //! What the integration tests run, as launcher and as ranks.
 //!
 //! `testee launch [-n RANKS] [--label] [--bind] [--directory DIR] [--join-limit-ms MS] [--grace-ms MS]
-//! [--program NAME] [--option NAME VALUE] [--] ARGUMENTS`
+//! [--program NAME] [--option NAME VALUE] [--sockets] [--] ARGUMENTS`
 //! runs a job like `weft run`; the program is this one unless another is named.
 //!
 //! `testee BEHAVIOUR...` is a rank: rank `i` behaves as the `i`-th says, or the last.
 
 #![allow(clippy::unwrap_used)] // A part of the tests in all but name.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::io::{BufRead, BufReader, Write, stderr, stdout};
+use std::net::UdpSocket;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio, exit};
@@ -24,6 +25,7 @@ use rustix::process::{Signal, getpid, kill_process};
 use weft_launch::{Binding, JobSpec, Membership, PEER_LOST, Settings, run, start_if_asked};
 use weft_link::Link;
 use weft_link_shm::Shm;
+use weft_wire::Rank;
 
 fn main() -> ExitCode {
     if let Some(code) = start_if_asked() {
@@ -57,6 +59,7 @@ fn launch(mut arguments: VecDeque<String>) -> ExitCode {
                 spec.loss_grace = Duration::from_millis(value().parse().unwrap());
             }
             "--program" => spec.program = value().into(),
+            "--sockets" => spec.sockets = true,
             "--option" => drop(spec.options.insert(value(), value())),
             other => panic!("what is {other}?"),
         }
@@ -99,13 +102,17 @@ fn be_a_rank(behaviours: Vec<String>) {
         }
     };
     let segments = membership.take_segments();
+    let socket = membership.take_socket();
     membership.joined().unwrap();
     if name == "deaf" {
         signal_hook::flag::register(15, Arc::new(AtomicBool::new(false))).unwrap();
     }
     println!("pid {}", std::process::id());
     meet(&membership, &segments);
-    behave(name, value, &membership, &segments);
+    match (name, socket) {
+        ("network", Some(socket)) => greet_all(&membership, &socket),
+        _ => behave(name, value, &membership, &segments),
+    }
     membership.leaving().unwrap();
 }
 
@@ -146,7 +153,9 @@ fn behave(name: &str, value: &str, membership: &Membership, segments: &[OwnedFd]
 /// Waits until every rank is here, with a byte at the end of each one's segment.
 fn meet(membership: &Membership, segments: &[OwnedFd]) {
     let last = |segment: &OwnedFd| fstat(segment).unwrap().st_size as u64 - 1;
-    let own = &segments[membership.rank().index()];
+    let here = membership.ranks_here();
+    let index = here.iter().position(|rank| *rank == membership.rank()).unwrap();
+    let own = &segments[index];
     pwrite(own, &[1], last(own)).unwrap();
     for segment in segments {
         let mut here = [0];
@@ -157,9 +166,47 @@ fn meet(membership: &Membership, segments: &[OwnedFd]) {
     }
 }
 
+/// Sends a datagram to every other rank until each has sent one, and says who is where.
+fn greet_all(membership: &Membership, socket: &UdpSocket) {
+    let network = membership.network().unwrap();
+    let rank = membership.rank();
+    assert_eq!(socket.local_addr().unwrap(), network.addresses[rank.index()]);
+    assert_ne!(network.secret.bytes(), &[0; 16]);
+    let greeting = |rank: u16| format!("{} {rank}", network.job);
+    let mut silent: BTreeSet<u16> =
+        (0..membership.ranks()).filter(|other| rank != *other).collect();
+    let mut lingers = 0;
+    socket.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+    // A rank that has heard everybody goes on for a while: somebody may not have heard it.
+    while !silent.is_empty() || lingers < 10 {
+        lingers += u32::from(silent.is_empty());
+        for (other, address) in (0..).zip(&network.addresses) {
+            if rank != other {
+                // A rank that has left hears no more.
+                let _ = socket.send_to(greeting(rank.0).as_bytes(), address);
+            }
+        }
+        let mut bytes = [0; 100];
+        while let Ok((length, from)) = socket.recv_from(&mut bytes) {
+            let sender = network.addresses.iter().position(|address| *address == from).unwrap();
+            assert_eq!(&bytes[..length], greeting(sender as u16).as_bytes());
+            silent.remove(&(sender as u16));
+        }
+    }
+    let node = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    println!(
+        "{rank} of {} on host {} ({node}), beside {:?}, heard all",
+        membership.ranks(),
+        network.hosts[rank.index()],
+        membership.ranks_here()
+    );
+}
+
 /// Waits for the news of a loss, reports it, and ends as a victim does.
 fn survive(membership: &Membership, segments: &[OwnedFd]) -> ! {
-    let link = Shm::attach(membership.rank(), *membership.settings(), segments).unwrap();
+    let here = membership.ranks_here();
+    let index = here.iter().position(|rank| *rank == membership.rank()).unwrap();
+    let link = Shm::attach(Rank(index as u16), *membership.settings(), segments).unwrap();
     let bells = link.bells();
     let loss = loop {
         if let Some(loss) = bells.loss() {

@@ -31,13 +31,11 @@ impl Supervisor {
         Ok(Supervisor { segments })
     }
 
-    /// Tells every other rank that `lost` is gone, and why, and wakes it. Only the first loss of
-    /// a job counts.
+    /// Tells every rank of these segments that `lost` is gone, and why, and wakes it. Only the first
+    /// loss of a job counts. `lost` is a rank of the job: on several hosts it need not be one of these.
     pub fn announce_loss(&self, lost: Rank, cause: Cause) {
-        for (index, segment) in self.segments.iter().enumerate() {
-            if index != lost.index() {
-                announce_loss(segment, Loss { rank: lost, cause });
-            }
+        for segment in &self.segments {
+            announce_loss(segment, Loss { rank: lost, cause });
         }
     }
 }
