@@ -210,6 +210,11 @@ impl<'a> Crew<'a> {
         self.processes[self.index(rank)].signal(signal);
     }
 
+    /// Kills all ranks.
+    pub fn kill(&mut self) {
+        self.processes.clear();
+    }
+
     /// Ends what the ranks have left behind. Returns the processes that do not disappear.
     pub fn clean_up(&mut self) -> Vec<u32> {
         let mut stuck: Vec<u32> = Vec::new();

@@ -23,6 +23,7 @@ mod clock;
 mod crew;
 #[doc(hidden)]
 pub mod fuzzing;
+mod hosts;
 mod job;
 mod member;
 mod messages;
@@ -38,6 +39,7 @@ mod supervise;
 mod wait;
 mod words;
 
+pub use hosts::{HostLayout, HostWish, HostsSpec, Layout, parse_hosts, run_on_hosts};
 pub use member::{InheritError, JoinError, Membership, PEER_LOST};
 pub use messages::{BadMessage, Network, Options, RANKS_MAX, Secret};
 pub use outcome::{Ending, Failure, Fault, Outcome, Verdict};

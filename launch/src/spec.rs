@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -133,9 +134,41 @@ pub enum LaunchError {
         /// What the system said.
         error: io::Error,
     },
+    /// The list of hosts does not fit the job.
+    #[error("{0}")]
+    Hosts(String),
+    /// A host cannot take part.
+    #[error("host {host}: {what}")]
+    Host {
+        /// The host.
+        host: String,
+        /// Why, and what to do.
+        what: String,
+    },
+    /// Two hosts do not reach each other.
+    #[error(
+        "host {from} ({from_address}) does not reach host {to} ({to_address}) over UDP: let UDP through between \
+         them (firewall, routes), or name another network with --interface"
+    )]
+    Unreachable {
+        /// The host that asked.
+        from: String,
+        /// Its address.
+        from_address: IpAddr,
+        /// The host that did not answer.
+        to: String,
+        /// Its address.
+        to_address: IpAddr,
+    },
     /// The launcher cannot prepare or wait.
     #[error("cannot watch over the ranks: {0}")]
     Watch(#[from] io::Error),
+}
+
+impl LaunchError {
+    pub(crate) fn host(host: &str, what: impl Into<String>) -> Self {
+        LaunchError::Host { host: host.into(), what: what.into() }
+    }
 }
 
 /// What to do about a system error that has one usual remedy.

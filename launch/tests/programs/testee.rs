@@ -1,7 +1,8 @@
 //! What the integration tests run, as launcher and as ranks.
 //!
 //! `testee launch [-n RANKS] [--label] [--bind] [--directory DIR] [--join-limit-ms MS] [--grace-ms MS]
-//! [--program NAME] [--option NAME VALUE] [--sockets] [--] ARGUMENTS`
+//! [--program NAME] [--option NAME VALUE] [--sockets] [--hosts LIST] [--rsh SHELL] [--remote-weft PATH]
+//! [--interface NAME] [--patience-ms MS] [--] ARGUMENTS`
 //! runs a job like `weft run`; the program is this one unless another is named.
 //!
 //! `testee BEHAVIOUR...` is a rank: rank `i` behaves as the `i`-th says, or the last.
@@ -22,7 +23,10 @@ use std::time::Duration;
 use rustix::fs::fstat;
 use rustix::io::{pread, pwrite};
 use rustix::process::{Signal, getpid, kill_process};
-use weft_launch::{Binding, JobSpec, Membership, PEER_LOST, Settings, run, start_if_asked};
+use weft_launch::{
+    Binding, HostLayout, HostsSpec, JobSpec, Layout, Membership, PEER_LOST, Settings, parse_hosts,
+    run, run_on_hosts, start_if_asked,
+};
 use weft_link::Link;
 use weft_link_shm::Shm;
 use weft_wire::Rank;
@@ -43,12 +47,21 @@ fn main() -> ExitCode {
 fn launch(mut arguments: VecDeque<String>) -> ExitCode {
     let mut spec = JobSpec::new(Settings::new(1), std::env::current_exe().unwrap());
     spec.dedicated = true;
+    let mut hosts = HostsSpec::new(Vec::new());
     while arguments.front().is_some_and(|first| first.starts_with('-')) {
         let flag = arguments.pop_front().unwrap();
         let mut value = || arguments.pop_front().unwrap();
         match flag.as_str() {
             "--" => break,
-            "-n" => spec.settings = Settings::new(value().parse().unwrap()),
+            "-n" => {
+                spec.settings = Settings::new(value().parse().unwrap());
+                hosts.ranks = Some(spec.settings.ranks);
+            }
+            "--hosts" => hosts.hosts = parse_hosts(&value()).unwrap(),
+            "--rsh" => hosts.remote_shell = value().split(' ').map(Into::into).collect(),
+            "--remote-weft" => hosts.remote_weft = Some(value().into()),
+            "--interface" => hosts.interface = Some(value()),
+            "--patience-ms" => hosts.patience = Duration::from_millis(value().parse().unwrap()),
             "--label" => spec.output.label = true,
             "--bind" => spec.binding = Binding::Core,
             "--directory" => spec.output.directory = Some(PathBuf::from(value())),
@@ -65,7 +78,11 @@ fn launch(mut arguments: VecDeque<String>) -> ExitCode {
         }
     }
     spec.arguments = arguments.into_iter().map(Into::into).collect();
-    match run(&spec) {
+    let outcome = match hosts.hosts.is_empty() {
+        true => run(&spec),
+        false => run_on_hosts(&spec, &hosts, print_layout),
+    };
+    match outcome {
         Ok(outcome) => {
             if !outcome.is_silent() {
                 eprintln!("weft: {outcome}");
@@ -76,6 +93,12 @@ fn launch(mut arguments: VecDeque<String>) -> ExitCode {
             eprintln!("weft: {error}");
             ExitCode::from(2)
         }
+    }
+}
+
+fn print_layout(layout: &Layout) {
+    for HostLayout { name, first, ranks, interface, address, .. } in &layout.hosts {
+        println!("host {name}: {ranks} from {first}, {interface} {address}");
     }
 }
 
