@@ -4,7 +4,7 @@
 mod common;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use common::{Finished, Running, finish};
@@ -26,6 +26,14 @@ fn launcher(cluster: &Cluster, words: &str) -> Command {
 
 fn launch(cluster: &Cluster, words: &str) -> Finished {
     finish(&mut launcher(cluster, words))
+}
+
+/// A remote shell that is this script.
+fn write_shell(cluster: &Cluster, script: &str) -> PathBuf {
+    let path = cluster.remote_shell().with_file_name("other-shell");
+    fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    path
 }
 
 /// The last line that the launcher wrote, without the process in it.
@@ -144,7 +152,11 @@ fn a_rank_whose_number_is_that_of_a_seat_elsewhere_is_announced_there() {
     let Some(cluster) = cluster(2) else { return };
     // Rank 0 is lost; on host b the first seat is rank 1's.
     let job = launch(&cluster, "--hosts a:1,b:2 --grace-ms 60000 exit=3 survivor survivor");
-    assert_eq!(job.out.matches("heard that rank 0 exited with status 3 before the job was over\n").count(), 2, "{job:?}");
+    assert_eq!(
+        job.out.matches("heard that rank 0 exited with status 3 before the job was over\n").count(),
+        2,
+        "{job:?}"
+    );
     assert_eq!(job.status, 3);
     job.assert_gone(3);
 }
@@ -236,15 +248,8 @@ fn a_host_that_falls_silent_is_lost() {
 fn hosts_that_cannot_take_part_are_named_in_one_line() {
     let Some(cluster) = cluster(2) else { return };
     let shell = cluster.remote_shell();
-    let silent_shell = shell.with_file_name("noisy");
-    fs::write(
-        &silent_shell,
-        format!("#!/bin/sh\necho Welcome to host $1\nexec {} \"$@\"\n", shell.display()),
-    )
-    .unwrap();
-    fs::set_permissions(&silent_shell, std::os::unix::fs::PermissionsExt::from_mode(0o755))
-        .unwrap();
-    let noisy = format!("--rsh {} --hosts a:1,b:1 leave", silent_shell.display());
+    let noisy = format!("echo Welcome to host $1\nexec {} \"$@\"", shell.display());
+    let noisy = format!("--rsh {} --hosts a:1,b:1 leave", write_shell(&cluster, &noisy).display());
     for (words, line) in [
         (
             "--hosts a:1,z:1 leave",
@@ -294,20 +299,21 @@ fn a_program_or_a_directory_that_a_host_lacks_is_named() {
         "{}",
         job.err
     );
-    let directory = tempfile::tempdir().unwrap();
-    let mut command = launcher(&cluster, "--hosts a:1,b:1 leave");
-    command.current_dir(directory.path());
-    // A shell that goes elsewhere first, and takes the directory away.
-    let wrapper = cluster.remote_shell().with_file_name("elsewhere");
-    let script = format!(
-        "#!/bin/sh\ncd /\nrmdir {}\nexec {} \"$@\"\n",
-        directory.path().display(),
-        cluster.remote_shell().display()
+    let parent = tempfile::tempdir().unwrap();
+    let directory = parent.path().join("only-on-a");
+    fs::create_dir(&directory).unwrap();
+    // A remote shell behind which other files are mounted where the directory's parent is.
+    let mut script = format!("mount -t tmpfs none {}\n", parent.path().display());
+    script += &format!("exec {} \"$@\"", cluster.remote_shell().display());
+    let shell = write_shell(&cluster, &format!("exec unshare --mount sh -c '{script}' sh \"$@\""));
+    let mut command = launcher(&cluster, "--hosts a:1,b:1");
+    let job = finish(command.arg("--rsh").arg(shell).arg("leave").current_dir(&directory));
+    let line = format!(
+        "weft: host b: cannot work in {}: No such file or directory (os error 2) (make it there too, or start from \
+         a directory that every host has)\n",
+        directory.display()
     );
-    fs::write(&wrapper, script).unwrap();
-    fs::set_permissions(&wrapper, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let job = finish(command.args(["--rsh"]).arg(&wrapper));
-    assert_ne!(job.status, 0, "{job:?}");
+    assert_eq!((job.status, job.err), (2, line));
 }
 
 #[test]
