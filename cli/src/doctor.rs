@@ -8,6 +8,7 @@ use clap::Args;
 use serde::Serialize;
 
 mod costs;
+mod hosts;
 mod links;
 mod needs;
 mod report;
@@ -49,12 +50,18 @@ struct Finding {
 enum Status {
     Ok,
     Problem,
+    /// Not there, and not needed on one host.
+    Absent,
     NotBuilt,
 }
 
 impl Finding {
     fn ok(name: &'static str, detail: impl Into<String>) -> Self {
         Finding { name, status: Status::Ok, detail: detail.into(), advice: None }
+    }
+
+    fn absent(name: &'static str, detail: impl Into<String>, advice: &'static str) -> Self {
+        Finding { name, status: Status::Absent, detail: detail.into(), advice: Some(advice) }
     }
 
     fn problem(name: &'static str, detail: impl Into<String>, advice: &'static str) -> Self {
@@ -86,6 +93,7 @@ struct Report {
     system: String,
     links: Vec<Finding>,
     needs: Vec<Finding>,
+    hosts: Vec<Finding>,
     memory: Vec<Memory>,
     costs: Vec<Cost>,
 }
@@ -110,6 +118,7 @@ fn examine() -> Report {
         system: format!("{} {}", text(uname.sysname()), text(uname.release())),
         links: links::all(&needs),
         needs,
+        hosts: hosts::all(),
         memory: links::memory(),
         costs: costs::measure(),
     }

@@ -32,9 +32,11 @@ mod remote;
 mod start;
 pub(crate) mod stream;
 
+pub use crate::messages::hosts::Candidate;
 pub use conduct::run_on_hosts;
 pub use layout::{HostLayout, HostsSpec, Layout};
 pub use list::{HostWish, parse_hosts};
+pub use reach::candidates;
 
 /// How often both sides say that they are there.
 const BEAT: Duration = Duration::from_millis(200);

@@ -39,7 +39,9 @@ mod supervise;
 mod wait;
 mod words;
 
-pub use hosts::{HostLayout, HostWish, HostsSpec, Layout, parse_hosts, run_on_hosts};
+pub use hosts::{
+    Candidate, HostLayout, HostWish, HostsSpec, Layout, candidates, parse_hosts, run_on_hosts,
+};
 pub use member::{InheritError, JoinError, Membership, PEER_LOST};
 pub use messages::{BadMessage, Network, Options, RANKS_MAX, Secret};
 pub use outcome::{Ending, Failure, Fault, Outcome, Verdict};

@@ -13,6 +13,7 @@ enum Row<'a> {
     Machine { host: &'a str, system: &'a str },
     Link(&'a Finding),
     Need(&'a Finding),
+    Hosts(&'a Finding),
     Memory(&'a Memory),
     Cost(&'a Cost),
 }
@@ -36,6 +37,7 @@ impl Report {
         std::iter::once(machine)
             .chain(self.links.iter().map(Row::Link))
             .chain(self.needs.iter().map(Row::Need))
+            .chain(self.hosts.iter().map(Row::Hosts))
             .chain(self.memory.iter().map(Row::Memory))
             .chain(self.costs.iter().map(Row::Cost))
     }
@@ -45,6 +47,7 @@ impl Report {
         let mut text = format!("{}, {}\n", self.host, self.system);
         put_findings(&mut text, "links", &self.links);
         put_findings(&mut text, "what shm needs", &self.needs);
+        put_findings(&mut text, "for several hosts", &self.hosts);
         text.push_str("\nmemory of a job, at most (pages that are never touched cost nothing)\n");
         for Memory { ranks, bytes_per_rank, bytes } in &self.memory {
             let (each, all) = (as_mebibytes(*bytes_per_rank), as_mebibytes(*bytes));
@@ -64,7 +67,7 @@ fn put_findings(text: &mut String, heading: &str, findings: &[Finding]) {
         let status = match status {
             Status::Ok => "ok",
             Status::Problem => "PROBLEM",
-            Status::NotBuilt => "-",
+            Status::Absent | Status::NotBuilt => "-",
         };
         put(text, format_args!("  {status:<8} {name:<21} {detail}\n"));
         if let Some(advice) = advice {

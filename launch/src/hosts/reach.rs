@@ -14,7 +14,10 @@ use crate::messages::Secret;
 use crate::messages::hosts::{CANDIDATES_MAX, Candidate};
 
 /// The addresses of this host by which others may reach it, IPv4 before IPv6.
-pub(crate) fn candidates() -> io::Result<Vec<Candidate>> {
+///
+/// # Errors
+/// What the system says about its interfaces.
+pub fn candidates() -> io::Result<Vec<Candidate>> {
     let mut all = Vec::new();
     for entry in getifaddrs()? {
         let up = entry.flags.contains(InterfaceFlags::IFF_UP);

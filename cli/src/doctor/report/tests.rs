@@ -7,6 +7,7 @@ fn report() -> Report {
         system: "Linux 6.1".into(),
         links: vec![Finding::ok("shm", "the default")],
         needs: vec![broken],
+        hosts: vec![Finding::absent("remote shell", "there is no ssh", "install it")],
         memory: vec![Memory { ranks: 2, bytes_per_rank: 1 << 20, bytes: 2 << 20 }],
         costs: vec![Cost { name: "sched_yield", unit: "ns", p50: 900, rounds: 7 }],
     }
@@ -17,6 +18,7 @@ fn programs_get_one_object_a_line() {
     let expected = r#"{"doctor":"machine","host":"h","system":"Linux 6.1"}
 {"doctor":"link","name":"shm","status":"ok","detail":"the default"}
 {"doctor":"need","name":"pidfd","status":"problem","detail":"pidfd_open: not permitted","advice":"allow it"}
+{"doctor":"hosts","name":"remote shell","status":"absent","detail":"there is no ssh","advice":"install it"}
 {"doctor":"memory","ranks":2,"bytes_per_rank":1048576,"bytes":2097152}
 {"doctor":"cost","name":"sched_yield","unit":"ns","p50":900,"rounds":7}
 "#;
@@ -34,6 +36,10 @@ links
 what shm needs
   PROBLEM  pidfd                 pidfd_open: not permitted
                                  -> allow it
+
+for several hosts
+  -        remote shell          there is no ssh
+                                 -> install it
 
 memory of a job, at most (pages that are never touched cost nothing)
    2 ranks    1.0 MiB each     2.0 MiB in all
