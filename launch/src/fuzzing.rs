@@ -4,8 +4,10 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
+use crate::hosts::stream::Frames;
 use crate::member::parses_as_job_variable;
 use crate::messages::{MESSAGE_BYTES_MAX, TEXT_BYTES_MAX, ToLauncher, ToRank};
+use crate::messages::hosts::{FromAgent, ToAgent};
 use crate::output::pieces::{PIECE_BYTES_MAX, Pieces};
 use crate::words::{LastWords, WORDS_CHARS_MAX};
 use weft_link_shm::MAX_RANKS;
@@ -34,6 +36,28 @@ pub fn to_launcher(data: &[u8]) {
         assert!(words.len() <= TEXT_BYTES_MAX);
     }
     assert_eq!(message.emit(), data);
+}
+
+/// What the launcher and the agent of a host read from each other, each behind its length. The first
+/// byte says how many bytes arrive at a time.
+pub fn hosts(data: &[u8]) {
+    let Some((&at_a_time, arrived)) = data.split_first() else { return };
+    let (mut frames, mut bytes) = (Frames::default(), 0);
+    for part in arrived.chunks(usize::from(at_a_time).max(1)) {
+        let taken = frames.take_in(part, |message| {
+            bytes += 4 + message.len();
+            if let Ok(message) = ToAgent::parse(message) {
+                assert_eq!(ToAgent::parse(&message.emit()), Ok(message));
+            }
+            if let Ok(parsed) = FromAgent::parse(message) {
+                assert_eq!(parsed.emit(), message);
+            }
+        });
+        if taken.is_err() {
+            return;
+        }
+    }
+    assert!(bytes <= arrived.len());
 }
 
 /// The environment variable that makes a process a rank.
