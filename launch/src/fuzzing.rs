@@ -6,8 +6,8 @@ use std::os::unix::ffi::OsStrExt;
 
 use crate::hosts::stream::Frames;
 use crate::member::parses_as_job_variable;
-use crate::messages::{MESSAGE_BYTES_MAX, TEXT_BYTES_MAX, ToLauncher, ToRank};
 use crate::messages::hosts::{FromAgent, ToAgent};
+use crate::messages::{MESSAGE_BYTES_MAX, TEXT_BYTES_MAX, ToLauncher, ToRank};
 use crate::output::pieces::{PIECE_BYTES_MAX, Pieces};
 use crate::words::{LastWords, WORDS_CHARS_MAX};
 use weft_link_shm::MAX_RANKS;
