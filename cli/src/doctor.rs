@@ -8,6 +8,7 @@ use clap::Args;
 use serde::Serialize;
 
 mod costs;
+mod hosts;
 mod links;
 mod managers;
 mod needs;
@@ -50,12 +51,18 @@ struct Finding {
 enum Status {
     Ok,
     Problem,
+    /// Not there, and not needed on one host.
+    Absent,
     NotBuilt,
 }
 
 impl Finding {
     fn ok(name: &'static str, detail: impl Into<String>) -> Self {
         Finding { name, status: Status::Ok, detail: detail.into(), advice: None }
+    }
+
+    fn absent(name: &'static str, detail: impl Into<String>, advice: &'static str) -> Self {
+        Finding { name, status: Status::Absent, detail: detail.into(), advice: Some(advice) }
     }
 
     fn problem(name: &'static str, detail: impl Into<String>, advice: &'static str) -> Self {
@@ -88,6 +95,7 @@ struct Report {
     links: Vec<Finding>,
     needs: Vec<Finding>,
     managers: Vec<Finding>,
+    hosts: Vec<Finding>,
     memory: Vec<Memory>,
     costs: Vec<Cost>,
 }
@@ -113,6 +121,7 @@ fn examine() -> Report {
         links: links::all(&needs),
         needs,
         managers: managers::all(),
+        hosts: hosts::all(),
         memory: links::memory(),
         costs: costs::measure(),
     }

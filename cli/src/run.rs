@@ -1,5 +1,7 @@
 //! `weft run`: a program on some ranks.
 
+mod hosts;
+
 use std::ffi::OsString;
 use std::io::{IsTerminal, stderr};
 use std::path::PathBuf;
@@ -8,8 +10,9 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 use anyhow::Result;
+use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
-use weft_launch::{Binding, JobSpec, MAX_RANKS, Outcome, Settings};
+use weft_launch::{Binding, JobSpec, MAX_RANKS, Outcome, RANKS_MAX, Settings};
 use weft_protocol::tree::Shape;
 use weft_protocol::{Preset, UnknownPreset};
 
@@ -17,15 +20,15 @@ use weft_protocol::{Preset, UnknownPreset};
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Ranks, 1 to 64 [default: one per core]
+    /// Ranks, 1 to 64 on each host [default: one per core]
     #[arg(short = 'n', long, value_name = "P", value_parser = ranks)]
     ranks: Option<u16>,
     /// How packets travel; auto takes the best that works here
     #[arg(long, value_enum, default_value_t = Link::Auto)]
     link: Link,
-    /// The protocol: who retransmits, who forwards multicasts [nrx-imc or nrx-hmc]
-    #[arg(long, value_name = "NAME", default_value_t, value_parser = preset)]
-    preset: Preset,
+    /// The protocol: who retransmits, who forwards multicasts [default: nrx-imc where nothing is lost, or irx-imc]
+    #[arg(long, value_name = "NAME", value_parser = preset)]
+    preset: Option<Preset>,
     /// The shape of multicast trees [flat, binary, binomial, chain or relay; default: the link's best]
     #[arg(long, value_name = "SHAPE")]
     tree: Option<Shape>,
@@ -50,6 +53,8 @@ pub struct Arguments {
     /// Say first what is run and how, as is usual on a terminal
     #[arg(short, long)]
     verbose: bool,
+    #[command(flatten)]
+    hosts: hosts::Hosts,
     /// The program, a path or a name (looked for beside weft, then in PATH), and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
     command: Vec<OsString>,
@@ -63,15 +68,19 @@ Examples:
   weft run -n 8 --label -- ./my-program          say which rank wrote each line
   weft run -n 8 --output-dir runs -- ./my-program    keep the output of each rank in files
   weft run -n 2 --bind core --preset nrx-hmc -- ./my-program    one core each, another protocol
+  weft run --hosts a,b -- ./my-program           on two hosts, a rank per core of each
+  weft run --hosts a:2,b:4 --interface eth1 -- ./my-program    so many each, over their eth1
+  weft run --hosts a,b -n 8 --rsh \"ssh -p 2222\" -- ./my-program    4 each, by another shell
 
 Rank 0 reads what weft is given on standard input, unless that is a terminal. Ctrl-C ends all
 ranks. The exit status is that of the first rank that failed, 128 + N if signal N ended it, and 0
 if all ranks ended cleanly.";
 
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Link {
     Auto,
     Shm,
+    Udp,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -81,32 +90,69 @@ enum Bind {
 }
 
 fn ranks(text: &str) -> std::result::Result<u16, String> {
-    let ranks = text.parse().ok().filter(|ranks| (1..=MAX_RANKS).contains(ranks));
+    let ranks = text.parse().ok().filter(|ranks| (1..=RANKS_MAX).contains(ranks));
     ranks.ok_or_else(|| format!("a job on one host has 1 to {MAX_RANKS} ranks"))
 }
 
 fn preset(name: &str) -> std::result::Result<Preset, String> {
-    let preset: Preset = name.parse().map_err(|unknown: UnknownPreset| unknown.to_string())?;
-    if preset.retransmits() {
-        return Err(
-            "shared memory loses nothing, so nothing is ever sent again there; take nrx-imc \
-                    or nrx-hmc"
-                .into(),
-        );
+    name.parse().map_err(|unknown: UnknownPreset| unknown.to_string())
+}
+
+impl Arguments {
+    /// Whether some ranks reach one another over a network, which may lose packets.
+    fn needs_network(&self) -> bool {
+        self.hosts.are_given() || self.link == Link::Udp
     }
-    Ok(preset)
+
+    fn preset(&self) -> Preset {
+        let usual = if self.needs_network() { Preset::IrxImc } else { Preset::default() };
+        self.preset.unwrap_or(usual)
+    }
+
+    /// Whether what was said goes together.
+    fn check(&self) -> Result<(), clap::Error> {
+        let wrong = |what: &str| Err(clap::Error::raw(ErrorKind::ValueValidation, what));
+        let preset = self.preset();
+        if self.hosts.are_given() && self.link == Link::Shm {
+            return wrong(
+                "hosts share no memory; take --link auto, which uses shm within each host",
+            );
+        }
+        if !self.hosts.are_given() && self.ranks.is_some_and(|ranks| ranks > MAX_RANKS) {
+            return wrong(&format!("a job on one host has 1 to {MAX_RANKS} ranks"));
+        }
+        match (self.needs_network(), preset.retransmits()) {
+            (false, true) => wrong(
+                "shared memory loses nothing, so nothing is ever sent again there; take nrx-imc or nrx-hmc",
+            ),
+            (true, false) => wrong(&format!(
+                "a network loses packets, and {preset} never sends one again; take irx-imc or another that does"
+            )),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Runs the job; the exit code is the job's.
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
+    arguments.check()?;
     let verbose = arguments.verbose || stderr().is_terminal();
     let cores = available_parallelism()?.get();
-    let preset = arguments.preset;
+    let (preset, link) = (arguments.preset(), arguments.link);
+    let hosts = arguments.hosts.spec(arguments.ranks)?;
     let spec = spec(arguments, cores);
-    if verbose {
-        eprintln!("weft: {}", first_line(spec.settings.ranks, cores, preset));
-    }
-    Ok(finish(weft_launch::run(&spec)?))
+    let Some(hosts) = hosts else {
+        if verbose {
+            eprintln!("weft: {}", first_line(spec.settings.ranks, cores, link, preset));
+        }
+        return Ok(finish(weft_launch::run(&spec)?));
+    };
+    let announce = |layout: &weft_launch::Layout| {
+        if verbose {
+            eprintln!("weft: {}", hosts::first_line(layout, link, preset));
+        }
+    };
+    Ok(finish(weft_launch::run_on_hosts(&spec, &hosts, announce)?))
 }
 
 /// Says how a job came out, if that needs saying, and makes it this command's exit status.
@@ -118,6 +164,7 @@ pub fn finish(outcome: Outcome) -> ExitCode {
 }
 
 fn spec(arguments: Arguments, cores: usize) -> JobSpec {
+    let preset = arguments.preset().to_string();
     let default_ranks = u16::try_from(cores).unwrap_or(MAX_RANKS).min(MAX_RANKS);
     let mut settings = Settings::new(arguments.ranks.unwrap_or(default_ranks));
     settings.window_packets = arguments.window.unwrap_or(settings.window_packets);
@@ -133,10 +180,10 @@ fn spec(arguments: Arguments, cores: usize) -> JobSpec {
     let limit = Duration::from_secs(arguments.join_limit.into());
     spec.join_limit = (!limit.is_zero()).then_some(limit);
     spec.dedicated = true;
-    // There is one link so far, and it is the best.
-    let (Link::Auto | Link::Shm) = arguments.link;
+    spec.sockets = arguments.link == Link::Udp;
     let options = [
-        ("preset", Some(arguments.preset.to_string())),
+        ("preset", Some(preset)),
+        ("link", spec.sockets.then(|| "udp".to_owned())),
         ("tree", arguments.tree.map(|tree| tree.to_string())),
         ("interrupt-delay-us", arguments.interrupt_delay_us.map(|delay| delay.to_string())),
     ];
@@ -146,15 +193,19 @@ fn spec(arguments: Arguments, cores: usize) -> JobSpec {
 }
 
 /// What runs and how: `4 ranks on 1 host, shm (nrx-imc), 2 cores shared by 4 ranks`.
-fn first_line(ranks: u16, cores: usize, preset: Preset) -> String {
-    let many = |count: usize, what: &str| match count {
-        1 => format!("1 {what}"),
-        _ => format!("{count} {what}s"),
-    };
+fn first_line(ranks: u16, cores: usize, link: Link, preset: Preset) -> String {
     let count = usize::from(ranks);
     let (all_ranks, all_cores) = (many(count, "rank"), many(cores, "core"));
     let shared = if count > cores { format!(" shared by {all_ranks}") } else { String::new() };
-    format!("{all_ranks} on 1 host, shm ({preset}), {all_cores}{shared}")
+    let link = if link == Link::Udp { "udp" } else { "shm" };
+    format!("{all_ranks} on 1 host, {link} ({preset}), {all_cores}{shared}")
+}
+
+fn many(count: usize, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        _ => format!("{count} {what}s"),
+    }
 }
 
 #[cfg(test)]

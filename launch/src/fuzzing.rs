@@ -4,10 +4,12 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
+use crate::hosts::stream::Frames;
 use crate::managed::ToPeer;
 use crate::managed::card::{Card, cores_of_all};
 use crate::member::parses_as_job_variable;
-use crate::messages::{MESSAGE_BYTES_MAX, TEXT_BYTES_MAX, ToLauncher, ToRank, check_options};
+use crate::messages::hosts::{FromAgent, ToAgent};
+use crate::messages::{MESSAGE_BYTES_MAX, TEXT_BYTES_MAX, ToLauncher, ToRank};
 use crate::output::pieces::{PIECE_BYTES_MAX, Pieces};
 use crate::words::{LastWords, WORDS_CHARS_MAX};
 use weft_link_shm::MAX_RANKS;
@@ -16,11 +18,14 @@ use weft_link_shm::MAX_RANKS;
 pub fn to_rank(data: &[u8]) {
     let Ok(message) = ToRank::parse(data) else { return };
     assert!(data.len() <= MESSAGE_BYTES_MAX);
-    assert!((1..=usize::from(MAX_RANKS)).contains(&message.descriptors()));
+    assert!((1..=usize::from(MAX_RANKS) + 1).contains(&message.descriptors()));
     if let ToRank::Welcome(welcome) = &message {
-        assert!(welcome.rank.0 < welcome.settings.ranks);
-        if check_options(&welcome.options).is_err() {
-            return;
+        assert!((1..=MAX_RANKS).contains(&welcome.settings.ranks));
+        match &welcome.network {
+            None => assert!(welcome.rank.0 < welcome.settings.ranks),
+            Some(network) => {
+                assert!(network.ranks_beside(welcome.rank).any(|rank| rank == welcome.rank))
+            }
         }
     }
     assert_eq!(ToRank::parse(&message.emit()), Ok(message));
@@ -51,6 +56,28 @@ pub fn peers(data: &[u8]) {
         }
         None => {}
     }
+}
+
+/// What the launcher and the agent of a host read from each other, each behind its length. The first
+/// byte says how many bytes arrive at a time.
+pub fn hosts(data: &[u8]) {
+    let Some((&at_a_time, arrived)) = data.split_first() else { return };
+    let (mut frames, mut bytes) = (Frames::default(), 0);
+    for part in arrived.chunks(usize::from(at_a_time).max(1)) {
+        let taken = frames.take_in(part, |message| {
+            bytes += 4 + message.len();
+            if let Ok(message) = ToAgent::parse(message) {
+                assert_eq!(ToAgent::parse(&message.emit()), Ok(message));
+            }
+            if let Ok(parsed) = FromAgent::parse(message) {
+                assert_eq!(parsed.emit(), message);
+            }
+        });
+        if taken.is_err() {
+            return;
+        }
+    }
+    assert!(bytes <= arrived.len());
 }
 
 /// The environment variable that makes a process a rank.

@@ -26,8 +26,11 @@ const IMPATIENCE: Duration = Duration::from_millis(300);
 /// How long a killed rank has to disappear before the launcher gives it up: one that the system holds.
 pub(crate) const KILL_LIMIT: Duration = Duration::from_secs(10);
 
+/// A rank whose host is gone counts as killed: nobody can say what became of it.
+const LOST_WITH_HOST: Ending = Ending::Killed(Signal::KILL.as_raw());
+
 /// What happened.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     /// A program asked for its place.
     Asked(Rank),
@@ -43,10 +46,29 @@ pub(crate) enum Event {
     CannotStart(Rank, i32),
     /// These processes have ended, seen at the same time.
     Ended(Vec<(Rank, Ending)>),
+    /// The host of these ranks is gone, and why.
+    HostLost(Vec<Rank>, String),
     /// Somebody sent the launcher a signal.
     Signal(Signal),
     /// Nobody reads the job's output any more.
     OutputClosed,
+}
+
+impl Event {
+    /// The ranks that this is about.
+    pub fn ranks(&self) -> Vec<Rank> {
+        match self {
+            Event::Asked(rank)
+            | Event::Joined(rank)
+            | Event::Leaving(rank)
+            | Event::Report(rank, _)
+            | Event::BadMessage(rank, _)
+            | Event::CannotStart(rank, _) => vec![*rank],
+            Event::Ended(endings) => endings.iter().map(|(rank, _)| *rank).collect(),
+            Event::HostLost(ranks, _) => ranks.clone(),
+            Event::Signal(_) | Event::OutputClosed => Vec::new(),
+        }
+    }
 }
 
 /// What is to be done.
@@ -134,6 +156,7 @@ impl Job {
             Event::BadMessage(rank, what) => self.fail(now, rank, Fault::BadMessage(what)),
             Event::CannotStart(rank, errno) => self.fail(now, rank, Fault::CannotStart { errno }),
             Event::Ended(endings) => self.ended(now, endings),
+            Event::HostLost(ranks, why) => self.host_lost(now, &ranks, why),
             Event::Signal(signal) => self.signalled(now, signal),
             Event::OutputClosed => {
                 self.begin_ending(Verdict::OutputClosed, now + STOP_GRACE, Some(Signal::TERM));
@@ -194,6 +217,11 @@ impl Job {
         self.ranks[rank.index()].report.as_deref()
     }
 
+    /// How many ranks the job has.
+    pub fn ranks(&self) -> u16 {
+        self.ranks.len() as u16
+    }
+
     /// The ranks whose processes have not ended.
     pub fn running(&self) -> Vec<Rank> {
         let ranks = (0u16..).map(Rank).zip(&self.ranks);
@@ -241,6 +269,18 @@ impl Job {
             if let Some(fault) = self.fault_of(rank, ending) {
                 self.lose(now, rank, ending, fault);
             }
+        }
+    }
+
+    /// The first of the ranks that were still running stands for all.
+    fn host_lost(&mut self, now: Duration, ranks: &[Rank], why: String) {
+        let mut running = self.running();
+        running.retain(|rank| ranks.contains(rank));
+        for rank in &running {
+            self.ranks[rank.index()].ended = Some(LOST_WITH_HOST);
+        }
+        if let Some(first) = running.first() {
+            self.lose(now, *first, LOST_WITH_HOST, Fault::HostLost { why });
         }
     }
 

@@ -20,8 +20,11 @@
 #![deny(unsafe_code)]
 
 mod channel;
+mod clock;
+mod crew;
 #[doc(hidden)]
 pub mod fuzzing;
+mod hosts;
 mod job;
 mod managed;
 mod member;
@@ -35,10 +38,14 @@ mod spawn;
 mod spec;
 mod start;
 mod supervise;
+mod wait;
 mod words;
 
+pub use hosts::{
+    Candidate, HostLayout, HostWish, HostsSpec, Layout, candidates, parse_hosts, run_on_hosts,
+};
 pub use member::{InheritError, JoinError, Membership, PEER_LOST};
-pub use messages::{BadMessage, Options};
+pub use messages::{BadMessage, Network, Options, RANKS_MAX, Secret};
 pub use outcome::{Ending, Failure, Fault, Outcome, Verdict};
 pub use output::OutputPlan;
 pub use program::{FindError, find_program, own_directory};

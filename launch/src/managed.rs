@@ -114,7 +114,7 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
     let (left, noticed, on_notice) = Default::default();
     let shared = Arc::new(Shared { exchange, peers, left, noticed, on_notice });
     watch::start(Arc::clone(&shared), ranks.0, supervisor)?;
-    let welcome = Welcome { rank: own, settings, options: options(&cards) };
+    let welcome = Welcome { rank: own, settings, options: options(&cards), network: None };
     Ok(Some(Joined { place: Managed { shared, _socket: socket }, welcome, segments }))
 }
 

@@ -1,6 +1,7 @@
 //! The rank's side of start-up: finding the job, joining it, and leaving it.
 
 use std::io;
+use std::net::UdpSocket;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::thread;
@@ -12,7 +13,7 @@ use weft_wire::Rank;
 
 use crate::channel::{self, ReceiveError};
 use crate::managed::{self, Managed, MeetError};
-use crate::messages::{BadMessage, Options, ToLauncher, ToRank, Welcome};
+use crate::messages::{BadMessage, Network, Options, ToLauncher, ToRank, Welcome};
 use weft_link_shm::Settings;
 
 #[allow(unsafe_code)] // Its opening paragraph says why.
@@ -66,6 +67,7 @@ pub struct Membership {
     launcher: Launcher,
     welcome: Welcome,
     segments: Vec<OwnedFd>,
+    socket: Option<UdpSocket>,
 }
 
 /// Who started this process.
@@ -100,7 +102,8 @@ impl Membership {
     fn meet() -> Result<Option<Self>, JoinError> {
         let Some(joined) = managed::join()? else { return Ok(None) };
         let managed::Joined { place, welcome, segments } = joined;
-        Ok(Some(Membership { launcher: Launcher::Manager(place), welcome, segments }))
+        let launcher = Launcher::Manager(place);
+        Ok(Some(Membership { launcher, welcome, segments, socket: None }))
     }
 
     fn ask(channel: OwnedFd) -> Result<Self, JoinError> {
@@ -117,7 +120,9 @@ impl Membership {
         let channel = Arc::new(channel);
         die_with(channel.clone())?;
         let launcher = Launcher::Weft(channel);
-        Ok(Membership { launcher, welcome, segments: received.descriptors })
+        let mut segments = received.descriptors;
+        let socket = segments.split_off(welcome.settings.ranks.into()).pop().map(UdpSocket::from);
+        Ok(Membership { launcher, welcome, segments, socket })
     }
 
     /// Which rank this process is.
@@ -125,9 +130,36 @@ impl Membership {
         self.welcome.rank
     }
 
-    /// The sizes of the job's memory, the number of ranks among them.
+    /// How many ranks the job has, on all hosts.
+    pub fn ranks(&self) -> u16 {
+        self.network().map_or(self.welcome.settings.ranks, Network::ranks)
+    }
+
+    /// The sizes of the memory that the ranks of this host share, and how many they are. In a job on
+    /// one host that is all of them.
     pub fn settings(&self) -> &Settings {
         &self.welcome.settings
+    }
+
+    /// The ranks that share memory with this one, itself included, in the order of their segments: the
+    /// `i`-th is rank `i` of [`settings`](Self::settings).
+    pub fn ranks_here(&self) -> Vec<Rank> {
+        match self.network() {
+            Some(network) => network.ranks_beside(self.rank()).collect(),
+            None => (0..self.welcome.settings.ranks).map(Rank).collect(),
+        }
+    }
+
+    /// How ranks reach one another without shared memory; `None` in a job that needs no such way,
+    /// because it has one host and nobody asked.
+    pub fn network(&self) -> Option<&Network> {
+        self.welcome.network.as_ref()
+    }
+
+    /// This rank's socket, bound to its address in [`network`](Self::network), close-on-exec. `None`
+    /// without a network, and when it has been taken before.
+    pub fn take_socket(&mut self) -> Option<UdpSocket> {
+        self.socket.take()
     }
 
     /// The job's options by name.
@@ -135,7 +167,7 @@ impl Membership {
         &self.welcome.options
     }
 
-    /// The segments of all ranks, by rank, close-on-exec. They are foreign: whoever maps them checks
+    /// The segments of [`ranks_here`](Self::ranks_here), close-on-exec. They are foreign: whoever maps them checks
     /// size and seals. Empty when they have been taken before.
     pub fn take_segments(&mut self) -> Vec<OwnedFd> {
         std::mem::take(&mut self.segments)

@@ -3,8 +3,11 @@
 //! ```text
 //! every message:  mark "weft" (4) | version (2) | kind (2) | body
 //! Start:          launcher's process (4) | core + 1, or 0 for any (2)          with 1 descriptor
-//! Welcome:        rank (2) | ranks (2) | window (2) | frame bytes (4) | frames (4)
-//!                 | options (2) | options x { name, value }                     with `ranks` descriptors
+//! Welcome:        rank (2) | ranks here (2) | window (2) | frame bytes (4) | frames (4)
+//!                 | options (2) | options x { name, value }
+//!                 | 0 (1), or 1 (1) | network         with a descriptor for each rank here, and a socket
+//! network:        job (4) | secret (16) | ranks (2) | ranks x { host (2), address }
+//! an address:     4 (1) | IPv4 (4) | port (2), or 6 (1) | IPv6 (16) | port (2)
 //! Hello, Joined, Leaving:  nothing
 //! Report:         text
 //! CannotStart:    errno (4)
@@ -20,19 +23,26 @@ use weft_wire::Rank;
 
 use weft_link_shm::{MAX_RANKS, Settings};
 
+pub(crate) mod bytes;
+pub(crate) mod hosts;
+mod network;
+
+use bytes::{Body, begin, open, put_text};
+pub use network::{Network, RANKS_MAX, Secret};
+
 /// Options of a job by name, such as `preset` or `tree`; what they mean is not the launcher's concern.
 pub type Options = BTreeMap<String, String>;
 
 /// The version of these layouts, raised whenever one changes.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 /// Bytes of the longest message.
-pub const MESSAGE_BYTES_MAX: usize = 32 * 1024;
+pub const MESSAGE_BYTES_MAX: usize = 64 * 1024;
+/// Bytes of all options together, at most.
+pub const OPTIONS_BYTES_MAX: usize = 32 * 1024;
 /// Bytes of the longest text; a longer report is cut.
 pub const TEXT_BYTES_MAX: usize = 2048;
 /// The most options that a job may have.
 pub const OPTIONS_MAX: usize = 64;
-
-const MARK: [u8; 4] = *b"weft";
 
 /// What the launcher tells a rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,10 +67,12 @@ pub struct Start {
 pub struct Welcome {
     /// Which rank the reader is.
     pub rank: Rank,
-    /// The sizes of the job's memory, the number of ranks among them.
+    /// The sizes of the memory that the ranks of this host share, and how many they are.
     pub settings: Settings,
     /// The job's options.
     pub options: Options,
+    /// What reaches ranks elsewhere; without one all ranks are here.
+    pub network: Option<Network>,
 }
 
 /// What a rank tells the launcher.
@@ -164,7 +176,9 @@ impl ToRank {
     pub fn descriptors(&self) -> usize {
         match self {
             ToRank::Start(_) => 1,
-            ToRank::Welcome(welcome) => usize::from(welcome.settings.ranks),
+            ToRank::Welcome(welcome) => {
+                usize::from(welcome.settings.ranks) + usize::from(welcome.network.is_some())
+            }
         }
     }
 }
@@ -217,40 +231,70 @@ pub fn check_options(options: &Options) -> Result<(), BadMessage> {
     let bytes: usize = options.iter().map(|(name, value)| name.len() + value.len() + 4).sum();
     let fits = options.len() <= OPTIONS_MAX
         && options.iter().all(|(name, value)| text_fits(name) && text_fits(value))
-        && bytes <= MESSAGE_BYTES_MAX - 64;
+        && bytes <= OPTIONS_BYTES_MAX;
     if fits { Ok(()) } else { Err(BadMessage::Range("set of options")) }
 }
 
 fn emit_welcome(welcome: &Welcome) -> Vec<u8> {
-    assert_eq!(check_options(&welcome.options), Ok(()), "options are checked before a job starts");
-    let Settings { ranks, window_packets, frame_bytes, frames } = welcome.settings;
     let mut bytes = begin(WELCOME);
     bytes.extend(welcome.rank.0.to_le_bytes());
-    bytes.extend(ranks.to_le_bytes());
-    bytes.extend(window_packets.to_le_bytes());
-    bytes.extend(frame_bytes.to_le_bytes());
-    bytes.extend(frames.to_le_bytes());
-    bytes.extend((welcome.options.len() as u16).to_le_bytes());
-    for (name, value) in &welcome.options {
-        put_text(&mut bytes, name);
-        put_text(&mut bytes, value);
+    put_settings(&mut bytes, &welcome.settings);
+    put_options(&mut bytes, &welcome.options);
+    bytes.push(welcome.network.is_some().into());
+    if let Some(network) = &welcome.network {
+        network.put(&mut bytes);
     }
     bytes
 }
 
 fn parse_welcome(body: &mut Body<'_>) -> Result<Welcome, BadMessage> {
     let rank = Rank(body.u16()?);
+    let settings = take_settings(body)?;
+    let options = take_options(body)?;
+    let network = match body.u8()? {
+        0 => None,
+        1 => Some(Network::take(body)?),
+        _ => return Err(BadMessage::Range("network")),
+    };
+    match &network {
+        None if rank.0 >= settings.ranks => return Err(BadMessage::Range("rank")),
+        Some(network) if network.ranks_beside(rank).count() != settings.ranks.into() => {
+            return Err(BadMessage::Range("number of ranks here"));
+        }
+        _ => {}
+    }
+    Ok(Welcome { rank, settings, options, network })
+}
+
+fn put_settings(bytes: &mut Vec<u8>, settings: &Settings) {
+    let Settings { ranks, window_packets, frame_bytes, frames } = settings;
+    bytes.extend(ranks.to_le_bytes());
+    bytes.extend(window_packets.to_le_bytes());
+    bytes.extend(frame_bytes.to_le_bytes());
+    bytes.extend(frames.to_le_bytes());
+}
+
+fn take_settings(body: &mut Body<'_>) -> Result<Settings, BadMessage> {
     let ranks = body.u16()?;
     if !(1..=MAX_RANKS).contains(&ranks) {
         return Err(BadMessage::Range("number of ranks"));
     }
-    if rank.0 >= ranks {
-        return Err(BadMessage::Range("rank"));
-    }
     let window_packets = body.u16()?;
     let frame_bytes = body.u32()?;
     let frames = body.u32()?;
-    let settings = Settings { ranks, window_packets, frame_bytes, frames };
+    Ok(Settings { ranks, window_packets, frame_bytes, frames })
+}
+
+fn put_options(bytes: &mut Vec<u8>, options: &Options) {
+    assert_eq!(check_options(options), Ok(()), "options are checked before a job starts");
+    bytes.extend((options.len() as u16).to_le_bytes());
+    for (name, value) in options {
+        put_text(bytes, name);
+        put_text(bytes, value);
+    }
+}
+
+fn take_options(body: &mut Body<'_>) -> Result<Options, BadMessage> {
     let count = usize::from(body.u16()?);
     if count > OPTIONS_MAX {
         return Err(BadMessage::Range("number of options"));
@@ -262,19 +306,8 @@ fn parse_welcome(body: &mut Body<'_>) -> Result<Welcome, BadMessage> {
             return Err(BadMessage::Range("set of options"));
         }
     }
-    Ok(Welcome { rank, settings, options })
-}
-
-pub(crate) fn begin(kind: u16) -> Vec<u8> {
-    let mut bytes = MARK.to_vec();
-    bytes.extend(VERSION.to_le_bytes());
-    bytes.extend(kind.to_le_bytes());
-    bytes
-}
-
-pub(crate) fn put_text(bytes: &mut Vec<u8>, text: &str) {
-    bytes.extend((text.len() as u16).to_le_bytes());
-    bytes.extend(text.as_bytes());
+    check_options(&options)?;
+    Ok(options)
 }
 
 /// The longest beginning of `text` that fits into a message.
@@ -284,54 +317,6 @@ fn cut(text: &str) -> &str {
         end -= 1;
     }
     &text[..end]
-}
-
-pub(crate) fn open(bytes: &[u8]) -> Result<(u16, Body<'_>), BadMessage> {
-    let mut body = Body(bytes);
-    if body.take::<4>()? != MARK {
-        return Err(BadMessage::Mark);
-    }
-    let theirs = body.u16()?;
-    if theirs != VERSION {
-        return Err(BadMessage::Version { theirs });
-    }
-    if bytes.len() > MESSAGE_BYTES_MAX {
-        return Err(BadMessage::Long);
-    }
-    Ok((body.u16()?, body))
-}
-
-/// The bytes of a message that are not yet read.
-pub(crate) struct Body<'a>(&'a [u8]);
-
-impl Body<'_> {
-    pub(crate) fn take<const N: usize>(&mut self) -> Result<[u8; N], BadMessage> {
-        let (taken, rest) = self.0.split_first_chunk::<N>().ok_or(BadMessage::Short)?;
-        self.0 = rest;
-        Ok(*taken)
-    }
-
-    pub(crate) fn u16(&mut self) -> Result<u16, BadMessage> {
-        self.take().map(u16::from_le_bytes)
-    }
-
-    pub(crate) fn u32(&mut self) -> Result<u32, BadMessage> {
-        self.take().map(u32::from_le_bytes)
-    }
-
-    pub(crate) fn text(&mut self) -> Result<String, BadMessage> {
-        let length = usize::from(self.u16()?);
-        if length > TEXT_BYTES_MAX {
-            return Err(BadMessage::Range("text"));
-        }
-        let (text, rest) = self.0.split_at_checked(length).ok_or(BadMessage::Short)?;
-        self.0 = rest;
-        String::from_utf8(text.to_vec()).map_err(|_| BadMessage::Text)
-    }
-
-    pub(crate) fn end(&self) -> Result<(), BadMessage> {
-        if self.0.is_empty() { Ok(()) } else { Err(BadMessage::Long) }
-    }
 }
 
 #[cfg(test)]

@@ -57,6 +57,11 @@ pub enum Fault {
     },
     /// It sent the launcher what is no message.
     BadMessage(String),
+    /// Its host is gone, with all ranks there.
+    HostLost {
+        /// What was noticed of it.
+        why: String,
+    },
 }
 
 /// The rank that ended the job, and why.
@@ -138,7 +143,8 @@ impl Fault {
             Fault::LeftEarly
             | Fault::NeverJoined
             | Fault::LateJoin { .. }
-            | Fault::BadMessage(_) => 1,
+            | Fault::BadMessage(_)
+            | Fault::HostLost { .. } => 1,
         }
     }
 }
@@ -197,6 +203,7 @@ impl fmt::Display for Failure {
             Fault::BadMessage(what) => {
                 write!(f, "sent the launcher a message that is unusable: {what}")?;
             }
+            Fault::HostLost { why } => write!(f, "was lost with its host: {why}")?,
             Fault::CannotStart { .. } => unreachable!("said above"),
         }
         if let Some(words) = &self.last_words {

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use rustix::io::{Errno, read, retry_on_intr};
 use weft_wire::Rank;
 
+use crate::hosts::stream::make_nonblocking;
 use crate::words::LastWords;
 
 pub(crate) mod pieces;
@@ -77,21 +78,49 @@ impl Output {
 
     /// Adds the streams of the next rank.
     pub fn add_rank(&mut self, plan: &OutputPlan, out: OwnedFd, err: OwnedFd) -> io::Result<()> {
+        make_nonblocking(&out)?;
+        make_nonblocking(&err)?;
+        self.add_streams(plan, [Some(out), Some(err)]);
+        Ok(())
+    }
+
+    /// Adds the streams of the next rank, which is on another host: what it writes comes by
+    /// [`take_in`](Self::take_in).
+    pub fn add_remote_rank(&mut self, plan: &OutputPlan) {
+        self.add_streams(plan, [None, None]);
+    }
+
+    fn add_streams(&mut self, plan: &OutputPlan, pipes: [Option<OwnedFd>; 2]) {
         let rank = self.streams.len() / 2;
         let label = if plan.label { format!("[{rank}] ") } else { String::new() };
-        for (kind, pipe) in [out, err].into_iter().enumerate() {
-            let flags = rustix::fs::fcntl_getfl(&pipe)?;
-            rustix::fs::fcntl_setfl(&pipe, flags | rustix::fs::OFlags::NONBLOCK)?;
+        for (kind, pipe) in pipes.into_iter().enumerate() {
             let sink = if self.to_own_streams { kind } else { 2 * rank + kind };
             self.streams.push(Stream {
-                pipe: Some(pipe),
+                pipe,
                 pieces: Pieces::default(),
                 label: label.clone(),
                 sink,
                 words: LastWords::default(),
             });
         }
-        Ok(())
+    }
+
+    /// Takes in what a rank on another host has written.
+    pub fn take_in(&mut self, rank: Rank, kind: Kind, bytes: &[u8]) {
+        self.take_in_of(2 * rank.index() + kind as usize, bytes);
+    }
+
+    /// Whether more of what ranks on other hosts write should be taken in.
+    pub fn has_room(&self) -> bool {
+        self.sinks.iter().all(Sink::has_room)
+    }
+
+    fn take_in_of(&mut self, number: usize, bytes: &[u8]) {
+        let Stream { pieces, label, sink, words, .. } = &mut self.streams[number];
+        pieces.take_in(bytes, |piece| {
+            words.say(piece);
+            self.sinks[*sink].push(number, label, piece);
+        });
     }
 
     /// The streams that can be read from as far as their sinks have room, by number.
@@ -111,19 +140,12 @@ impl Output {
 
     /// Reads once from a stream that is ready.
     pub fn read_some(&mut self, number: usize) {
-        let stream = &mut self.streams[number];
-        let Some(pipe) = &stream.pipe else { return };
+        let Some(pipe) = &self.streams[number].pipe else { return };
         let mut bytes = [0; READ_BYTES];
         match retry_on_intr(|| read(pipe, &mut bytes)) {
             Err(Errno::AGAIN) => {}
             Ok(0) | Err(_) => self.close(number),
-            Ok(count) => {
-                let Stream { pieces, label, sink, words, .. } = stream;
-                pieces.take_in(&bytes[..count], |piece| {
-                    words.say(piece);
-                    self.sinks[*sink].push(number, label, piece);
-                });
-            }
+            Ok(count) => self.take_in_of(number, &bytes[..count]),
         }
     }
 

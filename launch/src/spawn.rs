@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, IsTerminal};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -40,20 +40,34 @@ pub(crate) struct Spawned {
     pub err: OwnedFd,
 }
 
+/// A rank's seat on this host.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seat<'a> {
+    /// Its number in the job.
+    pub rank: Rank,
+    /// Its number on this host.
+    pub index: u16,
+    /// The ranks of the job.
+    pub size: u16,
+    /// What rank 0 reads.
+    pub stdin: BorrowedFd<'a>,
+}
+
 /// Starts the process that becomes `program` as this rank.
 ///
 /// The process dies with the thread that calls this.
-pub(crate) fn spawn(spec: &JobSpec, program: &Path, rank: Rank) -> io::Result<Spawned> {
+pub(crate) fn spawn(spec: &JobSpec, program: &Path, seat: Seat<'_>) -> io::Result<Spawned> {
     let (channel, theirs) = channel::pair()?;
-    let core = (spec.binding == Binding::Core).then_some(rank.0);
+    let core = (spec.binding == Binding::Core).then_some(seat.index);
     let start = ToRank::Start(Start { launcher: std::process::id(), core });
-    let stdin = stdin_of(rank)?;
-    channel::send(&channel, &start.emit(), &[stdin.as_fd()], SendFlags::empty())?;
+    let nothing = File::open("/dev/null")?;
+    let stdin = if seat.rank == 0 { seat.stdin } else { nothing.as_fd() };
+    channel::send(&channel, &start.emit(), &[stdin], SendFlags::empty())?;
     let mut command = Command::new(&spec.starter);
     command.arg(START_RANK).arg(program).args(&spec.arguments);
-    command.env("WEFT_RANK", rank.to_string());
-    command.env("WEFT_SIZE", spec.settings.ranks.to_string());
-    if io::stderr().is_terminal() {
+    command.env("WEFT_RANK", seat.rank.to_string());
+    command.env("WEFT_SIZE", seat.size.to_string());
+    if spec.terminal {
         command.env("WEFT_TERMINAL", "1");
     } else {
         command.env_remove("WEFT_TERMINAL");
@@ -70,15 +84,16 @@ pub(crate) fn spawn(spec: &JobSpec, program: &Path, rank: Rank) -> io::Result<Sp
     Ok(Spawned { process, out: out.into(), err: err.into() })
 }
 
-/// Rank 0 reads what the launcher was given to read; the others read nothing.
+/// What rank 0 reads: what the launcher was given to read.
 ///
 /// From a terminal nobody reads: a rank is not in the group that may, and would be stopped.
-fn stdin_of(rank: Rank) -> io::Result<OwnedFd> {
+pub(crate) fn stdin_of_first() -> io::Result<OwnedFd> {
     let own = io::stdin();
-    if rank == 0 && !own.is_terminal() {
-        return own.as_fd().try_clone_to_owned();
+    if own.is_terminal() {
+        Ok(File::open("/dev/null")?.into())
+    } else {
+        own.as_fd().try_clone_to_owned()
     }
-    Ok(File::open("/dev/null")?.into())
 }
 
 impl Process {

@@ -1,7 +1,8 @@
 //! What a job is, as the launcher is told.
 
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, IsTerminal};
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -46,6 +47,11 @@ pub struct JobSpec {
     pub beside: Option<PathBuf>,
     /// An executable whose `main` begins with [`start_if_asked`](crate::start_if_asked).
     pub starter: PathBuf,
+    /// Whether each rank is given a socket of its own, and the job a network, though all ranks are on
+    /// one host. Ranks on several hosts always are.
+    pub sockets: bool,
+    /// Whether what the ranks write to standard error is for a terminal.
+    pub terminal: bool,
     /// Whether this process does nothing but run this job. It then passes signals on to the ranks, and
     /// adopts and ends what they leave behind.
     pub dedicated: bool,
@@ -66,6 +72,8 @@ impl JobSpec {
             loss_grace: Duration::from_millis(80),
             beside: own_directory(),
             starter: PathBuf::from("/proc/self/exe"),
+            sockets: false,
+            terminal: io::stderr().is_terminal(),
             dedicated: false,
         }
     }
@@ -126,9 +134,41 @@ pub enum LaunchError {
         /// What the system said.
         error: io::Error,
     },
+    /// The list of hosts does not fit the job.
+    #[error("{0}")]
+    Hosts(String),
+    /// A host cannot take part.
+    #[error("host {host}: {what}")]
+    Host {
+        /// The host.
+        host: String,
+        /// Why, and what to do.
+        what: String,
+    },
+    /// Two hosts do not reach each other.
+    #[error(
+        "host {from} ({from_address}) does not reach host {to} ({to_address}) over UDP: let UDP through between \
+         them (firewall, routes), or name another network with --interface"
+    )]
+    Unreachable {
+        /// The host that asked.
+        from: String,
+        /// Its address.
+        from_address: IpAddr,
+        /// The host that did not answer.
+        to: String,
+        /// Its address.
+        to_address: IpAddr,
+    },
     /// The launcher cannot prepare or wait.
     #[error("cannot watch over the ranks: {0}")]
     Watch(#[from] io::Error),
+}
+
+impl LaunchError {
+    pub(crate) fn host(host: &str, what: impl Into<String>) -> Self {
+        LaunchError::Host { host: host.into(), what: what.into() }
+    }
 }
 
 /// What to do about a system error that has one usual remedy.

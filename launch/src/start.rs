@@ -24,17 +24,23 @@ use crate::messages::{Start, ToLauncher, ToRank};
 /// The first argument of an executable that is to become a rank's program.
 pub(crate) const START_RANK: &str = "start-rank";
 
+/// The first argument of an executable that is to be the agent of its host.
+pub(crate) const HOST_AGENT: &str = "host-agent";
+
 /// The lowest number for the inherited socket: above those that shell scripts pick by hand.
 const SOCKET_NUMBER_MIN: i32 = 100;
 
-/// Becomes a rank's program if that is what this process was started for.
+/// Becomes a rank's program, or the agent of its host, if that is what this process was started for.
 ///
-/// A program that calls [`run`](crate::run) calls this first in its `main`. It returns `None` for an
-/// ordinary start, an exit code if the program could not be started, and otherwise not at all.
+/// A program that calls [`run`](crate::run) or [`run_on_hosts`](crate::run_on_hosts) calls this first in
+/// its `main`. It returns `None` for an ordinary start, an exit code if the program could not be started
+/// or the agent is done, and otherwise not at all.
 pub fn start_if_asked() -> Option<ExitCode> {
     let mut arguments = env::args_os().skip(1);
-    if arguments.next()? != START_RANK {
-        return None;
+    match arguments.next()? {
+        agent if agent == HOST_AGENT => return Some(crate::hosts::agent::run()),
+        rank if rank == START_RANK => {}
+        _ => return None,
     }
     let program = arguments.next()?;
     let arguments: Vec<OsString> = arguments.collect();

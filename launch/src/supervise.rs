@@ -1,33 +1,24 @@
 //! Running a job: one thread that waits for everything at once, and does what the job's state asks for.
 
-use std::collections::BTreeSet;
-use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::net::{Ipv4Addr, UdpSocket};
+use std::os::fd::AsFd;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags};
+use rustix::event::PollFlags;
 use rustix::process::{Signal, getpid, kill_process};
 use weft_wire::Rank;
 
-use crate::channel::{self, ReceiveError};
+use crate::clock::Clock;
+use crate::crew::{Crew, Part, bind_sockets};
 use crate::job::{Action, Event, Job, Verdict as Judged};
-use crate::messages::{ToLauncher, ToRank, Welcome};
-use crate::orphans::Orphans;
+use crate::messages::{Network, Secret};
 use crate::outcome::{Failure, Outcome, Verdict};
 use crate::output::{Kind, Output};
 use crate::program::find_program;
 use crate::signals::Signals;
-use crate::spawn::{Process, Spawned, spawn};
+use crate::spawn::stdin_of_first;
 use crate::spec::{JobSpec, LaunchError};
-use weft_link_shm::{Supervisor, create_segments};
-
-/// How long to wait before a welcome is sent again that the system refused.
-const WELCOME_RETRY: Duration = Duration::from_millis(1);
-/// Messages taken in from one rank before the others have their turn.
-const MESSAGES_AT_ONCE: usize = 64;
+use crate::wait::{Waited, wait_for};
 
 /// Runs a job, and returns when nothing of it is left.
 ///
@@ -58,54 +49,30 @@ enum Source {
     Exit(Rank),
 }
 
-/// The option that tells ranks how many cores the job has.
-const CORES: &str = "cores";
-
 #[derive(Debug)]
 struct Supervision<'a> {
     spec: &'a JobSpec,
     job: Job,
     clock: Clock,
-    processes: Vec<Process>,
-    segments: Vec<OwnedFd>,
-    supervisor: Supervisor,
+    crew: Crew<'a>,
     output: Output,
     signals: Option<Signals>,
-    orphans: Option<Orphans>,
-    /// Ranks that wait for their welcome because the system has too many descriptors under way.
-    unwelcomed: BTreeSet<Rank>,
 }
 
 impl<'a> Supervision<'a> {
     fn start(spec: &'a JobSpec, program: PathBuf) -> Result<Self, LaunchError> {
-        let settings = &spec.settings;
-        let ranks = settings.ranks;
-        let memory =
-            |error| LaunchError::Memory { ranks, bytes: settings.segment_bytes() as u64, error };
-        let segments = create_segments(settings).map_err(memory)?;
-        let supervisor = Supervisor::attach(settings, &segments).map_err(memory)?;
-        let output = Output::open(&spec.output, ranks)
+        let ranks = spec.settings.ranks;
+        let mut output = Output::open(&spec.output, ranks)
             .map_err(|(path, error)| LaunchError::Output { path, error })?;
-        let mut supervision = Supervision {
-            spec,
-            job: Job::new(ranks, spec.join_limit, spec.loss_grace),
-            clock: Clock::start(),
-            processes: Vec::new(),
-            segments,
-            supervisor,
-            output,
-            signals: spec.dedicated.then(Signals::collect).transpose()?,
-            orphans: spec.dedicated.then(Orphans::adopt).transpose()?,
-            unwelcomed: BTreeSet::new(),
-        };
-        for rank in 0..ranks {
+        let signals = spec.dedicated.then(Signals::collect).transpose()?;
+        let part = Part::whole(ranks, network(spec)?);
+        let (crew, pipes) = Crew::start(spec, program, part, stdin_of_first()?)?;
+        for (rank, (out, err)) in (0..).zip(pipes) {
             let failed = |error| LaunchError::Spawn { rank, ranks, error };
-            let Spawned { process, out, err } =
-                spawn(spec, &program, Rank(rank)).map_err(failed)?;
-            supervision.processes.push(process);
-            supervision.output.add_rank(&spec.output, out, err).map_err(failed)?;
+            output.add_rank(&spec.output, out, err).map_err(failed)?;
         }
-        Ok(supervision)
+        let job = Job::new(ranks, spec.join_limit, spec.loss_grace);
+        Ok(Supervision { spec, job, clock: Clock::start(), crew, output, signals })
     }
 
     /// Waits for something to happen, and attends to all that has.
@@ -124,7 +91,7 @@ impl<'a> Supervision<'a> {
                 Source::Exit(rank) => {
                     // What it said before it ended decides how its end is judged.
                     self.take_messages(rank);
-                    let ending = self.processes[rank.index()].collect()?;
+                    let ending = self.crew.collect(rank)?;
                     ended.extend(ending.map(|ending| (rank, ending)));
                 }
             }
@@ -138,29 +105,25 @@ impl<'a> Supervision<'a> {
     }
 
     fn wait(&self) -> Result<Vec<Source>, LaunchError> {
-        let waited_for = self.sources();
         let until = self.job.next_deadline().map(|at| at.saturating_sub(self.clock.now()));
-        let retry = (!self.unwelcomed.is_empty()).then_some(WELCOME_RETRY);
-        let timeout = [until, retry].into_iter().flatten().min();
-        Ok(wait_for(&waited_for, timeout)?)
+        let timeout = [until, self.crew.retry_after()].into_iter().flatten().min();
+        Ok(wait_for(&self.sources(), timeout)?)
     }
 
-    fn sources(&self) -> Vec<(Source, BorrowedFd<'_>)> {
-        let mut sources = Vec::new();
-        sources.extend(self.signals.iter().map(|s| (Source::Signals, s.waits_for().as_fd())));
-        for (rank, process) in self.ranks() {
-            sources.extend(process.channel.iter().map(|c| (Source::Channel(rank), c.as_fd())));
-        }
-        sources.extend(self.output.readable().map(|(n, pipe)| (Source::Stream(n), pipe.as_fd())));
-        sources.extend(self.output.writable().map(|(n, sink)| (Source::Sink(n), sink.as_fd())));
-        for (rank, process) in self.ranks().filter(|(_, process)| process.is_running()) {
-            sources.push((Source::Exit(rank), process.exit.as_fd()));
-        }
-        sources
-    }
-
-    fn ranks(&self) -> impl Iterator<Item = (Rank, &Process)> {
-        (0u16..).map(Rank).zip(&self.processes)
+    fn sources(&self) -> Vec<Waited<'_, Source>> {
+        use PollFlags as For;
+        let mut all = Vec::new();
+        let signals = self.signals.iter();
+        all.extend(signals.map(|s| (Source::Signals, s.waits_for().as_fd(), For::IN)));
+        let said = self.crew.channels();
+        all.extend(said.map(|(rank, fd)| (Source::Channel(rank), fd.as_fd(), For::IN)));
+        let written = self.output.readable();
+        all.extend(written.map(|(n, pipe)| (Source::Stream(n), pipe.as_fd(), For::IN)));
+        let sinks = self.output.writable();
+        all.extend(sinks.map(|(n, sink)| (Source::Sink(n), sink.as_fd(), For::OUT)));
+        let ends = self.crew.exits();
+        all.extend(ends.map(|(rank, exit)| (Source::Exit(rank), exit.as_fd(), For::IN)));
+        all
     }
 
     fn handle(&mut self, event: Event) {
@@ -169,44 +132,26 @@ impl<'a> Supervision<'a> {
 
     fn take_signals(&mut self) {
         for signal in self.signals.as_mut().map(Signals::take).unwrap_or_default() {
-            match (signal, &self.orphans) {
-                (Signal::CHILD, Some(orphans)) => {
-                    let pid = |process: &Process| process.id().cast_signed();
-                    orphans.reap(&self.processes.iter().map(pid).collect());
-                }
-                (Signal::CHILD, None) => {}
-                (other, _) => self.handle(Event::Signal(other)),
+            match signal {
+                Signal::CHILD => self.crew.reap(),
+                other => self.handle(Event::Signal(other)),
             }
         }
     }
 
     fn take_messages(&mut self, rank: Rank) {
-        for _ in 0..MESSAGES_AT_ONCE {
-            let Some(channel) = &self.processes[rank.index()].channel else { return };
-            let event = match channel::receive(channel, RecvFlags::DONTWAIT) {
-                Ok(received) => event_of(rank, &received.bytes),
-                Err(ReceiveError::System(Errno::AGAIN)) => return,
-                Err(ReceiveError::Bad(bad)) => Event::BadMessage(rank, bad.to_string()),
-                Err(ReceiveError::Closed | ReceiveError::System(_)) => {
-                    self.processes[rank.index()].channel = None;
-                    return;
-                }
-            };
+        for event in self.crew.take_messages(rank) {
             self.handle(event);
         }
     }
 
     fn act(&mut self) {
-        for rank in std::mem::take(&mut self.unwelcomed) {
-            self.welcome(rank);
-        }
+        self.crew.welcome_again();
         while let Some(action) = self.job.next_action() {
             match action {
-                Action::Welcome(rank) => self.welcome(rank),
-                Action::AnnounceLoss { lost, cause } => {
-                    self.supervisor.announce_loss(lost, cause.into());
-                }
-                Action::Signal(rank, signal) => self.processes[rank.index()].signal(signal),
+                Action::Welcome(rank) => self.crew.welcome(rank),
+                Action::AnnounceLoss { lost, cause } => self.crew.announce_loss(lost, cause),
+                Action::Signal(rank, signal) => self.crew.signal(rank, signal),
                 Action::StopSelf => self.clock.pause(|| {
                     // If it cannot be stopped it goes on, which is what it would do next.
                     let _ = kill_process(getpid(), Signal::STOP);
@@ -215,36 +160,9 @@ impl<'a> Supervision<'a> {
         }
     }
 
-    /// Gives a rank its place. Only now are its segments sent: descriptors under way are limited.
-    fn welcome(&mut self, rank: Rank) {
-        let Some(channel) = &self.processes[rank.index()].channel else { return };
-        let Self { spec, segments, .. } = self;
-        let mut options = spec.options.clone();
-        // A rank that is bound to a core sees one; how long it may spin follows from all of them.
-        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        options.entry(CORES.into()).or_insert_with(|| cores.to_string());
-        let welcome = ToRank::Welcome(Welcome { rank, settings: spec.settings, options });
-        let segments: Vec<_> = segments.iter().map(OwnedFd::as_fd).collect();
-        let sent = channel::send(channel, &welcome.emit(), &segments, SendFlags::DONTWAIT);
-        // A rank that cannot be reached ends, or fails to join in time; either is noticed.
-        if let Err(Errno::TOOMANYREFS | Errno::AGAIN) = sent {
-            self.unwelcomed.insert(rank);
-        }
-    }
-
     /// Cleans up, writes what is left to write, and says how the job came out.
     fn finish(mut self) -> Result<Outcome, LaunchError> {
-        let mut stuck: Vec<u32> = Vec::new();
-        for process in &mut self.processes {
-            if process.is_running() {
-                process.give_up();
-                stuck.push(process.id());
-            }
-        }
-        if let Some(orphans) = &self.orphans {
-            let left = orphans.end_all();
-            stuck.extend(left.iter().map(|pid| pid.as_raw_pid().cast_unsigned()));
-        }
+        let stuck = self.crew.clean_up();
         for rank in (0..self.spec.settings.ranks).map(Rank) {
             self.output.read_rest(rank, Kind::Out);
             self.output.read_rest(rank, Kind::Err);
@@ -254,33 +172,8 @@ impl<'a> Supervision<'a> {
         if !outcome.is_silent() {
             self.output.end_line();
         }
-        self.write_rest()?;
+        write_rest(&mut self.output, self.signals.as_mut())?;
         Ok(outcome)
-    }
-
-    /// Writes what is queued. How long that takes is up to whoever reads; a wish to stop ends it.
-    fn write_rest(&mut self) -> Result<(), LaunchError> {
-        while self.output.writable().next().is_some() {
-            let mut waited_for: Vec<_> = Vec::new();
-            waited_for
-                .extend(self.signals.iter().map(|s| (Source::Signals, s.waits_for().as_fd())));
-            waited_for
-                .extend(self.output.writable().map(|(n, sink)| (Source::Sink(n), sink.as_fd())));
-            for source in wait_for(&waited_for, None)? {
-                match source {
-                    Source::Sink(number) => {
-                        self.output.write_some(number);
-                    }
-                    _ => {
-                        let signals = self.signals.as_mut().map(Signals::take).unwrap_or_default();
-                        if signals.contains(&Signal::INT) || signals.contains(&Signal::TERM) {
-                            return Ok(());
-                        }
-                    }
-                }
-            }
-        }
-        Ok(())
     }
 
     fn verdict(&self) -> Verdict {
@@ -296,7 +189,7 @@ impl<'a> Supervision<'a> {
                 Verdict::Failed(Box::new(Failure {
                     rank,
                     ranks: self.spec.settings.ranks,
-                    process: self.processes[rank.index()].id(),
+                    process: self.crew.process_ids().nth(rank.index()).unwrap_or_default(),
                     host: uname.nodename().to_string_lossy().into_owned(),
                     program,
                     fault,
@@ -307,59 +200,43 @@ impl<'a> Supervision<'a> {
     }
 }
 
-fn event_of(rank: Rank, bytes: &[u8]) -> Event {
-    match ToLauncher::parse(bytes) {
-        Ok(ToLauncher::Hello) => Event::Asked(rank),
-        Ok(ToLauncher::Joined) => Event::Joined(rank),
-        Ok(ToLauncher::Leaving) => Event::Leaving(rank),
-        Ok(ToLauncher::Report(words)) => Event::Report(rank, words),
-        Ok(ToLauncher::CannotStart(errno)) => Event::CannotStart(rank, errno),
-        Err(bad) => Event::BadMessage(rank, bad.to_string()),
+/// A network of this host alone, if it was asked for.
+fn network(spec: &JobSpec) -> Result<Option<(Network, Vec<UdpSocket>)>, LaunchError> {
+    if !spec.sockets {
+        return Ok(None);
     }
+    let ranks = spec.settings.ranks;
+    let (sockets, addresses) = bind_sockets(Ipv4Addr::LOCALHOST.into(), ranks)?.into_iter().unzip();
+    let (job, secret) = Secret::draw()?;
+    let hosts = vec![0; ranks.into()];
+    Ok(Some((Network { job, secret, addresses, hosts }, sockets)))
 }
 
-/// Waits until one of these is ready or the time is over, and returns those that are.
-fn wait_for(
-    sources: &[(Source, BorrowedFd<'_>)],
-    timeout: Option<Duration>,
-) -> io::Result<Vec<Source>> {
-    let flags = |source| match source {
-        Source::Sink(_) => PollFlags::OUT,
-        _ => PollFlags::IN,
-    };
-    let mut polled: Vec<_> =
-        sources.iter().map(|(source, fd)| PollFd::from_borrowed_fd(*fd, flags(*source))).collect();
-    let timeout = timeout.map(|duration| Timespec {
-        tv_sec: i64::try_from(duration.as_secs()).unwrap_or(i64::MAX),
-        tv_nsec: i64::from(duration.subsec_nanos()),
-    });
-    match poll(&mut polled, timeout.as_ref()) {
-        Ok(_) | Err(Errno::INTR) => {}
-        Err(error) => return Err(error.into()),
+/// Writes what is queued. How long that takes is up to whoever reads; a wish to stop ends it.
+pub(crate) fn write_rest(
+    output: &mut Output,
+    mut signals: Option<&mut Signals>,
+) -> Result<(), LaunchError> {
+    while output.writable().next().is_some() {
+        let mut waited_for = Vec::new();
+        let wishes = signals.iter();
+        waited_for.extend(wishes.map(|s| (Source::Signals, s.waits_for().as_fd(), PollFlags::IN)));
+        let sinks = output.writable();
+        waited_for.extend(sinks.map(|(n, sink)| (Source::Sink(n), sink.as_fd(), PollFlags::OUT)));
+        for source in wait_for(&waited_for, None)? {
+            match source {
+                Source::Sink(number) => {
+                    output.write_some(number);
+                }
+                _ => {
+                    let signals =
+                        signals.as_mut().map(|signals| signals.take()).unwrap_or_default();
+                    if signals.contains(&Signal::INT) || signals.contains(&Signal::TERM) {
+                        return Ok(());
+                    }
+                }
+            }
+        }
     }
-    let ready = sources.iter().zip(&polled).filter(|(_, polled)| !polled.revents().is_empty());
-    Ok(ready.map(|((source, _), _)| *source).collect())
-}
-
-/// Time since the job began, without the time that the launcher was stopped.
-#[derive(Debug)]
-struct Clock {
-    began: Instant,
-    paused: Duration,
-}
-
-impl Clock {
-    fn start() -> Self {
-        Clock { began: Instant::now(), paused: Duration::ZERO }
-    }
-
-    fn now(&self) -> Duration {
-        self.began.elapsed().saturating_sub(self.paused)
-    }
-
-    fn pause(&mut self, pause: impl FnOnce()) {
-        let before = Instant::now();
-        pause();
-        self.paused += before.elapsed();
-    }
+    Ok(())
 }

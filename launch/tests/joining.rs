@@ -97,3 +97,19 @@ fn a_bound_rank_has_one_core() {
     let job = launch_words("-n 3 --bind cores");
     assert_eq!(job.out.matches("cores 1\n").count(), 3, "{job:?}");
 }
+
+#[test]
+fn ranks_of_one_host_get_sockets_if_they_are_asked_for() {
+    let job = launch_words("-n 3 --sockets network");
+    assert_eq!((job.status, job.err.as_str()), (0, ""));
+    for rank in 0..3 {
+        let line = format!("{rank} of 3 on host 0 (");
+        assert!(
+            job.out.lines().any(|said| said.starts_with(&line) && said.ends_with("heard all")),
+            "{}",
+            job.out
+        );
+    }
+    let without = launch_words("-n 1 network");
+    assert_eq!(without.status, 101, "a behaviour that only ranks with sockets have");
+}

@@ -29,6 +29,10 @@ impl Session {
     /// Finds the job that this process was started in, or makes one of a single rank.
     pub fn open() -> Result<Self> {
         let mut membership = Membership::find()?;
+        if membership.as_ref().is_some_and(|member| member.network().is_some()) {
+            let what = "this job needs a network, and this version has no link for one";
+            return Err(std::io::Error::new(std::io::ErrorKind::Unsupported, what).into());
+        }
         let (rank, settings, segments) = match &mut membership {
             Some(member) => (member.rank(), *member.settings(), member.take_segments()),
             None => {

@@ -8,7 +8,7 @@ use super::{Finding, Memory, Status};
 pub(super) fn all(needs: &[Finding]) -> Vec<Finding> {
     vec![
         shm(needs),
-        not_built("udp", "ranks on several hosts, over any network"),
+        Finding::ok("udp", "ranks on several hosts, over any network"),
         not_built("xdp", "ranks on several hosts, over Ethernet without the kernel's stack"),
         not_built("fabric", "ranks on several hosts, over networks with RDMA"),
     ]

@@ -14,6 +14,7 @@ enum Row<'a> {
     Link(&'a Finding),
     Need(&'a Finding),
     Manager(&'a Finding),
+    Hosts(&'a Finding),
     Memory(&'a Memory),
     Cost(&'a Cost),
 }
@@ -38,6 +39,7 @@ impl Report {
             .chain(self.links.iter().map(Row::Link))
             .chain(self.needs.iter().map(Row::Need))
             .chain(self.managers.iter().map(Row::Manager))
+            .chain(self.hosts.iter().map(Row::Hosts))
             .chain(self.memory.iter().map(Row::Memory))
             .chain(self.costs.iter().map(Row::Cost))
     }
@@ -48,6 +50,7 @@ impl Report {
         put_findings(&mut text, "links", &self.links);
         put_findings(&mut text, "what shm needs", &self.needs);
         put_findings(&mut text, "inside Slurm, and under mpirun", &self.managers);
+        put_findings(&mut text, "for several hosts", &self.hosts);
         text.push_str("\nmemory of a job, at most (pages that are never touched cost nothing)\n");
         for Memory { ranks, bytes_per_rank, bytes } in &self.memory {
             let (each, all) = (as_mebibytes(*bytes_per_rank), as_mebibytes(*bytes));
@@ -67,7 +70,7 @@ fn put_findings(text: &mut String, heading: &str, findings: &[Finding]) {
         let status = match status {
             Status::Ok => "ok",
             Status::Problem => "PROBLEM",
-            Status::NotBuilt => "-",
+            Status::Absent | Status::NotBuilt => "-",
         };
         put(text, format_args!("  {status:<8} {name:<21} {detail}\n"));
         if let Some(advice) = advice {

@@ -9,6 +9,7 @@ struct Line {
 
 fn parse(words: &str) -> Result<JobSpec, String> {
     let line = Line::try_parse_from(words.split(' ')).map_err(|error| error.to_string())?;
+    line.arguments.check().map_err(|error| error.to_string())?;
     Ok(spec(line.arguments, 3))
 }
 
@@ -36,6 +37,38 @@ fn everything_can_be_said() {
 }
 
 #[test]
+fn ranks_on_a_network_get_sockets_and_a_protocol_that_retransmits() {
+    let spec = parse("run -n 2 --link udp true").unwrap();
+    let options = [("link", "udp"), ("preset", "irx-imc")];
+    let options = options.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    assert_eq!((spec.sockets, spec.options), (true, options.into()));
+    let spec = parse("run --hosts a,b:4 -n 900 --preset hrx-hmc true").unwrap();
+    assert_eq!((spec.sockets, spec.options), (false, [("preset".into(), "hrx-hmc".into())].into()));
+}
+
+#[test]
+fn hosts_are_given_by_list_or_by_file() {
+    let hosts = |words: &str| {
+        let line = Line::try_parse_from(words.split(' ')).map_err(anyhow::Error::from)?;
+        line.arguments.hosts.spec(line.arguments.ranks)
+    };
+    let given = hosts("run --hosts a,b:4 -n 6 --interface eth1 true").unwrap().unwrap();
+    let names: Vec<_> = given.hosts.iter().map(|host| (host.name.as_str(), host.ranks)).collect();
+    assert_eq!(names, [("a", None), ("b", Some(4))]);
+    assert_eq!((given.ranks, given.interface.as_deref()), (Some(6), Some("eth1")));
+    assert_eq!(given.remote_shell[..3], ["ssh", "-o", "BatchMode=yes"]);
+    assert!(hosts("run true").unwrap().is_none());
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(&file, "n1:2 # fast\nn2\n").unwrap();
+    let words = format!("run --hostfile {} --rsh rsh --remote-weft /w true", file.path().display());
+    let given = hosts(&words).unwrap().unwrap();
+    assert_eq!((given.hosts.len(), given.hosts[0].ranks), (2, Some(2)));
+    assert_eq!((given.remote_shell, given.remote_weft), (vec!["rsh".into()], Some("/w".into())));
+    let error = format!("{:#}", hosts("run --hostfile /no/file true").unwrap_err());
+    assert!(error.starts_with("cannot read /no/file: No such file"), "{error}");
+}
+
+#[test]
 fn options_behind_the_program_are_its_own() {
     let spec = parse("run asp -n 4 --label").unwrap();
     assert_eq!(spec.settings.ranks, 3);
@@ -49,7 +82,14 @@ fn nonsense_is_refused_with_what_is_allowed() {
         ("run -n 65 true", "a job on one host has 1 to 64 ranks"),
         ("run -n many true", "a job on one host has 1 to 64 ranks"),
         ("run --preset irx true", "there are nrx-imc, nrx-hmc"),
-        ("run --link udp true", "auto, shm"),
+        ("run --link tcp true", "auto, shm, udp"),
+        ("run --preset irx-imc true", "shared memory loses nothing"),
+        ("run --link udp --preset nrx-imc true", "a network loses packets, and nrx-imc never"),
+        ("run --hosts a,b --preset nrx-hmc true", "a network loses packets, and nrx-hmc never"),
+        ("run --hosts a,b --link shm true", "hosts share no memory"),
+        ("run --hosts a:0 true", "a:0: a host has 1 to 64 ranks"),
+        ("run --hosts a --hostfile b true", "cannot be used with"),
+        ("run --hosts a,b -n 1025 true", "1 to 64 ranks"),
         ("run --bind socket true", "none, core"),
         ("run --label --output-dir x true", "cannot be used with"),
         ("run -n 2", "<PROGRAM>"),
@@ -61,7 +101,7 @@ fn nonsense_is_refused_with_what_is_allowed() {
 
 #[test]
 fn the_first_line_counts() {
-    let line = |ranks, cores| first_line(ranks, cores, Preset::NrxImc);
+    let line = |ranks, cores| first_line(ranks, cores, Link::Auto, Preset::NrxImc);
     assert_eq!(line(4, 2), "4 ranks on 1 host, shm (nrx-imc), 2 cores shared by 4 ranks");
     assert_eq!(line(2, 2), "2 ranks on 1 host, shm (nrx-imc), 2 cores");
     assert_eq!(line(1, 1), "1 rank on 1 host, shm (nrx-imc), 1 core");

@@ -13,7 +13,8 @@ use std::path::Path;
 use rustix::rand::{GetRandomFlags, getrandom};
 use rustix::thread::{CpuSet, sched_getaffinity};
 
-use crate::messages::{BadMessage, begin, open, put_text};
+use crate::messages::BadMessage;
+use crate::messages::bytes::{begin, open, put_text};
 
 const CARD: u16 = 32;
 /// Characters of the longest list of cores: a bit each.

@@ -22,7 +22,8 @@ use weft_wire::Rank;
 
 use super::card::Card;
 use crate::channel::{self, ReceiveError};
-use crate::messages::{BadMessage, begin, open};
+use crate::messages::BadMessage;
+use crate::messages::bytes::{begin, open};
 
 /// How long ranks that have all started have to come together.
 const LIMIT: Duration = Duration::from_secs(30);

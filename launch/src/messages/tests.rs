@@ -1,13 +1,48 @@
+use super::bytes::MARK;
 use super::*;
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
+use std::net::SocketAddr;
+
+/// A network of some hosts with these many ranks each.
+fn network(counts: &[u16], job: u32, secret: [u8; 16], last: SocketAddr) -> Network {
+    let hosts: Vec<u16> =
+        (0..).zip(counts).flat_map(|(host, &count)| vec![host; count.into()]).collect();
+    let mut addresses: Vec<SocketAddr> =
+        (1..).take(hosts.len()).map(|port| SocketAddr::from(([10, 0, 0, 1], port))).collect();
+    *addresses.last_mut().unwrap() = last;
+    Network { job, secret: Secret(secret), addresses, hosts }
+}
+
+fn any_address() -> impl Strategy<Value = SocketAddr> {
+    any::<(std::net::IpAddr, u16)>().prop_map(SocketAddr::from)
+}
+
+/// A welcome to a rank on the second of three hosts.
+fn any_welcome_of_hosts() -> impl Strategy<Value = ToRank> {
+    (
+        (1..40u16, 1..=MAX_RANKS, 1..40u16),
+        any::<u16>(),
+        any::<u32>(),
+        any::<[u8; 16]>(),
+        any_address(),
+    )
+        .prop_map(|((before, here, behind), rank, job, secret, last)| {
+            ToRank::Welcome(Welcome {
+                rank: Rank(before + rank % here),
+                settings: Settings::new(here),
+                options: Options::new(),
+                network: Some(network(&[before, here, behind], job, secret, last)),
+            })
+        })
+}
 
 fn any_welcome() -> impl Strategy<Value = ToRank> {
     let options = btree_map(".{0,20}", ".{0,40}", 0..8);
     (1..=MAX_RANKS, any::<u16>(), any::<u16>(), any::<u32>(), any::<u32>(), options).prop_map(
         |(ranks, rank, window_packets, frame_bytes, frames, options)| {
             let settings = Settings { ranks, window_packets, frame_bytes, frames };
-            ToRank::Welcome(Welcome { rank: Rank(rank % ranks), settings, options })
+            ToRank::Welcome(Welcome { rank: Rank(rank % ranks), settings, options, network: None })
         },
     )
 }
@@ -29,7 +64,7 @@ fn any_to_launcher() -> impl Strategy<Value = ToLauncher> {
 
 proptest! {
     #[test]
-    fn parse_undoes_emit(to_rank in prop_oneof![any_welcome(), any_start()], to_launcher in any_to_launcher()) {
+    fn parse_undoes_emit(to_rank in prop_oneof![any_welcome(), any_welcome_of_hosts(), any_start()], to_launcher in any_to_launcher()) {
         prop_assert_eq!(ToRank::parse(&to_rank.emit()), Ok(to_rank));
         prop_assert_eq!(ToLauncher::parse(&to_launcher.emit()), Ok(to_launcher));
     }
@@ -53,7 +88,7 @@ proptest! {
 
     #[test]
     fn a_changed_byte_never_breaks_the_rules(
-        welcome in any_welcome(),
+        welcome in prop_oneof![any_welcome(), any_welcome_of_hosts()],
         at in any::<prop::sample::Index>(),
         byte in any::<u8>(),
     ) {
@@ -62,12 +97,18 @@ proptest! {
         bytes[at] = byte;
         if let Ok(ToRank::Welcome(welcome)) = ToRank::parse(&bytes) {
             prop_assert!((1..=MAX_RANKS).contains(&welcome.settings.ranks));
-            prop_assert!(welcome.rank.0 < welcome.settings.ranks);
+            match welcome.network {
+                None => prop_assert!(welcome.rank.0 < welcome.settings.ranks),
+                Some(network) => {
+                    prop_assert_eq!(network.ranks_beside(welcome.rank).count(), usize::from(welcome.settings.ranks));
+                    prop_assert_eq!(network.addresses.len(), network.hosts.len());
+                }
+            }
         }
     }
 
     #[test]
-    fn a_message_cut_short_is_refused(welcome in any_welcome(), at in any::<prop::sample::Index>()) {
+    fn a_message_cut_short_is_refused(welcome in prop_oneof![any_welcome(), any_welcome_of_hosts()], at in any::<prop::sample::Index>()) {
         let bytes = welcome.emit();
         let at = at.index(bytes.len());
         prop_assert_eq!(ToRank::parse(&bytes[..at]), Err(BadMessage::Short));
@@ -89,7 +130,7 @@ fn another_version_is_refused_before_anything_else_is_read() {
 #[test]
 fn a_rank_beyond_the_job_is_refused() {
     let settings = Settings::new(4);
-    let welcome = Welcome { rank: Rank(4), settings, options: Options::new() };
+    let welcome = Welcome { rank: Rank(4), settings, options: Options::new(), network: None };
     let bytes = ToRank::Welcome(welcome).emit();
     assert_eq!(ToRank::parse(&bytes), Err(BadMessage::Range("rank")));
 }
@@ -110,4 +151,27 @@ fn too_many_or_too_long_options_are_found_before_they_are_sent() {
     assert_eq!(check_options(&many), Err(BadMessage::Range("set of options")));
     assert_eq!(check_options(&long), Err(BadMessage::Range("set of options")));
     assert_eq!(check_options(&most), Ok(()));
+}
+
+#[test]
+fn a_welcome_to_a_host_of_another_size_is_refused() {
+    let network = network(&[2, 3], 7, [1; 16], ([10, 0, 0, 2], 9).into());
+    let welcome = |rank, here| {
+        let settings = Settings::new(here);
+        let (options, network) = (Options::new(), Some(network.clone()));
+        ToRank::parse(
+            &ToRank::Welcome(Welcome { rank: Rank(rank), settings, options, network }).emit(),
+        )
+        .map(drop)
+    };
+    assert_eq!(welcome(4, 3), Ok(()));
+    assert_eq!(welcome(1, 3), Err(BadMessage::Range("number of ranks here")));
+    assert_eq!(welcome(5, 3), Err(BadMessage::Range("number of ranks here")));
+}
+
+#[test]
+fn a_secret_is_not_shown() {
+    let network = network(&[1], 7, [0xab; 16], ([10, 0, 0, 2], 9).into());
+    let shown = format!("{network:?}");
+    assert!(shown.contains("secret: Secret,"), "{shown}");
 }

@@ -49,7 +49,12 @@ pub fn testee() -> Command {
 
 /// Runs a job to its end.
 pub fn launch<I: AsRef<OsStr>>(arguments: impl IntoIterator<Item = I>) -> Finished {
-    let output = testee().arg("launch").args(arguments).output().unwrap();
+    finish(testee().arg("launch").args(arguments))
+}
+
+/// Runs a launcher to its end.
+pub fn finish(launcher: &mut Command) -> Finished {
+    let output = launcher.output().unwrap();
     Finished {
         status: output.status.code().or(output.status.signal().map(|signal| -signal)).unwrap(),
         out: String::from_utf8(output.stdout).unwrap(),
@@ -80,7 +85,11 @@ impl Running {
     /// Starts a job with these arguments, and waits until `count` processes have named themselves.
     pub fn start_with<'a>(arguments: impl IntoIterator<Item = &'a str>, count: usize) -> Self {
         let mut command = testee();
-        command.arg("launch").args(arguments);
+        Self::start_command(command.arg("launch").args(arguments), count)
+    }
+
+    /// Starts a launcher, and waits until `count` processes have named themselves.
+    pub fn start_command(command: &mut Command, count: usize) -> Self {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut launcher = command.spawn().unwrap();
         let mut out = BufReader::new(launcher.stdout.take().unwrap());

@@ -1,15 +1,17 @@
 //! What the integration tests run, as launcher and as ranks.
 //!
 //! `testee launch [-n RANKS] [--label] [--bind] [--directory DIR] [--join-limit-ms MS] [--grace-ms MS]
-//! [--program NAME] [--option NAME VALUE] [--] ARGUMENTS`
+//! [--program NAME] [--option NAME VALUE] [--sockets] [--hosts LIST] [--rsh SHELL] [--remote-weft PATH]
+//! [--interface NAME] [--patience-ms MS] [--] ARGUMENTS`
 //! runs a job like `weft run`; the program is this one unless another is named.
 //!
 //! `testee BEHAVIOUR...` is a rank: rank `i` behaves as the `i`-th says, or the last.
 
 #![allow(clippy::unwrap_used)] // A part of the tests in all but name.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::io::{BufRead, BufReader, Write, stderr, stdout};
+use std::net::UdpSocket;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio, exit};
@@ -21,9 +23,13 @@ use std::time::Duration;
 use rustix::fs::fstat;
 use rustix::io::{pread, pwrite};
 use rustix::process::{Signal, getpid, kill_process};
-use weft_launch::{Binding, JobSpec, Membership, PEER_LOST, Settings, run, start_if_asked};
+use weft_launch::{
+    Binding, HostLayout, HostsSpec, JobSpec, Layout, Membership, PEER_LOST, Settings, parse_hosts,
+    run, run_on_hosts, start_if_asked,
+};
 use weft_link::Link;
 use weft_link_shm::Shm;
+use weft_wire::Rank;
 
 fn main() -> ExitCode {
     if let Some(code) = start_if_asked() {
@@ -41,12 +47,21 @@ fn main() -> ExitCode {
 fn launch(mut arguments: VecDeque<String>) -> ExitCode {
     let mut spec = JobSpec::new(Settings::new(1), std::env::current_exe().unwrap());
     spec.dedicated = true;
+    let mut hosts = HostsSpec::new(Vec::new());
     while arguments.front().is_some_and(|first| first.starts_with('-')) {
         let flag = arguments.pop_front().unwrap();
         let mut value = || arguments.pop_front().unwrap();
         match flag.as_str() {
             "--" => break,
-            "-n" => spec.settings = Settings::new(value().parse().unwrap()),
+            "-n" => {
+                spec.settings = Settings::new(value().parse().unwrap());
+                hosts.ranks = Some(spec.settings.ranks);
+            }
+            "--hosts" => hosts.hosts = parse_hosts(&value()).unwrap(),
+            "--rsh" => hosts.remote_shell = value().split(' ').map(Into::into).collect(),
+            "--remote-weft" => hosts.remote_weft = Some(value().into()),
+            "--interface" => hosts.interface = Some(value()),
+            "--patience-ms" => hosts.patience = Duration::from_millis(value().parse().unwrap()),
             "--label" => spec.output.label = true,
             "--bind" => spec.binding = Binding::Core,
             "--directory" => spec.output.directory = Some(PathBuf::from(value())),
@@ -57,12 +72,17 @@ fn launch(mut arguments: VecDeque<String>) -> ExitCode {
                 spec.loss_grace = Duration::from_millis(value().parse().unwrap());
             }
             "--program" => spec.program = value().into(),
+            "--sockets" => spec.sockets = true,
             "--option" => drop(spec.options.insert(value(), value())),
             other => panic!("what is {other}?"),
         }
     }
     spec.arguments = arguments.into_iter().map(Into::into).collect();
-    match run(&spec) {
+    let outcome = match hosts.hosts.is_empty() {
+        true => run(&spec),
+        false => run_on_hosts(&spec, &hosts, print_layout),
+    };
+    match outcome {
         Ok(outcome) => {
             if !outcome.is_silent() {
                 eprintln!("weft: {outcome}");
@@ -73,6 +93,12 @@ fn launch(mut arguments: VecDeque<String>) -> ExitCode {
             eprintln!("weft: {error}");
             ExitCode::from(2)
         }
+    }
+}
+
+fn print_layout(layout: &Layout) {
+    for HostLayout { name, first, ranks, interface, address, .. } in &layout.hosts {
+        println!("host {name}: {ranks} from {first}, {interface} {address}");
     }
 }
 
@@ -99,13 +125,17 @@ fn be_a_rank(behaviours: Vec<String>) {
         }
     };
     let segments = membership.take_segments();
+    let socket = membership.take_socket();
     membership.joined().unwrap();
     if name == "deaf" {
         signal_hook::flag::register(15, Arc::new(AtomicBool::new(false))).unwrap();
     }
     println!("pid {}", std::process::id());
     meet(&membership, &segments);
-    behave(name, value, &membership, &segments);
+    match (name, socket) {
+        ("network", Some(socket)) => greet_all(&membership, &socket),
+        _ => behave(name, value, &membership, &segments),
+    }
     membership.leaving().unwrap();
 }
 
@@ -146,7 +176,9 @@ fn behave(name: &str, value: &str, membership: &Membership, segments: &[OwnedFd]
 /// Waits until every rank is here, with a byte at the end of each one's segment.
 fn meet(membership: &Membership, segments: &[OwnedFd]) {
     let last = |segment: &OwnedFd| fstat(segment).unwrap().st_size as u64 - 1;
-    let own = &segments[membership.rank().index()];
+    let here = membership.ranks_here();
+    let index = here.iter().position(|rank| *rank == membership.rank()).unwrap();
+    let own = &segments[index];
     pwrite(own, &[1], last(own)).unwrap();
     for segment in segments {
         let mut here = [0];
@@ -157,9 +189,47 @@ fn meet(membership: &Membership, segments: &[OwnedFd]) {
     }
 }
 
+/// Sends a datagram to every other rank until each has sent one, and says who is where.
+fn greet_all(membership: &Membership, socket: &UdpSocket) {
+    let network = membership.network().unwrap();
+    let rank = membership.rank();
+    assert_eq!(socket.local_addr().unwrap(), network.addresses[rank.index()]);
+    assert_ne!(network.secret.bytes(), &[0; 16]);
+    let greeting = |rank: u16| format!("{} {rank}", network.job);
+    let mut silent: BTreeSet<u16> =
+        (0..membership.ranks()).filter(|other| rank != *other).collect();
+    let mut lingers = 0;
+    socket.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+    // A rank that has heard everybody goes on for a while: somebody may not have heard it.
+    while !silent.is_empty() || lingers < 10 {
+        lingers += u32::from(silent.is_empty());
+        for (other, address) in (0..).zip(&network.addresses) {
+            if rank != other {
+                // A rank that has left hears no more.
+                let _ = socket.send_to(greeting(rank.0).as_bytes(), address);
+            }
+        }
+        let mut bytes = [0; 100];
+        while let Ok((length, from)) = socket.recv_from(&mut bytes) {
+            let sender = network.addresses.iter().position(|address| *address == from).unwrap();
+            assert_eq!(&bytes[..length], greeting(sender as u16).as_bytes());
+            silent.remove(&(sender as u16));
+        }
+    }
+    let node = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    println!(
+        "{rank} of {} on host {} ({node}), beside {:?}, heard all",
+        membership.ranks(),
+        network.hosts[rank.index()],
+        membership.ranks_here()
+    );
+}
+
 /// Waits for the news of a loss, reports it, and ends as a victim does.
 fn survive(membership: &Membership, segments: &[OwnedFd]) -> ! {
-    let link = Shm::attach(membership.rank(), *membership.settings(), segments).unwrap();
+    let here = membership.ranks_here();
+    let index = here.iter().position(|rank| *rank == membership.rank()).unwrap();
+    let link = Shm::attach(Rank(index as u16), *membership.settings(), segments).unwrap();
     let bells = link.bells();
     let loss = loop {
         if let Some(loss) = bells.loss() {

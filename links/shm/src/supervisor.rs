@@ -31,13 +31,13 @@ impl Supervisor {
         Ok(Supervisor { segments })
     }
 
-    /// Tells every other rank that `lost` is gone, and why, and wakes it. Only the first loss of
-    /// a job counts. Returns whether this is news: to the first of them, of several who tell of one loss
-    /// at the same time to one.
+    /// Tells every rank of these segments that `lost` is gone, and why, and wakes it. Only the first
+    /// loss of a job counts. `lost` is a rank of the job: on several hosts it need not be one of these.
+    /// Returns whether this is news: to the first of them, of several who tell of one loss at the same time
+    /// to one.
     pub fn announce_loss(&self, lost: Rank, cause: Cause) -> bool {
-        let others = self.segments.iter().enumerate().filter(|(index, _)| *index != lost.index());
-        let mut is_news =
-            others.map(|(_, segment)| announce_loss(segment, Loss { rank: lost, cause }));
+        let loss = Loss { rank: lost, cause };
+        let mut is_news = self.segments.iter().map(|segment| announce_loss(segment, loss));
         let is_news_to_first = is_news.next().unwrap_or_default();
         is_news.for_each(drop);
         is_news_to_first

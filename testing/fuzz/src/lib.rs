@@ -42,6 +42,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("rpc", wire::rpc),
     ("to-rank", messages::to_rank),
     ("to-launcher", messages::to_launcher),
+    ("hosts", messages::hosts),
     ("job-variable", messages::job_variable),
     ("last-words", messages::last_words),
     ("process-manager", messages::process_manager),

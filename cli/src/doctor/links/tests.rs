@@ -12,7 +12,7 @@ fn shm_works_if_all_that_it_needs_is_there() {
 
 #[test]
 fn links_to_come_are_named_as_such() {
-    for link in &all(&[])[1..] {
+    for link in &all(&[])[2..] {
         assert_eq!(link.status, Status::NotBuilt);
         assert!(link.detail.ends_with("not built yet in this version"));
     }

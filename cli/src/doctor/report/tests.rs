@@ -8,6 +8,7 @@ fn report() -> Report {
         links: vec![Finding::ok("shm", "the default")],
         needs: vec![broken],
         managers: vec![Finding::ok("process manager", "none")],
+        hosts: vec![Finding::absent("remote shell", "there is no ssh", "install it")],
         memory: vec![Memory { ranks: 2, bytes_per_rank: 1 << 20, bytes: 2 << 20 }],
         costs: vec![Cost { name: "sched_yield", unit: "ns", p50: 900, rounds: 7 }],
     }
@@ -19,6 +20,7 @@ fn programs_get_one_object_a_line() {
 {"doctor":"link","name":"shm","status":"ok","detail":"the default"}
 {"doctor":"need","name":"pidfd","status":"problem","detail":"pidfd_open: not permitted","advice":"allow it"}
 {"doctor":"manager","name":"process manager","status":"ok","detail":"none"}
+{"doctor":"hosts","name":"remote shell","status":"absent","detail":"there is no ssh","advice":"install it"}
 {"doctor":"memory","ranks":2,"bytes_per_rank":1048576,"bytes":2097152}
 {"doctor":"cost","name":"sched_yield","unit":"ns","p50":900,"rounds":7}
 "#;
@@ -39,6 +41,9 @@ what shm needs
 
 inside Slurm, and under mpirun
   ok       process manager       none
+for several hosts
+  -        remote shell          there is no ssh
+                                 -> install it
 
 memory of a job, at most (pages that are never touched cost nothing)
    2 ranks    1.0 MiB each     2.0 MiB in all

@@ -1,0 +1,98 @@
+//! What jobs on several hosts need of this one.
+
+use std::env;
+use std::fs;
+
+use rustix::thread::{CapabilitySet, capabilities};
+use weft_launch::{candidates, find_program};
+
+use super::Finding;
+
+/// The remote shell that is used unless another is named.
+const SHELL: &str = "ssh";
+
+/// Everything that can be looked at by itself.
+pub(super) fn all() -> Vec<Finding> {
+    let effective = capabilities(None).map_or(CapabilitySet::empty(), |sets| sets.effective);
+    vec![
+        addresses(),
+        shell(),
+        raw_frames(effective),
+        namespaces(effective),
+        starter(|name| env::var_os(name).is_some()),
+    ]
+}
+
+/// By which addresses other hosts can reach this one.
+fn addresses() -> Finding {
+    const NAME: &str = "addresses";
+    match candidates() {
+        Ok(all) if all.is_empty() => Finding::absent(
+            NAME,
+            "none but this host's own",
+            "bring an interface up: ip link set NAME up",
+        ),
+        Ok(all) => {
+            let all = all.iter().map(|one| format!("{} {}", one.interface, one.address));
+            Finding::ok(NAME, all.collect::<Vec<_>>().join(", "))
+        }
+        Err(error) => Finding::problem(NAME, error.to_string(), "allow netlink sockets"),
+    }
+}
+
+fn shell() -> Finding {
+    const NAME: &str = "remote shell";
+    match find_program(SHELL.as_ref(), None, env::var_os("PATH").as_deref()) {
+        Ok(path) => Finding::ok(NAME, format!("{}, for weft run --hosts", path.display())),
+        Err(_) => Finding::absent(
+            NAME,
+            format!("there is no {SHELL}"),
+            "install openssh-client, or name another with weft run --rsh",
+        ),
+    }
+}
+
+/// What a program needs to be let at an interface's frames.
+fn raw_frames(effective: CapabilitySet) -> Finding {
+    const NAME: &str = "raw frames (xdp)";
+    let needed = [
+        ("CAP_NET_RAW", CapabilitySet::NET_RAW),
+        ("CAP_NET_ADMIN", CapabilitySet::NET_ADMIN),
+        ("CAP_BPF", CapabilitySet::BPF),
+    ];
+    let missing: Vec<&str> =
+        needed.iter().filter(|(_, one)| !effective.contains(*one)).map(|(name, _)| *name).collect();
+    if missing.is_empty() {
+        return Finding::ok(NAME, "permitted");
+    }
+    let detail = format!("not permitted: {} missing", missing.join(", "));
+    Finding::absent(NAME, detail, "setcap cap_net_raw,cap_net_admin,cap_bpf+ep on the program")
+}
+
+/// Whether this project's tests can make hosts of namespaces.
+fn namespaces(effective: CapabilitySet) -> Finding {
+    const NAME: &str = "network namespaces";
+    let there = fs::exists("/proc/self/ns/net").unwrap_or(false);
+    if there && effective.contains(CapabilitySet::SYS_ADMIN | CapabilitySet::NET_ADMIN) {
+        return Finding::ok(NAME, "permitted, for tests on several hosts");
+    }
+    Finding::absent(NAME, "not permitted", "run this project's tests as root")
+}
+
+/// What other launcher started this process, by what it left in the environment.
+fn starter(is_set: impl Fn(&str) -> bool) -> Finding {
+    const NAME: &str = "other launcher";
+    let known = [
+        ("PMIX_NAMESPACE", "PMIx (Open MPI's mpirun, srun --mpi=pmix)"),
+        ("PMI_FD", "PMI-1 or PMI-2 (mpiexec, srun --mpi=pmi2)"),
+        ("PMI_PORT", "PMI-1 over a port (mpiexec)"),
+        ("SLURM_JOB_ID", "Slurm, without PMI"),
+    ];
+    match known.iter().find(|(variable, _)| is_set(variable)) {
+        Some((_, name)) => Finding::ok(NAME, *name),
+        None => Finding::ok(NAME, "none around this process"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,26 @@
+//! The launcher's time.
+
+use std::time::{Duration, Instant};
+
+/// Time since the job began, without the time that the launcher was stopped.
+#[derive(Debug)]
+pub(crate) struct Clock {
+    began: Instant,
+    paused: Duration,
+}
+
+impl Clock {
+    pub fn start() -> Self {
+        Clock { began: Instant::now(), paused: Duration::ZERO }
+    }
+
+    pub fn now(&self) -> Duration {
+        self.began.elapsed().saturating_sub(self.paused)
+    }
+
+    pub fn pause(&mut self, pause: impl FnOnce()) {
+        let before = Instant::now();
+        pause();
+        self.paused += before.elapsed();
+    }
+}

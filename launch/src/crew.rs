@@ -1,0 +1,252 @@
+//! The ranks of this host: their memory, their processes, and what these leave behind.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags};
+use rustix::process::Signal;
+use weft_link_shm::{Supervisor, create_segments};
+use weft_wire::Rank;
+
+use crate::channel::{self, ReceiveError};
+use crate::job::Event;
+use crate::messages::{Network, ToLauncher, ToRank, Welcome};
+use crate::orphans::Orphans;
+use crate::outcome::Ending;
+use crate::spawn::{Process, Seat, Spawned, spawn};
+use crate::spec::{JobSpec, LaunchError};
+
+/// How long to wait before a welcome is sent again that the system refused.
+const WELCOME_RETRY: Duration = Duration::from_millis(1);
+/// Messages taken in from one rank before the others have their turn.
+const MESSAGES_AT_ONCE: usize = 64;
+
+/// The option that tells ranks how many cores the ranks of a host share.
+const CORES: &str = "cores";
+
+/// Which ranks of a job are here: `spec.settings.ranks` of them, from `first` on.
+#[derive(Debug)]
+pub(crate) struct Part {
+    /// The first rank here.
+    pub first: u16,
+    /// The ranks of the whole job.
+    pub size: u16,
+    /// The network and the sockets of the ranks here, if ranks are to have them.
+    pub network: Option<(Network, Vec<UdpSocket>)>,
+}
+
+impl Part {
+    /// A whole job on this host.
+    pub fn whole(size: u16, network: Option<(Network, Vec<UdpSocket>)>) -> Self {
+        Part { first: 0, size, network }
+    }
+}
+
+/// Binds a socket for each of some ranks to an address of this host.
+pub(crate) fn bind_sockets(
+    address: IpAddr,
+    count: u16,
+) -> io::Result<Vec<(UdpSocket, SocketAddr)>> {
+    let bind = |_| {
+        let socket = UdpSocket::bind((address, 0))?;
+        let bound = socket.local_addr()?;
+        Ok((socket, bound))
+    };
+    (0..count).map(bind).collect()
+}
+
+/// The ranks of this host. Their processes are killed when this is dropped before they have ended.
+#[derive(Debug)]
+pub(crate) struct Crew<'a> {
+    spec: &'a JobSpec,
+    part: Part,
+    processes: Vec<Process>,
+    segments: Vec<OwnedFd>,
+    supervisor: Supervisor,
+    orphans: Option<Orphans>,
+    /// Ranks that wait for their welcome because the system has too many descriptors under way.
+    unwelcomed: BTreeSet<Rank>,
+}
+
+/// A rank's standard output and standard error.
+pub(crate) type Pipes = (OwnedFd, OwnedFd);
+
+impl<'a> Crew<'a> {
+    /// Makes the memory and starts the processes, which die with the thread that calls this. `stdin`
+    /// is what rank 0 reads, if it is here.
+    pub fn start(
+        spec: &'a JobSpec,
+        program: PathBuf,
+        part: Part,
+        stdin: OwnedFd,
+    ) -> Result<(Self, Vec<Pipes>), LaunchError> {
+        let settings = &spec.settings;
+        let ranks = settings.ranks;
+        let memory =
+            |error| LaunchError::Memory { ranks, bytes: settings.segment_bytes() as u64, error };
+        let segments = create_segments(settings).map_err(memory)?;
+        let supervisor = Supervisor::attach(settings, &segments).map_err(memory)?;
+        let orphans = spec.dedicated.then(Orphans::adopt).transpose()?;
+        let mut crew = Crew {
+            spec,
+            part,
+            processes: Vec::new(),
+            segments,
+            supervisor,
+            orphans,
+            unwelcomed: BTreeSet::new(),
+        };
+        let mut pipes = Vec::new();
+        for index in 0..ranks {
+            let rank = crew.part.first + index;
+            let failed = |error| LaunchError::Spawn { rank, ranks: crew.part.size, error };
+            let seat = Seat { rank: Rank(rank), index, size: crew.part.size, stdin: stdin.as_fd() };
+            let Spawned { process, out, err } = spawn(spec, &program, seat).map_err(failed)?;
+            crew.processes.push(process);
+            pipes.push((out, err));
+        }
+        Ok((crew, pipes))
+    }
+
+    /// The processes that are the ranks, in their order.
+    pub fn process_ids(&self) -> impl Iterator<Item = u32> + '_ {
+        self.processes.iter().map(Process::id)
+    }
+
+    /// What becomes readable when a rank says something.
+    pub fn channels(&self) -> impl Iterator<Item = (Rank, &OwnedFd)> {
+        self.ranks().filter_map(|(rank, process)| Some((rank, process.channel.as_ref()?)))
+    }
+
+    /// What becomes readable when a rank ends, for those that have not.
+    pub fn exits(&self) -> impl Iterator<Item = (Rank, &OwnedFd)> {
+        let running = self.ranks().filter(|(_, process)| process.is_running());
+        running.map(|(rank, process)| (rank, &process.exit))
+    }
+
+    /// When to call [`welcome_again`](Self::welcome_again) at the latest.
+    pub fn retry_after(&self) -> Option<Duration> {
+        (!self.unwelcomed.is_empty()).then_some(WELCOME_RETRY)
+    }
+
+    /// Whether this rank is here.
+    pub fn has(&self, rank: Rank) -> bool {
+        self.index(rank) < self.processes.len()
+    }
+
+    /// Takes in what a rank has said.
+    pub fn take_messages(&mut self, rank: Rank) -> Vec<Event> {
+        let index = self.index(rank);
+        let mut events = Vec::new();
+        while let Some(channel) = &self.processes[index].channel
+            && events.len() < MESSAGES_AT_ONCE
+        {
+            match channel::receive(channel, RecvFlags::DONTWAIT) {
+                Ok(received) => events.push(event_of(rank, &received.bytes)),
+                Err(ReceiveError::System(Errno::AGAIN)) => break,
+                Err(ReceiveError::Bad(bad)) => {
+                    events.push(Event::BadMessage(rank, bad.to_string()))
+                }
+                Err(ReceiveError::Closed | ReceiveError::System(_)) => {
+                    self.processes[index].channel = None;
+                }
+            }
+        }
+        events
+    }
+
+    /// How a rank ended, if it has.
+    pub fn collect(&mut self, rank: Rank) -> io::Result<Option<Ending>> {
+        let index = self.index(rank);
+        self.processes[index].collect()
+    }
+
+    /// Reaps what ranks have left behind and has ended.
+    pub fn reap(&self) {
+        if let Some(orphans) = &self.orphans {
+            orphans.reap(&self.process_ids().map(u32::cast_signed).collect());
+        }
+    }
+
+    /// Gives a rank its place. Only now are its segments sent: descriptors under way are limited.
+    pub fn welcome(&mut self, rank: Rank) {
+        let Some(channel) = &self.processes[self.index(rank)].channel else { return };
+        let mut options = self.spec.options.clone();
+        // A rank that is bound to a core sees one; how long it may spin follows from all of them.
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        options.entry(CORES.into()).or_insert_with(|| cores.to_string());
+        let network = self.part.network.as_ref().map(|(network, _)| network.clone());
+        let welcome = Welcome { rank, settings: self.spec.settings, options, network };
+        let socket =
+            self.part.network.as_ref().map(|(_, sockets)| sockets[self.index(rank)].as_fd());
+        let descriptors: Vec<_> = self.segments.iter().map(OwnedFd::as_fd).chain(socket).collect();
+        let message = ToRank::Welcome(welcome).emit();
+        let sent = channel::send(channel, &message, &descriptors, SendFlags::DONTWAIT);
+        // A rank that cannot be reached ends, or fails to join in time; either is noticed.
+        if let Err(Errno::TOOMANYREFS | Errno::AGAIN) = sent {
+            self.unwelcomed.insert(rank);
+        }
+    }
+
+    /// Welcomes those again whose welcome the system refused.
+    pub fn welcome_again(&mut self) {
+        for rank in std::mem::take(&mut self.unwelcomed) {
+            self.welcome(rank);
+        }
+    }
+
+    /// Tells the ranks here that one is lost, here or elsewhere.
+    pub fn announce_loss(&self, lost: Rank, cause: Ending) {
+        self.supervisor.announce_loss(lost, cause.into());
+    }
+
+    /// Sends a signal to a rank and what it has started.
+    pub fn signal(&self, rank: Rank, signal: Signal) {
+        self.processes[self.index(rank)].signal(signal);
+    }
+
+    /// Kills all ranks.
+    pub fn kill(&mut self) {
+        self.processes.clear();
+    }
+
+    /// Ends what the ranks have left behind. Returns the processes that do not disappear.
+    pub fn clean_up(&mut self) -> Vec<u32> {
+        let mut stuck: Vec<u32> = Vec::new();
+        for process in &mut self.processes {
+            if process.is_running() {
+                process.give_up();
+                stuck.push(process.id());
+            }
+        }
+        if let Some(orphans) = &self.orphans {
+            let left = orphans.end_all();
+            stuck.extend(left.iter().map(|pid| pid.as_raw_pid().cast_unsigned()));
+        }
+        stuck
+    }
+
+    fn ranks(&self) -> impl Iterator<Item = (Rank, &Process)> {
+        (self.part.first..).map(Rank).zip(&self.processes)
+    }
+
+    fn index(&self, rank: Rank) -> usize {
+        rank.index().wrapping_sub(self.part.first.into())
+    }
+}
+
+fn event_of(rank: Rank, bytes: &[u8]) -> Event {
+    match ToLauncher::parse(bytes) {
+        Ok(ToLauncher::Hello) => Event::Asked(rank),
+        Ok(ToLauncher::Joined) => Event::Joined(rank),
+        Ok(ToLauncher::Leaving) => Event::Leaving(rank),
+        Ok(ToLauncher::Report(words)) => Event::Report(rank, words),
+        Ok(ToLauncher::CannotStart(errno)) => Event::CannotStart(rank, errno),
+        Err(bad) => Event::BadMessage(rank, bad.to_string()),
+    }
+}

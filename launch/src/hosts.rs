@@ -1,0 +1,48 @@
+//! A job on several hosts: an agent on each, started over a remote shell, and the launcher that
+//! conducts them.
+//!
+//! ```text
+//!             launcher                                     agent of a host
+//!   remote shell ─────────────────────────────────►  starts, looks at the host's addresses
+//!                                           ◄─ Ready
+//!   distributes ranks, chooses addresses
+//!   Begin ─►                                         finds the program, binds a socket per rank
+//!                                           ◄─ Bound
+//!   Meet ─►                                          asks every other host over UDP
+//!                                           ◄─ Met
+//!   Go ─►                                            starts its ranks
+//!                                           ◄─ Started, then what ranks do, say and write
+//!   what the job's state asks for ─►
+//!   Finish ─►                                        cleans up
+//!                                           ◄─ Finished
+//! ```
+//!
+//! The state of the job ([`crate::job`]) is the launcher's alone, the same as for one host: agents pass
+//! on events and carry out actions. A host is lost when its connection ends or has been silent for a
+//! second, and its ranks with it; an agent whose connection ends kills its ranks.
+
+use std::time::Duration;
+
+pub(crate) mod agent;
+mod conduct;
+mod layout;
+pub(crate) mod list;
+mod reach;
+mod remote;
+mod start;
+pub(crate) mod stream;
+
+pub use crate::messages::hosts::Candidate;
+pub use conduct::run_on_hosts;
+pub use layout::{HostLayout, HostsSpec, Layout};
+pub use list::{HostWish, parse_hosts};
+pub use reach::candidates;
+
+/// How often both sides say that they are there.
+const BEAT: Duration = Duration::from_millis(200);
+/// The silence after which a host is lost.
+const HOST_SILENCE: Duration = Duration::from_millis(900);
+/// The silence after which an agent gives up its launcher. Long: somebody may have stopped it by hand.
+const LAUNCHER_SILENCE: Duration = Duration::from_secs(60);
+/// How long the last words to somebody who may not listen may take.
+const FLUSH_LIMIT: Duration = Duration::from_millis(500);

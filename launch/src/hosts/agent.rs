@@ -1,0 +1,497 @@
+//! The agent of a host: starts its ranks, watches over them, and does what the launcher asks for.
+//!
+//! It decides nothing by itself but this: when the connection to the launcher ends, so do its ranks.
+
+use std::env;
+use std::fs::File;
+use std::io::{self, IsTerminal};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use rustix::event::PollFlags;
+use rustix::io::{Errno, read, retry_on_intr, write};
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::Signal;
+use weft_wire::Rank;
+
+use super::reach::{Meeting, candidates};
+use super::stream::{Stream, make_nonblocking};
+use super::{BEAT, FLUSH_LIMIT, LAUNCHER_SILENCE};
+use crate::clock::Clock;
+use crate::crew::{Crew, Part, Pipes, bind_sockets};
+use crate::job::Event;
+use crate::messages::hosts::{Begin, FromAgent, ToAgent};
+use crate::messages::{BadMessage, Network};
+use crate::output::Kind;
+use crate::program::{find_program, own_directory};
+use crate::signals::Signals;
+use crate::spec::{Binding, JobSpec, LaunchError};
+use crate::wait::{Waited, wait_for};
+
+/// Bytes of output that may be under way to the launcher.
+const OUTPUT_WINDOW_BYTES: usize = 256 * 1024;
+/// Bytes read from a rank at once.
+const READ_BYTES: usize = 16 * 1024;
+/// Bytes read from a rank that has ended: more than a pipe holds unless somebody still writes.
+const LAST_BYTES_MAX: usize = 2 * 1024 * 1024;
+/// How long to wait for an answer before a host is asked again.
+const ASK_AGAIN: Duration = Duration::from_millis(20);
+
+/// Why an agent ends before its work is done.
+#[derive(Debug, thiserror::Error)]
+enum AgentError {
+    /// The launcher is gone, or wants nothing more.
+    #[error("the launcher is gone")]
+    Gone,
+    #[error("the launcher's message is unusable: {0}")]
+    Bad(#[from] BadMessage),
+    /// This host cannot take part.
+    #[error("{0}")]
+    Refused(String),
+    #[error(transparent)]
+    System(#[from] io::Error),
+}
+
+impl From<LaunchError> for AgentError {
+    fn from(error: LaunchError) -> Self {
+        AgentError::Refused(error.to_string())
+    }
+}
+
+/// Is the agent of this host, for the launcher at the other end of standard input and output.
+pub(crate) fn run() -> ExitCode {
+    if io::stdin().is_terminal() {
+        eprintln!("weft: this command is for weft run --hosts, which starts it on each host");
+        return ExitCode::FAILURE;
+    }
+    let (from, to) =
+        (io::stdin().as_fd().try_clone_to_owned(), io::stdout().as_fd().try_clone_to_owned());
+    let connected = from.and_then(|from| Stream::new(from, to?));
+    let mut stream = match connected {
+        Ok(stream) => stream,
+        Err(error) => {
+            eprintln!("weft: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    match serve(&mut stream) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(AgentError::Gone) => ExitCode::FAILURE,
+        Err(other) => {
+            stream.send(&FromAgent::Refused(other.to_string()).emit());
+            // If the launcher does not take it, it is told by the end of the connection.
+            let _ = stream.flush(FLUSH_LIMIT);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn serve(stream: &mut Stream) -> Result<(), AgentError> {
+    let signals = Signals::collect()?;
+    stream.send(&ready()?.emit());
+    let ToAgent::Begin(begin) = next(stream)? else { return Err(out_of_order()) };
+    let prepared = prepare(&begin)?;
+    let own: Vec<SocketAddr> = prepared.sockets.iter().map(|(_, address)| *address).collect();
+    stream.send(&FromAgent::Bound(prepared.meeting.local_addr()?, own).emit());
+    let ToAgent::Meet { limit_ms, hosts, ranks } = next(stream)? else {
+        return Err(out_of_order());
+    };
+    if usize::from(begin.host) >= hosts.len() || ranks.len() != usize::from(begin.ranks) {
+        return Err(BadMessage::Range("number of hosts").into());
+    }
+    let job = (begin.job, begin.secret);
+    let mut meeting = Meeting::new(prepared.meeting, begin.host, job, hosts);
+    meet(stream, &mut meeting, Duration::from_millis(limit_ms.into()))?;
+    let (hosts, addresses) = ranks.into_iter().unzip();
+    let network = Network { job: begin.job, secret: begin.secret, addresses, hosts };
+    let here = network.ranks_beside(Rank(begin.first)).count();
+    if here != usize::from(begin.settings.ranks) {
+        return Err(BadMessage::Range("number of ranks here").into());
+    }
+    let sockets = prepared.sockets.into_iter().map(|(socket, _)| socket).collect();
+    let part = Part { first: begin.first, size: begin.ranks, network: Some((network, sockets)) };
+    Agent::start(stream, signals, &prepared.spec, prepared.program, part)?.run()
+}
+
+fn ready() -> io::Result<FromAgent> {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    Ok(FromAgent::Ready {
+        cores: u16::try_from(cores).unwrap_or(u16::MAX),
+        name: rustix::system::uname().nodename().to_string_lossy().into_owned(),
+        candidates: candidates()?,
+    })
+}
+
+fn out_of_order() -> AgentError {
+    BadMessage::Range("order").into()
+}
+
+/// Waits for the launcher's next message, however long it takes.
+fn next(stream: &mut Stream) -> Result<ToAgent, AgentError> {
+    loop {
+        if let Some(message) = stream.take() {
+            match ToAgent::parse(&message)? {
+                ToAgent::Beat | ToAgent::Pause => continue,
+                message => return Ok(message),
+            }
+        }
+        await_launcher(stream, &[], None)?;
+    }
+}
+
+/// Waits for the launcher or for one of these sockets, or until the time is over.
+fn await_launcher(
+    stream: &mut Stream,
+    sockets: &[&UdpSocket],
+    timeout: Option<Duration>,
+) -> Result<(), AgentError> {
+    let from = stream.readable().ok_or(AgentError::Gone)?;
+    let mut sources: Vec<Waited<'_, bool>> = vec![(true, from.as_fd(), PollFlags::IN)];
+    sources.extend(stream.writable().map(|to| (false, to.as_fd(), PollFlags::OUT)));
+    sources.extend(sockets.iter().map(|socket| (false, socket.as_fd(), PollFlags::IN)));
+    let ready = wait_for(&sources, timeout)?;
+    if ready.contains(&true) {
+        stream.read_some()?;
+    }
+    stream.write_some();
+    Ok(())
+}
+
+/// What is ready on a host before any rank is started.
+struct Prepared {
+    spec: JobSpec,
+    program: PathBuf,
+    meeting: UdpSocket,
+    sockets: Vec<(UdpSocket, SocketAddr)>,
+}
+
+fn prepare(begin: &Begin) -> Result<Prepared, AgentError> {
+    let directory = begin.directory.to_string_lossy();
+    env::set_current_dir(&begin.directory).map_err(|error| {
+        let advice = "make it there too, or start from a directory that every host has";
+        AgentError::Refused(format!("cannot work in {directory}: {error} ({advice})"))
+    })?;
+    let mut spec = JobSpec::new(begin.settings, &begin.program);
+    spec.arguments.clone_from(&begin.arguments);
+    spec.options.clone_from(&begin.options);
+    spec.binding = if begin.bound_to_cores { Binding::Core } else { Binding::None };
+    spec.terminal = begin.terminal;
+    spec.dedicated = true;
+    spec.check()?;
+    let path = env::var_os("PATH");
+    let program = find_program(&spec.program, own_directory().as_deref(), path.as_deref())
+        .map_err(LaunchError::from)?;
+    let (meeting, sockets) = bind(begin.address, begin.settings.ranks).map_err(|error| {
+        AgentError::Refused(format!("cannot bind a socket to {}: {error}", begin.address))
+    })?;
+    Ok(Prepared { spec, program, meeting, sockets })
+}
+
+fn bind(address: IpAddr, ranks: u16) -> io::Result<(UdpSocket, Vec<(UdpSocket, SocketAddr)>)> {
+    let meeting = UdpSocket::bind((address, 0))?;
+    meeting.set_nonblocking(true)?;
+    Ok((meeting, bind_sockets(address, ranks)?))
+}
+
+/// Meets the other hosts, says which it has not met in time, and answers on until the launcher says go.
+fn meet(stream: &mut Stream, meeting: &mut Meeting, limit: Duration) -> Result<(), AgentError> {
+    let clock = Clock::start();
+    let (mut told, mut ask_at) = (false, Duration::ZERO);
+    loop {
+        meeting.take_in();
+        let now = clock.now();
+        let all_met = meeting.missed().next().is_none();
+        if !told && (all_met || now >= limit) {
+            told = true;
+            stream.send(&FromAgent::Met(meeting.missed().collect()).emit());
+        }
+        if !all_met && now >= ask_at {
+            meeting.ask();
+            ask_at = now + ASK_AGAIN;
+        }
+        let timeout = (!all_met).then(|| ask_at.saturating_sub(now));
+        await_launcher(stream, &[&meeting.socket], timeout)?;
+        match stream.take().map(|message| ToAgent::parse(&message)).transpose()? {
+            None | Some(ToAgent::Beat | ToAgent::Pause) => {}
+            Some(ToAgent::Go) if told => return Ok(()),
+            Some(_) => return Err(out_of_order()),
+        }
+    }
+}
+
+/// What there is to wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    Signals,
+    Launcher,
+    ToLauncher,
+    Channel(Rank),
+    Stream(usize),
+    Input,
+    Exit(Rank),
+}
+
+/// A rank's standard output or standard error.
+struct Pipe {
+    rank: Rank,
+    kind: Kind,
+    /// `None` once everybody has closed it.
+    from: Option<OwnedFd>,
+}
+
+/// What rank 0 reads, if it is here.
+#[derive(Default)]
+struct Input {
+    /// `None` once nothing more comes, or nobody reads.
+    to: Option<OwnedFd>,
+    pending: Vec<u8>,
+}
+
+/// An agent whose ranks have been started.
+struct Agent<'a> {
+    stream: &'a mut Stream,
+    signals: Signals,
+    crew: Crew<'a>,
+    pipes: Vec<Pipe>,
+    input: Input,
+    under_way_bytes: usize,
+    clock: Clock,
+    beat_at: Duration,
+    /// When the launcher was heard last; `None` while it is stopped.
+    heard_at: Option<Duration>,
+    finishing: bool,
+}
+
+impl<'a> Agent<'a> {
+    fn start(
+        stream: &'a mut Stream,
+        signals: Signals,
+        spec: &'a JobSpec,
+        program: PathBuf,
+        part: Part,
+    ) -> Result<Self, AgentError> {
+        let first = part.first;
+        let (stdin, to) = match first {
+            0 => pipe_with(PipeFlags::CLOEXEC)
+                .map(|(from, to)| (from, Some(to)))
+                .map_err(io::Error::from)?,
+            _ => (File::open("/dev/null")?.into(), None),
+        };
+        to.as_ref().map(make_nonblocking).transpose()?;
+        let (crew, pipes) = Crew::start(spec, program, part, stdin)?;
+        let pipes = (first..).map(Rank).zip(pipes).flat_map(pipes_of).collect::<Vec<_>>();
+        for pipe in &pipes {
+            pipe.from.as_ref().map(make_nonblocking).transpose()?;
+        }
+        stream.send(&FromAgent::Started(crew.process_ids().collect()).emit());
+        Ok(Agent {
+            stream,
+            signals,
+            crew,
+            pipes,
+            input: Input { to, pending: Vec::new() },
+            under_way_bytes: 0,
+            clock: Clock::start(),
+            beat_at: Duration::ZERO,
+            heard_at: Some(Duration::ZERO),
+            finishing: false,
+        })
+    }
+
+    fn run(mut self) -> Result<(), AgentError> {
+        let mut done = Ok(());
+        while !self.finishing && done.is_ok() {
+            done = self.step();
+        }
+        if done.is_err() {
+            // Nobody is left to ask for it: the ranks end, and what they have left behind.
+            self.crew.kill();
+            self.crew.clean_up();
+            return done;
+        }
+        self.finish()
+    }
+
+    /// Waits for something to happen, and passes it on.
+    fn step(&mut self) -> Result<(), AgentError> {
+        let until_beat = self.beat_at.saturating_sub(self.clock.now());
+        let timeout = self.crew.retry_after().map_or(until_beat, |retry| retry.min(until_beat));
+        let mut ended = Vec::new();
+        for source in wait_for(&self.sources()?, Some(timeout))? {
+            match source {
+                Source::Signals => self.take_signals()?,
+                Source::Launcher => self.stream.read_some()?,
+                Source::ToLauncher => self.stream.write_some(),
+                Source::Channel(rank) => self.take_messages(rank),
+                Source::Stream(number) => drop(self.pass_on(number)),
+                Source::Input => self.feed(),
+                Source::Exit(rank) => {
+                    self.take_messages(rank);
+                    let ending = self.crew.collect(rank)?;
+                    ended.extend(ending.map(|ending| (rank, ending)));
+                }
+            }
+        }
+        if !ended.is_empty() {
+            self.tell(Event::Ended(ended));
+        }
+        while let Some(message) = self.stream.take() {
+            self.heard_at = Some(self.clock.now());
+            self.obey(ToAgent::parse(&message)?)?;
+        }
+        self.crew.welcome_again();
+        self.beat()
+    }
+
+    fn sources(&self) -> Result<Vec<Waited<'_, Source>>, AgentError> {
+        use PollFlags as For;
+        let from = self.stream.readable().ok_or(AgentError::Gone)?;
+        let mut all = vec![
+            (Source::Signals, self.signals.waits_for().as_fd(), For::IN),
+            (Source::Launcher, from.as_fd(), For::IN),
+        ];
+        let to = self.stream.writable().into_iter();
+        all.extend(to.map(|to| (Source::ToLauncher, to.as_fd(), For::OUT)));
+        let said = self.crew.channels();
+        all.extend(said.map(|(rank, fd)| (Source::Channel(rank), fd.as_fd(), For::IN)));
+        if self.under_way_bytes < OUTPUT_WINDOW_BYTES {
+            let open = self.pipes.iter().enumerate();
+            let open = open.filter_map(|(number, pipe)| Some((number, pipe.from.as_ref()?)));
+            all.extend(open.map(|(n, from)| (Source::Stream(n), from.as_fd(), For::IN)));
+        }
+        let input = self.input.to.iter().filter(|_| !self.input.pending.is_empty());
+        all.extend(input.map(|to| (Source::Input, to.as_fd(), For::OUT)));
+        let ends = self.crew.exits();
+        all.extend(ends.map(|(rank, exit)| (Source::Exit(rank), exit.as_fd(), For::IN)));
+        Ok(all)
+    }
+
+    /// Whoever ends the agent ends the host's part of the job.
+    fn take_signals(&mut self) -> Result<(), AgentError> {
+        for signal in self.signals.take() {
+            match signal {
+                Signal::CHILD => self.crew.reap(),
+                Signal::TERM | Signal::INT | Signal::HUP | Signal::QUIT => {
+                    return Err(AgentError::Gone);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn take_messages(&mut self, rank: Rank) {
+        for event in self.crew.take_messages(rank) {
+            self.tell(event);
+        }
+    }
+
+    fn tell(&mut self, event: Event) {
+        self.stream.send(&FromAgent::Event(event).emit());
+    }
+
+    /// Passes on what a rank has written. Returns whether there was something.
+    fn pass_on(&mut self, number: usize) -> bool {
+        let pipe = &mut self.pipes[number];
+        let Some(from) = &pipe.from else { return false };
+        let mut bytes = vec![0; READ_BYTES];
+        match retry_on_intr(|| read(from, &mut bytes)) {
+            Err(Errno::AGAIN) => false,
+            Ok(0) | Err(_) => {
+                pipe.from = None;
+                false
+            }
+            Ok(count) => {
+                bytes.truncate(count);
+                self.under_way_bytes += count;
+                self.stream.send(&FromAgent::Output(pipe.rank, pipe.kind, bytes).emit());
+                true
+            }
+        }
+    }
+
+    fn obey(&mut self, order: ToAgent) -> Result<(), AgentError> {
+        match order {
+            ToAgent::Welcome(rank) => self.crew.welcome(self.own(rank)?),
+            ToAgent::Loss(lost, cause) => self.crew.announce_loss(lost, cause),
+            ToAgent::Signal(rank, signal) => self.crew.signal(self.own(rank)?, signal),
+            ToAgent::Taken(count) => {
+                self.under_way_bytes = self.under_way_bytes.saturating_sub(count as usize);
+            }
+            ToAgent::Input(bytes) => {
+                if bytes.is_empty() {
+                    self.input.to = None;
+                } else {
+                    self.input.pending = bytes;
+                    self.feed();
+                }
+            }
+            ToAgent::Finish => self.finishing = true,
+            ToAgent::Beat => {}
+            ToAgent::Pause => self.heard_at = None,
+            ToAgent::Begin(_) | ToAgent::Meet { .. } | ToAgent::Go => return Err(out_of_order()),
+        }
+        Ok(())
+    }
+
+    fn own(&self, rank: Rank) -> Result<Rank, AgentError> {
+        if self.crew.has(rank) { Ok(rank) } else { Err(BadMessage::Range("rank").into()) }
+    }
+
+    /// Gives rank 0 what it takes of what it is to read, and says so when it has taken everything.
+    fn feed(&mut self) {
+        let Input { to, pending } = &mut self.input;
+        let written = match &*to {
+            Some(to) => retry_on_intr(|| write(to, pending.as_slice())),
+            None => Ok(pending.len()),
+        };
+        match written {
+            Ok(count) => drop(pending.drain(..count)),
+            Err(Errno::AGAIN) => {}
+            Err(_) => {
+                *to = None;
+                pending.clear();
+            }
+        }
+        if pending.is_empty() {
+            self.stream.send(&FromAgent::InputTaken.emit());
+        }
+    }
+
+    /// Says that this agent is there, and gives up a launcher that has not said so for long.
+    fn beat(&mut self) -> Result<(), AgentError> {
+        let now = self.clock.now();
+        if now >= self.beat_at {
+            self.beat_at = now + BEAT;
+            if self.stream.is_flushed() {
+                self.stream.send(&FromAgent::Beat.emit());
+            }
+        }
+        let silent = self.heard_at.is_some_and(|at| now > at + LAUNCHER_SILENCE);
+        if silent { Err(AgentError::Gone) } else { Ok(()) }
+    }
+
+    /// Cleans up, passes on what is left, and says that this is all.
+    fn finish(mut self) -> Result<(), AgentError> {
+        let stuck = self.crew.clean_up();
+        for number in 0..self.pipes.len() {
+            for _ in 0..LAST_BYTES_MAX / READ_BYTES {
+                if !self.pass_on(number) {
+                    break;
+                }
+            }
+        }
+        self.stream.send(&FromAgent::Finished(stuck).emit());
+        while !self.stream.is_flushed() {
+            await_launcher(self.stream, &[], None)?;
+        }
+        Ok(())
+    }
+}
+
+fn pipes_of((rank, (out, err)): (Rank, Pipes)) -> [Pipe; 2] {
+    [(Kind::Out, out), (Kind::Err, err)].map(|(kind, from)| Pipe { rank, kind, from: Some(from) })
+}

@@ -1,0 +1,102 @@
+//! What a job on several hosts is, as the launcher is told, and how it is laid out.
+
+use std::ffi::OsString;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use super::list::HostWish;
+use crate::messages::hosts::Candidate;
+
+/// The hosts of a job, and how to get there.
+#[derive(Clone, Debug)]
+pub struct HostsSpec {
+    /// The hosts.
+    pub hosts: Vec<HostWish>,
+    /// The ranks in all; `None` for what the hosts say: their number, or a rank per core.
+    pub ranks: Option<u16>,
+    /// The remote shell and its arguments; a host's name and a command come after them.
+    pub remote_shell: Vec<OsString>,
+    /// The `weft` to run on the other hosts; `None` for the path of this executable.
+    pub remote_weft: Option<OsString>,
+    /// The interface, or an address in the network, by which hosts are to reach one another.
+    pub interface: Option<String>,
+    /// How long a host has to answer at each step of the start.
+    pub patience: Duration,
+}
+
+impl HostsSpec {
+    /// These hosts, in which everything else is as usual.
+    pub fn new(hosts: Vec<HostWish>) -> Self {
+        let shell = ["ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"];
+        HostsSpec {
+            hosts,
+            ranks: None,
+            remote_shell: shell.map(OsString::from).into(),
+            remote_weft: None,
+            interface: None,
+            patience: Duration::from_secs(30),
+        }
+    }
+}
+
+/// Where the ranks of a job are.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// The hosts in the order of their ranks.
+    pub hosts: Vec<HostLayout>,
+}
+
+/// A host of a job.
+#[derive(Clone, Debug)]
+pub struct HostLayout {
+    /// Its name in the list of hosts.
+    pub name: String,
+    /// Its first rank.
+    pub first: u16,
+    /// Its ranks.
+    pub ranks: u16,
+    /// Its cores.
+    pub cores: u16,
+    /// The interface by which it reaches the others.
+    pub interface: String,
+    /// Its address there.
+    pub address: IpAddr,
+}
+
+impl Layout {
+    /// The ranks of the job.
+    pub fn ranks(&self) -> u16 {
+        self.hosts.iter().map(|host| host.ranks).sum()
+    }
+
+    pub(super) fn new(
+        hosts: &[HostWish],
+        counts: &[u16],
+        cores: &[u16],
+        chosen: Vec<Candidate>,
+    ) -> Self {
+        let mut first = 0;
+        let mut laid_out = Vec::new();
+        for (((host, &ranks), &cores), candidate) in hosts.iter().zip(counts).zip(cores).zip(chosen)
+        {
+            let Candidate { interface, address, .. } = candidate;
+            laid_out.push(HostLayout {
+                name: host.name.clone(),
+                first,
+                ranks,
+                cores,
+                interface,
+                address,
+            });
+            first += ranks;
+        }
+        Layout { hosts: laid_out }
+    }
+
+    /// The number of the host of each rank, beside what else is known of the rank.
+    pub(super) fn with_hosts(&self, addresses: Vec<SocketAddr>) -> Vec<(u16, SocketAddr)> {
+        let hosts =
+            (0..).zip(&self.hosts).flat_map(|(number, host)| vec![number; host.ranks.into()]);
+        hosts.zip(addresses).collect()
+    }
+}

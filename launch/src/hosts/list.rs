@@ -1,0 +1,106 @@
+//! Which hosts a job is to have, and how many ranks each.
+
+use weft_link_shm::MAX_RANKS;
+
+use crate::messages::RANKS_MAX;
+use crate::messages::hosts::HOSTS_MAX;
+
+/// A host that a job is to have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostWish {
+    /// Its name, as the remote shell knows it.
+    pub name: String,
+    /// Its ranks; `None` for its share.
+    pub ranks: Option<u16>,
+}
+
+/// Reads a list such as `a,b:4`, or the lines of a host file, where `#` begins a comment. A host that
+/// comes several times has as many ranks as it is given in all, one where there is no number.
+///
+/// # Errors
+/// What is wrong with it, for a person.
+pub fn parse_hosts(text: &str) -> Result<Vec<HostWish>, String> {
+    let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default());
+    let words = lines.flat_map(|line| line.split([',', ' ', '\t'])).filter(|word| !word.is_empty());
+    let mut hosts: Vec<HostWish> = Vec::new();
+    for word in words {
+        let wish = parse_host(word)?;
+        match hosts.iter_mut().find(|host| host.name == wish.name) {
+            Some(host) => {
+                let sum = host.ranks.unwrap_or(1).saturating_add(wish.ranks.unwrap_or(1));
+                host.ranks = Some(sum);
+            }
+            None => hosts.push(wish),
+        }
+    }
+    match hosts.len() {
+        0 => Err("there is no host in the list".into()),
+        count if count > HOSTS_MAX => Err(format!("{count} hosts: a job has {HOSTS_MAX} at most")),
+        _ => Ok(hosts),
+    }
+}
+
+fn parse_host(word: &str) -> Result<HostWish, String> {
+    let (name, ranks) = match word.rsplit_once(':') {
+        Some((name, number)) => {
+            let ranks = number.parse().ok().filter(|ranks| (1..=MAX_RANKS).contains(ranks));
+            let wrong = || format!("{word}: a host has 1 to {MAX_RANKS} ranks");
+            (name, Some(ranks.ok_or_else(wrong)?))
+        }
+        None => (word, None),
+    };
+    // A name is an argument of the remote shell, which must not take it for an option.
+    if name.is_empty() || name.starts_with('-') || name.chars().any(char::is_control) {
+        return Err(format!("{word:?} is no host"));
+    }
+    Ok(HostWish { name: name.to_owned(), ranks })
+}
+
+/// How many ranks each host gets: what it was given; of `asked` in all the hosts without a number share
+/// the rest, the first of them one more if it does not divide; without `asked` they get a rank per core.
+///
+/// # Errors
+/// What does not fit, for a person.
+pub(crate) fn distribute(
+    hosts: &[HostWish],
+    cores: &[u16],
+    asked: Option<u16>,
+) -> Result<Vec<u16>, String> {
+    let given: u32 = hosts.iter().filter_map(|host| host.ranks).map(u32::from).sum();
+    let open = hosts.iter().filter(|host| host.ranks.is_none()).count() as u32;
+    let mut counts: Vec<u32> = Vec::new();
+    if let Some(asked) = asked {
+        let rest = u32::from(asked).checked_sub(given).filter(|&rest| rest >= open);
+        let rest = rest.filter(|&rest| open > 0 || rest == 0).ok_or_else(|| {
+            let needed = given + open;
+            let relation = if open > 0 { "at least " } else { "" };
+            format!("{asked} ranks were asked for, and the list of hosts has {relation}{needed}")
+        })?;
+        let mut opened = 0;
+        for host in hosts {
+            counts.push(host.ranks.map_or_else(
+                || {
+                    opened += 1;
+                    rest / open + u32::from(opened <= rest % open)
+                },
+                u32::from,
+            ));
+        }
+    } else {
+        let own = |(host, cores): (&HostWish, &u16)| {
+            u32::from(host.ranks.unwrap_or((*cores).clamp(1, MAX_RANKS)))
+        };
+        counts.extend(hosts.iter().zip(cores).map(own));
+    }
+    if let Some((host, count)) = hosts.iter().zip(&counts).find(|(_, c)| **c > MAX_RANKS.into()) {
+        return Err(format!("{count} ranks on {}: a host has 1 to {MAX_RANKS}", host.name));
+    }
+    let sum: u32 = counts.iter().sum();
+    if sum > RANKS_MAX.into() {
+        return Err(format!("{sum} ranks: a job has {RANKS_MAX} at most"));
+    }
+    Ok(counts.into_iter().map(|count| count as u16).collect())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,287 @@
+//! From a list of hosts to agents whose ranks have been started.
+
+use std::ffi::OsString;
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use rustix::event::PollFlags;
+use rustix::process::Signal;
+
+use super::layout::{HostsSpec, Layout};
+use super::list::distribute;
+use super::reach::choose;
+use super::remote::Remote;
+use crate::clock::Clock;
+use crate::messages::hosts::{Begin, FromAgent, ToAgent, command_fits};
+use crate::messages::{BadMessage, Secret};
+use crate::signals::Signals;
+use crate::spec::{Binding, JobSpec, LaunchError};
+use crate::wait::{Waited, wait_for};
+use weft_link_shm::Settings;
+
+/// How long hosts try to reach one another.
+const MEETING_LIMIT: Duration = Duration::from_secs(3);
+
+/// Why there is no job.
+pub(super) enum Stop {
+    Failed(LaunchError),
+    /// Somebody wants no job any more.
+    Signal(Signal),
+}
+
+impl<E: Into<LaunchError>> From<E> for Stop {
+    fn from(error: E) -> Self {
+        Stop::Failed(error.into())
+    }
+}
+
+/// A job whose ranks have been started.
+pub(super) struct Started {
+    pub layout: Layout,
+    pub remotes: Vec<Remote>,
+    pub signals: Option<Signals>,
+}
+
+pub(super) fn start(
+    spec: &JobSpec,
+    hosts: &HostsSpec,
+    signals: Option<Signals>,
+    announce: impl FnOnce(&Layout),
+) -> Result<Started, Stop> {
+    JobSpec { settings: Settings { ranks: 1, ..spec.settings }, ..spec.clone() }.check()?;
+    if !command_fits(&spec.program, &spec.arguments) {
+        return Err(LaunchError::Hosts("the program's arguments are too long".into()).into());
+    }
+    let mut beginning = Beginning::connect(hosts, signals)?;
+    let ready = beginning.gather(hosts.patience, |message| match message {
+        FromAgent::Ready { cores, candidates, .. } => Some((cores, candidates)),
+        _ => None,
+    })?;
+    let (cores, candidates): (Vec<u16>, Vec<_>) = ready.into_iter().unzip();
+    let counts = distribute(&hosts.hosts, &cores, hosts.ranks).map_err(LaunchError::Hosts)?;
+    let chosen = choose(&candidates, hosts.interface.as_deref())
+        .map_err(|(host, what)| LaunchError::host(&hosts.hosts[host].name, what))?;
+    let layout = Layout::new(&hosts.hosts, &counts, &cores, chosen);
+    beginning.begin(spec, &layout)?;
+    beginning.meet(hosts.patience, &layout)?;
+    announce(&layout);
+    beginning.go(hosts.patience)?;
+    let Beginning { remotes, signals } = beginning;
+    Ok(Started { layout, remotes, signals })
+}
+
+/// Agents that are on their way.
+struct Beginning {
+    remotes: Vec<Remote>,
+    signals: Option<Signals>,
+}
+
+#[derive(Clone, Copy)]
+enum Source {
+    Signals,
+    Agent(usize),
+    ToAgent(usize),
+    Complaints(usize),
+}
+
+impl Beginning {
+    fn connect(hosts: &HostsSpec, signals: Option<Signals>) -> Result<Self, Stop> {
+        let mut beginning = Beginning { remotes: Vec::new(), signals };
+        for host in &hosts.hosts {
+            let remote = Remote::start(&host.name, hosts);
+            let remote = remote.map_err(|what| LaunchError::host(&host.name, what));
+            match remote {
+                Ok(remote) => beginning.remotes.push(remote),
+                Err(error) => {
+                    beginning.let_go();
+                    return Err(error.into());
+                }
+            }
+        }
+        Ok(beginning)
+    }
+
+    /// Sends every agent what it needs to get ready.
+    fn begin(&mut self, spec: &JobSpec, layout: &Layout) -> Result<(), Stop> {
+        let (job, secret) = Secret::draw()?;
+        let directory: OsString = std::env::current_dir()?.into();
+        for ((number, host), remote) in (0..).zip(&layout.hosts).zip(&mut self.remotes) {
+            (remote.first, remote.count) = (host.first, host.ranks);
+            remote.send(&ToAgent::Begin(Box::new(Begin {
+                host: number,
+                first: host.first,
+                ranks: layout.ranks(),
+                settings: Settings { ranks: host.ranks, ..spec.settings },
+                options: spec.options.clone(),
+                program: spec.program.clone(),
+                directory: directory.clone(),
+                arguments: spec.arguments.clone(),
+                bound_to_cores: spec.binding == Binding::Core,
+                terminal: spec.terminal,
+                job,
+                secret,
+                address: host.address,
+            })));
+        }
+        Ok(())
+    }
+
+    /// Has every host reach every other.
+    fn meet(&mut self, patience: Duration, layout: &Layout) -> Result<(), Stop> {
+        let bound = self.gather(patience, |message| match message {
+            FromAgent::Bound(meeting, ranks) => Some((meeting, ranks)),
+            _ => None,
+        })?;
+        for (host, (_, own)) in layout.hosts.iter().zip(&bound) {
+            if own.len() != usize::from(host.ranks) {
+                let what = format!("{} sockets for {} ranks", own.len(), host.ranks);
+                return Err(LaunchError::host(&host.name, what).into());
+            }
+        }
+        let (hosts, own): (Vec<_>, Vec<_>) = bound.into_iter().unzip();
+        let ranks = layout.with_hosts(own.into_iter().flatten().collect());
+        let limit_ms = MEETING_LIMIT.as_millis() as u32;
+        let message = ToAgent::Meet { limit_ms, hosts, ranks };
+        self.remotes.iter_mut().for_each(|remote| remote.send(&message));
+        let missed = self.gather(patience + MEETING_LIMIT, |message| match message {
+            FromAgent::Met(missed) => Some(missed),
+            _ => None,
+        })?;
+        let missing = missed.iter().zip(&layout.hosts).find_map(|(missed, host)| {
+            let other = layout.hosts.get(usize::from(*missed.first()?))?;
+            Some((host, other))
+        });
+        match missing {
+            None => Ok(()),
+            Some((host, other)) => Err(LaunchError::Unreachable {
+                from: host.name.clone(),
+                from_address: host.address,
+                to: other.name.clone(),
+                to_address: other.address,
+            }
+            .into()),
+        }
+    }
+
+    fn go(&mut self, patience: Duration) -> Result<(), Stop> {
+        self.remotes.iter_mut().for_each(|remote| remote.send(&ToAgent::Go));
+        let started = self.gather(patience, |message| match message {
+            FromAgent::Started(processes) => Some(processes),
+            _ => None,
+        })?;
+        for (remote, processes) in self.remotes.iter_mut().zip(started) {
+            remote.processes = processes;
+            remote.silent = Duration::ZERO;
+        }
+        Ok(())
+    }
+
+    /// Waits until `pick` has found something in a message of each agent. What an agent says after
+    /// that is left for later.
+    fn gather<T>(
+        &mut self,
+        patience: Duration,
+        pick: impl Fn(FromAgent) -> Option<T>,
+    ) -> Result<Vec<T>, Stop> {
+        let clock = Clock::start();
+        let mut picked: Vec<Option<T>> = self.remotes.iter().map(|_| None).collect();
+        loop {
+            for (remote, place) in self.remotes.iter_mut().zip(&mut picked) {
+                if place.is_none() {
+                    *place = answer(remote, &pick)?;
+                }
+            }
+            let Some(late) = picked.iter().position(Option::is_none) else {
+                return Ok(picked.into_iter().flatten().collect());
+            };
+            let left = patience.saturating_sub(clock.now());
+            if left.is_zero() {
+                let what = format!("it has not answered within {} s", patience.as_secs_f64());
+                return Err(LaunchError::host(&self.remotes[late].name, what).into());
+            }
+            self.wait(left)?;
+        }
+    }
+
+    fn wait(&mut self, limit: Duration) -> Result<(), Stop> {
+        for source in wait_for(&self.sources(), Some(limit))? {
+            match source {
+                Source::Signals => {
+                    let arrived = self.signals.as_mut().map(Signals::take).unwrap_or_default();
+                    let ends = |signal: &Signal| {
+                        matches!(*signal, Signal::INT | Signal::TERM | Signal::HUP | Signal::QUIT)
+                    };
+                    if let Some(signal) = arrived.into_iter().find(ends) {
+                        return Err(Stop::Signal(signal));
+                    }
+                }
+                Source::Agent(number) => {
+                    let remote = &mut self.remotes[number];
+                    remote.stream.read_some().map_err(|bad| misunderstood(remote, &bad))?;
+                }
+                Source::ToAgent(number) => self.remotes[number].stream.write_some(),
+                Source::Complaints(number) => self.remotes[number].hear_complaints(),
+            }
+        }
+        Ok(())
+    }
+
+    fn sources(&self) -> Vec<Waited<'_, Source>> {
+        use PollFlags as For;
+        let mut all = Vec::new();
+        let signals = self.signals.iter();
+        all.extend(signals.map(|s| (Source::Signals, s.waits_for().as_fd(), For::IN)));
+        for (number, remote) in self.remotes.iter().enumerate() {
+            let from = remote.stream.readable().into_iter();
+            all.extend(from.map(|from| (Source::Agent(number), from.as_fd(), For::IN)));
+            let to = remote.stream.writable().into_iter();
+            all.extend(to.map(|to| (Source::ToAgent(number), to.as_fd(), For::OUT)));
+            let said = remote.complaints.iter();
+            all.extend(said.map(|from| (Source::Complaints(number), from.as_fd(), For::IN)));
+        }
+        all
+    }
+
+    /// Lets all agents go at once: each takes a moment to end.
+    fn let_go(&mut self) {
+        self.remotes.iter_mut().for_each(|remote| remote.stream.close());
+    }
+}
+
+/// What `pick` finds in the next message of an agent, if that has arrived.
+fn answer<T>(
+    remote: &mut Remote,
+    pick: impl Fn(FromAgent) -> Option<T>,
+) -> Result<Option<T>, LaunchError> {
+    while let Some(message) = remote.take() {
+        match message {
+            Ok(FromAgent::Beat) => {}
+            Ok(FromAgent::Refused(why)) => return Err(LaunchError::host(&remote.name, why)),
+            Ok(message) => match pick(message) {
+                Some(picked) => return Ok(Some(picked)),
+                None => return Err(misunderstood(remote, &BadMessage::Range("order"))),
+            },
+            Err(bad) => return Err(misunderstood(remote, &bad)),
+        }
+    }
+    if remote.stream.readable().is_none() {
+        let why = remote.explain_end();
+        return Err(LaunchError::host(&remote.name, why));
+    }
+    Ok(None)
+}
+
+fn misunderstood(remote: &Remote, bad: &BadMessage) -> LaunchError {
+    let what = match bad {
+        BadMessage::Mark | BadMessage::Long => {
+            "what comes from there is not from weft: does a start-up file of its shell write something? \
+             make it silent"
+                .into()
+        }
+        BadMessage::Version { .. } => {
+            format!("the weft there is of another release (--remote-weft names another): {bad}")
+        }
+        other => format!("its agent's message is unusable: {other}"),
+    };
+    LaunchError::host(&remote.name, what)
+}

@@ -1,0 +1,499 @@
+//! What the launcher and the agent of a host say to each other.
+//!
+//! ```text
+//! every message:  length of what follows (4) | mark "weft" (4) | version (2) | kind (2) | body
+//! to the agent:
+//!   Begin:        host (2) | first rank (2) | ranks (2) | settings | options | program, directory (bytes)
+//!                 | arguments (2) x bytes | flags (1) | job (4) | secret (16) | IP address
+//!   Meet:         limit in ms (4) | hosts (2) x address | ranks (2) x { host (2), address }
+//!   Go, Finish, Beat, Pause:  nothing
+//!   Welcome:      rank (2)
+//!   Loss:         rank (2) | ending
+//!   Signal:       rank (2) | signal (4)
+//!   Taken:        bytes (4)
+//!   Input:        bytes
+//! from the agent:
+//!   Ready:        cores (2) | name (text) | candidates (2) x { name (text), IP address, prefix bits (1) }
+//!   Refused:      text
+//!   Bound:        address | ranks (2) x address
+//!   Met:          hosts that were not met (2) x host (2)
+//!   Started:      ranks (2) x process (4)
+//!   Asked, Joined, Leaving:  rank (2)
+//!   Report, BadMessage:      rank (2) | text
+//!   CannotStart:  rank (2) | errno (4)
+//!   Ended:        ranks (2) x { rank (2), ending }
+//!   Output:       rank (2) | 0 standard output, 1 standard error (1) | bytes
+//!   InputTaken, Beat:        nothing
+//!   Finished:     processes (2) x process (4)
+//! an ending:      0 exited, 1 killed (1) | status or signal (4)
+//! bytes:          length (4) | bytes
+//! ```
+
+use std::ffi::{OsStr, OsString};
+use std::net::{IpAddr, SocketAddr};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+use rustix::process::Signal;
+use weft_link_shm::Settings;
+use weft_wire::Rank;
+
+use super::bytes::{Body, begin, open_long, put_address, put_bytes, put_ip, put_text};
+use super::network::{RANKS_MAX, Secret};
+use super::{BadMessage, Options, TEXT_BYTES_MAX, cut, put_options, put_settings};
+use super::{take_options, take_settings};
+use crate::job::Event;
+use crate::outcome::Ending;
+use crate::output::Kind;
+
+/// Bytes of the longest message, without its length: enough for what a command line can be.
+pub const HOST_MESSAGE_BYTES_MAX: usize = 2 * 1024 * 1024;
+/// The most arguments of a program, as far as one message goes.
+const ARGUMENTS_MAX: usize = 16 * 1024;
+/// The most hosts of a job.
+pub const HOSTS_MAX: usize = 256;
+/// The most addresses of a host that are looked at.
+pub const CANDIDATES_MAX: usize = 64;
+
+/// An address of a host: by which interface, and how many of its bits are the network's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// The interface.
+    pub interface: String,
+    /// The address.
+    pub address: IpAddr,
+    /// The leading bits that hosts of the same network share.
+    pub prefix_bits: u8,
+}
+
+/// What an agent must know to start the ranks of its host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Begin {
+    /// The host's number.
+    pub host: u16,
+    /// Its first rank.
+    pub first: u16,
+    /// The ranks of the job.
+    pub ranks: u16,
+    /// The sizes of the memory of its ranks, and how many they are.
+    pub settings: Settings,
+    /// The job's options.
+    pub options: Options,
+    /// The program to find.
+    pub program: OsString,
+    /// Where to run it.
+    pub directory: OsString,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// Whether each rank stays on a core.
+    pub bound_to_cores: bool,
+    /// Whether the output is for a terminal.
+    pub terminal: bool,
+    /// The job's number.
+    pub job: u32,
+    /// The job's secret.
+    pub secret: Secret,
+    /// The address of this host to bind sockets to.
+    pub address: IpAddr,
+}
+
+/// What the launcher tells an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ToAgent {
+    /// Get ready.
+    Begin(Box<Begin>),
+    /// See whether the other hosts can be reached, at these addresses by host.
+    Meet {
+        /// How long to try, in ms.
+        limit_ms: u32,
+        /// Where the hosts are to be met.
+        hosts: Vec<SocketAddr>,
+        /// The host and the address of each rank.
+        ranks: Vec<(u16, SocketAddr)>,
+    },
+    /// Start the ranks.
+    Go,
+    /// Give the program of this rank its place.
+    Welcome(Rank),
+    /// Tell the ranks that one of the job is lost.
+    Loss(Rank, Ending),
+    /// Send a signal to a rank.
+    Signal(Rank, Signal),
+    /// So many more bytes of output have been dealt with.
+    Taken(u32),
+    /// What rank 0 reads next; nothing at its end.
+    Input(Vec<u8>),
+    /// All ranks of the job have ended: clean up.
+    Finish,
+    /// The launcher is there.
+    Beat,
+    /// The launcher is about to be stopped, and silent.
+    Pause,
+}
+
+/// What an agent tells the launcher.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FromAgent {
+    /// The agent is there.
+    Ready {
+        /// How many cores the host has for it.
+        cores: u16,
+        /// What the host calls itself.
+        name: String,
+        /// The host's addresses.
+        candidates: Vec<Candidate>,
+    },
+    /// The host cannot take part, and why.
+    Refused(String),
+    /// The sockets are bound: that for meeting other hosts, and those of the ranks here.
+    Bound(SocketAddr, Vec<SocketAddr>),
+    /// The hosts that were not met.
+    Met(Vec<u16>),
+    /// The processes of the ranks here.
+    Started(Vec<u32>),
+    /// What happened to the ranks here.
+    Event(Event),
+    /// What a rank wrote.
+    Output(Rank, Kind, Vec<u8>),
+    /// Rank 0 has taken what it was given to read.
+    InputTaken,
+    /// The agent is there.
+    Beat,
+    /// Everything is cleaned up, but for these processes.
+    Finished(Vec<u32>),
+}
+
+const BEGIN: u16 = 32;
+const MEET: u16 = 33;
+const GO: u16 = 34;
+const GIVE_WELCOME: u16 = 35;
+const LOSS: u16 = 36;
+const SIGNAL: u16 = 37;
+const TAKEN: u16 = 38;
+const INPUT: u16 = 39;
+const FINISH: u16 = 40;
+const LAUNCHER_BEAT: u16 = 41;
+const PAUSE: u16 = 42;
+const READY: u16 = 64;
+const REFUSED: u16 = 65;
+const BOUND: u16 = 66;
+const MET: u16 = 67;
+const STARTED: u16 = 68;
+const ASKED: u16 = 69;
+const JOINED: u16 = 70;
+const LEAVING: u16 = 71;
+const REPORT: u16 = 72;
+const BAD_MESSAGE: u16 = 73;
+const CANNOT_START: u16 = 74;
+const ENDED: u16 = 75;
+const OUTPUT: u16 = 76;
+const INPUT_TAKEN: u16 = 77;
+const BEAT: u16 = 78;
+const FINISHED: u16 = 79;
+
+impl ToAgent {
+    /// The message as bytes, without its length.
+    pub fn emit(&self) -> Vec<u8> {
+        match self {
+            ToAgent::Begin(begin) => begin.emit(),
+            ToAgent::Meet { limit_ms, hosts, ranks } => {
+                let mut bytes = begin(MEET);
+                bytes.extend(limit_ms.to_le_bytes());
+                put_list(&mut bytes, hosts, |bytes, address| put_address(bytes, *address));
+                put_list(&mut bytes, ranks, |bytes, (host, address)| {
+                    bytes.extend(host.to_le_bytes());
+                    put_address(bytes, *address);
+                });
+                bytes
+            }
+            ToAgent::Go => begin(GO),
+            ToAgent::Welcome(rank) => of_rank(GIVE_WELCOME, *rank),
+            ToAgent::Loss(rank, ending) => {
+                let mut bytes = of_rank(LOSS, *rank);
+                put_ending(&mut bytes, *ending);
+                bytes
+            }
+            ToAgent::Signal(rank, signal) => {
+                let mut bytes = of_rank(SIGNAL, *rank);
+                bytes.extend(signal.as_raw().to_le_bytes());
+                bytes
+            }
+            ToAgent::Taken(count) => [begin(TAKEN), count.to_le_bytes().to_vec()].concat(),
+            ToAgent::Input(input) => {
+                let mut bytes = begin(INPUT);
+                put_bytes(&mut bytes, input);
+                bytes
+            }
+            ToAgent::Finish => begin(FINISH),
+            ToAgent::Beat => begin(LAUNCHER_BEAT),
+            ToAgent::Pause => begin(PAUSE),
+        }
+    }
+
+    /// The message in `bytes`.
+    ///
+    /// # Errors
+    /// [`BadMessage`] if there is none.
+    pub fn parse(bytes: &[u8]) -> Result<Self, BadMessage> {
+        let (kind, mut body) = open_long(bytes, HOST_MESSAGE_BYTES_MAX)?;
+        let message = match kind {
+            BEGIN => ToAgent::Begin(Box::new(Begin::take(&mut body)?)),
+            MEET => ToAgent::Meet {
+                limit_ms: body.u32()?,
+                hosts: body.list(HOSTS_MAX, Body::address)?,
+                ranks: body.list(RANKS_MAX.into(), |body| Ok((body.u16()?, body.address()?)))?,
+            },
+            GO => ToAgent::Go,
+            GIVE_WELCOME => ToAgent::Welcome(take_rank(&mut body)?),
+            LOSS => ToAgent::Loss(take_rank(&mut body)?, take_ending(&mut body)?),
+            SIGNAL => {
+                let rank = take_rank(&mut body)?;
+                let signal = Signal::from_named_raw(body.u32()?.cast_signed());
+                ToAgent::Signal(rank, signal.ok_or(BadMessage::Range("signal"))?)
+            }
+            TAKEN => ToAgent::Taken(body.u32()?),
+            INPUT => ToAgent::Input(body.bytes()?.to_vec()),
+            FINISH => ToAgent::Finish,
+            LAUNCHER_BEAT => ToAgent::Beat,
+            PAUSE => ToAgent::Pause,
+            other => return Err(BadMessage::Kind(other)),
+        };
+        body.end()?;
+        Ok(message)
+    }
+}
+
+impl Begin {
+    fn emit(&self) -> Vec<u8> {
+        let mut bytes = begin(BEGIN);
+        for number in [self.host, self.first, self.ranks] {
+            bytes.extend(number.to_le_bytes());
+        }
+        put_settings(&mut bytes, &self.settings);
+        put_options(&mut bytes, &self.options);
+        put_bytes(&mut bytes, self.program.as_bytes());
+        put_bytes(&mut bytes, self.directory.as_bytes());
+        put_list(&mut bytes, &self.arguments, |bytes, text| put_bytes(bytes, text.as_bytes()));
+        bytes.push(self.bound_to_cores.into());
+        bytes.push(self.terminal.into());
+        bytes.extend(self.job.to_le_bytes());
+        bytes.extend(self.secret.bytes());
+        put_ip(&mut bytes, self.address);
+        bytes
+    }
+
+    fn take(body: &mut Body<'_>) -> Result<Self, BadMessage> {
+        let (host, first, ranks) = (body.u16()?, body.u16()?, body.u16()?);
+        let settings = take_settings(body)?;
+        if ranks > RANKS_MAX || u32::from(first) + u32::from(settings.ranks) > ranks.into() {
+            return Err(BadMessage::Range("number of ranks"));
+        }
+        if usize::from(host) >= HOSTS_MAX {
+            return Err(BadMessage::Range("host"));
+        }
+        let options = take_options(body)?;
+        let text = |body: &mut Body<'_>| Ok(OsString::from_vec(body.bytes()?.to_vec()));
+        Ok(Begin {
+            host,
+            first,
+            ranks,
+            settings,
+            options,
+            program: text(body)?,
+            directory: text(body)?,
+            arguments: body.list(ARGUMENTS_MAX, text)?,
+            bound_to_cores: body.flag()?,
+            terminal: body.flag()?,
+            job: body.u32()?,
+            secret: Secret(body.take()?),
+            address: body.ip()?,
+        })
+    }
+}
+
+impl FromAgent {
+    /// The message as bytes, without its length; texts are cut to their limit.
+    pub fn emit(&self) -> Vec<u8> {
+        match self {
+            FromAgent::Ready { cores, name, candidates } => {
+                let mut bytes = begin(READY);
+                bytes.extend(cores.to_le_bytes());
+                put_text(&mut bytes, cut(name));
+                put_list(&mut bytes, candidates, |bytes, candidate| {
+                    put_text(bytes, cut(&candidate.interface));
+                    put_ip(bytes, candidate.address);
+                    bytes.push(candidate.prefix_bits);
+                });
+                bytes
+            }
+            FromAgent::Refused(why) => {
+                let mut bytes = begin(REFUSED);
+                put_text(&mut bytes, cut(why));
+                bytes
+            }
+            FromAgent::Bound(meeting, ranks) => {
+                let mut bytes = begin(BOUND);
+                put_address(&mut bytes, *meeting);
+                put_list(&mut bytes, ranks, |bytes, address| put_address(bytes, *address));
+                bytes
+            }
+            FromAgent::Met(missed) => {
+                let mut bytes = begin(MET);
+                put_list(&mut bytes, missed, |bytes, host| bytes.extend(host.to_le_bytes()));
+                bytes
+            }
+            FromAgent::Started(processes) => of_processes(STARTED, processes),
+            FromAgent::Event(event) => emit_event(event),
+            FromAgent::Output(rank, kind, output) => {
+                let mut bytes = of_rank(OUTPUT, *rank);
+                bytes.push((*kind == Kind::Err).into());
+                put_bytes(&mut bytes, output);
+                bytes
+            }
+            FromAgent::InputTaken => begin(INPUT_TAKEN),
+            FromAgent::Beat => begin(BEAT),
+            FromAgent::Finished(stuck) => of_processes(FINISHED, stuck),
+        }
+    }
+
+    /// The message in `bytes`.
+    ///
+    /// # Errors
+    /// [`BadMessage`] if there is none.
+    pub fn parse(bytes: &[u8]) -> Result<Self, BadMessage> {
+        let (kind, mut body) = open_long(bytes, HOST_MESSAGE_BYTES_MAX)?;
+        let processes = |body: &mut Body<'_>| body.list(RANKS_MAX.into(), Body::u32);
+        let message = match kind {
+            READY => FromAgent::Ready {
+                cores: body.u16()?,
+                name: body.text()?,
+                candidates: body.list(CANDIDATES_MAX, take_candidate)?,
+            },
+            REFUSED => FromAgent::Refused(body.text()?),
+            BOUND => FromAgent::Bound(body.address()?, body.list(RANKS_MAX.into(), Body::address)?),
+            MET => FromAgent::Met(body.list(HOSTS_MAX, Body::u16)?),
+            STARTED => FromAgent::Started(processes(&mut body)?),
+            ASKED..=ENDED => FromAgent::Event(take_event(kind, &mut body)?),
+            OUTPUT => {
+                let rank = take_rank(&mut body)?;
+                let kind = if body.flag()? { Kind::Err } else { Kind::Out };
+                FromAgent::Output(rank, kind, body.bytes()?.to_vec())
+            }
+            INPUT_TAKEN => FromAgent::InputTaken,
+            BEAT => FromAgent::Beat,
+            FINISHED => FromAgent::Finished(processes(&mut body)?),
+            other => return Err(BadMessage::Kind(other)),
+        };
+        body.end()?;
+        Ok(message)
+    }
+}
+
+/// An event of the ranks of a host; the others do not travel.
+fn emit_event(event: &Event) -> Vec<u8> {
+    let with_text = |kind, rank, text: &str| {
+        let mut bytes = of_rank(kind, rank);
+        put_text(&mut bytes, cut(text));
+        bytes
+    };
+    match event {
+        Event::Asked(rank) => of_rank(ASKED, *rank),
+        Event::Joined(rank) => of_rank(JOINED, *rank),
+        Event::Leaving(rank) => of_rank(LEAVING, *rank),
+        Event::Report(rank, words) => with_text(REPORT, *rank, words),
+        Event::BadMessage(rank, what) => with_text(BAD_MESSAGE, *rank, what),
+        Event::CannotStart(rank, errno) => {
+            [of_rank(CANNOT_START, *rank), errno.to_le_bytes().to_vec()].concat()
+        }
+        Event::Ended(endings) => {
+            let mut bytes = begin(ENDED);
+            put_list(&mut bytes, endings, |bytes, (rank, ending)| {
+                bytes.extend(rank.0.to_le_bytes());
+                put_ending(bytes, *ending);
+            });
+            bytes
+        }
+        Event::HostLost(..) | Event::Signal(_) | Event::OutputClosed => {
+            unreachable!("only the launcher itself learns of these")
+        }
+    }
+}
+
+fn take_event(kind: u16, body: &mut Body<'_>) -> Result<Event, BadMessage> {
+    Ok(match kind {
+        ASKED => Event::Asked(take_rank(body)?),
+        JOINED => Event::Joined(take_rank(body)?),
+        LEAVING => Event::Leaving(take_rank(body)?),
+        REPORT => Event::Report(take_rank(body)?, body.text()?),
+        BAD_MESSAGE => Event::BadMessage(take_rank(body)?, body.text()?),
+        CANNOT_START => Event::CannotStart(take_rank(body)?, body.u32()?.cast_signed()),
+        ENDED => {
+            let one = |body: &mut Body<'_>| Ok((take_rank(body)?, take_ending(body)?));
+            Event::Ended(body.list(RANKS_MAX.into(), one)?)
+        }
+        other => return Err(BadMessage::Kind(other)),
+    })
+}
+
+fn of_rank(kind: u16, rank: Rank) -> Vec<u8> {
+    let mut bytes = begin(kind);
+    bytes.extend(rank.0.to_le_bytes());
+    bytes
+}
+
+fn of_processes(kind: u16, processes: &[u32]) -> Vec<u8> {
+    let mut bytes = begin(kind);
+    put_list(&mut bytes, processes, |bytes, process| bytes.extend(process.to_le_bytes()));
+    bytes
+}
+
+fn put_list<T>(bytes: &mut Vec<u8>, list: &[T], mut one: impl FnMut(&mut Vec<u8>, &T)) {
+    bytes.extend((list.len() as u16).to_le_bytes());
+    list.iter().for_each(|item| one(bytes, item));
+}
+
+fn put_ending(bytes: &mut Vec<u8>, ending: Ending) {
+    let (kind, number) = match ending {
+        Ending::Exited(status) => (0, status),
+        Ending::Killed(signal) => (1, signal),
+    };
+    bytes.push(kind);
+    bytes.extend(number.to_le_bytes());
+}
+
+fn take_ending(body: &mut Body<'_>) -> Result<Ending, BadMessage> {
+    let killed = body.flag()?;
+    let number = body.u32()?.cast_signed();
+    // What the system gives; a status or signal outside would end in another's number.
+    let limits = if killed { 1..=127 } else { 0..=255 };
+    if !limits.contains(&number) {
+        return Err(BadMessage::Range("ending"));
+    }
+    Ok(if killed { Ending::Killed(number) } else { Ending::Exited(number) })
+}
+
+fn take_rank(body: &mut Body<'_>) -> Result<Rank, BadMessage> {
+    let rank = body.u16()?;
+    if rank < RANKS_MAX { Ok(Rank(rank)) } else { Err(BadMessage::Range("rank")) }
+}
+
+fn take_candidate(body: &mut Body<'_>) -> Result<Candidate, BadMessage> {
+    let (interface, address) = (body.text()?, body.ip()?);
+    let prefix_bits = body.u8()?;
+    let most = if address.is_ipv4() { 32 } else { 128 };
+    if prefix_bits > most {
+        return Err(BadMessage::Range("prefix"));
+    }
+    Ok(Candidate { interface, address, prefix_bits })
+}
+
+/// Whether these words fit into the message that carries them to an agent.
+pub fn command_fits(program: &OsStr, arguments: &[OsString]) -> bool {
+    let bytes: usize = arguments.iter().map(|argument| argument.len() + 4).sum();
+    arguments.len() <= ARGUMENTS_MAX
+        && bytes + program.len() < HOST_MESSAGE_BYTES_MAX - 4 * super::MESSAGE_BYTES_MAX
+}
+
+const _: () = assert!(TEXT_BYTES_MAX <= u16::MAX as usize);
+
+#[cfg(test)]
+mod tests;

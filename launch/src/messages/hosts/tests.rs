@@ -1,0 +1,148 @@
+use super::*;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+fn any_begin() -> impl Strategy<Value = Begin> {
+    let bytes = || vec(any::<u8>(), 0..40).prop_map(OsString::from_vec);
+    let place = (0..HOSTS_MAX as u16, 0..500u16, 1..=64u16, 0..100u16);
+    let numbers = (any::<u32>(), any::<[u8; 16]>(), any::<IpAddr>(), any::<bool>(), any::<bool>());
+    let options = proptest::collection::btree_map(".{0,9}", ".{0,9}", 0..4);
+    (place, bytes(), bytes(), vec(bytes(), 0..5), options, numbers).prop_map(
+        |((host, first, here, behind), program, directory, arguments, options, numbers)| Begin {
+            host,
+            first,
+            ranks: first + here + behind,
+            settings: Settings::new(here),
+            options,
+            program,
+            directory,
+            arguments,
+            bound_to_cores: numbers.3,
+            terminal: numbers.4,
+            job: numbers.0,
+            secret: Secret(numbers.1),
+            address: numbers.2,
+        },
+    )
+}
+
+fn any_ending() -> impl Strategy<Value = Ending> {
+    prop_oneof![(0..256i32).prop_map(Ending::Exited), (1..128i32).prop_map(Ending::Killed)]
+}
+
+fn any_rank() -> impl Strategy<Value = Rank> {
+    (0..RANKS_MAX).prop_map(Rank)
+}
+
+fn any_address() -> impl Strategy<Value = SocketAddr> {
+    any::<(IpAddr, u16)>().prop_map(SocketAddr::from)
+}
+
+fn any_to_agent() -> impl Strategy<Value = ToAgent> {
+    let ranks = vec((0..9u16, any_address()), 0..9);
+    prop_oneof![
+        any_begin().prop_map(|begin| ToAgent::Begin(Box::new(begin))),
+        (any::<u32>(), vec(any_address(), 0..9), ranks)
+            .prop_map(|(limit_ms, hosts, ranks)| ToAgent::Meet { limit_ms, hosts, ranks }),
+        Just(ToAgent::Go),
+        any_rank().prop_map(ToAgent::Welcome),
+        (any_rank(), any_ending()).prop_map(|(rank, ending)| ToAgent::Loss(rank, ending)),
+        any_rank().prop_map(|rank| ToAgent::Signal(rank, Signal::USR1)),
+        any::<u32>().prop_map(ToAgent::Taken),
+        vec(any::<u8>(), 0..99).prop_map(ToAgent::Input),
+        Just(ToAgent::Finish),
+        Just(ToAgent::Beat),
+        Just(ToAgent::Pause),
+    ]
+}
+
+fn any_event() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        any_rank().prop_map(Event::Asked),
+        any_rank().prop_map(Event::Joined),
+        any_rank().prop_map(Event::Leaving),
+        (any_rank(), ".{0,50}").prop_map(|(rank, words)| Event::Report(rank, words)),
+        (any_rank(), ".{0,50}").prop_map(|(rank, what)| Event::BadMessage(rank, what)),
+        (any_rank(), any::<i32>()).prop_map(|(rank, errno)| Event::CannotStart(rank, errno)),
+        vec((any_rank(), any_ending()), 0..9).prop_map(Event::Ended),
+    ]
+}
+
+fn any_from_agent() -> impl Strategy<Value = FromAgent> {
+    let candidate =
+        (".{0,9}", any::<IpAddr>(), 0..=32u8).prop_map(|(interface, address, prefix_bits)| {
+            Candidate { interface, address, prefix_bits }
+        });
+    let kind = prop_oneof![Just(Kind::Out), Just(Kind::Err)];
+    prop_oneof![
+        (any::<u16>(), ".{0,50}", vec(candidate, 0..5))
+            .prop_map(|(cores, name, candidates)| FromAgent::Ready { cores, name, candidates }),
+        ".{0,50}".prop_map(FromAgent::Refused),
+        (any_address(), vec(any_address(), 0..9)).prop_map(|(own, all)| FromAgent::Bound(own, all)),
+        vec(any::<u16>(), 0..9).prop_map(FromAgent::Met),
+        vec(any::<u32>(), 0..9).prop_map(FromAgent::Started),
+        any_event().prop_map(FromAgent::Event),
+        (any_rank(), kind, vec(any::<u8>(), 0..99))
+            .prop_map(|(rank, kind, bytes)| FromAgent::Output(rank, kind, bytes)),
+        Just(FromAgent::InputTaken),
+        Just(FromAgent::Beat),
+        vec(any::<u32>(), 0..9).prop_map(FromAgent::Finished),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn parse_undoes_emit(to_agent in any_to_agent(), from_agent in any_from_agent()) {
+        prop_assert_eq!(ToAgent::parse(&to_agent.emit()), Ok(to_agent));
+        prop_assert_eq!(FromAgent::parse(&from_agent.emit()), Ok(from_agent));
+    }
+
+    #[test]
+    fn any_body_parses_to_what_it_emits_or_is_refused(kind in 30..84u16, body in vec(any::<u8>(), 0..200)) {
+        let bytes = [begin(kind), body].concat();
+        if let Ok(message) = ToAgent::parse(&bytes) {
+            prop_assert_eq!(ToAgent::parse(&message.emit()), Ok(message));
+        }
+        if let Ok(message) = FromAgent::parse(&bytes) {
+            prop_assert_eq!(message.emit(), bytes);
+        }
+    }
+
+    #[test]
+    fn a_message_cut_short_is_refused(
+        to_agent in any_to_agent(),
+        from_agent in any_from_agent(),
+        at in any::<prop::sample::Index>(),
+    ) {
+        let (to_agent, from_agent) = (to_agent.emit(), from_agent.emit());
+        let cut = |bytes: &Vec<u8>| at.index(bytes.len());
+        prop_assert_eq!(ToAgent::parse(&to_agent[..cut(&to_agent)]), Err(BadMessage::Short));
+        prop_assert_eq!(FromAgent::parse(&from_agent[..cut(&from_agent)]), Err(BadMessage::Short));
+    }
+}
+
+#[test]
+fn a_host_cannot_have_ranks_beyond_the_job() {
+    let mut begin = Begin {
+        host: 0,
+        first: 3,
+        ranks: 4,
+        settings: Settings::new(2),
+        options: Options::new(),
+        program: "x".into(),
+        directory: "/".into(),
+        arguments: vec![],
+        bound_to_cores: false,
+        terminal: false,
+        job: 1,
+        secret: Secret([0; 16]),
+        address: IpAddr::from([10, 0, 0, 1]),
+    };
+    let parse =
+        |begin: &Begin| ToAgent::parse(&ToAgent::Begin(Box::new(begin.clone())).emit()).map(drop);
+    assert_eq!(parse(&begin), Err(BadMessage::Range("number of ranks")));
+    begin.ranks = 5;
+    assert_eq!(parse(&begin), Ok(()));
+    begin.host = HOSTS_MAX as u16;
+    assert_eq!(parse(&begin), Err(BadMessage::Range("host")));
+}

@@ -1,0 +1,97 @@
+//! What a rank must know to reach ranks on other hosts.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+
+use rustix::rand::{GetRandomFlags, getrandom};
+use weft_wire::Rank;
+
+use super::BadMessage;
+use super::bytes::{Body, put_address};
+
+/// The most ranks of a job that spans hosts.
+pub const RANKS_MAX: u16 = 1024;
+
+/// What only members of a job know. Displayed nowhere, passed on over descriptors only.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Secret(pub(crate) [u8; 16]);
+
+impl Secret {
+    /// The number and the secret of a new job, from the system's randomness.
+    pub(crate) fn draw() -> io::Result<(u32, Self)> {
+        let mut random = [0; 20];
+        let mut filled = 0;
+        while filled < random.len() {
+            filled += getrandom(&mut random[filled..], GetRandomFlags::empty())?;
+        }
+        let (job, mut secret) = ([random[0], random[1], random[2], random[3]], [0; 16]);
+        secret.copy_from_slice(&random[4..]);
+        Ok((u32::from_le_bytes(job), Secret(secret)))
+    }
+
+    /// The secret itself, from which keys are derived.
+    pub fn bytes(&self) -> &[u8; 16] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+/// How the ranks of a job reach one another where they share no memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Network {
+    /// The job's number, public and most likely like no other's.
+    pub job: u32,
+    /// What only members of the job know.
+    pub secret: Secret,
+    /// Where each rank's socket is bound, by rank.
+    pub addresses: Vec<SocketAddr>,
+    /// The host of each rank, by rank: a number from 0.
+    pub hosts: Vec<u16>,
+}
+
+impl Network {
+    /// The ranks of the job.
+    pub fn ranks(&self) -> u16 {
+        self.hosts.len() as u16
+    }
+
+    /// How many hosts the job spans.
+    pub fn host_count(&self) -> u16 {
+        self.hosts.iter().max().map_or(0, |last| last + 1)
+    }
+
+    /// The ranks on the host of `rank`, itself included: those that share memory, in the order of
+    /// their segments.
+    pub fn ranks_beside(&self, rank: Rank) -> impl Iterator<Item = Rank> + '_ {
+        let host = self.hosts.get(rank.index()).copied();
+        let ranks = (0..).map(Rank).zip(&self.hosts);
+        ranks.filter(move |(_, other)| Some(**other) == host).map(|(rank, _)| rank)
+    }
+
+    pub(super) fn put(&self, bytes: &mut Vec<u8>) {
+        bytes.extend(self.job.to_le_bytes());
+        bytes.extend(self.secret.0);
+        bytes.extend(self.ranks().to_le_bytes());
+        for (host, address) in self.hosts.iter().zip(&self.addresses) {
+            bytes.extend(host.to_le_bytes());
+            put_address(bytes, *address);
+        }
+    }
+
+    pub(super) fn take(body: &mut Body<'_>) -> Result<Self, BadMessage> {
+        let job = body.u32()?;
+        let secret = Secret(body.take()?);
+        let ranks = body.list(RANKS_MAX.into(), |body| Ok((body.u16()?, body.address()?)))?;
+        let (hosts, addresses): (Vec<u16>, _) = ranks.into_iter().unzip();
+        if hosts.iter().any(|&host| host >= RANKS_MAX) {
+            return Err(BadMessage::Range("host"));
+        }
+        Ok(Network { job, secret, addresses, hosts })
+    }
+}

@@ -1,0 +1,136 @@
+//! Some hosts and the wires between them.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use crate::host::{Host, INTERFACE};
+use crate::namespace::{Namespace, SetupError};
+
+/// The most hosts of a cluster.
+pub const HOSTS_MAX: usize = 4;
+
+/// What the wires are like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Bytes of the longest packet that an interface takes, without the Ethernet header.
+    pub mtu: u32,
+    /// Whether even two hosts meet at a bridge.
+    pub bridge: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { mtu: 1500, bridge: false }
+    }
+}
+
+/// Two to four hosts named `a`, `b`, `c`, `d`, each with one interface with a single queue, which reach
+/// one another by IPv4 and IPv6. Removed when dropped.
+#[derive(Debug)]
+pub struct Cluster {
+    hosts: Vec<Host>,
+    _switch: Option<Namespace>,
+    files: TempDir,
+}
+
+impl Cluster {
+    /// Makes a cluster.
+    ///
+    /// # Errors
+    /// [`SetupError`] if the system refuses a part of it.
+    ///
+    /// # Panics
+    /// If `hosts` is not from 2 to [`HOSTS_MAX`].
+    pub fn new(hosts: usize, options: Options) -> Result<Self, SetupError> {
+        assert!((2..=HOSTS_MAX).contains(&hosts), "a cluster has 2 to {HOSTS_MAX} hosts");
+        let hosts: Vec<Host> =
+            (1..).zip(["a", "b", "c", "d"]).take(hosts).map(make_host).collect::<Result<_, _>>()?;
+        let switch = match hosts.as_slice() {
+            [first, second] if !options.bridge => {
+                let peer = format!(
+                    "peer name {INTERFACE} netns {} numrxqueues 1 numtxqueues 1",
+                    second.namespace.net_path()
+                );
+                first.configure(&wire(INTERFACE, &peer))?;
+                None
+            }
+            all => Some(make_switch(all)?),
+        };
+        for host in &hosts {
+            host.configure(&format!(
+                "link set {INTERFACE} mtu {}\naddr add {}/24 dev {INTERFACE}\n{}\nlink set lo up\nlink set {INTERFACE} up",
+                options.mtu, host.ipv4(), host.ipv6_order("add"),
+            ))?;
+        }
+        let files = write_remote_shell(&hosts)?;
+        Ok(Cluster { hosts, _switch: switch, files })
+    }
+
+    /// A host by its number, from 0.
+    pub fn host(&self, number: usize) -> &Host {
+        &self.hosts[number]
+    }
+
+    /// All hosts.
+    pub fn hosts(&self) -> &[Host] {
+        &self.hosts
+    }
+
+    /// A program to be used like `ssh`: given a host's name and a command for its shell it runs the
+    /// command there, and it exits with 255 if there is no such host. What it starts does not die with
+    /// whoever started it, as behind a real remote shell.
+    pub fn remote_shell(&self) -> PathBuf {
+        shell_path(self.files.path())
+    }
+}
+
+fn make_host((number, name): (u8, &str)) -> Result<Host, SetupError> {
+    Ok(Host { namespace: Namespace::new(name)?, name: name.into(), number })
+}
+
+fn wire(name: &str, peer: &str) -> String {
+    format!("link add {name} numrxqueues 1 numtxqueues 1 type veth {peer}")
+}
+
+/// A bridge with a wire to each host. It forwards at once and learns nothing of multicast groups.
+fn make_switch(hosts: &[Host]) -> Result<Namespace, SetupError> {
+    let switch = Namespace::new("switch")?;
+    let mut orders = String::from(
+        "link add br0 mtu 65535 type bridge stp_state 0 forward_delay 0 mcast_snooping 0\n",
+    );
+    for host in hosts {
+        let port = format!("to-{}", host.name);
+        let peer = format!(
+            "peer name {INTERFACE} netns {} numrxqueues 1 numtxqueues 1",
+            host.namespace.net_path()
+        );
+        // Writing to a string never fails.
+        let _ = writeln!(orders, "{}", wire(&port, &peer));
+        let _ = writeln!(orders, "link set {port} mtu 65535 master br0 up");
+    }
+    orders.push_str("link set br0 up\n");
+    switch.feed("ip", &["-batch", "-"], &orders)?;
+    Ok(switch)
+}
+
+fn write_remote_shell(hosts: &[Host]) -> Result<TempDir, SetupError> {
+    let mut script = String::from("#!/bin/sh\nhost=$1; shift\ncase $host in\n");
+    for host in hosts {
+        let words = host.namespace.words().join(" ");
+        let _ = writeln!(script, "{}) exec {words} -- sh -c \"$*\" ;;", host.name);
+    }
+    script.push_str("*) echo \"Could not resolve hostname $host\" >&2; exit 255 ;;\nesac\n");
+    let files = tempfile::tempdir()?;
+    let path = shell_path(files.path());
+    fs::write(&path, script)?;
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?;
+    Ok(files)
+}
+
+fn shell_path(directory: &Path) -> PathBuf {
+    directory.join("remote-shell")
+}

@@ -1,0 +1,90 @@
+//! One host of a cluster.
+
+use std::ffi::OsStr;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::process::Command;
+
+use crate::namespace::{Namespace, SetupError};
+
+/// The name of each host's interface to the others.
+pub const INTERFACE: &str = "eth0";
+
+/// A host: a network namespace with one interface, and a host name.
+#[derive(Debug)]
+pub struct Host {
+    pub(crate) namespace: Namespace,
+    pub(crate) name: String,
+    pub(crate) number: u8,
+}
+
+impl Host {
+    /// Its host name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its IPv4 address on [`INTERFACE`], a /24.
+    pub fn ipv4(&self) -> IpAddr {
+        Ipv4Addr::new(10, 77, 0, self.number).into()
+    }
+
+    /// Its IPv6 address on [`INTERFACE`], a /64.
+    pub fn ipv6(&self) -> IpAddr {
+        Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, self.number.into()).into()
+    }
+
+    /// A command that runs on this host, as the process that is started and not as a child of it. It
+    /// dies with the thread that starts it, and with the cluster.
+    pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        self.namespace.command(program)
+    }
+
+    /// Runs `body` in a thread of this host and returns what it returns. Sockets that it opens, threads
+    /// and processes that it starts stay on this host.
+    ///
+    /// # Errors
+    /// What the system says about entering the namespace.
+    pub fn enter<T: Send>(&self, body: impl FnOnce() -> T + Send) -> io::Result<T> {
+        self.namespace.enter(body)
+    }
+
+    /// From here on this share of the UDP datagrams that arrive is lost at random, 0 to 1.
+    ///
+    /// # Errors
+    /// [`SetupError`] if the system has no packet filter.
+    pub fn lose_datagrams(&self, share: f64) -> Result<(), SetupError> {
+        let in_10000 = (share.clamp(0.0, 1.0) * 10_000.0).round() as u32;
+        let which = match in_10000 {
+            10_000 => String::new(),
+            some => format!("numgen random mod 10000 < {some}"),
+        };
+        let rule = format!("meta l4proto udp {which} drop");
+        let chain = format!("chain input {{ type filter hook input priority 0; {rule};\n }}");
+        // The first line makes the second valid whether or not there is a table.
+        let rules = format!(
+            "table inet weft {{ }}\ndelete table inet weft\ntable inet weft {{ {chain}\n }}\n"
+        );
+        self.namespace.feed("nft", &["-f", "-"], &rules)
+    }
+
+    /// Takes the interface down, or up again.
+    ///
+    /// # Errors
+    /// [`SetupError`] if the system refuses.
+    pub fn set_link(&self, up: bool) -> Result<(), SetupError> {
+        let state = if up { "up" } else { "down" };
+        self.configure(&format!("link set {INTERFACE} {state}"))?;
+        // An interface that goes down forgets its IPv6 addresses.
+        if up { self.configure(&self.ipv6_order("replace")) } else { Ok(()) }
+    }
+
+    pub(crate) fn ipv6_order(&self, verb: &str) -> String {
+        format!("addr {verb} {}/64 dev {INTERFACE} nodad", self.ipv6())
+    }
+
+    /// Gives `ip` some orders, one a line.
+    pub(crate) fn configure(&self, orders: &str) -> Result<(), SetupError> {
+        self.namespace.feed("ip", &["-batch", "-"], &format!("{orders}\n"))
+    }
+}
