@@ -19,6 +19,7 @@ fn goodput(preset: Preset, window: u16, loss: f64) -> f64 {
     let mut options = Options::new(2).unwrap();
     options.settings.preset = preset;
     options.settings.window_packets = window;
+    options.settings.pupa.primary_sends = window;
     options.faults = Faults { loss, ..Faults::default() };
     let times = Times::new();
     let noted = Arc::clone(&times);
@@ -34,7 +35,7 @@ fn losses_cost_little() {
     let mut table = String::from(
         "Goodput of 1 Kbyte packets in Mbyte/s, and its part of that without loss\n\n",
     );
-    for preset in [Preset::IrxImc, Preset::HrxHmc] {
+    for preset in [Preset::IrxImc, Preset::HrxHmc, Preset::Pupa] {
         write!(table, "{preset}  window").unwrap();
         LOSSES.iter().for_each(|loss| write!(table, "{:>13} %", loss * 100.0).unwrap());
         table.push('\n');
