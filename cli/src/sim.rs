@@ -93,6 +93,10 @@ fn options(arguments: &Arguments, seed: u64) -> Result<Options> {
         options.limit = limit;
     }
     let settings = &mut options.settings;
+    if arguments.preset.is_optimistic() {
+        let Settings { retransmit_at_least, .. } = Settings::new(settings.ranks, 1);
+        settings.retransmit_at_least = retransmit_at_least;
+    }
     settings.preset = arguments.preset;
     settings.shape = arguments.tree;
     settings.recovery = arguments.recovery;

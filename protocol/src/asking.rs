@@ -46,9 +46,9 @@ impl<B: Copy> Ni<B> {
             return false;
         }
         let (few, pool_few) = (self.settings.pupa.marks().0, self.settings.pupa.pool_marks().0);
-        let short = self.retransmission.unacknowledged > pool_few;
+        let short = self.retransmission.unacknowledged >= pool_few;
         let sending = &mut self.flow(to).sending;
-        sending.asking |= short || sending.len() > few;
+        sending.asking |= short || sending.len() >= few;
         let asks = sending.asking || sending.limit.is_some();
         if short && !std::mem::replace(&mut self.retransmission.short, true) {
             self.ask_others(to, out);

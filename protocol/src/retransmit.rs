@@ -316,7 +316,7 @@ impl<B: Copy> Ni<B> {
             self.free_acknowledged(from, next, news, out);
         }
         if self.settings.preset.is_optimistic() {
-            self.hear_room(header, news > 0, out);
+            self.hear_room(header, out);
         } else if news > 0 {
             let given_back = self.peers[from].outgoing.accept(news);
             debug_assert!(given_back.is_ok(), "a place in the window came back twice");
@@ -330,7 +330,6 @@ impl<B: Copy> Ni<B> {
         self.counters.acknowledgements_received += 1;
         self.retransmission.unacknowledged -= usize::from(news);
         let sending = &mut self.flow(from).sending;
-        sending.attempts = 0;
         sending.round_trip.acknowledged(next, now);
         for _ in 0..news {
             let departure = self.flow(from).sending.pop();
@@ -343,6 +342,7 @@ impl<B: Copy> Ni<B> {
         }
         self.ask_less(from);
         let sending = &mut self.flow(from).sending;
+        sending.hurry();
         let deadline = now + sending.timeout(&settings);
         sending.deadline = (sending.len() > 0).then_some(deadline);
         if sending.deadline.is_some() {

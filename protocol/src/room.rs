@@ -99,7 +99,7 @@ impl<B: Copy> Ni<B> {
 
     /// A packet says what room its sender has for packets from here, and which it has accepted. What
     /// that lets through leaves.
-    pub(crate) fn hear_room(&mut self, header: &Header, news: bool, out: &mut impl Actions<B>) {
+    pub(crate) fn hear_room(&mut self, header: &Header, out: &mut impl Actions<B>) {
         let from = header.source;
         let ignored = header.credits > 0 && self.strikes(Bug::IgnoreStop);
         let window = self.settings.pupa.primary_sends;
@@ -118,8 +118,12 @@ impl<B: Copy> Ni<B> {
         if header.tag == Tag::Nack {
             sending.misses(header.sequence);
         }
-        sending.probing &= !(told || news);
-        let (probing, places) = (sending.probing, sending.places(window));
+        // Whoever answers is not to be suspected of silence, whatever is in the answer.
+        let answers = told && sending.len() > 0;
+        let (probing, places) = (sending.is_probing(), sending.places(window));
+        if answers {
+            self.wait_again(from);
+        }
         if !probing {
             self.send_again(from, usize::MAX, out);
         }

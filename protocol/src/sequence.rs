@@ -47,7 +47,8 @@ impl<B> Default for Flow<B> {
             asking: false,
             accepted: 0,
             again: 0,
-            probing: false,
+            resent: 0,
+            probe: None,
             limit: None,
         };
         Flow { sending, receiving: Receiving::default(), hearing: Hearing::default() }
@@ -73,8 +74,11 @@ pub(crate) struct Sending<B> {
     accepted: u32,
     /// What has to be sent again begins here, and ends at `next` (the paper's *next* pointer, 2.1.1).
     again: u32,
-    /// One packet was sent again to see what the peer has; the others wait for the answer.
-    pub probing: bool,
+    /// Packets before this number were sent more than once: that one of them is acknowledged says
+    /// nothing of how long that takes now (Karn's rule), so that a wait that was doubled stays so.
+    resent: u32,
+    /// This packet was sent again to see what the peer has; the others wait for the answer.
+    probe: Option<u32>,
     /// The first number that the peer has no room for, if it runs out of room (Pupa 2.2.2).
     pub limit: Option<u32>,
 }
@@ -111,6 +115,7 @@ impl<B: Copy> Sending<B> {
         let oldest = self.unacknowledged.pop_front();
         self.again = later(self.again, self.oldest());
         self.accepted = later(self.accepted, self.oldest());
+        self.resent = later(self.resent, self.oldest().wrapping_sub(1));
         oldest
     }
 
@@ -136,6 +141,16 @@ impl<B: Copy> Sending<B> {
         self.round_trip.timeout(settings, self.asking || self.limit.is_some())
     }
 
+    /// Something was acknowledged: the wait need not be doubled any more, or once only if that may have
+    /// been the answer to an earlier copy.
+    pub fn hurry(&mut self) {
+        if (self.oldest().wrapping_sub(self.resent) as i32) > 0 || self.len() == 0 {
+            self.attempts = 0;
+        } else {
+            self.attempts = self.attempts.min(1);
+        }
+    }
+
     /// How many times that wait has doubled.
     pub fn backoff(&self) -> u8 {
         self.attempts.min(MOST_DOUBLINGS)
@@ -153,14 +168,29 @@ impl<B: Copy> Sending<B> {
     pub fn misses(&mut self, number: u32) {
         if self.is_underway(number) {
             self.again = number;
+            self.probe = None;
         }
+    }
+
+    /// Whether what is to be sent again waits for the answer to a probe. It does not if the probe filled
+    /// the gap, and nothing needs to be sent again if the peer has more than that: what was under way
+    /// arrived after all.
+    pub fn is_probing(&mut self) -> bool {
+        let Some(probe) = self.probe else { return false };
+        match later(self.oldest(), self.accepted).wrapping_sub(probe) as i32 {
+            ..1 => return true,
+            1 => {}
+            _ => self.again = self.next,
+        }
+        self.probe = None;
+        false
     }
 
     /// Nothing is known of what the peer may not have accepted: it is to be sent again, the first of
     /// it now, to see.
     pub fn suspect(&mut self) {
         self.again = later(self.oldest(), self.accepted);
-        self.probing = true;
+        self.probe = (self.again != self.next).then_some(self.again);
     }
 
     /// What has to be sent again and has room, with its numbers, `most` packets at most; they are
@@ -170,6 +200,7 @@ impl<B: Copy> Sending<B> {
         let end = self.limit.map_or(self.next, |limit| earlier(limit, self.next));
         let due = usize::try_from(end.wrapping_sub(begin) as i32).unwrap_or(0).min(most);
         self.again = begin.wrapping_add(due as u32);
+        self.resent = later(self.resent, self.again);
         self.again_from(begin).take(due).collect()
     }
 

@@ -91,8 +91,8 @@ impl Options {
         let defaults = Settings::new(ranks, machine.window_packets(ranks));
         let settings = Settings {
             pupa: Pupa { secondary_sends: machine.pools.ni_send_buffers, ..defaults.pupa },
-            // Machines have the timers that they were measured with.
-            retransmit_at_least: None,
+            // The thesis's schemes have the timers that they were measured with.
+            retransmit_at_least: defaults.retransmit_at_least.filter(|_| preset.is_optimistic()),
             receive_buffers: machine.pools.ni_receive_buffers,
             retransmit_after: timers.retransmit_after_ns,
             acknowledge_after: timers.acknowledge_after_ns,

@@ -154,6 +154,11 @@ impl Case {
         settings.window_packets = self.window_packets;
         let enough = 2 * usize::from(settings.ranks) * usize::from(self.window_packets);
         settings.receive_buffers = self.receive_buffers.unwrap_or(enough);
+        if self.preset.is_optimistic() && self.receive_buffers.is_some() {
+            // Senders are stopped only if packets stay where they arrive.
+            options.machine.pools.host_receive_buffers = 2;
+        }
+        let settings = &mut options.settings;
         settings.pupa = self.pupa;
         settings.retransmit_at_least = self.retransmit_at_least;
         Ok(options)
