@@ -123,7 +123,6 @@ impl<B: Copy> Ni<B> {
         let again = sending.take_due(most);
         let Some(last) = again.len().checked_sub(1) else { return 0 };
         let asks = sending.asking || sending.limit.is_some();
-        sending.round_trip.sent_again();
         self.counters.retransmissions += again.len() as u64;
         self.wait_again(peer);
         for (i, (number, departure)) in again.into_iter().enumerate() {

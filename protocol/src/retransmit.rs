@@ -367,7 +367,7 @@ impl<B: Copy> Ni<B> {
         self.wait_again(peer);
         let sending = &mut self.flow(peer).sending;
         sending.attempts = sending.attempts.saturating_add(u8::from(expected.is_none()));
-        sending.round_trip.sent_again();
+        sending.round_trip.void();
         let again: Vec<_> = sending.again(expected).collect();
         self.counters.retransmissions += again.len() as u64;
         for (number, departure) in again {

@@ -102,7 +102,7 @@ impl<B: Copy> Ni<B> {
     pub(crate) fn hear_room(&mut self, header: &Header, out: &mut impl Actions<B>) {
         let from = header.source;
         let ignored = header.credits > 0 && self.strikes(Bug::IgnoreStop);
-        let window = self.settings.pupa.primary_sends;
+        let (now, window) = (self.now, self.settings.pupa.primary_sends);
         let Some(flow) = &mut self.peers[from].flow else { return };
         let sending = &mut flow.sending;
         if header.acknowledgement != sending.oldest() {
@@ -113,7 +113,7 @@ impl<B: Copy> Ni<B> {
         sending.limit = limit.filter(|_| !ignored);
         let told = matches!(header.tag, Tag::Acknowledge | Tag::Nack);
         if told {
-            sending.has_accepted(header.sequence);
+            sending.has_accepted(header.sequence, now);
         }
         if header.tag == Tag::Nack {
             sending.misses(header.sequence);

@@ -1,8 +1,12 @@
 //! How long an acknowledgement may take (RFC 6298, in nanoseconds): measured on one packet at a time,
-//! and never on one that was sent again, since nobody can tell which of the two was acknowledged.
+//! and never on one that was sent again, since nobody can tell which of the two was acknowledged; nor
+//! on one that was waited for in vain, since what it waited for is not the network.
 
 use crate::settings::Settings;
 use crate::timer::Nanoseconds;
+
+/// The wait is at most this many times the one before anything is known.
+const LONGEST: u64 = 16;
 
 /// The way to a peer and back.
 #[derive(Debug, Clone, Default, Hash)]
@@ -25,8 +29,8 @@ impl RoundTrip {
         self.timed.get_or_insert((number, now));
     }
 
-    /// Packets are sent again, perhaps that one.
-    pub fn sent_again(&mut self) {
+    /// Packets are sent again, perhaps the one that is timed, or were waited for in vain.
+    pub fn void(&mut self) {
         self.timed = None;
     }
 
@@ -54,7 +58,8 @@ impl RoundTrip {
         };
         let Measured { time, variation } = measured;
         let receiver = if asks { 0 } else { settings.acknowledge_after };
-        (time + 4 * variation).max(least) + receiver
+        let most = LONGEST * settings.retransmit_after.max(least);
+        (time + 4 * variation).clamp(least, most) + receiver
     }
 }
 

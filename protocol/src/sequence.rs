@@ -157,8 +157,9 @@ impl<B: Copy> Sending<B> {
     }
 
     /// The peer has accepted all before `number`: they need not be sent again.
-    pub fn has_accepted(&mut self, number: u32) {
+    pub fn has_accepted(&mut self, number: u32, now: Nanoseconds) {
         if self.is_underway(number) {
+            self.round_trip.acknowledged(number, now);
             self.accepted = later(self.accepted, number);
             self.again = later(self.again, self.accepted);
         }
@@ -190,6 +191,7 @@ impl<B: Copy> Sending<B> {
     /// it now, to see.
     pub fn suspect(&mut self) {
         self.again = later(self.oldest(), self.accepted);
+        self.round_trip.void();
         self.probe = (self.again != self.next).then_some(self.again);
     }
 
@@ -200,6 +202,9 @@ impl<B: Copy> Sending<B> {
         let end = self.limit.map_or(self.next, |limit| earlier(limit, self.next));
         let due = usize::try_from(end.wrapping_sub(begin) as i32).unwrap_or(0).min(most);
         self.again = begin.wrapping_add(due as u32);
+        if due > 0 {
+            self.round_trip.void();
+        }
         self.resent = later(self.resent, self.again);
         self.again_from(begin).take(due).collect()
     }

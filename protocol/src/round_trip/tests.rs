@@ -49,7 +49,7 @@ fn packets_that_were_sent_again_are_not_timed() {
     round_trip.left(5, 0);
     round_trip.acknowledged(5, 70);
     assert_eq!(round_trip.timeout(&settings, true), 1_000_000, "5 is not acknowledged");
-    round_trip.sent_again();
+    round_trip.void();
     round_trip.acknowledged(6, 20_000);
     assert_eq!(round_trip.timeout(&settings, true), 1_000_000);
 }

@@ -55,7 +55,10 @@ fn losses_cost_little() {
                     Preset::Pupa if loss <= 0.1 => {
                         let same = irx.iter().find(|of| (of.0, of.1) == (window, loss));
                         let &(_, _, irx) = same.unwrap();
-                        assert!(reached >= 0.99 * irx, "{window} {loss}: {reached:.1}, irx {irx:.1}");
+                        assert!(
+                            reached >= 0.99 * irx,
+                            "{window} {loss}: {reached:.1}, irx {irx:.1}"
+                        );
                     }
                     _ => {}
                 }
