@@ -26,7 +26,7 @@ impl Bench {
         assert_eq!(self.ni.shared_buffers(), 0);
         assert!(self.host.gave_everything_back());
         for peer in self.host.books.peers() {
-            assert_eq!(self.ni.outgoing(peer), (self.settings.window_packets, 0));
+            assert_eq!(self.ni.outgoing(peer), (self.window(), 0));
             assert_eq!(self.ni.incoming(peer).0, 0);
             let Numbers { expected, told, .. } = self.host.books.pair(peer).numbers;
             assert_eq!(told, expected, "what {peer:?} sent was not acknowledged");
