@@ -16,6 +16,10 @@ impl Bench {
             if self.over {
                 return;
             }
+            if self.settings.preset.is_optimistic() {
+                // Whoever did not ask has its acknowledgement in time, and a place for its answer.
+                self.advance_to_deadline();
+            }
             let Some((header, body)) = self.answer() else { break };
             self.receives(header, body);
             self.check();
@@ -55,7 +59,9 @@ impl Bench {
                 let credits = pair.credits.spent();
                 return (credits > 0).then(|| Header { credits, ..from(Tag::Credit, peer) });
             }
-            let owes = pair.numbers.next > pair.numbers.acknowledged;
+            // A peer that had no room has some now.
+            let stopped = self.ni.outgoing(peer).0 < self.window();
+            let owes = pair.numbers.next > pair.numbers.acknowledged || stopped;
             owes.then(|| from(Tag::Acknowledge, peer))
         };
         let clear = || {
