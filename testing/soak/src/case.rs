@@ -122,7 +122,7 @@ impl Case {
         }
         let storm = storm(number, ranks, groups, mix, packets, &mut random);
         let faults = faults(preset, ranks, &mut random);
-        let pupa = pupa(ranks, &mut random);
+        let pupa = pupa(&mut random);
         let retransmit_at_least = *random.choose(&[None, Some(50_000), Some(500_000)]);
         Case {
             number,
@@ -311,7 +311,7 @@ fn storm(
 }
 
 /// From next to nothing to what is usual; at least one primary buffer, so that multicasts get through.
-fn pupa(ranks: u16, random: &mut Random) -> Pupa {
+fn pupa(random: &mut Random) -> Pupa {
     let low_water_percent = random.below(60) as u8;
     Pupa {
         primary_sends: *random.choose(&[1, 2, 5, 16, 64, 1024]),
@@ -320,7 +320,6 @@ fn pupa(ranks: u16, random: &mut Random) -> Pupa {
         low_water_percent,
         high_water_percent: low_water_percent + random.below(40) as u8,
         refresh_every: *random.choose(&[1, 50]),
-        ..Pupa::new(ranks, 128)
     }
 }
 
