@@ -13,6 +13,7 @@ pub(crate) fn any_header() -> impl Strategy<Value = Header> {
                 channel: Channel::from_bits(channel),
                 sequence,
                 acknowledgement,
+                asks: tagged % 2 == 1,
                 authentication: tagged,
             }
         },
@@ -53,10 +54,11 @@ fn the_layout_is_frozen() {
         channel: Channel(Some(Rank(0x0b0c))),
         sequence: 0x0d0e_0f10,
         acknowledgement: 0x1112_1314,
+        asks: true,
         authentication: 0x1516_1718_191a_1b1c,
     };
     let expected = [
-        1, 2, 2, 1, 4, 3, 6, 5, 0x0a, 9, 8, 7, 0x0c, 0x0b, 0, 0, 0x10, 0x0f, 0x0e, 0x0d, 0x14,
+        1, 2, 2, 1, 4, 3, 6, 5, 0x0a, 9, 8, 7, 0x0c, 0x0b, 1, 0, 0x10, 0x0f, 0x0e, 0x0d, 0x14,
         0x13, 0x12, 0x11, 0x1c, 0x1b, 0x1a, 0x19, 0x18, 0x17, 0x16, 0x15,
     ];
     assert_eq!(emit(&header), expected);
