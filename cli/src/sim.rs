@@ -10,6 +10,7 @@ mod workload;
 
 use anyhow::{Context, Result, bail};
 use std::process::ExitCode;
+use weft_protocol::Settings;
 use weft_simulator::{Machine, Options, Simulation};
 
 pub use arguments::Arguments;
@@ -93,6 +94,10 @@ fn options(arguments: &Arguments, seed: u64) -> Result<Options> {
         options.limit = limit;
     }
     let settings = &mut options.settings;
+    if arguments.preset.is_optimistic() {
+        let Settings { retransmit_at_least, .. } = Settings::new(settings.ranks, 1);
+        settings.retransmit_at_least = retransmit_at_least;
+    }
     settings.preset = arguments.preset;
     settings.shape = arguments.tree;
     settings.recovery = arguments.recovery;

@@ -19,6 +19,10 @@ pub trait Actions<B> {
     fn free(&mut self, buffer: B);
     /// The fetch-and-add that this rank asked for found `value`.
     fn fetched(&mut self, value: u64);
+    /// `peer` was not heard of for too long ([`crate::Silence`]). Said once of each.
+    fn unreachable(&mut self, peer: Rank) {
+        let _ = peer;
+    }
 }
 
 /// What follows a header.

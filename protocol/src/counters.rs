@@ -33,6 +33,30 @@ pub struct Counters {
     pub no_buffer: u64,
     /// Acknowledgements sent because there was nothing to piggyback on.
     pub explicit_acknowledgements: u64,
+    /// Of these, the ones that the sender had asked for (Pupa 2.2.1).
+    pub acknowledgements_asked: u64,
+    /// Those sent because the acknowledgement timer ran out.
+    pub acknowledgements_late: u64,
+    /// Those sent to all senders, to tell again what may have been lost.
+    pub acknowledgements_again: u64,
+    /// Acknowledgements of something that packets with data took along.
+    pub acknowledgements_piggybacked: u64,
+    /// Requests for acknowledgements in packets of their own.
+    pub requests: u64,
     /// Negative acknowledgements sent.
     pub nacks: u64,
+    /// Acknowledgements of something that came, in whatever packet.
+    pub acknowledgements_received: u64,
+    /// Negative acknowledgements that came.
+    pub nacks_received: u64,
+    /// Times that a sender was told to stop, because its packet found no buffer.
+    pub stops: u64,
+    /// Times that a stopped sender was told to send as much as it likes again.
+    pub resumes: u64,
+    /// Packets sent to tell a stopped sender of room, because none was there to take that along.
+    pub room_updates: u64,
+    /// Packets sent to idle peers, so that they hear something.
+    pub heartbeats: u64,
+    /// Peers that were not heard of for too long.
+    pub peers_lost: u64,
 }

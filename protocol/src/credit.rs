@@ -59,6 +59,13 @@ impl<D> Outgoing<D> {
         }
     }
 
+    /// So many packets may leave from now on. For pairs whose packets are numbered: the peer says so
+    /// (Pupa 2.2.2).
+    pub fn grant(&mut self, credits: u16) {
+        debug_assert!(credits <= self.window, "more packets than have a place");
+        self.held = credits;
+    }
+
     /// Undoes [`Self::accept`]: the packet that brought `credits` is refused, and they with it.
     ///
     /// To be called before anything else, or a packet is left waiting beside an unspent credit.
@@ -89,6 +96,11 @@ impl<D> Outgoing<D> {
         self.blocked.iter().any(matches)
     }
 
+    /// Whether no credit was ever spent, or all are back.
+    pub fn is_fresh(&self) -> bool {
+        self.held == self.window && self.blocked.is_empty()
+    }
+
     /// Credits held now.
     pub fn held(&self) -> u16 {
         self.held
@@ -105,7 +117,7 @@ impl<D> Outgoing<D> {
 pub struct TooManyCredits;
 
 /// The receive buffers that this NI has set aside for one peer.
-#[derive(Debug, Clone, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Incoming {
     buffered: u16,
     owed: u16,
@@ -152,6 +164,11 @@ impl Incoming {
     #[inline]
     pub fn collect(&mut self) -> u16 {
         std::mem::take(&mut self.owed)
+    }
+
+    /// All buffers.
+    pub fn window(&self) -> u16 {
+        self.window
     }
 
     /// Buffers that hold packets.

@@ -13,7 +13,6 @@ impl<B: Clone + Hash + Ord> Hash for Ni<B> {
         let Ni {
             local,
             settings: _,
-            numbered: _,
             peers,
             groups: _,
             holders,

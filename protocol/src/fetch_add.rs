@@ -78,7 +78,7 @@ impl<B: Copy> Ni<B> {
         self.counters.fetch_adds_served += 1;
         let body = Body::Fetched(self.add(variable, amount));
         let (from, tree) = (request.source, TreeId::unicast(self.local));
-        if self.settings.preset.retransmits() {
+        if self.peers.is_numbered(request.source) {
             // Nobody asks twice, so the answer must not be lost: it is numbered like data.
             let departure = Departure { tag: Tag::FaReply, tree, size: 0, body, holders: None };
             self.credit_send(from, departure, Channel::NONE, out);

@@ -12,6 +12,9 @@
 //! | [`tree`], `multicast` | MCAST: spanning trees, forwarding, release | 4.2, Appendix A |
 //! | `recovery` | RECOV: deadlock suspected, and a way out | 4.3, 5.3.2 |
 //! | `retransmit`, `sequence` | irx and hrx: go-back-N | 8.2.2, 8.3.2 |
+//! | `asking`, `room` | pupa: acknowledgements when asked for, credits without limit | Pupa 2.2 |
+//! | `round_trip` | time-outs that follow the network | RFC 6298 |
+//! | `silence` | peers that are not heard of | |
 //! | `fetch_add` | fetch-and-add, served by the NI | 3.8 |
 //! | [`watchdog`] | INTR: the polling watchdog | 4.4 |
 //! | [`invariants`] | what must always hold, one function each | |
@@ -22,6 +25,7 @@
 #![forbid(unsafe_code)]
 
 mod actions;
+mod asking;
 mod counters;
 pub mod credit;
 mod digest;
@@ -34,8 +38,11 @@ mod planted;
 mod preset;
 mod recovery;
 mod retransmit;
+mod room;
+mod round_trip;
 mod sequence;
 mod settings;
+mod silence;
 mod slab;
 mod timer;
 pub mod tree;
@@ -49,7 +56,7 @@ pub use ni::Ni;
 #[cfg(feature = "planted")]
 pub use planted::Bug;
 pub use preset::{Acknowledging, Forwarding, Preset, Reliability, UnknownPreset};
-pub use settings::{Contradiction, Recovery, Settings};
+pub use settings::{Contradiction, Pupa, Recovery, Settings, Silence};
 pub use timer::{Nanoseconds, Timer};
 pub use violation::Violation;
 

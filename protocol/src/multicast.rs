@@ -53,11 +53,10 @@ impl<B: Copy> Ni<B> {
         let Sharing::Unforwarded(number) = delivery.sharing else { return };
         let Delivery { buffer, size, tree, parent, .. } = *delivery;
         let forward = self.settings.preset.acknowledging() == Acknowledging::Forward;
-        let early = !forward && !self.settings.preset.retransmits();
-        let numbered = forward && self.settings.preset.retransmits();
-        let sender = self.group_of(tree).filter(|_| numbered);
-        let sender = sender.and_then(|group| group.parent(tree.root, self.local));
-        let acknowledges = sender.map(|sender| (sender, number));
+        let sender = self.group_of(tree).and_then(|group| group.parent(tree.root, self.local));
+        let numbered = sender.filter(|&sender| self.peers.is_numbered(sender));
+        let early = !forward && numbered.is_none();
+        let acknowledges = numbered.filter(|_| forward).map(|sender| (sender, number));
         let left = self.children(tree) + 1;
         let creditor = if early { self.local } else { parent };
         let holders = Holders { buffer, left, parent: creditor, tree, acknowledges };
@@ -111,7 +110,7 @@ impl<B: Copy> Ni<B> {
     fn hold_received(&mut self, header: &Header, buffer: B) -> Key {
         let (tree, parent) = (header.tree, header.source);
         let left = self.children(tree) + 1;
-        let numbered = self.settings.preset.retransmits();
+        let numbered = self.peers.is_numbered(parent);
         let acknowledges = numbered.then_some((parent, header.sequence));
         self.holders.insert(Holders { buffer, left, parent, tree, acknowledges })
     }
@@ -123,6 +122,14 @@ impl<B: Copy> Ni<B> {
         match group.parent(header.tree.root, self.local) {
             Some(parent) if parent == header.source => Ok(()),
             _ => Err(refused),
+        }
+    }
+
+    /// A shared packet has left for one of its children, which may be what its acknowledgement waits
+    /// for.
+    pub(crate) fn forwarded(&mut self, key: Key, out: &mut impl Actions<B>) {
+        if let Some((from, number)) = self.holders.get_mut(key).acknowledges {
+            self.satisfy(from, number, out);
         }
     }
 

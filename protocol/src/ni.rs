@@ -21,8 +21,6 @@ use weft_wire::{Channel, GroupId, Header, Rank, Tag, TreeId};
 pub struct Ni<B> {
     pub(crate) local: Rank,
     pub(crate) settings: Settings,
-    /// Whether packets have numbers: this preset retransmits.
-    pub(crate) numbered: bool,
     pub(crate) peers: Peers<B>,
     pub(crate) groups: Vec<Group>,
     pub(crate) holders: Slab<Holders<B>>,
@@ -61,7 +59,6 @@ impl<B: Copy> Ni<B> {
         Ni {
             local,
             settings,
-            numbered: settings.preset.retransmits(),
             peers: Peers::new(&settings),
             groups: vec![Group::everyone(settings.ranks, settings.shape)],
             holders: Slab::new(),
@@ -74,6 +71,24 @@ impl<B: Copy> Ni<B> {
             #[cfg(feature = "planted")]
             planted: None,
         }
+    }
+
+    /// Nothing is lost between `peer` and this rank, whatever the preset: packets between the two are
+    /// sent carefully, with credits for `window_packets`, and the preset's numbers, acknowledgements
+    /// and timers are for the other pairs. Both ends must be told, before the first packet.
+    ///
+    /// # Panics
+    /// If `peer` is no peer, or anything was sent there or came from there.
+    pub fn set_lossless(&mut self, peer: Rank) {
+        assert!(!self.is_foreign(peer), "{peer:?} is no peer of {:?}", self.local);
+        let fresh = self.peers.get(peer).is_none_or(Peer::is_fresh);
+        assert!(fresh, "packets have passed between {peer:?} and {:?}", self.local);
+        self.peers.set_lossless(peer);
+    }
+
+    /// Whether packets between `peer` and this rank are numbered, acknowledged and sent again.
+    pub fn is_numbered(&self, peer: Rank) -> bool {
+        self.peers.is_numbered(peer)
     }
 
     /// Creates the next multicast group; all ranks must create the same ones in the same order.
@@ -152,6 +167,9 @@ impl<B: Copy> Ni<B> {
     ) -> Result<(), Violation> {
         match self.reliability() {
             Reliability::Careful => self.received_carefully(header, body, out),
+            _ if !self.peers.is_numbered(header.source) => {
+                self.received_carefully(header, body, out)
+            }
             Reliability::Ni => self.received_numbered(header, body, BufferOf::Link, out),
             Reliability::Host => self.received_for_host(header, body, out),
         }
@@ -181,7 +199,7 @@ impl<B: Copy> Ni<B> {
     /// Whether nothing about a unicast packet is out of the ordinary.
     #[inline]
     fn is_plain(&self, header: &Header) -> bool {
-        !self.numbered
+        !self.peers.is_numbered(header.source)
             && header.tree == TreeId::unicast(header.source)
             && header.channel == Channel::NONE
     }
@@ -272,6 +290,7 @@ impl<B: Copy> Ni<B> {
     /// The time is now `now`, and timers that are due wait for the next [`Self::advance`]: for an NI
     /// whose timers its host runs.
     pub fn tell_time(&mut self, now: Nanoseconds) {
+        self.notice_deafness(now);
         self.now = now.max(self.now);
     }
 
@@ -300,7 +319,7 @@ impl<B: Copy> Ni<B> {
     /// The credits held for sending to `peer` and the packets that wait for one.
     pub fn outgoing(&self, peer: Rank) -> (u16, usize) {
         let outgoing = self.peers.get(peer).map(|peer| &peer.outgoing);
-        outgoing.map_or((self.settings.window_packets, 0), |out| (out.held(), out.blocked()))
+        outgoing.map_or((self.peers.fresh_window(), 0), |out| (out.held(), out.blocked()))
     }
 
     /// The receive buffers that packets from `peer` fill, and the credits owed to it.
@@ -348,7 +367,7 @@ impl<B: Copy> Ni<B> {
         if !right_body {
             return Err(Violation::Body(from, header.tag));
         }
-        let numbered = self.numbered;
+        let numbered = self.peers.is_numbered(from);
         match header.tag {
             Tag::Ucast | Tag::FaRequest if header.tree != TreeId::unicast(from) => {
                 return Err(Violation::Tree(from, header.tree));
@@ -440,6 +459,7 @@ impl<B: Copy> Ni<B> {
         let tree = departure.tree;
         self.counters.blocked_sends += 1;
         self.peers[to].outgoing.block(departure);
+        self.wait_for_room(to);
         self.recover_blocked(to, tree, arrived, out);
     }
 
@@ -455,7 +475,7 @@ impl<B: Copy> Ni<B> {
     #[inline(always)]
     fn depart(&mut self, to: Rank, departure: Departure<B>, out: &mut impl Actions<B>) {
         let header = Header::new(departure.tag, self.local, departure.tree, departure.size);
-        if self.numbered {
+        if self.peers[to].flow.is_some() {
             self.depart_numbered(to, header, departure, out);
         } else {
             self.depart_carefully(to, header, departure, out);
@@ -488,7 +508,10 @@ impl<B: Copy> Ni<B> {
         header.credits = self.peers[to].incoming.collect();
         out.transmit(to, &header, &departure.body);
         match (departure.holders, departure.body) {
-            (Some(key), _) => self.drop_holder(key, out),
+            (Some(key), _) => {
+                self.forwarded(key, out);
+                self.drop_holder(key, out);
+            }
             (None, Body::Buffer(buffer)) => out.free(buffer),
             _ => {}
         }
@@ -510,8 +533,8 @@ impl<B: Copy> Ni<B> {
         if parent == self.local {
             return;
         }
-        if self.numbered {
-            self.vacate_pool(out);
+        if self.peers[parent].flow.is_some() {
+            self.vacate_pool(parent, out);
         } else if self.is_recovering() {
             self.free_while_recovering(parent, tree, out);
         } else {

@@ -21,8 +21,18 @@ const PAGE: usize = 16;
 pub(crate) struct Peer<B> {
     pub outgoing: Outgoing<Departure<B>>,
     pub incoming: Incoming,
-    /// Numbers and what is unacknowledged, for presets that retransmit.
+    /// Numbers and what is unacknowledged, where packets may be lost between the two; `None` where
+    /// the link loses nothing, and credits are all there is.
     pub flow: Option<Box<Flow<B>>>,
+}
+
+impl<B> Peer<B> {
+    /// Whether nothing was sent there or came from there.
+    pub fn is_fresh(&self) -> bool {
+        let idle =
+            self.outgoing.is_fresh() && self.incoming == Incoming::new(self.incoming.window());
+        idle && self.flow.as_ref().is_none_or(|flow| flow.is_fresh())
+    }
 }
 
 /// All peers.
@@ -36,11 +46,20 @@ pub(crate) struct Peers<B> {
 /// How a peer starts.
 #[derive(Debug, Clone, Copy)]
 struct Fresh {
+    /// Credits, or packets that may be unacknowledged.
     window: u16,
     numbered: bool,
+    /// Credits of a peer between whom and this rank nothing is lost.
+    careful_window: u16,
 }
 
 impl Fresh {
+    fn of(settings: &Settings) -> Self {
+        let numbered = settings.preset.retransmits();
+        let window = if numbered { settings.unacknowledged() } else { settings.window_packets };
+        Fresh { window, numbered, careful_window: settings.window_packets }
+    }
+
     fn peer<B>(self) -> Peer<B> {
         Peer {
             outgoing: Outgoing::new(self.window),
@@ -66,9 +85,8 @@ impl<B> Peers<B> {
 impl<B: Clone> Peers<B> {
     pub fn new(settings: &Settings) -> Self {
         let ranks = usize::from(settings.ranks);
-        let numbered = settings.preset.retransmits();
-        let fresh = Fresh { window: settings.window_packets, numbered };
-        Peers { pages: (0..ranks.div_ceil(PAGE)).map(|_| None).collect(), ranks, fresh }
+        let pages = (0..ranks.div_ceil(PAGE)).map(|_| None).collect();
+        Peers { pages, ranks, fresh: Fresh::of(settings) }
     }
 
     /// Ranks in the job, this one included.
@@ -81,6 +99,23 @@ impl<B: Clone> Peers<B> {
     #[inline]
     pub fn get(&self, peer: Rank) -> Option<&Peer<B>> {
         self.pages[peer.index() / PAGE].as_ref().map(|page| &page[peer.index() % PAGE])
+    }
+
+    /// Whether packets between `peer` and this rank are numbered, because they may be lost.
+    #[inline]
+    pub fn is_numbered(&self, peer: Rank) -> bool {
+        self.get(peer).map_or(self.fresh.numbered, |peer| peer.flow.is_some())
+    }
+
+    /// Nothing is lost between `peer` and this rank: credits will do.
+    pub fn set_lossless(&mut self, peer: Rank) {
+        let fresh = Fresh { window: self.fresh.careful_window, numbered: false, ..self.fresh };
+        self[peer] = fresh.peer();
+    }
+
+    /// The credits, or places in the window, that a peer has to begin with.
+    pub fn fresh_window(&self) -> u16 {
+        self.fresh.window
     }
 
     /// Hashes every peer, whether it exists or not: one that does not is like a fresh one.

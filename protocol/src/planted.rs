@@ -16,6 +16,8 @@ pub enum Bug {
     NumberOffByOne,
     /// A buffer is given up twice.
     ReleaseTwice,
+    /// A sender goes on although its receiver has no buffers.
+    IgnoreStop,
     /// A recovery channel is said to be clear while packets are on it.
     ClearEarly,
 }

@@ -49,30 +49,34 @@ pub enum Preset {
     HrxHmc,
     /// Host-level retransmission, NI-level forwarding: the one that the thesis left out.
     HrxImc,
+    /// NI-level retransmission and forwarding; acknowledgements when the sender asks, credits without
+    /// limit until a receiver runs out of buffers (Pupa 2).
+    Pupa,
 }
 
 impl Preset {
     /// All presets, the default first.
-    pub const ALL: [Preset; 6] = [
+    pub const ALL: [Preset; 7] = [
         Preset::NrxImc,
         Preset::NrxHmc,
         Preset::IrxImc,
         Preset::IrxHmc,
         Preset::HrxHmc,
         Preset::HrxImc,
+        Preset::Pupa,
     ];
     /// Those for networks that lose nothing.
     pub const CAREFUL: [Preset; 2] = [Preset::NrxImc, Preset::NrxHmc];
     /// Those for networks that may lose anything.
-    pub const RETRANSMITTING: [Preset; 4] =
-        [Preset::IrxImc, Preset::IrxHmc, Preset::HrxHmc, Preset::HrxImc];
+    pub const RETRANSMITTING: [Preset; 5] =
+        [Preset::IrxImc, Preset::IrxHmc, Preset::HrxHmc, Preset::HrxImc, Preset::Pupa];
 
     /// Who makes transmission reliable under this preset.
     #[inline]
     pub fn reliability(self) -> Reliability {
         match self {
             Preset::NrxImc | Preset::NrxHmc => Reliability::Careful,
-            Preset::IrxImc | Preset::IrxHmc => Reliability::Ni,
+            Preset::IrxImc | Preset::IrxHmc | Preset::Pupa => Reliability::Ni,
             Preset::HrxHmc | Preset::HrxImc => Reliability::Host,
         }
     }
@@ -81,7 +85,7 @@ impl Preset {
     #[inline]
     pub fn forwarding(self) -> Forwarding {
         match self {
-            Preset::NrxImc | Preset::IrxImc | Preset::HrxImc => Forwarding::Ni,
+            Preset::NrxImc | Preset::IrxImc | Preset::HrxImc | Preset::Pupa => Forwarding::Ni,
             Preset::NrxHmc | Preset::IrxHmc | Preset::HrxHmc => Forwarding::Host,
         }
     }
@@ -94,6 +98,13 @@ impl Preset {
             Preset::NrxHmc | Preset::IrxHmc => Acknowledging::Receive,
             _ => Acknowledging::Forward,
         }
+    }
+
+    /// Whether senders say when they want acknowledgements, and receivers when they have no buffers
+    /// (Pupa 2.2).
+    #[inline]
+    pub fn is_optimistic(self) -> bool {
+        self == Preset::Pupa
     }
 
     /// Whether packets that the network loses are sent again.
@@ -112,6 +123,7 @@ impl fmt::Display for Preset {
             Preset::IrxHmc => "irx-hmc",
             Preset::HrxHmc => "hrx-hmc",
             Preset::HrxImc => "hrx-imc",
+            Preset::Pupa => "pupa",
         })
     }
 }
@@ -119,7 +131,7 @@ impl fmt::Display for Preset {
 /// No preset has this name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "there is no preset '{0}'; there are nrx-imc, nrx-hmc, irx-imc, irx-hmc, hrx-hmc and hrx-imc"
+    "there is no preset '{0}'; there are nrx-imc, nrx-hmc, irx-imc, irx-hmc, hrx-hmc, hrx-imc and pupa"
 )]
 pub struct UnknownPreset(String);
 

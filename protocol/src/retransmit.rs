@@ -1,4 +1,4 @@
-//! `irx` and `hrx`: go-back-N over a network that loses, duplicates and reorders (thesis 8.2.2).
+//! `irx`, `hrx` and what `pupa` shares with them: go-back-N over a network that loses, duplicates and reorders (thesis 8.2.2).
 //!
 //! The window is that of the careful presets: a credit is a place in it, spent by a packet that
 //! leaves and given back by its acknowledgement. Beside it a packet has a number, and its buffer
@@ -13,6 +13,7 @@
 //!
 //! What is the host's comes to it through [`Actions::defer`] and [`Ni::host_received`].
 
+use crate::asking::Why;
 use crate::ni::Departure;
 use crate::planted::Bug;
 use crate::preset::{Acknowledging, Forwarding, Reliability};
@@ -22,16 +23,21 @@ use crate::{Actions, Body, Deferred, Delivery, Ni, Violation};
 use std::collections::VecDeque;
 use weft_wire::{Header, Rank, Tag, TreeId};
 
-/// The wait for an acknowledgement doubles this many times at most while none comes.
-const MOST_DOUBLINGS: u8 = 6;
-
 /// What retransmission needs beside the flows of all peers.
 #[derive(Debug, Clone, Default, Hash)]
 pub(crate) struct Retransmission {
     /// Receive buffers in use.
     pub buffers: usize,
     /// Peers to be told when a buffer is free, the first to be refused first.
-    refused: VecDeque<Rank>,
+    pub refused: VecDeque<Rank>,
+    /// Of these buffers, those that all senders share.
+    pub shared: usize,
+    /// Packets that nobody has acknowledged, to all peers.
+    pub unacknowledged: usize,
+    /// Send buffers are short: everybody is asked to acknowledge (Pupa 2.2.1).
+    pub short: bool,
+    /// Times that the acknowledgement timer ran out since all senders were told.
+    pub expirations: u16,
     /// No timer of any peer runs out before this; they are looked through when it has passed.
     earliest: Option<(Nanoseconds, Timer)>,
 }
@@ -59,24 +65,31 @@ impl<B: Copy> Ni<B> {
         self.check(header, &body)?;
         let place = self.check_numbers(header)?;
         let from = header.source;
-        self.take_acknowledgement(from, header.acknowledgement, out);
+        self.hear(from);
+        self.take_acknowledgement(header, out);
         match (header.tag, place) {
+            (Tag::Acknowledge, _) if header.asks => {
+                self.acknowledge(from, Tag::Acknowledge, Why::Asked, out);
+            }
             (Tag::Acknowledge, _) => {}
-            (Tag::Nack, _) => self.retransmit(from, Some(header.sequence), out),
-            (_, Place::Next) if buffer == BufferOf::Link && !self.has_buffer(&body) => {
-                self.refuse(from, body, out);
+            (Tag::Nack, _) => self.missed(header, out),
+            (_, Place::Next) if buffer == BufferOf::Link && !self.has_buffer(from, &body) => {
+                self.refuse(header, body, out);
             }
             (_, Place::Next) => {
                 let outstanding = self.forwards_before_acknowledgement(header);
                 self.accept_number(from, outstanding);
                 if buffer == BufferOf::Link {
-                    self.fill_pool(&body);
+                    self.fill_pool(from, &body);
                 }
                 let creditor = if buffer == BufferOf::Host { self.local } else { from };
                 self.dispatch(header, body, creditor, out);
-                self.acknowledge_soon(from, out);
+                match header.asks {
+                    true => self.answer(from, out),
+                    false => self.acknowledge_soon(from, out),
+                }
             }
-            _ => self.out_of_sequence(from, place, body, buffer, out),
+            _ => self.out_of_sequence(header, place, body, buffer, out),
         }
         Ok(())
     }
@@ -90,28 +103,28 @@ impl<B: Copy> Ni<B> {
         out: &mut impl Actions<B>,
     ) -> Result<(), Violation> {
         let mut deferred = Deferred::raw(*header, body);
-        if !self.has_buffer(&body) {
+        if !self.has_buffer(header.source, &body) {
             self.counters.no_buffer += 1;
-            self.discard(body, BufferOf::Link, out);
+            self.discard(header.source, body, BufferOf::Link, out);
             return Ok(());
         }
         if self.forwarding() == Forwarding::Ni && is_numbered(header.tag) {
             self.check(header, &body)?;
             let place = self.check_numbers(header)?;
             if place != Place::Next {
-                self.out_of_sequence(header.source, place, body, BufferOf::Link, out);
+                self.out_of_sequence(header, place, body, BufferOf::Link, out);
                 return Ok(());
             }
             // One thing more than its forwards: the host.
             let outstanding = self.forwards_before_acknowledgement(header) + 1;
             self.accept_number(header.source, outstanding);
             deferred.numbered = true;
-            self.fill_pool(&body);
+            self.fill_pool(header.source, &body);
             if let (Tag::Mcast, Body::Buffer(buffer)) = (header.tag, body) {
                 deferred.holders = self.forward_received(header, buffer, out);
             }
         } else {
-            self.fill_pool(&body);
+            self.fill_pool(header.source, &body);
         }
         out.defer(deferred);
         Ok(())
@@ -125,14 +138,14 @@ impl<B: Copy> Ni<B> {
         copy: B,
         out: &mut impl Actions<B>,
     ) -> Deferred<B> {
-        let Deferred { body: Body::Buffer(buffer), holders, .. } = deferred else {
+        let Deferred { header, body: Body::Buffer(buffer), holders, .. } = deferred else {
             return deferred;
         };
         match holders {
             Some(key) => self.drop_holder(key, out),
             None => {
                 out.free(buffer);
-                self.vacate_pool(out);
+                self.vacate_pool(header.source, out);
             }
         }
         Deferred { body: Body::Buffer(copy), holders: None, copied: true, ..deferred }
@@ -156,14 +169,15 @@ impl<B: Copy> Ni<B> {
         if !numbered {
             let received = self.received_numbered(&header, body, buffer, out);
             if received.is_err() {
-                self.leave_pool(&body, buffer, out);
+                self.leave_pool(from, &body, buffer, out);
             }
             return received;
         }
         // When the NI looked, an answer before this one may have been on its way to the host.
         self.check_fetch_add(&header)?;
         let creditor = if copied { self.local } else { from };
-        self.take_acknowledgement(from, header.acknowledgement, out);
+        self.hear(from);
+        self.take_acknowledgement(&header, out);
         self.satisfy(from, header.sequence, out);
         match (header.tag, body) {
             (Tag::Ucast | Tag::Mcast, Body::Buffer(buffer)) => {
@@ -185,19 +199,23 @@ impl<B: Copy> Ni<B> {
         departure: Departure<B>,
         out: &mut impl Actions<B>,
     ) {
-        let deadline = self.now + self.settings.retransmit_after;
+        let (now, settings) = (self.now, self.settings);
         self.count_sent(to, &departure);
         let off = u32::from(self.strikes(Bug::NumberOffByOne));
-        header.acknowledgement = self.tell(to);
+        let tells = self.flow(to).receiving.untold() > 0;
+        self.counters.acknowledgements_piggybacked += u64::from(tells);
+        self.say(to, &mut header);
         let sending = &mut self.flow(to).sending;
-        header.sequence = sending.number(departure.clone()).wrapping_add(off);
-        sending.deadline.get_or_insert(deadline);
+        let number = sending.number(departure.clone());
+        sending.round_trip.left(number, now);
+        header.sequence = number.wrapping_add(off);
+        header.asks = self.asks(to, out);
+        let sending = &mut self.flow(to).sending;
+        let deadline = *sending.deadline.get_or_insert(now + sending.timeout(&settings));
         self.wake_by(deadline, Timer::Retransmit);
         out.transmit(to, &header, &departure.body);
-        if let Some(key) = departure.holders
-            && let Some((from, number)) = self.holders.get_mut(key).acknowledges
-        {
-            self.satisfy(from, number, out);
+        if let Some(key) = departure.holders {
+            self.forwarded(key, out);
         }
     }
 
@@ -215,22 +233,37 @@ impl<B: Copy> Ni<B> {
             })
             .filter(|&(_, sending, receiving)| sending || receiving)
             .collect();
+        let mut expired = false;
         for (peer, resend, acknowledge) in due {
-            if resend {
-                self.retransmit(peer, None, out);
+            match resend {
+                true if self.settings.preset.is_optimistic() => self.time_out(peer, out),
+                true => self.retransmit(peer, None, out),
+                false => {}
             }
             // The packets sent again may have taken it along.
             if acknowledge && is_due(self.flow(peer).receiving.deadline) {
-                self.acknowledge(peer, Tag::Acknowledge, out);
+                self.acknowledge(peer, Tag::Acknowledge, Why::Late, out);
+                expired = true;
             }
         }
+        if expired {
+            self.count_expiration(out);
+        }
+        self.listen(out);
+        self.retransmission.earliest = self.earliest_of_all();
+    }
+
+    fn earliest_of_all(&self) -> Option<(Nanoseconds, Timer)> {
+        let silence = self.settings.silence;
         let flows = self.peers.iter().filter_map(|(_, peer)| peer.flow.as_ref());
         let deadlines = flows.flat_map(|flow| {
-            let Flow { sending, receiving } = &**flow;
+            let Flow { sending, receiving, hearing } = &**flow;
             let resend = sending.deadline.map(|at| (at, Timer::Retransmit));
-            [resend, receiving.deadline.map(|at| (at, Timer::Acknowledge))]
+            let look = silence.and_then(|silence| hearing.deadline(silence));
+            let look = look.map(|at| (at, Timer::Silence));
+            [resend, receiving.deadline.map(|at| (at, Timer::Acknowledge)), look]
         });
-        self.retransmission.earliest = deadlines.flatten().min();
+        deadlines.flatten().min()
     }
 
     /// The first point in time at which a timer may run out, and which.
@@ -238,27 +271,15 @@ impl<B: Copy> Ni<B> {
         self.retransmission.earliest
     }
 
-    /// A receive buffer of the shared pool is free: the first sender that was refused one is told.
-    #[inline(never)]
-    pub(crate) fn vacate_pool(&mut self, out: &mut impl Actions<B>) {
-        debug_assert!(self.retransmission.buffers > 0, "a buffer was released twice");
-        self.retransmission.buffers -= 1;
-        if let Some(peer) = self.retransmission.refused.pop_front() {
-            self.flow(peer).receiving.refused = false;
-            self.acknowledge(peer, Tag::Nack, out);
-        }
-    }
-
-    /// Packets to `peer` and to whomever that nobody has acknowledged.
+    /// Packets, to whomever, that nobody has acknowledged.
     pub(crate) fn unacknowledged(&self) -> usize {
-        let flows = self.peers.iter().filter_map(|(_, peer)| peer.flow.as_ref());
-        flows.map(|flow| flow.sending.len()).sum()
+        self.retransmission.unacknowledged
     }
 
     /// Numbers that no sender and no receiver of a correct pair uses.
     fn check_numbers(&mut self, header: &Header) -> Result<Place, Violation> {
-        let (from, window) = (header.source, self.settings.window_packets);
-        let Flow { sending, receiving } = self.flow(from);
+        let (from, window) = (header.source, self.settings.unacknowledged());
+        let Flow { sending, receiving, .. } = self.flow(from);
         if sending.acknowledged(header.acknowledgement) == Err(Unsent) {
             return Err(Violation::Acknowledgement(from, header.acknowledgement));
         }
@@ -286,14 +307,30 @@ impl<B: Copy> Ni<B> {
         }
     }
 
-    fn take_acknowledgement(&mut self, from: Rank, next: u32, out: &mut impl Actions<B>) {
-        let deadline = self.now + self.settings.retransmit_after;
-        let sending = &mut self.flow(from).sending;
+    /// Takes what a packet acknowledges, and lets go what that lets through.
+    fn take_acknowledgement(&mut self, header: &Header, out: &mut impl Actions<B>) {
+        let (from, next) = (header.source, header.acknowledgement);
+        let sending = &self.flow(from).sending;
         let news = sending.acknowledged(next).unwrap_or(0);
-        if news == 0 {
-            return;
+        if news > 0 {
+            self.free_acknowledged(from, next, news, out);
         }
-        sending.attempts = 0;
+        if self.settings.preset.is_optimistic() {
+            self.hear_room(header, out);
+        } else if news > 0 {
+            let given_back = self.peers[from].outgoing.accept(news);
+            debug_assert!(given_back.is_ok(), "a place in the window came back twice");
+            self.drain_blocked(from, out);
+        }
+    }
+
+    /// `from` has acknowledged `news` packets more, all before `next`.
+    fn free_acknowledged(&mut self, from: Rank, next: u32, news: u16, out: &mut impl Actions<B>) {
+        let (now, settings) = (self.now, self.settings);
+        self.counters.acknowledgements_received += 1;
+        self.retransmission.unacknowledged -= usize::from(news);
+        let sending = &mut self.flow(from).sending;
+        sending.round_trip.acknowledged(next, now);
         for _ in 0..news {
             let departure = self.flow(from).sending.pop();
             let Some(Departure { holders, body, .. }) = departure else { break };
@@ -303,46 +340,56 @@ impl<B: Copy> Ni<B> {
                 _ => {}
             }
         }
+        self.ask_less(from);
         let sending = &mut self.flow(from).sending;
+        sending.hurry();
+        let deadline = now + sending.timeout(&settings);
         sending.deadline = (sending.len() > 0).then_some(deadline);
         if sending.deadline.is_some() {
             self.wake_by(deadline, Timer::Retransmit);
         }
-        let given_back = self.peers[from].outgoing.accept(news);
-        debug_assert!(given_back.is_ok(), "a place in the window came back twice");
-        self.drain_blocked(from, out);
+    }
+
+    /// A NACK has come.
+    fn missed(&mut self, header: &Header, out: &mut impl Actions<B>) {
+        self.counters.nacks_received += 1;
+        if !self.settings.preset.is_optimistic() {
+            self.retransmit(header.source, Some(header.sequence), out);
+        }
     }
 
     /// Sends again what `peer` has not acknowledged: all of it on a time-out, and on a NACK what
     /// comes from the number on that the peer expects.
     fn retransmit(&mut self, peer: Rank, expected: Option<u32>, out: &mut impl Actions<B>) {
-        let (local, now, after) = (self.local, self.now, self.settings.retransmit_after);
-        let sending = &mut self.flow(peer).sending;
-        if sending.len() == 0 {
+        if self.flow(peer).sending.len() == 0 {
             return;
         }
-        let deadline = now + (after << sending.attempts.min(MOST_DOUBLINGS));
+        self.wait_again(peer);
+        let sending = &mut self.flow(peer).sending;
         sending.attempts = sending.attempts.saturating_add(u8::from(expected.is_none()));
-        sending.deadline = Some(deadline);
+        sending.round_trip.void();
         let again: Vec<_> = sending.again(expected).collect();
-        let acknowledgement = self.tell(peer);
         self.counters.retransmissions += again.len() as u64;
-        self.wake_by(deadline, Timer::Retransmit);
         for (number, departure) in again {
-            let mut header = Header::new(departure.tag, local, departure.tree, departure.size);
+            let mut header = Header::new(departure.tag, self.local, departure.tree, departure.size);
             header.sequence = number;
-            header.acknowledgement = acknowledgement;
+            self.say(peer, &mut header);
             out.transmit(peer, &header, &departure.body);
         }
     }
 
-    /// Something of `from` may be acknowledged: at once from half a window on, else by the next
-    /// packet there, or after a while.
-    fn acknowledge_soon(&mut self, from: Rank, out: &mut impl Actions<B>) {
+    /// Something of `from` may be acknowledged: at once from half a window on, or if it asked, else by
+    /// the next packet there, or after a while.
+    pub(crate) fn acknowledge_soon(&mut self, from: Rank, out: &mut impl Actions<B>) {
         let half = self.settings.window_packets.div_ceil(2);
-        match self.flow(from).receiving.untold() {
+        let optimistic = self.settings.preset.is_optimistic();
+        let receiving = &self.flow(from).receiving;
+        match receiving.untold() {
             0 => {}
-            untold if untold >= half => self.acknowledge(from, Tag::Acknowledge, out),
+            _ if receiving.asked => self.acknowledge(from, Tag::Acknowledge, Why::Asked, out),
+            untold if !optimistic && untold >= half => {
+                self.acknowledge(from, Tag::Acknowledge, Why::HalfWindow, out);
+            }
             _ => self.acknowledge_later(from),
         }
     }
@@ -354,15 +401,32 @@ impl<B: Copy> Ni<B> {
     }
 
     /// An acknowledgement in a packet of its own, positive or negative.
-    fn acknowledge(&mut self, to: Rank, tag: Tag, out: &mut impl Actions<B>) {
-        self.counters.explicit_acknowledgements += u64::from(tag == Tag::Acknowledge);
+    pub(crate) fn acknowledge(&mut self, to: Rank, tag: Tag, why: Why, out: &mut impl Actions<B>) {
+        let counters = &mut self.counters;
+        counters.explicit_acknowledgements += u64::from(tag == Tag::Acknowledge);
+        match why {
+            Why::HalfWindow => {}
+            Why::Asked => counters.acknowledgements_asked += 1,
+            Why::Late => counters.acknowledgements_late += 1,
+            Why::Again => counters.acknowledgements_again += 1,
+            Why::Dropped => counters.nacks += 1,
+            Why::Room => counters.room_updates += 1,
+            Why::Heartbeat => counters.heartbeats += 1,
+        }
         let mut header = Header::new(tag, self.local, TreeId::unicast(self.local), 0);
-        header.acknowledgement = self.tell(to);
-        if tag == Tag::Nack {
-            self.counters.nacks += 1;
+        self.say(to, &mut header);
+        if tag == Tag::Nack || self.settings.preset.is_optimistic() {
             header.sequence = self.flow(to).receiving.expected();
         }
         out.transmit(to, &header, &Body::Empty);
+    }
+
+    /// What a packet that goes to `peer` now says besides what it is for: what has come from there,
+    /// and what room there is.
+    pub(crate) fn say(&mut self, peer: Rank, header: &mut Header) {
+        header.acknowledgement = self.tell(peer);
+        header.credits = self.room_to_tell(peer);
+        self.speak(peer);
     }
 
     /// What goes out to `peer` now acknowledges this.
@@ -376,7 +440,7 @@ impl<B: Copy> Ni<B> {
     }
 
     /// One of the things that packet `number` of `from` had to wait for has happened.
-    fn satisfy(&mut self, from: Rank, number: u32, out: &mut impl Actions<B>) {
+    pub(crate) fn satisfy(&mut self, from: Rank, number: u32, out: &mut impl Actions<B>) {
         self.flow(from).receiving.satisfy(number);
         self.acknowledge_soon(from, out);
     }
@@ -391,68 +455,79 @@ impl<B: Copy> Ni<B> {
         self.flow(from).receiving.accept(outstanding);
     }
 
-    fn fill_pool(&mut self, body: &Body<B>) {
-        self.retransmission.buffers += usize::from(matches!(body, Body::Buffer(_)));
-    }
-
-    fn has_buffer(&self, body: &Body<B>) -> bool {
-        !matches!(body, Body::Buffer(_))
-            || self.retransmission.buffers < self.settings.receive_buffers
-    }
-
     /// Drops a packet for want of a buffer. An NI that retransmits tells the sender once it has one.
-    fn refuse(&mut self, from: Rank, body: Body<B>, out: &mut impl Actions<B>) {
+    fn refuse(&mut self, header: &Header, body: Body<B>, out: &mut impl Actions<B>) {
+        let from = header.source;
         self.counters.no_buffer += 1;
+        self.discard(from, body, BufferOf::Link, out);
+        if self.settings.preset.is_optimistic() {
+            return self.stop(header, out);
+        }
         let refused = &mut self.flow(from).receiving.refused;
         if !std::mem::replace(refused, true) && self.reliability() == Reliability::Ni {
             self.retransmission.refused.push_back(from);
         }
-        self.discard(body, BufferOf::Link, out);
     }
 
     fn out_of_sequence(
         &mut self,
-        from: Rank,
+        header: &Header,
         place: Place,
         body: Body<B>,
         buffer: BufferOf,
         out: &mut impl Actions<B>,
     ) {
+        let from = header.source;
         self.counters.out_of_sequence += 1;
         match place {
+            Place::Before if header.asks => {
+                self.acknowledge(from, Tag::Acknowledge, Why::Asked, out);
+            }
             // Its acknowledgement may have been lost.
             Place::Before => self.acknowledge_later(from),
             // One before it was lost, most likely: its sender need not wait for the time-out.
             Place::Beyond if self.flow(from).receiving.finds_gap() => {
-                self.acknowledge(from, Tag::Nack, out);
+                self.acknowledge(from, Tag::Nack, Why::Dropped, out);
             }
             _ => {}
         }
-        self.discard(body, buffer, out);
+        self.discard(from, body, buffer, out);
     }
 
-    fn discard(&mut self, body: Body<B>, buffer_of: BufferOf, out: &mut impl Actions<B>) {
+    fn discard(
+        &mut self,
+        from: Rank,
+        body: Body<B>,
+        buffer_of: BufferOf,
+        out: &mut impl Actions<B>,
+    ) {
         if let Body::Buffer(buffer) = body {
             out.free(buffer);
         }
-        self.leave_pool(&body, buffer_of, out);
+        self.leave_pool(from, &body, buffer_of, out);
     }
 
-    fn leave_pool(&mut self, body: &Body<B>, buffer_of: BufferOf, out: &mut impl Actions<B>) {
+    fn leave_pool(
+        &mut self,
+        from: Rank,
+        body: &Body<B>,
+        buffer_of: BufferOf,
+        out: &mut impl Actions<B>,
+    ) {
         if buffer_of == BufferOf::Pool && matches!(body, Body::Buffer(_)) {
-            self.vacate_pool(out);
+            self.vacate_pool(from, out);
         }
     }
 
-    fn wake_by(&mut self, deadline: Nanoseconds, why: Timer) {
+    pub(crate) fn wake_by(&mut self, deadline: Nanoseconds, why: Timer) {
         let earliest = self.retransmission.earliest.get_or_insert((deadline, why));
         *earliest = (deadline, why).min(*earliest);
     }
 
-    fn flow(&mut self, peer: Rank) -> &mut Flow<B> {
+    pub(crate) fn flow(&mut self, peer: Rank) -> &mut Flow<B> {
         match &mut self.peers[peer].flow {
             Some(flow) => flow,
-            None => unreachable!("every peer has a flow under the presets that retransmit"),
+            None => unreachable!("what is numbered has a flow"),
         }
     }
 }

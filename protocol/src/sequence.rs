@@ -13,6 +13,9 @@
 //! Numbers wrap around; a window is far smaller than half their range.
 
 use crate::ni::Departure;
+use crate::round_trip::RoundTrip;
+use crate::settings::Settings;
+use crate::silence::Hearing;
 use crate::timer::Nanoseconds;
 use std::collections::VecDeque;
 
@@ -21,13 +24,34 @@ use std::collections::VecDeque;
 pub(crate) struct Flow<B> {
     pub sending: Sending<B>,
     pub receiving: Receiving,
+    /// When the two heard of each other last.
+    pub hearing: Hearing,
+}
+
+impl<B> Flow<B> {
+    /// Whether nothing was sent and nothing came.
+    pub fn is_fresh(&self) -> bool {
+        (self.sending.next, self.receiving.expected) == (0, 0)
+    }
 }
 
 impl<B> Default for Flow<B> {
     fn default() -> Self {
         let unacknowledged = VecDeque::new();
-        let sending = Sending { next: 0, unacknowledged, deadline: None, attempts: 0 };
-        Flow { sending, receiving: Receiving::default() }
+        let sending = Sending {
+            next: 0,
+            unacknowledged,
+            deadline: None,
+            attempts: 0,
+            round_trip: RoundTrip::default(),
+            asking: false,
+            accepted: 0,
+            again: 0,
+            resent: 0,
+            probe: None,
+            limit: None,
+        };
+        Flow { sending, receiving: Receiving::default(), hearing: Hearing::default() }
     }
 }
 
@@ -42,13 +66,34 @@ pub(crate) struct Sending<B> {
     pub deadline: Option<Nanoseconds>,
     /// Times that the timer ran out since the last acknowledgement of anything.
     pub attempts: u8,
+    /// How long an acknowledgement takes.
+    pub round_trip: RoundTrip,
+    /// Every packet asks for an acknowledgement (Pupa 2.2.1).
+    pub asking: bool,
+    /// The peer is known to have accepted all before this number, whether or not it acknowledges them.
+    accepted: u32,
+    /// What has to be sent again begins here, and ends at `next` (the paper's *next* pointer, 2.1.1).
+    again: u32,
+    /// Packets before this number were sent more than once: that one of them is acknowledged says
+    /// nothing of how long that takes now (Karn's rule), so that a wait that was doubled stays so.
+    resent: u32,
+    /// This packet was sent again to see what the peer has; the others wait for the answer.
+    probe: Option<u32>,
+    /// The first number that the peer has no room for, if it runs out of room (Pupa 2.2.2).
+    pub limit: Option<u32>,
 }
+
+/// The wait for an acknowledgement doubles this many times at most while none comes.
+const MOST_DOUBLINGS: u8 = 6;
 
 impl<B: Copy> Sending<B> {
     /// A packet leaves for the first time: its number.
     pub fn number(&mut self, departure: Departure<B>) -> u32 {
         let number = self.next;
         self.next = number.wrapping_add(1);
+        if self.again == number {
+            self.again = self.next;
+        }
         self.unacknowledged.push_back(departure);
         number
     }
@@ -67,12 +112,20 @@ impl<B: Copy> Sending<B> {
 
     /// The oldest packet is acknowledged.
     pub fn pop(&mut self) -> Option<Departure<B>> {
-        self.unacknowledged.pop_front()
+        let oldest = self.unacknowledged.pop_front();
+        self.again = later(self.again, self.oldest());
+        self.accepted = later(self.accepted, self.oldest());
+        self.resent = later(self.resent, self.oldest().wrapping_sub(1));
+        oldest
     }
 
     /// What is unacknowledged, with its numbers, from `expected` on if that is among it.
     pub fn again(&self, expected: Option<u32>) -> impl Iterator<Item = (u32, Departure<B>)> + '_ {
-        let known = expected.map_or(0, |expected| expected.wrapping_sub(self.oldest()) as usize);
+        self.again_from(expected.unwrap_or(self.oldest()))
+    }
+
+    fn again_from(&self, number: u32) -> impl Iterator<Item = (u32, Departure<B>)> + '_ {
+        let known = number.wrapping_sub(self.oldest()) as usize;
         let skipped = if known <= self.unacknowledged.len() { known } else { 0 };
         let numbers = (0..).map(|i| self.oldest().wrapping_add(i));
         numbers.zip(self.unacknowledged.iter().cloned()).skip(skipped)
@@ -83,9 +136,107 @@ impl<B: Copy> Sending<B> {
         self.unacknowledged.len()
     }
 
-    fn oldest(&self) -> u32 {
+    /// How long the oldest packet may wait now.
+    pub fn timeout(&self, settings: &Settings) -> Nanoseconds {
+        self.round_trip.timeout(settings, self.asking || self.limit.is_some())
+    }
+
+    /// Something was acknowledged: the wait need not be doubled any more, or once only if that may have
+    /// been the answer to an earlier copy.
+    pub fn hurry(&mut self) {
+        if (self.oldest().wrapping_sub(self.resent) as i32) > 0 || self.len() == 0 {
+            self.attempts = 0;
+        } else {
+            self.attempts = self.attempts.min(1);
+        }
+    }
+
+    /// How many times that wait has doubled.
+    pub fn backoff(&self) -> u8 {
+        self.attempts.min(MOST_DOUBLINGS)
+    }
+
+    /// The peer has accepted all before `number`: they need not be sent again.
+    pub fn has_accepted(&mut self, number: u32, now: Nanoseconds) {
+        if self.is_underway(number) {
+            self.round_trip.acknowledged(number, now);
+            self.accepted = later(self.accepted, number);
+            self.again = later(self.again, self.accepted);
+        }
+    }
+
+    /// The peer misses `number`, and has nothing after it.
+    pub fn misses(&mut self, number: u32) {
+        if self.is_underway(number) {
+            self.again = number;
+            self.probe = None;
+        }
+    }
+
+    /// Whether what is to be sent again waits for the answer to a probe. It does not if the probe filled
+    /// the gap, and nothing needs to be sent again if the peer has more than that: what was under way
+    /// arrived after all.
+    pub fn is_probing(&mut self) -> bool {
+        let Some(probe) = self.probe else { return false };
+        match later(self.oldest(), self.accepted).wrapping_sub(probe) as i32 {
+            ..1 => return true,
+            1 => {}
+            _ => self.again = self.next,
+        }
+        self.probe = None;
+        false
+    }
+
+    /// Nothing is known of what the peer may not have accepted: it is to be sent again, the first of
+    /// it now, to see.
+    pub fn suspect(&mut self) {
+        self.again = later(self.oldest(), self.accepted);
+        self.round_trip.void();
+        self.probe = (self.again != self.next).then_some(self.again);
+    }
+
+    /// What has to be sent again and has room, with its numbers, `most` packets at most; they are
+    /// under way again.
+    pub fn take_due(&mut self, most: usize) -> Vec<(u32, Departure<B>)> {
+        let begin = self.again;
+        let end = self.limit.map_or(self.next, |limit| earlier(limit, self.next));
+        let due = usize::try_from(end.wrapping_sub(begin) as i32).unwrap_or(0).min(most);
+        self.again = begin.wrapping_add(due as u32);
+        if due > 0 {
+            self.round_trip.void();
+        }
+        self.resent = later(self.resent, self.again);
+        self.again_from(begin).take(due).collect()
+    }
+
+    /// How many new packets may leave, of a FIFO of `window`.
+    pub fn places(&self, window: u16) -> u16 {
+        let places = window - self.unacknowledged.len() as u16;
+        let room = self.limit.map(|limit| (limit.wrapping_sub(self.next) as i32).max(0) as u32);
+        room.map_or(places, |room| places.min(u16::try_from(room).unwrap_or(u16::MAX)))
+    }
+
+    /// The oldest unacknowledged number, or the next if there is none.
+    pub fn oldest(&self) -> u32 {
         self.next.wrapping_sub(self.unacknowledged.len() as u32)
     }
+}
+
+impl<B> Sending<B> {
+    fn is_underway(&self, number: u32) -> bool {
+        let oldest = self.next.wrapping_sub(self.unacknowledged.len() as u32);
+        number.wrapping_sub(oldest) as usize <= self.unacknowledged.len()
+    }
+}
+
+/// The later of two numbers.
+fn later(a: u32, b: u32) -> u32 {
+    if (a.wrapping_sub(b) as i32) < 0 { b } else { a }
+}
+
+/// The earlier of two numbers.
+fn earlier(a: u32, b: u32) -> u32 {
+    if (a.wrapping_sub(b) as i32) < 0 { a } else { b }
 }
 
 /// A peer acknowledged what was never sent to it.
@@ -108,6 +259,16 @@ pub(crate) struct Receiving {
     gap: Option<u32>,
     /// A packet of the peer was dropped for want of a buffer, and it has not been told.
     pub refused: bool,
+    /// Buffers that its packets fill.
+    pub buffered: usize,
+    /// It asked for an acknowledgement that it has not got in full.
+    pub asked: bool,
+    /// It was told to send no more than there is room for.
+    pub limited: bool,
+    /// It was told last that there is no room.
+    pub starved: bool,
+    /// What it was told by the last acknowledgement to all.
+    told_all: u32,
 }
 
 /// What a number says about a packet.
@@ -176,7 +337,18 @@ impl Receiving {
     pub fn tell(&mut self) -> u32 {
         self.told = self.acknowledgeable();
         self.deadline = None;
+        self.asked &= !self.outstanding.is_empty();
         self.told
+    }
+
+    /// Whether anything came since the last acknowledgement to all.
+    pub fn is_to_be_told_again(&self) -> bool {
+        self.told_all != self.expected
+    }
+
+    /// An acknowledgement to all goes out.
+    pub fn told_again(&mut self) {
+        self.told_all = self.expected;
     }
 
     /// Packets accepted that may not be acknowledged yet.

@@ -19,13 +19,96 @@ pub struct Settings {
     /// When to suspect a deadlock; careful presets only.
     pub recovery: Recovery,
     /// Retransmitting presets: receive buffers of an NI, shared by all senders. Packets for which
-    /// there is none are dropped, to be sent again.
+    /// there is none are dropped, to be sent again. Under `pupa` these are the secondary buffers,
+    /// beside the primary ones that each sender has for itself.
     pub receive_buffers: usize,
-    /// Retransmitting presets: how long a packet may stay unacknowledged.
+    /// Retransmitting presets: how long a packet may stay unacknowledged, as long as nothing is known
+    /// of the way there and back.
     pub retransmit_after: Nanoseconds,
+    /// If given, that wait follows the round trips that are measured (RFC 6298), and is never shorter
+    /// than this; what the receiver may wait before it acknowledges is added. `None`:
+    /// `retransmit_after`, whatever is measured.
+    pub retransmit_at_least: Option<Nanoseconds>,
     /// Retransmitting presets: how long a receiver waits for a packet to take an acknowledgement
     /// along before it sends one by itself.
     pub acknowledge_after: Nanoseconds,
+    /// What `pupa` has besides.
+    pub pupa: Pupa,
+    /// If given, peers with whom this rank has exchanged packets that may be lost are heard of
+    /// regularly, or are lost themselves.
+    pub silence: Option<Silence>,
+}
+
+/// Buffers and water marks of `pupa` (Pupa 2.1, 2.2). Marks are in percent of what they are marks in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pupa {
+    /// Length of the FIFO of packets for each peer (2.1.1, the primary send buffer): as many may be
+    /// unacknowledged. It is no window, in that nothing is meant to ever fill it.
+    pub primary_sends: u16,
+    /// Send buffers of the NI for all peers together (2.1.2): as many as the link has.
+    pub secondary_sends: usize,
+    /// Receive buffers that each sender has for itself (2.1.1). With at least one of them, multicasts
+    /// get through wherever they do under the careful presets; with none, as under `irx-imc`.
+    pub primary_buffers: u16,
+    /// The sender asks for acknowledgements with every packet from the moment that less than this part
+    /// of its send buffers is free ...
+    pub low_water_percent: u8,
+    /// ... until this part is. A receiver that stopped a sender lets it send without limit again once
+    /// this part of the sender's receive buffers is free.
+    pub high_water_percent: u8,
+    /// Each time that its acknowledgement timer has run out so often, a receiver tells all senders
+    /// what it has told them since the last time (2.2.1, the fifth way).
+    pub refresh_every: u16,
+}
+
+impl Pupa {
+    /// For a job of `ranks` ranks, with `secondary_sends` send buffers at each NI. Primary buffers are
+    /// shares of what is reasonable for all peers together: 16,384 entries of send FIFOs, and 256
+    /// receive buffers. The marks are a quarter and a half, and the timer's 50 is the paper's.
+    pub fn new(ranks: u16, secondary_sends: usize) -> Self {
+        let ranks = ranks.max(1);
+        Pupa {
+            primary_sends: (16_384 / ranks).clamp(32, 1024),
+            secondary_sends,
+            primary_buffers: (256 / ranks).clamp(1, 8),
+            low_water_percent: 25,
+            high_water_percent: 50,
+            refresh_every: 50,
+        }
+    }
+
+    /// Packets to one peer from which on that peer is asked to acknowledge, and down to which.
+    pub(crate) fn marks(&self) -> (usize, usize) {
+        self.marks_of(usize::from(self.primary_sends))
+    }
+
+    /// The same for packets to all peers.
+    pub(crate) fn pool_marks(&self) -> (usize, usize) {
+        self.marks_of(self.secondary_sends)
+    }
+
+    /// How many of `all` are in use when the low mark of free ones is passed, and when the high one is
+    /// reached again.
+    fn marks_of(&self, all: usize) -> (usize, usize) {
+        let in_use = |free: u8| all - (all * usize::from(free)).div_ceil(100);
+        (in_use(self.low_water_percent), in_use(self.high_water_percent))
+    }
+}
+
+/// How long peers may keep silent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Silence {
+    /// A peer that was sent nothing for so long is sent a heartbeat.
+    pub heartbeat_after: Nanoseconds,
+    /// A peer that was not heard of for so long is lost.
+    pub lost_after: Nanoseconds,
+}
+
+impl Default for Silence {
+    /// Lost after so long that all is known, and told, within a second; four heartbeats were due then.
+    fn default() -> Self {
+        Silence { heartbeat_after: 200_000_000, lost_after: 900_000_000 }
+    }
 }
 
 impl Settings {
@@ -33,15 +116,19 @@ impl Settings {
     /// packets that peers may send and for as many that wait to be acknowledged by children: with
     /// fewer, forwarding may deadlock (thesis 8.3.3).
     pub fn new(ranks: u16, window_packets: u16) -> Self {
+        let buffers = 2 * usize::from(ranks) * usize::from(window_packets);
         Settings {
             ranks,
             window_packets,
             preset: Preset::default(),
             shape: Shape::default(),
             recovery: Recovery::default(),
-            receive_buffers: 2 * usize::from(ranks) * usize::from(window_packets),
+            receive_buffers: buffers,
             retransmit_after: 1_000_000,
+            retransmit_at_least: Some(100_000),
             acknowledge_after: 200_000,
+            pupa: Pupa::new(ranks, buffers),
+            silence: None,
         }
     }
 }
@@ -63,6 +150,47 @@ impl Settings {
         }
         if self.preset.retransmits() && self.receive_buffers == 0 {
             return Err(Contradiction::NoBuffers(self.preset));
+        }
+        if self.preset.is_optimistic() {
+            self.check_pupa()?;
+        }
+        match self.silence {
+            Some(silence) => silence.check(),
+            None => Ok(()),
+        }
+    }
+
+    /// Packets to one peer that may be unacknowledged, where packets are numbered.
+    pub fn unacknowledged(&self) -> u16 {
+        if self.preset.is_optimistic() { self.pupa.primary_sends } else { self.window_packets }
+    }
+
+    /// Receive buffers that each sender has for itself, where packets are numbered.
+    pub fn primary_buffers(&self) -> usize {
+        if self.preset.is_optimistic() { usize::from(self.pupa.primary_buffers) } else { 0 }
+    }
+
+    fn check_pupa(&self) -> Result<(), Contradiction> {
+        let Pupa { primary_sends, secondary_sends, refresh_every, .. } = self.pupa;
+        let (low, high) = (self.pupa.low_water_percent, self.pupa.high_water_percent);
+        if primary_sends == 0 || primary_sends > MOST_PACKETS {
+            return Err(Contradiction::Window(primary_sends));
+        }
+        if low > high || high > 100 {
+            return Err(Contradiction::Marks(low, high));
+        }
+        if secondary_sends == 0 || refresh_every == 0 {
+            return Err(Contradiction::NoSends);
+        }
+        Ok(())
+    }
+}
+
+impl Silence {
+    fn check(self) -> Result<(), Contradiction> {
+        let Silence { heartbeat_after, lost_after } = self;
+        if heartbeat_after == 0 || lost_after < 3 * heartbeat_after {
+            return Err(Contradiction::Silence { heartbeat_after, lost_after });
         }
         Ok(())
     }
@@ -86,6 +214,23 @@ pub enum Contradiction {
     /// Nothing could be received.
     #[error("{0} needs at least one receive buffer")]
     NoBuffers(Preset),
+    /// Water marks that cannot be: low and high.
+    #[error("water marks of {0} and {1} percent cannot be: low, high and all come in that order")]
+    Marks(u8, u8),
+    /// Nothing could be sent, or told again.
+    #[error("pupa needs at least one send buffer, and a timer that runs out before it tells again")]
+    NoSends,
+    /// Peers would be lost between two heartbeats.
+    #[error(
+        "a peer cannot be lost after {lost_after} ns if a heartbeat is due after {heartbeat_after}: \
+         a third of that at most, and more than nothing"
+    )]
+    Silence {
+        /// When a heartbeat is due.
+        heartbeat_after: Nanoseconds,
+        /// When a peer is lost.
+        lost_after: Nanoseconds,
+    },
 }
 
 /// RECOV: when an NI suspects that it is part of a deadlock (thesis 4.3.1, 5.4).

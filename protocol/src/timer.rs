@@ -10,6 +10,8 @@ pub enum Timer {
     Retransmit,
     /// A packet was received and nothing has taken an acknowledgement back.
     Acknowledge,
+    /// A peer has not been heard of for long, or has not heard.
+    Silence,
     /// Packets have waited for credits for so long that it may be a deadlock.
     Suspect,
 }

@@ -62,6 +62,7 @@ pub fn parse(words: [u64; 2], source: Rank) -> Result<Header, Malformed> {
             channel: Channel::from_bits((words[1] >> 48) as u16),
             sequence: 0,
             acknowledgement: 0,
+            asks: false,
         }),
         Err(malformed) => Err(malformed),
     }

@@ -63,7 +63,9 @@ pub struct Header {
     pub source: Rank,
     /// Valid user bytes after the header.
     pub size: u16,
-    /// Credits given back to the receiver of this packet.
+    /// Credits given back to the receiver of this packet. Under `pupa`, which has none to give back, 0
+    /// says that it may send as much as it likes, and `n` that it may send the `n - 1` packets from
+    /// `acknowledgement` on, and no other (Pupa 2.2.2).
     pub credits: u16,
     /// The tree that the packet travels on; forwarders never change it.
     pub tree: TreeId,
@@ -73,6 +75,8 @@ pub struct Header {
     pub sequence: u32,
     /// The next sequence number that the sender of this packet expects.
     pub acknowledgement: u32,
+    /// The sender of this packet wants an acknowledgement at once (Pupa 2.2.1).
+    pub asks: bool,
 }
 
 impl Header {
@@ -88,6 +92,7 @@ impl Header {
             channel: Channel::NONE,
             sequence: 0,
             acknowledgement: 0,
+            asks: false,
         }
     }
 }

@@ -4,9 +4,10 @@
 //! ```text
 //!  0        1     2        4      6         8      12        14     16         20               24
 //! ┌─────────┬─────┬────────┬──────┬─────────┬──────┬─────────┬──────┬──────────┬────────────────┐
-//! │ version │ tag │ source │ size │ credits │ tree │ channel │ zero │ sequence │ acknowledgement│
+//! │ version │ tag │ source │ size │ credits │ tree │ channel │ flags│ sequence │ acknowledgement│
 //! └─────────┴─────┴────────┴──────┴─────────┴──────┴─────────┴──────┴──────────┴────────────────┘
 //! ```
+//! `flags`: bit 0 asks for an acknowledgement; the others are 0, and not looked at.
 
 use crate::{Channel, Header, Malformed, Rank, Tag, TreeId};
 
@@ -14,6 +15,9 @@ use crate::{Channel, Header, Malformed, Rank, Tag, TreeId};
 pub const VERSION: u8 = 1;
 /// Bytes of an encoded header.
 pub const SIZE: usize = 24;
+
+/// The bit of the flags that asks for an acknowledgement.
+const ASKS: u16 = 1;
 
 mod field {
     use std::ops::Range;
@@ -25,6 +29,7 @@ mod field {
     pub const CREDITS: Range<usize> = 6..8;
     pub const TREE: Range<usize> = 8..12;
     pub const CHANNEL: Range<usize> = 12..14;
+    pub const FLAGS: Range<usize> = 14..16;
     pub const SEQUENCE: Range<usize> = 16..20;
     pub const ACKNOWLEDGEMENT: Range<usize> = 20..24;
 }
@@ -43,6 +48,8 @@ pub fn emit(header: &Header) -> [u8; SIZE] {
     bytes[field::CREDITS].copy_from_slice(&header.credits.to_le_bytes());
     bytes[field::TREE].copy_from_slice(&header.tree.to_bits().to_le_bytes());
     bytes[field::CHANNEL].copy_from_slice(&header.channel.to_bits().to_le_bytes());
+    let flags = if header.asks { ASKS } else { 0 };
+    bytes[field::FLAGS].copy_from_slice(&flags.to_le_bytes());
     bytes[field::SEQUENCE].copy_from_slice(&header.sequence.to_le_bytes());
     bytes[field::ACKNOWLEDGEMENT].copy_from_slice(&header.acknowledgement.to_le_bytes());
     bytes
@@ -75,6 +82,7 @@ pub(crate) fn split(packet: &[u8]) -> Result<(Header, &[u8]), Malformed> {
         credits: u16_at(head, field::CREDITS.start),
         tree: TreeId::from_bits(u32_at(head, field::TREE.start)),
         channel: Channel::from_bits(u16_at(head, field::CHANNEL.start)),
+        asks: u16_at(head, field::FLAGS.start) & ASKS != 0,
         sequence: u32_at(head, field::SEQUENCE.start),
         acknowledgement: u32_at(head, field::ACKNOWLEDGEMENT.start),
     };

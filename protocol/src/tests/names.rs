@@ -24,7 +24,7 @@ fn shapes_print_as_they_parse() {
 #[test]
 fn unknown_names_say_what_there_is() {
     let preset = "nrx".parse::<Preset>().unwrap_err();
-    let expected = "there is no preset 'nrx'; there are nrx-imc, nrx-hmc, irx-imc, irx-hmc, hrx-hmc and hrx-imc";
+    let expected = "there is no preset 'nrx'; there are nrx-imc, nrx-hmc, irx-imc, irx-hmc, hrx-hmc, hrx-imc and pupa";
     assert_eq!(preset.to_string(), expected);
     let shape = "Binary".parse::<Shape>().unwrap_err();
     let expected =

@@ -16,6 +16,7 @@ pub enum Did {
     Defer(Tag),
     Free(u64),
     Fetched(u64),
+    Unreachable(Rank),
 }
 
 /// Writes every action down and keeps what was delivered.
@@ -49,6 +50,10 @@ impl Actions<u64> for Recorder {
 
     fn fetched(&mut self, value: u64) {
         self.did.push(Did::Fetched(value));
+    }
+
+    fn unreachable(&mut self, peer: Rank) {
+        self.did.push(Did::Unreachable(peer));
     }
 }
 
@@ -204,4 +209,9 @@ pub fn delivered(buffer: u64, tree: TreeId) -> Did {
 
 pub fn delivered_to_reinject(buffer: u64, tree: TreeId) -> Did {
     Did::Deliver { buffer, size: SIZE, tree, reinject: true }
+}
+
+/// An acknowledgement of nothing.
+pub fn acknowledge_nothing(from: u16) -> Header {
+    header(Tag::Acknowledge, from, unicast_tree(from), 0, 0)
 }

@@ -12,7 +12,15 @@ const ACKNOWLEDGE: u64 = 200;
 fn settings(preset: Preset, window: u16) -> Settings {
     let shape = Shape::Binary;
     let (retransmit_after, acknowledge_after) = (RETRANSMIT, ACKNOWLEDGE);
-    Settings { preset, shape, retransmit_after, acknowledge_after, ..Settings::new(7, window) }
+    let retransmit_at_least = None;
+    Settings {
+        preset,
+        shape,
+        retransmit_after,
+        retransmit_at_least,
+        acknowledge_after,
+        ..Settings::new(7, window)
+    }
 }
 
 fn bench(preset: Preset, local: u16, window: u16) -> Bench {

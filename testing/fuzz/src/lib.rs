@@ -60,6 +60,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("irx-hmc", ni::irx_hmc),
     ("hrx-hmc", ni::hrx_hmc),
     ("hrx-imc", ni::hrx_imc),
+    ("pupa", ni::pupa),
     ("node", node::node),
 ];
 

@@ -29,8 +29,8 @@ use std::collections::VecDeque;
 use weft_protocol::invariants::{PairCredits, i1_credit_conservation, i9_bounded};
 use weft_protocol::tree::Shape;
 use weft_protocol::{
-    Acknowledging, Body, Counters, Forwarding, Ni, Preset, Recovery, Reliability, Settings, Timer,
-    VARIABLES,
+    Acknowledging, Body, Counters, Forwarding, Ni, Preset, Pupa, Recovery, Reliability, Settings,
+    Timer, VARIABLES,
 };
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
 
@@ -62,6 +62,11 @@ pub fn hrx_hmc(data: &[u8]) {
 /// `hrx-imc`.
 pub fn hrx_imc(data: &[u8]) {
     run(Preset::HrxImc, data);
+}
+
+/// `pupa`.
+pub fn pupa(data: &[u8]) {
+    run(Preset::Pupa, data);
 }
 
 /// Events of one script at most, so that each run is short.
@@ -106,6 +111,18 @@ impl Bench {
             let most = if script.arbitrary()? { settings.receive_buffers } else { 3 };
             settings.receive_buffers = script.int_in_range(1..=most)?;
         }
+        if preset.is_optimistic() {
+            let low_water_percent = script.int_in_range(0..=50)?;
+            settings.pupa = Pupa {
+                primary_sends: script.int_in_range(1..=6)?,
+                secondary_sends: script.int_in_range(1..=12)?,
+                primary_buffers: script.int_in_range(0..=2)?,
+                low_water_percent,
+                high_water_percent: low_water_percent + script.int_in_range(0..=50)?,
+                refresh_every: script.int_in_range(1..=3)?,
+            };
+        }
+        settings.retransmit_at_least = None;
         settings.retransmit_after = 1000;
         settings.acknowledge_after = 200;
         let local = Rank(script.int_in_range(0..=ranks - 1)?);
@@ -398,7 +415,7 @@ impl Bench {
     }
 
     fn check(&mut self) {
-        let window = self.settings.window_packets;
+        let window = self.window();
         for peer in self.host.books.peers() {
             let (held, blocked) = self.ni.outgoing(peer);
             assert!(held <= window, "{held} credits of {window} for {peer:?}");
@@ -414,12 +431,20 @@ impl Bench {
         i9_bounded("actions of one event", std::mem::take(&mut self.host.actions), 1000);
     }
 
+    /// Credits for a peer, or packets that may be unacknowledged by it.
+    fn window(&self) -> u16 {
+        match self.is_careful() {
+            true => self.settings.window_packets,
+            false => self.settings.unacknowledged(),
+        }
+    }
+
     /// Receive buffers that peers can fill.
     fn buffers_at_most(&self) -> usize {
         let Settings { ranks, window_packets: window, recovery, .. } = self.settings;
         let others = usize::from(ranks) - 1;
         match (self.is_careful(), recovery) {
-            (false, _) => self.settings.receive_buffers,
+            (false, _) => self.settings.receive_buffers + others * self.settings.primary_buffers(),
             (true, Recovery::Off) => others * usize::from(window),
             (true, _) => others * usize::from(window) + others,
         }

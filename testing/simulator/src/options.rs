@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 use weft_link_sim::{FaultError, Faults, Machine, MachineError, Observer, Scheme};
-use weft_node::{Preset, Settings};
+use weft_node::{Preset, Pupa, Settings};
 
 /// How a simulation is set up.
 pub struct Options {
@@ -88,12 +88,16 @@ impl Options {
     pub fn with_preset(machine: Machine, ranks: u16, preset: Preset) -> Self {
         let machine = machine.for_scheme(scheme(preset));
         let timers = machine.timers;
+        let defaults = Settings::new(ranks, machine.window_packets(ranks));
         let settings = Settings {
+            pupa: Pupa { secondary_sends: machine.pools.ni_send_buffers, ..defaults.pupa },
+            // The thesis's schemes have the timers that they were measured with.
+            retransmit_at_least: defaults.retransmit_at_least.filter(|_| preset.is_optimistic()),
             receive_buffers: machine.pools.ni_receive_buffers,
             retransmit_after: timers.retransmit_after_ns,
             acknowledge_after: timers.acknowledge_after_ns,
             preset,
-            ..Settings::new(ranks, machine.window_packets(ranks))
+            ..defaults
         };
         Options {
             settings,
@@ -143,7 +147,7 @@ impl Options {
 fn scheme(preset: Preset) -> Scheme {
     match preset {
         Preset::NrxImc | Preset::NrxHmc => Scheme::Nrx,
-        Preset::IrxImc | Preset::IrxHmc => Scheme::Irx,
+        Preset::IrxImc | Preset::IrxHmc | Preset::Pupa => Scheme::Irx,
         Preset::HrxHmc | Preset::HrxImc => Scheme::Hrx,
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use weft_protocol::tree::Shape;
-use weft_protocol::{Preset, Recovery};
+use weft_protocol::{Preset, Pupa, Recovery};
 use weft_scenarios::{Mix, Random, Storm, Verdict};
 use weft_simulator::{
     Ended, Faults, Injected, Options, OptionsError, Outcome, Partition, Report, Simulation,
@@ -35,6 +35,10 @@ pub struct Case {
     pub window_packets: u16,
     /// Receive buffers, if not as many as may be needed.
     pub receive_buffers: Option<usize>,
+    /// Buffers and marks of `pupa`.
+    pub pupa: Pupa,
+    /// Whether time-outs follow the network, and how short they get.
+    pub retransmit_at_least: Option<u64>,
     /// What goes wrong.
     pub faults: Faults,
 }
@@ -118,7 +122,20 @@ impl Case {
         }
         let storm = storm(number, ranks, groups, mix, packets, &mut random);
         let faults = faults(preset, ranks, &mut random);
-        Case { number, storm, preset, shape, recovery, window_packets, receive_buffers, faults }
+        let pupa = pupa(&mut random);
+        let retransmit_at_least = *random.choose(&[None, Some(50_000), Some(500_000)]);
+        Case {
+            number,
+            storm,
+            preset,
+            shape,
+            recovery,
+            window_packets,
+            receive_buffers,
+            pupa,
+            retransmit_at_least,
+            faults,
+        }
     }
 
     /// The simulation of this case.
@@ -137,6 +154,13 @@ impl Case {
         settings.window_packets = self.window_packets;
         let enough = 2 * usize::from(settings.ranks) * usize::from(self.window_packets);
         settings.receive_buffers = self.receive_buffers.unwrap_or(enough);
+        if self.preset.is_optimistic() && self.receive_buffers.is_some() {
+            // Senders are stopped only if packets stay where they arrive.
+            options.machine.pools.host_receive_buffers = 2;
+        }
+        let settings = &mut options.settings;
+        settings.pupa = self.pupa;
+        settings.retransmit_at_least = self.retransmit_at_least;
         Ok(options)
     }
 
@@ -283,6 +307,19 @@ fn storm(
         mix,
         most_operations,
         seed: number,
+    }
+}
+
+/// From next to nothing to what is usual; at least one primary buffer, so that multicasts get through.
+fn pupa(random: &mut Random) -> Pupa {
+    let low_water_percent = random.below(60) as u8;
+    Pupa {
+        primary_sends: *random.choose(&[1, 2, 5, 16, 64, 1024]),
+        secondary_sends: *random.choose(&[4, 128, 1024]),
+        primary_buffers: *random.choose(&[1, 2, 8]),
+        low_water_percent,
+        high_water_percent: low_water_percent + random.below(40) as u8,
+        refresh_every: *random.choose(&[1, 50]),
     }
 }
 

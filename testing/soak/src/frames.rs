@@ -7,6 +7,7 @@
 //! | no more credits go back than packets came, and half a window of them at most is held back (I1) | [`Broken::Credits`], [`Broken::CreditsLost`] |
 //! | every data packet that reaches a careful NI reaches its host (I2) | [`Broken::Dropped`] |
 //! | numbers are given one after the other, a window of them at most is unacknowledged (I9) | [`Broken::Number`], [`Broken::Unacknowledged`] |
+//! | under `pupa` nothing new goes to a receiver that said it has no room for it | [`Broken::NoRoom`] |
 //! | nothing is acknowledged that has not come (I8) | [`Broken::Acknowledged`] |
 //! | under ACK-forward nothing is acknowledged that was not forwarded | [`Broken::Unforwarded`] |
 //! | a recovery channel is on each link once, and is clear when it is used again and in the end (I7) | [`Broken::Channel`] |
@@ -95,6 +96,20 @@ pub enum Broken {
         packets: u32,
         /// The window.
         window: u16,
+    },
+    /// A packet for a receiver without buffers.
+    #[error(
+        "rank {from} sent rank {to} packet {number}, which has room before {first} (Pupa 2.2.2)"
+    )]
+    NoRoom {
+        /// Who sent.
+        from: Rank,
+        /// To whom.
+        to: Rank,
+        /// The packet's number.
+        number: u32,
+        /// The first number without room.
+        first: u32,
     },
     /// An acknowledgement of what never came.
     #[error("rank {from} acknowledged {next} packets of rank {to}, of which {came} had come (I8)")]

@@ -1,4 +1,4 @@
-//! Goodput over window and loss, on the thesis's cluster: a table that is the same everywhere, kept as
+//! Goodput over window (under `pupa`: the FIFO of packets for a peer) and loss, on the thesis's cluster: a table that is the same everywhere, kept as
 //! a snapshot (`WEFT_UPDATE=1 cargo test -p weft-soak --test goodput` writes it anew).
 #![allow(clippy::unwrap_used)]
 
@@ -19,6 +19,10 @@ fn goodput(preset: Preset, window: u16, loss: f64) -> f64 {
     let mut options = Options::new(2).unwrap();
     options.settings.preset = preset;
     options.settings.window_packets = window;
+    options.settings.pupa.primary_sends = window;
+    if preset == Preset::Pupa {
+        options.settings.retransmit_at_least = Some(100_000);
+    }
     options.faults = Faults { loss, ..Faults::default() };
     let times = Times::new();
     let noted = Arc::clone(&times);
@@ -34,7 +38,8 @@ fn losses_cost_little() {
     let mut table = String::from(
         "Goodput of 1 Kbyte packets in Mbyte/s, and its part of that without loss\n\n",
     );
-    for preset in [Preset::IrxImc, Preset::HrxHmc] {
+    let mut irx = Vec::new();
+    for preset in [Preset::IrxImc, Preset::HrxHmc, Preset::Pupa] {
         write!(table, "{preset}  window").unwrap();
         LOSSES.iter().for_each(|loss| write!(table, "{:>13} %", loss * 100.0).unwrap());
         table.push('\n');
@@ -45,6 +50,18 @@ fn losses_cost_little() {
                 let reached = if loss > 0.0 { goodput(preset, window, loss) } else { best };
                 let part = reached / best * 100.0;
                 write!(table, "{reached:>8.1} {part:>4.0} %").unwrap();
+                match preset {
+                    Preset::IrxImc => irx.push((window, loss, reached)),
+                    Preset::Pupa if loss <= 0.1 => {
+                        let same = irx.iter().find(|of| (of.0, of.1) == (window, loss));
+                        let &(_, _, irx) = same.unwrap();
+                        assert!(
+                            reached >= 0.99 * irx,
+                            "{window} {loss}: {reached:.1}, irx {irx:.1}"
+                        );
+                    }
+                    _ => {}
+                }
                 let least = if loss <= 0.001 { 80.0 } else { 50.0 };
                 assert!(loss > 0.01 || part >= least, "{preset} {window} {loss}: {part:.0} %");
             }

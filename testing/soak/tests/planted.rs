@@ -41,7 +41,7 @@ fn retransmits(case: &Case) -> bool {
 }
 
 fn forwards_at_the_ni(case: &Case) -> bool {
-    matches!(case.preset, Preset::IrxImc | Preset::HrxImc | Preset::HrxHmc)
+    matches!(case.preset, Preset::IrxImc | Preset::HrxImc | Preset::HrxHmc | Preset::Pupa)
         && case.storm.groups.is_empty()
         && case.storm.mix.multicasts > 0
         && case.storm.ranks > 4
@@ -68,6 +68,15 @@ fn an_acknowledgement_before_the_forward_is_found() {
 fn a_sequence_number_off_by_one_is_found() {
     let words = ["I8", "window", "waits", "beyond"];
     assert_found(Bug::NumberOffByOne, TRIALS / 2, &words, retransmits);
+}
+
+#[test]
+fn a_sender_that_goes_on_without_room_is_found() {
+    let crowded = |case: &Case| {
+        let few = case.receive_buffers.is_some_and(|buffers| buffers < 8);
+        case.preset == Preset::Pupa && few && case.pupa.primary_buffers == 1
+    };
+    assert_found(Bug::IgnoreStop, 3, &["Pupa 2.2.2"], crowded);
 }
 
 #[test]

@@ -12,7 +12,7 @@
 //! cycle of its [`Deadlock`] (thesis A.1).
 //!
 //! The wires are those of a careful network: nothing is lost, and each ordered pair of ranks keeps
-//! its order. [`Fault`]s break that, or the NIs, on purpose: they show that the judges judge.
+//! its order. (Jobs in which some pairs lose packets are another matter: [`Mixed`].) [`Fault`]s break that, or the NIs, on purpose: they show that the judges judge.
 //!
 //! May use `protocol`, `wire` and `testing/model`. It panics, naming the invariant, where one is broken.
 
@@ -24,6 +24,7 @@ mod explore;
 mod fault;
 mod host;
 mod ledger;
+mod mixed;
 mod run;
 mod sink;
 mod step;
@@ -34,6 +35,7 @@ pub use deadlock::{Deadlock, Wait};
 pub use explore::{Runs, explore};
 pub use fault::Fault;
 pub use host::Host;
+pub use mixed::{Mixed, MixedOptions, Weather};
 pub use run::{in_order, run, seeded};
 pub use step::Step;
 pub use weft_model::packets::Reference;

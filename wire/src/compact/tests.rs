@@ -6,7 +6,7 @@ proptest! {
     #[test]
     fn parse_undoes_emit(header in any_header(), sequence_flag in any::<u32>(), place in any::<u8>()) {
         let words = emit(&header, sequence_flag, place);
-        let lossless = Header { sequence: 0, acknowledgement: 0, ..header };
+        let lossless = Header { sequence: 0, acknowledgement: 0, asks: false, ..header };
         prop_assert_eq!(flag(words[0]), sequence_flag);
         prop_assert_eq!(parse(words, header.source), Ok(lossless));
         prop_assert_eq!(super::place(words[0]), place);

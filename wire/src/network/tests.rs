@@ -2,8 +2,8 @@ use super::*;
 use proptest::prelude::*;
 
 pub(crate) fn any_header() -> impl Strategy<Value = Header> {
-    (1u8..=6, any::<[u16; 3]>(), any::<u32>(), any::<u16>(), any::<(u32, u32)>()).prop_map(
-        |(tag, [source, size, credits], tree, channel, (sequence, acknowledgement))| Header {
+    (1u8..=6, any::<[u16; 3]>(), any::<u32>(), any::<u16>(), any::<(u32, u32, bool)>()).prop_map(
+        |(tag, [source, size, credits], tree, channel, (sequence, acknowledgement, asks))| Header {
             tag: Tag::try_from(tag).unwrap(),
             source: Rank(source),
             size,
@@ -12,6 +12,7 @@ pub(crate) fn any_header() -> impl Strategy<Value = Header> {
             channel: Channel::from_bits(channel),
             sequence,
             acknowledgement,
+            asks,
         },
     )
 }
@@ -50,9 +51,10 @@ fn the_layout_is_frozen() {
         channel: Channel(Some(Rank(0x0b0c))),
         sequence: 0x0d0e_0f10,
         acknowledgement: 0x1112_1314,
+        asks: true,
     };
     let expected = [
-        1, 2, 2, 1, 4, 3, 6, 5, 0x0a, 9, 8, 7, 0x0c, 0x0b, 0, 0, 0x10, 0x0f, 0x0e, 0x0d, 0x14,
+        1, 2, 2, 1, 4, 3, 6, 5, 0x0a, 9, 8, 7, 0x0c, 0x0b, 1, 0, 0x10, 0x0f, 0x0e, 0x0d, 0x14,
         0x13, 0x12, 0x11,
     ];
     assert_eq!(emit(&header), expected);

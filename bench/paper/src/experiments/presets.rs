@@ -161,7 +161,7 @@ fn multicast(results: &mut Results) -> Result<()> {
     let title = "Multicast latency, 64 processors (figure 8.5)";
     let mut plot = Plot::new("presets-multicast", title, axes.0, axes.1);
     let mut curves = Vec::new();
-    for preset in Preset::ALL {
+    for preset in Preset::ALL.into_iter().filter(|preset| *preset != Preset::Pupa) {
         let mut curve = Vec::new();
         for bytes in MULTICAST_SIZES {
             let time = broadcast::latency(&Setup::version(preset, 64), bytes)?;

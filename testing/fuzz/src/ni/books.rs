@@ -1,6 +1,7 @@
 //! What has passed between the NI under test and its peers, written down from outside.
 
 use std::collections::{BTreeMap, BTreeSet};
+use weft_protocol::Settings;
 use weft_wire::{Channel, Header, Rank, Tag, TreeId};
 
 /// All that is known about all peers.
@@ -8,6 +9,8 @@ use weft_wire::{Channel, Header, Rank, Tag, TreeId};
 pub struct Books {
     local: Rank,
     window: u16,
+    /// Credits say how much room there is (Pupa 2.2.2).
+    tells_room: bool,
     pairs: Vec<Pair>,
     pub channels: Channels,
 }
@@ -57,9 +60,11 @@ pub struct Channels {
 }
 
 impl Books {
-    pub fn new(local: Rank, ranks: u16, window: u16) -> Self {
-        let pairs = vec![Pair::default(); usize::from(ranks)];
-        Books { local, window, pairs, channels: Channels::default() }
+    pub fn new(local: Rank, settings: &Settings) -> Self {
+        let pairs = vec![Pair::default(); usize::from(settings.ranks)];
+        let (window, preset) = (settings.unacknowledged(), settings.preset);
+        let tells_room = preset.is_optimistic();
+        Books { local, window, tells_room, pairs, channels: Channels::default() }
     }
 
     pub fn pair(&self, peer: Rank) -> &Pair {
@@ -124,7 +129,8 @@ impl Books {
 
     /// The NI transmits a packet, under a preset that retransmits.
     pub fn transmitted_numbered(&mut self, to: Rank, header: &Header) {
-        assert_eq!((header.channel, header.credits), (Channel::NONE, 0), "{header:?}");
+        assert_eq!(header.channel, Channel::NONE, "{header:?}");
+        assert!(header.credits == 0 || self.tells_room, "{header:?}");
         let window = u32::from(self.window);
         let numbers = &mut self.pairs[to.index()].numbers;
         if is_numbered(header.tag) && header.sequence == numbers.next {

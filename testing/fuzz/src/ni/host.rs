@@ -59,7 +59,7 @@ impl Host {
             in_use: [0; KINDS as usize],
             reading: BTreeSet::new(),
             next_buffer: 0,
-            books: Books::new(local, settings.ranks, settings.window_packets),
+            books: Books::new(local, settings),
             numbered: settings.preset.retransmits(),
         }
     }

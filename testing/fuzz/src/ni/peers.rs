@@ -117,6 +117,10 @@ impl Bench {
             0..=9 => expected,
             near => expected.wrapping_add(near).wrapping_sub(13),
         };
+        if self.settings.preset.is_optimistic() {
+            header.asks = script.arbitrary()?;
+            header.credits = script.int_in_range(0..=5)?;
+        }
         header.acknowledgement = match script.int_in_range(0..=15)? {
             0..=12 => script.int_in_range(pair.numbers.acknowledged..=pair.numbers.next)?,
             near => pair.numbers.next.wrapping_add(near).wrapping_sub(14),

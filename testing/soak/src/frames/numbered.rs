@@ -11,6 +11,8 @@ use weft_wire::{GroupId, Header, Rank, Tag};
 pub(super) struct Numbered {
     ranks: usize,
     window: u16,
+    /// Receivers say how much room they have.
+    optimistic: bool,
     flows: Vec<Flow>,
     /// The group of all; under ACK-forward only, and only its packets are judged by that.
     everyone: Option<Group>,
@@ -29,6 +31,8 @@ struct Flow {
     acknowledged: u32,
     /// What came, up to the first that is missing.
     came: u32,
+    /// The first number for which the receiver is known to have no room.
+    no_room: Option<u32>,
     /// Broadcast packets among those that came and were not acknowledged: number, root, and which
     /// of the root's packets it is.
     unacknowledged: VecDeque<(u32, Rank, u64)>,
@@ -41,7 +45,8 @@ impl Numbered {
         let forward = settings.preset.acknowledging() == Acknowledging::Forward;
         Numbered {
             ranks,
-            window: settings.window_packets,
+            window: settings.unacknowledged(),
+            optimistic: settings.preset.is_optimistic(),
             flows: vec![Flow::default(); flows],
             everyone: forward.then_some(everyone),
             forwarded: BTreeMap::new(),
@@ -57,8 +62,13 @@ impl Numbered {
     }
 
     pub fn received(&mut self, at: Rank, from: Rank, header: &Header) {
+        let optimistic = self.optimistic;
         let back = self.flow(at, from);
-        back.acknowledged = back.acknowledged.max(header.acknowledgement);
+        if header.acknowledgement >= back.acknowledged {
+            back.acknowledged = header.acknowledgement;
+            let room = u32::from(header.credits).checked_sub(1).filter(|_| optimistic);
+            back.no_room = room.map(|room| header.acknowledgement + room);
+        }
         let flow = self.flow(from, at);
         if !is_numbered(header.tag) || header.sequence != flow.came {
             return;
@@ -85,7 +95,11 @@ impl Numbered {
             return Ok(());
         }
         flow.next += 1;
+        let no_room = flow.no_room.filter(|first| number >= *first);
         let packets = flow.next - flow.acknowledged;
+        if let Some(first) = no_room {
+            return Err(Broken::NoRoom { from, to, number, first });
+        }
         if packets > u32::from(window) {
             return Err(Broken::Unacknowledged { from, to, packets, window });
         }

@@ -4,6 +4,7 @@ mod deadlock;
 mod explore;
 mod faults;
 mod interleavings;
+mod mixed;
 mod recovery;
 mod scenarios;
 

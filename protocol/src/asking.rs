@@ -1,0 +1,164 @@
+//! Sender-controlled acknowledgement (Pupa 2.2.1).
+//!
+//! A receiver acknowledges in one of five ways: with every packet that goes to the sender anyway; at
+//! once, when the sender asks; negatively, when a packet finds a gap before it or no buffer; when the
+//! acknowledgement timer runs out; and to all senders, when it has run out many times. So nobody sends
+//! acknowledgements that nobody needs, and a sender has one as soon as it does need it: when its send
+//! buffers pass the low water mark.
+//!
+//! ```text
+//!              fewer than the low mark are free, for this peer or for all
+//!   silent ─────────────────────────────────────────────────────────────▶ asking, with every packet
+//!     ▲                                                                      │
+//!     └────────── an acknowledgement frees as many as the high mark ◀────────┘
+//! ```
+//! A time-out sends one packet again, not all, and asks; the answer says what the receiver has
+//! accepted, and the rest follows from there.
+
+use crate::timer::Timer;
+use crate::{Actions, Body, Ni};
+use weft_wire::{Header, Rank, Tag, TreeId};
+
+/// Why an acknowledgement goes out in a packet of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Why {
+    /// Half a window is unacknowledged (thesis 8.2.2).
+    HalfWindow,
+    /// The sender asked.
+    Asked,
+    /// The timer ran out.
+    Late,
+    /// What was told before may be lost.
+    Again,
+    /// Packets were dropped: a NACK.
+    Dropped,
+    /// A stopped sender may send.
+    Room,
+    /// So that the peer hears something.
+    Heartbeat,
+}
+
+impl<B: Copy> Ni<B> {
+    /// A packet for `to` has got its number: whether it asks for an acknowledgement.
+    pub(crate) fn asks(&mut self, to: Rank, out: &mut impl Actions<B>) -> bool {
+        self.retransmission.unacknowledged += 1;
+        if !self.settings.preset.is_optimistic() {
+            return false;
+        }
+        let (few, pool_few) = (self.settings.pupa.marks().0, self.settings.pupa.pool_marks().0);
+        let short = self.retransmission.unacknowledged >= pool_few;
+        let sending = &mut self.flow(to).sending;
+        sending.asking |= short || sending.len() >= few;
+        let asks = sending.asking || sending.limit.is_some();
+        if short && !std::mem::replace(&mut self.retransmission.short, true) {
+            self.ask_others(to, out);
+        }
+        asks
+    }
+
+    /// `from` has acknowledged something: whether to go on asking.
+    pub(crate) fn ask_less(&mut self, from: Rank) {
+        let pupa = self.settings.pupa;
+        self.retransmission.short &= self.retransmission.unacknowledged > pupa.pool_marks().1;
+        let short = self.retransmission.short;
+        let sending = &mut self.flow(from).sending;
+        sending.asking &= short || sending.len() > pupa.marks().1;
+    }
+
+    /// Send buffers are short: all who have packets to acknowledge are asked to, but `to`, who is
+    /// asked by a packet on its way there.
+    fn ask_others(&mut self, to: Rank, out: &mut impl Actions<B>) {
+        let flows = self.peers.iter().filter_map(|(rank, peer)| Some((rank, peer.flow.as_ref()?)));
+        let owing = flows.filter(|(rank, flow)| *rank != to && flow.sending.len() > 0);
+        let owing: Vec<Rank> = owing.map(|(rank, _)| rank).collect();
+        for peer in owing {
+            self.flow(peer).sending.asking = true;
+            self.request(peer, out);
+        }
+    }
+
+    /// Asks for an acknowledgement in a packet of its own, which acknowledges as well.
+    fn request(&mut self, to: Rank, out: &mut impl Actions<B>) {
+        self.counters.requests += 1;
+        let mut header = Header::new(Tag::Acknowledge, self.local, TreeId::unicast(self.local), 0);
+        header.asks = true;
+        self.say(to, &mut header);
+        header.sequence = self.flow(to).receiving.expected();
+        out.transmit(to, &header, &Body::Empty);
+    }
+
+    /// Something of `from` was accepted, or asked for: acknowledges it now if it may be.
+    pub(crate) fn answer(&mut self, from: Rank, out: &mut impl Actions<B>) {
+        let receiving = &mut self.flow(from).receiving;
+        receiving.asked = receiving.untold() > 0 || receiving.waiting() > 0;
+        self.acknowledge_soon(from, out);
+    }
+
+    /// Packets to `peer`, or room there, have been waited for in vain: sends one again, if any is
+    /// missing there and it has room, and asks in any case.
+    pub(crate) fn time_out(&mut self, peer: Rank, out: &mut impl Actions<B>) {
+        let blocked = self.peers[peer].outgoing.blocked() > 0;
+        let sending = &mut self.flow(peer).sending;
+        if sending.len() == 0 && !blocked {
+            sending.deadline = None;
+            return;
+        }
+        sending.suspect();
+        if self.send_again(peer, 1, out) == 0 {
+            self.request(peer, out);
+            self.wait_again(peer);
+        }
+        let sending = &mut self.flow(peer).sending;
+        sending.attempts = sending.attempts.saturating_add(1);
+    }
+
+    /// Sends again what the peer misses and has room for, `most` packets at most. Says how many.
+    pub(crate) fn send_again(
+        &mut self,
+        peer: Rank,
+        most: usize,
+        out: &mut impl Actions<B>,
+    ) -> usize {
+        let sending = &mut self.flow(peer).sending;
+        let again = sending.take_due(most);
+        let Some(last) = again.len().checked_sub(1) else { return 0 };
+        let asks = sending.asking || sending.limit.is_some();
+        self.counters.retransmissions += again.len() as u64;
+        self.wait_again(peer);
+        for (i, (number, departure)) in again.into_iter().enumerate() {
+            let mut header = Header::new(departure.tag, self.local, departure.tree, departure.size);
+            self.say(peer, &mut header);
+            header.sequence = number;
+            header.asks = asks || i == last;
+            out.transmit(peer, &header, &departure.body);
+        }
+        last + 1
+    }
+
+    /// The acknowledgement timer has run out, once more.
+    pub(crate) fn count_expiration(&mut self, out: &mut impl Actions<B>) {
+        self.retransmission.expirations += 1;
+        if self.retransmission.expirations < self.settings.pupa.refresh_every
+            || !self.settings.preset.is_optimistic()
+        {
+            return;
+        }
+        self.retransmission.expirations = 0;
+        let flows = self.peers.iter().filter_map(|(rank, peer)| Some((rank, peer.flow.as_ref()?)));
+        let heard = flows.filter(|(_, flow)| flow.receiving.is_to_be_told_again());
+        let heard: Vec<Rank> = heard.map(|(rank, _)| rank).collect();
+        for peer in heard {
+            self.flow(peer).receiving.told_again();
+            self.acknowledge(peer, Tag::Acknowledge, Why::Again, out);
+        }
+    }
+
+    /// Starts the timer of `peer` anew; longer each time that it ran out in vain.
+    pub(crate) fn wait_again(&mut self, peer: Rank) {
+        let (now, settings) = (self.now, self.settings);
+        let sending = &mut self.flow(peer).sending;
+        let deadline = now + (sending.timeout(&settings) << sending.backoff());
+        sending.deadline = Some(deadline);
+        self.wake_by(deadline, Timer::Retransmit);
+    }
+}

@@ -1,0 +1,109 @@
+//! Peers that are not heard of: a network that is cut, or a host that is dead, says nothing.
+//!
+//! Every packet says that its sender lives. Who was sent nothing for a while is sent a heartbeat, which
+//! is an acknowledgement that says nothing new; who was not heard of for much longer is lost, and that
+//! is said once. Time in which this NI did not look at the clock does not count: packets may have come
+//! meanwhile, and nobody took them from the link.
+
+use crate::asking::Why;
+use crate::settings::Silence;
+use crate::timer::{Nanoseconds, Timer};
+use crate::{Actions, Ni};
+use weft_wire::{Rank, Tag};
+
+/// When two peers heard of each other.
+#[derive(Debug, Clone, Default, Hash)]
+pub(crate) struct Hearing {
+    /// Nothing is expected of those whom this NI has never met.
+    met: bool,
+    /// When anything came from the peer.
+    heard: Nanoseconds,
+    /// When anything was sent to it.
+    spoke: Nanoseconds,
+    lost: bool,
+}
+
+impl Hearing {
+    /// When to look at this peer again.
+    pub fn deadline(&self, silence: Silence) -> Option<Nanoseconds> {
+        let Silence { heartbeat_after, lost_after } = silence;
+        let live = self.met && !self.lost;
+        live.then(|| (self.spoke + heartbeat_after).min(self.heard + lost_after))
+    }
+
+    fn meet(&mut self, now: Nanoseconds) -> bool {
+        if !std::mem::replace(&mut self.met, true) {
+            (self.heard, self.spoke) = (now, now);
+            return true;
+        }
+        false
+    }
+}
+
+impl<B: Copy> Ni<B> {
+    /// A packet has come from `peer`.
+    pub(crate) fn hear(&mut self, peer: Rank) {
+        if self.settings.silence.is_some() {
+            let now = self.now;
+            self.meet(peer);
+            self.flow(peer).hearing.heard = now;
+        }
+    }
+
+    /// A packet goes to `peer`.
+    pub(crate) fn speak(&mut self, peer: Rank) {
+        if self.settings.silence.is_some() {
+            let now = self.now;
+            self.meet(peer);
+            self.flow(peer).hearing.spoke = now;
+        }
+    }
+
+    fn meet(&mut self, peer: Rank) {
+        let now = self.now;
+        if self.flow(peer).hearing.meet(now)
+            && let Some(silence) = self.settings.silence
+        {
+            self.wake_by(now + silence.heartbeat_after, Timer::Silence);
+        }
+    }
+
+    /// The time goes on from `self.now` to `now`. If nobody looked for long, nobody listened either.
+    pub(crate) fn notice_deafness(&mut self, now: Nanoseconds) {
+        let Some(Silence { heartbeat_after, .. }) = self.settings.silence else { return };
+        let deaf = now.saturating_sub(self.now);
+        if deaf <= 2 * heartbeat_after {
+            return;
+        }
+        let met: Vec<Rank> = self.met().collect();
+        for peer in met {
+            self.flow(peer).hearing.heard += deaf;
+        }
+    }
+
+    /// Sends the heartbeats that are due, and gives up those who are.
+    pub(crate) fn listen(&mut self, out: &mut impl Actions<B>) {
+        let Some(Silence { heartbeat_after, lost_after }) = self.settings.silence else { return };
+        let now = self.now;
+        let met: Vec<Rank> = self.met().collect();
+        for peer in met {
+            let hearing = &mut self.flow(peer).hearing;
+            if hearing.heard + lost_after <= now {
+                hearing.lost = true;
+                self.counters.peers_lost += 1;
+                out.unreachable(peer);
+            } else if hearing.spoke + heartbeat_after <= now {
+                self.acknowledge(peer, Tag::Acknowledge, Why::Heartbeat, out);
+            }
+        }
+    }
+
+    /// The peers of whom something is expected.
+    fn met(&self) -> impl Iterator<Item = Rank> + '_ {
+        let flows = self.peers.iter().filter_map(|(rank, peer)| Some((rank, peer.flow.as_ref()?)));
+        flows.filter(|(_, flow)| flow.hearing.met && !flow.hearing.lost).map(|(rank, _)| rank)
+    }
+}
+
+#[cfg(test)]
+mod tests;

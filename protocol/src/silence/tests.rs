@@ -1,0 +1,84 @@
+//! Heartbeats and losses, tick by tick.
+
+use super::*;
+use crate::tests::recorder::{Bench, Did, acknowledge_nothing, ucast};
+use crate::{Body, Contradiction, Preset, Settings};
+
+const SILENCE: Silence = Silence { heartbeat_after: 200, lost_after: 1000 };
+
+fn bench(preset: Preset) -> Bench {
+    let settings = Settings {
+        preset,
+        silence: Some(SILENCE),
+        retransmit_after: 1_000_000,
+        acknowledge_after: 500_000,
+        ..Settings::new(3, 4)
+    };
+    Bench::set_up(0, settings)
+}
+
+fn heartbeat() -> Did {
+    Did::Transmit(Rank(1), acknowledge_nothing(0), Body::Empty)
+}
+
+#[test]
+fn who_is_not_heard_of_is_lost_once() {
+    for preset in [Preset::IrxImc, Preset::Pupa] {
+        let mut bench = bench(preset);
+        assert_eq!(bench.ni.next_deadline(), None, "nobody was met");
+        bench.unicast(1, 90);
+        assert_eq!(bench.ni.next_deadline(), Some((200, Timer::Silence)));
+        for now in [200, 400, 600, 800] {
+            assert_eq!(bench.advance(now), [heartbeat()], "{preset} at {now}");
+            assert_eq!(bench.advance(now + 199), []);
+        }
+        assert_eq!(bench.advance(1000), [Did::Unreachable(Rank(1))]);
+        assert_eq!(bench.advance(5000), []);
+        assert_eq!(bench.ni.next_deadline(), Some((1_000_000, Timer::Retransmit)));
+        assert_eq!((bench.ni.counters().heartbeats, bench.ni.counters().peers_lost), (4, 1));
+    }
+}
+
+#[test]
+fn a_peer_that_says_anything_lives_and_one_that_is_told_anything_needs_no_heartbeat() {
+    let mut bench = bench(Preset::Pupa);
+    bench.unicast(1, 90);
+    for now in [150, 300, 450] {
+        assert_eq!(bench.advance(now), []);
+        bench.unicast(1, now);
+    }
+    assert_eq!(bench.advance(600), []);
+    bench.receive(acknowledge_nothing(1), Body::Empty);
+    for now in [650, 850, 1050, 1250, 1450] {
+        assert_eq!(bench.advance(now), [heartbeat()]);
+    }
+    assert_eq!(bench.advance(1600), [Did::Unreachable(Rank(1))]);
+}
+
+#[test]
+fn who_does_not_listen_does_not_judge() {
+    let mut bench = bench(Preset::Pupa);
+    bench.receive(ucast(1, 0), Body::Buffer(200));
+    assert_eq!(bench.advance(7_000), [heartbeat_of_one()]);
+    assert_eq!(bench.ni.counters().peers_lost, 0);
+    for now in [7_200, 7_400, 7_600, 7_800] {
+        assert_eq!(bench.advance(now).len(), 1);
+    }
+    assert_eq!(bench.advance(8_000), [Did::Unreachable(Rank(1))]);
+}
+
+/// What the next packet to rank 1 says once it has sent one.
+fn heartbeat_of_one() -> Did {
+    let header = acknowledge_nothing(0);
+    let header = weft_wire::Header { sequence: 1, acknowledgement: 1, ..header };
+    Did::Transmit(Rank(1), header, Body::Empty)
+}
+
+#[test]
+fn nobody_is_lost_between_two_heartbeats() {
+    let silence = Silence { lost_after: 500, ..SILENCE };
+    let settings = Settings { silence: Some(silence), ..Settings::new(2, 2) };
+    let Silence { heartbeat_after, lost_after } = silence;
+    assert_eq!(settings.check(), Err(Contradiction::Silence { heartbeat_after, lost_after }));
+    assert_eq!(Settings { silence: Some(Silence::default()), ..settings }.check(), Ok(()));
+}

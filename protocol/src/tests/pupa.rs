@@ -1,0 +1,239 @@
+//! `pupa`, event by event (Pupa 2.2), and pairs that need none of it.
+
+use super::recorder::*;
+use crate::{Body, Contradiction, Preset, Pupa, Settings, Timer};
+use Did::{Free, Transmit};
+use weft_wire::{Header, Rank, Tag};
+
+const RETRANSMIT: u64 = 1000;
+const ACKNOWLEDGE: u64 = 200;
+
+/// A FIFO of 4, of which 3 in use are many and 2 are few; one receive buffer of each kind.
+fn settings() -> Settings {
+    Settings {
+        preset: Preset::Pupa,
+        receive_buffers: 1,
+        retransmit_after: RETRANSMIT,
+        retransmit_at_least: None,
+        acknowledge_after: ACKNOWLEDGE,
+        pupa: Pupa { primary_sends: 4, primary_buffers: 1, ..Pupa::new(3, 100) },
+        ..Settings::new(3, 2)
+    }
+}
+
+fn bench(local: u16) -> Bench {
+    Bench::set_up(local, settings())
+}
+
+/// `header` with this number, from one who expects `next` and has no limit.
+fn numbered(header: Header, number: u32, next: u32) -> Header {
+    Header { sequence: number, acknowledgement: next, ..header }
+}
+
+fn asking(header: Header) -> Header {
+    Header { asks: true, ..header }
+}
+
+/// From one who has accepted, and acknowledges, all before `next`.
+fn acknowledge(from: u16, next: u32) -> Header {
+    numbered(Header::new(Tag::Acknowledge, Rank(from), unicast_tree(from), 0), next, next)
+}
+
+fn nack(from: u16, next: u32) -> Header {
+    Header { tag: Tag::Nack, ..acknowledge(from, next) }
+}
+
+/// ... and has room for `room` packets more, and no other.
+fn with_room(header: Header, room: u16) -> Header {
+    Header { credits: room + 1, ..header }
+}
+
+fn tells(to: u16, header: Header) -> Did {
+    Transmit(Rank(to), header, Body::Empty)
+}
+
+fn packet(number: u32) -> Did {
+    sent(1, numbered(ucast(0, 0), number, 0), 90 + u64::from(number))
+}
+
+fn asking_packet(number: u32) -> Did {
+    sent(1, asking(numbered(ucast(0, 0), number, 0)), 90 + u64::from(number))
+}
+
+fn receive(bench: &mut Bench, number: u32, asks: bool) -> Vec<Did> {
+    let header = Header { asks, ..numbered(ucast(1, 0), number, 0) };
+    bench.receive(header, Body::Buffer(200 + u64::from(number)))
+}
+
+fn accepted(number: u64) -> Did {
+    delivered(200 + number, unicast_tree(1))
+}
+
+#[test]
+fn a_sender_asks_from_the_low_mark_until_the_high_one() {
+    let mut bench = bench(0);
+    assert_eq!(bench.unicast(1, 90), [packet(0)]);
+    assert_eq!(bench.unicast(1, 91), [packet(1)]);
+    assert_eq!(bench.unicast(1, 92), [asking_packet(2)]);
+    assert_eq!(bench.receive(acknowledge(1, 1), Body::Empty), [Free(90)]);
+    assert_eq!(bench.unicast(1, 93), [asking_packet(3)]);
+    assert_eq!(bench.receive(acknowledge(1, 4), Body::Empty), [91, 92, 93].map(Free));
+    assert_eq!(bench.unicast(1, 94), [packet(4)]);
+    assert!(!bench.ni.is_flushed());
+}
+
+#[test]
+fn all_are_asked_when_send_buffers_are_short() {
+    let pupa = Pupa { secondary_sends: 4, ..settings().pupa };
+    let mut bench = Bench::set_up(0, Settings { pupa, ..settings() });
+    bench.unicast(1, 90);
+    bench.unicast(2, 91);
+    let request = tells(1, asking(acknowledge(0, 0)));
+    let packet = sent(2, asking(numbered(ucast(0, 0), 1, 0)), 92);
+    assert_eq!(bench.unicast(2, 92), [request, packet]);
+    assert_eq!(bench.ni.counters().requests, 1);
+}
+
+#[test]
+fn a_receiver_answers_when_asked_and_else_takes_its_time() {
+    let mut bench = bench(0);
+    assert_eq!(receive(&mut bench, 0, false), [accepted(0)]);
+    assert_eq!(bench.ni.next_deadline(), Some((ACKNOWLEDGE, Timer::Acknowledge)));
+    assert_eq!(receive(&mut bench, 1, true), [accepted(1), tells(1, acknowledge(0, 2))]);
+    assert_eq!(receive(&mut bench, 1, true), [tells(1, acknowledge(0, 2)), Free(201)]);
+    let request = asking(acknowledge(1, 0));
+    assert_eq!(bench.receive(request, Body::Empty), [tells(1, acknowledge(0, 2))]);
+    bench.release_first();
+    bench.release_first();
+    receive(&mut bench, 2, false);
+    assert_eq!(bench.advance(ACKNOWLEDGE), [tells(1, acknowledge(0, 3))]);
+    let counters = bench.ni.counters();
+    assert_eq!((counters.acknowledgements_asked, counters.acknowledgements_late), (3, 1));
+}
+
+#[test]
+fn after_many_timers_all_are_told_again() {
+    let pupa = Pupa { refresh_every: 2, ..settings().pupa };
+    let mut bench = Bench::set_up(0, Settings { pupa, ..settings() });
+    receive(&mut bench, 0, false);
+    assert_eq!(bench.advance(ACKNOWLEDGE), [tells(1, acknowledge(0, 1))]);
+    receive(&mut bench, 1, false);
+    let told = [tells(1, acknowledge(0, 2)), tells(1, acknowledge(0, 2))];
+    assert_eq!(bench.advance(2 * ACKNOWLEDGE), told);
+    assert_eq!(bench.ni.next_deadline(), None, "an idle NI tells nobody");
+}
+
+#[test]
+fn a_receiver_without_buffers_stops_its_sender_and_lets_it_go_on() {
+    let mut bench = bench(0);
+    receive(&mut bench, 0, false);
+    receive(&mut bench, 1, false);
+    let stopped = [Free(202), tells(1, with_room(nack(0, 2), 0))];
+    assert_eq!(receive(&mut bench, 2, false), stopped);
+    assert_eq!(receive(&mut bench, 3, false), [Free(203)], "its sender was told");
+    let other = bench.receive(numbered(ucast(2, 0), 0, 0), Body::Buffer(300));
+    assert_eq!(other, [delivered(300, unicast_tree(2))], "who has a buffer of its own");
+    assert_eq!(bench.release_first(), [Free(200), tells(1, nack(0, 2))]);
+    let counters = bench.ni.counters();
+    assert_eq!((counters.no_buffer, counters.stops, counters.resumes), (1, 1, 1));
+}
+
+#[test]
+fn a_stopped_sender_sends_what_there_is_room_for() {
+    let mut bench = bench(0);
+    (90..93).for_each(|buffer| drop(bench.unicast(1, buffer)));
+    let stop = with_room(nack(1, 1), 0);
+    assert_eq!(bench.receive(stop, Body::Empty), [Free(90)]);
+    assert_eq!(bench.unicast(1, 93), [], "no credit");
+    assert_eq!(bench.ni.outgoing(Rank(1)), (0, 1));
+    let room = with_room(acknowledge(1, 1), 1);
+    assert_eq!(bench.receive(room, Body::Empty), [asking_packet(1)]);
+    let did = bench.receive(acknowledge(1, 2), Body::Empty);
+    assert_eq!(did, [Free(91), asking_packet(2), packet(3)], "without limit");
+}
+
+#[test]
+fn who_waits_for_room_asks_for_it() {
+    let mut bench = bench(0);
+    bench.unicast(1, 90);
+    bench.receive(with_room(acknowledge(1, 1), 0), Body::Empty);
+    assert_eq!(bench.unicast(1, 91), []);
+    assert_eq!(bench.ni.next_deadline(), Some((RETRANSMIT, Timer::Retransmit)));
+    assert_eq!(bench.advance(RETRANSMIT), [tells(1, asking(acknowledge(0, 0)))]);
+    assert_eq!(bench.advance(2 * RETRANSMIT), [tells(1, asking(acknowledge(0, 0)))]);
+    assert_eq!(bench.receive(acknowledge(1, 1), Body::Empty), [packet(1)]);
+}
+
+#[test]
+fn a_time_out_sends_one_packet_and_the_rest_follows_from_the_answer() {
+    let sender = || {
+        let mut bench = bench(0);
+        (90..93).for_each(|buffer| drop(bench.unicast(1, buffer)));
+        assert_eq!(bench.advance(RETRANSMIT), [asking_packet(0)]);
+        bench
+    };
+    let rest = [Free(90), packet(1), asking_packet(2)];
+    assert_eq!(sender().receive(acknowledge(1, 1), Body::Empty), rest, "nothing had come");
+    let rest = [Free(90), Free(91)];
+    assert_eq!(sender().receive(acknowledge(1, 2), Body::Empty), rest, "the others come too");
+    // All have come, and wait for something else there: nothing is sent again.
+    let mut patient = sender();
+    let all = Header { sequence: 3, ..acknowledge(1, 0) };
+    assert_eq!(patient.receive(all, Body::Empty), []);
+    let request = tells(1, asking(acknowledge(0, 0)));
+    assert_eq!(patient.advance(9 * RETRANSMIT), [request]);
+}
+
+#[test]
+fn between_lossless_peers_there_are_credits_whatever_the_preset() {
+    for preset in Preset::RETRANSMITTING {
+        let mut bench = Bench::set_up(0, Settings { preset, ..settings() });
+        bench.ni.set_lossless(Rank(1));
+        assert!(!bench.ni.is_numbered(Rank(1)) && bench.ni.is_numbered(Rank(2)));
+        assert_eq!(bench.unicast(1, 90), [sent(1, ucast(0, 0), 90), Free(90)]);
+        bench.unicast(1, 91);
+        assert_eq!(bench.unicast(1, 92), [], "a window of 2");
+        let did = bench.receive_credits(1, 1);
+        assert_eq!(did, [sent(1, ucast(0, 0), 92), Free(92)]);
+        assert!(bench.ni.is_flushed());
+        assert_eq!(bench.ni.next_deadline(), None);
+        let numbered = bench.try_receive(acknowledge(1, 0), Body::Empty);
+        assert!(numbered.is_err(), "{preset}: nothing is acknowledged there");
+    }
+}
+
+#[test]
+#[should_panic(expected = "packets have passed between")]
+fn a_pair_is_lossless_from_the_beginning_or_not_at_all() {
+    let mut bench = bench(0);
+    bench.unicast(1, 90);
+    bench.ni.set_lossless(Rank(1));
+}
+
+/// Rank 0 multicasts over a careful pair to 1 and a numbered one to 2: its buffer waits for the latter.
+#[test]
+fn a_multicast_buffer_is_kept_for_those_who_acknowledge() {
+    let mut bench = bench(0);
+    bench.ni.set_lossless(Rank(1));
+    let tree = broadcast_tree(0);
+    let did = bench.multicast(weft_wire::GroupId::ALL, 90);
+    assert_eq!(did, [sent(1, mcast(0, tree, 0), 90), sent(2, mcast(0, tree, 0), 90)]);
+    assert_eq!(bench.receive_credits(1, 1), []);
+    assert_eq!(bench.receive(acknowledge(2, 1), Body::Empty), [Free(90)]);
+    assert!(bench.ni.is_quiet());
+}
+
+#[test]
+fn nonsense_is_refused() {
+    let with = |pupa| Settings { pupa, ..settings() }.check();
+    let pupa = settings().pupa;
+    assert_eq!(with(pupa), Ok(()));
+    let window = Pupa { primary_sends: 0, ..pupa };
+    assert_eq!(with(window), Err(Contradiction::Window(0)));
+    let marks = Pupa { low_water_percent: 60, ..pupa };
+    assert_eq!(with(marks), Err(Contradiction::Marks(60, 50)));
+    let marks = Pupa { high_water_percent: 101, ..pupa };
+    assert_eq!(with(marks), Err(Contradiction::Marks(25, 101)));
+    assert_eq!(with(Pupa { secondary_sends: 0, ..pupa }), Err(Contradiction::NoSends));
+    assert_eq!(with(Pupa { refresh_every: 0, ..pupa }), Err(Contradiction::NoSends));
+}
