@@ -19,8 +19,9 @@ pub const SLOT_WORDS: usize = 8;
 /// Bytes of a slot: a cache line.
 pub const SLOT_BYTES: usize = SLOT_WORDS * 8;
 /// How many slots ahead of itself a sender asks for the line. The receiver has it from the lap
-/// before, and a store buffer is full after three slots that all wait for theirs.
-const AHEAD: u64 = 4;
+/// before, and a store buffer is full after three slots that all wait for theirs. Further ahead, calls
+/// and their replies get in each other's way (`docs/internals/performance.md`).
+const AHEAD: u64 = 2;
 /// User bytes that fit into a slot.
 pub const INLINE_BYTES: usize = SLOT_BYTES - compact::SIZE;
 /// Words of user bytes in a slot.
