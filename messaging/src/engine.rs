@@ -65,17 +65,6 @@ pub struct Statistics {
     pub packets: weft_packet::Statistics,
 }
 
-/// What this layer itself counts.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Counts {
-    pub messages_sent: u64,
-    pub messages_received: u64,
-    pub packets_copied_out: u64,
-    pub stalls: u64,
-    pub overdrafts: u64,
-    pub continuations: u64,
-}
-
 impl Engine {
     /// Messages over `packets`, whose packets are all its own from here on.
     pub fn new(packets: Packets) -> Arc<Self> {
@@ -270,16 +259,7 @@ impl Engine {
 
     /// What this layer and those below have done.
     pub fn statistics(&self) -> Statistics {
-        let counts = self.state.enter().statistics;
-        Statistics {
-            messages_sent: counts.messages_sent,
-            messages_received: counts.messages_received,
-            packets_copied_out: counts.packets_copied_out,
-            stalls: counts.stalls,
-            overdrafts: counts.overdrafts,
-            continuations: counts.continuations,
-            packets: self.packets.statistics(),
-        }
+        Statistics { packets: self.packets.statistics(), ..self.state.enter().statistics }
     }
 
     /// Creates the port `name` and returns its slot.

@@ -1,7 +1,7 @@
 //! What the engine knows, inside its lock: ports, messages that arrive, windows. No calls out of here.
 
 use crate::by_rank::ByRank;
-use crate::engine::Counts;
+use crate::engine::Statistics;
 use crate::error::{Error, Result};
 use crate::format::{PacketHeader, port_number};
 use crate::handler::Handler;
@@ -40,7 +40,8 @@ pub(crate) struct State {
     pub failure: Option<Error>,
     /// What one handler did, for the program to hear once.
     pub incidents: VecDeque<Error>,
-    pub statistics: Counts,
+    /// What this layer itself counts.
+    pub statistics: Statistics,
     /// The thread that polls, and how many of its waits are nested; others are woken by it.
     pub leader: usize,
     pub depth: u32,
@@ -226,7 +227,7 @@ impl State {
             owed: VecDeque::new(),
             failure: None,
             incidents: VecDeque::new(),
-            statistics: Counts::default(),
+            statistics: Statistics::default(),
             leader: 0,
             depth: 0,
             followers: Vec::new(),

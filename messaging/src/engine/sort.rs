@@ -75,18 +75,20 @@ impl Engine {
             drop(state);
             return self.refuse(held, Error::Stray { from });
         }
-        // What nobody wants counts as kept until it is given back.
-        let crowded = is_crowded(&mut state, from, self.keep_at_most);
-        drop(state);
         let mut part = Part { held, copy: None, start: header.bytes_at() };
-        if crowded {
+        // What nobody wants counts as kept until it is given back.
+        if is_crowded(&mut state, from, self.keep_at_most) {
+            drop(state);
             self.copy_out(&mut part);
+            state = self.state.enter();
         }
-        let (unwanted, reader) = self.state.enter().arrived(from, header.message, bytes, part);
+        let (unwanted, reader) = state.arrived(from, header.message, bytes, part);
+        drop(state);
         if let Some(mut part) = unwanted {
             self.give_back(&body, &mut part);
         }
-        reader.map_or(Announcement::Waits, |reader| Announcement::Wakes(vec![reader]))
+        // A reader that left no waker polls by itself.
+        reader.map_or(Announcement::Rests, |reader| Announcement::Wakes(vec![reader]))
     }
 
     pub(super) fn control(

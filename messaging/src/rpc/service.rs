@@ -42,12 +42,8 @@ impl Service {
         mut handler: impl FnMut(Request) + Send + 'static,
     ) -> Result<Self, Error> {
         let serving = Arc::clone(rpc);
-        let port = Port::new(&rpc.engine, name, move |message| {
-            if let Some(request) = begin(&serving, message) {
-                let key = request.key;
-                ended(&serving, key, guarded(|| handler(request)));
-            }
-        })?;
+        let run = move |message| serve(&serving, message, &mut handler);
+        let port = Port::new(&rpc.engine, name, run)?;
         Ok(Service { _port: port })
     }
 
@@ -98,13 +94,18 @@ impl Service {
         handler: impl Fn(Request) + Send + Sync + 'static,
     ) -> Result<Self, Error> {
         let serving = Arc::clone(rpc);
-        let port = Port::popup(&rpc.engine, name, move |message| {
-            if let Some(request) = begin(&serving, message) {
-                let key = request.key;
-                ended(&serving, key, guarded(|| handler(request)));
-            }
-        })?;
+        let run = move |message| serve(&serving, message, &handler);
+        let port = Port::popup(&rpc.engine, name, run)?;
         Ok(Service { _port: port })
+    }
+}
+
+/// Runs a handler on the request in a message.
+#[inline]
+fn serve(rpc: &Arc<Rpc>, message: Message, handler: impl FnOnce(Request)) {
+    if let Some(request) = begin(rpc, message) {
+        let key = request.key;
+        ended(rpc, key, guarded(|| handler(request)));
     }
 }
 
