@@ -135,4 +135,4 @@ int weft(struct frame_context *context)
     return redirect_map(&sockets, *slot, DROP);
 }
 
-char license[] SECTION("license") = "Dual MIT/GPL";
+char _license[] SECTION("license") = "Dual MIT/GPL";
