@@ -110,16 +110,16 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
     }
 
     /// Adds a datagram of one packet whose body is in `place` already, behind the room for envelope
-    /// and header. Gives the place back if there is no room.
+    /// and header.
+    ///
+    /// # Panics
+    /// If it is full.
     #[inline]
-    pub fn put_whole(&mut self, to: Rank, header: &Header, mut place: P) -> Result<(), P> {
-        if self.is_full() {
-            return Err(place);
-        }
+    pub fn put_whole(&mut self, to: Rank, header: &Header, mut place: P) {
+        assert!(!self.is_full(), "only a flush makes room");
         let at = self.room.start + envelope::SIZE;
         let bytes = envelope::put_around(&mut place[at..], header);
         self.begin(to, place, true).end = at + bytes;
-        Ok(())
     }
 
     /// The datagram that the next packet to `to` belongs into.

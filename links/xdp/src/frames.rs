@@ -1,16 +1,14 @@
-//! The frames that a program fills, and the places for packets that share a datagram.
+//! The frames that a program fills.
 
 use crate::memory::{Address, Chunk};
 use crate::port::BODY_START;
 use std::ptr::NonNull;
 
-/// A rank's chunks to send from.
+/// A rank's frames: here, with the program, or on their way.
 pub(crate) struct Frames {
     frames: Vec<Frame>,
     /// Frames that nobody has.
     free: Vec<u32>,
-    /// Places for packets that are copied.
-    places: Vec<Chunk>,
     /// The number of the first frame's chunk.
     first: u32,
 }
@@ -26,10 +24,8 @@ struct Frame {
 }
 
 impl Frames {
-    /// The first `frames` of `chunks` for the program, whose bodies have `max_payload` bytes; the rest
-    /// for datagrams.
-    pub fn new(mut chunks: Vec<Chunk>, frames: usize, max_payload: usize) -> Self {
-        let places = chunks.split_off(frames);
+    /// Of these chunks, whose numbers follow each other; bodies have `max_payload` bytes.
+    pub fn new(chunks: Vec<Chunk>, max_payload: usize) -> Self {
         let first = chunks.first().map_or(0, Chunk::index);
         let frame = |chunk: Chunk| {
             let body = chunk.at(BODY_START, max_payload);
@@ -37,7 +33,7 @@ impl Frames {
         };
         let frames: Vec<Frame> = chunks.into_iter().map(frame).collect();
         let free = (0..frames.len() as u32).rev().collect();
-        Frames { frames, free, places, first }
+        Frames { frames, free, first }
     }
 
     #[inline]
@@ -80,23 +76,17 @@ impl Frames {
         }
     }
 
-    /// A place for a datagram.
+    /// A chunk comes back; given back at once if it is no frame's.
     #[inline]
-    pub fn place(&mut self) -> Option<Chunk> {
-        self.places.pop()
-    }
-
-    /// A chunk comes back.
-    #[inline]
-    pub fn put_back(&mut self, chunk: Chunk) {
+    pub fn put_back(&mut self, chunk: Chunk) -> Result<(), Chunk> {
         let frame = chunk.index() - self.first;
         let Some(slot) = self.frames.get_mut(frame as usize) else {
-            self.places.push(chunk);
-            return;
+            return Err(chunk);
         };
         slot.chunk = Some(chunk);
         if std::mem::take(&mut slot.given_up) {
             self.free.push(frame);
         }
+        Ok(())
     }
 }

@@ -50,6 +50,10 @@ pub struct Counters {
 pub struct Xdp {
     station: Station,
     frames: Frames,
+    /// Chunks for datagrams that packets are copied to.
+    places: Vec<Chunk>,
+    /// For a packet that is copied out of the queue that it is copied to.
+    scratch: Box<[u8]>,
     outgoing: Outgoing<Chunk>,
     incoming: Incoming<Chunk>,
     seals: Seals,
@@ -91,12 +95,15 @@ impl Xdp {
         };
         let ethernet = peers.iter().map(ethernet).collect();
         let mode = port.mode();
-        let (station, chunks) = Station::new(port)?;
+        let (station, mut chunks) = Station::new(port)?;
+        let places = chunks.split_off(frames);
         let room = ENVELOPE_START..ENVELOPE_START + mtu;
         Ok(Xdp {
             bells: Arc::new(DatagramBells::new(Arc::clone(&station.socket) as _)?),
             station,
-            frames: Frames::new(chunks, frames, max_payload),
+            frames: Frames::new(chunks, max_payload),
+            places,
+            scratch: vec![0; max_payload].into_boxed_slice(),
             outgoing: Outgoing::new(peers.len(), WAITING, room, trailer_bytes),
             // Places for arrivals come from the kernel.
             incoming: Incoming::new(readers, Vec::new()),
@@ -165,14 +172,13 @@ impl Xdp {
     #[inline]
     fn reclaim(&mut self) {
         while let Some(chunk) = self.station.reclaim() {
-            self.frames.put_back(chunk);
+            self.places.extend(self.frames.put_back(chunk).err());
         }
     }
 
     #[inline]
     fn put(&mut self, to: Rank, header: &Header, body: &[u8]) {
-        let Xdp { outgoing, frames, .. } = self;
-        outgoing.put(to, header, body, || frames.place());
+        self.outgoing.put(to, header, body, || self.places.pop());
     }
 
     /// A packet whose user bytes are in a frame of the program's: sent from there, unless others can share
@@ -187,26 +193,22 @@ impl Xdp {
             && let Some(chunk) = self.frames.take(frame)
         {
             self.in_place += 1;
-            if let Err(chunk) = self.outgoing.put_whole(to, header, chunk) {
-                self.frames.put_back(chunk);
-            }
+            self.outgoing.put_whole(to, header, chunk);
             return;
         }
         let index = self.frames.chunk_of(frame);
-        let Xdp { outgoing, frames, station, .. } = self;
-        let waits = || outgoing.waiting().iter().map(|it| &it.place).find(|it| it.index() == index);
-        let chunk = frames.peek(frame).or_else(|| station.sending(index)).or_else(waits);
-        let Some(chunk) = chunk else { unreachable!("a frame is here, or on its way") };
-        // It may be waiting in the very queue that it is copied to.
-        let mut bytes = [0; CHUNK_MOST];
-        let bytes = &mut bytes[..size];
-        bytes.copy_from_slice(&chunk[BODY_START..BODY_START + size]);
-        self.put(to, header, bytes);
+        let body = BODY_START..BODY_START + size;
+        let Xdp { outgoing, frames, station, places, scratch, .. } = self;
+        if let Some(chunk) = frames.peek(frame).or_else(|| station.sending(index)) {
+            outgoing.put(to, header, &chunk[body], || places.pop());
+            return;
+        }
+        let waits = outgoing.waiting().iter().find(|waits| waits.place.index() == index);
+        let Some(waits) = waits else { unreachable!("a frame is here, or on its way") };
+        scratch[..size].copy_from_slice(&waits.place[body]);
+        outgoing.put(to, header, &scratch[..size], || places.pop());
     }
 }
-
-/// Bytes of a chunk at most.
-const CHUNK_MOST: usize = 4096;
 
 impl Link for Xdp {
     const LOSSY: bool = true;
@@ -248,13 +250,10 @@ impl Link for Xdp {
             self.send_waiting();
         }
         match payload {
-            Payload::Buffer(buffer) => {
-                let Xdp { outgoing, incoming, frames, .. } = self;
-                match incoming.read(buffer, usize::from(header.size)) {
-                    Some(bytes) => outgoing.put(to, header, bytes, || frames.place()),
-                    None => self.transmit_frame(to, header, buffer.0 as u32),
-                }
-            }
+            Payload::Buffer(buffer) => match self.incoming.read(buffer, usize::from(header.size)) {
+                Some(bytes) => self.outgoing.put(to, header, bytes, || self.places.pop()),
+                None => self.transmit_frame(to, header, buffer.0 as u32),
+            },
             Payload::Words([first, second]) => {
                 let mut bytes = [0; envelope::WORDS_BYTES];
                 bytes[..8].copy_from_slice(&first.to_le_bytes());

@@ -215,7 +215,7 @@ fn tcp_goes_on_beside() {
     let (here, there) = (cluster.host(0), cluster.host(1));
     let listener = there.enter(|| TcpListener::bind((there.ipv4(), 0)).unwrap()).unwrap();
     let address = listener.local_addr().unwrap();
-    let bytes: Vec<u8> = (0..4_000_000u32).map(|i| (i * 7 >> 3) as u8).collect();
+    let bytes: Vec<u8> = (0..4_000_000u32).map(|i| (i / 3) as u8).collect();
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let mut stream = here.enter(|| TcpStream::connect(address).unwrap()).unwrap();
