@@ -262,3 +262,24 @@ fn drivers_without_xdp_are_served_too() {
         assert_eq!(receive(&mut links[1]).header, control(0, number));
     }
 }
+
+#[test]
+fn an_interface_goes_down_and_comes_back() {
+    if !available() {
+        return;
+    }
+    let Pair { cluster, mut links, hosts: _hosts } = pair();
+    for down in 0..2 {
+        cluster.host(down).set_link(false).unwrap();
+        for number in 0..50 {
+            // Lost, or kept until later; never an end.
+            send_control(&mut links, 0, 1, number);
+        }
+        cluster.host(down).set_link(true).unwrap();
+        send_control(&mut links, 0, 1, 77);
+        let last = (0..51).map(|_| receive(&mut links[1])).find(|found| found.header.credits == 77);
+        assert_eq!(last.map(|found| found.header), Some(control(0, 77)));
+        send_control(&mut links, 1, 0, 78);
+        assert_eq!(receive(&mut links[0]).header, control(1, 78));
+    }
+}
