@@ -59,7 +59,9 @@ fn kinds_of_job(ranks: u16) -> Vec<Job> {
         job.memory.frame_bytes = 256;
         job
     };
-    vec![
+    let xdp = Job::over_xdp(ranks, Preset::HrxHmc);
+    let interrupt_delay = Some(Duration::from_micros(50));
+    let mut kinds = vec![
         Job::new(ranks),
         small(Job::new(ranks)),
         small(Job { between: Between::Plain, shape: Shape::Binary, ..Job::new(ranks) }),
@@ -67,15 +69,14 @@ fn kinds_of_job(ranks: u16) -> Vec<Job> {
             between: Between::Plain,
             shape: Shape::Binomial,
             preset: Preset::NrxHmc,
-            interrupt_delay: Some(Duration::from_micros(50)),
+            interrupt_delay,
             ..Job::new(ranks)
         }),
         small(Job::over_udp(ranks, Preset::IrxImc)),
-        Job {
-            interrupt_delay: Some(Duration::from_micros(50)),
-            ..Job::over_udp(ranks, Preset::HrxHmc)
-        },
-    ]
+        Job { interrupt_delay, ..Job::over_udp(ranks, Preset::HrxHmc) },
+    ];
+    kinds.extend(xdp.map(|job| Job { interrupt_delay, ..job }));
+    kinds
 }
 
 fn pattern(seed: usize, size: usize) -> Vec<u8> {

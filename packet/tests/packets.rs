@@ -8,7 +8,7 @@ use std::time::Duration;
 use weft_packet::{Cause, Error, Group, KeptPacket, Loss, Packets, Rank, Upcalls, Variable};
 use weft_protocol::Preset;
 use weft_protocol::tree::Shape;
-use weft_threads::{Between, Job, Weather, with_loss};
+use weft_threads::{Between, FaultPlan, Job, Weather, with_loss};
 
 /// What a rank received: who sent it, whether it was multicast, its bytes.
 type Log = Arc<Mutex<Vec<(Rank, bool, Vec<u8>)>>>;
@@ -55,6 +55,9 @@ fn all_kinds_of_job(ranks: u16) -> Vec<Job> {
         let fair = Job::over_udp(ranks, preset);
         let bad = Between::Udp(Weather::bad(1, 0.01));
         jobs.extend([fair, Job { between: bad, ..fair }]);
+        let faults = FaultPlan { seed: 2, loss: 0.01, duplication: 0.01 };
+        let xdp = Job::over_xdp(ranks, preset);
+        jobs.extend(xdp.map(|fair| Job { between: Between::Xdp(faults), ..fair }));
     }
     jobs
 }

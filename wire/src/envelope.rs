@@ -155,9 +155,19 @@ pub fn packet_bytes(body_bytes: usize) -> usize {
 #[inline]
 pub fn put(place: &mut [u8], header: &Header, body: &[u8]) -> usize {
     assert_eq!(body.len(), body_bytes(header), "the header announces another body");
-    let (end, bytes) = (network::SIZE + body.len(), packet_bytes(body.len()));
+    place[network::SIZE..network::SIZE + body.len()].copy_from_slice(body);
+    put_around(place, header)
+}
+
+/// As [`put`], of a body that is in its place already.
+///
+/// # Panics
+/// If `place` is too short.
+#[inline]
+pub fn put_around(place: &mut [u8], header: &Header) -> usize {
+    let body = body_bytes(header);
+    let (end, bytes) = (network::SIZE + body, packet_bytes(body));
     place[..network::SIZE].copy_from_slice(&network::emit(header));
-    place[network::SIZE..end].copy_from_slice(body);
     place[end..bytes].fill(0);
     bytes
 }

@@ -9,6 +9,7 @@ use std::mem::MaybeUninit;
 use std::net::SocketAddr;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, BorrowedFd};
+use weft_datagram::Landed;
 
 /// Datagrams in one call at most.
 pub(crate) const MOST: usize = 32;
@@ -81,13 +82,6 @@ pub(crate) fn send(socket: BorrowedFd<'_>, runs: &[Run<'_>]) -> io::Result<usize
     if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(sent as usize) }
 }
 
-/// What landed in a buffer: so many bytes, datagrams of one size, the last of them perhaps shorter.
-#[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Landed {
-    pub bytes: usize,
-    pub datagram_bytes: usize,
-}
-
 /// Receives into `buffers`, at most [`MOST`], without waiting. Writes what landed in each and returns how
 /// many buffers there are to look at; what is longer than its buffer is cut off.
 ///
@@ -131,7 +125,8 @@ pub(crate) fn receive(
             unsafe { (messages[i].assume_init_ref(), controls[i].assume_init_ref()) };
         let bytes = message.msg_len as usize;
         let given = message.msg_hdr.msg_controllen;
-        landed[i] = Landed { bytes, datagram_bytes: read_segment(control, given).unwrap_or(bytes) };
+        let datagram_bytes = read_segment(control, given).unwrap_or(bytes);
+        landed[i] = Landed { start: 0, end: bytes, datagram_bytes };
     }
     Ok(received)
 }

@@ -10,9 +10,8 @@
 //! | module | what |
 //! |---|---|
 //! | `link` | [`Udp`] |
-//! | `outgoing` | datagrams that wait for the flush, and their packing |
-//! | `incoming` | datagrams that arrived, and the frames that hold them |
-//! | `bells` | sleeping in poll(2) |
+//! | `outgoing` | handing what waits to the kernel |
+//! | `landing` | buffers that the kernel may write to |
 //! | `batch` | sendmmsg, recvmmsg and socket options (`unsafe`) |
 //!
 //! A packet is copied once on its way out, from the frame where it was filled into the datagram: then
@@ -20,17 +19,14 @@
 //! the bytes. The kernel copies them again; the first copy costs some ten nanoseconds of the
 //! microsecond that this takes.
 //!
-//! May use `links/api`, `links/seal` and `wire`. Keeps: nothing of a datagram is used before it was
-//! opened; queues and frames are bounded (I9); one receive frame is never lent, so that packets that
-//! need none always get through (I5).
+//! May use `links/api`, `links/datagram`, which packs and holds datagrams, `links/seal` and `wire`.
 
 #![deny(unsafe_code)]
 
 mod batch;
-mod bells;
-mod incoming;
+mod landing;
 mod link;
 mod outgoing;
 
-pub use bells::Announcer;
 pub use link::{Counters, Udp, UdpSettings};
+pub use weft_datagram::Announcer;

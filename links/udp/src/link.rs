@@ -1,9 +1,8 @@
 //! One rank's attachment.
 
 use crate::batch;
-use crate::bells::{Announcer, UdpBells};
-use crate::incoming::{Arrived, Incoming};
-use crate::outgoing::{Outgoing, Sent};
+use crate::landing::Landing;
+use crate::outgoing::Outgoing;
 use rustix::net::sockopt;
 use std::cell::Cell;
 use std::io;
@@ -11,7 +10,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use weft_datagram::{Announcer, Arrived, DatagramBells, Incoming, Sent};
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::SystemClock;
 use weft_link::{Buffer, Capabilities, Link, LinkViolation, Payload, Received, SharedWords};
@@ -71,8 +70,9 @@ pub struct Udp {
     /// Where the bytes of a packet are put together before they go into their datagram.
     scratch: Box<[u8]>,
     outgoing: Outgoing,
-    incoming: Incoming,
-    bells: Arc<UdpBells>,
+    landing: Landing,
+    incoming: Incoming<Box<[u8]>>,
+    bells: Arc<DatagramBells>,
 }
 
 impl Udp {
@@ -113,9 +113,14 @@ impl Udp {
             threads: true,
         };
         Ok(Udp {
-            bells: Arc::new(UdpBells::new(Arc::clone(&socket))?),
+            bells: Arc::new(DatagramBells::new(Arc::clone(&socket) as _)?),
             outgoing: Outgoing::new(peers.len(), datagram_bytes, trailer_bytes, segments),
-            incoming: Incoming::new(receive_frames, landing_bytes),
+            landing: Landing::new(Arc::clone(&socket)),
+            // One more than readers can hold.
+            incoming: Incoming::new(
+                receive_frames,
+                (0..=receive_frames).map(|_| vec![0; landing_bytes].into_boxed_slice()).collect(),
+            ),
             frames: (0..frames)
                 .map(|_| vec![Cell::new(0); max_payload].into_boxed_slice())
                 .collect(),
@@ -131,7 +136,7 @@ impl Udp {
     /// What this link has done so far.
     pub fn counters(&self) -> Counters {
         Counters {
-            sent: self.outgoing.sent,
+            sent: self.outgoing.sent(),
             arrived: self.incoming.counters,
             refused: *self.seals.refusals(),
         }
@@ -139,7 +144,7 @@ impl Udp {
 
     /// Tells this rank of losses.
     pub fn announcer(&self) -> Announcer {
-        Announcer(Arc::clone(&self.bells))
+        Announcer::new(Arc::clone(&self.bells))
     }
 
     #[inline]
@@ -148,7 +153,7 @@ impl Udp {
             return;
         }
         let congested = self.outgoing.flush(self.socket.as_fd(), &self.peers, &mut self.seals);
-        self.bells.congested.store(congested, Ordering::Relaxed);
+        self.bells.set_congested(congested);
     }
 }
 
@@ -219,11 +224,11 @@ impl Link for Udp {
 
     #[inline]
     fn receive(&mut self) -> Result<Option<Received>, LinkViolation> {
-        Ok(self.incoming.next(self.socket.as_fd(), &mut self.seals))
+        Ok(self.incoming.next(&mut self.landing, &mut self.seals))
     }
 
     fn has_arrivals(&mut self) -> bool {
-        self.incoming.find(self.socket.as_fd(), &mut self.seals)
+        self.incoming.find(&mut self.landing, &mut self.seals)
     }
 
     #[inline]

@@ -1,112 +1,55 @@
-//! Datagrams that wait for the flush.
+//! Handing what waits to the kernel.
 
 use crate::batch::{self, MOST_BYTES, MOST_SEGMENTS, Run};
-use std::collections::VecDeque;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
-use weft_seal::{Kind, Seals};
-use weft_wire::{Header, Rank, envelope};
+use weft_datagram::Sent;
+use weft_seal::Seals;
+use weft_wire::{Header, Rank};
 
 /// Datagrams that wait at most.
 const WAITING: usize = 2 * batch::MOST;
 
-/// What became of datagrams on their way out.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub struct Sent {
-    /// Datagrams that the kernel took.
-    pub datagrams: u64,
-    /// Packets that shared a datagram with one before them.
-    pub packed: u64,
-    /// System calls.
-    pub calls: u64,
-    /// Packets that found no room because the kernel took none, and were dropped.
-    pub crowded_out: u64,
-    /// Datagrams that the kernel refused.
-    pub failed: u64,
-}
-
 pub(crate) struct Outgoing {
-    waiting: VecDeque<Datagram>,
+    queue: weft_datagram::Outgoing<Box<[u8]>>,
     spare: Vec<Box<[u8]>>,
-    /// Which datagram to each rank was begun last, counted from the first of all.
-    last: Vec<u64>,
-    /// How many have left.
-    left: u64,
     datagram_bytes: usize,
-    trailer_bytes: usize,
     segments: bool,
-    pub sent: Sent,
-}
-
-struct Datagram {
-    to: Rank,
-    bytes: Box<[u8]>,
-    length: usize,
-    sealed: bool,
 }
 
 impl Outgoing {
     pub fn new(ranks: usize, datagram_bytes: usize, trailer_bytes: usize, segments: bool) -> Self {
+        let room = 0..datagram_bytes;
         Outgoing {
-            waiting: VecDeque::with_capacity(WAITING),
+            queue: weft_datagram::Outgoing::new(ranks, WAITING, room, trailer_bytes),
             spare: Vec::with_capacity(WAITING),
-            last: vec![u64::MAX; ranks],
-            left: 0,
             datagram_bytes,
-            trailer_bytes,
             segments,
-            sent: Sent::default(),
         }
     }
 
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.waiting.is_empty()
+        self.queue.is_empty()
     }
 
     /// Whether only a flush makes room for another packet.
     #[inline]
     pub fn is_full(&self) -> bool {
-        self.waiting.len() >= WAITING
+        self.queue.is_full()
+    }
+
+    pub fn sent(&self) -> Sent {
+        self.queue.sent
     }
 
     /// Adds a packet to a datagram to `to`, or drops it if there is no room.
     #[inline]
     pub fn put(&mut self, to: Rank, header: &Header, body: &[u8]) {
-        let bytes = envelope::packet_bytes(body.len());
-        let Some(datagram) = self.room_for(to, bytes) else {
-            self.sent.crowded_out += 1;
-            return;
-        };
-        let at = datagram.length;
-        envelope::put(&mut datagram.bytes[at..], header, body);
-        datagram.length += bytes;
-    }
-
-    /// The datagram that the next packet to `to` belongs into.
-    #[inline]
-    fn room_for(&mut self, to: Rank, bytes: usize) -> Option<&mut Datagram> {
-        let most = self.datagram_bytes - self.trailer_bytes;
-        let begun = self.last[to.index()].wrapping_sub(self.left);
-        let begun = usize::try_from(begun).unwrap_or(usize::MAX);
-        let shares = self
-            .waiting
-            .get(begun)
-            .is_some_and(|datagram| !datagram.sealed && datagram.length + bytes <= most);
-        if shares {
-            self.sent.packed += 1;
-            return self.waiting.get_mut(begun);
-        }
-        if self.is_full() {
-            return None;
-        }
-        let bytes = self.spare.pop();
-        let bytes = bytes.unwrap_or_else(|| vec![0; self.datagram_bytes].into_boxed_slice());
-        self.last[to.index()] = self.left + self.waiting.len() as u64;
-        let length = envelope::SIZE;
-        self.waiting.push_back(Datagram { to, bytes, length, sealed: false });
-        self.waiting.back_mut()
+        let Outgoing { queue, spare, datagram_bytes, .. } = self;
+        let new = || vec![0; *datagram_bytes].into_boxed_slice();
+        queue.put(to, header, body, || Some(spare.pop().unwrap_or_else(new)));
     }
 
     /// Seals what waits and sends it. Says whether something is left, because the kernel takes no more.
@@ -116,13 +59,9 @@ impl Outgoing {
         peers: &[SocketAddr],
         seals: &mut Seals,
     ) -> bool {
-        for datagram in self.waiting.iter_mut().filter(|datagram| !datagram.sealed) {
-            datagram.length += self.trailer_bytes;
-            datagram.sealed = true;
-            seals.sealer(datagram.to).seal(Kind::PACKETS, &mut datagram.bytes[..datagram.length]);
-        }
-        while !self.waiting.is_empty() {
-            self.sent.calls += 1;
+        self.queue.seal(seals);
+        while !self.queue.is_empty() {
+            self.queue.sent.calls += 1;
             match self.send_some(socket, peers) {
                 Ok(datagrams) => self.leave(datagrams, true),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return true,
@@ -137,23 +76,23 @@ impl Outgoing {
 
     /// Hands as much to the kernel as one call takes; returns how many datagrams that were.
     fn send_some(&self, socket: BorrowedFd<'_>, peers: &[SocketAddr]) -> std::io::Result<usize> {
-        if let [only] = self.waiting.as_slices().0
-            && self.waiting.len() == 1
+        if let [only] = self.queue.waiting().as_slices().0
+            && self.queue.waiting().len() == 1
         {
             let to = &peers[only.to.index()];
-            let bytes = &only.bytes[..only.length];
+            let bytes = &only.place[..only.end()];
             let flags = rustix::net::SendFlags::DONTWAIT | rustix::net::SendFlags::NOSIGNAL;
             rustix::net::sendto(socket, bytes, flags, to)?;
             return Ok(1);
         }
         let bytes: Vec<&[u8]> =
-            self.waiting.iter().map(|datagram| &datagram.bytes[..datagram.length]).collect();
+            self.queue.waiting().iter().map(|datagram| &datagram.place[..datagram.end()]).collect();
         let mut runs = Vec::with_capacity(batch::MOST);
         let (mut at, mut ends) = (0, [0; batch::MOST]);
         while at < bytes.len() && runs.len() < batch::MOST {
             let end = at + self.run_from(at);
             ends[runs.len()] = end;
-            let to = &peers[self.waiting[at].to.index()];
+            let to = &peers[self.queue.waiting()[at].to.index()];
             runs.push(Run { to, datagrams: &bytes[at..end] });
             at = end;
         }
@@ -168,15 +107,15 @@ impl Outgoing {
     /// How many datagrams from this one on may go as one buffer: to one peer, of one size, but for the
     /// last, which may be shorter.
     fn run_from(&self, start: usize) -> usize {
-        let first = &self.waiting[start];
-        let most = if self.segments { MOST_SEGMENTS.min(MOST_BYTES / first.length) } else { 1 };
+        let first = &self.queue.waiting()[start];
+        let most = if self.segments { MOST_SEGMENTS.min(MOST_BYTES / first.end()) } else { 1 };
         let mut count = 1;
-        for next in self.waiting.iter().skip(start + 1) {
-            if count >= most || next.to != first.to || next.length > first.length {
+        for next in self.queue.waiting().iter().skip(start + 1) {
+            if count >= most || next.to != first.to || next.end() > first.end() {
                 break;
             }
             count += 1;
-            if next.length < first.length {
+            if next.end() < first.end() {
                 break;
             }
         }
@@ -184,9 +123,10 @@ impl Outgoing {
     }
 
     fn leave(&mut self, datagrams: usize, taken: bool) {
-        let count = if taken { &mut self.sent.datagrams } else { &mut self.sent.failed };
+        let sent = &mut self.queue.sent;
+        let count = if taken { &mut sent.datagrams } else { &mut sent.failed };
         *count += datagrams as u64;
-        self.left += datagrams as u64;
-        self.spare.extend(self.waiting.drain(..datagrams).map(|datagram| datagram.bytes));
+        let left = std::iter::from_fn(|| self.queue.pop()).take(datagrams);
+        self.spare.extend(left.map(|datagram| datagram.place));
     }
 }

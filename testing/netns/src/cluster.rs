@@ -11,7 +11,9 @@ use crate::host::{Host, INTERFACE};
 use crate::namespace::{Namespace, SetupError};
 
 /// The most hosts of a cluster.
-pub const HOSTS_MAX: usize = 4;
+pub const HOSTS_MAX: usize = NAMES.len();
+
+const NAMES: [&str; 9] = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
 
 /// What the wires are like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +30,7 @@ impl Default for Options {
     }
 }
 
-/// Two to four hosts named `a`, `b`, `c`, `d`, each with one interface with a single queue, which reach
+/// Two to nine hosts named `a`, `b` and so on, each with one interface with a single queue, which reach
 /// one another by IPv4 and IPv6. Removed when dropped.
 #[derive(Debug)]
 pub struct Cluster {
@@ -48,7 +50,7 @@ impl Cluster {
     pub fn new(hosts: usize, options: Options) -> Result<Self, SetupError> {
         assert!((2..=HOSTS_MAX).contains(&hosts), "a cluster has 2 to {HOSTS_MAX} hosts");
         let hosts: Vec<Host> =
-            (1..).zip(["a", "b", "c", "d"]).take(hosts).map(make_host).collect::<Result<_, _>>()?;
+            (1..).zip(NAMES).take(hosts).map(make_host).collect::<Result<_, _>>()?;
         let switch = match hosts.as_slice() {
             [first, second] if !options.bridge => {
                 let peer = format!(

@@ -1,13 +1,16 @@
-//! Jobs whose ranks are threads of one process, over real shared memory or UDP, for tests.
+//! Jobs whose ranks are threads of one process, over real shared memory, UDP or AF_XDP, for tests.
 //!
 //! Every rank has its own node, link and mappings, as if it were a process of its own.
 
 #![forbid(unsafe_code)]
 
+mod ethernet;
 mod wire;
 
+pub use weft_link::wrap::FaultPlan;
 pub use wire::Weather;
 
+use ethernet::Ethernet;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
@@ -30,6 +33,8 @@ pub enum Between {
     Plain,
     /// UDP over loopback, where the weather is like this.
     Udp(Weather),
+    /// AF_XDP between hosts with a rank each, 2 to 9 of them, with these faults on top.
+    Xdp(FaultPlan),
 }
 
 /// A job to run in threads.
@@ -67,25 +72,39 @@ impl Job {
         program: impl Fn(C) -> T + Sync,
     ) -> Vec<T> {
         let _limit = TimeLimit::start(self);
-        let Between::Udp(weather) = self.between else {
-            let segments = create_segments(&self.memory).expect("shared memory can be made");
-            let attach =
-                |rank| Shm::attach(rank, self.memory, &segments).expect("a rank can attach");
-            return match self.between {
-                Between::Plain => self.ranks(|rank| Plain::new(attach(rank)), connect, program),
-                _ => self.ranks(attach, connect, program),
-            };
-        };
-        let wire = Wire::new(&self.memory, weather);
-        let results = self.ranks(|rank| wire.attach(rank), connect, program);
-        wire.judge();
-        results
+        match self.between {
+            Between::Udp(weather) => {
+                let wire = Wire::new(&self.memory, weather);
+                let results = self.ranks(|rank| wire.attach(rank), connect, program);
+                wire.judge();
+                return results;
+            }
+            Between::Xdp(faults) => {
+                let ethernet = Ethernet::new(&self.memory, faults);
+                return self.ranks(|rank| ethernet.attach(rank), connect, program);
+            }
+            Between::Memory | Between::Plain => {}
+        }
+        let segments = create_segments(&self.memory).expect("shared memory can be made");
+        let attach = |rank| Shm::attach(rank, self.memory, &segments).expect("a rank can attach");
+        match self.between {
+            Between::Plain => self.ranks(|rank| Plain::new(attach(rank)), connect, program),
+            _ => self.ranks(attach, connect, program),
+        }
     }
 
     /// A job over UDP in fair weather, with this preset.
     pub fn over_udp(ranks: u16, preset: Preset) -> Self {
         let shape = Shape::Binary;
         Job { preset, shape, between: Between::Udp(Weather::default()), ..Job::new(ranks) }
+    }
+
+    /// A job over AF_XDP without faults, with this preset; `None` where the system does not permit it, which
+    /// is said, and where there must be one (in CI) fails.
+    pub fn over_xdp(ranks: u16, preset: Preset) -> Option<Self> {
+        let faults = FaultPlan { seed: 1, loss: 0.0, duplication: 0.0 };
+        let between = Between::Xdp(faults);
+        weft_netns::available().then(|| Job { between, ..Job::over_udp(ranks, preset) })
     }
 
     fn ranks<L: Link, C, T: Send>(

@@ -50,7 +50,7 @@ fn layer_of(folder: &str) -> Option<Layer> {
         ("node", "") => Node,
         ("protocol", "") => Protocol,
         // What links are made of.
-        ("links", "api" | "seal") => LinkApi,
+        ("links", "api" | "seal" | "datagram") => LinkApi,
         ("links", "conformance") => Conformance,
         ("links", _) => Link,
         ("wire", "") => Wire,
@@ -60,7 +60,8 @@ fn layer_of(folder: &str) -> Option<Layer> {
         ("bindings", _) => Bindings,
         ("cli", "") => Cli,
         ("bench", _) => Bench,
-        ("testing", "world") => World,
+        // What tests of links and protocols may use.
+        ("testing", "world" | "netns") => World,
         ("testing", "simulator" | "scenarios" | "soak" | "model") => Simulation,
         ("testing", _) => Testing,
         ("xtask", "") => Xtask,
@@ -97,7 +98,7 @@ fn may_use(from: Layer, to: Layer) -> bool {
     match (from, to) {
         (World | Testing | Simulation, _) | (Cli | Bench, Simulation) => true,
         (_, Cli | World | Testing | Simulation | Xtask) | (Xtask, _) => false,
-        (Conformance | Link, LinkApi) => true,
+        (Conformance | Link | LinkApi, LinkApi) => true,
         (_, Conformance) => false,
         (Apps, AppKit) | (Apps | AppKit, Facade) | (Systems, Systems) => true,
         (Launch, Wire | Launch) => true,
@@ -129,7 +130,7 @@ fn reason(from: Layer, to: Layer, dev: bool) -> &'static str {
             "a link moves frames and knows no protocol; only node joins them"
         }
         (from, to) if from.is_link() && to.is_link() => {
-            "a link knows links/api and links/seal, and no other link"
+            "a link knows links/api, links/seal and links/datagram, and no other link"
         }
         (_, to) if to.is_testing() => {
             "what users run does not contain tests; make it a dev-dependency"

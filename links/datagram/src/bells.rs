@@ -6,8 +6,7 @@
 //! ring either finds a sleeper registered or is seen by whoever registers next.
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
-use std::net::UdpSocket;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -15,12 +14,11 @@ use weft_link::bell::{Bells, Cause, Loss, Ticket, Waiter};
 use weft_wire::Rank;
 
 /// The bells of one rank.
-pub(crate) struct UdpBells {
-    socket: Arc<UdpSocket>,
+pub struct DatagramBells {
+    socket: Arc<dyn AsFd + Send + Sync>,
     host: Bell,
     watch: Bell,
-    /// Whether datagrams wait until the kernel takes more.
-    pub congested: AtomicBool,
+    congested: AtomicBool,
     loss: AtomicU64,
 }
 
@@ -73,9 +71,13 @@ impl Bell {
     }
 }
 
-impl UdpBells {
-    pub fn new(socket: Arc<UdpSocket>) -> std::io::Result<Self> {
-        Ok(UdpBells {
+impl DatagramBells {
+    /// For a rank that hears from others through `socket`, which is readable while something is there.
+    ///
+    /// # Errors
+    /// What the kernel says when it is asked for an eventfd.
+    pub fn new(socket: Arc<dyn AsFd + Send + Sync>) -> std::io::Result<Self> {
+        Ok(DatagramBells {
             socket,
             host: Bell::new()?,
             watch: Bell::new()?,
@@ -91,13 +93,19 @@ impl UdpBells {
         }
     }
 
+    /// Whether datagrams wait until the kernel takes more: then room for one wakes sleepers too.
+    #[inline]
+    pub fn set_congested(&self, congested: bool) {
+        self.congested.store(congested, Ordering::Relaxed);
+    }
+
     /// From here on an arrival wakes `waiter`, or no longer does.
     pub fn arm(&self, waiter: Waiter, armed: bool) {
         self.bell(waiter).armed.store(armed, Ordering::SeqCst);
     }
 }
 
-impl Bells for UdpBells {
+impl Bells for DatagramBells {
     fn wait(&self, waiter: Waiter, ticket: Ticket, limit: Duration) {
         let bell = self.bell(waiter);
         if !bell.lie_down(ticket) {
@@ -112,8 +120,10 @@ impl Bells for UdpBells {
             true => PollFlags::IN | PollFlags::OUT,
             false => PollFlags::IN,
         };
-        let mut looks =
-            [PollFd::new(&bell.event, PollFlags::IN), PollFd::new(&self.socket, wanted)];
+        let mut looks = [
+            PollFd::new(&bell.event, PollFlags::IN),
+            PollFd::from_borrowed_fd((*self.socket).as_fd(), wanted),
+        ];
         let looks = if armed { &mut looks[..] } else { &mut looks[..1] };
         // Rung, timed out, interrupted, a datagram or room for one: the caller looks in every case.
         let _ = poll(looks, Some(&limit));
@@ -143,9 +153,14 @@ impl Bells for UdpBells {
 /// Tells a rank that the job has lost another. For whoever learns of losses: a launcher, or who
 /// listens for signs of life.
 #[derive(Clone)]
-pub struct Announcer(pub(crate) Arc<UdpBells>);
+pub struct Announcer(Arc<DatagramBells>);
 
 impl Announcer {
+    /// For the rank with these bells.
+    pub fn new(bells: Arc<DatagramBells>) -> Self {
+        Announcer(bells)
+    }
+
     /// Announces `loss` and wakes all threads of the rank. The first loss stays.
     pub fn announce(&self, loss: Loss) {
         let bits = (u64::from(loss.rank.0) + 1) | (u64::from(loss.cause.to_bits()) << 32);

@@ -1,13 +1,11 @@
-//! Datagrams that arrived, and the frames that hold them.
+//! Datagrams that arrived, and the places that hold them.
 //!
-//! A frame is *spare*, or the kernel may write to it (*landing*), or it *arrived* and nobody has looked,
-//! or it is *open*: somebody reads a packet in it. One is never lent to readers, so that something can
-//! always land.
+//! A place is *spare*, or the kernel may write to it, or it *arrived* and nobody has looked, or it is
+//! *open*: somebody reads a packet in it. One is never lent to readers, so that something can always
+//! land.
 
-use crate::batch::{self, Landed, MOST};
 use std::collections::VecDeque;
-use std::ops::Range;
-use std::os::fd::BorrowedFd;
+use std::ops::{DerefMut, Range};
 use std::ptr::NonNull;
 use weft_link::{Buffer, Payload, Received};
 use weft_seal::{Kind, Seals};
@@ -21,61 +19,79 @@ const RECEIVED: u64 = 1 << 63;
 pub struct Arrived {
     /// Datagrams that the kernel had.
     pub datagrams: u64,
-    /// System calls, those that found nothing included.
-    pub calls: u64,
-    /// Packets that were dropped because readers held all frames.
+    /// Looks, those that found nothing included; each is a system call on UDP.
+    pub looks: u64,
+    /// Packets that were dropped because readers held all places.
     pub without_frame: u64,
 }
 
-pub(crate) struct Incoming {
-    spare: Vec<Box<[u8]>>,
-    landing: Vec<Box<[u8]>>,
-    arrived: VecDeque<(Box<[u8]>, Landed)>,
-    open: Vec<Open>,
-    /// Places in `open` that are free.
+/// What landed in a place: the bytes from `start` to `end`, datagrams of one size, the last of them
+/// perhaps shorter.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Landed {
+    /// Where the first begins.
+    pub start: usize,
+    /// Where the last ends.
+    pub end: usize,
+    /// The size of all but the last.
+    pub datagram_bytes: usize,
+}
+
+/// Where places with datagrams come from.
+pub trait Source<P> {
+    /// Looks for datagrams that arrived and adds their places to `arrived`; takes of `spare` what
+    /// others can land in. Says whether it found any.
+    fn look(&mut self, spare: &mut Vec<P>, arrived: &mut VecDeque<(P, Landed)>) -> bool;
+}
+
+/// The arrivals of one rank.
+pub struct Incoming<P> {
+    spare: Vec<P>,
+    arrived: VecDeque<(P, Landed)>,
+    open: Vec<Open<P>>,
+    /// Indices in `open` that are free.
     closed: Vec<u32>,
-    /// The frame whose packets come next.
+    /// The place whose packets come next.
     current: Option<Current>,
     /// Where in it there are more packets after these.
     more: VecDeque<Range<usize>>,
-    /// Whether the last look found nothing.
-    idle: bool,
+    /// What became of datagrams so far.
     pub counters: Arrived,
 }
 
-struct Open {
-    bytes: Box<[u8]>,
+struct Open<P> {
+    place: Option<P>,
     readers: u32,
 }
 
-/// A frame of which not all packets have been taken.
+/// A place of which not all packets have been taken.
 struct Current {
     frame: u32,
     packets: Range<usize>,
 }
 
-impl Incoming {
-    /// With so many frames of so many bytes; one at least is added for what needs none.
-    pub fn new(frames: usize, frame_bytes: usize) -> Self {
-        let frames = frames + 1;
-        let spare = (0..frames).map(|_| vec![0; frame_bytes].into_boxed_slice()).collect();
+/// Places that [`Source::look`] finds at once, as a rule.
+const MOST: usize = 32;
+
+impl<P: DerefMut<Target = [u8]>> Incoming<P> {
+    /// With these places; others may come from the source. Readers hold so many at most.
+    pub fn new(readers: usize, spare: Vec<P>) -> Self {
+        let places = readers + 1;
         Incoming {
             spare,
-            landing: Vec::with_capacity(MOST),
             arrived: VecDeque::with_capacity(MOST),
-            open: (0..frames).map(|_| Open { bytes: Box::default(), readers: 0 }).collect(),
-            closed: (0..frames as u32).rev().collect(),
+            open: (0..places).map(|_| Open { place: None, readers: 0 }).collect(),
+            closed: (0..places as u32).rev().collect(),
             current: None,
             more: VecDeque::with_capacity(MOST),
-            idle: true,
             counters: Arrived::default(),
         }
     }
 
-    /// The next packet, from frames that arrived or else from the kernel.
+    /// The next packet, from places that arrived or else from the source.
     #[inline]
-    pub fn next(&mut self, socket: BorrowedFd<'_>, seals: &mut Seals) -> Option<Received> {
-        while self.find(socket, seals) {
+    pub fn next(&mut self, source: &mut impl Source<P>, seals: &mut Seals) -> Option<Received> {
+        while self.find(source, seals) {
             if let Some(received) = self.take() {
                 return Some(received);
             }
@@ -85,26 +101,32 @@ impl Incoming {
 
     /// Looks for a packet, without taking it.
     #[inline]
-    pub fn find(&mut self, socket: BorrowedFd<'_>, seals: &mut Seals) -> bool {
+    pub fn find(&mut self, source: &mut impl Source<P>, seals: &mut Seals) -> bool {
         while self.current.is_none() {
             match self.arrived.pop_front() {
-                Some((bytes, landed)) => self.open(bytes, landed, seals),
-                None if self.look(socket) => {}
+                Some((place, landed)) => self.open(place, landed, seals),
+                None if self.look(source) => {}
                 None => return false,
             }
         }
         true
     }
 
-    /// Opens all datagrams that landed in `bytes`, before anybody reads in it.
     #[inline]
-    fn open(&mut self, mut bytes: Box<[u8]>, landed: Landed, seals: &mut Seals) {
-        let mut start = 0;
+    fn look(&mut self, source: &mut impl Source<P>) -> bool {
+        self.counters.looks += 1;
+        source.look(&mut self.spare, &mut self.arrived)
+    }
+
+    /// Opens all datagrams that landed in `place`, before anybody reads in it.
+    #[inline]
+    fn open(&mut self, mut place: P, landed: Landed, seals: &mut Seals) {
+        let mut start = landed.start;
         // An empty datagram is one too.
-        while start < landed.bytes.max(1) {
-            let end = landed.bytes.min(start + landed.datagram_bytes.max(1));
+        while start < landed.end.max(landed.start + 1) {
+            let end = landed.end.min(start + landed.datagram_bytes.max(1));
             self.counters.datagrams += 1;
-            if let Ok(opened) = seals.open(&mut bytes[start..end])
+            if let Ok(opened) = seals.open(&mut place[start..end])
                 && opened.kind == Kind::PACKETS
             {
                 let Range { start: from, end: to } = opened.contents;
@@ -113,15 +135,15 @@ impl Incoming {
             start = end.max(start + 1);
         }
         match self.more.pop_front() {
-            Some(packets) => self.enter(bytes, packets),
-            None => self.spare.push(bytes),
+            Some(packets) => self.enter(place, packets),
+            None => self.spare.push(place),
         }
     }
 
     /// Where the packets of the received frame `buffer` names are.
     pub fn bytes(&self, buffer: Buffer) -> Option<NonNull<u8>> {
         let (frame, at) = split(buffer)?;
-        let bytes = &self.open[frame as usize].bytes[at..];
+        let bytes = &self.place(frame)[at..];
         Some(NonNull::from(bytes).cast())
     }
 
@@ -129,7 +151,7 @@ impl Incoming {
     #[inline]
     pub fn read(&self, buffer: Buffer, size: usize) -> Option<&[u8]> {
         let (frame, at) = split(buffer)?;
-        Some(&self.open[frame as usize].bytes[at..at + size])
+        Some(&self.place(frame)[at..at + size])
     }
 
     /// A reader is done; false if the buffer was not received.
@@ -140,31 +162,12 @@ impl Incoming {
         true
     }
 
-    /// Asks the kernel. Says whether it had something.
-    fn look(&mut self, socket: BorrowedFd<'_>) -> bool {
-        let most = if self.idle { 1 } else { MOST };
-        while self.landing.len() < most
-            && let Some(bytes) = self.spare.pop()
-        {
-            self.landing.push(bytes);
-        }
-        self.counters.calls += 1;
-        let mut landed = [Landed::default(); MOST];
-        let ready = self.landing.len().min(most);
-        let places = &mut self.landing[..ready];
-        // What the kernel reports here is about datagrams that left: they are sent again.
-        let count = batch::receive(socket, places, &mut landed).unwrap_or(0);
-        self.idle = count == 0;
-        self.arrived.extend(self.landing.drain(..count).zip(landed));
-        count > 0
-    }
-
     /// Begins to take packets from a frame, which counts as its reader meanwhile.
-    fn enter(&mut self, bytes: Box<[u8]>, packets: Range<usize>) {
+    fn enter(&mut self, place: P, packets: Range<usize>) {
         let Some(frame) = self.closed.pop() else {
-            unreachable!("there is a place for every frame");
+            unreachable!("one is never lent, and the current place was left");
         };
-        self.open[frame as usize] = Open { bytes, readers: 1 };
+        self.open[frame as usize] = Open { place: Some(place), readers: 1 };
         self.current = Some(Current { frame, packets });
     }
 
@@ -173,8 +176,10 @@ impl Incoming {
     fn take(&mut self) -> Option<Received> {
         let Current { frame, packets } = self.current.as_mut()?;
         let frame = *frame;
-        let bytes = &self.open[frame as usize].bytes;
-        let Ok((header, body, length)) = envelope::first(&bytes[packets.clone()]) else {
+        let Some(place) = &self.open[frame as usize].place else {
+            unreachable!("the current place is open");
+        };
+        let Ok((header, body, length)) = envelope::first(&place[packets.clone()]) else {
             unreachable!("an opened frame holds packets to its end");
         };
         let payload = match header.tag {
@@ -187,9 +192,8 @@ impl Incoming {
         packets.start += length;
         let is_last = packets.start == packets.end;
         let lent = matches!(payload, Payload::Buffer(_));
-        // This frame may be the one that must not be lent.
-        let dropped =
-            lent && self.spare.is_empty() && self.landing.is_empty() && self.arrived.is_empty();
+        // This place may be the one that must not be lent.
+        let dropped = lent && self.closed.is_empty();
         if dropped {
             self.counters.without_frame += 1;
         } else if lent {
@@ -205,12 +209,20 @@ impl Incoming {
     }
 
     #[inline]
+    fn place(&self, frame: u32) -> &P {
+        match &self.open[frame as usize].place {
+            Some(place) => place,
+            None => unreachable!("a buffer names an open place until it is freed"),
+        }
+    }
+
+    #[inline]
     fn leave(&mut self, frame: u32) {
         let open = &mut self.open[frame as usize];
         debug_assert!(open.readers > 0, "a frame was freed twice");
         open.readers -= 1;
         if open.readers == 0 {
-            self.spare.push(std::mem::take(&mut open.bytes));
+            self.spare.extend(open.place.take());
             self.closed.push(frame);
         }
     }

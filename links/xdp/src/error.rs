@@ -1,0 +1,73 @@
+//! Why an interface cannot be used.
+
+use std::io;
+
+/// Bytes of a packet at most, without its Ethernet header, on an interface that a plain XDP program
+/// can be attached to: a page less what the kernel keeps beside the frame.
+pub const MOST_MTU: usize = 3506;
+
+/// Why there is no link over AF_XDP; each says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum XdpError {
+    /// The build script found no compiler for the XDP program.
+    #[error(
+        "this weft was built without clang, so it has no XDP program: install clang and build again, \
+         or use --link udp"
+    )]
+    NotBuilt,
+    /// The kernel is too old.
+    #[error("AF_XDP needs Linux 5.9 or later, and this is {0}: use --link udp")]
+    OldKernel(String),
+    /// The process may not.
+    #[error("AF_XDP needs {0}: run weft as root, give it that with setcap, or use --link udp")]
+    NotPermitted(String),
+    /// There is no such interface.
+    #[error("there is no interface {0}: see `ip link`")]
+    NoInterface(String),
+    /// The interface is no Ethernet.
+    #[error("{0} is no Ethernet interface: choose another, or use --link udp")]
+    NotEthernet(String),
+    /// Its packets are too long.
+    #[error(
+        "the MTU of {interface} is {mtu}, and XDP takes {MOST_MTU} at most: \
+         `ip link set {interface} mtu {MOST_MTU}` on all hosts, or use --link udp"
+    )]
+    Mtu {
+        /// The interface.
+        interface: String,
+        /// Its MTU in bytes.
+        mtu: usize,
+    },
+    /// Another XDP program is there.
+    #[error(
+        "{0} has an XDP program already, of another job or of somebody else (see `ip link show {0}`): \
+         wait until it is gone, choose another interface, or use --link udp"
+    )]
+    Taken(String),
+    /// Another socket has the queue.
+    #[error(
+        "queue {queue} of {interface} has an AF_XDP socket already: wait until it is gone, or use --link udp"
+    )]
+    Busy {
+        /// The interface.
+        interface: String,
+        /// The queue.
+        queue: u32,
+    },
+    /// The kernel did not take the program.
+    #[error("the kernel does not take the XDP program: {0}")]
+    Program(String),
+    /// Sizes that make no link.
+    #[error("{0}")]
+    Sizes(String),
+    /// Anything else that the kernel said.
+    #[error("AF_XDP on {interface}: {doing}: {error}")]
+    System {
+        /// The interface.
+        interface: String,
+        /// What was tried.
+        doing: &'static str,
+        /// What the kernel said.
+        error: io::Error,
+    },
+}

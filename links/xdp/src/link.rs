@@ -1,0 +1,317 @@
+//! One rank's attachment.
+
+use crate::frames::Frames;
+use crate::interface::MacAddress;
+use crate::memory::Chunk;
+use crate::port::{BODY_START, ENVELOPE_START, Mode, SEND_START, WAITING, XdpPort};
+use crate::station::Station;
+use rustix::net::sockopt;
+use std::io;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use weft_datagram::{Announcer, Arrived, DatagramBells, Incoming, Outgoing, Sent};
+use weft_link::bell::{Bells, Ticket, Waiter};
+use weft_link::clock::SystemClock;
+use weft_link::{Buffer, Capabilities, Link, LinkViolation, Payload, Received, SharedWords};
+use weft_seal::{Keys, Protection, Refusals, Seals};
+use weft_wire::{Header, Rank, envelope, network};
+
+/// What a rank needs to attach.
+#[derive(Debug)]
+pub struct XdpSettings {
+    /// Its way to the interface, of [`crate::XdpHost::open`].
+    pub port: XdpPort,
+    /// The Ethernet address of every rank's interface, by rank.
+    pub peers: Vec<MacAddress>,
+    /// What the job shares, and this rank's number.
+    pub keys: Keys,
+    /// The narrowest MTU of the ranks' interfaces, in bytes.
+    pub mtu: usize,
+}
+
+/// What a link has done since it was attached.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Counters {
+    /// On the way out.
+    pub sent: Sent,
+    /// Packets that left from where the program had filled them.
+    pub in_place: u64,
+    /// On the way in.
+    pub arrived: Arrived,
+    /// Frames that the kernel dropped because this rank did not look, or gave none to land in.
+    pub overrun: u64,
+    /// Frames that arrived and were not from whom they said, or came before.
+    pub refused: Refusals,
+    /// What the rings named and was no frame.
+    pub bad_descriptors: u64,
+}
+
+/// A link over AF_XDP.
+pub struct Xdp {
+    station: Station,
+    frames: Frames,
+    /// Chunks for datagrams that packets are copied to.
+    places: Vec<Chunk>,
+    /// For a packet that is copied out of the queue that it is copied to.
+    scratch: Box<[u8]>,
+    outgoing: Outgoing<Chunk>,
+    incoming: Incoming<Chunk>,
+    seals: Seals,
+    capabilities: Capabilities,
+    /// What a frame to each rank begins with.
+    ethernet: Vec<[u8; ENVELOPE_START - SEND_START]>,
+    mode: Mode,
+    /// Whether the last allocation found no frame.
+    starved: bool,
+    in_place: u64,
+    bells: Arc<DatagramBells>,
+}
+
+impl Xdp {
+    /// Attaches to a job.
+    ///
+    /// # Errors
+    /// What the kernel says about the port, or that the settings leave no room for packets.
+    pub fn attach(settings: XdpSettings) -> io::Result<Self> {
+        let XdpSettings { port, peers, keys, mtu } = settings;
+        let plan = port.plan;
+        let invalid = |text: &str| io::Error::new(io::ErrorKind::InvalidInput, text);
+        let ranks = u16::try_from(peers.len()).map_err(|_| invalid("too many ranks"))?;
+        let seals = Seals::new(keys, ranks);
+        let trailer_bytes = seals.protection().trailer_bytes();
+        let around = envelope::SIZE + network::SIZE + trailer_bytes;
+        let mtu = mtu.min(port.mtu());
+        let max_payload = mtu.saturating_sub(around) / envelope::ALIGNMENT * envelope::ALIGNMENT;
+        if max_payload < envelope::WORDS_BYTES {
+            return Err(invalid("frames of that MTU cannot carry packets"));
+        }
+        let (frames, readers) = (plan.layout.frames as usize, plan.layout.receive_frames as usize);
+        let ethernet = |peer: &MacAddress| {
+            let mut bytes = [0; ENVELOPE_START - SEND_START];
+            bytes[..6].copy_from_slice(&peer.0);
+            bytes[6..12].copy_from_slice(&plan.mac.0);
+            bytes[12..].copy_from_slice(&plan.ethertype.to_be_bytes());
+            bytes
+        };
+        let ethernet = peers.iter().map(ethernet).collect();
+        let mode = port.mode();
+        let (station, mut chunks) = Station::new(port)?;
+        let places = chunks.split_off(frames);
+        let room = ENVELOPE_START..ENVELOPE_START + mtu;
+        Ok(Xdp {
+            bells: Arc::new(DatagramBells::new(Arc::clone(&station.socket) as _)?),
+            station,
+            frames: Frames::new(chunks, max_payload),
+            places,
+            scratch: vec![0; max_payload].into_boxed_slice(),
+            outgoing: Outgoing::new(peers.len(), WAITING, room, trailer_bytes),
+            // Places for arrivals come from the kernel.
+            incoming: Incoming::new(readers, Vec::new()),
+            seals,
+            capabilities: Capabilities {
+                max_payload,
+                inline_payload: 0,
+                lossless: false,
+                ordered: false,
+                multicast: false,
+                frames,
+                host_frames: 0,
+                threads: true,
+            },
+            ethernet,
+            mode,
+            starved: false,
+            in_place: 0,
+        })
+    }
+
+    /// How the interface is used.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// What this link has done so far.
+    pub fn counters(&self) -> Counters {
+        // A kernel that does not count has dropped nothing that we know of.
+        let kernel = sockopt::xdp_statistics(&*self.station.socket).ok();
+        let overrun = kernel.map_or(0, |kernel| {
+            let sum = kernel.rx_dropped + kernel.rx_ring_full.unwrap_or(0);
+            sum + kernel.rx_fill_ring_empty_descs.unwrap_or(0)
+        });
+        Counters {
+            sent: Sent { calls: self.station.calls, ..self.outgoing.sent },
+            in_place: self.in_place,
+            arrived: self.incoming.counters,
+            overrun,
+            refused: *self.seals.refusals(),
+            bad_descriptors: self.station.bad_descriptors,
+        }
+    }
+
+    /// Tells this rank of losses.
+    pub fn announcer(&self) -> Announcer {
+        Announcer::new(Arc::clone(&self.bells))
+    }
+
+    /// Seals what waits and has the kernel send it.
+    #[inline]
+    fn send_waiting(&mut self) {
+        self.outgoing.seal(&mut self.seals);
+        while let Some(mut first) = self.outgoing.pop() {
+            self.outgoing.sent.datagrams += 1;
+            let end = first.end();
+            first.place[SEND_START..ENVELOPE_START]
+                .copy_from_slice(&self.ethernet[first.to.index()]);
+            self.station.submit(first.place, SEND_START, end);
+        }
+        let congested = self.station.kick();
+        self.reclaim();
+        self.bells.set_congested(congested);
+    }
+
+    #[inline]
+    fn reclaim(&mut self) {
+        while let Some(chunk) = self.station.reclaim() {
+            self.places.extend(self.frames.put_back(chunk).err());
+        }
+    }
+
+    #[inline]
+    fn put(&mut self, to: Rank, header: &Header, body: &[u8]) {
+        self.outgoing.put(to, header, body, || self.places.pop());
+    }
+
+    /// A packet whose user bytes are in a frame of the program's: sent from there, unless others can share
+    /// its datagram, or the frame is on its way to somebody else, or encryption would change the bytes.
+    #[inline]
+    fn transmit_frame(&mut self, to: Rank, header: &Header, frame: u32) {
+        let size = usize::from(header.size);
+        let plain = self.seals.protection() == Protection::Tagged;
+        if plain
+            && self.outgoing.fills_one(size)
+            && !self.outgoing.is_full()
+            && let Some(chunk) = self.frames.take(frame)
+        {
+            self.in_place += 1;
+            self.outgoing.put_whole(to, header, chunk);
+            return;
+        }
+        let index = self.frames.chunk_of(frame);
+        let body = BODY_START..BODY_START + size;
+        let Xdp { outgoing, frames, station, places, scratch, .. } = self;
+        if let Some(chunk) = frames.peek(frame).or_else(|| station.sending(index)) {
+            outgoing.put(to, header, &chunk[body], || places.pop());
+            return;
+        }
+        let waits = outgoing.waiting().iter().find(|waits| waits.place.index() == index);
+        let Some(waits) = waits else { unreachable!("a frame is here, or on its way") };
+        scratch[..size].copy_from_slice(&waits.place[body]);
+        outgoing.put(to, header, &scratch[..size], || places.pop());
+    }
+}
+
+impl Link for Xdp {
+    const LOSSY: bool = true;
+
+    type Clock = SystemClock;
+
+    fn clock(&self) -> SystemClock {
+        SystemClock
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    #[inline]
+    fn alloc(&mut self) -> Option<Buffer> {
+        let mut frame = self.frames.alloc();
+        if frame.is_none() {
+            self.send_waiting();
+            frame = self.frames.alloc();
+        }
+        self.starved = frame.is_none();
+        frame.map(|frame| Buffer(u64::from(frame)))
+    }
+
+    #[inline]
+    fn bytes(&self, buffer: Buffer) -> NonNull<u8> {
+        match self.incoming.bytes(buffer) {
+            Some(bytes) => bytes,
+            None => self.frames.body(buffer.0 as u32),
+        }
+    }
+
+    fn share(&mut self, _: Buffer, _: u16, _: &[Rank]) {}
+
+    #[inline]
+    fn transmit(&mut self, to: Rank, header: &Header, payload: Payload) {
+        if self.outgoing.is_full() {
+            self.send_waiting();
+        }
+        match payload {
+            Payload::Buffer(buffer) => match self.incoming.read(buffer, usize::from(header.size)) {
+                Some(bytes) => self.outgoing.put(to, header, bytes, || self.places.pop()),
+                None => self.transmit_frame(to, header, buffer.0 as u32),
+            },
+            Payload::Words([first, second]) => {
+                let mut bytes = [0; envelope::WORDS_BYTES];
+                bytes[..8].copy_from_slice(&first.to_le_bytes());
+                bytes[8..].copy_from_slice(&second.to_le_bytes());
+                self.put(to, header, &bytes);
+            }
+            Payload::Empty => self.put(to, header, &[]),
+        }
+    }
+
+    #[inline]
+    fn flush(&mut self) {
+        if !self.outgoing.is_empty() || self.station.has_in_flight() {
+            self.send_waiting();
+        }
+    }
+
+    #[inline]
+    fn receive(&mut self) -> Result<Option<Received>, LinkViolation> {
+        Ok(self.incoming.next(&mut self.station, &mut self.seals))
+    }
+
+    fn has_arrivals(&mut self) -> bool {
+        self.incoming.find(&mut self.station, &mut self.seals)
+    }
+
+    #[inline]
+    fn free(&mut self, buffer: Buffer) {
+        if !self.incoming.free(buffer) {
+            self.frames.free(buffer.0 as u32);
+        }
+    }
+
+    fn bells(&self) -> Arc<dyn Bells> {
+        Arc::clone(&self.bells) as Arc<dyn Bells>
+    }
+
+    fn arm(&mut self, waiter: Waiter) -> Option<Ticket> {
+        // Who sleeps sends nothing.
+        self.flush();
+        if self.starved && self.station.has_in_flight() {
+            // Nothing rings when the kernel has sent a frame; whoever needs one looks again and again.
+            self.bells.set_congested(true);
+        }
+        let ticket = self.bells.ticket(waiter);
+        self.bells.arm(waiter, true);
+        if self.has_arrivals() {
+            self.bells.arm(waiter, false);
+            return None;
+        }
+        Some(ticket)
+    }
+
+    fn disarm(&mut self, waiter: Waiter) {
+        self.bells.arm(waiter, false);
+    }
+
+    fn words(&self) -> Option<Arc<dyn SharedWords>> {
+        None
+    }
+}

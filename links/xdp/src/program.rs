@@ -1,0 +1,153 @@
+//! The XDP program: loaded, told which socket is for whom, and asked what it counted.
+
+use crate::error::XdpError;
+use crate::interface::Interface;
+use aya::EbpfLoader;
+use aya::maps::{HashMap, Map, MapData, PerCpuArray, XskMap};
+use aya::programs::links::FdLink;
+use aya::programs::{ProgramError, Xdp, XdpMode};
+use rustix::io::Errno;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use weft_wire::Rank;
+
+#[cfg(xdp_program)]
+const OBJECT: Option<&[u8]> =
+    Some(aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/weft.bpf.o")));
+#[cfg(not(xdp_program))]
+const OBJECT: Option<&[u8]> = None;
+
+/// Where the kernel runs the program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+pub enum Attached {
+    /// In the driver, before there is a packet for the kernel.
+    Native,
+    /// Behind the driver, on packets that the kernel has made already: for drivers that know no XDP.
+    Generic,
+}
+
+/// What the program did with frames of Weft's protocol; all others passed.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Seen {
+    /// Given to the socket of a rank.
+    pub taken: u64,
+    /// Dropped: no frames of this version of Weft.
+    pub foreign: u64,
+    /// Dropped: for no rank of any job of this host.
+    pub strangers: u64,
+    /// Dropped: for a rank, but on another queue than its socket's.
+    pub other_queue: u64,
+}
+
+/// The program on an interface. It goes with this value, or with the process.
+pub(crate) struct Program {
+    ranks: HashMap<MapData, [u32; 2], u32>,
+    sockets: XskMap<MapData>,
+    counts: PerCpuArray<MapData, u64>,
+    _link: FdLink,
+    pub attached: Attached,
+    next_slot: u32,
+}
+
+impl Program {
+    /// Loads the program and attaches it.
+    pub fn attach(interface: &Interface, ethertype: u16, queue: u32) -> Result<Self, XdpError> {
+        let object = OBJECT.ok_or(XdpError::NotBuilt)?;
+        let refused = |error: &dyn std::error::Error| XdpError::Program(chain(error));
+        let ethertype = ethertype.to_be();
+        let mut loaded = EbpfLoader::new()
+            .btf(None)
+            .override_global("ethertype", &ethertype, true)
+            .override_global("queue", &queue, true)
+            .load(object)
+            .map_err(|error| refused(&error))?;
+        let mut take = |name: &str| -> Result<Map, XdpError> {
+            loaded.take_map(name).ok_or_else(|| XdpError::Program(format!("it has no map {name}")))
+        };
+        let ranks = HashMap::try_from(take("ranks")?).map_err(|error| refused(&error))?;
+        let sockets = XskMap::try_from(take("sockets")?).map_err(|error| refused(&error))?;
+        let counts = PerCpuArray::try_from(take("counts")?).map_err(|error| refused(&error))?;
+        let program = loaded.program_mut("weft").map(<&mut Xdp>::try_from);
+        let program = program.ok_or_else(|| XdpError::Program("it is not there".into()))?;
+        let program = program.map_err(|error| refused(&error))?;
+        program.load().map_err(|error| refused(&error))?;
+        let (link, attached) = attach(program, interface)?;
+        Ok(Program { ranks, sockets, counts, _link: link, attached, next_slot: 0 })
+    }
+
+    /// From here on `socket` gets the frames for this rank.
+    pub fn add(&mut self, job: u32, rank: Rank, socket: &OwnedFd) -> Result<(), XdpError> {
+        let refused = |error: aya::maps::MapError| XdpError::Program(chain(&error));
+        let slot = self.next_slot;
+        self.sockets.set(slot, socket.as_fd(), 0).map_err(refused)?;
+        self.ranks.insert([job, rank.0.into()], slot, 0).map_err(refused)?;
+        self.next_slot += 1;
+        Ok(())
+    }
+
+    pub fn seen(&self) -> Result<Seen, XdpError> {
+        let count = |index: u32| match self.counts.get(&index, 0) {
+            Ok(each) => Ok(each.iter().sum()),
+            Err(error) => Err(XdpError::Program(chain(&error))),
+        };
+        Ok(Seen {
+            taken: count(0)?,
+            foreign: count(1)?,
+            strangers: count(2)?,
+            other_queue: count(3)?,
+        })
+    }
+}
+
+/// In the driver if it can, else behind it.
+fn attach(program: &mut Xdp, interface: &Interface) -> Result<(FdLink, Attached), XdpError> {
+    let mut last = None;
+    for (mode, attached) in [(XdpMode::Driver, Attached::Native), (XdpMode::Skb, Attached::Generic)]
+    {
+        let id = match program.attach_to_if_index(interface.index, mode) {
+            Ok(id) => id,
+            Err(error) => {
+                if matches!(errno(&error), Some(Errno::BUSY | Errno::EXIST)) {
+                    return Err(XdpError::Taken(interface.name.clone()));
+                }
+                last = Some(error);
+                continue;
+            }
+        };
+        let link = program.take_link(id).map_err(|error| XdpError::Program(chain(&error)))?;
+        // Anything else than a link that is a descriptor would outlive a process that is killed.
+        let link = FdLink::try_from(link);
+        return match link {
+            Ok(link) => Ok((link, attached)),
+            Err(_) => Err(XdpError::Program("the kernel has no links for XDP".into())),
+        };
+    }
+    let error = last.map_or_else(String::new, |error| chain(&error));
+    Err(XdpError::Program(format!("{} does not let it in: {error}", interface.name)))
+}
+
+/// What the kernel said, at the bottom of it.
+fn errno(error: &ProgramError) -> Option<Errno> {
+    let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = next {
+        if let Some(system) = error.downcast_ref::<io::Error>() {
+            return Errno::from_io_error(system);
+        }
+        next = error.source();
+    }
+    None
+}
+
+/// An error with its causes, in one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        next = cause.source();
+    }
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
