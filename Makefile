@@ -24,7 +24,7 @@ help:
 	@echo 'make test    set up what is missing, and run every test'
 	@echo 'make bench   measure this machine: each figure beside its floor (leave it alone meanwhile)'
 	@echo 'make paper   measure the tables and figures of the papers again, in the simulator; writes docs/paper'
-	@echo 'make soak    the long tests: 50 million packets on bad simulated networks, ranks killed 200 times, all states of larger worlds, races run a hundred times'
+	@echo 'make soak    the long tests: 50 million packets on bad simulated networks, ranks killed 200 times, all states of larger worlds, ten million messages over bad UDP, races run a hundred times'
 	@echo 'make fuzz    everything that reads foreign bytes, fed with what libFuzzer makes up (nightly compiler)'
 	@echo 'make fuzz-keep   add to the corpus what reached new code'
 	@echo 'make install put commands, libweft, weft.h and manual pages below PREFIX (/usr/local); uninstall removes them'
@@ -76,6 +76,7 @@ soak: setup
 	@$(CARGO) run --locked --release --quiet --package weft-soak
 	WEFT_LOSS_RUNS=200 $(CARGO) test --locked --release --package weft-cli --test loss -- --nocapture
 	$(CARGO) test --locked --release --package weft-world --features soak
+	WEFT_MESSAGES=10000000 $(CARGO) test --locked --release --package weft-messaging --test exactly_once
 	@for run in $$(seq 100); do \
 	    $(CARGO) test --locked --release --quiet --package weft-packet --package weft-messaging \
 	        --package weft-link-conformance --package weft-node >target/soak.log 2>&1 || { cat target/soak.log; exit 1; }; \

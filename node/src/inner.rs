@@ -3,6 +3,7 @@
 use crate::engine::{Apart, Copy, Request, payload_of};
 use crate::{Error, Result, Upcall};
 use std::collections::VecDeque;
+use weft_link::bell::{Cause, Loss};
 use weft_link::{Buffer, Link, Payload, Received};
 use weft_protocol::invariants::i9_bounded;
 use weft_protocol::{Actions, Body, Deferred, Delivery, Ni};
@@ -27,6 +28,8 @@ pub(crate) struct Inner<L> {
     /// Frames that the client has allocated and not launched.
     pub held: usize,
     pub drained_polls: u64,
+    /// How long peers may keep silent, in tenths of a second.
+    patience: u8,
     /// What lies between host and NI, where these are apart.
     pub apart: Apart,
 }
@@ -45,6 +48,8 @@ pub(crate) struct Surroundings<'a, L> {
     fetched: &'a mut Option<u64>,
     apart: &'a mut Apart,
     side: Side,
+    /// How long peers may keep silent, in tenths of a second.
+    patience: u8,
 }
 
 impl<L: Link> Actions<Buffer> for Surroundings<'_, L> {
@@ -88,10 +93,17 @@ impl<L: Link> Actions<Buffer> for Surroundings<'_, L> {
     fn fetched(&mut self, value: u64) {
         *self.fetched = Some(value);
     }
+
+    #[cold]
+    fn unreachable(&mut self, peer: Rank) {
+        self.link.announce(Loss { rank: peer, cause: Cause::Unreachable(self.patience) });
+    }
 }
 
 impl<L: Link> Inner<L> {
     pub fn new(link: L, ni: Ni<Buffer>) -> Self {
+        let lost_after = ni.settings().silence.map_or(0, |silence| silence.lost_after);
+        let patience = u8::try_from(lost_after / 100_000_000).unwrap_or(u8::MAX);
         Inner {
             link,
             ni,
@@ -100,6 +112,7 @@ impl<L: Link> Inner<L> {
             fetched: None,
             held: 0,
             drained_polls: 0,
+            patience,
             apart: Apart::default(),
         }
     }
@@ -107,8 +120,8 @@ impl<L: Link> Inner<L> {
     /// The protocol, and everything around it.
     #[inline]
     pub fn split(&mut self, side: Side) -> (&mut Ni<Buffer>, Surroundings<'_, L>) {
-        let Inner { link, ni, pending, fetched, apart, .. } = self;
-        (ni, Surroundings { link, pending, fetched, apart, side })
+        let Inner { link, ni, pending, fetched, apart, patience, .. } = self;
+        (ni, Surroundings { link, pending, fetched, apart, side, patience: *patience })
     }
 
     /// Whether what the host sends goes to an NI that runs the protocol by itself.

@@ -25,6 +25,7 @@ mod error;
 mod inner;
 mod interrupts;
 mod lossy;
+mod network;
 mod node;
 mod sleep;
 pub mod wait;
@@ -32,6 +33,7 @@ mod watch;
 
 pub use any_node::{AnyNode, Arrival, Destination, Statistics, Upcall, Upcalls};
 pub use error::{Error, Result};
+pub use network::network_settings;
 pub use node::{Node, USER_VARIABLES};
 pub use wait::{Look, Step, WaitPolicy};
 pub use watch::{WatchThread, default_interrupt_delay};
@@ -43,4 +45,4 @@ pub use weft_link::{Buffer, Capabilities, Link, SharedWords};
 #[cfg(feature = "planted")]
 pub use weft_protocol::Bug;
 pub use weft_protocol::tree::Shape;
-pub use weft_protocol::{Preset, Pupa, Settings, VARIABLES};
+pub use weft_protocol::{Preset, Pupa, Settings, Silence, VARIABLES};

@@ -152,10 +152,31 @@ impl<L: Link> Node<L> {
         if let Err(error) = inner.drain() {
             inner.apart.failure.get_or_insert(error);
         }
+        let any = !inner.pending.is_empty();
         self.leave(inner);
+        if any {
+            // What would have woken it is no longer in the link.
+            self.nudge();
+        }
+    }
+
+    /// Whether somebody has to look at this node at times, whatever its program and its upcalls do, and
+    /// how often.
+    pub(crate) fn heartbeat(&self) -> Option<Duration> {
+        let silence = self.inner.enter().ni.settings().silence.filter(|_| L::LOSSY);
+        silence.map(|silence| Duration::from_nanos(silence.heartbeat_after / 2))
+    }
+
+    /// Looks at it, and leaves what has come to the upcall thread.
+    pub(crate) fn beat(&self) {
+        self.serve();
+        if self.try_has_arrivals().unwrap_or(false) {
+            self.bells.ring(Waiter::Watch);
+        }
     }
 
     pub(crate) fn linger_until_quiet(&self) {
+        self.say_farewell();
         let stay = self.inner.enter().ni.settings().retransmit_after.saturating_mul(2);
         let stay = stay.min(LONGEST_STAY);
         let mut last = self.clock.now();
@@ -172,6 +193,14 @@ impl<L: Link> Node<L> {
                 self.doze(Duration::from_nanos(patience - (now - last)));
             }
         }
+    }
+
+    fn say_farewell(&self) {
+        let mut inner = self.inner.enter();
+        self.tell_time(&mut inner);
+        let (ni, mut out) = inner.split(Side::Host);
+        ni.leave(&mut out);
+        self.leave(inner);
     }
 
     /// Receives, and gives back at once what is for a program that has ended: peers may wait for what is

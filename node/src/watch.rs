@@ -37,6 +37,7 @@ const IDLE_LOOK: Duration = Duration::from_secs(1);
 /// A running upcall thread; stops when its node closes.
 pub struct WatchThread {
     thread: Option<JoinHandle<()>>,
+    beats: Option<JoinHandle<()>>,
     node: Arc<dyn AnyNode>,
 }
 
@@ -52,6 +53,7 @@ impl WatchThread {
         interrupt: impl FnMut() + Send + 'static,
         lost: impl FnOnce(weft_link::bell::Loss) + Send + 'static,
     ) -> std::io::Result<Self> {
+        let beats = start_beating(&node)?;
         let watched = Arc::clone(&node);
         let thread = std::thread::Builder::new().name("weft-upcalls".into()).spawn(move || {
             // A panic in an upcall must end the rank, not just this thread.
@@ -62,19 +64,37 @@ impl WatchThread {
                 std::process::abort();
             }
         })?;
-        Ok(WatchThread { thread: Some(thread), node })
+        Ok(WatchThread { thread: Some(thread), beats, node })
     }
 }
 
 impl Drop for WatchThread {
     fn drop(&mut self) {
         self.node.close();
+        if let Some(beats) = self.beats.take() {
+            beats.thread().unpark();
+            let _ = beats.join();
+        }
         let Some(thread) = self.thread.take() else { return };
         // An upcall may itself drop the last handle: a thread cannot wait for itself.
         if thread.thread().id() != std::thread::current().id() {
             let _ = thread.join();
         }
     }
+}
+
+/// Starts a thread that keeps heartbeats going while the program computes and the upcall thread is in
+/// an upcall that takes its time. It never makes upcalls.
+fn start_beating<L: Link>(node: &Arc<Node<L>>) -> std::io::Result<Option<JoinHandle<()>>> {
+    let Some(period) = node.heartbeat() else { return Ok(None) };
+    let node = Arc::clone(node);
+    let beat = move || {
+        while !node.is_closed() && node.bells().loss().is_none() {
+            node.beat();
+            std::thread::park_timeout(period);
+        }
+    };
+    std::thread::Builder::new().name("weft-heartbeats".into()).spawn(beat).map(Some)
 }
 
 struct Watch<L: Link> {

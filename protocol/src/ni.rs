@@ -362,7 +362,8 @@ impl<B: Copy> Ni<B> {
             (Tag::Ucast | Tag::Mcast, Body::Buffer(_))
                 | (Tag::FaRequest, Body::FetchAdd { .. })
                 | (Tag::FaReply, Body::Fetched(_))
-                | (Tag::Credit | Tag::ChannelClear | Tag::Acknowledge | Tag::Nack, Body::Empty)
+                | (Tag::Credit | Tag::ChannelClear, Body::Empty)
+                | (Tag::Acknowledge | Tag::Nack | Tag::Farewell, Body::Empty)
         );
         if !right_body {
             return Err(Violation::Body(from, header.tag));
@@ -381,7 +382,7 @@ impl<B: Copy> Ni<B> {
             Tag::ChannelClear | Tag::Credit if numbered => {
                 return Err(Violation::Unsupported(from, header.tag));
             }
-            Tag::Acknowledge | Tag::Nack if !numbered => {
+            Tag::Acknowledge | Tag::Nack | Tag::Farewell if !numbered => {
                 return Err(Violation::Unsupported(from, header.tag));
             }
             _ => {}
@@ -415,6 +416,7 @@ impl<B: Copy> Ni<B> {
                     self.child_is_clear(owner, header.source, out);
                 }
             }
+            (Tag::Farewell, _) => self.bid_farewell(header.source),
             (_, Body::Fetched(value)) => {
                 self.fetching = Fetching::No;
                 out.fetched(value);

@@ -209,7 +209,8 @@ impl<B: Copy> Ni<B> {
         let number = sending.number(departure.clone());
         sending.round_trip.left(number, now);
         header.sequence = number.wrapping_add(off);
-        header.asks = self.asks(to, out);
+        // Who says farewell waits for nothing else.
+        header.asks = self.asks(to, out) || departure.tag == Tag::Farewell;
         let sending = &mut self.flow(to).sending;
         let deadline = *sending.deadline.get_or_insert(now + sending.timeout(&settings));
         self.wake_by(deadline, Timer::Retransmit);
@@ -533,7 +534,7 @@ impl<B: Copy> Ni<B> {
 }
 
 /// Whether packets of this kind are numbered, and sent again if lost. The answer to a fetch-and-add
-/// is: nobody would ask again.
+/// is: nobody would ask again. So is a farewell: who missed it would take its sender for lost.
 fn is_numbered(tag: Tag) -> bool {
-    tag.is_data() || tag == Tag::FaReply
+    tag.is_data() || matches!(tag, Tag::FaReply | Tag::Farewell)
 }

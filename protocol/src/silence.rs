@@ -3,13 +3,15 @@
 //! Every packet says that its sender lives. Who was sent nothing for a while is sent a heartbeat, which
 //! is an acknowledgement that says nothing new; who was not heard of for much longer is lost, and that
 //! is said once. Time in which this NI did not look at the clock does not count: packets may have come
-//! meanwhile, and nobody took them from the link.
+//! meanwhile, and nobody took them from the link. Who ends in good order says so, in a packet that is
+//! sent until it is acknowledged, and nothing is expected of it from there on.
 
 use crate::asking::Why;
+use crate::ni::Departure;
 use crate::settings::Silence;
 use crate::timer::{Nanoseconds, Timer};
-use crate::{Actions, Ni};
-use weft_wire::{Rank, Tag};
+use crate::{Actions, Body, Ni};
+use weft_wire::{Channel, Rank, Tag, TreeId};
 
 /// When two peers heard of each other.
 #[derive(Debug, Clone, Default, Hash)]
@@ -21,14 +23,19 @@ pub(crate) struct Hearing {
     /// When anything was sent to it.
     spoke: Nanoseconds,
     lost: bool,
+    /// The peer has ended, in good order.
+    gone: bool,
 }
 
 impl Hearing {
     /// When to look at this peer again.
     pub fn deadline(&self, silence: Silence) -> Option<Nanoseconds> {
         let Silence { heartbeat_after, lost_after } = silence;
-        let live = self.met && !self.lost;
-        live.then(|| (self.spoke + heartbeat_after).min(self.heard + lost_after))
+        self.is_expected().then(|| (self.spoke + heartbeat_after).min(self.heard + lost_after))
+    }
+
+    fn is_expected(&self) -> bool {
+        self.met && !self.lost && !self.gone
     }
 
     fn meet(&mut self, now: Nanoseconds) -> bool {
@@ -41,6 +48,26 @@ impl Hearing {
 }
 
 impl<B: Copy> Ni<B> {
+    /// This rank ends, in good order: its peers are told, where they would miss it. To be called once,
+    /// after all else was sent; they know when [`Self::is_flushed`] says so.
+    pub fn leave(&mut self, out: &mut impl Actions<B>) {
+        if self.settings.silence.is_none() {
+            return;
+        }
+        let tree = TreeId::unicast(self.local);
+        let body = Body::Empty;
+        let farewell = Departure { tag: Tag::Farewell, tree, size: 0, body, holders: None };
+        let met: Vec<Rank> = self.met().collect();
+        for peer in met {
+            self.credit_send(peer, farewell.clone(), Channel::NONE, out);
+        }
+    }
+
+    /// `peer` ends, in good order.
+    pub(crate) fn bid_farewell(&mut self, peer: Rank) {
+        self.flow(peer).hearing.gone = true;
+    }
+
     /// A packet has come from `peer`.
     pub(crate) fn hear(&mut self, peer: Rank) {
         if self.settings.silence.is_some() {
@@ -101,7 +128,7 @@ impl<B: Copy> Ni<B> {
     /// The peers of whom something is expected.
     fn met(&self) -> impl Iterator<Item = Rank> + '_ {
         let flows = self.peers.iter().filter_map(|(rank, peer)| Some((rank, peer.flow.as_ref()?)));
-        flows.filter(|(_, flow)| flow.hearing.met && !flow.hearing.lost).map(|(rank, _)| rank)
+        flows.filter(|(_, flow)| flow.hearing.is_expected()).map(|(rank, _)| rank)
     }
 }
 

@@ -22,6 +22,8 @@ pub enum Tag {
     Acknowledge = 7,
     /// A negative one: buffers were short, and there are some now.
     Nack = 8,
+    /// Its sender ends, in good order: nothing is expected of it any more.
+    Farewell = 9,
 }
 
 impl Tag {
@@ -47,6 +49,7 @@ impl TryFrom<u8> for Tag {
             6 => Tag::FaReply,
             7 => Tag::Acknowledge,
             8 => Tag::Nack,
+            9 => Tag::Farewell,
             _ => return Err(Malformed::Tag(byte)),
         })
     }

@@ -54,6 +54,9 @@ pub enum Cause {
     Misbehaved,
     /// It ended before the job was over; how, only its parent knows.
     Ended,
+    /// Nothing was heard of it for so many tenths of a second: its host is dead, or the network to it is
+    /// cut, or it was stopped.
+    Unreachable(u8),
 }
 
 impl Cause {
@@ -64,6 +67,7 @@ impl Cause {
             Cause::Killed(signal) => 0x200 | u32::from(signal),
             Cause::Misbehaved => 0x300,
             Cause::Ended => 0x400,
+            Cause::Unreachable(tenths) => 0x500 | u32::from(tenths),
         }
     }
 
@@ -74,6 +78,7 @@ impl Cause {
             2 => Some(Cause::Killed(bits as u8)),
             3 => Some(Cause::Misbehaved),
             4 => Some(Cause::Ended),
+            5 => Some(Cause::Unreachable(bits as u8)),
             _ => None,
         }
     }
@@ -90,6 +95,9 @@ impl std::fmt::Display for Cause {
             }
             Cause::Misbehaved => f.write_str("broke the packet protocol"),
             Cause::Ended => f.write_str("ended before the job was over"),
+            Cause::Unreachable(tenths) => {
+                write!(f, "could not be reached for {}.{} s", tenths / 10, tenths % 10)
+            }
         }
     }
 }

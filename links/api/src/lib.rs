@@ -27,7 +27,7 @@ pub mod clock;
 pub mod ni;
 pub mod wrap;
 
-use bell::Bells;
+use bell::{Bells, Loss};
 use clock::{Clock, Nanoseconds};
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -52,6 +52,9 @@ pub struct Capabilities {
     pub multicast: bool,
     /// Frames that this rank can have in use at once.
     pub frames: usize,
+    /// Frames for packets that arrive, all senders together; 0 where packets stay in their senders'
+    /// memory, or the NI is apart.
+    pub receive_frames: usize,
     /// Buffers at the host for packets that arrive, where the NI is apart; 0 elsewhere.
     pub host_frames: usize,
     /// A rank may have several threads.
@@ -140,6 +143,13 @@ pub trait Link: Send + 'static {
 
     /// How threads of this rank sleep until a frame arrives, and are told of losses.
     fn bells(&self) -> Arc<dyn Bells>;
+
+    /// Tells this rank's own threads that the job has lost a rank: [`Bells::loss`] says so from here on,
+    /// and who sleeps wakes. The first loss stays. Asked of links only whose peers can fall silent; the
+    /// others hear of losses from who sees processes end.
+    fn announce(&mut self, loss: Loss) {
+        let _ = loss;
+    }
 
     /// Prepares `waiter` to sleep: from here on an arrival rings its bell. Returns the ticket to
     /// wait with, or `None` if something has arrived already. If [`Self::alloc`] found no frame

@@ -4,11 +4,13 @@ mod capture;
 mod count;
 mod faults;
 mod plain;
+mod shown;
 
 pub use capture::{Capture, Captured};
 pub use count::{Count, FrameCounters};
 pub use faults::{FaultPlan, Faults};
 pub use plain::Plain;
+pub use shown::Shown;
 
 /// Forwards the [`crate::Link`] methods that a wrapper does not change to `self.inner`.
 macro_rules! delegate {
@@ -45,6 +47,9 @@ macro_rules! delegate {
     (@ bells) => {
         fn bells(&self) -> std::sync::Arc<dyn crate::bell::Bells> { self.inner.bells() }
     };
+    (@ announce) => {
+        fn announce(&mut self, loss: crate::bell::Loss) { self.inner.announce(loss); }
+    };
     (@ arm) => {
         fn arm(&mut self, waiter: crate::bell::Waiter) -> Option<crate::bell::Ticket> {
             self.inner.arm(waiter)
@@ -56,7 +61,7 @@ macro_rules! delegate {
     // What every wrapper leaves alone: frames in memory, sleeping, and where the NI half runs.
     (@ surroundings) => {
         crate::wrap::delegate!(placement, alloc, bytes, share, flush, has_arrivals, detach, free);
-        crate::wrap::delegate!(bells, arm, disarm);
+        crate::wrap::delegate!(bells, announce, arm, disarm);
     };
     (@ lossy) => { const LOSSY: bool = L::LOSSY; };
     (@ flush) => { fn flush(&mut self) { self.inner.flush(); } };

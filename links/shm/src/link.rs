@@ -139,6 +139,7 @@ impl Shm {
                 ordered: true,
                 multicast: true,
                 frames: settings.frames as usize,
+                receive_frames: 0,
                 host_frames: 0,
                 threads: true,
             },
@@ -166,7 +167,9 @@ impl Shm {
         };
         let place = compact::place(head[0]);
         let payload = match header.tag {
-            Tag::Credit | Tag::ChannelClear | Tag::Acknowledge | Tag::Nack => Payload::Empty,
+            Tag::Credit | Tag::ChannelClear | Tag::Acknowledge | Tag::Nack | Tag::Farewell => {
+                Payload::Empty
+            }
             Tag::FaRequest | Tag::FaReply => Payload::Words([words[0], words[1]]),
             Tag::Ucast | Tag::Mcast => Payload::Buffer(match place {
                 place::INLINE if usize::from(header.size) <= INLINE_BYTES => {

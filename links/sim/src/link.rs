@@ -37,6 +37,7 @@ impl Sim {
             ordered: reliable,
             multicast: false,
             frames: pools.ni_send_buffers,
+            receive_frames: 0,
             host_frames: pools.host_receive_buffers,
             threads: false,
         };

@@ -178,6 +178,7 @@ fn kind(header: &Header) -> &'static str {
     match header.tag {
         Tag::Ucast => "a unicast packet",
         Tag::Mcast => "a multicast packet",
+        Tag::Farewell => "a farewell",
         Tag::FaRequest => "a fetch-and-add request",
         Tag::FaReply => "a fetch-and-add reply",
         Tag::ChannelClear => "a channel-clear packet",

@@ -11,7 +11,7 @@ use std::os::fd::AsFd;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use weft_datagram::{Announcer, Arrived, DatagramBells, Incoming, Sent};
-use weft_link::bell::{Bells, Ticket, Waiter};
+use weft_link::bell::{Bells, Loss, Ticket, Waiter};
 use weft_link::clock::SystemClock;
 use weft_link::{Buffer, Capabilities, Link, LinkViolation, Payload, Received, SharedWords};
 use weft_seal::{Keys, Refusals, Seals};
@@ -109,6 +109,7 @@ impl Udp {
             ordered: false,
             multicast: false,
             frames,
+            receive_frames,
             host_frames: 0,
             threads: true,
         };
@@ -240,6 +241,10 @@ impl Link for Udp {
 
     fn bells(&self) -> Arc<dyn Bells> {
         Arc::clone(&self.bells) as Arc<dyn Bells>
+    }
+
+    fn announce(&mut self, loss: Loss) {
+        self.announcer().announce(loss);
     }
 
     fn arm(&mut self, waiter: Waiter) -> Option<Ticket> {

@@ -10,7 +10,7 @@ use std::io;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use weft_datagram::{Announcer, Arrived, DatagramBells, Incoming, Outgoing, Sent};
-use weft_link::bell::{Bells, Ticket, Waiter};
+use weft_link::bell::{Bells, Loss, Ticket, Waiter};
 use weft_link::clock::SystemClock;
 use weft_link::{Buffer, Capabilities, Link, LinkViolation, Payload, Received, SharedWords};
 use weft_seal::{Keys, Protection, Refusals, Seals};
@@ -115,6 +115,7 @@ impl Xdp {
                 ordered: false,
                 multicast: false,
                 frames,
+                receive_frames: readers,
                 host_frames: 0,
                 threads: true,
             },
@@ -305,6 +306,10 @@ impl Link for Xdp {
             return None;
         }
         Some(ticket)
+    }
+
+    fn announce(&mut self, loss: Loss) {
+        self.announcer().announce(loss);
     }
 
     fn disarm(&mut self, waiter: Waiter) {

@@ -82,3 +82,49 @@ fn nobody_is_lost_between_two_heartbeats() {
     assert_eq!(settings.check(), Err(Contradiction::Silence { heartbeat_after, lost_after }));
     assert_eq!(Settings { silence: Some(Silence::default()), ..settings }.check(), Ok(()));
 }
+
+#[test]
+fn who_says_farewell_may_be_silent_for_ever() {
+    for preset in [Preset::IrxImc, Preset::Pupa, Preset::HrxHmc] {
+        let mut bench = bench(preset);
+        let hears = |bench: &mut Bench, header, body| {
+            let did = bench.receive(header, body);
+            if did == [Did::Defer(header.tag)] { bench.host_receive() } else { did }
+        };
+        hears(&mut bench, ucast(1, 0), Body::Buffer(200));
+        let farewell = weft_wire::Header {
+            sequence: 1,
+            tag: Tag::Farewell,
+            size: 0,
+            asks: true,
+            ..ucast(1, 0)
+        };
+        let told = hears(&mut bench, farewell, Body::Empty);
+        assert!(
+            matches!(told[..], [Did::Transmit(Rank(1), header, Body::Empty)]
+                if header.tag == Tag::Acknowledge && header.acknowledgement == 2),
+            "{told:?}"
+        );
+        let later: Vec<Did> = (1..100).flat_map(|time| bench.advance(time * 10_000)).collect();
+        assert_eq!(later, [], "neither heartbeat nor loss");
+        assert_eq!(bench.ni.next_deadline(), None);
+    }
+}
+
+#[test]
+fn a_farewell_goes_to_all_that_were_met_until_they_acknowledge_it() {
+    let mut bench = bench(Preset::IrxImc);
+    assert_eq!(bench.leave(), [], "nobody would miss this rank");
+    bench.receive(ucast(1, 0), Body::Buffer(200));
+    let farewell = |did: &[Did]| {
+        matches!(did, [Did::Transmit(Rank(1), header, Body::Empty)]
+            if header.tag == Tag::Farewell && header.sequence == 0 && header.acknowledgement == 1)
+    };
+    assert!(farewell(&bench.leave()));
+    assert!(!bench.ni.is_flushed());
+    bench.receive(acknowledge_nothing(1), Body::Empty);
+    assert!((1..5000).any(|time| farewell(&bench.advance(time * 1000))), "it is sent again");
+    let acknowledgement = weft_wire::Header { acknowledgement: 1, ..acknowledge_nothing(1) };
+    bench.receive(acknowledgement, Body::Empty);
+    assert!(bench.ni.is_flushed());
+}

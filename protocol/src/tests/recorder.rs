@@ -99,6 +99,11 @@ impl Bench {
         self.did()
     }
 
+    pub fn leave(&mut self) -> Vec<Did> {
+        self.ni.leave(&mut self.out);
+        self.did()
+    }
+
     pub fn multicast(&mut self, group: GroupId, buffer: u64) -> Vec<Did> {
         self.ni.multicast(group, buffer, SIZE, &mut self.out);
         self.did()

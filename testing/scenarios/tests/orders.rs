@@ -31,7 +31,7 @@ fn weather(storm: &OrderStorm, job: Job) -> Vec<Vec<OrderStatistics>> {
     statistics
 }
 
-fn jobs(ranks: u16) -> [Job; 4] {
+fn jobs(ranks: u16) -> [Job; 5] {
     let job = Job::new(ranks);
     let watched = Job { interrupt_delay: Some(Duration::from_micros(20)), ..job };
     let bad = Between::Udp(Weather::bad(ranks.into(), 0.01));
@@ -41,6 +41,7 @@ fn jobs(ranks: u16) -> [Job; 4] {
         watched,
         Job { between: Between::Plain, ..watched },
         Job { between: bad, preset, shape, ..watched },
+        Job { between: bad, preset: Preset::Pupa, shape, ..watched },
     ]
 }
 

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
+use weft_link::wrap::FaultPlan;
 use weft_packet::Rank;
 use weft_protocol::Preset;
 use weft_scenarios::{Mix, Storm, Verdict};
@@ -46,7 +47,9 @@ fn udp_weathers_storms_whatever_the_network_does() {
     for (seed, preset) in (10..).zip(Preset::RETRANSMITTING) {
         let fair = Job::over_udp(3, preset);
         let bad = Between::Udp(Weather::bad(seed, 0.02));
-        for job in [fair, Job { between: bad, ..fair }] {
+        let plan = FaultPlan { seed, loss: 0.05, duplication: 0.05 };
+        let faulty = Between::Faulty(plan);
+        for job in [fair, Job { between: bad, ..fair }, Job { between: faulty, ..fair }] {
             assert_clean(&storm(3, seed), &job);
         }
     }

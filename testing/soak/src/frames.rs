@@ -266,7 +266,7 @@ fn lock(judge: &Mutex<FrameJudge>) -> MutexGuard<'_, FrameJudge> {
 
 /// Whether frames of this kind have numbers, where frames have.
 fn is_numbered(tag: Tag) -> bool {
-    tag.is_data() || tag == Tag::FaReply
+    tag.is_data() || matches!(tag, Tag::FaReply | Tag::Farewell)
 }
 
 #[cfg(test)]

@@ -5,8 +5,10 @@
 #![forbid(unsafe_code)]
 
 mod ethernet;
+mod tap;
 mod wire;
 
+pub use tap::{Attack, Tap};
 pub use weft_link::wrap::FaultPlan;
 pub use wire::Weather;
 
@@ -14,13 +16,13 @@ use ethernet::Ethernet;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
-use weft_link::wrap::Plain;
-use weft_link::{Link, bell::Loss};
+use weft_link::wrap::{Faults, Plain};
+use weft_link::{Capabilities, Link, bell::Loss};
 use weft_link_shm::{Settings, Shm, Supervisor, create_segments};
-use weft_node::{Node, WaitPolicy, WatchThread};
+use weft_node::{Node, WaitPolicy, WatchThread, network_settings};
 use weft_packet::Packets;
-use weft_protocol::Preset;
 use weft_protocol::tree::Shape;
+use weft_protocol::{Preset, Silence};
 use weft_wire::Rank;
 use wire::Wire;
 
@@ -35,6 +37,8 @@ pub enum Between {
     Udp(Weather),
     /// AF_XDP between hosts with a rank each, 2 to 9 of them, with these faults on top.
     Xdp(FaultPlan),
+    /// UDP over loopback, through the wrapper that loses and doubles what ranks send.
+    Faulty(FaultPlan),
 }
 
 /// A job to run in threads.
@@ -50,6 +54,13 @@ pub struct Job {
     pub between: Between,
     /// The polling watchdog's delay; without one there are no upcall threads.
     pub interrupt_delay: Option<Duration>,
+    /// Over UDP, where the test gets at the network.
+    pub tap: Option<&'static Tap>,
+    /// How long peers may keep silent; if not given, as long as users get it, but for ever without upcall
+    /// threads: then ranks that compute do not say that they live.
+    pub silence: Option<Silence>,
+    /// How long the job may take.
+    pub limit: Duration,
 }
 
 impl Job {
@@ -61,6 +72,9 @@ impl Job {
             shape: Shape::Flat,
             between: Between::Memory,
             interrupt_delay: None,
+            tap: None,
+            silence: None,
+            limit: TimeLimit::USUAL,
         }
     }
 
@@ -72,19 +86,33 @@ impl Job {
         program: impl Fn(C) -> T + Sync,
     ) -> Vec<T> {
         let _limit = TimeLimit::start(self);
-        match self.between {
-            Between::Udp(weather) => {
-                let wire = Wire::new(&self.memory, weather);
-                let results = self.ranks(|rank| wire.attach(rank), connect, program);
-                wire.judge();
-                return results;
-            }
+        let weather = match self.between {
+            Between::Udp(weather) => weather,
+            Between::Faulty(_) => Weather::default(),
             Between::Xdp(faults) => {
                 let ethernet = Ethernet::new(&self.memory, faults);
                 return self.ranks(|rank| ethernet.attach(rank), connect, program);
             }
-            Between::Memory | Between::Plain => {}
-        }
+            Between::Memory | Between::Plain => return self.run_in_memory(connect, program),
+        };
+        let wire = Wire::new(&self.memory, weather, self.tap);
+        let results = match self.between {
+            Between::Faulty(plan) => {
+                let seed = |rank: Rank| plan.seed ^ u64::from(rank.0) << 32;
+                let plan = |rank| FaultPlan { seed: seed(rank), ..plan };
+                self.ranks(|rank| Faults::new(wire.attach(rank), plan(rank)), connect, program)
+            }
+            _ => self.ranks(|rank| wire.attach(rank), connect, program),
+        };
+        wire.judge();
+        results
+    }
+
+    fn run_in_memory<C, T: Send>(
+        self,
+        connect: impl Fn(Packets) -> (C, Box<dyn FnMut() + Send>) + Sync,
+        program: impl Fn(C) -> T + Sync,
+    ) -> Vec<T> {
         let segments = create_segments(&self.memory).expect("shared memory can be made");
         let attach = |rank| Shm::attach(rank, self.memory, &segments).expect("a rank can attach");
         match self.between {
@@ -141,15 +169,7 @@ impl Job {
         connect: impl Fn(Packets) -> (C, Box<dyn FnMut() + Send>),
         program: impl Fn(C) -> T,
     ) -> T {
-        let Settings { ranks, window_packets, .. } = self.memory;
-        let settings = weft_protocol::Settings {
-            preset: self.preset,
-            shape: self.shape,
-            // A thread of many on few cores may not run for some milliseconds.
-            retransmit_after: 10_000_000,
-            acknowledge_after: 1_000_000,
-            ..weft_protocol::Settings::new(ranks, window_packets)
-        };
+        let settings = self.settings(link.capabilities());
         let policy = WaitPolicy::for_ranks(usize::from(settings.ranks), 2);
         let node = Arc::new(Node::new(rank, settings, link, policy));
         let packets = Packets::new(Arc::clone(&node) as Arc<_>);
@@ -163,16 +183,33 @@ impl Job {
     }
 }
 
+impl Job {
+    fn settings(&self, link: &Capabilities) -> weft_protocol::Settings {
+        let Settings { ranks, window_packets, .. } = self.memory;
+        let settings = match link.lossless {
+            true => weft_protocol::Settings::new(ranks, window_packets),
+            // A thread of many on few cores may not run for some milliseconds.
+            false => network_settings(ranks, self.preset, link, true),
+        };
+        weft_protocol::Settings {
+            preset: self.preset,
+            shape: self.shape,
+            silence: self.silence.or(settings.silence.filter(|_| self.interrupt_delay.is_some())),
+            ..settings
+        }
+    }
+}
+
 /// Ends the test process if a job takes for ever: a deadlock should fail, not hang.
 struct TimeLimit(Sender<()>);
 
 impl TimeLimit {
-    const LIMIT: Duration = Duration::from_secs(120);
+    const USUAL: Duration = Duration::from_secs(120);
 
     fn start(job: Job) -> Self {
         let (done, ended) = channel();
         std::thread::spawn(move || {
-            if ended.recv_timeout(Self::LIMIT) == Err(RecvTimeoutError::Timeout) {
+            if ended.recv_timeout(job.limit) == Err(RecvTimeoutError::Timeout) {
                 eprintln!("ranks of this job wait for one another for ever: {job:?}");
                 std::process::abort();
             }

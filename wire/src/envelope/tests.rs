@@ -48,7 +48,7 @@ proptest! {
     fn any_bytes_are_a_packet_or_refused(mut packet in prop::collection::vec(any::<u8>(), 0..80), fix in any::<bool>()) {
         if fix && packet.len() > 5 {
             packet[0] = network::VERSION;
-            packet[1] %= 9;
+            packet[1] %= 10;
             packet[5] = 0;
         }
         if let Ok((header, body, bytes)) = first(&packet) {

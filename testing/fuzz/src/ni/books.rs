@@ -203,5 +203,5 @@ impl Channels {
 
 /// Whether packets of this kind are numbered under presets that retransmit.
 pub fn is_numbered(tag: Tag) -> bool {
-    tag.is_data() || tag == Tag::FaReply
+    tag.is_data() || matches!(tag, Tag::FaReply | Tag::Farewell)
 }

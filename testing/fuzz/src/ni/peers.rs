@@ -34,7 +34,7 @@ impl Bench {
                 (Tag::FaReply, Body::Fetched(script.arbitrary()?))
             }
             10 if self.is_careful() => (Tag::Credit, Body::Empty),
-            10 => (*script.choose(&[Tag::Acknowledge, Tag::Nack])?, Body::Empty),
+            10 => (*script.choose(&[Tag::Acknowledge, Tag::Nack, Tag::Farewell])?, Body::Empty),
             _ if !self.host.books.channels.below.is_empty() && script.ratio(3, 4)? => {
                 let below: Vec<_> = self.host.books.channels.below.iter().copied().collect();
                 let (child, owner) = *script.choose(&below)?;

@@ -85,6 +85,7 @@ impl Scripted {
             ordered: true,
             multicast: false,
             frames: FRAMES,
+            receive_frames: 0,
             host_frames: FRAMES,
             threads: true,
         };

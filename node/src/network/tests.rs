@@ -1,0 +1,42 @@
+//! Settings agree with themselves and with the link, whatever its size.
+
+use super::*;
+
+fn capabilities(frames: usize, receive_frames: usize) -> Capabilities {
+    Capabilities {
+        max_payload: 1416,
+        inline_payload: 0,
+        lossless: false,
+        ordered: false,
+        multicast: false,
+        frames,
+        receive_frames,
+        host_frames: 0,
+        threads: true,
+    }
+}
+
+#[test]
+fn no_more_packets_are_buffered_than_the_link_has_frames() {
+    for preset in Preset::RETRANSMITTING {
+        for ranks in [1, 2, 3, 16, 100, 1000] {
+            for frames in [1, 64, 1000, 100_000] {
+                let settings = network_settings(ranks, preset, &capabilities(48, frames), false);
+                assert_eq!(settings.check(), Ok(()));
+                let own = settings.primary_buffers() * usize::from(ranks - 1);
+                let (all, least) = (settings.receive_buffers + own, own + 1);
+                assert_eq!(all, frames.max(least), "{preset}, {ranks} ranks, {frames} frames");
+                assert_eq!(settings.pupa.secondary_sends, 48);
+            }
+        }
+    }
+}
+
+#[test]
+fn ranks_that_share_cores_have_time() {
+    let of = |crowded| network_settings(4, Preset::Pupa, &capabilities(48, 512), crowded);
+    let (alone, crowded) = (of(false), of(true));
+    assert!(alone.retransmit_after < crowded.retransmit_after);
+    assert!(alone.acknowledge_after < crowded.acknowledge_after);
+    assert_eq!((alone.window_packets, alone.silence), (64, Some(Silence::default())));
+}
