@@ -32,7 +32,7 @@ enum Layer {
     Cli,
     Bench,
     World,
-    /// What `weft sim` and `make paper` run: part of the product, though it joins everything.
+    /// What `weft sim`, `weft bench` and `make paper` run: part of the product, though it joins everything.
     Simulation,
     Testing,
     Xtask,
@@ -61,7 +61,7 @@ fn layer_of(folder: &str) -> Option<Layer> {
         ("cli", "") => Cli,
         ("bench", _) => Bench,
         ("testing", "world") => World,
-        ("testing", "simulator" | "scenarios" | "soak" | "model") => Simulation,
+        ("testing", "simulator" | "scenarios" | "soak" | "model" | "netns") => Simulation,
         ("testing", _) => Testing,
         ("xtask", "") => Xtask,
         _ => return None,

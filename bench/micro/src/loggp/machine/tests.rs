@@ -24,5 +24,5 @@ fn the_simulator_reads_what_was_measured() {
     assert_eq!(host.poll_ns, 1, "time must pass");
     assert_eq!(link.latency_ns, 0, "nothing arrives before it is sent");
     assert_eq!((ni.send_ns, ni.receive_ns, bus.setup_ns), (0, 0, 0), "there is no NI");
-    assert_eq!((pools.ni_receive_buffers, pools.packet_bytes), (128, 49152));
+    assert_eq!((pools.ni_receive_buffers, pools.packet_bytes), (256, 49152));
 }
