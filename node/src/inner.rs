@@ -3,6 +3,7 @@
 use crate::engine::{Apart, Copy, Request, payload_of};
 use crate::{Error, Result, Upcall};
 use std::collections::VecDeque;
+use weft_link::bell::{Cause, Loss};
 use weft_link::{Buffer, Link, Payload, Received};
 use weft_protocol::invariants::i9_bounded;
 use weft_protocol::{Actions, Body, Deferred, Delivery, Ni};
@@ -87,6 +88,10 @@ impl<L: Link> Actions<Buffer> for Surroundings<'_, L> {
 
     fn fetched(&mut self, value: u64) {
         *self.fetched = Some(value);
+    }
+
+    fn unreachable(&mut self, peer: Rank) {
+        self.link.bells().announce(Loss { rank: peer, cause: Cause::Silent });
     }
 }
 
@@ -203,8 +208,9 @@ impl<L: Link> Inner<L> {
             true => self.link.capabilities().host_frames + MOST_DETACHED,
             false => {
                 let windows = usize::from(settings.ranks) * usize::from(settings.window_packets);
-                let received = if L::LOSSY { settings.receive_buffers } else { windows };
-                received + self.link.capabilities().frames
+                let buffers = usize::from(settings.ranks) * settings.primary_buffers();
+                let lossy = if L::LOSSY { settings.receive_buffers + buffers } else { 0 };
+                windows + lossy + self.link.capabilities().frames
             }
         };
         i9_bounded("the queue of delivered packets", self.pending.len(), bound);

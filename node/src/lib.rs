@@ -43,4 +43,4 @@ pub use weft_link::{Buffer, Capabilities, Link, SharedWords};
 #[cfg(feature = "planted")]
 pub use weft_protocol::Bug;
 pub use weft_protocol::tree::Shape;
-pub use weft_protocol::{Preset, Pupa, Settings, VARIABLES};
+pub use weft_protocol::{Preset, Pupa, Settings, Silence, VARIABLES};

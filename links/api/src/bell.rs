@@ -32,6 +32,9 @@ pub trait Bells: Send + Sync {
 
     /// The rank that was lost, once the job has lost one. Costs one load.
     fn loss(&self) -> Option<Loss>;
+
+    /// Tells this rank that the job has lost another, and wakes all its threads. The first loss stays.
+    fn announce(&self, loss: Loss);
 }
 
 /// A rank is gone.
@@ -54,6 +57,8 @@ pub enum Cause {
     Misbehaved,
     /// It ended before the job was over; how, only its parent knows.
     Ended,
+    /// Nothing was heard of it for too long.
+    Silent,
 }
 
 impl Cause {
@@ -64,6 +69,7 @@ impl Cause {
             Cause::Killed(signal) => 0x200 | u32::from(signal),
             Cause::Misbehaved => 0x300,
             Cause::Ended => 0x400,
+            Cause::Silent => 0x500,
         }
     }
 
@@ -74,6 +80,7 @@ impl Cause {
             2 => Some(Cause::Killed(bits as u8)),
             3 => Some(Cause::Misbehaved),
             4 => Some(Cause::Ended),
+            5 => Some(Cause::Silent),
             _ => None,
         }
     }
@@ -90,6 +97,7 @@ impl std::fmt::Display for Cause {
             }
             Cause::Misbehaved => f.write_str("broke the packet protocol"),
             Cause::Ended => f.write_str("ended before the job was over"),
+            Cause::Silent => f.write_str("cannot be reached any more: nothing was heard of it"),
         }
     }
 }

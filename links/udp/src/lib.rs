@@ -32,5 +32,4 @@ mod incoming;
 mod link;
 mod outgoing;
 
-pub use bells::Announcer;
 pub use link::{Counters, Udp, UdpSettings};

@@ -1,20 +1,20 @@
 //! One rank's attachment.
 
 use crate::batch;
-use crate::bells::{Announcer, UdpBells};
+use crate::bells::UdpBells;
 use crate::incoming::{Arrived, Incoming};
 use crate::outgoing::{Outgoing, Sent};
 use rustix::net::sockopt;
 use std::cell::Cell;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::SystemClock;
-use weft_link::{Buffer, Capabilities, Link, LinkViolation, Payload, Received, SharedWords};
+use weft_link::{Buffer, Capabilities, Link, LinkViolation, Part, Payload, Received, SharedWords};
 use weft_seal::{Keys, Refusals, Seals};
 use weft_wire::{Header, Rank, Tag, envelope, network};
 
@@ -137,9 +137,12 @@ impl Udp {
         }
     }
 
-    /// Tells this rank of losses.
-    pub fn announcer(&self) -> Announcer {
-        Announcer(Arc::clone(&self.bells))
+    /// A descriptor that is readable while datagrams wait, for who sleeps beside this link's own bells.
+    ///
+    /// # Errors
+    /// The process has no descriptor left.
+    pub fn arrivals(&self) -> io::Result<OwnedFd> {
+        self.socket.as_fd().try_clone_to_owned()
     }
 
     #[inline]
@@ -255,5 +258,28 @@ impl Link for Udp {
 
     fn words(&self) -> Option<Arc<dyn SharedWords>> {
         None
+    }
+}
+
+impl Part for Udp {
+    fn is_own(&self, _: Buffer) -> bool {
+        true
+    }
+
+    fn copy_out(&self, buffer: Buffer, into: &mut [u8]) {
+        if let Some(bytes) = self.incoming.read(buffer, into.len()) {
+            into.copy_from_slice(bytes);
+            return;
+        }
+        let cells = &self.frames[buffer.0 as usize][..into.len()];
+        into.iter_mut().zip(cells).for_each(|(byte, cell)| *byte = cell.get());
+    }
+
+    fn transmit_copy(&mut self, to: Rank, header: &Header, bytes: &[u8]) -> bool {
+        if self.outgoing.is_full() {
+            self.send_waiting();
+        }
+        self.outgoing.put(to, header, bytes);
+        true
     }
 }
