@@ -19,6 +19,7 @@ mod spin;
 pub mod wefts;
 
 use anyhow::Result;
+use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
 use side::Side;
@@ -222,8 +223,8 @@ fn processor_time() -> Duration {
     Duration::new(used.tv_sec.unsigned_abs(), used.tv_nsec.unsigned_abs() as u32)
 }
 
-/// Binds this process, and the threads that it starts from here on, to the `index`-th of the cores that it
-/// may use, counted round and round.
+/// Binds this process, with all the threads that it has, to the `index`-th of the cores that it may use,
+/// counted round and round.
 ///
 /// # Errors
 /// What the system says.
@@ -232,7 +233,11 @@ pub fn bind_to_core(index: usize) -> Result<()> {
     let cores: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&core| allowed.is_set(core)).collect();
     let mut only = CpuSet::new();
     only.set(cores[index % cores.len()]);
-    Ok(sched_setaffinity(None, &only)?)
+    for thread in std::fs::read_dir("/proc/self/task")? {
+        let number = thread?.file_name().to_string_lossy().parse()?;
+        sched_setaffinity(Pid::from_raw(number), &only)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
