@@ -5,7 +5,7 @@
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
-use weft_netns::available;
+use weft_netns::{Cluster, Options, available};
 
 fn weft(words: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_weft"));
@@ -59,7 +59,25 @@ fn a_benchmark_on_ethernet_has_sockets_for_floors() {
     }
 }
 
-/// Compares all that are installed at one place; returns who has no figures.
+#[test]
+fn hosts_that_exist_are_reached_by_the_remote_shell() {
+    if !available() {
+        return;
+    }
+    let cluster = Cluster::new(3, Options::default()).unwrap();
+    let mut command = cluster.host(0).command(env!("CARGO_BIN_EXE_weft"));
+    command.env("WEFT_RSH", cluster.remote_shell()).stdin(Stdio::null());
+    command.args("bench message --hosts b,c --interface eth0 --rounds 1".split(' '));
+    let output = command.output().unwrap();
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!((output.status.code(), err.as_str()), (Some(0), ""));
+    assert!(out.starts_with("message of 8 B, 2 ranks, udp:\n  p50 "), "{out}");
+    for part in [" us of processors a message\n", " x udp: ", " x tcp: "] {
+        assert!(out.contains(part), "{part:?} is missing in\n{out}");
+    }
+}
+
+/// Compares all that are installed at one place.
 fn assert_compared(place: &str, weft_name: &str) {
     let folder = tempfile::tempdir().unwrap();
     let plot = folder.path().join("plot.svg");
@@ -80,7 +98,9 @@ fn assert_compared(place: &str, weft_name: &str) {
     for (peer, figures) in [("ucx", 3), ("libfabric", 1)] {
         let lines = of(peer);
         let missing = lines.first().is_some_and(|line| line["missing"].is_string());
-        // Tests need no more than MPI libraries; who is not installed is said.
+        // `make setup` installs them, so that nobody is missing in CI.
+        let may_be_missing = std::env::var_os("CI").is_none_or(|value| value.is_empty());
+        assert!(!missing || may_be_missing, "{peer}: {lines:?}");
         assert!(missing || lines.len() == figures, "{peer}: {lines:?}");
         if lines.len() == figures && !missing {
             lines.iter().for_each(|line| assert_is_figure(&line["p50"]));
