@@ -61,15 +61,18 @@ pub struct Spec {
 /// Compares, and prints.
 ///
 /// # Errors
-/// There is no Ethernet here, or the plot cannot be written. That peers fail is part of the result.
+/// Ethernet was asked for and cannot be made, or the plot cannot be written. That peers fail is part of the result.
 pub fn run(spec: &Spec) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let mut places = Vec::new();
     if spec.on != On::Ethernet {
         places.push(Place::Host);
     }
-    if spec.on != On::Host {
-        places.push(Place::ethernet()?);
+    match (spec.on, Place::ethernet()) {
+        (On::Host, _) => {}
+        (_, Ok(ethernet)) => places.push(ethernet),
+        (On::Both, Err(error)) => eprintln!("weft: not on Ethernet: {error:#}"),
+        (On::Ethernet, Err(error)) => return Err(error),
     }
     let mut compared = Vec::new();
     for place in &places {

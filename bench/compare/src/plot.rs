@@ -8,6 +8,8 @@ const PANEL: (f64, f64) = (300.0, 24.0);
 const LEFT: f64 = 100.0;
 const GAP: f64 = 90.0;
 const HEAD: f64 = 56.0;
+/// The longest bar, as a multiple of the one in the middle.
+const LONGEST: f64 = 4.0;
 const WEFT: &str = "#0072b2";
 const OTHERS: &str = "#999999";
 const INK: &str = "#222222";
@@ -42,22 +44,32 @@ fn panel(svg: &mut Svg, (left, top): (f64, f64), what: What, peers: &[&Outcome],
     let better = if what == What::Latency { "less is better" } else { "more is better" };
     text(svg, (left, top - 10.0), "start", &format!("{} ({better})", what.title()));
     let values = peers.iter().map(|peer| peer.median(what).map(|figure| figure.value));
-    let most = values.clone().flatten().fold(f64::MIN_POSITIVE, f64::max);
+    let most = longest(values.clone().flatten());
     for (index, (peer, value)) in peers.iter().zip(values).enumerate() {
         let y = top + index as f64 * PANEL.1;
         if named {
             text(svg, (left - 8.0, y + 15.0), "end", peer.title);
         }
         let Some(value) = value else { continue };
-        let length = (value / most * PANEL.0).max(1.0);
+        let length = (value / most * PANEL.0).clamp(1.0, PANEL.0);
         let colour = if peer.name.starts_with("weft") { WEFT } else { OTHERS };
         let place = [("x", num(left)), ("y", num(y + 3.0))];
         let [x, y_top] = place;
         let size = [("width", num(length)), ("height", num(PANEL.1 - 6.0))];
         let [width, height] = size;
         svg.element("rect", &[x, y_top, width, height, ("fill", colour.to_owned())]);
-        text(svg, (left + length + 6.0, y + 15.0), "start", &what.text(value));
+        let cut = if value > most { "» " } else { "" };
+        text(svg, (left + length + 6.0, y + 15.0), "start", &format!("{cut}{}", what.text(value)));
     }
+}
+
+/// The value of the longest bar. Bars of more are cut off, so that one peer does not make all others
+/// look alike.
+fn longest(values: impl Iterator<Item = f64>) -> f64 {
+    let mut sorted: Vec<f64> = values.collect();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.get(sorted.len() / 2).copied().unwrap_or(1.0);
+    sorted.last().copied().unwrap_or(1.0).min(LONGEST * middle).max(f64::MIN_POSITIVE)
 }
 
 fn text(svg: &mut Svg, (x, y): (f64, f64), anchor: &str, text: &str) {

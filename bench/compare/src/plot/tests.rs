@@ -28,3 +28,15 @@ fn bars_are_as_long_as_figures_and_who_is_missing_has_none() {
 fn nothing_measured_is_an_empty_drawing() {
     assert!(svg(&[("Here", vec![outcome("weft", None)])]).ends_with("</svg>\n"));
 }
+
+#[test]
+fn one_peer_does_not_make_all_others_look_alike() {
+    let far = [("weft", 100.0), ("b", 200.0), ("c", 10_000.0)];
+    let here = far.map(|(name, latency)| outcome(name, Some(latency))).into();
+    let svg = svg(&[("Here", here)]);
+    let lengths = ["width=\"37.5\"", "width=\"75\"", "width=\"300\""];
+    for (bar, length) in svg.lines().filter(|line| line.starts_with("<rect x=")).zip(lengths) {
+        assert!(bar.contains(length), "{length} is not in {bar}");
+    }
+    assert!(svg.contains(">» 10.00 us</text>"), "{svg}");
+}

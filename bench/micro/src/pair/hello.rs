@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex, PoisonError};
 use weft::{Packets, Rank, Weft};
-use weft_launch::candidates;
+use weft_launch::{Candidate, candidates};
 
 /// Opens sockets beside a job of two ranks that speaks messages. `interface` is the one to go by, or an
 /// address of it; `None` for any.
@@ -59,10 +59,8 @@ pub fn beside_packets(packets: &Packets, interface: Option<&str>) -> Result<Sock
 /// Listens; with that, the port and the addresses by which others may reach this host, as text.
 fn listen(interface: Option<&str>) -> Result<(Waiting, String)> {
     let waiting = Waiting::at(0)?;
-    let fits = |name: &str, address: IpAddr| {
-        interface.is_none_or(|wish| wish == name || wish == address.to_string())
-    };
-    let addresses = candidates()?.into_iter().filter(|one| fits(&one.interface, one.address));
+    let addresses =
+        candidates()?.into_iter().filter(|one| interface.is_none_or(|wish| fits(one, wish)));
     let mut words = vec![waiting.port()?.to_string()];
     words.extend(addresses.map(|one| one.address.to_string()));
     if words.len() == 1 {
@@ -71,9 +69,29 @@ fn listen(interface: Option<&str>) -> Result<(Waiting, String)> {
     Ok((waiting, words.join(" ")))
 }
 
+/// Whether a user means this one by the name of an interface, or by an address in its network.
+fn fits(candidate: &Candidate, wish: &str) -> bool {
+    let Ok(address) = wish.parse() else { return candidate.interface == wish };
+    let bits = u32::from(candidate.prefix_bits);
+    match (candidate.address, address) {
+        (IpAddr::V4(own), IpAddr::V4(wish)) => {
+            let differ = own.to_bits() ^ wish.to_bits();
+            differ.leading_zeros() >= bits
+        }
+        (IpAddr::V6(own), IpAddr::V6(wish)) => {
+            let differ = own.to_bits() ^ wish.to_bits();
+            differ.leading_zeros() >= bits
+        }
+        _ => false,
+    }
+}
+
 fn reach(place: &str) -> Result<Sockets> {
     let mut words = place.split(' ');
     let port = words.next().context("no port")?.parse()?;
     let addresses = words.map(str::parse).collect::<Result<Vec<IpAddr>, _>>()?;
     Sockets::connect(port, &addresses)
 }
+
+#[cfg(test)]
+mod tests;
