@@ -50,6 +50,9 @@ pub struct Spec {
     /// Only these, beside Weft [weft-udp, weft-xdp, tcp, open-mpi, mpich, ucx, libfabric]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = peers::NAMES)]
     only: Vec<String>,
+    /// Weft's protocol on Ethernet [default: that of weft run]
+    #[arg(long, value_name = "NAME")]
+    preset: Option<String>,
     /// Print one JSON object a line
     #[arg(long)]
     json: bool,
@@ -76,7 +79,7 @@ pub fn run(spec: &Spec) -> Result<()> {
     }
     let mut compared = Vec::new();
     for place in &places {
-        let peers = peers::all(place, folder.path(), &spec.only);
+        let peers = peers::all(place, folder.path(), &spec.only, spec.preset.as_deref());
         let outcomes = turns::take(place, peers, spec.turns, spec.rounds.into());
         match spec.json {
             true => report::print_json(place.name(), &outcomes)?,

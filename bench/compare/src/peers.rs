@@ -41,11 +41,17 @@ pub const NAMES: [&str; 7] =
     ["weft-udp", "weft-xdp", "tcp", "open-mpi", "mpich", "ucx", "libfabric"];
 
 /// Those that can be compared at `place`, Weft first; of the others, if `only` names some, those.
-/// `folder` is for what they need to compile.
-pub fn all(place: &Place, folder: &Path, only: &[String]) -> Vec<Box<dyn Peer>> {
+/// `folder` is for what they need to compile, `preset` Weft's on Ethernet.
+pub fn all(
+    place: &Place,
+    folder: &Path,
+    only: &[String],
+    preset: Option<&str>,
+) -> Vec<Box<dyn Peer>> {
+    let weft = |link| own::Weft { link, preset: preset.map(str::to_owned) };
     let mut peers: Vec<Box<dyn Peer>> = match place {
-        Place::Host => vec![Box::new(own::Weft::Memory)],
-        Place::Ethernet(_) => vec![Box::new(own::Weft::Udp), Box::new(own::Weft::Xdp)],
+        Place::Host => vec![Box::new(weft(own::Link::Memory))],
+        Place::Ethernet(_) => vec![Box::new(weft(own::Link::Udp)), Box::new(weft(own::Link::Xdp))],
     };
     peers.push(Box::new(own::Tcp));
     peers.push(Box::new(mpi::Mpi::open_mpi(folder)));

@@ -14,9 +14,18 @@ fn weft() -> Result<String> {
     Ok(std::env::current_exe()?.to_string_lossy().into_owned())
 }
 
-/// Weft's messages, on a link.
+/// Weft's messages.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Weft {
+    /// How they travel.
+    pub link: Link,
+    /// By which protocol on Ethernet, if not the usual one.
+    pub preset: Option<String>,
+}
+
+/// How messages travel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Weft {
+pub enum Link {
     /// Shared memory.
     Memory,
     /// UDP.
@@ -27,34 +36,37 @@ pub enum Weft {
 
 impl Peer for Weft {
     fn name(&self) -> &'static str {
-        match self {
-            Weft::Memory => "weft",
-            Weft::Udp => "weft-udp",
-            Weft::Xdp => "weft-xdp",
+        match self.link {
+            Link::Memory => "weft",
+            Link::Udp => "weft-udp",
+            Link::Xdp => "weft-xdp",
         }
     }
 
     fn title(&self) -> &'static str {
-        match self {
-            Weft::Memory => "Weft",
-            Weft::Udp => "Weft (udp)",
-            Weft::Xdp => "Weft (xdp)",
+        match self.link {
+            Link::Memory => "Weft",
+            Link::Udp => "Weft (udp)",
+            Link::Xdp => "Weft (xdp)",
         }
     }
 
     fn settings(&self, _place: &Place) -> String {
-        let run = match self {
-            Weft::Memory => "weft run -n 2 --bind core",
-            Weft::Udp => "weft run --hosts a,b -n 2 --link udp",
-            Weft::Xdp => "weft run --hosts a,b -n 2 --link xdp",
+        let run = match self.link {
+            Link::Memory => "weft run -n 2 --bind core",
+            Link::Udp => "weft run --hosts a,b -n 2 --link udp",
+            Link::Xdp => "weft run --hosts a,b -n 2 --link xdp",
         };
-        run.to_owned()
+        match &self.preset {
+            Some(preset) if self.link != Link::Memory => format!("{run} --preset {preset}"),
+            _ => run.to_owned(),
+        }
     }
 
     fn ready(&self, _place: &Place) -> Result<()> {
-        match self {
-            Weft::Xdp => bail!("this version has no link for it"),
-            Weft::Memory | Weft::Udp => Ok(()),
+        match self.link {
+            Link::Xdp => bail!("this version has no link for it"),
+            Link::Memory | Link::Udp => Ok(()),
         }
     }
 
@@ -65,6 +77,9 @@ impl Peer for Weft {
         match &shell {
             None => words.extend(["--bind", "core"]),
             Some(shell) => words.extend(["--hosts", "a,b", "--rsh", shell, "--link", "udp"]),
+        }
+        if let (Some(preset), true) = (&self.preset, shell.is_some()) {
+            words.extend(["--preset", preset]);
         }
         words.extend(["--", &weft, PROGRAM, "--rounds", &rounds, "weft"]);
         Figures::of_pair(&tool::output(&mut limited(place, 0, &words))?)

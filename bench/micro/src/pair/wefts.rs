@@ -60,6 +60,15 @@ impl Line for PacketLine {
         Ok(())
     }
 
+    fn stream_out(&mut self, bytes: &[u8], messages: u64) -> Result<()> {
+        for message in 1..=messages {
+            // Packets travel together as long as more follow.
+            self.packets.hold(message < messages);
+            self.send(bytes)?;
+        }
+        Ok(())
+    }
+
     fn rest(&mut self, side: &mut Side) -> Result<()> {
         settle(&self.packets, side, || Ok(self.packets.poll().map(drop)?))
     }
