@@ -17,12 +17,13 @@ PAGES := $(wildcard bindings/c/man/*.3)
 # A page has a link for each function that it describes.
 PAGE_LINKS = $(foreach page,$(PAGES),$(shell sed -n 's/^\.Nm \([a-z_]*\).*/\1:$(notdir $(page))/p' $(page)))
 
-.PHONY: help setup build demo test bench paper soak fuzz fuzz-keep clean install install-files uninstall
+.PHONY: help setup build demo test bench compare paper soak fuzz fuzz-keep clean install install-files uninstall
 
 help:
 	@echo 'make demo    set up what is missing, build, and run the main example on 4 ranks'
 	@echo 'make test    set up what is missing, and run every test'
 	@echo 'make bench   measure this machine: each figure beside its floor (leave it alone meanwhile)'
+	@echo 'make compare   the same beside Open MPI, MPICH, UCX, libfabric and TCP, in memory and on Ethernet; draws compare.svg'
 	@echo 'make paper   measure the tables and figures of the papers again, in the simulator; writes docs/paper'
 	@echo 'make soak    the long tests: 50 million packets on bad simulated networks, ranks killed 200 times, all states of larger worlds, ten million messages over bad UDP, races run a hundred times'
 	@echo 'make fuzz    everything that reads foreign bytes, fed with what libFuzzer makes up (nightly compiler)'
@@ -68,6 +69,15 @@ bench: build
 	@$(RELEASE)/weft bench loggp
 	@$(RELEASE)/weft bench poll -n 2
 	@$(RELEASE)/weft bench poll -n 64
+	@for size in 8 64 1400; do $(RELEASE)/weft bench message --link udp --size $$size || exit; done
+	@$(RELEASE)/weft bench latency --link udp
+	@$(RELEASE)/weft bench rate --link udp --size 64
+	@$(RELEASE)/weft bench bandwidth --link udp
+	@$(RELEASE)/weft bench rpc --link udp
+
+# Network namespaces make the Ethernet, which takes root.
+compare: build
+	@$(RELEASE)/weft compare --plot compare.svg
 
 paper: setup
 	@$(CARGO) run --locked --release --quiet --package weft-paper

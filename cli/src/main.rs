@@ -27,6 +27,7 @@ Examples:
   weft sim storm -n 16 --preset irx-imc --loss 0.01
                                               everything at once on a simulated bad network
   weft bench latency                          how fast a packet is here, and its floor
+  weft compare                                the same beside Open MPI, MPICH, UCX, libfabric, TCP
   weft doctor                                 what works on this machine, and what it costs";
 
 const BENCH_EXAMPLES: &str = "\
@@ -34,9 +35,21 @@ Examples:
   weft bench latency                    one way of 8 bytes between two ranks
   weft bench bandwidth --size 65536     in messages of 64 KiB
   weft bench barrier -n 8 --json        for programs: one object a line
+  weft bench message --link udp --size 1400    on Ethernet, between two network namespaces
+  weft bench rpc --hosts a,b            between two hosts, reached by ssh
 
 A figure is the median of many samples. Its floor is the same movement of data by the barest means,
 measured in turns with it. For figures that mean something, leave the machine alone meanwhile.";
+
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  weft compare                          in memory and on Ethernet, everybody who is installed
+  weft compare --on ethernet --only tcp,mpich --turns 9
+  weft compare --json --plot figures.svg
+
+Everybody has turns, each of a few tenths of a second, with the same message sizes. A figure is the median
+of the turns' medians. Two network namespaces make the Ethernet, which takes root. For figures that mean
+something, leave the machine alone meanwhile.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -49,6 +62,12 @@ enum Command {
     /// One rank of `weft bench`
     #[command(hide = true)]
     BenchRank(weft_bench::Spec),
+    /// Compare with the libraries that are installed, and with TCP
+    #[command(after_help = COMPARE_EXAMPLES)]
+    Compare(weft_compare::Spec),
+    /// A process of `weft compare`
+    #[command(hide = true)]
+    CompareRank(weft_bench::pair::program::Program),
     /// What `weft doctor` runs as a trial
     #[command(name = doctor::TRIAL, hide = true)]
     DoctorRank,
@@ -68,6 +87,10 @@ fn main() -> ExitCode {
         Command::Sim(arguments) => sim::run(&arguments),
         Command::Bench(spec) => weft_bench::run(&spec).map(run::finish),
         Command::BenchRank(spec) => weft_bench::rank(&spec).map(|()| ExitCode::SUCCESS),
+        Command::Compare(spec) => weft_compare::run(&spec).map(|()| ExitCode::SUCCESS),
+        Command::CompareRank(program) => {
+            weft_bench::pair::program::run(&program).map(|()| ExitCode::SUCCESS)
+        }
         Command::DoctorRank => return doctor::trial_rank(),
     };
     done.unwrap_or_else(|error| match error.downcast_ref::<clap::Error>() {

@@ -26,9 +26,12 @@ pub struct Arguments {
     /// How packets travel; auto takes the best that works here
     #[arg(long, value_enum, default_value_t = Link::Auto)]
     link: Link,
-    /// The protocol: who retransmits, who forwards multicasts [default: nrx-imc where nothing is lost, or irx-imc]
+    /// The protocol: who retransmits, who forwards multicasts [default: nrx-imc within a host, pupa between hosts]
     #[arg(long, value_name = "NAME", value_parser = preset)]
     preset: Option<Preset>,
+    /// The network between the ranks loses nothing, so that presets that never send again will do
+    #[arg(long)]
+    lossless: bool,
     /// The shape of multicast trees [flat, binary, binomial, chain or relay; default: the link's best]
     #[arg(long, value_name = "SHAPE")]
     tree: Option<Shape>,
@@ -105,7 +108,8 @@ impl Arguments {
     }
 
     fn preset(&self) -> Preset {
-        let usual = if self.needs_network() { Preset::IrxImc } else { Preset::default() };
+        let lossy = self.needs_network() && !self.lossless;
+        let usual = if lossy { Preset::Pupa } else { Preset::default() };
         self.preset.unwrap_or(usual)
     }
 
@@ -125,9 +129,13 @@ impl Arguments {
             (false, true) => wrong(
                 "shared memory loses nothing, so nothing is ever sent again there; take nrx-imc or nrx-hmc",
             ),
-            (true, false) => wrong(&format!(
-                "a network loses packets, and {preset} never sends one again; take irx-imc or another that does"
+            (true, false) if !self.lossless => wrong(&format!(
+                "a network loses packets, and {preset} never sends one again; take pupa, irx-imc or another \
+                 that does, or say --lossless if yours loses none"
             )),
+            (false, false) if self.lossless => {
+                wrong("--lossless is about a network, and these ranks share memory")
+            }
             _ => Ok(()),
         }
     }
@@ -165,8 +173,12 @@ pub fn finish(outcome: Outcome) -> ExitCode {
 
 fn spec(arguments: Arguments, cores: usize) -> JobSpec {
     let preset = arguments.preset().to_string();
+    let needs_network = arguments.needs_network();
     let default_ranks = u16::try_from(cores).unwrap_or(MAX_RANKS).min(MAX_RANKS);
     let mut settings = Settings::new(arguments.ranks.unwrap_or(default_ranks));
+    if needs_network {
+        settings = settings.beside_network();
+    }
     settings.window_packets = arguments.window.unwrap_or(settings.window_packets);
     let mut command = arguments.command.into_iter();
     let mut spec = JobSpec::new(settings, command.next().unwrap_or_default());
@@ -184,6 +196,7 @@ fn spec(arguments: Arguments, cores: usize) -> JobSpec {
     let options = [
         ("preset", Some(preset)),
         ("link", spec.sockets.then(|| "udp".to_owned())),
+        ("lossless", arguments.lossless.then(|| "true".to_owned())),
         ("tree", arguments.tree.map(|tree| tree.to_string())),
         ("interrupt-delay-us", arguments.interrupt_delay_us.map(|delay| delay.to_string())),
     ];

@@ -96,7 +96,7 @@ impl<L: Link> Actions<Buffer> for Surroundings<'_, L> {
 
     #[cold]
     fn unreachable(&mut self, peer: Rank) {
-        self.link.announce(Loss { rank: peer, cause: Cause::Unreachable(self.patience) });
+        self.link.bells().announce(Loss { rank: peer, cause: Cause::Unreachable(self.patience) });
     }
 }
 
@@ -216,8 +216,9 @@ impl<L: Link> Inner<L> {
             true => self.link.capabilities().host_frames + MOST_DETACHED,
             false => {
                 let windows = usize::from(settings.ranks) * usize::from(settings.window_packets);
-                let received = if L::LOSSY { settings.receive_buffers } else { windows };
-                received + self.link.capabilities().frames
+                let buffers = usize::from(settings.ranks) * settings.primary_buffers();
+                let lossy = if L::LOSSY { settings.receive_buffers + buffers } else { 0 };
+                windows + lossy + self.link.capabilities().frames
             }
         };
         i9_bounded("the queue of delivered packets", self.pending.len(), bound);

@@ -81,6 +81,15 @@ impl<L: Link> Node<L> {
         }
     }
 
+    /// Nothing is lost between this rank and these, whatever the preset ([`Ni::set_lossless`]). Before
+    /// the first packet, and at both ends.
+    pub fn set_lossless(&self, peers: impl IntoIterator<Item = Rank>) {
+        let mut inner = self.inner.enter();
+        if inner.ni.settings().preset.retransmits() {
+            peers.into_iter().for_each(|peer| inner.ni.set_lossless(peer));
+        }
+    }
+
     /// Runs the client's function on `delivery`, outside the lock, and takes back what it returns.
     #[inline]
     fn process<'a>(

@@ -2,7 +2,7 @@
 
 use crate::arena::{self, Arena};
 use crate::{bandwidth, barrier, fetch_add, latency, loggp, message, multicast, order, poll, rate};
-use crate::{rpc, stream, upcalls};
+use crate::{network, rpc, stream, upcalls};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use std::os::fd::AsRawFd;
@@ -84,8 +84,8 @@ pub struct Spec {
     /// Samples of each thing measured
     #[arg(long, default_value_t = 301)]
     pub rounds: usize,
-    /// The link to measure
-    #[arg(long, default_value = "auto", value_parser = ["auto", "shm"])]
+    /// The link to measure; auto is shm unless there are hosts
+    #[arg(long, default_value = "auto", value_parser = ["auto", "shm", "udp"])]
     pub link: String,
     /// Print one JSON object a line
     #[arg(long)]
@@ -96,6 +96,9 @@ pub struct Spec {
     /// Where the ranks find the arena; set by the launcher
     #[arg(long, hide = true)]
     pub arena: Option<i32>,
+    /// Which hosts
+    #[command(flatten)]
+    pub hosts: network::Hosts,
 }
 
 impl Spec {
@@ -105,6 +108,11 @@ impl Spec {
 
     pub(crate) fn settings(&self) -> Settings {
         Settings::new(self.ranks.unwrap_or(self.kind.default_ranks()))
+    }
+
+    /// Whether this is between hosts.
+    fn is_on_network(&self) -> bool {
+        self.link == "udp" || self.hosts.are_given()
     }
 
     fn check(&self, settings: &Settings) -> Result<()> {
@@ -138,24 +146,15 @@ impl Spec {
 /// # Errors
 /// The benchmark cannot be, or the job cannot be started.
 pub fn run(spec: &Spec) -> Result<Outcome> {
+    if spec.is_on_network() {
+        return network::run(spec);
+    }
     let settings = spec.settings();
     settings.check().map_err(anyhow::Error::msg)?;
     spec.check(&settings)?;
     let arena = arena::create().context("cannot make shared memory for the floors")?;
-    let mut job = JobSpec::new(settings, std::env::current_exe()?);
-    let kind = spec.kind.to_possible_value().map(|value| value.get_name().to_owned());
-    job.arguments.push("bench-rank".into());
-    job.arguments.extend(kind.map(Into::into));
-    for (name, value) in [
-        ("--rounds", spec.rounds),
-        ("--size", spec.size()),
-        ("--arena", arena.as_raw_fd() as usize),
-    ] {
-        job.arguments.extend([name.into(), value.to_string().into()]);
-    }
-    if spec.json {
-        job.arguments.push("--json".into());
-    }
+    let mut job = job(spec)?;
+    job.arguments.extend(["--arena".into(), arena.as_raw_fd().to_string().into()]);
     if let Some(path) = &spec.machine {
         job.arguments.extend(["--machine".into(), path.into()]);
     }
@@ -164,8 +163,23 @@ pub fn run(spec: &Spec) -> Result<Outcome> {
         job.options.insert("interrupt-delay-us".into(), delay);
     }
     job.binding = Binding::Core;
-    job.dedicated = true;
     Ok(weft_launch::run(&job)?)
+}
+
+/// The job of a benchmark: its program is this executable.
+pub(crate) fn job(spec: &Spec) -> Result<JobSpec> {
+    let mut job = JobSpec::new(spec.settings(), std::env::current_exe()?);
+    let kind = spec.kind.to_possible_value().map(|value| value.get_name().to_owned());
+    job.arguments.push("bench-rank".into());
+    job.arguments.extend(kind.map(Into::into));
+    for (name, value) in [("--rounds", spec.rounds), ("--size", spec.size())] {
+        job.arguments.extend([name.into(), value.to_string().into()]);
+    }
+    if spec.json {
+        job.arguments.push("--json".into());
+    }
+    job.dedicated = true;
+    Ok(job)
 }
 
 /// One rank's part of a benchmark.
@@ -173,7 +187,9 @@ pub fn run(spec: &Spec) -> Result<Outcome> {
 /// # Errors
 /// It could not join, or another rank was lost.
 pub fn rank(spec: &Spec) -> Result<()> {
-    let number = spec.arena.context("ranks are started by `weft bench`")?;
+    let Some(number) = spec.arena else {
+        return network::rank(spec);
+    };
     let arena = Arc::new(Arena::inherited(number)?);
     match spec.kind {
         Kind::Latency => latency::rank(spec, &arena),

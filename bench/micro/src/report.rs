@@ -1,12 +1,13 @@
 //! What a benchmark prints.
 
 use serde::Serialize;
+use std::borrow::Cow;
 
 /// One measurement. The names of the fields are stable.
 #[derive(Serialize, Debug)]
 pub struct Row {
     /// Which benchmark.
-    pub bench: &'static str,
+    pub bench: Cow<'static, str>,
     /// Over which link.
     pub link: &'static str,
     /// With how many ranks.
@@ -23,6 +24,9 @@ pub struct Row {
     pub min: f64,
     /// Samples taken.
     pub rounds: usize,
+    /// Processor time of all ranks for a message.
+    #[serde(flatten)]
+    pub processor: Option<Processor>,
     /// The same movement by barer means, in the same run.
     pub floors: Vec<Floor>,
 }
@@ -32,14 +36,56 @@ pub struct Row {
 pub struct Floor {
     /// What was measured.
     pub what: &'static str,
-    /// Its median.
-    pub p50: f64,
+    /// Its median; `None` if it was not measured.
+    pub p50: Option<f64>,
+    /// Why it was not measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing: Option<&'static str>,
+    /// Processor time of both ends for a message.
+    #[serde(flatten)]
+    pub processor: Option<Processor>,
+}
+
+/// What processors had to do, in programs and in the kernel.
+#[derive(Serialize, Clone, Copy, Debug)]
+pub struct Processor {
+    /// Nanoseconds for a message.
+    pub processor_ns_per_message: f64,
+    /// Nanoseconds for a million bytes.
+    pub processor_ns_per_megabyte: f64,
+}
+
+impl Processor {
+    fn new(per_message: f64, size: usize) -> Self {
+        let per_megabyte = per_message * 1e6 / size.max(1) as f64;
+        Processor { processor_ns_per_message: per_message, processor_ns_per_megabyte: per_megabyte }
+    }
+
+    /// For a person: a message's or, of large ones, a megabyte's.
+    fn text(self, size: usize) -> String {
+        if size >= 1 << 16 {
+            return format!("{:.0} us of processors a MB", self.processor_ns_per_megabyte / 1e3);
+        }
+        format!("{:.2} us of processors a message", self.processor_ns_per_message / 1e3)
+    }
+}
+
+impl Floor {
+    /// The floor with these samples.
+    pub fn measured(what: &'static str, samples: Vec<f64>) -> Self {
+        Floor { what, p50: Some(median(samples)), missing: None, processor: None }
+    }
+
+    /// A floor that could not be measured, and why.
+    pub fn missing(what: &'static str, why: &'static str) -> Self {
+        Floor { what, p50: None, missing: Some(why), processor: None }
+    }
 }
 
 impl Row {
     /// The row for `samples` in `unit`, with the samples of its floor.
     pub fn new(
-        bench: &'static str,
+        bench: impl Into<Cow<'static, str>>,
         (ranks, size): (usize, usize),
         unit: &'static str,
         samples: Vec<f64>,
@@ -50,7 +96,7 @@ impl Row {
         // For rates more is better, so the bad end is the low one.
         let worst = if unit == "ns" { 0.99 } else { 0.01 };
         Row {
-            bench,
+            bench: bench.into(),
             link: "shm",
             ranks,
             size,
@@ -59,11 +105,24 @@ impl Row {
             p99: quantile(&sorted, worst),
             min: quantile(&sorted, 0.0),
             rounds,
+            processor: None,
             floors: floors
                 .into_iter()
-                .map(|(what, samples)| Floor { what, p50: median(samples) })
+                .map(|(what, samples)| Floor::measured(what, samples))
                 .collect(),
         }
+    }
+
+    /// Says how much of processors a message took.
+    pub fn with_processor(mut self, per_message_ns: f64) -> Self {
+        self.processor = Some(Processor::new(per_message_ns, self.size));
+        self
+    }
+
+    /// Adds a floor, and how much of processors one of its messages took.
+    pub fn beside(&mut self, mut floor: Floor, per_message_ns: f64) {
+        floor.processor = Some(Processor::new(per_message_ns, self.size));
+        self.floors.push(floor);
     }
 
     /// Prints the row, as one JSON object or for a person.
@@ -78,10 +137,20 @@ impl Row {
         let Row { bench, link, ranks, size, rounds, .. } = self;
         println!("{bench} of {}, {ranks} ranks, {link}:", bytes(*size));
         let [p50, p99, min] = [self.p50, self.p99, self.min].map(|figure| self.figure(figure));
-        println!("  p50 {p50}   p99 {p99}   min {min}   ({rounds} samples)");
+        let used = |processor: Option<Processor>| match processor {
+            Some(processor) => format!("   {}", processor.text(*size)),
+            None => String::new(),
+        };
+        let own = used(self.processor);
+        println!("  p50 {p50}   p99 {p99}   min {min}   ({rounds} samples){own}");
         for floor in &self.floors {
-            let ratio = self.p50 / floor.p50;
-            println!("  {:.2} x {}: {}", ratio, floor.what, self.figure(floor.p50));
+            match floor.p50 {
+                Some(p50) => {
+                    let (ratio, used) = (self.p50 / p50, used(floor.processor));
+                    println!("  {ratio:.2} x {}: {}{used}", floor.what, self.figure(p50));
+                }
+                None => println!("  {}: not measured: {}", floor.what, floor.missing.unwrap_or("")),
+            }
         }
     }
 
@@ -89,7 +158,9 @@ impl Row {
         match self.unit {
             "ns" if value < 10_000.0 => format!("{value:.1} ns"),
             "ns" => format!("{:.1} us", value / 1e3),
+            "per_second" if value < 1e6 => format!("{:.0} k/s", value / 1e3),
             "per_second" => format!("{:.2} M/s", value / 1e6),
+            "bytes_per_second" if value < 1e9 => format!("{:.0} MB/s", value / 1e6),
             "bytes_per_second" => format!("{:.2} GB/s", value / 1e9),
             unit => format!("{value} {unit}"),
         }

@@ -21,6 +21,8 @@
 #![forbid(unsafe_code)]
 
 mod error;
+mod network;
+mod options;
 mod place;
 pub mod service;
 mod session;

@@ -1,12 +1,15 @@
 //! From a place in a job to a packet interface: membership, memory, node, upcall thread.
 
+use crate::Result;
+use crate::network;
+use crate::options::Options;
 use crate::place::{Guard, Place};
-use crate::{Error, Result};
 use std::sync::Arc;
 use std::time::Duration;
 use weft_launch::{Membership, PEER_LOST};
+use weft_link::Link;
 use weft_link_shm::{Settings, Shm, create_segments};
-use weft_node::{Node, Preset, Shape, WaitPolicy, WatchThread, default_interrupt_delay};
+use weft_node::{Node, Shape, WatchThread};
 use weft_packet::{Loss, Packets, Rank};
 
 /// How long a program has to notice the loss of a rank by itself, through an error, before the
@@ -17,22 +20,30 @@ const LOSS_GRACE: Duration = Duration::from_millis(25);
 const NOTHING_IS_LOST: &str = "shared memory loses nothing, so nothing is ever sent again there; \
                                take nrx-imc or nrx-hmc";
 
+type Interrupt = Box<dyn FnMut() + Send>;
+type Lost = Box<dyn FnOnce(Loss) + Send>;
+
 /// A rank's place in a job, up to the packet interface.
 pub(crate) struct Session {
     packets: Packets,
     membership: Option<Arc<Membership>>,
-    node: Arc<Node<Shm>>,
-    delay: Duration,
+    /// Starts the upcall thread.
+    watch: Box<dyn Fn(Interrupt, Lost) -> std::io::Result<WatchThread> + Send + Sync>,
 }
 
 impl Session {
     /// Finds the job that this process was started in, or makes one of a single rank.
     pub fn open() -> Result<Self> {
-        let mut membership = Membership::find()?;
-        if membership.as_ref().is_some_and(|member| member.network().is_some()) {
-            let what = "this job needs a network, and this version has no link for one";
-            return Err(std::io::Error::new(std::io::ErrorKind::Unsupported, what).into());
+        let membership = Membership::find()?;
+        let options = Options::read(membership.as_ref())?;
+        match membership {
+            Some(member) if member.network().is_some() => Session::on_network(member, &options),
+            other => Session::on_host(other, &options),
         }
+    }
+
+    /// In a job whose ranks all share memory.
+    fn on_host(mut membership: Option<Membership>, options: &Options) -> Result<Self> {
         let (rank, settings, segments) = match &mut membership {
             Some(member) => (member.rank(), *member.settings(), member.take_segments()),
             None => {
@@ -40,19 +51,40 @@ impl Session {
                 (Rank(0), settings, create_segments(&settings)?)
             }
         };
-        let options = Options::read(membership.as_ref())?;
+        let preset = options.preset.unwrap_or_default();
+        if preset.retransmits() {
+            return Err(options.refuse_preset(preset, NOTHING_IS_LOST));
+        }
         let link = Shm::attach(rank, settings, &segments)?;
         let protocol = weft_node::Settings {
-            preset: options.preset,
-            shape: options.shape,
+            preset,
+            // A multicast is written once for all readers: nobody needs to forward it.
+            shape: options.shape.unwrap_or(Shape::Flat),
             ..weft_node::Settings::new(settings.ranks, settings.window_packets)
         };
-        let (ranks, cores) = (usize::from(settings.ranks), options.cores);
-        let policy = WaitPolicy::for_ranks(ranks, cores);
-        let delay = options.interrupt_delay.unwrap_or(default_interrupt_delay(ranks, cores));
-        let node = Arc::new(Node::new(rank, protocol, link, policy));
+        let node = Node::new(rank, protocol, link, options.wait_policy(settings.ranks));
+        let delay = options.interrupt_delay(settings.ranks);
+        Ok(Session::new(node, membership, delay))
+    }
+
+    /// In a job of which some pairs of ranks share no memory.
+    fn on_network(mut member: Membership, options: &Options) -> Result<Self> {
+        let ranks_here = member.settings().ranks;
+        let link = network::attach(&mut member, options)?;
+        let near = link.near_peers(member.rank());
+        let protocol = network::settings(&member, options, &link)?;
+        let node = Node::new(member.rank(), protocol, link, options.wait_policy(ranks_here));
+        node.set_lossless(near);
+        Ok(Session::new(node, Some(member), options.interrupt_delay(ranks_here)))
+    }
+
+    fn new<L: Link>(node: Node<L>, membership: Option<Membership>, delay: Duration) -> Self {
+        let node = Arc::new(node);
         let packets = Packets::new(Arc::clone(&node) as Arc<_>);
-        Ok(Session { packets, membership: membership.map(Arc::new), node, delay })
+        let watch = Box::new(move |interrupt: Interrupt, lost: Lost| {
+            WatchThread::start(Arc::clone(&node), delay, interrupt, lost)
+        });
+        Session { packets, membership: membership.map(Arc::new), watch }
     }
 
     pub fn packets(&self) -> &Packets {
@@ -69,7 +101,7 @@ impl Place for Session {
             std::thread::sleep(LOSS_GRACE);
             end_as_victim(membership.as_deref(), loss);
         };
-        let watch = WatchThread::start(Arc::clone(&self.node), self.delay, interrupt, lost)?;
+        let watch = (self.watch)(interrupt, Box::new(lost))?;
         if let Some(member) = &self.membership {
             member.joined()?;
         }
@@ -99,58 +131,6 @@ fn end_as_victim(membership: Option<&Membership>, loss: Loss) {
         let _ = member.report(&format!("rank {} {}", loss.rank, loss.cause));
     }
     std::process::exit(PEER_LOST.into());
-}
-
-/// What the launcher was told about the protocols.
-struct Options {
-    preset: Preset,
-    shape: Shape,
-    interrupt_delay: Option<Duration>,
-    /// Cores that the job's ranks share on this host.
-    cores: usize,
-}
-
-impl Options {
-    fn read(membership: Option<&Membership>) -> Result<Self> {
-        // Shared memory writes a multicast once for all readers: nobody needs to forward it.
-        let mut options = Options {
-            preset: Preset::default(),
-            shape: Shape::Flat,
-            interrupt_delay: None,
-            cores: std::thread::available_parallelism()?.get(),
-        };
-        let Some(member) = membership else { return Ok(options) };
-        let given = |name| member.options().get(name);
-        if let Some(value) = given("preset") {
-            options.preset = parse("preset", value)?;
-            if options.preset.retransmits() {
-                let (name, value) = ("preset", value.into());
-                return Err(Error::Option { name, value, what: NOTHING_IS_LOST.into() });
-            }
-        }
-        if let Some(value) = given("tree") {
-            options.shape = parse("tree", value)?;
-        }
-        if let Some(value) = given("interrupt-delay-us") {
-            let delay = Duration::from_micros(parse("interrupt-delay-us", value)?);
-            options.interrupt_delay = Some(delay);
-        }
-        if let Some(value) = given("cores") {
-            options.cores = parse("cores", value)?;
-        }
-        Ok(options)
-    }
-}
-
-fn parse<T: std::str::FromStr>(name: &'static str, value: &str) -> Result<T>
-where
-    T::Err: std::fmt::Display,
-{
-    value.parse().map_err(|error: T::Err| Error::Option {
-        name,
-        value: value.into(),
-        what: error.to_string(),
-    })
 }
 
 /// A job at the packet interface: no ports, no messages.

@@ -32,6 +32,9 @@ pub trait Bells: Send + Sync {
 
     /// The rank that was lost, once the job has lost one. Costs one load.
     fn loss(&self) -> Option<Loss>;
+
+    /// Tells this rank that the job has lost another, and wakes all its threads. The first loss stays.
+    fn announce(&self, loss: Loss);
 }
 
 /// A rank is gone.

@@ -27,13 +27,14 @@ pub mod clock;
 pub mod ni;
 pub mod wrap;
 
-use bell::{Bells, Loss};
+use bell::Bells;
 use clock::{Clock, Nanoseconds};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use weft_wire::{Header, Rank};
 
-/// A frame in link memory, outgoing or received. Valid until [`Link::free`].
+/// A frame in link memory, outgoing or received. Valid until [`Link::free`]. Links leave bit 60 to
+/// those that are made of links.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
 pub struct Buffer(pub u64);
 
@@ -144,13 +145,6 @@ pub trait Link: Send + 'static {
     /// How threads of this rank sleep until a frame arrives, and are told of losses.
     fn bells(&self) -> Arc<dyn Bells>;
 
-    /// Tells this rank's own threads that the job has lost a rank: [`Bells::loss`] says so from here on,
-    /// and who sleeps wakes. The first loss stays. Asked of links only whose peers can fall silent; the
-    /// others hear of losses from who sees processes end.
-    fn announce(&mut self, loss: Loss) {
-        let _ = loss;
-    }
-
     /// Prepares `waiter` to sleep: from here on an arrival rings its bell. Returns the ticket to
     /// wait with, or `None` if something has arrived already. If [`Self::alloc`] found no frame
     /// last, a frame that comes back rings the host's bell too; look for one before sleeping.
@@ -183,6 +177,22 @@ pub trait Link: Send + 'static {
 
     /// Interrupts the host, if it computes.
     fn interrupt(&mut self) {}
+}
+
+/// A link that can be a part of one made of several: its frames are copied from and to the memory of
+/// the others.
+pub trait Part: Link {
+    /// Whether `buffer` can be transmitted as it is to anybody on this link: it was allocated here, or its
+    /// bytes go with the header.
+    fn is_own(&self, buffer: Buffer) -> bool;
+
+    /// Copies the first bytes of `buffer`, as many as `into` has and the frame holds.
+    fn copy_out(&self, buffer: Buffer, into: &mut [u8]);
+
+    /// [`Link::transmit`] of `header.size` bytes that are not in memory of this link. False, and nothing
+    /// was transmitted, while no frame is free for them.
+    #[must_use]
+    fn transmit_copy(&mut self, to: Rank, header: &Header, bytes: &[u8]) -> bool;
 }
 
 /// Counters in shared memory: fetch-and-add variables that no NI needs to serve.

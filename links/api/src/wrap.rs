@@ -48,7 +48,6 @@ macro_rules! delegate {
         fn bells(&self) -> std::sync::Arc<dyn crate::bell::Bells> { self.inner.bells() }
     };
     (@ announce) => {
-        fn announce(&mut self, loss: crate::bell::Loss) { self.inner.announce(loss); }
     };
     (@ arm) => {
         fn arm(&mut self, waiter: crate::bell::Waiter) -> Option<crate::bell::Ticket> {

@@ -148,25 +148,12 @@ impl Bells for DatagramBells {
             bits => decode_loss(bits),
         }
     }
-}
 
-/// Tells a rank that the job has lost another. For whoever learns of losses: a launcher, or who
-/// listens for signs of life.
-#[derive(Clone)]
-pub struct Announcer(Arc<DatagramBells>);
-
-impl Announcer {
-    /// For the rank with these bells.
-    pub fn new(bells: Arc<DatagramBells>) -> Self {
-        Announcer(bells)
-    }
-
-    /// Announces `loss` and wakes all threads of the rank. The first loss stays.
-    pub fn announce(&self, loss: Loss) {
+    fn announce(&self, loss: Loss) {
         let bits = (u64::from(loss.rank.0) + 1) | (u64::from(loss.cause.to_bits()) << 32);
-        let _ = self.0.loss.compare_exchange(0, bits, Ordering::SeqCst, Ordering::SeqCst);
-        self.0.ring(Waiter::Host);
-        self.0.ring(Waiter::Watch);
+        let _ = self.loss.compare_exchange(0, bits, Ordering::SeqCst, Ordering::SeqCst);
+        self.ring(Waiter::Host);
+        self.ring(Waiter::Watch);
     }
 }
 

@@ -20,6 +20,6 @@ mod bells;
 mod incoming;
 mod outgoing;
 
-pub use bells::{Announcer, DatagramBells};
+pub use bells::DatagramBells;
 pub use incoming::{Arrived, Incoming, Landed, Source};
 pub use outgoing::{Datagram, Outgoing, Sent};

@@ -15,7 +15,7 @@ use crate::memory::View;
 use crate::segment::{Control, Segment};
 use rustix::thread::futex;
 use std::io;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, compiler_fence};
+use std::sync::atomic::{AtomicU32, Ordering, compiler_fence};
 use std::time::Duration;
 use weft_link::bell::{Bells, Cause, Loss, Ticket, Waiter};
 use weft_wire::Rank;
@@ -244,15 +244,11 @@ impl Listener {
 }
 
 /// The bells of one rank, for its own threads.
-pub(crate) struct OwnBells {
-    bells: View<AtomicU32>,
-    loss: View<AtomicU64>,
-}
+pub(crate) struct OwnBells(Control);
 
 impl OwnBells {
     pub fn new(segment: &Segment) -> Self {
-        let Control { bells, loss, .. } = segment.control();
-        OwnBells { bells, loss }
+        OwnBells(segment.control())
     }
 }
 
@@ -262,31 +258,35 @@ impl Bells for OwnBells {
             tv_sec: limit.as_secs() as i64,
             tv_nsec: i64::from(limit.subsec_nanos()),
         };
-        let bell = &self.bells[bell_index(waiter)];
+        let bell = &self.0.bells[bell_index(waiter)];
         // Woken, timed out, interrupted, or rung before: the caller looks again in every case.
         let _ = futex::wait(bell, futex::Flags::empty(), ticket.0, Some(&limit));
     }
 
     fn ticket(&self, waiter: Waiter) -> Ticket {
-        Ticket(self.bells[bell_index(waiter)].load(Ordering::SeqCst))
+        Ticket(self.0.bells[bell_index(waiter)].load(Ordering::SeqCst))
     }
 
     fn ring(&self, waiter: Waiter) {
-        ring(&self.bells, waiter);
+        ring(&self.0.bells, waiter);
     }
 
     #[inline]
     fn loss(&self) -> Option<Loss> {
-        match self.loss[0].load(Ordering::Relaxed) {
+        match self.0.loss[0].load(Ordering::Relaxed) {
             0 => None,
             bits => decode_loss(bits),
         }
     }
+
+    fn announce(&self, loss: Loss) {
+        announce_loss(&self.0, loss);
+    }
 }
 
-/// Tells the owner of `segment` about `loss` and wakes all its threads. The first loss stays.
-pub(crate) fn announce_loss(segment: &Segment, loss: Loss) -> bool {
-    let control = segment.control();
+/// Tells the owner of a segment about `loss` and wakes all its threads. The first loss stays; says whether
+/// this is the first.
+pub(crate) fn announce_loss(control: &Control, loss: Loss) -> bool {
     let bits = (u64::from(loss.rank.0) + 1) | (u64::from(loss.cause.to_bits()) << 32);
     let first = control.loss[0].compare_exchange(0, bits, Ordering::SeqCst, Ordering::SeqCst);
     ring(&control.bells, Waiter::Host);

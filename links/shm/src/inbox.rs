@@ -64,8 +64,13 @@ impl Inbox {
 
     /// Where the bytes of large entry `index` are.
     pub fn large_bytes(&self, index: u32) -> NonNull<u8> {
+        NonNull::from(self.large(index)).cast()
+    }
+
+    /// The bytes of large entry `index`.
+    pub fn large(&self, index: u32) -> &[u8] {
         let bytes = self.large[index as usize].as_deref();
-        NonNull::from(bytes.unwrap_or_else(|| unreachable!("freed while in use"))).cast()
+        bytes.unwrap_or_else(|| unreachable!("freed while in use"))
     }
 
     pub fn remove_large(&mut self, index: u32) {

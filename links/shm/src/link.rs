@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::SystemClock;
 use weft_link::{
-    BadFrame, Buffer, Capabilities, Link, LinkViolation, Payload, Received, SharedWords,
+    BadFrame, Buffer, Capabilities, Link, LinkViolation, Part, Payload, Received, SharedWords,
 };
 use weft_wire::{Header, Rank, Tag, compact};
 
@@ -288,7 +288,8 @@ impl Link for Shm {
 
     fn detach(&mut self, buffer: Buffer, size: u16) -> Buffer {
         let Place::Frame(owner, frame) = Place::of(buffer) else { return buffer };
-        let copy = self.peers[owner.index()].frames.copy_out(frame, usize::from(size));
+        let mut copy = vec![0; usize::from(size)].into_boxed_slice();
+        self.peers[owner.index()].frames.copy_out(frame, &mut copy);
         self.free(buffer);
         Place::Large(self.inbox.insert_large(copy)).buffer()
     }
@@ -328,6 +329,46 @@ impl Link for Shm {
             words: self.segments.iter().map(Segment::words).collect(),
             doorbells: self.segments.iter().map(|s| Doorbell::new(s, self.own)).collect(),
         }))
+    }
+}
+
+impl Part for Shm {
+    #[inline]
+    fn is_own(&self, buffer: Buffer) -> bool {
+        matches!(Place::of(buffer), Place::Own(_) | Place::Inbox(_))
+    }
+
+    fn copy_out(&self, buffer: Buffer, into: &mut [u8]) {
+        match Place::of(buffer) {
+            Place::Own(frame) => self.frames.copy_out(frame, into),
+            Place::Frame(owner, frame) => self.peers[owner.index()].frames.copy_out(frame, into),
+            Place::Large(index) => into.copy_from_slice(&self.inbox.large(index)[..into.len()]),
+            Place::Inbox(index) => {
+                for (bytes, word) in into.chunks_mut(8).zip(self.inbox.words(index)) {
+                    bytes.copy_from_slice(&word.to_ne_bytes()[..bytes.len()]);
+                }
+            }
+        }
+    }
+
+    fn transmit_copy(&mut self, to: Rank, header: &Header, bytes: &[u8]) -> bool {
+        if bytes.len() > INLINE_BYTES {
+            let Some(frame) = self.pool.alloc() else { return false };
+            self.frames.copy_in(frame, bytes);
+            self.transmit(to, header, Payload::Buffer(Place::Own(frame).buffer()));
+            self.pool.free(frame);
+            return true;
+        }
+        let mut words = [0; INLINE_WORDS];
+        for (word, bytes) in words.iter_mut().zip(bytes.chunks(8)) {
+            let mut value = [0; 8];
+            value[..bytes.len()].copy_from_slice(bytes);
+            *word = u64::from_ne_bytes(value);
+        }
+        let peer = &mut self.peers[to.index()];
+        peer.outgoing.push(header, place::INLINE, &words);
+        peer.doorbell.press();
+        true
     }
 }
 

@@ -160,18 +160,31 @@ impl Frames {
         unsafe { self.start.add(index as usize * self.bytes) }
     }
 
-    /// A copy of the first `size` bytes of frame `index`, which must have as many.
-    pub fn copy_out(&self, index: u32, size: usize) -> Box<[u8]> {
+    /// Copies the first bytes of frame `index`, as many as `into` has; the frame must have as many.
+    pub fn copy_out(&self, index: u32, into: &mut [u8]) {
+        for (word, bytes) in self.words(index, into.len()).zip(into.chunks_mut(8)) {
+            bytes.copy_from_slice(&word.load(Ordering::Relaxed).to_ne_bytes()[..bytes.len()]);
+        }
+    }
+
+    /// Fills the first bytes of frame `index`, which must have as many, and up to 7 after them with zeros.
+    pub fn copy_in(&self, index: u32, bytes: &[u8]) {
+        for (word, bytes) in self.words(index, bytes.len()).zip(bytes.chunks(8)) {
+            let mut value = [0; 8];
+            value[..bytes.len()].copy_from_slice(bytes);
+            word.store(u64::from_ne_bytes(value), Ordering::Relaxed);
+        }
+    }
+
+    /// The words that the first `size` bytes of frame `index` are in.
+    fn words(&self, index: u32, size: usize) -> impl Iterator<Item = &AtomicU64> {
         assert!(size <= self.bytes, "a frame has {} bytes, not {size}", self.bytes);
         let first = self.at(index).cast::<AtomicU64>();
-        let words = (0..size.div_ceil(8)).map(|i| {
+        (0..size.div_ceil(8)).map(move |i| {
             // SAFETY: inside the frame (asserted; its size is a multiple of 64), aligned to 8, and
             // mapped as long as `self`; atomics bear whatever other processes do.
-            unsafe { first.add(i).as_ref() }.load(Ordering::Relaxed).to_ne_bytes()
-        });
-        let mut copy: Vec<u8> = words.flatten().collect();
-        copy.truncate(size);
-        copy.into()
+            unsafe { first.add(i).as_ref() }
+        })
     }
 
     /// The first words of frame `index`, for a slot.

@@ -40,6 +40,12 @@ impl Settings {
         Settings { ranks, window_packets, frame_bytes: 49152, frames: 48 }
     }
 
+    /// The same for ranks that reach others over a network too: frames hold what fits into one of
+    /// Ethernet's, jumbo or not, and are more, because they are in use until they are acknowledged.
+    pub fn beside_network(self) -> Self {
+        Settings { frame_bytes: 8960, frames: 512, ..self }
+    }
+
     /// Whether a segment can be made of this.
     ///
     /// # Errors

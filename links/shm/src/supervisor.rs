@@ -37,7 +37,8 @@ impl Supervisor {
     /// to one.
     pub fn announce_loss(&self, lost: Rank, cause: Cause) -> bool {
         let loss = Loss { rank: lost, cause };
-        let mut is_news = self.segments.iter().map(|segment| announce_loss(segment, loss));
+        let mut is_news =
+            self.segments.iter().map(|segment| announce_loss(&segment.control(), loss));
         let is_news_to_first = is_news.next().unwrap_or_default();
         is_news.for_each(drop);
         is_news_to_first

@@ -297,4 +297,8 @@ impl Bells for Processor {
         }
         state.loss.filter(|loss| loss.rank != self.rank)
     }
+
+    fn announce(&self, loss: Loss) {
+        self.shared.lock().announce(loss);
+    }
 }

@@ -29,4 +29,3 @@ mod link;
 mod outgoing;
 
 pub use link::{Counters, Udp, UdpSettings};
-pub use weft_datagram::Announcer;

@@ -7,13 +7,13 @@ use rustix::net::sockopt;
 use std::cell::Cell;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
-use weft_datagram::{Announcer, Arrived, DatagramBells, Incoming, Sent};
-use weft_link::bell::{Bells, Loss, Ticket, Waiter};
+use weft_datagram::{Arrived, DatagramBells, Incoming, Sent};
+use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::SystemClock;
-use weft_link::{Buffer, Capabilities, Link, LinkViolation, Payload, Received, SharedWords};
+use weft_link::{Buffer, Capabilities, Link, LinkViolation, Part, Payload, Received, SharedWords};
 use weft_seal::{Keys, Refusals, Seals};
 use weft_wire::{Header, Rank, Tag, envelope, network};
 
@@ -143,9 +143,12 @@ impl Udp {
         }
     }
 
-    /// Tells this rank of losses.
-    pub fn announcer(&self) -> Announcer {
-        Announcer::new(Arc::clone(&self.bells))
+    /// A descriptor that is readable while datagrams wait, for who sleeps beside this link's own bells.
+    ///
+    /// # Errors
+    /// The process has no descriptor left.
+    pub fn arrivals(&self) -> io::Result<OwnedFd> {
+        self.socket.as_fd().try_clone_to_owned()
     }
 
     #[inline]
@@ -243,10 +246,6 @@ impl Link for Udp {
         Arc::clone(&self.bells) as Arc<dyn Bells>
     }
 
-    fn announce(&mut self, loss: Loss) {
-        self.announcer().announce(loss);
-    }
-
     fn arm(&mut self, waiter: Waiter) -> Option<Ticket> {
         // Who sleeps sends nothing.
         self.send_waiting();
@@ -265,5 +264,28 @@ impl Link for Udp {
 
     fn words(&self) -> Option<Arc<dyn SharedWords>> {
         None
+    }
+}
+
+impl Part for Udp {
+    fn is_own(&self, _: Buffer) -> bool {
+        true
+    }
+
+    fn copy_out(&self, buffer: Buffer, into: &mut [u8]) {
+        if let Some(bytes) = self.incoming.read(buffer, into.len()) {
+            into.copy_from_slice(bytes);
+            return;
+        }
+        let cells = &self.frames[buffer.0 as usize][..into.len()];
+        into.iter_mut().zip(cells).for_each(|(byte, cell)| *byte = cell.get());
+    }
+
+    fn transmit_copy(&mut self, to: Rank, header: &Header, bytes: &[u8]) -> bool {
+        if self.outgoing.is_full() {
+            self.send_waiting();
+        }
+        self.outgoing.put(to, header, bytes);
+        true
     }
 }

@@ -44,4 +44,3 @@ pub use interface::{Interface, MacAddress, permitted};
 pub use link::{Counters, Xdp, XdpSettings};
 pub use port::{Mode, PortPlan, XdpPort, XdpSizes};
 pub use program::{Attached, Seen};
-pub use weft_datagram::Announcer;

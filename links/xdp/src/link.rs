@@ -9,8 +9,8 @@ use rustix::net::sockopt;
 use std::io;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use weft_datagram::{Announcer, Arrived, DatagramBells, Incoming, Outgoing, Sent};
-use weft_link::bell::{Bells, Loss, Ticket, Waiter};
+use weft_datagram::{Arrived, DatagramBells, Incoming, Outgoing, Sent};
+use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::SystemClock;
 use weft_link::{Buffer, Capabilities, Link, LinkViolation, Payload, Received, SharedWords};
 use weft_seal::{Keys, Protection, Refusals, Seals};
@@ -147,11 +147,6 @@ impl Xdp {
             refused: *self.seals.refusals(),
             bad_descriptors: self.station.bad_descriptors,
         }
-    }
-
-    /// Tells this rank of losses.
-    pub fn announcer(&self) -> Announcer {
-        Announcer::new(Arc::clone(&self.bells))
     }
 
     /// Seals what waits and has the kernel send it.
@@ -306,10 +301,6 @@ impl Link for Xdp {
             return None;
         }
         Some(ticket)
-    }
-
-    fn announce(&mut self, loss: Loss) {
-        self.announcer().announce(loss);
     }
 
     fn disarm(&mut self, waiter: Waiter) {

@@ -1,4 +1,4 @@
-//! Hosts made of network namespaces, for tests: each has its own interfaces, addresses and host name,
+//! Hosts made of network namespaces, for tests and benchmarks: each has its own interfaces, addresses and host name,
 //! and shares processor, memory and files with the others.
 //!
 //! A [`Cluster`] of two is one veth pair, as short a wire as there is; more hosts meet at a bridge in a

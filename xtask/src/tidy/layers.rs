@@ -32,7 +32,7 @@ enum Layer {
     Cli,
     Bench,
     World,
-    /// What `weft sim` and `make paper` run: part of the product, though it joins everything.
+    /// What `weft sim`, `weft bench` and `make paper` run: part of the product, though it joins everything.
     Simulation,
     Testing,
     Xtask,

@@ -194,4 +194,6 @@ impl Bells for Silent {
         let ended = wire.ended > 0 && wire.arrivals.is_empty();
         ended.then_some(Loss { rank: Rank(1), cause: Cause::Misbehaved })
     }
+
+    fn announce(&self, _: Loss) {}
 }

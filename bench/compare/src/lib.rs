@@ -1,0 +1,97 @@
+//! `weft compare`: Weft beside the communication libraries that are installed, and beside plain TCP.
+//!
+//! At each [`Place`] (the memory of one host; Ethernet between two) all [`peers`] are run in turns, A B A B,
+//! each at its best settings, and each time for a few tenths of a second. What counts of a peer is the median
+//! of its turns, each of which is a median of its own. All have the same three figures; where a peer's own
+//! tool has no such figure there is none. Peers that are missing are named with what to install, and peers
+//! that fail with what they said: neither stops the others.
+//!
+//! It starts programs and reads what they print. Nothing of it stays: the hosts are those of `weft-netns`,
+//! and what is compiled goes to a temporary folder.
+
+#![forbid(unsafe_code)]
+
+mod figures;
+mod peers;
+mod place;
+mod plot;
+mod report;
+mod tool;
+mod turns;
+
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+use place::Place;
+use std::path::PathBuf;
+
+/// Where to compare.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum On {
+    /// In the memory of this host
+    Host,
+    /// On Ethernet, between two network namespaces
+    Ethernet,
+    /// On both
+    Both,
+}
+
+/// What to compare.
+#[derive(Args, Clone, Debug)]
+pub struct Spec {
+    /// Where
+    #[arg(long, value_enum, default_value_t = On::Both)]
+    on: On,
+    /// How often each has its turn
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    turns: u16,
+    /// Samples of each figure in a turn
+    #[arg(long, default_value_t = 21, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    rounds: u16,
+    /// Only these, beside Weft [weft-udp, weft-xdp, tcp, open-mpi, mpich, ucx, libfabric]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = peers::NAMES)]
+    only: Vec<String>,
+    /// Weft's protocol on Ethernet [default: that of weft run]
+    #[arg(long, value_name = "NAME")]
+    preset: Option<String>,
+    /// Print one JSON object a line
+    #[arg(long)]
+    json: bool,
+    /// Draw the figures, too
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
+}
+
+/// Compares, and prints.
+///
+/// # Errors
+/// Ethernet was asked for and cannot be made, or the plot cannot be written. That peers fail is part of the result.
+pub fn run(spec: &Spec) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let mut places = Vec::new();
+    if spec.on != On::Ethernet {
+        places.push(Place::Host);
+    }
+    match (spec.on, Place::ethernet()) {
+        (On::Host, _) => {}
+        (_, Ok(ethernet)) => places.push(ethernet),
+        (On::Both, Err(error)) => eprintln!("weft: not on Ethernet: {error:#}"),
+        (On::Ethernet, Err(error)) => return Err(error),
+    }
+    let mut compared = Vec::new();
+    for place in &places {
+        let peers = peers::all(place, folder.path(), &spec.only, spec.preset.as_deref());
+        let outcomes = turns::take(place, peers, spec.turns, spec.rounds.into());
+        match spec.json {
+            true => report::print_json(place.name(), &outcomes)?,
+            false => report::print_table(place, &outcomes),
+        }
+        compared.push((place.title(), outcomes));
+    }
+    if let Some(path) = &spec.plot {
+        let name = path.display();
+        std::fs::write(path, plot::svg(&compared))
+            .with_context(|| format!("cannot write {name}"))?;
+        eprintln!("weft: drawn in {name}");
+    }
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! MPI libraries, with a program of ours that is compiled when it is needed (`bench/peers/pair.c`).
+
+use super::{Peer, installed, limited};
+use crate::figures::Figures;
+use crate::place::Place;
+use crate::tool;
+use anyhow::{Context, Result};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The program.
+const PAIR: &str = include_str!("../../../peers/pair.c");
+
+/// An MPI library, by the names that Debian gives to its commands.
+pub struct Mpi {
+    name: &'static str,
+    title: &'static str,
+    compiler: &'static str,
+    starter: &'static str,
+    packages: &'static str,
+    /// What stands before the number of ranks, on one host and between two. `{rsh}` is a remote shell.
+    host: &'static str,
+    ethernet: &'static str,
+    folder: PathBuf,
+}
+
+impl Mpi {
+    /// Open MPI: both ranks free to find a core, or they may be put on the same one and TCP "fails".
+    pub fn open_mpi(folder: &Path) -> Self {
+        Mpi {
+            name: "open-mpi",
+            title: "Open MPI",
+            compiler: "mpicc.openmpi",
+            starter: "mpirun.openmpi",
+            packages: "openmpi-bin libopenmpi-dev",
+            host: "mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none --mca pml ob1 \
+                   --mca btl vader,self",
+            ethernet: "mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none --mca pml ob1 \
+                       --mca btl tcp,self --mca btl_tcp_if_include eth0 --mca oob_tcp_if_include eth0 \
+                       --mca plm_rsh_agent {rsh} --host a,b",
+            folder: folder.into(),
+        }
+    }
+
+    /// MPICH, which is ch4:ucx in Debian.
+    pub fn mpich(folder: &Path) -> Self {
+        Mpi {
+            name: "mpich",
+            title: "MPICH",
+            compiler: "mpicc.mpich",
+            starter: "mpiexec.mpich",
+            packages: "mpich libmpich-dev",
+            host: "UCX_TLS=posix,self mpiexec.mpich",
+            ethernet: "UCX_TLS=tcp,self UCX_NET_DEVICES=eth0 mpiexec.mpich -launcher rsh \
+                       -launcher-exec {rsh} -iface eth0 -hosts a,b",
+            folder: folder.into(),
+        }
+    }
+
+    fn program(&self) -> PathBuf {
+        self.folder.join(self.name)
+    }
+
+    fn start(&self, place: &Place) -> &'static str {
+        match place {
+            Place::Host => self.host,
+            Place::Ethernet(_) => self.ethernet,
+        }
+    }
+}
+
+impl Peer for Mpi {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn title(&self) -> &'static str {
+        self.title
+    }
+
+    fn settings(&self, place: &Place) -> String {
+        format!("{} -n 2", self.start(place).replace("{rsh}", "RSH"))
+    }
+
+    fn ready(&self, _place: &Place) -> Result<()> {
+        installed(self.starter, self.packages)?;
+        installed(self.compiler, self.packages)?;
+        if self.program().exists() {
+            return Ok(());
+        }
+        let source = self.folder.join("pair.c");
+        std::fs::write(&source, PAIR)?;
+        let mut compile = Command::new(self.compiler);
+        compile.arg("-O2").arg("-o").arg(self.program()).arg(source);
+        let context = || format!("its program is not compiled (it needs {})", self.packages);
+        tool::output(&mut compile).with_context(context)?;
+        Ok(())
+    }
+
+    fn measure(&self, place: &Place, rounds: usize) -> Result<Figures> {
+        let shell = place.remote_shell().unwrap_or_default();
+        let (shell, program) = (shell.to_string_lossy(), self.program());
+        let (program, rounds) = (program.to_string_lossy(), rounds.to_string());
+        let words = self.start(place).split_whitespace();
+        let mut words: Vec<&str> =
+            words.map(|word| if word == "{rsh}" { &shell } else { word }).collect();
+        words.extend(["-n", "2", &program, &rounds]);
+        Figures::of_pair(&tool::output(&mut limited(place, 0, &words))?)
+    }
+}

@@ -1,0 +1,118 @@
+//! Weft, and TCP sockets without anything above.
+
+use super::{Peer, limited};
+use crate::figures::Figures;
+use crate::place::Place;
+use crate::tool;
+use anyhow::{Result, bail};
+
+/// What `weft` calls a process of the pair program.
+const PROGRAM: &str = "compare-rank";
+
+/// The executable that this is.
+fn weft() -> Result<String> {
+    Ok(std::env::current_exe()?.to_string_lossy().into_owned())
+}
+
+/// Weft's messages.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Weft {
+    /// How they travel.
+    pub link: Link,
+    /// By which protocol on Ethernet, if not the usual one.
+    pub preset: Option<String>,
+}
+
+/// How messages travel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Link {
+    /// Shared memory.
+    Memory,
+    /// UDP.
+    Udp,
+    /// AF_XDP.
+    Xdp,
+}
+
+impl Peer for Weft {
+    fn name(&self) -> &'static str {
+        match self.link {
+            Link::Memory => "weft",
+            Link::Udp => "weft-udp",
+            Link::Xdp => "weft-xdp",
+        }
+    }
+
+    fn title(&self) -> &'static str {
+        match self.link {
+            Link::Memory => "Weft",
+            Link::Udp => "Weft (udp)",
+            Link::Xdp => "Weft (xdp)",
+        }
+    }
+
+    fn settings(&self, _place: &Place) -> String {
+        let run = match self.link {
+            Link::Memory => "weft run -n 2 --bind core",
+            Link::Udp => "weft run --hosts a,b -n 2 --link udp",
+            Link::Xdp => "weft run --hosts a,b -n 2 --link xdp",
+        };
+        match &self.preset {
+            Some(preset) if self.link != Link::Memory => format!("{run} --preset {preset}"),
+            _ => run.to_owned(),
+        }
+    }
+
+    fn ready(&self, _place: &Place) -> Result<()> {
+        match self.link {
+            Link::Xdp => bail!("this version has no link for it"),
+            Link::Memory | Link::Udp => Ok(()),
+        }
+    }
+
+    fn measure(&self, place: &Place, rounds: usize) -> Result<Figures> {
+        let (weft, rounds) = (weft()?, rounds.to_string());
+        let mut words = vec![weft.as_str(), "run", "-n", "2"];
+        let shell = place.remote_shell().map(|shell| shell.to_string_lossy().into_owned());
+        match &shell {
+            None => words.extend(["--bind", "core"]),
+            Some(shell) => words.extend(["--hosts", "a,b", "--rsh", shell, "--link", "udp"]),
+        }
+        if let (Some(preset), true) = (&self.preset, shell.is_some()) {
+            words.extend(["--preset", preset]);
+        }
+        words.extend(["--", &weft, PROGRAM, "--rounds", &rounds, "weft"]);
+        Figures::of_pair(&tool::output(&mut limited(place, 0, &words))?)
+    }
+}
+
+/// A TCP connection that both ends look at again and again.
+pub struct Tcp;
+
+impl Peer for Tcp {
+    fn name(&self) -> &'static str {
+        "tcp"
+    }
+
+    fn title(&self) -> &'static str {
+        "plain TCP"
+    }
+
+    fn settings(&self, _place: &Place) -> String {
+        "one connection, TCP_NODELAY, not blocking, spinning, a core each".into()
+    }
+
+    fn ready(&self, _place: &Place) -> Result<()> {
+        Ok(())
+    }
+
+    fn measure(&self, place: &Place, rounds: usize) -> Result<Figures> {
+        let (weft, rounds, port) = (weft()?, rounds.to_string(), tool::free_port()?.to_string());
+        let address = place.second().to_string();
+        let program = [weft.as_str(), PROGRAM, "--rounds", &rounds];
+        let second = [&program[..], &["tcp-second", &port]].concat();
+        let first = [&program[..], &["tcp-first", &address, &port]].concat();
+        let text = tool::client_of(&mut limited(place, 1, &second), || limited(place, 0, &first))?;
+        Figures::of_pair(&text)
+    }
+}

@@ -1,0 +1,139 @@
+//! What is printed.
+
+use crate::figures::{Figure, What};
+use crate::place::Place;
+use crate::turns::Outcome;
+use anyhow::Result;
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets::UTF8_FULL_CONDENSED};
+use serde::Serialize;
+
+/// One figure of a peer at a place, or why it has none. The names of the fields are stable.
+#[derive(Serialize, Debug)]
+struct Line<'a> {
+    place: &'a str,
+    peer: &'a str,
+    settings: &'a str,
+    #[serde(flatten)]
+    figure: Option<Measured>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<&'a str>,
+}
+
+#[derive(Serialize, Debug)]
+struct Measured {
+    figure: &'static str,
+    size: usize,
+    unit: &'static str,
+    p50: f64,
+    turns: Vec<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    processor_ns_per_message: Option<f64>,
+    /// Weft's figure divided by this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weft_ratio: Option<f64>,
+}
+
+/// Weft's figure: that of the first peer, which is Weft.
+fn weft(outcomes: &[Outcome], what: What) -> Option<f64> {
+    outcomes.first()?.median(what).map(|figure| figure.value)
+}
+
+/// Prints one JSON object for each figure, and one for each peer without any.
+///
+/// # Errors
+/// They cannot be written.
+pub fn print_json(place: &str, outcomes: &[Outcome]) -> Result<()> {
+    for line in json(place, outcomes)? {
+        println!("{line}");
+    }
+    Ok(())
+}
+
+fn json(place: &str, outcomes: &[Outcome]) -> Result<Vec<String>> {
+    let mut lines = Vec::new();
+    for outcome in outcomes {
+        let (peer, settings) = (outcome.name, outcome.settings.as_str());
+        let line = |figure, missing| {
+            serde_json::to_string(&Line { place, peer, settings, figure, missing })
+        };
+        let turns = match &outcome.turns {
+            Ok(turns) => turns,
+            Err(why) => {
+                lines.push(line(None, Some(why.as_str()))?);
+                continue;
+            }
+        };
+        for what in What::ALL {
+            let Some(median) = outcome.median(what) else { continue };
+            let figure = Measured {
+                figure: what.name(),
+                size: what.size(),
+                unit: what.unit(),
+                p50: median.value,
+                turns: turns
+                    .iter()
+                    .filter_map(|turn| turn.get(what))
+                    .map(|one| one.value)
+                    .collect(),
+                processor_ns_per_message: median.processor_ns,
+                weft_ratio: weft(outcomes, what).map(|weft| weft / median.value),
+            };
+            lines.push(line(Some(figure), None)?);
+        }
+    }
+    Ok(lines)
+}
+
+/// Prints a table for a person, and what is missing.
+pub fn print_table(place: &Place, outcomes: &[Outcome]) {
+    print!("{}", text(place.title(), outcomes));
+}
+
+fn text(title: &str, outcomes: &[Outcome]) -> String {
+    let mut table = Table::new();
+    table.load_preset(UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Disabled);
+    let mut header = vec![String::new()];
+    header.extend(What::ALL.map(|what| what.title().to_owned()));
+    header.push("processors, 8 B / 64 B / MB".into());
+    table.set_header(header);
+    let (mut missing, mut settings) = (String::new(), String::new());
+    for outcome in outcomes {
+        if let Err(why) = &outcome.turns {
+            missing.push_str(&format!("{}: not measured: {why}\n", outcome.title));
+            continue;
+        }
+        let mut row = vec![outcome.title.to_owned()];
+        row.extend(What::ALL.map(|what| cell(what, outcome.median(what), weft(outcomes, what))));
+        row.push(processors(outcome));
+        table.add_row(row);
+        settings.push_str(&format!("{}: {}\n", outcome.title, outcome.settings));
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    format!(
+        "{title}; in brackets, Weft's figure as a multiple of this one:\n{table}\n{missing}{settings}\n"
+    )
+}
+
+fn cell(what: What, figure: Option<Figure>, weft: Option<f64>) -> String {
+    let Some(Figure { value, .. }) = figure else { return "-".into() };
+    let ratio = weft.map(|weft| format!(" ({:.2} x)", weft / value));
+    what.text(value) + &ratio.unwrap_or_default()
+}
+
+/// Microseconds of both processes' processors for a small message, and for a million bytes.
+fn processors(outcome: &Outcome) -> String {
+    let used = |what: What| {
+        let used = outcome.median(what)?.processor_ns? / 1e3;
+        Some(if what == What::Bandwidth { used * 1e6 / what.size() as f64 } else { used })
+    };
+    let text = |what| used(what).map_or("-".to_owned(), |us| format!("{us:.2}"));
+    if used(What::Latency).is_none() {
+        return "-".into();
+    }
+    format!("{} us", What::ALL.map(text).join(" / "))
+}
+
+#[cfg(test)]
+mod tests;

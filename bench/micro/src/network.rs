@@ -1,0 +1,179 @@
+//! Benchmarks between two hosts, beside their floors: spinning TCP and UDP sockets over the same wire.
+//!
+//! Without `--hosts`, the hosts are two network namespaces of this machine on a veth pair. Either way the job is
+//! one of [`weft_launch::run_on_hosts`], and rank `i` runs on core `i`.
+
+use crate::launch::{Kind, Spec, job};
+use crate::pair::hello::{beside_messages, beside_packets};
+use crate::pair::sockets::Sockets;
+use crate::pair::wefts::{CallLine, MessageLine, PacketLine, end_of};
+use crate::pair::{End, Line, Measured, Pattern, Shape, Unit, bind_to_core, measure};
+use crate::report::{Floor, Row};
+use anyhow::{Context, Result, bail};
+use clap::{Args, ValueEnum};
+use std::ffi::OsString;
+use weft_launch::{HostsSpec, Outcome, parse_hosts, run_on_hosts};
+use weft_netns::{Cluster, Options};
+
+/// Bytes of the largest message that is measured between hosts.
+const SIZE_MAX: usize = 64 << 20;
+
+/// Where to measure, if not in the memory of this machine.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Between two hosts")]
+pub struct Hosts {
+    /// Two hosts, as the remote shell knows them [default: two network namespaces on this one]
+    #[arg(long, value_name = "A,B")]
+    hosts: Option<String>,
+    /// The remote shell; it is given a host and a command [default: ssh -o BatchMode=yes -o ConnectTimeout=10]
+    #[arg(long, env = "WEFT_RSH", value_name = "COMMAND")]
+    rsh: Option<String>,
+    /// Where weft is on the other hosts [default: where it is on this one]
+    #[arg(long, value_name = "PATH")]
+    remote_weft: Option<OsString>,
+    /// By which interface, or in the network of which address, hosts reach one another
+    #[arg(long, value_name = "NAME|ADDRESS")]
+    interface: Option<String>,
+    /// The protocol [default: the link's]
+    #[arg(long, value_name = "NAME")]
+    preset: Option<String>,
+}
+
+impl Hosts {
+    /// Whether hosts were named.
+    pub fn are_given(&self) -> bool {
+        self.hosts.is_some()
+    }
+
+    fn spec(&self, names: &str) -> Result<HostsSpec> {
+        let hosts = parse_hosts(names).map_err(anyhow::Error::msg)?;
+        if hosts.len() != 2 {
+            bail!("a benchmark is between two hosts: --hosts a,b");
+        }
+        let mut spec = HostsSpec::new(hosts);
+        spec.ranks = Some(2);
+        spec.remote_weft.clone_from(&self.remote_weft);
+        spec.interface.clone_from(&self.interface);
+        if let Some(shell) = &self.rsh {
+            spec.remote_shell = shell.split_whitespace().map(OsString::from).collect();
+        }
+        Ok(spec)
+    }
+}
+
+/// What is done in a sample of `spec`, if it can be measured between hosts.
+fn shape(spec: &Spec) -> Option<Shape> {
+    // A floor cannot send nothing.
+    let size = spec.size().max(1);
+    let (pattern, count, unit) = match spec.kind {
+        Kind::Latency | Kind::Message => (Pattern::PingPong, 100, Unit::OneWay),
+        Kind::Rpc => (Pattern::PingPong, 100, Unit::RoundTrip),
+        Kind::Rate => (Pattern::Stream, 4096, Unit::PerSecond),
+        Kind::Bandwidth => (Pattern::Stream, 8, Unit::BytesPerSecond),
+        _ => return None,
+    };
+    Some(Shape { pattern, size, count, unit })
+}
+
+/// Whether `spec` can be measured between hosts.
+fn check(spec: &Spec) -> Result<()> {
+    if shape(spec).is_none() {
+        bail!("between hosts there are latency, message, rate, bandwidth and rpc");
+    }
+    if spec.ranks.is_some_and(|ranks| ranks != 2) {
+        bail!("between hosts, benchmarks have two ranks");
+    }
+    if !(1..=SIZE_MAX).contains(&spec.size().max(1)) {
+        bail!("--size {} is outside 1 to {SIZE_MAX} bytes for this benchmark", spec.size());
+    }
+    Ok(())
+}
+
+/// Runs a benchmark between two hosts.
+///
+/// # Errors
+/// It cannot be, or the job cannot be started.
+pub fn run(spec: &Spec) -> Result<Outcome> {
+    check(spec)?;
+    let mut job = job(spec)?;
+    let options = [("link", Some("udp")), ("preset", spec.hosts.preset.as_deref())];
+    let given = options.into_iter().filter_map(|(name, value)| Some((name.into(), value?.into())));
+    job.options.extend(given);
+    if let Some(interface) = &spec.hosts.interface {
+        job.arguments.extend(["--interface".into(), interface.into()]);
+    }
+    if let Some(names) = &spec.hosts.hosts {
+        return Ok(run_on_hosts(&job, &spec.hosts.spec(names)?, |_| {})?);
+    }
+    let cluster = Cluster::new(2, Options::default()).context(
+        "two hosts are made of network namespaces here, unless --hosts names two real ones",
+    )?;
+    let mut hosts = spec.hosts.spec("a,b")?;
+    hosts.remote_shell = vec![cluster.remote_shell().into()];
+    // Only the main thread can be told of signals.
+    job.dedicated = false;
+    Ok(cluster.host(0).enter(|| run_on_hosts(&job, &hosts, |_| {}))??)
+}
+
+/// A rank's part of a benchmark between two hosts.
+///
+/// # Errors
+/// It could not join, or the other was lost.
+pub fn rank(spec: &Spec) -> Result<()> {
+    let shape = shape(spec).context("ranks are started by `weft bench`")?;
+    let interface = spec.hosts.interface.as_deref();
+    if matches!(spec.kind, Kind::Latency | Kind::Rate) {
+        let job = weft::join_packets()?;
+        let packets = job.packets();
+        bind_to_core(packets.rank().0.into())?;
+        let mut sockets = beside_packets(packets, interface)?;
+        let mut line = PacketLine::new(packets);
+        compare(spec, &shape, end_of(packets.rank()), &mut line, &mut sockets)?;
+        return Ok(job.leave()?);
+    }
+    let weft = weft::join()?;
+    bind_to_core(weft.rank().0.into())?;
+    let mut sockets = beside_messages(&weft, interface)?;
+    let end = end_of(weft.rank());
+    if spec.kind == Kind::Rpc {
+        compare(spec, &shape, end, &mut CallLine::new(&weft)?, &mut sockets)?;
+    } else {
+        compare(spec, &shape, end, &mut MessageLine::new(&weft)?, &mut sockets)?;
+    }
+    Ok(weft.leave()?)
+}
+
+/// Measures Weft beside TCP and UDP, and prints it at the first end.
+fn compare(
+    spec: &Spec,
+    shape: &Shape,
+    end: End,
+    weft: &mut dyn Line,
+    sockets: &mut Sockets,
+) -> Result<()> {
+    let Sockets { side, tcp, udp } = sockets;
+    let lines: &mut [&mut dyn Line] = &mut [weft, udp, tcp];
+    let mut measured = measure(lines, shape, spec.rounds, end, side)?.into_iter();
+    let mut next = || measured.next().context("each line is measured");
+    let (weft, udp, tcp) = (next()?, next()?, next()?);
+    if end == End::First {
+        row(spec, shape, weft, [("udp", udp), ("tcp", tcp)]).print(spec.json);
+    }
+    Ok(())
+}
+
+fn row(spec: &Spec, shape: &Shape, weft: Measured, floors: [(&'static str, Measured); 2]) -> Row {
+    let kind = spec.kind.to_possible_value().map(|value| value.get_name().to_owned());
+    let (ranks, unit) = ((2, shape.size), shape.unit.name());
+    let row = Row::new(kind.unwrap_or_default(), ranks, unit, weft.samples, Vec::new());
+    let mut row = row.with_processor(weft.processor_ns);
+    row.link = "udp";
+    row.floors.push(Floor::missing("af_xdp", "this version has no link for it"));
+    for (what, floor) in floors {
+        row.beside(Floor::measured(what, floor.samples), floor.processor_ns);
+    }
+    row
+}
+
+#[cfg(test)]
+mod tests;

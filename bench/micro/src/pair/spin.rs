@@ -1,0 +1,38 @@
+//! Waiting by looking again and again.
+
+use anyhow::{Result, bail};
+use std::io::{self, ErrorKind};
+use std::time::{Duration, Instant};
+
+/// Looks between which the core is offered to others.
+const LOOKS: u32 = 1000;
+/// How long the other end has for anything.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Calls `look` until it finds something.
+pub fn spin<T>(what: &str, mut look: impl FnMut() -> Result<Option<T>>) -> Result<T> {
+    let start = Instant::now();
+    loop {
+        for _ in 0..LOOKS {
+            if let Some(found) = look()? {
+                return Ok(found);
+            }
+            std::hint::spin_loop();
+        }
+        if start.elapsed() > PATIENCE {
+            bail!("{what}: nothing from the other end for {} s", PATIENCE.as_secs());
+        }
+        std::thread::yield_now();
+    }
+}
+
+/// What a call that does not block has done; `None` if it would have had to.
+pub fn ready<T>(done: io::Result<T>) -> Result<Option<T>> {
+    match done {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
+            Ok(None)
+        }
+        Err(error) => Err(error.into()),
+    }
+}

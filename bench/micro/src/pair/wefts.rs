@@ -1,0 +1,167 @@
+//! Weft as a line: packets, messages, calls.
+
+use super::side::Side;
+use super::{End, Line};
+use crate::bandwidth::xor_up;
+use anyhow::{Context, Result};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use weft::{Call, Client, Mailbox, Packets, Rank, Service, Weft};
+
+/// The rank at the other end of this one's line.
+fn other(own: Rank) -> Rank {
+    Rank(1 - own.0)
+}
+
+/// Which end a rank is.
+pub fn end_of(rank: Rank) -> End {
+    if rank == 0 { End::First } else { End::Second }
+}
+
+/// Meets the other end, polling, once all packets have left here; so that neither has anything to do for this
+/// line afterwards.
+fn settle(packets: &Packets, side: &mut Side, mut poll: impl FnMut() -> Result<()>) -> Result<()> {
+    while !packets.is_flushed() {
+        poll()?;
+    }
+    side.meet(poll)
+}
+
+/// Packets, counted in upcalls.
+pub struct PacketLine {
+    packets: Packets,
+    arrived: Arc<AtomicU64>,
+    taken: u64,
+}
+
+impl PacketLine {
+    /// A line of packets between the two ranks of a job. It takes the upcall.
+    pub fn new(packets: &Packets) -> Self {
+        let arrived = Arc::new(AtomicU64::new(0));
+        let count = Arc::clone(&arrived);
+        packets.on_packet(move |packet| {
+            std::hint::black_box(xor_up(&packet));
+            count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        });
+        PacketLine { packets: packets.clone(), arrived, taken: 0 }
+    }
+}
+
+impl Line for PacketLine {
+    fn send(&mut self, bytes: &[u8]) -> Result<()> {
+        let mut packet = self.packets.packet()?;
+        packet.put(bytes)?;
+        Ok(packet.unicast(other(self.packets.rank()))?)
+    }
+
+    fn receive(&mut self, _size: usize) -> Result<()> {
+        self.packets.poll_until(|| self.arrived.load(Ordering::Relaxed) > self.taken)?;
+        self.taken += 1;
+        Ok(())
+    }
+
+    fn stream_out(&mut self, bytes: &[u8], messages: u64) -> Result<()> {
+        for message in 1..=messages {
+            // Packets travel together as long as more follow.
+            self.packets.hold(message < messages);
+            self.send(bytes)?;
+        }
+        Ok(())
+    }
+
+    fn rest(&mut self, side: &mut Side) -> Result<()> {
+        settle(&self.packets, side, || Ok(self.packets.poll().map(drop)?))
+    }
+}
+
+/// Messages to a mailbox.
+pub struct MessageLine<'a> {
+    weft: &'a Weft,
+    mailbox: Mailbox,
+}
+
+impl<'a> MessageLine<'a> {
+    /// A line of messages between the two ranks of a job.
+    ///
+    /// # Errors
+    /// Another rank was lost.
+    pub fn new(weft: &'a Weft) -> Result<Self> {
+        Ok(MessageLine { weft, mailbox: weft.mailbox("pair")? })
+    }
+}
+
+impl Line for MessageLine<'_> {
+    fn send(&mut self, bytes: &[u8]) -> Result<()> {
+        Ok(self.mailbox.send(other(self.weft.rank()), bytes)?)
+    }
+
+    fn receive(&mut self, _size: usize) -> Result<()> {
+        let mut message = self.mailbox.receive()?;
+        while message.remaining() > 0 {
+            let chunk = message.chunk()?;
+            std::hint::black_box(xor_up(chunk));
+            let length = chunk.len();
+            message.consume(length);
+        }
+        Ok(())
+    }
+
+    fn rest(&mut self, side: &mut Side) -> Result<()> {
+        settle(self.weft.packets(), side, || Ok(self.weft.poll().map(drop)?))
+    }
+}
+
+/// Calls of the second end by the first: a message there and its answer.
+pub struct CallLine<'a> {
+    weft: &'a Weft,
+    client: Client,
+    call: Option<Call>,
+    served: Arc<AtomicU64>,
+    taken: u64,
+    _service: Option<Service>,
+}
+
+impl<'a> CallLine<'a> {
+    /// A line of calls between the two ranks of a job.
+    ///
+    /// # Errors
+    /// Another rank was lost.
+    pub fn new(weft: &'a Weft) -> Result<Self> {
+        let served = Arc::new(AtomicU64::new(0));
+        let count = Arc::clone(&served);
+        let serve = |weft: &Weft| {
+            weft.service("pair", move |request| {
+                // A lost rank shows at the next poll.
+                let _ = request.reply("");
+                count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+            })
+        };
+        let service = (end_of(weft.rank()) == End::Second).then(|| serve(weft)).transpose()?;
+        let client = weft.client("pair")?;
+        Ok(CallLine { weft, client, call: None, served, taken: 0, _service: service })
+    }
+}
+
+impl Line for CallLine<'_> {
+    fn send(&mut self, bytes: &[u8]) -> Result<()> {
+        // The second end has answered in its service.
+        if end_of(self.weft.rank()) == End::First {
+            self.call = Some(self.client.call(Rank(1), bytes)?);
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, _size: usize) -> Result<()> {
+        if end_of(self.weft.rank()) == End::First {
+            self.call.take().context("no call is under way")?.wait()?;
+            return Ok(());
+        }
+        self.weft.poll_until(|| self.served.load(Ordering::Relaxed) > self.taken)?;
+        self.taken += 1;
+        Ok(())
+    }
+
+    fn rest(&mut self, side: &mut Side) -> Result<()> {
+        settle(self.weft.packets(), side, || Ok(self.weft.poll().map(drop)?))
+    }
+}

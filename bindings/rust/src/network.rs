@@ -1,0 +1,104 @@
+//! A rank's way to those with whom it shares no memory.
+
+use crate::options::Options;
+use crate::{Error, Result};
+use std::io;
+use weft_launch::{Membership, Network};
+use weft_link::Link;
+use weft_link_shm::Shm;
+use weft_mixed::{Mixed, Near};
+use weft_node::{Preset, Pupa, Settings, Shape, Silence};
+use weft_seal::{Keys, Protection, Secret};
+use weft_udp::{Udp, UdpSettings};
+
+/// The link of a rank in a job that needs a network.
+pub(crate) type NetworkLink = Mixed<Shm, Udp>;
+
+/// Bytes of the longest packet that every Ethernet takes.
+const USUAL_MTU: usize = 1500;
+/// Frames to send from where nobody is near.
+const FRAMES: usize = 512;
+/// Receive buffers for all senders together under `pupa`, which gets by with few.
+const MOST_RECEIVE_BUFFERS: usize = 1024;
+/// Frames for packets that the protocol will drop, or has not seen.
+const SPARE_FRAMES: usize = 64;
+
+/// Why networks run other presets.
+const PACKETS_ARE_LOST: &str = "a network loses packets, and this preset never sends one again; take pupa, \
+                                irx-imc or another that does, or say --lossless if yours loses none";
+
+/// Attaches this rank to the memory of its host and to the network.
+pub(crate) fn attach(member: &mut Membership, options: &Options) -> Result<NetworkLink> {
+    let segments = member.take_segments();
+    let socket = member.take_socket().ok_or_else(|| invalid("this rank was given no socket"))?;
+    let ranks_here = member.ranks_here();
+    let number = ranks_here.iter().position(|rank| *rank == member.rank());
+    let number = number.ok_or_else(|| invalid("this rank is on no host"))?;
+    let near = Shm::attach(weft_packet::Rank(number as u16), *member.settings(), &segments)?;
+    let network = network_of(member)?;
+    let protocol = protocol_settings(member, options)?;
+    let secret = Secret::new(*network.secret.bytes());
+    let address = socket.local_addr()?;
+    let near_ranks = Near { ranks: ranks_here, carries: !options.all_far };
+    let far = Udp::attach(UdpSettings {
+        socket,
+        peers: network.addresses.clone(),
+        keys: Keys::new(secret, network.job, member.rank(), Protection::Tagged),
+        datagram_bytes: UdpSettings::datagram_bytes(options.mtu.unwrap_or(USUAL_MTU), &address),
+        frames: if near_ranks.fills_far() { FRAMES } else { 0 },
+        receive_frames: receive_frames(&protocol),
+    })?;
+    let arrivals = far.arrivals()?;
+    Ok(Mixed::new(near, near_ranks, far, arrivals, network.ranks())?)
+}
+
+/// What the protocol does over that link.
+pub(crate) fn settings(
+    member: &Membership,
+    options: &Options,
+    link: &NetworkLink,
+) -> Result<Settings> {
+    let mut settings = protocol_settings(member, options)?;
+    settings.pupa.secondary_sends = link.capabilities().frames;
+    Ok(settings)
+}
+
+fn protocol_settings(member: &Membership, options: &Options) -> Result<Settings> {
+    let usual = if options.lossless { Preset::default() } else { Preset::Pupa };
+    let preset = options.preset.unwrap_or(usual);
+    if !preset.retransmits() && !options.lossless {
+        return Err(options.refuse_preset(preset, PACKETS_ARE_LOST));
+    }
+    let here = member.settings();
+    let mut settings = Settings {
+        preset,
+        shape: options.shape.unwrap_or(Shape::Binary),
+        silence: Some(Silence::default()),
+        ..Settings::new(member.ranks(), here.window_packets)
+    };
+    if preset == Preset::Pupa {
+        settings.receive_buffers = settings.receive_buffers.min(MOST_RECEIVE_BUFFERS);
+        settings.pupa = Pupa::new(settings.ranks, settings.receive_buffers);
+    }
+    if !options.cores_suffice(here.ranks) {
+        // A rank that shares its core may not run for some milliseconds.
+        settings.retransmit_after = 10_000_000;
+        settings.retransmit_at_least = Some(2_000_000);
+        settings.acknowledge_after = 1_000_000;
+    }
+    Ok(settings)
+}
+
+/// As many as packets that the protocol may keep.
+fn receive_frames(settings: &Settings) -> usize {
+    let primary = usize::from(settings.ranks) * settings.primary_buffers();
+    settings.receive_buffers + primary + SPARE_FRAMES
+}
+
+fn network_of(member: &Membership) -> Result<&Network> {
+    member.network().ok_or_else(|| invalid("this job has no network"))
+}
+
+fn invalid(what: &str) -> Error {
+    io::Error::new(io::ErrorKind::InvalidData, what).into()
+}

@@ -1,0 +1,70 @@
+//! What the launcher was told about the protocols.
+
+use crate::{Error, Result};
+use std::time::Duration;
+use weft_launch::Membership;
+use weft_node::{Preset, Shape, WaitPolicy, default_interrupt_delay};
+
+/// A job's options, as far as given.
+pub(crate) struct Options {
+    pub preset: Option<Preset>,
+    pub shape: Option<Shape>,
+    interrupt_delay: Option<Duration>,
+    /// Cores that the job's ranks share on this host.
+    cores: usize,
+    /// The network loses nothing, says who started the job.
+    pub lossless: bool,
+    /// Everything travels over the network, even within a host.
+    pub all_far: bool,
+    /// Bytes of the longest packet that the network between the ranks takes, IP header included.
+    pub mtu: Option<usize>,
+}
+
+impl Options {
+    pub fn read(membership: Option<&Membership>) -> Result<Self> {
+        let given = |name| membership.and_then(|member| member.options().get(name));
+        let cores = match read("cores", given("cores"))? {
+            Some(cores) => cores,
+            None => std::thread::available_parallelism()?.get(),
+        };
+        let delay_us = read("interrupt-delay-us", given("interrupt-delay-us"))?;
+        Ok(Options {
+            preset: read("preset", given("preset"))?,
+            shape: read("tree", given("tree"))?,
+            interrupt_delay: delay_us.map(Duration::from_micros),
+            cores,
+            lossless: read("lossless", given("lossless"))?.unwrap_or_default(),
+            all_far: given("link").is_some_and(|link| link == "udp"),
+            mtu: read("mtu", given("mtu"))?,
+        })
+    }
+
+    /// Whether the ranks of this host, so many, have a core each.
+    pub fn cores_suffice(&self, ranks_here: u16) -> bool {
+        usize::from(ranks_here) <= self.cores
+    }
+
+    pub fn wait_policy(&self, ranks_here: u16) -> WaitPolicy {
+        WaitPolicy::for_ranks(ranks_here.into(), self.cores)
+    }
+
+    pub fn interrupt_delay(&self, ranks_here: u16) -> Duration {
+        let usual = default_interrupt_delay(ranks_here.into(), self.cores);
+        self.interrupt_delay.unwrap_or(usual)
+    }
+
+    /// Why a preset cannot be used.
+    pub fn refuse_preset(&self, preset: Preset, what: &str) -> Error {
+        Error::Option { name: "preset", value: preset.to_string(), what: what.into() }
+    }
+}
+
+fn read<T: std::str::FromStr>(name: &'static str, value: Option<&String>) -> Result<Option<T>>
+where
+    T::Err: std::fmt::Display,
+{
+    let Some(value) = value else { return Ok(None) };
+    let wrong =
+        |error: T::Err| Error::Option { name, value: value.clone(), what: error.to_string() };
+    value.parse().map(Some).map_err(wrong)
+}

@@ -1,0 +1,220 @@
+//! Jobs whose ranks are on several hosts, which are network namespaces: answers are right, whatever the
+//! network does, and ends are clean.
+//!
+//! The programs are built with the workspace (`make test` does that first).
+#![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
+
+use std::io::{BufRead, BufReader, Read};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use weft_netns::{Cluster, Options, available};
+
+const ASP: &str = "asp --sample 300 --check 40 --to JFK";
+
+/// `None` where there can be no cluster; the reason was said then.
+fn cluster(hosts: usize) -> Option<Cluster> {
+    available().then(|| Cluster::new(hosts, Options::default()).unwrap())
+}
+
+fn built(program: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_BIN_EXE_weft")).with_file_name(program);
+    assert!(path.exists(), "{} is not built: cargo build --workspace", path.display());
+    path
+}
+
+/// `weft run` with these words, on the first host.
+fn command(cluster: &Cluster, words: &str, program: &str) -> Command {
+    let mut command = cluster.host(0).command(env!("CARGO_BIN_EXE_weft"));
+    command.env("WEFT_RSH", cluster.remote_shell()).stdin(Stdio::null());
+    let mut program = program.split_whitespace();
+    command.arg("run").args(words.split_whitespace()).arg("--");
+    command.arg(built(program.next().unwrap())).args(program);
+    command
+}
+
+fn text(output: &Output) -> String {
+    [&output.stdout[..], &output.stderr].map(String::from_utf8_lossy).concat()
+}
+
+/// Runs a program that must succeed, and returns what was written.
+fn run(cluster: &Cluster, words: &str, program: &str) -> String {
+    let output = command(cluster, words, program).output().unwrap();
+    let text = text(&output);
+    assert!(output.status.success(), "{words} {program}: {text}");
+    text
+}
+
+fn asp_is_right(cluster: &Cluster, words: &str, ranks: u16) {
+    let text = run(cluster, words, ASP);
+    assert!(text.contains("AMS -> JFK   5,848 km"), "{words}: {text}");
+    assert!(text.contains("verified against Dijkstra from 40 sources"), "{words}: {text}");
+    assert!(text.contains(&format!("\n{ranks} ranks, ")), "{words}: {text}");
+}
+
+#[test]
+fn asp_on_two_hosts_and_three() {
+    let Some(two) = cluster(2) else { return };
+    asp_is_right(&two, "--hosts a:1,b:1", 2);
+    asp_is_right(&two, "--hosts a:2,b:2", 4);
+    let three = Cluster::new(3, Options::default()).unwrap();
+    asp_is_right(&three, "--hosts a:2,b:2,c:2", 6);
+}
+
+#[test]
+fn asp_with_every_preset_that_retransmits() {
+    let Some(two) = cluster(2) else { return };
+    for preset in ["irx-imc", "irx-hmc", "hrx-hmc", "hrx-imc", "pupa"] {
+        asp_is_right(&two, &format!("--hosts a:2,b:2 --preset {preset}"), 4);
+    }
+    asp_is_right(&two, "--hosts a:2,b:2 --lossless --preset nrx-hmc", 4);
+    asp_is_right(&two, "--hosts a:2,b:2 --link udp", 4);
+}
+
+#[test]
+fn ipv6() {
+    let Some(two) = cluster(2) else { return };
+    let words = format!("-v --hosts a:2,b:2 --interface {}", two.host(0).ipv6());
+    let text = run(&two, &words, "weft-example hello");
+    assert!(text.contains(&format!("eth0 {}", two.host(1).ipv6())), "{text}");
+    asp_is_right(&two, &words, 4);
+}
+
+#[test]
+fn the_guides_programs() {
+    let Some(two) = cluster(2) else { return };
+    let text = run(&two, "--hosts a:2,b:2", "weft-example hello");
+    for rank in 1..4 {
+        let line = format!("rank 0 hears from rank {rank}: Ok(\"good morning\")\n");
+        assert!(text.contains(&line), "{text}");
+    }
+    let text = run(&two, "--hosts a:1,b:2", "weft-example kv");
+    assert!(text.starts_with("3 replicas of 14 pairs are equal; "), "{text}");
+    let text = run(&two, "--hosts a:2,b:2", "weft-example bank");
+    assert!(text.starts_with("80 transfers, and the ranks have 4000 together"), "{text}");
+}
+
+#[test]
+fn lost_datagrams_change_nothing() {
+    let Some(two) = cluster(2) else { return };
+    for host in two.hosts() {
+        host.lose_datagrams(0.01).unwrap();
+    }
+    asp_is_right(&two, "--hosts a:1,b:1", 2);
+    asp_is_right(&two, "--hosts a:2,b:2", 4);
+    asp_is_right(&two, "--hosts a:2,b:2 --preset hrx-imc", 4);
+}
+
+/// A job whose ranks have all said who they are.
+struct Running {
+    launcher: Child,
+    out: BufReader<ChildStdout>,
+    ranks: Vec<(usize, Pid, OwnedFd)>,
+}
+
+impl Running {
+    fn start(cluster: &Cluster, words: &str, ranks: usize) -> Self {
+        let mut command = command(cluster, words, "weft-testee");
+        let mut launcher = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let out = BufReader::new(launcher.stdout.take().unwrap());
+        let mut job = Running { launcher, out, ranks: Vec::new() };
+        while job.ranks.len() < ranks {
+            let line = job.line();
+            if let ["rank", rank, "is", "process", process] =
+                line.split_whitespace().collect::<Vec<_>>()[..]
+            {
+                let pid = Pid::from_raw(process.parse().unwrap()).unwrap();
+                let exit = pidfd_open(pid, PidfdFlags::empty()).unwrap();
+                job.ranks.push((rank.parse().unwrap(), pid, exit));
+            }
+        }
+        job.ranks.sort_by_key(|(rank, ..)| *rank);
+        job
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        assert_ne!(self.out.read_line(&mut line).unwrap(), 0, "the job has ended");
+        line
+    }
+
+    /// Waits until rank 1 is further than it was.
+    fn chats(&mut self) {
+        while self.line() != "rank 1 chats\n" {}
+    }
+
+    /// Waits until all have ended; returns how long after `since` that was, what was written, and the status.
+    fn finish(mut self, since: Instant) -> (Duration, String, Option<i32>) {
+        for (rank, _, exit) in &self.ranks {
+            let limit = Timespec { tv_sec: 10, tv_nsec: 0 };
+            let ended = poll(&mut [PollFd::new(exit, PollFlags::IN)], Some(&limit)).unwrap();
+            assert_eq!(ended, 1, "rank {rank} lives on");
+        }
+        let lived = since.elapsed();
+        let mut errors = String::new();
+        std::io::copy(&mut self.out, &mut std::io::sink()).unwrap();
+        self.launcher.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
+        (lived, errors, self.launcher.wait().unwrap().code())
+    }
+}
+
+/// All are gone within a second of a loss, and one line says why.
+fn one_line_within_a_second(lived: Duration, errors: &str, words: &[&str]) {
+    assert!(lived < Duration::from_secs(1), "{lived:?}: {errors}");
+    assert_eq!(errors.lines().count(), 1, "one clear line, not: {errors}");
+    assert!(words.iter().all(|words| errors.contains(words)), "{errors}");
+}
+
+#[test]
+fn a_killed_rank_ends_the_job_on_all_hosts() {
+    let Some(two) = cluster(2) else { return };
+    for victim in 0..4 {
+        let job = Running::start(&two, "--hosts a:2,b:2", 4);
+        let killed = Instant::now();
+        kill_process(job.ranks[victim].1, Signal::KILL).unwrap();
+        let (lived, errors, status) = job.finish(killed);
+        let said = format!("weft: rank {victim} of 4 (pid ");
+        one_line_within_a_second(lived, &errors, &[&said, "was killed by signal 9 (SIGKILL)"]);
+        assert_eq!(status, Some(128 + 9));
+    }
+}
+
+/// The agent of a host, which is the parent of its ranks.
+fn parent_of(process: Pid) -> Pid {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).unwrap();
+    let (_, after_name) = stat.rsplit_once(") ").unwrap();
+    Pid::from_raw(after_name.split_whitespace().nth(1).unwrap().parse().unwrap()).unwrap()
+}
+
+#[test]
+fn a_killed_host_ends_the_job_on_the_others() {
+    let Some(two) = cluster(2) else { return };
+    let job = Running::start(&two, "--hosts a:2,b:2", 4);
+    let killed = Instant::now();
+    kill_process(parent_of(job.ranks[3].1), Signal::KILL).unwrap();
+    let (lived, errors, _) = job.finish(killed);
+    one_line_within_a_second(lived, &errors, &["weft: rank 2 of 4 ", "was lost with its host"]);
+}
+
+#[test]
+fn a_link_that_goes_down_and_returns_loses_nothing() {
+    let Some(two) = cluster(2) else { return };
+    let mut job = Running::start(&two, "--hosts a:1,b:1", 2);
+    for _ in 0..3 {
+        job.chats();
+        two.host(1).set_link(false).unwrap();
+        // How long the link is down is what this is about, and nothing tells when that is over.
+        std::thread::sleep(Duration::from_millis(300));
+        two.host(1).set_link(true).unwrap();
+        // More than can have been written before.
+        (0..100).for_each(|_| job.chats());
+    }
+    let killed = Instant::now();
+    kill_process(job.ranks[0].1, Signal::KILL).unwrap();
+    let (lived, errors, _) = job.finish(killed);
+    one_line_within_a_second(lived, &errors, &["weft: rank 0 of 2 (pid "]);
+}

@@ -1,0 +1,112 @@
+//! One bell for the arrivals of both links: the near one's.
+//!
+//! A thread waits for the far link's descriptor and rings the near link's bells, if anybody sleeps. It is
+//! woken only then, because its interest in the descriptor holds for one event and is declared by whoever
+//! goes to sleep (`EPOLLONESHOT`). So near arrivals wake a sleeper as fast as without a far link; far ones
+//! cost one more switch between threads, and each sleep two calls of `epoll_ctl`, of some 300 ns each.
+
+use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::event::{EventfdFlags, eventfd};
+use rustix::io::Errno;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::thread::JoinHandle;
+use weft_link::bell::{Bells, Waiter};
+
+const STACK_BYTES: usize = 128 * 1024;
+const ARRIVAL: u64 = 0;
+const STOP: u64 = 1;
+
+pub(crate) struct Bridge {
+    shared: Arc<Shared>,
+    stop: OwnedFd,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    epoll: OwnedFd,
+    /// Readable while something has arrived.
+    arrivals: OwnedFd,
+    /// Who sleeps, or is about to: a bit each.
+    sleepers: AtomicU8,
+    bells: Arc<dyn Bells>,
+}
+
+impl Bridge {
+    /// Rings `bells` when `arrivals` becomes readable while somebody sleeps.
+    pub fn start(arrivals: OwnedFd, bells: Arc<dyn Bells>) -> io::Result<Self> {
+        let epoll = epoll::create(CreateFlags::CLOEXEC)?;
+        let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        epoll::add(&epoll, &stop, EventData::new_u64(STOP), EventFlags::IN)?;
+        epoll::add(&epoll, &arrivals, EventData::new_u64(ARRIVAL), EventFlags::ONESHOT)?;
+        let shared = Arc::new(Shared { epoll, arrivals, sleepers: AtomicU8::new(0), bells });
+        let watched = Arc::clone(&shared);
+        let thread = std::thread::Builder::new().name("weft-arrivals".into());
+        let thread = thread.stack_size(STACK_BYTES).spawn(move || watched.ring_on_arrivals())?;
+        Ok(Bridge { shared, stop, thread: Some(thread) })
+    }
+
+    /// An arrival from here on, or that nobody has taken, rings the bell of `waiter`.
+    pub fn arm(&self, waiter: Waiter) {
+        self.shared.sleepers.fetch_or(bit(waiter), Ordering::SeqCst);
+        self.shared.listen(EventFlags::IN);
+    }
+
+    /// `waiter` is awake.
+    pub fn disarm(&self, waiter: Waiter) {
+        let before = self.shared.sleepers.fetch_and(!bit(waiter), Ordering::SeqCst);
+        if before == bit(waiter) {
+            self.shared.listen(EventFlags::empty());
+        }
+    }
+}
+
+impl Drop for Bridge {
+    fn drop(&mut self) {
+        // It cannot be full: nobody else writes to it.
+        let _ = rustix::io::write(&self.stop, &1u64.to_ne_bytes());
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread has been reported as it happened.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn listen(&self, events: EventFlags) {
+        let events = events | EventFlags::ONESHOT;
+        let listens =
+            epoll::modify(&self.epoll, &self.arrivals, EventData::new_u64(ARRIVAL), events);
+        debug_assert!(listens.is_ok(), "the descriptor was added: {listens:?}");
+    }
+
+    fn ring_on_arrivals(&self) {
+        let mut events = Vec::with_capacity(2);
+        loop {
+            events.clear();
+            match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), None) {
+                Ok(_) | Err(Errno::INTR) => {}
+                // Sleepers look by themselves, if late.
+                Err(_) => return,
+            }
+            if events.iter().any(|event: &Event| event.data.u64() == STOP) {
+                return;
+            }
+            if !events.is_empty() {
+                let sleepers = self.sleepers.swap(0, Ordering::SeqCst);
+                let waiters = [Waiter::Host, Waiter::Watch].into_iter();
+                let asleep = waiters.filter(|waiter| sleepers & bit(*waiter) != 0);
+                asleep.for_each(|waiter| self.bells.ring(waiter));
+            }
+        }
+    }
+}
+
+fn bit(waiter: Waiter) -> u8 {
+    match waiter {
+        Waiter::Host => 1,
+        Waiter::Watch => 2,
+    }
+}

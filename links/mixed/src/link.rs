@@ -1,0 +1,332 @@
+//! Which packet goes where.
+
+use crate::bridge::Bridge;
+use crate::waiting::Waiting;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use weft_link::bell::{Bells, Ticket, Waiter};
+use weft_link::{
+    BadFrame, Buffer, Capabilities, Link, LinkViolation, Part, Payload, Received, SharedWords,
+};
+use weft_wire::{Header, Rank};
+
+/// Marks buffers of the far link; links leave this bit to others.
+const FAR: u64 = 1 << 60;
+/// While near packets keep coming, one look in so many is at the far link first.
+const TURNS: u8 = 16;
+
+/// The ranks that are near.
+#[derive(Clone, Debug)]
+pub struct Near {
+    /// All ranks of the near link in the order of their numbers there, this one included.
+    pub ranks: Vec<Rank>,
+    /// Whether packets to them go over the near link; if not, its bells alone are used.
+    pub carries: bool,
+}
+
+impl Near {
+    /// Whether programs fill frames of the far link, because nobody reads any of the near one.
+    pub fn fills_far(&self) -> bool {
+        !self.carries || self.ranks.len() == 1
+    }
+}
+
+/// A link made of two.
+pub struct Mixed<N: Link, F: Link> {
+    near: N,
+    far: F,
+    capabilities: Capabilities,
+    /// By number at the near link.
+    near_ranks: Vec<Rank>,
+    /// By rank: its number at the near link, if packets to it go over that.
+    routes: Vec<Option<Rank>>,
+    /// Whether programs fill frames of the far link.
+    fills_far: bool,
+    waiting: Waiting,
+    /// Where the bytes of packets are that cross from one memory to the other.
+    scratch: Box<[u8]>,
+    turn: u8,
+    bridge: Bridge,
+}
+
+/// A buffer of one of the two.
+enum Side {
+    Near(Buffer),
+    Far(Buffer),
+}
+
+impl Side {
+    #[inline]
+    fn of(buffer: Buffer) -> Self {
+        match buffer.0 & FAR {
+            0 => Side::Near(buffer),
+            _ => Side::Far(Buffer(buffer.0 & !FAR)),
+        }
+    }
+}
+
+#[inline]
+fn far_buffer(buffer: Buffer) -> Buffer {
+    debug_assert!(buffer.0 & FAR == 0, "links leave this bit free");
+    Buffer(buffer.0 | FAR)
+}
+
+impl<N: Part, F: Part<Clock = N::Clock>> Mixed<N, F> {
+    /// A link for a job of `ranks` ranks. `near_ranks` says who is near; `arrivals` is readable while
+    /// something waits at the far link.
+    ///
+    /// # Errors
+    /// What the system says about starting the thread that waits for `arrivals`.
+    ///
+    /// # Panics
+    /// If a near rank is none of the job's.
+    pub fn new(
+        near: N,
+        near_ranks: Near,
+        far: F,
+        arrivals: OwnedFd,
+        ranks: u16,
+    ) -> io::Result<Self> {
+        let fills_far = near_ranks.fills_far();
+        let Near { ranks: near_ranks, carries } = near_ranks;
+        let mut routes = vec![None; usize::from(ranks)];
+        if carries {
+            for (number, rank) in (0..).map(Rank).zip(&near_ranks) {
+                routes[rank.index()] = Some(number);
+            }
+        }
+        let (inside, outside) = (*near.capabilities(), *far.capabilities());
+        let max_payload = match fills_far {
+            true => outside.max_payload,
+            false => inside.max_payload.min(outside.max_payload),
+        };
+        let capabilities = Capabilities {
+            max_payload,
+            inline_payload: 0,
+            ordered: false,
+            multicast: false,
+            frames: if fills_far { outside.frames } else { inside.frames },
+            ..outside
+        };
+        Ok(Mixed {
+            bridge: Bridge::start(arrivals, near.bells())?,
+            scratch: vec![0; max_payload].into_boxed_slice(),
+            near,
+            far,
+            capabilities,
+            near_ranks,
+            routes,
+            fills_far,
+            waiting: Waiting::default(),
+            turn: 0,
+        })
+    }
+
+    /// The ranks to which packets go over the near link, this one left out if it is `own`.
+    pub fn near_peers(&self, own: Rank) -> Vec<Rank> {
+        let near = self.near_ranks.iter().copied();
+        near.filter(|rank| *rank != own && self.routes[rank.index()].is_some()).collect()
+    }
+
+    /// The far link.
+    pub fn far(&self) -> &F {
+        &self.far
+    }
+
+    #[inline]
+    fn transmit_far(&mut self, to: Rank, header: &Header, payload: Payload) {
+        let size = usize::from(header.size);
+        match payload {
+            Payload::Buffer(buffer) => match Side::of(buffer) {
+                Side::Far(buffer) => self.far.transmit(to, header, Payload::Buffer(buffer)),
+                Side::Near(buffer) => {
+                    let bytes = &mut self.scratch[..size];
+                    self.near.copy_out(buffer, bytes);
+                    let taken = self.far.transmit_copy(to, header, bytes);
+                    // What a link that may lose has no frame for is lost, and sent again.
+                    let _ = taken;
+                }
+            },
+            other => self.far.transmit(to, header, other),
+        }
+    }
+
+    #[inline]
+    fn transmit_near(&mut self, to: Rank, header: &Header, payload: Payload) {
+        self.waiting.retry(&mut self.near);
+        match payload {
+            Payload::Buffer(buffer) => self.transmit_near_buffer(to, header, buffer),
+            other if self.waiting.is_empty() => self.near.transmit(to, header, other),
+            other => self.waiting.push(to, header, other),
+        }
+    }
+
+    fn transmit_near_buffer(&mut self, to: Rank, header: &Header, buffer: Buffer) {
+        let side = Side::of(buffer);
+        if let Side::Near(own) = side
+            && self.waiting.is_empty()
+            && self.near.is_own(own)
+        {
+            self.near.transmit(to, header, Payload::Buffer(own));
+            return;
+        }
+        let bytes = &mut self.scratch[..usize::from(header.size)];
+        match side {
+            Side::Near(buffer) => self.near.copy_out(buffer, bytes),
+            Side::Far(buffer) => self.far.copy_out(buffer, bytes),
+        }
+        if !self.waiting.is_empty() || !self.near.transmit_copy(to, header, bytes) {
+            self.waiting.push_bytes(to, header, bytes);
+        }
+    }
+
+    #[inline]
+    fn receive_near(&mut self) -> Result<Option<Received>, LinkViolation> {
+        match self.near.receive() {
+            Ok(None) => Ok(None),
+            Ok(Some(mut received)) => {
+                received.header.source = self.near_ranks[received.header.source.index()];
+                Ok(Some(received))
+            }
+            Err(violation) => Err(self.in_job(violation)),
+        }
+    }
+
+    /// The near link's numbers in what it says are others than the job's.
+    #[cold]
+    fn in_job(&self, LinkViolation { from, what }: LinkViolation) -> LinkViolation {
+        let rank = |number: Rank| self.near_ranks.get(number.index()).copied().unwrap_or(number);
+        let what = match what {
+            BadFrame::Reference { owner, index } => {
+                BadFrame::Reference { owner: rank(Rank(owner)).0, index }
+            }
+            other => other,
+        };
+        LinkViolation { from: rank(from), what }
+    }
+
+    #[inline]
+    fn receive_far(&mut self) -> Result<Option<Received>, LinkViolation> {
+        let received = self.far.receive()?;
+        Ok(received.map(|mut received| {
+            if let Payload::Buffer(buffer) = received.payload {
+                received.payload = Payload::Buffer(far_buffer(buffer));
+            }
+            received
+        }))
+    }
+}
+
+impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
+    const LOSSY: bool = F::LOSSY;
+
+    type Clock = N::Clock;
+
+    fn clock(&self) -> N::Clock {
+        self.near.clock()
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    #[inline]
+    fn alloc(&mut self) -> Option<Buffer> {
+        if self.fills_far {
+            return self.far.alloc().map(far_buffer);
+        }
+        self.waiting.retry(&mut self.near);
+        // Those that wait were transmitted before.
+        if self.waiting.is_empty() { self.near.alloc() } else { None }
+    }
+
+    #[inline]
+    fn bytes(&self, buffer: Buffer) -> NonNull<u8> {
+        match Side::of(buffer) {
+            Side::Near(buffer) => self.near.bytes(buffer),
+            Side::Far(buffer) => self.far.bytes(buffer),
+        }
+    }
+
+    /// Nothing: who forwards copies, so that all who read a frame got it from its owner.
+    fn share(&mut self, _: Buffer, _: u16, _: &[Rank]) {}
+
+    #[inline]
+    fn transmit(&mut self, to: Rank, header: &Header, payload: Payload) {
+        match self.routes[to.index()] {
+            Some(number) => self.transmit_near(number, header, payload),
+            None => self.transmit_far(to, header, payload),
+        }
+    }
+
+    #[inline]
+    fn flush(&mut self) {
+        self.waiting.retry(&mut self.near);
+        self.far.flush();
+    }
+
+    #[inline]
+    fn receive(&mut self) -> Result<Option<Received>, LinkViolation> {
+        self.waiting.retry(&mut self.near);
+        self.turn = (self.turn + 1) % TURNS;
+        if self.turn == 0
+            && let Some(received) = self.receive_far()?
+        {
+            return Ok(Some(received));
+        }
+        match self.receive_near()? {
+            Some(received) => Ok(Some(received)),
+            None => self.receive_far(),
+        }
+    }
+
+    fn has_arrivals(&mut self) -> bool {
+        self.near.has_arrivals() || self.far.has_arrivals()
+    }
+
+    fn detach(&mut self, buffer: Buffer, size: u16) -> Buffer {
+        match Side::of(buffer) {
+            Side::Near(buffer) => self.near.detach(buffer, size),
+            Side::Far(buffer) => far_buffer(self.far.detach(buffer, size)),
+        }
+    }
+
+    #[inline]
+    fn free(&mut self, buffer: Buffer) {
+        match Side::of(buffer) {
+            Side::Near(buffer) => self.near.free(buffer),
+            Side::Far(buffer) => self.far.free(buffer),
+        }
+    }
+
+    fn bells(&self) -> Arc<dyn Bells> {
+        self.near.bells()
+    }
+
+    fn arm(&mut self, waiter: Waiter) -> Option<Ticket> {
+        self.flush();
+        if waiter == Waiter::Watch && !self.waiting.is_empty() {
+            // Frames that come back ring the host's bell only.
+            return None;
+        }
+        let ticket = self.near.arm(waiter)?;
+        self.bridge.arm(waiter);
+        if self.far.has_arrivals() {
+            self.disarm(waiter);
+            return None;
+        }
+        Some(ticket)
+    }
+
+    fn disarm(&mut self, waiter: Waiter) {
+        self.bridge.disarm(waiter);
+        self.near.disarm(waiter);
+    }
+
+    /// None: not all ranks share memory.
+    fn words(&self) -> Option<Arc<dyn SharedWords>> {
+        None
+    }
+}
