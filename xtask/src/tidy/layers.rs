@@ -35,6 +35,9 @@ enum Layer {
     /// What `weft sim`, `weft bench` and `make paper` run: part of the product, though it joins everything.
     Simulation,
     Testing,
+    /// Hosts and wires for tests and benchmarks. It knows nothing of Weft, so that links may be tested on
+    /// it too.
+    Hosts,
     Xtask,
 }
 
@@ -61,8 +64,9 @@ fn layer_of(folder: &str) -> Option<Layer> {
         ("cli", "") => Cli,
         ("bench", _) => Bench,
         // What tests of links and protocols may use.
-        ("testing", "world" | "netns") => World,
+        ("testing", "world") => World,
         ("testing", "simulator" | "scenarios" | "soak" | "model") => Simulation,
+        ("testing", "netns") => Hosts,
         ("testing", _) => Testing,
         ("xtask", "") => Xtask,
         _ => return None,
@@ -89,15 +93,15 @@ impl Layer {
     }
 
     fn is_testing(self) -> bool {
-        matches!(self, World | Testing | Simulation | Conformance)
+        matches!(self, World | Testing | Hosts | Simulation | Conformance)
     }
 }
 
 /// Whether the crates of `from` may depend on those of `to`.
 fn may_use(from: Layer, to: Layer) -> bool {
     match (from, to) {
-        (World | Testing | Simulation, _) | (Cli | Bench, Simulation) => true,
-        (_, Cli | World | Testing | Simulation | Xtask) | (Xtask, _) => false,
+        (World | Testing | Simulation, _) | (Cli | Bench, Simulation) | (Bench, Hosts) => true,
+        (_, Cli | World | Testing | Hosts | Simulation | Xtask) | (Xtask | Hosts, _) => false,
         (Conformance | Link | LinkApi, LinkApi) => true,
         (_, Conformance) => false,
         (Apps, AppKit) | (Apps | AppKit, Facade) | (Systems, Systems) => true,
@@ -115,7 +119,7 @@ fn may_use(from: Layer, to: Layer) -> bool {
 /// Whether the tests of `from` may depend on `to`: on anything, but those of protocols and links
 /// on nothing that joins the two, or they would no longer be tested without each other.
 fn tests_may_use(from: Layer, to: Layer) -> bool {
-    let below_node = matches!(to, Protocol | Wire | World | Macros) || to.is_link();
+    let below_node = matches!(to, Protocol | Wire | World | Hosts | Macros) || to.is_link();
     !(from == Protocol || from.is_link()) || below_node
 }
 
