@@ -18,7 +18,8 @@ pub struct Mpi {
     compiler: &'static str,
     starter: &'static str,
     packages: &'static str,
-    /// What stands before the number of ranks, on one host and between two. `{rsh}` is a remote shell.
+    /// What stands before the number of ranks, on one host and between two. `{rsh}` is a remote shell,
+    /// `{folder}` where temporary files go.
     host: &'static str,
     ethernet: &'static str,
     folder: PathBuf,
@@ -33,10 +34,10 @@ impl Mpi {
             compiler: "mpicc.openmpi",
             starter: "mpirun.openmpi",
             packages: "openmpi-bin libopenmpi-dev",
-            host: "mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none --mca pml ob1 \
-                   --mca btl vader,self",
-            ethernet: "mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none --mca pml ob1 \
-                       --mca btl tcp,self --mca btl_tcp_if_include eth0 --mca oob_tcp_if_include eth0 \
+            host: "mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none \
+                   --mca orte_tmpdir_base {folder} --mca pml ob1 --mca btl vader,self",
+            ethernet: "mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none \
+                       --mca orte_tmpdir_base {folder} --mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include eth0 --mca oob_tcp_if_include eth0 \
                        --mca plm_rsh_agent {rsh} --host a,b",
             folder: folder.into(),
         }
@@ -79,7 +80,8 @@ impl Peer for Mpi {
     }
 
     fn settings(&self, place: &Place) -> String {
-        format!("{} -n 2", self.start(place).replace("{rsh}", "RSH"))
+        let start = self.start(place).replace("{rsh}", "RSH").replace("{folder}", "FOLDER");
+        format!("{start} -n 2")
     }
 
     fn ready(&self, _place: &Place) -> Result<()> {
@@ -102,8 +104,13 @@ impl Peer for Mpi {
         let (shell, program) = (shell.to_string_lossy(), self.program());
         let (program, rounds) = (program.to_string_lossy(), rounds.to_string());
         let words = self.start(place).split_whitespace();
-        let mut words: Vec<&str> =
-            words.map(|word| if word == "{rsh}" { &shell } else { word }).collect();
+        let folder = self.folder.to_string_lossy();
+        let filled = words.map(|word| match word {
+            "{rsh}" => &shell,
+            "{folder}" => &folder,
+            word => word,
+        });
+        let mut words: Vec<&str> = filled.collect();
         words.extend(["-n", "2", &program, &rounds]);
         Figures::of_pair(&tool::output(&mut limited(place, 0, &words))?)
     }
