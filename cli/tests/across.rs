@@ -218,3 +218,23 @@ fn a_link_that_goes_down_and_returns_loses_nothing() {
     let (lived, errors, _) = job.finish(killed);
     one_line_within_a_second(lived, &errors, &["weft: rank 0 of 2 (pid "]);
 }
+
+/// The command that has MPICH's hydra run a program on four ranks of two hosts.
+fn hydra(cluster: &Cluster, program: &str) -> Command {
+    let mut command = cluster.host(0).command("mpiexec.hydra");
+    command.args(["-launcher", "rsh", "-launcher-exec"]).arg(cluster.remote_shell());
+    command.args(["-iface", "eth0", "-hosts", "a,b", "-ppn", "2", "-n", "4"]);
+    let mut program = program.split_whitespace();
+    command.arg(built(program.next().unwrap())).args(program).stdin(Stdio::null());
+    command
+}
+
+#[test]
+fn hydra_starts_weft_on_two_hosts() {
+    let Some(two) = cluster(2) else { return };
+    let output = hydra(&two, ASP).output().unwrap();
+    let text = text(&output);
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("verified against Dijkstra from 40 sources"), "{text}");
+    assert!(text.contains("\n4 ranks, "), "{text}");
+}

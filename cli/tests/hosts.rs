@@ -29,7 +29,7 @@ fn the_first_line_names_hosts_and_links() {
     };
     let first = format!(
         "weft: 3 ranks on 2 hosts (a: 1 on {cores}, eth0 10.77.0.1; b: 2 on {cores}, eth0 10.77.0.2), \
-         shm within hosts, udp between (xdp is not built yet), irx-imc"
+         shm within hosts, udp between (xdp is not built yet), pupa"
     );
     let last = "weft: true exited without joining the job: is it a Weft program?";
     assert_eq!(err.lines().collect::<Vec<_>>(), [first.as_str(), last]);

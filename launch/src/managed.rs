@@ -11,6 +11,7 @@
 
 use std::collections::BTreeMap;
 use std::env;
+use std::io::{self, Write};
 use std::net::UdpSocket;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -23,7 +24,7 @@ use weft_wire::Rank;
 
 use crate::channel;
 use crate::member::{JoinError, mark_taken};
-use crate::messages::{Options, Welcome};
+use crate::messages::{Network, Options, RANKS_MAX, Secret, Welcome};
 
 pub(crate) mod card;
 mod meet;
@@ -37,7 +38,9 @@ pub(crate) use meet::ToPeer;
 use meet::{Listener, Peer};
 
 /// Options that the environment may set, and their variables.
-const OPTIONS: [(&str, &str); 3] = [
+const OPTIONS: [(&str, &str); 5] = [
+    ("lossless", "WEFT_LOSSLESS"),
+    ("mtu", "WEFT_MTU"),
     ("preset", "WEFT_PRESET"),
     ("tree", "WEFT_TREE"),
     ("interrupt-delay-us", "WEFT_INTERRUPT_DELAY_US"),
@@ -52,14 +55,14 @@ pub(crate) struct Joined {
     pub place: Managed,
     pub welcome: Welcome,
     pub segments: Vec<std::os::fd::OwnedFd>,
+    /// Bound to this rank's address in the network, if there is one.
+    pub socket: Option<UdpSocket>,
 }
 
 /// The connection to the process manager and to the other ranks of the host.
 #[derive(Debug)]
 pub(crate) struct Managed {
     shared: Arc<Shared>,
-    /// Held, because all have been told where it is bound.
-    _socket: Option<UdpSocket>,
 }
 
 /// What the thread that watches needs too.
@@ -67,6 +70,8 @@ pub(crate) struct Managed {
 struct Shared {
     exchange: Mutex<Box<dyn Exchange>>,
     peers: Vec<Peer>,
+    /// Whether it is for this rank to say what only the network tells: one rank of each host does.
+    speaks: bool,
     left: AtomicBool,
     /// Whether a loss is known to the thread that watches, and said if it was for this rank to say.
     noticed: Mutex<bool>,
@@ -95,8 +100,6 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
     mark_taken()?;
     let Some(mut exchange) = weft_pmi::find()? else { return Ok(None) };
     let (own, ranks) = numbers(&*exchange)?;
-    let settings = Settings::new(ranks.0);
-    let segment = create_segment(&settings)?;
     let listener = Listener::open()?;
     let socket = card::bind_socket();
     let address = socket.as_ref().and_then(|socket| socket.local_addr().ok());
@@ -107,15 +110,24 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
         Ok(Card::parse(&bytes)?)
     });
     let cards = cards.collect::<Result<Vec<_>, JoinError>>()?;
-    one_host(&cards)?;
-    let (peers, segments) = meet::meet(own, &listener, &cards, segment)?;
+    let network = network(&cards)?;
+    let here: Vec<Rank> = match &network {
+        Some(network) => network.ranks_beside(own).collect(),
+        None => (0..ranks.0).map(Rank).collect(),
+    };
+    let settings = settings(ranks.0, here.len(), network.is_some(), &*exchange)?;
+    let segment = create_segment(&settings)?;
+    let (peers, segments) = meet::meet(own, &here, &listener, &cards, segment)?;
     let supervisor = Supervisor::attach(&settings, &segments)?;
+    let options = options(here.iter().map(|rank| &cards[rank.index()]));
+    let socket = socket.filter(|_| network.is_some());
     let exchange = Mutex::new(exchange);
+    let speaks = here.first() == Some(&own);
     let (left, noticed, on_notice) = Default::default();
-    let shared = Arc::new(Shared { exchange, peers, left, noticed, on_notice });
+    let shared = Arc::new(Shared { exchange, peers, speaks, left, noticed, on_notice });
     watch::start(Arc::clone(&shared), ranks.0, supervisor)?;
-    let welcome = Welcome { rank: own, settings, options: options(&cards), network: None };
-    Ok(Some(Joined { place: Managed { shared, _socket: socket }, welcome, segments }))
+    let welcome = Welcome { rank: own, settings, options, network };
+    Ok(Some(Joined { place: Managed { shared }, welcome, segments, socket }))
 }
 
 impl Managed {
@@ -131,11 +143,16 @@ impl Managed {
     }
 
     /// This rank gives up because another was lost, which the thread that watches has said, or is about to
-    /// say: it is given the time.
-    pub fn give_up(&self) {
+    /// say: it is given the time. A loss on another host it does not see.
+    pub fn give_up(&self, words: &str) {
         let noticed = self.shared.noticed.lock().unwrap_or_else(PoisonError::into_inner);
-        // Poisoned or not, the wait is over.
-        drop(self.shared.on_notice.wait_timeout_while(noticed, NOTICE_LIMIT, |noticed| !*noticed));
+        let waited =
+            self.shared.on_notice.wait_timeout_while(noticed, NOTICE_LIMIT, |noticed| !*noticed);
+        let (noticed, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        if !*noticed && self.shared.speaks {
+            // Without a standard error there is nobody to tell.
+            let _ = writeln!(io::stderr(), "weft: {words}; the others end");
+        }
     }
 }
 
@@ -144,7 +161,7 @@ struct Ranks(u16);
 
 fn numbers(exchange: &dyn Exchange) -> Result<(Rank, Ranks), MeetError> {
     let ranks = exchange.ranks();
-    let fits = u16::try_from(ranks).ok().filter(|ranks| (1..=MAX_RANKS).contains(ranks));
+    let fits = u16::try_from(ranks).ok().filter(|ranks| (1..=RANKS_MAX).contains(ranks));
     match (u16::try_from(exchange.rank()), fits) {
         (Ok(rank), Some(ranks)) if rank < ranks => Ok((Rank(rank), Ranks(ranks))),
         _ => Err(MeetError::Ranks { ranks, manager: exchange.name().into() }),
@@ -161,20 +178,40 @@ fn hosts(cards: &[Card]) -> Vec<u16> {
     cards.iter().map(&mut number_of).collect()
 }
 
-fn one_host(cards: &[Card]) -> Result<(), MeetError> {
+/// How ranks reach those of other hosts, if there are any.
+fn network(cards: &[Card]) -> Result<Option<Network>, MeetError> {
     let hosts = hosts(cards);
-    match (0u16..).zip(&hosts).find(|(_, host)| **host != 0) {
-        None => Ok(()),
-        Some((rank, _)) => Err(MeetError::Hosts {
-            rank,
-            first: cards[0].node.clone(),
-            other: cards[usize::from(rank)].node.clone(),
-        }),
+    if hosts.iter().all(|host| *host == 0) {
+        return Ok(None);
     }
+    let kind = cards[0].address.map(|address| address.is_ipv6());
+    let address = |(rank, card): (u16, &Card)| {
+        let address = card.address.filter(|address| Some(address.is_ipv6()) == kind);
+        address.ok_or_else(|| MeetError::Address { rank, host: card.node.clone() })
+    };
+    let addresses = (0..).zip(cards).map(address).collect::<Result<_, _>>()?;
+    let secret = Secret(cards[0].secret);
+    Ok(Some(Network { job: cards[0].job, secret, addresses, hosts }))
 }
 
-/// The options: what the environment says, and how many cores the ranks share.
-fn options(cards: &[Card]) -> Options {
+/// The memory of a host with `here` of the job's ranks.
+fn settings(
+    ranks: u16,
+    here: usize,
+    network: bool,
+    exchange: &dyn Exchange,
+) -> Result<Settings, MeetError> {
+    if here > usize::from(MAX_RANKS) {
+        let (ranks, manager) = (here as u32, exchange.name().into());
+        return Err(MeetError::Ranks { ranks, manager });
+    }
+    // The window is the same on all hosts.
+    let settings = Settings { ranks: here as u16, ..Settings::new(ranks) };
+    Ok(if network { settings.beside_network() } else { settings })
+}
+
+/// The options: what the environment says, and how many cores the ranks of this host share.
+fn options<'a>(cards: impl Iterator<Item = &'a Card>) -> Options {
     let mut options = Options::new();
     for (name, variable) in OPTIONS {
         if let Ok(value) = env::var(variable) {

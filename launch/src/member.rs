@@ -101,9 +101,9 @@ impl Membership {
     /// Finds the place that a process manager gives.
     fn meet() -> Result<Option<Self>, JoinError> {
         let Some(joined) = managed::join()? else { return Ok(None) };
-        let managed::Joined { place, welcome, segments } = joined;
+        let managed::Joined { place, welcome, segments, socket } = joined;
         let launcher = Launcher::Manager(place);
-        Ok(Some(Membership { launcher, welcome, segments, socket: None }))
+        Ok(Some(Membership { launcher, welcome, segments, socket }))
     }
 
     fn ask(channel: OwnedFd) -> Result<Self, JoinError> {
@@ -206,7 +206,7 @@ impl Membership {
         match &self.launcher {
             Launcher::Weft(channel) => tell(channel, &ToLauncher::Report(words.to_owned())),
             Launcher::Manager(place) => {
-                place.give_up();
+                place.give_up(words);
                 Ok(())
             }
         }

@@ -39,9 +39,13 @@ fn everything_can_be_said() {
 #[test]
 fn ranks_on_a_network_get_sockets_and_a_protocol_that_retransmits() {
     let spec = parse("run -n 2 --link udp true").unwrap();
-    let options = [("link", "udp"), ("preset", "irx-imc")];
+    let options = [("link", "udp"), ("preset", "pupa")];
     let options = options.map(|(name, value)| (name.to_owned(), value.to_owned()));
     assert_eq!((spec.sockets, spec.options), (true, options.into()));
+    let spec = parse("run --hosts a,b --lossless --preset nrx-hmc true").unwrap();
+    let options = [("lossless", "true"), ("preset", "nrx-hmc")];
+    let options = options.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    assert_eq!((spec.settings.frame_bytes, spec.options), (8960, options.into()));
     let spec = parse("run --hosts a,b:4 -n 900 --preset hrx-hmc true").unwrap();
     assert_eq!((spec.sockets, spec.options), (false, [("preset".into(), "hrx-hmc".into())].into()));
 }
@@ -86,6 +90,7 @@ fn nonsense_is_refused_with_what_is_allowed() {
         ("run --preset irx-imc true", "shared memory loses nothing"),
         ("run --link udp --preset nrx-imc true", "a network loses packets, and nrx-imc never"),
         ("run --hosts a,b --preset nrx-hmc true", "a network loses packets, and nrx-hmc never"),
+        ("run --lossless true", "these ranks share memory"),
         ("run --hosts a,b --link shm true", "hosts share no memory"),
         ("run --hosts a:0 true", "a:0: a host has 1 to 64 ranks"),
         ("run --hosts a --hostfile b true", "cannot be used with"),

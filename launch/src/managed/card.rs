@@ -13,6 +13,7 @@ use std::path::Path;
 use rustix::rand::{GetRandomFlags, getrandom};
 use rustix::thread::{CpuSet, sched_getaffinity};
 
+use crate::hosts::candidates;
 use crate::messages::BadMessage;
 use crate::messages::bytes::{begin, open, put_text};
 
@@ -110,7 +111,7 @@ impl Card {
 }
 
 /// How many cores the ranks may use together.
-pub(crate) fn cores_of_all(cards: &[Card]) -> usize {
+pub(crate) fn cores_of_all<'a>(cards: impl Iterator<Item = &'a Card>) -> usize {
     let mut all = [0; CORES_CHARS_MAX];
     for card in cards {
         for (bits, char) in all.iter_mut().zip(card.cores.chars()) {
@@ -131,15 +132,19 @@ fn own_cores() -> io::Result<String> {
     Ok(digits.trim_end_matches('0').to_owned())
 }
 
-/// A socket for datagrams, bound to the address from which this host reaches others: `None` if it reaches
-/// none.
+/// A socket for datagrams, bound to the address from which this host reaches others: that of its default
+/// route, or else the first that it has. `None` if it reaches none.
 pub(crate) fn bind_socket() -> Option<UdpSocket> {
     // Addresses that no host has (RFC 5737, RFC 3849). Nothing is sent: the system only looks up the way.
-    [("0.0.0.0", "192.0.2.1"), ("::", "2001:db8::1")].into_iter().find_map(|(any, nowhere)| {
+    let by_route = [("0.0.0.0", "192.0.2.1"), ("::", "2001:db8::1")].into_iter();
+    let mut by_route = by_route.filter_map(|(any, nowhere)| {
         let probe = UdpSocket::bind((any, 0)).ok()?;
         probe.connect((nowhere, 9)).ok()?;
-        UdpSocket::bind((probe.local_addr().ok()?.ip(), 0)).ok()
-    })
+        Some(probe.local_addr().ok()?.ip())
+    });
+    let first = || Some(candidates().ok()?.first()?.address);
+    let address = by_route.next().or_else(first)?;
+    UdpSocket::bind((address, 0)).ok()
 }
 
 #[cfg(test)]

@@ -22,8 +22,8 @@ use weft_wire::Rank;
 
 use super::card::Card;
 use crate::channel::{self, ReceiveError};
-use crate::messages::BadMessage;
 use crate::messages::bytes::{begin, open};
+use crate::messages::{BadMessage, RANKS_MAX};
 
 /// How long ranks that have all started have to come together.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -34,25 +34,25 @@ const LEAVING: u16 = 34;
 #[derive(Debug, thiserror::Error)]
 pub enum MeetError {
     /// Too many ranks.
-    #[error("{manager} started {ranks} ranks: a job on one host has 1 to {MAX_RANKS}")]
+    #[error(
+        "{manager} started {ranks} ranks: a job has 1 to {RANKS_MAX}, and {MAX_RANKS} on each host"
+    )]
     Ranks {
         /// How many there are.
         ranks: u32,
         /// Who started them.
         manager: String,
     },
-    /// They are not on one host.
+    /// Some are on other hosts and cannot be reached there.
     #[error(
-        "rank 0 is on {first} and rank {rank} on {other} (or they cannot see each other's processes and \
-         sockets there): jobs that a process manager starts run on one host"
+        "rank {rank} on host {host} has no address of the kind that rank 0 has: give hosts of a job IPv4 \
+         addresses, or all of them IPv6 ones"
     )]
-    Hosts {
-        /// The first rank that is elsewhere.
+    Address {
+        /// The first such rank.
         rank: u16,
-        /// Where rank 0 is.
-        first: String,
-        /// Where the other is.
-        other: String,
+        /// Where it is.
+        host: String,
     },
     /// A rank does not come.
     #[error("rank {rank} (process {process}) has not come within {} s", LIMIT.as_secs())]
@@ -164,15 +164,17 @@ pub(crate) struct Peer {
     pub exit: OwnedFd,
 }
 
-/// Meets the ranks of `cards`, by rank; gives each `segment` and returns all, by rank.
+/// Meets the ranks that are `here`; gives each `segment` and returns all of theirs in this order. `cards` are
+/// those of all ranks.
 pub(crate) fn meet(
     own: Rank,
+    here: &[Rank],
     listener: &Listener,
     cards: &[Card],
     segment: OwnedFd,
 ) -> Result<(Vec<Peer>, Vec<OwnedFd>), MeetError> {
     let meeting = Meeting { own, cards, segment: &segment, deadline: Instant::now() + LIMIT };
-    let ranks = (0u16..).map(Rank).zip(cards);
+    let ranks = here.iter().map(|rank| (*rank, &cards[rank.index()]));
     let (lower, rest): (Vec<_>, Vec<_>) = ranks.partition(|(rank, _)| *rank < own);
     let higher: Vec<_> = rest.into_iter().skip(1).collect();
     let mut met = Vec::new();
@@ -187,7 +189,7 @@ pub(crate) fn meet(
         meeting.say_hello(&peer)?;
         met.push((peer, None));
     }
-    while met.len() < cards.len() - 1 {
+    while met.len() < here.len() - 1 {
         let missing = higher.iter().map(|(rank, _)| *rank);
         let missing =
             missing.filter(|rank| met.iter().all(|(peer, _)| peer.rank != *rank)).collect();
@@ -206,7 +208,8 @@ pub(crate) fn meet(
         segments.push(segment);
         peers.push(peer);
     }
-    segments.insert(own.index(), segment);
+    let number = peers.iter().filter(|peer: &&Peer| peer.rank < own).count();
+    segments.insert(number, segment);
     Ok((peers, segments))
 }
 

@@ -9,7 +9,22 @@ fn hosts_are_numbered_as_they_appear() {
     };
     let cards = ["b", "a", "b", "c", "a"].map(card);
     assert_eq!(hosts(&cards), [0, 1, 0, 2, 1]);
-    assert!(one_host(&cards[..1]).is_ok());
-    let error = one_host(&cards).unwrap_err();
-    assert!(matches!(error, MeetError::Hosts { rank: 1, .. }), "{error}");
+}
+
+#[test]
+fn ranks_on_several_hosts_need_addresses_of_one_kind() {
+    let card = |host: &str, address: Option<&str>| {
+        let address = address.map(|address| address.parse().unwrap());
+        Card { host: host.into(), ..Card::of_this_process("s", address).unwrap() }
+    };
+    let (four, other, six) = (Some("10.0.0.1:5"), Some("10.0.0.2:6"), Some("[fd00::1]:7"));
+    assert_eq!(network(&[card("a", None), card("a", six)]).unwrap(), None);
+    let cards = [card("a", four), card("b", other), card("a", four)];
+    let met = network(&cards).unwrap().unwrap();
+    assert_eq!((met.job, met.secret.bytes()), (cards[0].job, &cards[0].secret));
+    assert_eq!((met.hosts, met.addresses[1]), (vec![0, 1, 0], "10.0.0.2:6".parse().unwrap()));
+    for lacking in [None, six] {
+        let error = network(&[card("a", four), card("b", lacking)]).unwrap_err();
+        assert!(matches!(error, MeetError::Address { rank: 1, .. }), "{error}");
+    }
 }

@@ -38,11 +38,11 @@ fn the_socket_has_an_address_that_others_can_use() {
 fn cores_are_counted_once_each() {
     let with =
         |cores: &str| Card { cores: cores.into(), ..Card::of_this_process("s", None).unwrap() };
-    assert_eq!(cores_of_all(&[with("3"), with("1"), with("01")]), 3);
-    assert_eq!(cores_of_all(&[with("")]), 1);
+    assert_eq!(cores_of_all([with("3"), with("1"), with("01")].iter()), 3);
+    assert_eq!(cores_of_all([with("")].iter()), 1);
     let own = Card::of_this_process("s", None).unwrap();
     let available = std::thread::available_parallelism().unwrap().get();
-    assert!(cores_of_all(&[own]) >= available);
+    assert!(cores_of_all([own].iter()) >= available);
 }
 
 proptest! {

@@ -25,7 +25,7 @@ fn all_get_the_segments_of_all_by_rank() {
         let ranks = (0..).map(Rank).zip(listeners.iter().zip(segments));
         let meet = |(rank, (listener, segment))| {
             let cards = &cards;
-            scope.spawn(move || meet(rank, listener, cards, segment).unwrap())
+            scope.spawn(move || meet(rank, &[Rank(0), Rank(1)], listener, cards, segment).unwrap())
         };
         let threads: Vec<_> = ranks.map(meet).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
@@ -46,7 +46,7 @@ fn meet_one_that_says(bytes: &[u8], descriptors: usize) -> MeetError {
     let sent: Vec<_> = (0..descriptors).map(|_| channel.as_fd()).collect();
     channel::send(&channel, bytes, &sent, SendFlags::empty()).unwrap();
     let segment = create_segment(&Settings::new(2)).unwrap();
-    meet(Rank(0), &listeners[0], &cards, segment).unwrap_err()
+    meet(Rank(0), &[Rank(0), Rank(1)], &listeners[0], &cards, segment).unwrap_err()
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn peers_without_a_segment_are_refused() {
     let hello = ToPeer::Hello { rank: Rank(1), secret: cards[0].secret };
     channel::send(&channel, &hello.emit(), &[], SendFlags::empty()).unwrap();
     let segment = create_segment(&Settings::new(2)).unwrap();
-    let error = meet(Rank(0), &listeners[0], &cards, segment).unwrap_err();
+    let error = meet(Rank(0), &[Rank(0), Rank(1)], &listeners[0], &cards, segment).unwrap_err();
     let wanted = BadMessage::Descriptors { got: 0, needed: 1 };
     assert!(matches!(&error, MeetError::Bad(bad) if *bad == wanted), "{error}");
 }
@@ -94,7 +94,7 @@ fn a_rank_that_has_ended_is_named() {
     let (mut listeners, cards) = ranks(2);
     drop(listeners.remove(0));
     let segment = create_segment(&Settings::new(2)).unwrap();
-    let error = meet(Rank(1), &listeners[0], &cards, segment).unwrap_err();
+    let error = meet(Rank(1), &[Rank(0), Rank(1)], &listeners[0], &cards, segment).unwrap_err();
     assert!(matches!(error, MeetError::Gone { rank: 0, .. }), "{error}");
 }
 
