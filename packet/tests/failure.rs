@@ -115,7 +115,9 @@ fn a_link_that_returns_in_time_has_lost_nothing() {
                 }
             }
             poll_for(&packets, Duration::from_millis(300));
-            tap.mend();
+            if packets.rank() == Rank(0) {
+                tap.mend();
+            }
             let all = (u64::from(RANKS) - 1) * 21;
             packets.poll_until(|| packets.statistics().protocol.packets_delivered == all).unwrap();
             packets.flush().unwrap();

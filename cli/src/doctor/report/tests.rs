@@ -41,6 +41,7 @@ what shm needs
 
 inside Slurm, and under mpirun
   ok       process manager       none
+
 for several hosts
   -        remote shell          there is no ssh
                                  -> install it
