@@ -99,14 +99,20 @@ impl OrderStorm {
         (0..self.orders.len() as u32).map(|order| self.due(order)).sum()
     }
 
-    /// One rank's part. Returns when it has seen all messages of its orders.
+    /// One rank's part. Returns when it has seen all messages of its orders. `meet` returns when all ranks have
+    /// created theirs: nobody may send to a group that another member does not have yet.
     ///
     /// # Errors
     /// What the orders say.
     ///
     /// # Panics
     /// If a broadcast that waits comes back too early.
-    pub fn run(&self, engine: &Arc<Engine>, judge: &Arc<OrderJudge>) -> Result<Kept, Error> {
+    pub fn run(
+        &self,
+        engine: &Arc<Engine>,
+        judge: &Arc<OrderJudge>,
+        meet: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<Kept, Error> {
         let (packets, orders) = (engine.packets(), Orders::with_window(engine, self.window));
         let me = packets.rank();
         let mine = |part: &&Arc<Part>| self.orders[part.number as usize].contains(&me);
@@ -118,6 +124,7 @@ impl OrderStorm {
         due.left.store(total, Ordering::Relaxed);
         let part = |number| self.part(number, &orders, engine, judge, &due);
         let parts = numbers.map(part).collect::<Result<Vec<_>, Error>>()?;
+        meet()?;
         let mut random = Random::part(self.seed, u64::from(me.0));
         for _ in 0..self.messages {
             for part in parts.iter().filter(mine) {

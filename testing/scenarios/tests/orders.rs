@@ -22,7 +22,7 @@ fn weather(storm: &OrderStorm, job: Job) -> Vec<Vec<OrderStatistics>> {
             ((engine, barrier), Box::new(interrupt) as Box<dyn FnMut() + Send>)
         },
         |(engine, barrier)| {
-            let kept = storm.run(&engine, &judge).unwrap();
+            let kept = storm.run(&engine, &judge, || barrier.wait()).unwrap();
             barrier.leave().unwrap();
             kept.statistics()
         },

@@ -22,7 +22,7 @@ fn run(storm: &OrderStorm, options: Options) -> (Report<()>, Arc<OrderJudge>) {
     let judge = Arc::new(OrderJudge::new());
     let (storm, judged) = (storm.clone(), Arc::clone(&judge));
     let report = Simulation::new(options).unwrap().run(move |weft| {
-        let kept = storm.run(weft.engine(), &judged)?;
+        let kept = storm.run(weft.engine(), &judged, || Ok(()))?;
         weft.barrier()?;
         drop(kept);
         weft::Result::Ok(())
