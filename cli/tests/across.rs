@@ -142,6 +142,11 @@ impl Running {
         line
     }
 
+    /// Waits until rank 1 is further than it was.
+    fn chats(&mut self) {
+        while self.line() != "rank 1 chats\n" {}
+    }
+
     /// Waits until all have ended; returns how long after `since` that was, what was written, and the status.
     fn finish(mut self, since: Instant) -> (Duration, String, Option<i32>) {
         for (rank, _, exit) in &self.ranks {
@@ -193,6 +198,25 @@ fn a_killed_host_ends_the_job_on_the_others() {
     kill_process(parent_of(job.ranks[3].1), Signal::KILL).unwrap();
     let (lived, errors, _) = job.finish(killed);
     one_line_within_a_second(lived, &errors, &["weft: rank 2 of 4 ", "was lost with its host"]);
+}
+
+#[test]
+fn a_link_that_goes_down_and_returns_loses_nothing() {
+    let Some(two) = cluster(2) else { return };
+    let mut job = Running::start(&two, "--hosts a:1,b:1", 2);
+    for _ in 0..3 {
+        job.chats();
+        two.host(1).set_link(false).unwrap();
+        // How long the link is down is what this is about, and nothing tells when that is over.
+        std::thread::sleep(Duration::from_millis(300));
+        two.host(1).set_link(true).unwrap();
+        // More than can have been written before.
+        (0..100).for_each(|_| job.chats());
+    }
+    let killed = Instant::now();
+    kill_process(job.ranks[0].1, Signal::KILL).unwrap();
+    let (lived, errors, _) = job.finish(killed);
+    one_line_within_a_second(lived, &errors, &["weft: rank 0 of 2 (pid "]);
 }
 
 /// The command that has MPICH's hydra run a program on four ranks of two hosts.

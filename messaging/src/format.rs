@@ -36,6 +36,9 @@ pub enum Kind {
     Probe,
     /// No message: the answer to a probe for a port that is not there.
     NoPort,
+    /// No message: `message` packets of the flow `bytes` were sent to the port in all, and their sender
+    /// waits for room.
+    Stalled,
 }
 
 /// The header of one packet of a message.
@@ -75,15 +78,22 @@ impl PacketHeader {
     /// The report that `consumed` packets of a flow to `port` were consumed: of unicasts, or of
     /// multicasts to the group with this number.
     pub fn window(port: u32, group: Option<u16>, consumed: u32) -> Self {
+        PacketHeader::of_flow(port, Kind::Window, group, consumed)
+    }
+
+    /// The complaint of who has sent so many packets of a flow and has no room for more.
+    pub fn stalled(port: u32, group: Option<u16>, sent: u32) -> Self {
+        PacketHeader::of_flow(port, Kind::Stalled, group, sent)
+    }
+
+    fn of_flow(port: u32, kind: Kind, group: Option<u16>, message: u32) -> Self {
         let bytes = group.map_or(0, |group| u64::from(group) + 1);
-        PacketHeader {
-            port,
-            message: consumed,
-            bytes,
-            header_bytes: 0,
-            kind: Kind::Window,
-            aligned: false,
-        }
+        PacketHeader { message, bytes, ..PacketHeader::about(port, kind) }
+    }
+
+    /// The group of the flow that a control packet is about, if it is not about unicasts.
+    pub fn group(&self) -> Option<u16> {
+        self.bytes.checked_sub(1).map(|number| number as u16)
     }
 
     /// A control packet about `port`.
@@ -113,6 +123,7 @@ impl PacketHeader {
             Kind::Window => 3,
             Kind::Probe => 4,
             Kind::NoPort => 5,
+            Kind::Stalled => 6,
         };
         let low = u64::from(self.port) | u64::from(self.message) << 32;
         let kind = if self.aligned { kind | ALIGNED } else { kind };
@@ -142,6 +153,7 @@ impl PacketHeader {
                 3 => Kind::Window,
                 4 => Kind::Probe,
                 5 => Kind::NoPort,
+                6 => Kind::Stalled,
                 _ => return None,
             },
             aligned: high >> 56 & ALIGNED != 0,
@@ -150,7 +162,7 @@ impl PacketHeader {
         let is_right = match header.kind {
             Kind::First => true,
             Kind::Next => header.header_bytes == 0,
-            Kind::Window | Kind::Probe | Kind::NoPort => {
+            Kind::Window | Kind::Probe | Kind::NoPort | Kind::Stalled => {
                 header.header_bytes == 0 && !header.aligned && bytes.is_empty()
             }
         };

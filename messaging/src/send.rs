@@ -13,7 +13,9 @@ use std::time::Duration;
 use weft_packet::{Group, Rank, SendPacket, Step};
 
 /// How long a sender waits for room before it asks whether the port is there at all.
-const PATIENCE: Duration = Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_millis(20);
+/// Times that it complains before it asks whether there is such a port.
+const ASK_FOR_PORT_AFTER: u32 = 50;
 
 /// Where a message goes.
 #[derive(Clone, Copy)]
@@ -156,23 +158,23 @@ impl<'a> Sending<'a> {
 
     #[cold]
     fn wait_for_room(&mut self) -> Result<()> {
-        let engine = &self.port.engine;
-        engine.state.enter().statistics.stalls += 1;
-        loop {
-            let patience = engine.packets().now() + PATIENCE;
-            let claimed = engine
-                .wait_until(Some(patience), |_, waker| Ok(self.claim(waker)?.then_some(())))?;
-            if claimed.is_some() {
-                return Ok(());
+        let engine = Arc::clone(&self.port.engine);
+        let _stalled = Stalled::begin(&engine);
+        for complaints in 1u32.. {
+            let deadline = engine.packets().now() + PATIENCE;
+            let look = |_: &_, waker: Option<&Waker>| Ok(self.claim(waker)?.then_some(()));
+            if engine.wait_until(Some(deadline), look)?.is_some() {
+                break;
             }
-            self.ask_for_port();
+            self.complain(complaints);
         }
+        Ok(())
     }
 
     async fn wait_for_room_async(&mut self) -> Result<()> {
         let engine = Arc::clone(&self.port.engine);
-        engine.state.enter().statistics.stalls += 1;
-        loop {
+        let _stalled = Stalled::begin(&engine);
+        for complaints in 1u32.. {
             let claimed = poll_fn(|context| match self.claim(Some(context.waker())) {
                 Ok(true) => Poll::Ready(Ok(())),
                 Err(error) => Poll::Ready(Err(error)),
@@ -184,18 +186,24 @@ impl<'a> Sending<'a> {
             if let Ok(claimed) = engine.within(PATIENCE, claimed).await {
                 return claimed;
             }
-            self.ask_for_port();
+            self.complain(complaints);
         }
+        Ok(())
     }
 
-    /// Has waited for long: perhaps nobody will ever read there.
-    fn ask_for_port(&self) {
-        match self.to {
-            To::Rank(rank) => self.port.probe(rank),
-            To::Group(group) => {
-                other_members(&self.port.engine, group)
-                    .into_iter()
-                    .for_each(|rank| self.port.probe(rank));
+    /// Has waited for long, so many times: perhaps nobody can read there now, or nobody ever will.
+    fn complain(&self, complaints: u32) {
+        let engine = &self.port.engine;
+        let (receivers, flow) = match self.to {
+            To::Rank(rank) => (vec![rank], None),
+            To::Group(group) => (other_members(engine, group), Some(group)),
+        };
+        for rank in receivers {
+            let sent = engine.state.enter().ports.at(self.port.slot).outgoing.sent(rank, flow);
+            let group = flow.map(|group| group.number());
+            engine.tell(rank, PacketHeader::stalled(self.header.port, group, sent));
+            if complaints.is_multiple_of(ASK_FOR_PORT_AFTER) {
+                self.port.probe(rank);
             }
         }
     }
@@ -234,6 +242,24 @@ impl<'a> Sending<'a> {
         self.header.header_bytes = 0;
         self.header.bytes = self.sent;
         Ok(is_last)
+    }
+}
+
+/// A send that waits for room, while it lives.
+struct Stalled<'a>(&'a Engine);
+
+impl<'a> Stalled<'a> {
+    fn begin(engine: &'a Engine) -> Self {
+        let mut state = engine.state.enter();
+        state.statistics.stalls += 1;
+        state.stalled += 1;
+        Stalled(engine)
+    }
+}
+
+impl Drop for Stalled<'_> {
+    fn drop(&mut self) {
+        self.0.state.enter().stalled -= 1;
     }
 }
 

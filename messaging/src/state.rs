@@ -34,6 +34,8 @@ pub(crate) struct State {
     pub kept: ByRank<u32>,
     /// What packets cost that were copied out.
     pub copied_bytes: usize,
+    /// Sends that wait for room at some port, and are not done with anything else meanwhile.
+    pub stalled: u32,
     /// Control packets that found no frame to leave in.
     pub owed: VecDeque<(Rank, PacketHeader)>,
     /// Why this rank cannot go on.
@@ -224,6 +226,7 @@ impl State {
             unfinished: Tally::default(),
             kept: ByRank::default(),
             copied_bytes: 0,
+            stalled: 0,
             owed: VecDeque::new(),
             failure: None,
             incidents: VecDeque::new(),

@@ -5,6 +5,11 @@
 //! multicast needs room at every member of its group, which Panda lacked: the sender knows what each has
 //! consumed, and looks at all of them only once for as many multicasts as the slowest had room for.
 //!
+//! Two ranks that send to each other, and read only between their messages, could both stall in the middle
+//! of one for ever: nobody reads. So who has stalled for a while says so, and a receiver that is stalled
+//! itself takes what was sent as if it had been consumed: memory, which has its own limit, takes the place
+//! of a window that protects nobody any more.
+//!
 //! Sans-IO: counters in, decisions out. All of them wrap.
 
 use crate::by_rank::ByRank;
@@ -101,6 +106,14 @@ impl Outgoing {
         flow.slack = flow.slack.saturating_sub(1);
     }
 
+    /// How many packets of a flow were sent, to `to` or to a group.
+    pub fn sent(&self, to: Rank, flow: Flow) -> u32 {
+        match flow {
+            None => self.unicast.get(to).map_or(0, |flow| flow.sent),
+            Some(group) => self.multicast.get(&group).map_or(0, |flow| flow.sent),
+        }
+    }
+
     /// `from` reports that it has consumed so many packets of a flow in all. False if it cannot have.
     pub fn reported(&mut self, from: Rank, flow: Flow, consumed: u32) -> bool {
         let (sent, known) = match flow {
@@ -139,10 +152,21 @@ struct Consumed {
 impl Consumed {
     fn count(&mut self, window: u32) -> Option<u32> {
         self.consumed = self.consumed.wrapping_add(1);
-        let due = self.consumed.wrapping_sub(self.reported) >= window / 2;
+        // What was reported may be ahead.
+        let unreported = self.consumed.wrapping_sub(self.reported) as i32;
+        let due = unreported >= (window / 2) as i32;
         due.then(|| {
             self.reported = self.consumed;
             self.consumed
+        })
+    }
+
+    fn advance(&mut self, sent: u32) -> Option<u32> {
+        let ahead = sent.wrapping_sub(self.reported);
+        let is_news = (1..=STALE_PACKETS).contains(&ahead);
+        is_news.then(|| {
+            self.reported = sent;
+            sent
         })
     }
 }
@@ -151,9 +175,20 @@ impl Incoming {
     /// A packet of `from` was consumed. Says what to report to it, if it is time to.
     #[inline]
     pub fn consumed(&mut self, from: Rank, flow: Flow, window: u32) -> Option<u32> {
+        self.flow(from, flow).count(window)
+    }
+
+    /// All `sent` packets count as consumed for `from`, which waits for room while nobody can read here.
+    /// Says what to report to it, if that is news.
+    pub fn advance(&mut self, from: Rank, flow: Flow, sent: u32) -> Option<u32> {
+        self.flow(from, flow).advance(sent)
+    }
+
+    #[inline]
+    fn flow(&mut self, from: Rank, flow: Flow) -> &mut Consumed {
         match flow {
-            None => self.unicast.entry(from).count(window),
-            Some(group) => self.multicast.entry((from, group)).or_default().count(window),
+            None => self.unicast.entry(from),
+            Some(group) => self.multicast.entry((from, group)).or_default(),
         }
     }
 }

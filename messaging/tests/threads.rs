@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use weft_messaging::{Completion, Error, Port};
 use weft_packet::Rank;
-use weft_threads::Job;
+use weft_protocol::Preset;
+use weft_threads::{Between, Job, Weather};
 
 /// Four threads of each rank play ping-pong with their likes.
 fn threads_play(member: &Member, rounds: u64) {
@@ -302,4 +303,31 @@ fn a_full_port_stalls_its_sender_there_and_nowhere_else() {
         assert_eq!(member.engine.statistics().stalls, u64::from(member.rank() == 1));
         member.barrier.wait().unwrap();
     });
+}
+
+/// Whoever is in the middle of a send reads nothing, and neither does the other: what is sent beyond the
+/// window goes to memory, and both come through.
+#[test]
+fn two_that_send_much_before_they_read_come_through() {
+    const BYTES: usize = 3 << 20;
+    let udp =
+        Job { between: Between::Udp(Weather::default()), preset: Preset::Pupa, ..Job::new(2) };
+    let watched = Job { memory: common::small(2).memory, ..interrupted(2) };
+    for job in [common::small(2), watched, udp] {
+        let stalls = run(job, |member| {
+            let (mailbox, all) = (member.mailbox("one"), member.mailbox("all"));
+            member.barrier.wait().unwrap();
+            let (mine, theirs) = (member.rank() as u8, member.other().0 as u8);
+            for (round, mailbox) in [&mailbox, &all, &mailbox].into_iter().enumerate() {
+                match round {
+                    1 => mailbox.broadcast(&vec![mine; BYTES]).unwrap(),
+                    _ => mailbox.send(member.other(), &vec![mine; BYTES]).unwrap(),
+                }
+                let message = mailbox.receive().unwrap().read_to_vec().unwrap();
+                assert_eq!(message, vec![theirs; BYTES]);
+            }
+            member.engine.statistics().stalls
+        });
+        assert!(stalls.iter().sum::<u64>() > 0, "they were in no danger: {stalls:?} {job:?}");
+    }
 }

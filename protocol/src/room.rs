@@ -112,16 +112,14 @@ impl<B: Copy> Ni<B> {
         let limit = first_without.map(|room| header.acknowledgement.wrapping_add(room));
         sending.limit = limit.filter(|_| !ignored);
         let told = matches!(header.tag, Tag::Acknowledge | Tag::Nack);
-        if told {
-            sending.has_accepted(header.sequence, now);
-        }
+        let progress = told && sending.has_accepted(header.sequence, now);
         if header.tag == Tag::Nack {
             sending.misses(header.sequence);
         }
-        // Whoever answers is not to be suspected of silence, whatever is in the answer.
-        let answers = told && sending.len() > 0;
+        let waits = sending.len() > 0;
         let (probing, places) = (sending.is_probing(), sending.places(window));
-        if answers {
+        // That the peer says anything is not enough: it may be a heartbeat, and what it misses be lost.
+        if progress && waits {
             self.wait_again(from);
         }
         if !probing {

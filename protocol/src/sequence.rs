@@ -156,13 +156,15 @@ impl<B: Copy> Sending<B> {
         self.attempts.min(MOST_DOUBLINGS)
     }
 
-    /// The peer has accepted all before `number`: they need not be sent again.
-    pub fn has_accepted(&mut self, number: u32, now: Nanoseconds) {
+    /// The peer has accepted all before `number`: they need not be sent again. Whether that is news.
+    pub fn has_accepted(&mut self, number: u32, now: Nanoseconds) -> bool {
+        let before = self.accepted;
         if self.is_underway(number) {
             self.round_trip.acknowledged(number, now);
             self.accepted = later(self.accepted, number);
             self.again = later(self.again, self.accepted);
         }
+        self.accepted != before
     }
 
     /// The peer misses `number`, and has nothing after it.

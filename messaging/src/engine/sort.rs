@@ -26,7 +26,9 @@ impl Engine {
         match header.kind {
             Kind::First => self.first(held, from, &header, bytes),
             Kind::Next => self.next(held, from, &header, bytes),
-            Kind::Window | Kind::Probe | Kind::NoPort => self.control(held, from, &header),
+            Kind::Window | Kind::Probe | Kind::NoPort | Kind::Stalled => {
+                self.control(held, from, &header)
+            }
         }
     }
 
@@ -99,14 +101,19 @@ impl Engine {
     ) -> Announcement {
         let mut state = self.state.enter();
         let slot = state.ports.find(header.port);
+        let nobody_reads = state.stalled > 0 && state.copied_bytes < COPY_LIMIT_BYTES;
         let port = state.ports.at(slot);
+        let flow = header.group().map(Group::numbered);
         let (mut wakers, mut answer, mut legal) = (Vec::new(), None, true);
         match header.kind {
             Kind::Window => {
-                let group =
-                    header.bytes.checked_sub(1).map(|number| Group::numbered(number as u16));
-                legal = port.outgoing.reported(from, group, header.message);
+                legal = port.outgoing.reported(from, flow, header.message);
                 wakers = std::mem::take(&mut port.senders);
+            }
+            Kind::Stalled if nobody_reads && !port.has_handler => {
+                let report = port.incoming.advance(from, flow, header.message);
+                answer =
+                    report.map(|report| PacketHeader::window(header.port, header.group(), report));
             }
             Kind::Probe if port.name.is_none() => {
                 answer = Some(PacketHeader::about(header.port, Kind::NoPort));

@@ -79,3 +79,39 @@ fn an_overdraft_is_paid_back_first() {
     assert!(outgoing.reported(TO, None, 2));
     assert!(outgoing.claim(TO, WINDOW));
 }
+
+#[test]
+fn who_is_stalled_itself_takes_what_was_sent_for_consumed() {
+    for flow in [None, Some(Group::ALL)] {
+        let (mut outgoing, mut incoming) = (Outgoing::default(), Incoming::default());
+        let members = || vec![TO];
+        let claim = |outgoing: &mut Outgoing| match flow {
+            None => outgoing.claim(TO, WINDOW),
+            Some(group) => outgoing.claim_multicast(group, WINDOW, members),
+        };
+        for _ in 0..WINDOW {
+            assert!(claim(&mut outgoing));
+        }
+        assert!(!claim(&mut outgoing));
+        assert_eq!(outgoing.sent(TO, flow), WINDOW);
+        assert_eq!(incoming.advance(Rank(0), flow, WINDOW), Some(WINDOW));
+        assert_eq!(incoming.advance(Rank(0), flow, WINDOW), None, "that was said");
+        assert!(outgoing.reported(TO, flow, WINDOW));
+        for _ in 0..WINDOW {
+            assert!(claim(&mut outgoing));
+        }
+        // What was taken for consumed is not reported again when it is.
+        let reports: Vec<u32> =
+            (0..2 * WINDOW).filter_map(|_| incoming.consumed(Rank(0), flow, WINDOW)).collect();
+        assert_eq!(reports, [3 * WINDOW / 2, 2 * WINDOW]);
+        assert!(reports.into_iter().all(|report| outgoing.reported(TO, flow, report)));
+    }
+}
+
+#[test]
+fn a_complaint_that_cannot_be_true_changes_nothing() {
+    let mut incoming = Incoming::default();
+    assert_eq!(incoming.advance(Rank(0), None, u32::MAX), None);
+    assert_eq!(incoming.advance(Rank(0), None, STALE_PACKETS + 1), None);
+    assert_eq!(incoming.advance(Rank(0), None, 0), None);
+}

@@ -237,3 +237,17 @@ fn nonsense_is_refused() {
     assert_eq!(with(Pupa { secondary_sends: 0, ..pupa }), Err(Contradiction::NoSends));
     assert_eq!(with(Pupa { refresh_every: 0, ..pupa }), Err(Contradiction::NoSends));
 }
+
+#[test]
+fn heartbeats_do_not_put_off_what_has_to_be_sent_again() {
+    let mut bench = bench(0);
+    bench.unicast(1, 90);
+    let mut again = 0;
+    // The peer says that it lives more often than the longest wait, and nothing else.
+    for beat in 1..=1000 {
+        again += bench.advance(beat * RETRANSMIT).len();
+        bench.receive(acknowledge(1, 0), Body::Empty);
+    }
+    // The wait doubles six times.
+    assert!((1000 / 64..1000 / 32).contains(&again), "{again} times");
+}
