@@ -24,7 +24,7 @@ use weft_wire::Rank;
 
 use crate::channel;
 use crate::member::{JoinError, mark_taken};
-use crate::messages::{Network, Options, RANKS_MAX, Secret, Welcome};
+use crate::messages::{Network, Options, RANKS_MAX, Welcome};
 
 pub(crate) mod card;
 mod meet;
@@ -190,7 +190,7 @@ fn network(cards: &[Card]) -> Result<Option<Network>, MeetError> {
         address.ok_or_else(|| MeetError::Address { rank, host: card.node.clone() })
     };
     let addresses = (0..).zip(cards).map(address).collect::<Result<_, _>>()?;
-    let secret = Secret(cards[0].secret);
+    let secret = cards[0].secret.clone();
     Ok(Some(Network { job: cards[0].job, secret, addresses, hosts }))
 }
 

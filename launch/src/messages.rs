@@ -28,7 +28,8 @@ pub(crate) mod hosts;
 mod network;
 
 use bytes::{Body, begin, open, put_text};
-pub use network::{Network, RANKS_MAX, Secret};
+pub(crate) use network::draw_job;
+pub use network::{Network, RANKS_MAX};
 
 /// Options of a job by name, such as `preset` or `tree`; what they mean is not the launcher's concern.
 pub type Options = BTreeMap<String, String>;

@@ -11,7 +11,7 @@ use weft_wire::Rank;
 use crate::clock::Clock;
 use crate::crew::{Crew, Part, bind_sockets};
 use crate::job::{Action, Event, Job, Verdict as Judged};
-use crate::messages::{Network, Secret};
+use crate::messages::{Network, draw_job};
 use crate::outcome::{Failure, Outcome, Verdict};
 use crate::output::{Kind, Output};
 use crate::program::find_program;
@@ -207,7 +207,7 @@ fn network(spec: &JobSpec) -> Result<Option<(Network, Vec<UdpSocket>)>, LaunchEr
     }
     let ranks = spec.settings.ranks;
     let (sockets, addresses) = bind_sockets(Ipv4Addr::LOCALHOST.into(), ranks)?.into_iter().unzip();
-    let (job, secret) = Secret::draw()?;
+    let (job, secret) = draw_job()?;
     let hosts = vec![0; ranks.into()];
     Ok(Some((Network { job, secret, addresses, hosts }, sockets)))
 }

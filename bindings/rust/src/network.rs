@@ -8,7 +8,7 @@ use weft_link::Link;
 use weft_link_shm::Shm;
 use weft_mixed::{Mixed, Near};
 use weft_node::{Preset, Settings, network_settings};
-use weft_seal::{Keys, Protection, Secret};
+use weft_seal::{Keys, Protection};
 use weft_udp::{Udp, UdpSettings};
 
 /// The link of a rank in a job that needs a network.
@@ -35,13 +35,12 @@ pub(crate) fn attach(member: &mut Membership, options: &Options) -> Result<Netwo
     let near = Shm::attach(weft_packet::Rank(number as u16), *member.settings(), &segments)?;
     let network = network_of(member)?;
     let preset = preset(options)?;
-    let secret = Secret::new(*network.secret.bytes());
     let address = socket.local_addr()?;
     let near_ranks = Near { ranks: ranks_here, carries: !options.all_far };
     let far = Udp::attach(UdpSettings {
         socket,
         peers: network.addresses.clone(),
-        keys: Keys::new(secret, network.job, member.rank(), Protection::Tagged),
+        keys: Keys::new(network.secret.clone(), network.job, member.rank(), Protection::Tagged),
         datagram_bytes: UdpSettings::datagram_bytes(options.mtu.unwrap_or(USUAL_MTU), &address),
         frames: if near_ranks.fills_far() { FRAMES } else { 0 },
         receive_frames: receive_frames(member, preset),

@@ -102,7 +102,7 @@ fn serve(stream: &mut Stream) -> Result<(), AgentError> {
     if usize::from(begin.host) >= hosts.len() || ranks.len() != usize::from(begin.ranks) {
         return Err(BadMessage::Range("number of hosts").into());
     }
-    let job = (begin.job, begin.secret);
+    let job = (begin.job, begin.secret.clone());
     let mut meeting = Meeting::new(prepared.meeting, begin.host, job, hosts);
     meet(stream, &mut meeting, Duration::from_millis(limit_ms.into()))?;
     let (hosts, addresses) = ranks.into_iter().unzip();

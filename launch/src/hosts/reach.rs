@@ -9,8 +9,8 @@ use nix::ifaddrs::getifaddrs;
 use nix::net::if_::InterfaceFlags;
 use nix::sys::socket::{SockaddrLike, SockaddrStorage};
 use siphasher::sip::SipHasher24;
+use weft_seal::Secret;
 
-use crate::messages::Secret;
 use crate::messages::hosts::{CANDIDATES_MAX, Candidate};
 
 /// The addresses of this host by which others may reach it, IPv4 before IPv6.
@@ -214,7 +214,7 @@ impl Meeting {
         bytes[8..10].copy_from_slice(&from.to_le_bytes());
         bytes[10..12].copy_from_slice(&to.to_le_bytes());
         bytes[12..16].copy_from_slice(&self.job.to_le_bytes());
-        let mut tag = SipHasher24::new_with_key(self.secret.bytes());
+        let mut tag = SipHasher24::new_with_key(self.secret.expose());
         tag.write(&bytes[..16]);
         bytes[16..].copy_from_slice(&tag.finish().to_le_bytes());
         bytes

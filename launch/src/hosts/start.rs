@@ -13,7 +13,7 @@ use super::reach::choose;
 use super::remote::Remote;
 use crate::clock::Clock;
 use crate::messages::hosts::{Begin, FromAgent, ToAgent, command_fits};
-use crate::messages::{BadMessage, Secret};
+use crate::messages::{BadMessage, draw_job};
 use crate::signals::Signals;
 use crate::spec::{Binding, JobSpec, LaunchError};
 use crate::wait::{Waited, wait_for};
@@ -103,7 +103,7 @@ impl Beginning {
 
     /// Sends every agent what it needs to get ready.
     fn begin(&mut self, spec: &JobSpec, layout: &Layout) -> Result<(), Stop> {
-        let (job, secret) = Secret::draw()?;
+        let (job, secret) = draw_job()?;
         let directory: OsString = std::env::current_dir()?.into();
         for ((number, host), remote) in (0..).zip(&layout.hosts).zip(&mut self.remotes) {
             (remote.first, remote.count) = (host.first, host.ranks);
@@ -119,7 +119,7 @@ impl Beginning {
                 bound_to_cores: spec.binding == Binding::Core,
                 terminal: spec.terminal,
                 job,
-                secret,
+                secret: secret.clone(),
                 address: host.address,
             })));
         }

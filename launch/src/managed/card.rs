@@ -10,12 +10,12 @@ use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::path::Path;
 
-use rustix::rand::{GetRandomFlags, getrandom};
 use rustix::thread::{CpuSet, sched_getaffinity};
+use weft_seal::Secret;
 
 use crate::hosts::candidates;
-use crate::messages::BadMessage;
 use crate::messages::bytes::{begin, open, put_text};
+use crate::messages::{BadMessage, draw_job};
 
 const CARD: u16 = 32;
 /// Characters of the longest list of cores: a bit each.
@@ -40,7 +40,7 @@ pub(crate) struct Card {
     /// The job's public number, if this is rank 0.
     pub job: u32,
     /// The job's secret, if this is rank 0.
-    pub secret: [u8; 16],
+    pub secret: Secret,
 }
 
 impl Card {
@@ -54,12 +54,7 @@ impl Card {
             Ok(link.to_string_lossy().into_owned())
         };
         let host = format!("{} {node} {} {}", boot.trim(), namespace("net")?, namespace("pid")?);
-        let (mut job, mut secret) = ([0; 4], [0; 16]);
-        for bytes in [&mut job[..], &mut secret[..]] {
-            let filled = getrandom(&mut *bytes, GetRandomFlags::empty())?;
-            // Up to 256 bytes the kernel fills at once.
-            assert_eq!(filled, bytes.len(), "getrandom fills what is short");
-        }
+        let (job, secret) = draw_job()?;
         Ok(Card {
             host,
             node,
@@ -67,7 +62,7 @@ impl Card {
             socket: socket.to_owned(),
             cores: own_cores()?,
             address,
-            job: u32::from_le_bytes(job),
+            job,
             secret,
         })
     }
@@ -82,7 +77,7 @@ impl Card {
         put_text(&mut bytes, &self.cores);
         put_text(&mut bytes, &self.address.map(|address| address.to_string()).unwrap_or_default());
         bytes.extend(self.job.to_le_bytes());
-        bytes.extend(self.secret);
+        bytes.extend(self.secret.expose());
         bytes
     }
 
@@ -104,7 +99,7 @@ impl Card {
             "" => None,
             text => Some(text.parse().map_err(|_| BadMessage::Range("address"))?),
         };
-        let (job, secret) = (body.u32()?, body.take()?);
+        let (job, secret) = (body.u32()?, Secret::new(body.take()?));
         body.end()?;
         Ok(Card { host, node, process, socket, cores, address, job, secret })
     }

@@ -35,10 +35,11 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use rustix::process::Signal;
 use weft_link_shm::Settings;
+use weft_seal::Secret;
 use weft_wire::Rank;
 
 use super::bytes::{Body, begin, open_long, put_address, put_bytes, put_ip, put_text};
-use super::network::{RANKS_MAX, Secret};
+use super::network::RANKS_MAX;
 use super::{BadMessage, Options, TEXT_BYTES_MAX, cut, put_options, put_settings};
 use super::{take_options, take_settings};
 use crate::job::Event;
@@ -276,7 +277,7 @@ impl Begin {
         bytes.push(self.bound_to_cores.into());
         bytes.push(self.terminal.into());
         bytes.extend(self.job.to_le_bytes());
-        bytes.extend(self.secret.bytes());
+        bytes.extend(self.secret.expose());
         put_ip(&mut bytes, self.address);
         bytes
     }
@@ -304,7 +305,7 @@ impl Begin {
             bound_to_cores: body.flag()?,
             terminal: body.flag()?,
             job: body.u32()?,
-            secret: Secret(body.take()?),
+            secret: Secret::new(body.take()?),
             address: body.ip()?,
         })
     }

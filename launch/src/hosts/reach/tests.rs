@@ -78,7 +78,7 @@ fn meet<const N: usize>(secrets: [[u8; 16]; N]) -> [Meeting; N] {
     let mut secrets = secrets.into_iter();
     sockets.map(|socket| {
         socket.set_nonblocking(true).unwrap();
-        let job = (7, Secret(secrets.next().unwrap()));
+        let job = (7, Secret::new(secrets.next().unwrap()));
         Meeting::new(socket, own.next().unwrap(), job, hosts.clone())
     })
 }

@@ -20,7 +20,7 @@ fn any_begin() -> impl Strategy<Value = Begin> {
             bound_to_cores: numbers.3,
             terminal: numbers.4,
             job: numbers.0,
-            secret: Secret(numbers.1),
+            secret: Secret::new(numbers.1),
             address: numbers.2,
         },
     )
@@ -135,7 +135,7 @@ fn a_host_cannot_have_ranks_beyond_the_job() {
         bound_to_cores: false,
         terminal: false,
         job: 1,
-        secret: Secret([0; 16]),
+        secret: Secret::new([0; 16]),
         address: IpAddr::from([10, 0, 0, 1]),
     };
     let parse =
