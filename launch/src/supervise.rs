@@ -12,6 +12,7 @@ use crate::clock::Clock;
 use crate::crew::{Crew, Part, bind_sockets};
 use crate::job::{Action, Event, Job, Verdict as Judged};
 use crate::messages::{Network, draw_job};
+use crate::mtu::Mtu;
 use crate::outcome::{Failure, Outcome, Verdict};
 use crate::output::{Kind, Output};
 use crate::program::find_program;
@@ -209,7 +210,8 @@ fn network(spec: &JobSpec) -> Result<Option<(Network, Vec<UdpSocket>)>, LaunchEr
     let (sockets, addresses) = bind_sockets(Ipv4Addr::LOCALHOST.into(), ranks)?.into_iter().unzip();
     let (job, secret) = draw_job()?;
     let hosts = vec![0; ranks.into()];
-    Ok(Some((Network { job, secret, addresses, hosts }, sockets)))
+    let mtu = spec.mtu.unwrap_or(Mtu::USUAL);
+    Ok(Some((Network { job, secret, mtu, addresses, hosts }, sockets)))
 }
 
 /// Writes what is queued. How long that takes is up to whoever reads; a wish to stop ends it.

@@ -14,8 +14,6 @@ use weft_udp::{Udp, UdpSettings};
 /// The link of a rank in a job that needs a network.
 pub(crate) type NetworkLink = Mixed<Shm, Udp>;
 
-/// Bytes of the longest packet that every Ethernet takes.
-const USUAL_MTU: usize = 1500;
 /// Frames to send from where nobody is near.
 const FRAMES: usize = 512;
 /// Frames to receive into for all senders together under `pupa`, which gets by with few.
@@ -41,7 +39,7 @@ pub(crate) fn attach(member: &mut Membership, options: &Options) -> Result<Netwo
         socket,
         peers: network.addresses.clone(),
         keys: Keys::new(network.secret.clone(), network.job, member.rank(), Protection::Tagged),
-        datagram_bytes: UdpSettings::datagram_bytes(options.mtu.unwrap_or(USUAL_MTU), &address),
+        datagram_bytes: UdpSettings::datagram_bytes(network.mtu.bytes().into(), &address),
         frames: if near_ranks.fills_far() { FRAMES } else { 0 },
         receive_frames: receive_frames(member, preset),
     })?;

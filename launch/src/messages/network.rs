@@ -8,7 +8,8 @@ use weft_seal::Secret;
 use weft_wire::Rank;
 
 use super::BadMessage;
-use super::bytes::{Body, put_address};
+use super::bytes::{Body, put_address, put_mtu};
+use crate::mtu::Mtu;
 
 /// The most ranks of a job that spans hosts.
 pub const RANKS_MAX: u16 = 1024;
@@ -31,6 +32,8 @@ pub struct Network {
     pub job: u32,
     /// What only members of the job know; passed on over descriptors only.
     pub secret: Secret,
+    /// How long packets may be.
+    pub mtu: Mtu,
     /// Where each rank's socket is bound, by rank.
     pub addresses: Vec<SocketAddr>,
     /// The host of each rank, by rank: a number from 0.
@@ -59,6 +62,7 @@ impl Network {
     pub(super) fn put(&self, bytes: &mut Vec<u8>) {
         bytes.extend(self.job.to_le_bytes());
         bytes.extend(self.secret.expose());
+        put_mtu(bytes, self.mtu);
         bytes.extend(self.ranks().to_le_bytes());
         for (host, address) in self.hosts.iter().zip(&self.addresses) {
             bytes.extend(host.to_le_bytes());
@@ -69,11 +73,12 @@ impl Network {
     pub(super) fn take(body: &mut Body<'_>) -> Result<Self, BadMessage> {
         let job = body.u32()?;
         let secret = Secret::new(body.take()?);
+        let mtu = body.mtu()?;
         let ranks = body.list(RANKS_MAX.into(), |body| Ok((body.u16()?, body.address()?)))?;
         let (hosts, addresses): (Vec<u16>, _) = ranks.into_iter().unzip();
         if hosts.iter().any(|&host| host >= RANKS_MAX) {
             return Err(BadMessage::Range("host"));
         }
-        Ok(Network { job, secret, addresses, hosts })
+        Ok(Network { job, secret, mtu, addresses, hosts })
     }
 }

@@ -1,5 +1,6 @@
 use super::bytes::MARK;
 use super::*;
+use crate::mtu::Mtu;
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use std::net::SocketAddr;
@@ -12,7 +13,7 @@ fn network(counts: &[u16], job: u32, secret: [u8; 16], last: SocketAddr) -> Netw
     let mut addresses: Vec<SocketAddr> =
         (1..).take(hosts.len()).map(|port| SocketAddr::from(([10, 0, 0, 1], port))).collect();
     *addresses.last_mut().unwrap() = last;
-    Network { job, secret: Secret::new(secret), addresses, hosts }
+    Network { job, secret: Secret::new(secret), mtu: Mtu::USUAL, addresses, hosts }
 }
 
 fn any_address() -> impl Strategy<Value = SocketAddr> {
