@@ -247,6 +247,21 @@ fn hydra(cluster: &Cluster, program: &str) -> Command {
 }
 
 #[test]
+fn ranks_of_hydra_agree_on_how_long_packets_are() {
+    let Some(two) = cluster(2) else { return };
+    two.host(1).set_mtu(1280).unwrap();
+    for (given, said) in [(None, "hold 1192 bytes"), (Some("1000"), "hold 912 bytes")] {
+        let mut command = hydra(&two, "weft-testee payload");
+        given.map(|mtu| command.env("WEFT_MTU", mtu));
+        let text = text(&command.output().unwrap());
+        assert_eq!(text.matches(said).count(), 4, "{text}");
+    }
+    let output = hydra(&two, "weft-testee payload").env("WEFT_MTU", "12").output().unwrap();
+    let line = "cannot join the job: WEFT_MTU: an MTU is a number from 576 to 9000";
+    assert!(text(&output).contains(line), "{output:?}");
+}
+
+#[test]
 fn hydra_starts_weft_on_two_hosts() {
     let Some(two) = cluster(2) else { return };
     let output = hydra(&two, ASP).output().unwrap();
