@@ -12,7 +12,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
-use weft_launch::{Binding, JobSpec, MAX_RANKS, Outcome, RANKS_MAX, Settings};
+use weft_launch::{Binding, JobSpec, MAX_RANKS, Mtu, Outcome, RANKS_MAX, Settings};
 use weft_protocol::tree::Shape;
 use weft_protocol::{Preset, UnknownPreset};
 
@@ -41,6 +41,9 @@ pub struct Arguments {
     /// Packets that a rank may have under way to another: a power of two from 2 to 4096
     #[arg(long, value_name = "PACKETS")]
     window: Option<u16>,
+    /// The longest packets between ranks, with their IP header [default: the narrowest interface's]
+    #[arg(long, value_name = "BYTES")]
+    mtu: Option<Mtu>,
     /// Begin every line of output with the rank that wrote it
     #[arg(long, conflicts_with = "output_dir")]
     label: bool,
@@ -136,6 +139,9 @@ impl Arguments {
             (false, false) if self.lossless => {
                 wrong("--lossless is about a network, and these ranks share memory")
             }
+            (false, _) if self.mtu.is_some() => {
+                wrong("--mtu is about a network, and these ranks share memory")
+            }
             _ => Ok(()),
         }
     }
@@ -193,6 +199,7 @@ fn spec(arguments: Arguments, cores: usize) -> JobSpec {
     spec.join_limit = (!limit.is_zero()).then_some(limit);
     spec.dedicated = true;
     spec.sockets = arguments.link == Link::Udp;
+    spec.mtu = arguments.mtu;
     let options = [
         ("preset", Some(preset)),
         ("link", spec.sockets.then(|| "udp".to_owned())),

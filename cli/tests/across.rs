@@ -109,6 +109,47 @@ fn lost_datagrams_change_nothing() {
     asp_is_right(&two, "--hosts a:2,b:2 --preset hrx-imc", 4);
 }
 
+#[test]
+fn packets_are_as_long_as_the_narrowest_interface_takes() {
+    for (mtu_a, mtu_b, words, bytes) in [
+        (1500, 1500, "", 1416),
+        (1500, 1280, "", 1192),
+        (1280, 9000, "", 1192),
+        (9000, 9000, "", 8912),
+        (20_000, 20_000, "", 8912),
+        (9000, 9000, "--mtu 1000", 912),
+        (1500, 1280, "--interface fd77::", 1176),
+    ] {
+        let Some(two) = cluster(2) else { return };
+        two.host(0).set_mtu(mtu_a).unwrap();
+        two.host(1).set_mtu(mtu_b).unwrap();
+        // With all ranks apart and with some beside one another: frames are near or far.
+        for hosts in ["a:1,b:1", "a:1,b:2", "a:2,b:2"] {
+            let text = run(&two, &format!("--hosts {hosts} {words}"), "weft-testee payload");
+            let said = format!("hold {bytes} bytes");
+            assert!(text.lines().all(|line| line.ends_with(&said)), "{mtu_a}, {mtu_b}: {text}");
+        }
+        asp_is_right(&two, &format!("--hosts a:2,b:2 {words}"), 4);
+    }
+}
+
+#[test]
+fn a_way_that_is_narrower_than_its_ends_is_one_line() {
+    let Some(two) = cluster(2) else { return };
+    let rules = "table inet narrow { chain input { type filter hook input priority 0; udp length > 1300 drop; }; }";
+    let set = two.host(1).command("nft").arg(rules).status().unwrap();
+    assert!(set.success());
+    let output = command(&two, "--hosts a,b", ASP).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let line = "weft: packets of 1500 bytes do not get from host a to host b, and shorter ones do: give what the \
+                way between them takes with --mtu\n";
+    assert_eq!(text(&output), line);
+    asp_is_right(&two, "--hosts a:2,b:2 --mtu 1300", 4);
+    // Longer than the interface takes.
+    let output = command(&two, "--hosts a,b --mtu 2000", ASP).output().unwrap();
+    assert!(text(&output).starts_with("weft: packets of 2000 bytes do not get"), "{output:?}");
+}
+
 /// A job whose ranks have all said who they are.
 struct Running {
     launcher: Child,
@@ -227,6 +268,21 @@ fn hydra(cluster: &Cluster, program: &str) -> Command {
     let mut program = program.split_whitespace();
     command.arg(built(program.next().unwrap())).args(program).stdin(Stdio::null());
     command
+}
+
+#[test]
+fn ranks_of_hydra_agree_on_how_long_packets_are() {
+    let Some(two) = cluster(2) else { return };
+    two.host(1).set_mtu(1280).unwrap();
+    for (given, said) in [(None, "hold 1192 bytes"), (Some("1000"), "hold 912 bytes")] {
+        let mut command = hydra(&two, "weft-testee payload");
+        given.map(|mtu| command.env("WEFT_MTU", mtu));
+        let text = text(&command.output().unwrap());
+        assert_eq!(text.matches(said).count(), 4, "{text}");
+    }
+    let output = hydra(&two, "weft-testee payload").env("WEFT_MTU", "12").output().unwrap();
+    let line = "cannot join the job: WEFT_MTU: an MTU is a number from 576 to 9000";
+    assert!(text(&output).contains(line), "{output:?}");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
+use crate::hosts::list::{distribute, parse_hosts};
 use crate::hosts::stream::Frames;
 use crate::managed::ToPeer;
 use crate::managed::card::{Card, cores_of_all};
@@ -78,6 +79,30 @@ pub fn hosts(data: &[u8]) {
         }
     }
     assert!(bytes <= arrived.len());
+}
+
+/// A list of hosts, and how many ranks they get. The first byte says how many are asked for.
+pub fn hostfile(data: &[u8]) {
+    let Some((&asked, text)) = data.split_first() else { return };
+    let Ok(hosts) =
+        str::from_utf8(text).map_err(drop).and_then(|text| parse_hosts(text).map_err(drop))
+    else {
+        return;
+    };
+    let counts = distribute(&hosts, &vec![2; hosts.len()], (asked > 0).then(|| asked.into()));
+    let Ok(counts) = counts else { return };
+    assert_eq!(counts.len(), hosts.len());
+    assert!(counts.iter().all(|count| (1..=MAX_RANKS).contains(count)));
+    assert!(asked == 0 || counts.iter().sum::<u16>() == asked.into());
+    let again: Vec<_> =
+        hosts.iter().zip(&counts).map(|(h, count)| format!("{}:{count}", h.name)).collect();
+    let again = parse_hosts(&again.join("\n")).expect("what was read can be written");
+    assert!(
+        again
+            .iter()
+            .map(|host| (&host.name, host.ranks))
+            .eq(hosts.iter().zip(&counts).map(|(host, count)| (&host.name, Some(*count))))
+    );
 }
 
 /// The environment variable that makes a process a rank.

@@ -29,6 +29,7 @@ mod job;
 mod managed;
 mod member;
 mod messages;
+mod mtu;
 mod orphans;
 mod outcome;
 mod output;
@@ -45,7 +46,8 @@ pub use hosts::{
     Candidate, HostLayout, HostWish, HostsSpec, Layout, candidates, parse_hosts, run_on_hosts,
 };
 pub use member::{InheritError, JoinError, Membership, PEER_LOST};
-pub use messages::{BadMessage, Network, Options, RANKS_MAX, Secret};
+pub use messages::{BadMessage, Network, Options, RANKS_MAX};
+pub use mtu::{Mtu, NoMtu};
 pub use outcome::{Ending, Failure, Fault, Outcome, Verdict};
 pub use output::OutputPlan;
 pub use program::{FindError, find_program, own_directory};

@@ -24,7 +24,9 @@ use weft_wire::Rank;
 
 use crate::channel;
 use crate::member::{JoinError, mark_taken};
-use crate::messages::{Network, Options, RANKS_MAX, Secret, Welcome};
+use crate::messages::{Network, Options, RANKS_MAX, Welcome};
+
+use crate::mtu::Mtu;
 
 pub(crate) mod card;
 mod meet;
@@ -38,9 +40,8 @@ pub(crate) use meet::ToPeer;
 use meet::{Listener, Peer};
 
 /// Options that the environment may set, and their variables.
-const OPTIONS: [(&str, &str); 5] = [
+const OPTIONS: [(&str, &str); 4] = [
     ("lossless", "WEFT_LOSSLESS"),
-    ("mtu", "WEFT_MTU"),
     ("preset", "WEFT_PRESET"),
     ("tree", "WEFT_TREE"),
     ("interrupt-delay-us", "WEFT_INTERRUPT_DELAY_US"),
@@ -190,8 +191,9 @@ fn network(cards: &[Card]) -> Result<Option<Network>, MeetError> {
         address.ok_or_else(|| MeetError::Address { rank, host: card.node.clone() })
     };
     let addresses = (0..).zip(cards).map(address).collect::<Result<_, _>>()?;
-    let secret = Secret(cards[0].secret);
-    Ok(Some(Network { job: cards[0].job, secret, addresses, hosts }))
+    let secret = cards[0].secret.clone();
+    let mtu = cards.iter().map(|card| card.mtu).min().unwrap_or(Mtu::USUAL);
+    Ok(Some(Network { job: cards[0].job, secret, mtu, addresses, hosts }))
 }
 
 /// The memory of a host with `here` of the job's ranks.

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::messages::{BadMessage, Options, check_options};
+use crate::mtu::Mtu;
 use crate::output::OutputPlan;
 use crate::program::{FindError, own_directory};
 use rustix::io::Errno;
@@ -50,6 +51,8 @@ pub struct JobSpec {
     /// Whether each rank is given a socket of its own, and the job a network, though all ranks are on
     /// one host. Ranks on several hosts always are.
     pub sockets: bool,
+    /// How long packets between hosts may be; `None` for what the interfaces of all take.
+    pub mtu: Option<Mtu>,
     /// Whether what the ranks write to standard error is for a terminal.
     pub terminal: bool,
     /// Whether this process does nothing but run this job. It then passes signals on to the ranks, and
@@ -73,6 +76,7 @@ impl JobSpec {
             beside: own_directory(),
             starter: PathBuf::from("/proc/self/exe"),
             sockets: false,
+            mtu: None,
             terminal: io::stderr().is_terminal(),
             dedicated: false,
         }
@@ -159,6 +163,19 @@ pub enum LaunchError {
         to: String,
         /// Its address.
         to_address: IpAddr,
+    },
+    /// Short packets get from one host to another, and long ones do not.
+    #[error(
+        "packets of {mtu} bytes do not get from host {from} to host {to}, and shorter ones do: give \
+         what the way between them takes with --mtu"
+    )]
+    Narrow {
+        /// The host that asked.
+        from: String,
+        /// The host that did not answer.
+        to: String,
+        /// How long the packets were.
+        mtu: Mtu,
     },
     /// The launcher cannot prepare or wait.
     #[error("cannot watch over the ranks: {0}")]

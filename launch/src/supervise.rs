@@ -11,7 +11,8 @@ use weft_wire::Rank;
 use crate::clock::Clock;
 use crate::crew::{Crew, Part, bind_sockets};
 use crate::job::{Action, Event, Job, Verdict as Judged};
-use crate::messages::{Network, Secret};
+use crate::messages::{Network, draw_job};
+use crate::mtu::Mtu;
 use crate::outcome::{Failure, Outcome, Verdict};
 use crate::output::{Kind, Output};
 use crate::program::find_program;
@@ -168,7 +169,8 @@ impl<'a> Supervision<'a> {
             self.output.read_rest(rank, Kind::Err);
             self.output.close_rank(rank);
         }
-        let outcome = Outcome { verdict: self.verdict(), stuck };
+        let verdict = verdict(self.spec, &self.job, &self.output, |rank| self.place(rank));
+        let outcome = Outcome { verdict, stuck };
         if !outcome.is_silent() {
             self.output.end_line();
         }
@@ -176,26 +178,33 @@ impl<'a> Supervision<'a> {
         Ok(outcome)
     }
 
-    fn verdict(&self) -> Verdict {
-        let program = self.spec.program.to_string_lossy().into_owned();
-        match self.job.verdict() {
-            Judged::Completed => Verdict::Completed,
-            Judged::NeverAsked => Verdict::NotWeft { program },
-            Judged::Interrupted(signal) => Verdict::Interrupted { signal: signal.as_raw() },
-            Judged::OutputClosed => Verdict::OutputClosed,
-            Judged::Failed(rank, fault) => {
-                let words = self.job.report(rank).or(self.output.last_words(rank));
-                let uname = rustix::system::uname();
-                Verdict::Failed(Box::new(Failure {
-                    rank,
-                    ranks: self.spec.settings.ranks,
-                    process: self.crew.process_ids().nth(rank.index()).unwrap_or_default(),
-                    host: uname.nodename().to_string_lossy().into_owned(),
-                    program,
-                    fault,
-                    last_words: words.map(str::to_owned),
-                }))
-            }
+    /// The process of a rank, and its host.
+    fn place(&self, rank: Rank) -> (u32, String) {
+        let process = self.crew.process_ids().nth(rank.index()).unwrap_or_default();
+        let uname = rustix::system::uname();
+        (process, uname.nodename().to_string_lossy().into_owned())
+    }
+}
+
+/// How a job came out that is over. `place` says which process a rank was, and on which host.
+pub(crate) fn verdict(
+    spec: &JobSpec,
+    job: &Job,
+    output: &Output,
+    place: impl FnOnce(Rank) -> (u32, String),
+) -> Verdict {
+    let program = spec.program.to_string_lossy().into_owned();
+    match job.verdict() {
+        Judged::Completed => Verdict::Completed,
+        Judged::NeverAsked => Verdict::NotWeft { program },
+        Judged::Interrupted(signal) => Verdict::Interrupted { signal: signal.as_raw() },
+        Judged::OutputClosed => Verdict::OutputClosed,
+        Judged::Failed(rank, fault) => {
+            let words = job.report(rank).or(output.last_words(rank));
+            let (process, host) = place(rank);
+            let (ranks, last_words) = (job.ranks(), words.map(str::to_owned));
+            let failure = Failure { rank, ranks, process, host, program, fault, last_words };
+            Verdict::Failed(Box::new(failure))
         }
     }
 }
@@ -207,9 +216,10 @@ fn network(spec: &JobSpec) -> Result<Option<(Network, Vec<UdpSocket>)>, LaunchEr
     }
     let ranks = spec.settings.ranks;
     let (sockets, addresses) = bind_sockets(Ipv4Addr::LOCALHOST.into(), ranks)?.into_iter().unzip();
-    let (job, secret) = Secret::draw()?;
+    let (job, secret) = draw_job()?;
     let hosts = vec![0; ranks.into()];
-    Ok(Some((Network { job, secret, addresses, hosts }, sockets)))
+    let mtu = spec.mtu.unwrap_or(Mtu::USUAL);
+    Ok(Some((Network { job, secret, mtu, addresses, hosts }, sockets)))
 }
 
 /// Writes what is queued. How long that takes is up to whoever reads; a wish to stop ends it.

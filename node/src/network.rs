@@ -26,12 +26,13 @@ pub fn network_settings(
     let pupa = Pupa::new(ranks, frames);
     let primary_buffers = usize::from(pupa.primary_buffers).min(a_peer.max(1));
     let own = if preset.is_optimistic() { (ranks_or_one - 1) * primary_buffers } else { 0 };
-    let (retransmit_after, acknowledge_after): (Nanoseconds, Nanoseconds) =
-        if crowded { (10_000_000, 1_000_000) } else { (1_000_000, 200_000) };
+    let (after, at_least, acknowledge_after): (Nanoseconds, Nanoseconds, Nanoseconds) =
+        if crowded { (10_000_000, 2_000_000, 1_000_000) } else { (1_000_000, 100_000, 200_000) };
     Settings {
         preset,
         receive_buffers: receive_frames.saturating_sub(own).max(1),
-        retransmit_after,
+        retransmit_after: after,
+        retransmit_at_least: Some(at_least),
         acknowledge_after,
         pupa: Pupa { primary_buffers: primary_buffers as u16, ..pupa },
         silence: Some(Silence::default()),

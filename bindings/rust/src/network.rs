@@ -7,21 +7,17 @@ use weft_launch::{Membership, Network};
 use weft_link::Link;
 use weft_link_shm::Shm;
 use weft_mixed::{Mixed, Near};
-use weft_node::{Preset, Pupa, Settings, Shape, Silence};
-use weft_seal::{Keys, Protection, Secret};
+use weft_node::{Preset, Settings, network_settings};
+use weft_seal::{Keys, Protection};
 use weft_udp::{Udp, UdpSettings};
 
 /// The link of a rank in a job that needs a network.
 pub(crate) type NetworkLink = Mixed<Shm, Udp>;
 
-/// Bytes of the longest packet that every Ethernet takes.
-const USUAL_MTU: usize = 1500;
 /// Frames to send from where nobody is near.
 const FRAMES: usize = 512;
-/// Receive buffers for all senders together under `pupa`, which gets by with few.
-const MOST_RECEIVE_BUFFERS: usize = 1024;
-/// Frames for packets that the protocol will drop, or has not seen.
-const SPARE_FRAMES: usize = 64;
+/// Frames to receive into for all senders together under `pupa`, which gets by with few.
+const MOST_SHARED_FRAMES: usize = 1024;
 
 /// Why networks run other presets.
 const PACKETS_ARE_LOST: &str = "a network loses packets, and this preset never sends one again; take pupa, \
@@ -36,17 +32,16 @@ pub(crate) fn attach(member: &mut Membership, options: &Options) -> Result<Netwo
     let number = number.ok_or_else(|| invalid("this rank is on no host"))?;
     let near = Shm::attach(weft_packet::Rank(number as u16), *member.settings(), &segments)?;
     let network = network_of(member)?;
-    let protocol = protocol_settings(member, options)?;
-    let secret = Secret::new(*network.secret.bytes());
+    let preset = preset(options)?;
     let address = socket.local_addr()?;
     let near_ranks = Near { ranks: ranks_here, carries: !options.all_far };
     let far = Udp::attach(UdpSettings {
         socket,
         peers: network.addresses.clone(),
-        keys: Keys::new(secret, network.job, member.rank(), Protection::Tagged),
-        datagram_bytes: UdpSettings::datagram_bytes(options.mtu.unwrap_or(USUAL_MTU), &address),
+        keys: Keys::new(network.secret.clone(), network.job, member.rank(), Protection::Tagged),
+        datagram_bytes: UdpSettings::datagram_bytes(network.mtu.bytes().into(), &address),
         frames: if near_ranks.fills_far() { FRAMES } else { 0 },
-        receive_frames: receive_frames(&protocol),
+        receive_frames: receive_frames(member, preset),
     })?;
     let arrivals = far.arrivals()?;
     Ok(Mixed::new(near, near_ranks, far, arrivals, network.ranks())?)
@@ -58,41 +53,36 @@ pub(crate) fn settings(
     options: &Options,
     link: &NetworkLink,
 ) -> Result<Settings> {
-    let mut settings = protocol_settings(member, options)?;
-    settings.pupa.secondary_sends = link.capabilities().frames;
-    Ok(settings)
+    let here = member.settings();
+    let crowded = !options.cores_suffice(here.ranks);
+    let usual = network_settings(member.ranks(), preset(options)?, link.capabilities(), crowded);
+    Ok(Settings {
+        // What near ranks have room for, whatever the network has.
+        window_packets: here.window_packets,
+        shape: options.shape.unwrap_or(usual.shape),
+        ..usual
+    })
 }
 
-fn protocol_settings(member: &Membership, options: &Options) -> Result<Settings> {
+/// The preset, if it is one for this network.
+fn preset(options: &Options) -> Result<Preset> {
     let usual = if options.lossless { Preset::default() } else { Preset::Pupa };
     let preset = options.preset.unwrap_or(usual);
     if !preset.retransmits() && !options.lossless {
         return Err(options.refuse_preset(preset, PACKETS_ARE_LOST));
     }
-    let here = member.settings();
-    let mut settings = Settings {
-        preset,
-        shape: options.shape.unwrap_or(Shape::Binary),
-        silence: Some(Silence::default()),
-        ..Settings::new(member.ranks(), here.window_packets)
-    };
-    if preset == Preset::Pupa {
-        settings.receive_buffers = settings.receive_buffers.min(MOST_RECEIVE_BUFFERS);
-        settings.pupa = Pupa::new(settings.ranks, settings.receive_buffers);
-    }
-    if !options.cores_suffice(here.ranks) {
-        // A rank that shares its core may not run for some milliseconds.
-        settings.retransmit_after = 10_000_000;
-        settings.retransmit_at_least = Some(2_000_000);
-        settings.acknowledge_after = 1_000_000;
-    }
-    Ok(settings)
+    Ok(preset)
 }
 
-/// As many as packets that the protocol may keep.
-fn receive_frames(settings: &Settings) -> usize {
-    let primary = usize::from(settings.ranks) * settings.primary_buffers();
-    settings.receive_buffers + primary + SPARE_FRAMES
+/// As many as packets that the protocol is to keep: two windows of each peer, of which `pupa` does
+/// without most.
+fn receive_frames(member: &Membership, preset: Preset) -> usize {
+    let ranks = usize::from(member.ranks());
+    let windows = 2 * ranks * usize::from(member.settings().window_packets);
+    match preset {
+        Preset::Pupa => windows.min(MOST_SHARED_FRAMES + 2 * ranks),
+        _ => windows,
+    }
 }
 
 fn network_of(member: &Membership) -> Result<&Network> {

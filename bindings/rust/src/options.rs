@@ -16,8 +16,6 @@ pub(crate) struct Options {
     pub lossless: bool,
     /// Everything travels over the network, even within a host.
     pub all_far: bool,
-    /// Bytes of the longest packet that the network between the ranks takes, IP header included.
-    pub mtu: Option<usize>,
 }
 
 impl Options {
@@ -35,7 +33,6 @@ impl Options {
             cores,
             lossless: read("lossless", given("lossless"))?.unwrap_or_default(),
             all_far: given("link").is_some_and(|link| link == "udp"),
-            mtu: read("mtu", given("mtu"))?,
         })
     }
 

@@ -41,7 +41,9 @@ fn ranks_on_a_network_get_sockets_and_a_protocol_that_retransmits() {
     let spec = parse("run -n 2 --link udp true").unwrap();
     let options = [("link", "udp"), ("preset", "pupa")];
     let options = options.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    assert_eq!((spec.sockets, spec.options), (true, options.into()));
+    assert_eq!((spec.sockets, spec.options, spec.mtu), (true, options.into(), None));
+    let spec = parse("run --link udp --mtu 1300 true").unwrap();
+    assert_eq!(spec.mtu, Mtu::new(1300));
     let spec = parse("run --hosts a,b --lossless --preset nrx-hmc true").unwrap();
     let options = [("lossless", "true"), ("preset", "nrx-hmc")];
     let options = options.map(|(name, value)| (name.to_owned(), value.to_owned()));
@@ -91,6 +93,8 @@ fn nonsense_is_refused_with_what_is_allowed() {
         ("run --link udp --preset nrx-imc true", "a network loses packets, and nrx-imc never"),
         ("run --hosts a,b --preset nrx-hmc true", "a network loses packets, and nrx-hmc never"),
         ("run --lossless true", "these ranks share memory"),
+        ("run --mtu 1300 true", "these ranks share memory"),
+        ("run --link udp --mtu 100 true", "an MTU is a number from 576 to 9000"),
         ("run --hosts a,b --link shm true", "hosts share no memory"),
         ("run --hosts a:0 true", "a:0: a host has 1 to 64 ranks"),
         ("run --hosts a --hostfile b true", "cannot be used with"),

@@ -1,4 +1,5 @@
-//! Ranks for the tests of losses: each does one of the things that ranks do when another dies.
+//! Ranks for the tests of losses: each does one of the things that ranks do when another dies. Given the word
+//! `payload`, each says what its packets hold, and ends.
 
 #![forbid(unsafe_code)]
 
@@ -6,6 +7,15 @@ use std::process::ExitCode;
 use weft::prelude::*;
 
 fn main() -> ExitCode {
+    if std::env::args().nth(1).is_some_and(|word| word == "payload") {
+        return match show_payload() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("{error}");
+                ExitCode::FAILURE
+            }
+        };
+    }
     weft::run(|weft| {
         println!("rank {} is process {}", weft.rank(), std::process::id());
         let mailbox = weft.mailbox("chat")?;
@@ -19,6 +29,13 @@ fn main() -> ExitCode {
         }
         ended
     })
+}
+
+fn show_payload() -> weft::Result<()> {
+    let job = weft::join_packets()?;
+    let packets = job.packets();
+    println!("packets of rank {} hold {} bytes", packets.rank(), packets.max_payload());
+    job.leave()
 }
 
 /// Broadcasts for ever and reads what others broadcast; says now and then how far it is.

@@ -102,11 +102,12 @@ fn serve(stream: &mut Stream) -> Result<(), AgentError> {
     if usize::from(begin.host) >= hosts.len() || ranks.len() != usize::from(begin.ranks) {
         return Err(BadMessage::Range("number of hosts").into());
     }
-    let job = (begin.job, begin.secret);
-    let mut meeting = Meeting::new(prepared.meeting, begin.host, job, hosts);
+    let job = (begin.job, begin.secret.clone());
+    let mut meeting = Meeting::new(prepared.meeting, begin.host, job, hosts, begin.mtu)?;
     meet(stream, &mut meeting, Duration::from_millis(limit_ms.into()))?;
     let (hosts, addresses) = ranks.into_iter().unzip();
-    let network = Network { job: begin.job, secret: begin.secret, addresses, hosts };
+    let network =
+        Network { job: begin.job, secret: begin.secret, mtu: begin.mtu, addresses, hosts };
     let here = network.ranks_beside(Rank(begin.first)).count();
     if here != usize::from(begin.settings.ranks) {
         return Err(BadMessage::Range("number of ranks here").into());
@@ -191,9 +192,7 @@ fn prepare(begin: &Begin) -> Result<Prepared, AgentError> {
 }
 
 fn bind(address: IpAddr, ranks: u16) -> io::Result<(UdpSocket, Vec<(UdpSocket, SocketAddr)>)> {
-    let meeting = UdpSocket::bind((address, 0))?;
-    meeting.set_nonblocking(true)?;
-    Ok((meeting, bind_sockets(address, ranks)?))
+    Ok((UdpSocket::bind((address, 0))?, bind_sockets(address, ranks)?))
 }
 
 /// Meets the other hosts, says which it has not met in time, and answers on until the launcher says go.

@@ -14,13 +14,13 @@ use super::remote::Remote;
 use super::start::{Started, Stop, start};
 use super::{BEAT, FLUSH_LIMIT};
 use crate::clock::Clock;
-use crate::job::{Action, Event, Job, KILL_LIMIT, Verdict as Judged};
+use crate::job::{Action, Event, Job, KILL_LIMIT};
 use crate::messages::hosts::{FromAgent, ToAgent};
-use crate::outcome::{Failure, Outcome, Verdict};
+use crate::outcome::{Outcome, Verdict};
 use crate::output::Output;
 use crate::signals::Signals;
 use crate::spec::{JobSpec, LaunchError};
-use crate::supervise::write_rest;
+use crate::supervise::{verdict, write_rest};
 use crate::wait::{Waited, wait_for};
 
 /// Bytes read at once of what rank 0 is to read.
@@ -318,7 +318,8 @@ impl<'a> Conductor<'a> {
         let finished = self.remotes.iter().filter_map(|remote| remote.finished.as_ref());
         let stuck = finished.flatten().copied().collect();
         (0..self.job.ranks()).for_each(|rank| self.output.close_rank(Rank(rank)));
-        let outcome = Outcome { verdict: self.verdict(), stuck };
+        let verdict = verdict(self.spec, &self.job, &self.output, |rank| self.place(rank));
+        let outcome = Outcome { verdict, stuck };
         if !outcome.is_silent() {
             self.output.end_line();
         }
@@ -328,29 +329,12 @@ impl<'a> Conductor<'a> {
         Ok(outcome)
     }
 
-    fn verdict(&self) -> Verdict {
-        let program = self.spec.program.to_string_lossy().into_owned();
-        match self.job.verdict() {
-            Judged::Completed => Verdict::Completed,
-            Judged::NeverAsked => Verdict::NotWeft { program },
-            Judged::Interrupted(signal) => Verdict::Interrupted { signal: signal.as_raw() },
-            Judged::OutputClosed => Verdict::OutputClosed,
-            Judged::Failed(rank, fault) => {
-                let words = self.job.report(rank).or(self.output.last_words(rank));
-                let remote = self.remotes.iter().find(|remote| remote.has(rank));
-                let process = remote.and_then(|remote| {
-                    remote.processes.get(rank.index() - usize::from(remote.first)).copied()
-                });
-                Verdict::Failed(Box::new(Failure {
-                    rank,
-                    ranks: self.job.ranks(),
-                    process: process.unwrap_or_default(),
-                    host: remote.map(|remote| remote.name.clone()).unwrap_or_default(),
-                    program,
-                    fault,
-                    last_words: words.map(str::to_owned),
-                }))
-            }
-        }
+    /// The process of a rank, and its host.
+    fn place(&self, rank: Rank) -> (u32, String) {
+        let Some(remote) = self.remotes.iter().find(|remote| remote.has(rank)) else {
+            return Default::default();
+        };
+        let index = rank.index() - usize::from(remote.first);
+        (remote.processes.get(index).copied().unwrap_or_default(), remote.name.clone())
     }
 }

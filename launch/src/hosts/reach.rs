@@ -8,10 +8,13 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use nix::ifaddrs::getifaddrs;
 use nix::net::if_::InterfaceFlags;
 use nix::sys::socket::{SockaddrLike, SockaddrStorage};
+use rustix::net::sockopt::{self, Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery};
 use siphasher::sip::SipHasher24;
+use weft_seal::Secret;
+use weft_udp::UdpSettings;
 
-use crate::messages::Secret;
 use crate::messages::hosts::{CANDIDATES_MAX, Candidate};
+use crate::mtu::Mtu;
 
 /// The addresses of this host by which others may reach it, IPv4 before IPv6.
 ///
@@ -27,7 +30,8 @@ pub fn candidates() -> io::Result<Vec<Candidate>> {
         let address = entry.address.as_ref().and_then(ip);
         let Some(address) = address.filter(|address| !is_link_local(*address)) else { continue };
         let prefix_bits = entry.netmask.as_ref().and_then(ip).map_or(0, leading_bits);
-        all.push(Candidate { interface: entry.interface_name, address, prefix_bits });
+        let mtu = Mtu::of_interface(address, prefix_bits);
+        all.push(Candidate { interface: entry.interface_name, address, prefix_bits, mtu });
     }
     all.sort_by_key(|candidate| candidate.address.is_ipv6());
     all.truncate(CANDIDATES_MAX);
@@ -138,58 +142,77 @@ fn nothing_to_choose(all: &[Candidate], wish: Option<&str>) -> String {
     }
 }
 
-/// Bytes of a datagram by which hosts meet: mark, question or answer, from, to, job, tag.
+/// Bytes of a datagram by which hosts meet: mark, kind, from, to, job, tag. A wide question goes on with
+/// zeros, up to the longest datagram that the job has.
 const HELLO_BYTES: usize = 24;
 const HELLO_MARK: [u8; 7] = *b"weft-hi";
 const QUESTION: u8 = 0;
 const ANSWER: u8 = 1;
+const WIDE_QUESTION: u8 = 2;
+const WIDE_ANSWER: u8 = 3;
 
-/// One host's part in finding out who reaches whom: each asks every other until that has answered.
-/// Strangers are not answered.
+/// One host's part in finding out who reaches whom, with packets as long as the job has: each asks every
+/// other until that has answered. Strangers are not answered.
 #[derive(Debug)]
 pub(crate) struct Meeting {
-    /// Bound, and not blocking.
     pub socket: UdpSocket,
     own: u16,
     job: u32,
     secret: Secret,
     hosts: Vec<SocketAddr>,
+    /// Bytes of a wide question.
+    wide_bytes: usize,
+    /// Who has answered no wide question, and who no other either.
     missed: BTreeSet<u16>,
+    unheard: BTreeSet<u16>,
 }
 
 impl Meeting {
     /// The part of host `own` of `hosts`.
+    ///
+    /// # Errors
+    /// What the system says about the socket.
     pub fn new(
         socket: UdpSocket,
         own: u16,
         (job, secret): (u32, Secret),
         hosts: Vec<SocketAddr>,
-    ) -> Self {
-        let missed = (0..hosts.len() as u16).filter(|&host| host != own).collect();
-        Meeting { socket, own, job, secret, hosts, missed }
+        mtu: Mtu,
+    ) -> io::Result<Self> {
+        socket.set_nonblocking(true)?;
+        let address = socket.local_addr()?;
+        // What is too long is to be lost, as it will be later.
+        match address.is_ipv4() {
+            true => sockopt::set_ip_mtu_discover(&socket, Ipv4PathMtuDiscovery::DO)?,
+            false => sockopt::set_ipv6_mtu_discover(&socket, Ipv6PathMtuDiscovery::DO)?,
+        }
+        let wide_bytes = UdpSettings::datagram_bytes(mtu.bytes().into(), &address);
+        let missed: BTreeSet<u16> = (0..hosts.len() as u16).filter(|&host| host != own).collect();
+        let unheard = missed.clone();
+        Ok(Meeting { socket, own, job, secret, hosts, wide_bytes, missed, unheard })
     }
 
-    /// The hosts that have not answered.
-    pub fn missed(&self) -> impl Iterator<Item = u16> + '_ {
-        self.missed.iter().copied()
+    /// The hosts that have not answered, and of each whether short questions get there.
+    pub fn missed(&self) -> impl Iterator<Item = (u16, bool)> + '_ {
+        self.missed.iter().map(|host| (*host, !self.unheard.contains(host)))
     }
 
     /// Asks those that have not answered.
     pub fn ask(&self) {
-        for &host in &self.missed {
-            self.send(QUESTION, host);
-        }
+        self.missed.iter().for_each(|&host| self.send(WIDE_QUESTION, host));
+        self.unheard.iter().for_each(|&host| self.send(QUESTION, host));
     }
 
     /// Takes in what has arrived: answers questions, notes answers.
     pub fn take_in(&mut self) {
-        let mut bytes = [0; HELLO_BYTES + 1];
+        let mut bytes = vec![0; self.wide_bytes + 1];
         while let Ok(length) = self.socket.recv(&mut bytes) {
             let Some((kind, from)) = self.open(&bytes[..length]) else { continue };
-            if kind == QUESTION {
-                self.send(ANSWER, from);
-            } else {
-                self.missed.remove(&from);
+            match kind {
+                QUESTION => self.send(ANSWER, from),
+                WIDE_QUESTION => self.send(WIDE_ANSWER, from),
+                WIDE_ANSWER => drop(self.missed.remove(&from)),
+                _ => drop(self.unheard.remove(&from)),
             }
         }
     }
@@ -203,20 +226,21 @@ impl Meeting {
     fn open(&self, bytes: &[u8]) -> Option<(u8, u16)> {
         let kind = *bytes.get(7)?;
         let from = u16::from_le_bytes([*bytes.get(8)?, *bytes.get(9)?]);
-        let known = kind <= ANSWER && usize::from(from) < self.hosts.len() && from != self.own;
+        let known = kind <= WIDE_ANSWER && usize::from(from) < self.hosts.len() && from != self.own;
         (known && bytes == self.hello(kind, from, self.own)).then_some((kind, from))
     }
 
-    fn hello(&self, kind: u8, from: u16, to: u16) -> [u8; HELLO_BYTES] {
-        let mut bytes = [0; HELLO_BYTES];
+    fn hello(&self, kind: u8, from: u16, to: u16) -> Vec<u8> {
+        let wide = kind == WIDE_QUESTION;
+        let mut bytes = vec![0; if wide { self.wide_bytes } else { HELLO_BYTES }];
         bytes[..7].copy_from_slice(&HELLO_MARK);
         bytes[7] = kind;
         bytes[8..10].copy_from_slice(&from.to_le_bytes());
         bytes[10..12].copy_from_slice(&to.to_le_bytes());
         bytes[12..16].copy_from_slice(&self.job.to_le_bytes());
-        let mut tag = SipHasher24::new_with_key(self.secret.bytes());
+        let mut tag = SipHasher24::new_with_key(self.secret.expose());
         tag.write(&bytes[..16]);
-        bytes[16..].copy_from_slice(&tag.finish().to_le_bytes());
+        bytes[16..HELLO_BYTES].copy_from_slice(&tag.finish().to_le_bytes());
         bytes
     }
 }

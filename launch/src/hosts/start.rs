@@ -13,7 +13,8 @@ use super::reach::choose;
 use super::remote::Remote;
 use crate::clock::Clock;
 use crate::messages::hosts::{Begin, FromAgent, ToAgent, command_fits};
-use crate::messages::{BadMessage, Secret};
+use crate::messages::{BadMessage, draw_job};
+use crate::mtu::Mtu;
 use crate::signals::Signals;
 use crate::spec::{Binding, JobSpec, LaunchError};
 use crate::wait::{Waited, wait_for};
@@ -61,9 +62,11 @@ pub(super) fn start(
     let counts = distribute(&hosts.hosts, &cores, hosts.ranks).map_err(LaunchError::Hosts)?;
     let chosen = choose(&candidates, hosts.interface.as_deref())
         .map_err(|(host, what)| LaunchError::host(&hosts.hosts[host].name, what))?;
+    let narrowest = chosen.iter().map(|candidate| candidate.mtu).min();
+    let mtu = spec.mtu.or(narrowest).unwrap_or(Mtu::USUAL);
     let layout = Layout::new(&hosts.hosts, &counts, &cores, chosen);
-    beginning.begin(spec, &layout)?;
-    beginning.meet(hosts.patience, &layout)?;
+    beginning.begin(spec, &layout, mtu)?;
+    beginning.meet(hosts.patience, &layout, mtu)?;
     announce(&layout);
     beginning.go(hosts.patience)?;
     let Beginning { remotes, signals } = beginning;
@@ -102,8 +105,8 @@ impl Beginning {
     }
 
     /// Sends every agent what it needs to get ready.
-    fn begin(&mut self, spec: &JobSpec, layout: &Layout) -> Result<(), Stop> {
-        let (job, secret) = Secret::draw()?;
+    fn begin(&mut self, spec: &JobSpec, layout: &Layout, mtu: Mtu) -> Result<(), Stop> {
+        let (job, secret) = draw_job()?;
         let directory: OsString = std::env::current_dir()?.into();
         for ((number, host), remote) in (0..).zip(&layout.hosts).zip(&mut self.remotes) {
             (remote.first, remote.count) = (host.first, host.ranks);
@@ -119,7 +122,8 @@ impl Beginning {
                 bound_to_cores: spec.binding == Binding::Core,
                 terminal: spec.terminal,
                 job,
-                secret,
+                secret: secret.clone(),
+                mtu,
                 address: host.address,
             })));
         }
@@ -127,7 +131,7 @@ impl Beginning {
     }
 
     /// Has every host reach every other.
-    fn meet(&mut self, patience: Duration, layout: &Layout) -> Result<(), Stop> {
+    fn meet(&mut self, patience: Duration, layout: &Layout, mtu: Mtu) -> Result<(), Stop> {
         let bound = self.gather(patience, |message| match message {
             FromAgent::Bound(meeting, ranks) => Some((meeting, ranks)),
             _ => None,
@@ -148,12 +152,16 @@ impl Beginning {
             _ => None,
         })?;
         let missing = missed.iter().zip(&layout.hosts).find_map(|(missed, host)| {
-            let other = layout.hosts.get(usize::from(*missed.first()?))?;
-            Some((host, other))
+            let (other, narrow) = *missed.first()?;
+            Some((host, layout.hosts.get(usize::from(other))?, narrow))
         });
         match missing {
             None => Ok(()),
-            Some((host, other)) => Err(LaunchError::Unreachable {
+            Some((from, to, true)) => {
+                let (from, to) = (from.name.clone(), to.name.clone());
+                Err(LaunchError::Narrow { from, to, mtu }.into())
+            }
+            Some((host, other, false)) => Err(LaunchError::Unreachable {
                 from: host.name.clone(),
                 from_address: host.address,
                 to: other.name.clone(),

@@ -2,22 +2,26 @@
 //!
 //! ```text
 //! Card:   host (text) | node (text) | process (4) | socket (text) | cores (text) | address (text)
-//!         | job (4) | secret (16)
+//!         | MTU (2) | job (4) | secret (16)
 //! ```
 //! in the frame of [`crate::messages`].
 
+use std::env;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::path::Path;
 
-use rustix::rand::{GetRandomFlags, getrandom};
 use rustix::thread::{CpuSet, sched_getaffinity};
+use weft_seal::Secret;
 
 use crate::hosts::candidates;
-use crate::messages::BadMessage;
-use crate::messages::bytes::{begin, open, put_text};
+use crate::messages::bytes::{begin, open, put_mtu, put_text};
+use crate::messages::{BadMessage, draw_job};
+use crate::mtu::Mtu;
 
 const CARD: u16 = 32;
+/// The variable that says how long packets between hosts may be.
+const MTU: &str = "WEFT_MTU";
 /// Characters of the longest list of cores: a bit each.
 const CORES_CHARS_MAX: usize = CpuSet::MAX_CPU / 4;
 
@@ -37,10 +41,12 @@ pub(crate) struct Card {
     pub cores: String,
     /// Where its socket for datagrams is bound, if other hosts can be reached.
     pub address: Option<SocketAddr>,
+    /// How long packets from there may be.
+    pub mtu: Mtu,
     /// The job's public number, if this is rank 0.
     pub job: u32,
     /// The job's secret, if this is rank 0.
-    pub secret: [u8; 16],
+    pub secret: Secret,
 }
 
 impl Card {
@@ -54,12 +60,7 @@ impl Card {
             Ok(link.to_string_lossy().into_owned())
         };
         let host = format!("{} {node} {} {}", boot.trim(), namespace("net")?, namespace("pid")?);
-        let (mut job, mut secret) = ([0; 4], [0; 16]);
-        for bytes in [&mut job[..], &mut secret[..]] {
-            let filled = getrandom(&mut *bytes, GetRandomFlags::empty())?;
-            // Up to 256 bytes the kernel fills at once.
-            assert_eq!(filled, bytes.len(), "getrandom fills what is short");
-        }
+        let (job, secret) = draw_job()?;
         Ok(Card {
             host,
             node,
@@ -67,7 +68,8 @@ impl Card {
             socket: socket.to_owned(),
             cores: own_cores()?,
             address,
-            job: u32::from_le_bytes(job),
+            mtu: mtu(address)?,
+            job,
             secret,
         })
     }
@@ -81,8 +83,9 @@ impl Card {
         put_text(&mut bytes, &self.socket);
         put_text(&mut bytes, &self.cores);
         put_text(&mut bytes, &self.address.map(|address| address.to_string()).unwrap_or_default());
+        put_mtu(&mut bytes, self.mtu);
         bytes.extend(self.job.to_le_bytes());
-        bytes.extend(self.secret);
+        bytes.extend(self.secret.expose());
         bytes
     }
 
@@ -104,10 +107,23 @@ impl Card {
             "" => None,
             text => Some(text.parse().map_err(|_| BadMessage::Range("address"))?),
         };
-        let (job, secret) = (body.u32()?, body.take()?);
+        let mtu = body.mtu()?;
+        let (job, secret) = (body.u32()?, Secret::new(body.take()?));
         body.end()?;
-        Ok(Card { host, node, process, socket, cores, address, job, secret })
+        Ok(Card { host, node, process, socket, cores, address, mtu, job, secret })
     }
+}
+
+/// What the environment says, or else that of the interface with this address.
+fn mtu(address: Option<SocketAddr>) -> io::Result<Mtu> {
+    if let Ok(given) = env::var(MTU) {
+        let wrong = |what| io::Error::new(io::ErrorKind::InvalidInput, format!("{MTU}: {what}"));
+        return given.parse().map_err(wrong);
+    }
+    let Some(address) = address else { return Ok(Mtu::USUAL) };
+    let candidates = candidates()?.into_iter();
+    let here = candidates.into_iter().find(|candidate| candidate.address == address.ip());
+    Ok(here.map_or(Mtu::USUAL, |candidate| candidate.mtu))
 }
 
 /// How many cores the ranks may use together.

@@ -18,6 +18,7 @@ use rustix::net::{
 };
 use rustix::process::{Pid, PidfdFlags, getuid, pidfd_open};
 use weft_link_shm::MAX_RANKS;
+use weft_seal::Secret;
 use weft_wire::Rank;
 
 use super::card::Card;
@@ -92,7 +93,7 @@ pub(crate) enum ToPeer {
         /// The rank.
         rank: Rank,
         /// The job's secret.
-        secret: [u8; 16],
+        secret: Secret,
     },
     /// This rank ends cleanly.
     Leaving,
@@ -105,7 +106,7 @@ impl ToPeer {
             ToPeer::Hello { rank, secret } => {
                 let mut bytes = begin(HELLO);
                 bytes.extend(rank.0.to_le_bytes());
-                bytes.extend(secret);
+                bytes.extend(secret.expose());
                 bytes
             }
             ToPeer::Leaving => begin(LEAVING),
@@ -119,7 +120,7 @@ impl ToPeer {
     pub fn parse(bytes: &[u8]) -> Result<Self, BadMessage> {
         let (kind, mut body) = open(bytes)?;
         let message = match kind {
-            HELLO => ToPeer::Hello { rank: Rank(body.u16()?), secret: body.take()? },
+            HELLO => ToPeer::Hello { rank: Rank(body.u16()?), secret: Secret::new(body.take()?) },
             LEAVING => ToPeer::Leaving,
             other => return Err(BadMessage::Kind(other)),
         };
@@ -240,7 +241,7 @@ impl Meeting<'_> {
     }
 
     fn say_hello(&self, peer: &Peer) -> Result<(), MeetError> {
-        let hello = ToPeer::Hello { rank: self.own, secret: self.cards[0].secret };
+        let hello = ToPeer::Hello { rank: self.own, secret: self.cards[0].secret.clone() };
         let sent = channel::send(
             &peer.channel,
             &hello.emit(),
@@ -262,7 +263,7 @@ impl Meeting<'_> {
             ReceiveError::Bad(bad) => bad.into(),
             ReceiveError::System(error) => error.into(),
         })?;
-        let wanted = ToPeer::Hello { rank: peer.rank, secret: self.cards[0].secret };
+        let wanted = ToPeer::Hello { rank: peer.rank, secret: self.cards[0].secret.clone() };
         if ToPeer::parse(&received.bytes)? != wanted {
             return Err(BadMessage::Range("rank or secret").into());
         }

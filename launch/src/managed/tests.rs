@@ -21,7 +21,7 @@ fn ranks_on_several_hosts_need_addresses_of_one_kind() {
     assert_eq!(network(&[card("a", None), card("a", six)]).unwrap(), None);
     let cards = [card("a", four), card("b", other), card("a", four)];
     let met = network(&cards).unwrap().unwrap();
-    assert_eq!((met.job, met.secret.bytes()), (cards[0].job, &cards[0].secret));
+    assert_eq!((met.job, &met.secret), (cards[0].job, &cards[0].secret));
     assert_eq!((met.hosts, met.addresses[1]), (vec![0, 1, 0], "10.0.0.2:6".parse().unwrap()));
     for lacking in [None, six] {
         let error = network(&[card("a", four), card("b", lacking)]).unwrap_err();

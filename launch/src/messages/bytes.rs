@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use super::{BadMessage, MESSAGE_BYTES_MAX, TEXT_BYTES_MAX, VERSION};
+use crate::mtu::Mtu;
 
 pub(crate) const MARK: [u8; 4] = *b"weft";
 
@@ -41,6 +42,10 @@ pub(crate) fn put_ip(bytes: &mut Vec<u8>, address: IpAddr) {
 pub(crate) fn put_address(bytes: &mut Vec<u8>, address: SocketAddr) {
     put_ip(bytes, address.ip());
     bytes.extend(address.port().to_le_bytes());
+}
+
+pub(crate) fn put_mtu(bytes: &mut Vec<u8>, mtu: Mtu) {
+    bytes.extend(mtu.bytes().to_le_bytes());
 }
 
 /// The kind of the message in `bytes`, and its body.
@@ -115,6 +120,10 @@ impl<'a> Body<'a> {
             6 => Ok(Ipv6Addr::from(self.take::<16>()?).into()),
             _ => Err(BadMessage::Range("kind of address")),
         }
+    }
+
+    pub fn mtu(&mut self) -> Result<Mtu, BadMessage> {
+        Mtu::new(self.u16()?).ok_or(BadMessage::Range("MTU"))
     }
 
     pub fn address(&mut self) -> Result<SocketAddr, BadMessage> {

@@ -4,7 +4,7 @@
 //! every message:  length of what follows (4) | mark "weft" (4) | version (2) | kind (2) | body
 //! to the agent:
 //!   Begin:        host (2) | first rank (2) | ranks (2) | settings | options | program, directory (bytes)
-//!                 | arguments (2) x bytes | flags (1) | job (4) | secret (16) | IP address
+//!                 | arguments (2) x bytes | flags (1) | job (4) | secret (16) | MTU (2) | IP address
 //!   Meet:         limit in ms (4) | hosts (2) x address | ranks (2) x { host (2), address }
 //!   Go, Finish, Beat, Pause:  nothing
 //!   Welcome:      rank (2)
@@ -13,10 +13,10 @@
 //!   Taken:        bytes (4)
 //!   Input:        bytes
 //! from the agent:
-//!   Ready:        cores (2) | name (text) | candidates (2) x { name (text), IP address, prefix bits (1) }
+//!   Ready:        cores (2) | name (text) | candidates (2) x { name (text), IP address, prefix bits (1), MTU (2) }
 //!   Refused:      text
 //!   Bound:        address | ranks (2) x address
-//!   Met:          hosts that were not met (2) x host (2)
+//!   Met:          hosts that were not met (2) x { host (2), by short packets only (1) }
 //!   Started:      ranks (2) x process (4)
 //!   Asked, Joined, Leaving:  rank (2)
 //!   Report, BadMessage:      rank (2) | text
@@ -35,13 +35,15 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use rustix::process::Signal;
 use weft_link_shm::Settings;
+use weft_seal::Secret;
 use weft_wire::Rank;
 
-use super::bytes::{Body, begin, open_long, put_address, put_bytes, put_ip, put_text};
-use super::network::{RANKS_MAX, Secret};
+use super::bytes::{Body, begin, open_long, put_address, put_bytes, put_ip, put_mtu, put_text};
+use super::network::RANKS_MAX;
 use super::{BadMessage, Options, TEXT_BYTES_MAX, cut, put_options, put_settings};
 use super::{take_options, take_settings};
 use crate::job::Event;
+use crate::mtu::Mtu;
 use crate::outcome::Ending;
 use crate::output::Kind;
 
@@ -63,6 +65,8 @@ pub struct Candidate {
     pub address: IpAddr,
     /// The leading bits that hosts of the same network share.
     pub prefix_bits: u8,
+    /// How long packets may be on the interface.
+    pub mtu: Mtu,
 }
 
 /// What an agent must know to start the ranks of its host.
@@ -92,6 +96,8 @@ pub struct Begin {
     pub job: u32,
     /// The job's secret.
     pub secret: Secret,
+    /// How long packets between hosts may be.
+    pub mtu: Mtu,
     /// The address of this host to bind sockets to.
     pub address: IpAddr,
 }
@@ -146,8 +152,8 @@ pub enum FromAgent {
     Refused(String),
     /// The sockets are bound: that for meeting other hosts, and those of the ranks here.
     Bound(SocketAddr, Vec<SocketAddr>),
-    /// The hosts that were not met.
-    Met(Vec<u16>),
+    /// The hosts that were not met, and of each whether short packets get there.
+    Met(Vec<(u16, bool)>),
     /// The processes of the ranks here.
     Started(Vec<u32>),
     /// What happened to the ranks here.
@@ -276,7 +282,8 @@ impl Begin {
         bytes.push(self.bound_to_cores.into());
         bytes.push(self.terminal.into());
         bytes.extend(self.job.to_le_bytes());
-        bytes.extend(self.secret.bytes());
+        bytes.extend(self.secret.expose());
+        put_mtu(&mut bytes, self.mtu);
         put_ip(&mut bytes, self.address);
         bytes
     }
@@ -304,7 +311,8 @@ impl Begin {
             bound_to_cores: body.flag()?,
             terminal: body.flag()?,
             job: body.u32()?,
-            secret: Secret(body.take()?),
+            secret: Secret::new(body.take()?),
+            mtu: body.mtu()?,
             address: body.ip()?,
         })
     }
@@ -322,6 +330,7 @@ impl FromAgent {
                     put_text(bytes, cut(&candidate.interface));
                     put_ip(bytes, candidate.address);
                     bytes.push(candidate.prefix_bits);
+                    put_mtu(bytes, candidate.mtu);
                 });
                 bytes
             }
@@ -338,7 +347,10 @@ impl FromAgent {
             }
             FromAgent::Met(missed) => {
                 let mut bytes = begin(MET);
-                put_list(&mut bytes, missed, |bytes, host| bytes.extend(host.to_le_bytes()));
+                put_list(&mut bytes, missed, |bytes, (host, narrow)| {
+                    bytes.extend(host.to_le_bytes());
+                    bytes.push((*narrow).into());
+                });
                 bytes
             }
             FromAgent::Started(processes) => of_processes(STARTED, processes),
@@ -370,7 +382,7 @@ impl FromAgent {
             },
             REFUSED => FromAgent::Refused(body.text()?),
             BOUND => FromAgent::Bound(body.address()?, body.list(RANKS_MAX.into(), Body::address)?),
-            MET => FromAgent::Met(body.list(HOSTS_MAX, Body::u16)?),
+            MET => FromAgent::Met(body.list(HOSTS_MAX, |body| Ok((body.u16()?, body.flag()?)))?),
             STARTED => FromAgent::Started(processes(&mut body)?),
             ASKED..=ENDED => FromAgent::Event(take_event(kind, &mut body)?),
             OUTPUT => {
@@ -483,7 +495,7 @@ fn take_candidate(body: &mut Body<'_>) -> Result<Candidate, BadMessage> {
     if prefix_bits > most {
         return Err(BadMessage::Range("prefix"));
     }
-    Ok(Candidate { interface, address, prefix_bits })
+    Ok(Candidate { interface, address, prefix_bits, mtu: body.mtu()? })
 }
 
 /// Whether these words fit into the message that carries them to an agent.

@@ -1,45 +1,28 @@
 //! What a rank must know to reach ranks on other hosts.
 
-use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 
 use rustix::rand::{GetRandomFlags, getrandom};
+use weft_seal::Secret;
 use weft_wire::Rank;
 
 use super::BadMessage;
-use super::bytes::{Body, put_address};
+use super::bytes::{Body, put_address, put_mtu};
+use crate::mtu::Mtu;
 
 /// The most ranks of a job that spans hosts.
 pub const RANKS_MAX: u16 = 1024;
 
-/// What only members of a job know. Displayed nowhere, passed on over descriptors only.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Secret(pub(crate) [u8; 16]);
-
-impl Secret {
-    /// The number and the secret of a new job, from the system's randomness.
-    pub(crate) fn draw() -> io::Result<(u32, Self)> {
-        let mut random = [0; 20];
-        let mut filled = 0;
-        while filled < random.len() {
-            filled += getrandom(&mut random[filled..], GetRandomFlags::empty())?;
-        }
-        let (job, mut secret) = ([random[0], random[1], random[2], random[3]], [0; 16]);
-        secret.copy_from_slice(&random[4..]);
-        Ok((u32::from_le_bytes(job), Secret(secret)))
+/// The number and the secret of a new job, from the system's randomness.
+pub(crate) fn draw_job() -> io::Result<(u32, Secret)> {
+    let (mut job, mut secret) = ([0; 4], [0; 16]);
+    for bytes in [&mut job[..], &mut secret[..]] {
+        let filled = getrandom(&mut *bytes, GetRandomFlags::empty())?;
+        // Up to 256 bytes the kernel fills at once.
+        assert_eq!(filled, bytes.len(), "getrandom fills what is short");
     }
-
-    /// The secret itself, from which keys are derived.
-    pub fn bytes(&self) -> &[u8; 16] {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret")
-    }
+    Ok((u32::from_le_bytes(job), Secret::new(secret)))
 }
 
 /// How the ranks of a job reach one another where they share no memory.
@@ -47,8 +30,10 @@ impl fmt::Debug for Secret {
 pub struct Network {
     /// The job's number, public and most likely like no other's.
     pub job: u32,
-    /// What only members of the job know.
+    /// What only members of the job know; passed on over descriptors only.
     pub secret: Secret,
+    /// How long packets may be.
+    pub mtu: Mtu,
     /// Where each rank's socket is bound, by rank.
     pub addresses: Vec<SocketAddr>,
     /// The host of each rank, by rank: a number from 0.
@@ -76,7 +61,8 @@ impl Network {
 
     pub(super) fn put(&self, bytes: &mut Vec<u8>) {
         bytes.extend(self.job.to_le_bytes());
-        bytes.extend(self.secret.0);
+        bytes.extend(self.secret.expose());
+        put_mtu(bytes, self.mtu);
         bytes.extend(self.ranks().to_le_bytes());
         for (host, address) in self.hosts.iter().zip(&self.addresses) {
             bytes.extend(host.to_le_bytes());
@@ -86,12 +72,13 @@ impl Network {
 
     pub(super) fn take(body: &mut Body<'_>) -> Result<Self, BadMessage> {
         let job = body.u32()?;
-        let secret = Secret(body.take()?);
+        let secret = Secret::new(body.take()?);
+        let mtu = body.mtu()?;
         let ranks = body.list(RANKS_MAX.into(), |body| Ok((body.u16()?, body.address()?)))?;
         let (hosts, addresses): (Vec<u16>, _) = ranks.into_iter().unzip();
         if hosts.iter().any(|&host| host >= RANKS_MAX) {
             return Err(BadMessage::Range("host"));
         }
-        Ok(Network { job, secret, addresses, hosts })
+        Ok(Network { job, secret, mtu, addresses, hosts })
     }
 }

@@ -1,8 +1,10 @@
 use super::bytes::MARK;
 use super::*;
+use crate::mtu::Mtu;
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use std::net::SocketAddr;
+use weft_seal::Secret;
 
 /// A network of some hosts with these many ranks each.
 fn network(counts: &[u16], job: u32, secret: [u8; 16], last: SocketAddr) -> Network {
@@ -11,7 +13,7 @@ fn network(counts: &[u16], job: u32, secret: [u8; 16], last: SocketAddr) -> Netw
     let mut addresses: Vec<SocketAddr> =
         (1..).take(hosts.len()).map(|port| SocketAddr::from(([10, 0, 0, 1], port))).collect();
     *addresses.last_mut().unwrap() = last;
-    Network { job, secret: Secret(secret), addresses, hosts }
+    Network { job, secret: Secret::new(secret), mtu: Mtu::USUAL, addresses, hosts }
 }
 
 fn any_address() -> impl Strategy<Value = SocketAddr> {
@@ -173,5 +175,5 @@ fn a_welcome_to_a_host_of_another_size_is_refused() {
 fn a_secret_is_not_shown() {
     let network = network(&[1], 7, [0xab; 16], ([10, 0, 0, 2], 9).into());
     let shown = format!("{network:?}");
-    assert!(shown.contains("secret: Secret,"), "{shown}");
+    assert!(shown.contains("secret: Secret(hidden),"), "{shown}");
 }

@@ -194,7 +194,7 @@ fn greet_all(membership: &Membership, socket: &UdpSocket) {
     let network = membership.network().unwrap();
     let rank = membership.rank();
     assert_eq!(socket.local_addr().unwrap(), network.addresses[rank.index()]);
-    assert_ne!(network.secret.bytes(), &[0; 16]);
+    assert_ne!(network.secret.expose(), &[0; 16]);
     let greeting = |rank: u16| format!("{} {rank}", network.job);
     let mut silent: BTreeSet<u16> =
         (0..membership.ranks()).filter(|other| rank != *other).collect();

@@ -11,7 +11,7 @@ use zeroize::{Zeroize, Zeroizing};
 const CONTEXT: &str = "Weft, frames between two ranks, version 1";
 
 /// What the ranks of a job know and nobody else. Hides itself, and leaves nothing in memory.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Secret([u8; 16]);
 
 impl Secret {

@@ -37,6 +37,7 @@ fn ranks_that_share_cores_have_time() {
     let of = |crowded| network_settings(4, Preset::Pupa, &capabilities(48, 512), crowded);
     let (alone, crowded) = (of(false), of(true));
     assert!(alone.retransmit_after < crowded.retransmit_after);
+    assert!(alone.retransmit_at_least < crowded.retransmit_at_least);
     assert!(alone.acknowledge_after < crowded.acknowledge_after);
     assert_eq!((alone.window_packets, alone.silence), (64, Some(Silence::default())));
 }

@@ -36,6 +36,7 @@ pub type Target = fn(&[u8]);
 /// All targets by name. Each has a program in `cargo-fuzz/` and a folder in `corpus/`.
 pub const TARGETS: &[(&str, Target)] = &[
     ("network", wire::network),
+    ("envelope", wire::envelope),
     ("compact", wire::compact),
     ("message-header", wire::message_header),
     ("header-stack", wire::header_stack),
@@ -47,6 +48,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("last-words", messages::last_words),
     ("process-manager", messages::process_manager),
     ("peers", messages::peers),
+    ("hostfile", text::hostfile),
     ("names", text::names),
     ("openflights", text::openflights),
     ("tables", text::tables),

@@ -1,6 +1,7 @@
-//! Text: names of presets and tree shapes, and the tables of `asp`.
+//! Text: names of presets and tree shapes, lists of hosts, and the tables of `asp`.
 
 pub use weft_asp::fuzzing::{openflights, tables};
+pub use weft_launch::fuzzing::hostfile;
 use weft_protocol::Preset;
 use weft_protocol::tree::Shape;
 

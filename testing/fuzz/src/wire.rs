@@ -4,6 +4,7 @@ use arbitrary::{Result, Unstructured};
 use weft_messaging::HeaderStack;
 use weft_messaging::format::{self, PacketHeader};
 use weft_messaging::rpc::format::{CallHeader, CallNumber};
+use weft_wire::envelope::{self as frames, Foreign};
 use weft_wire::{Malformed, Rank, compact as slots, network as packets};
 
 /// A packet as it comes from a network.
@@ -21,6 +22,26 @@ pub fn network(data: &[u8]) {
         Err(Malformed::Size { announced, present }) => assert!(usize::from(announced) > present),
         Err(Malformed::Version(version)) => assert_ne!(version, packets::VERSION),
         Err(Malformed::Tag(tag)) => assert_eq!(tag, data[1]),
+    }
+}
+
+/// A frame as it comes from a network, before anything is known of who sent it: an envelope, then packets.
+pub fn envelope(data: &[u8]) {
+    let envelope = match frames::parse(data) {
+        Ok(envelope) => envelope,
+        Err(Foreign::Short) => return assert!(data.len() < frames::SIZE),
+        Err(Foreign::Magic) => return assert_ne!(data[..2], frames::MAGIC),
+        Err(Foreign::Version) => return assert_ne!(data[2], frames::VERSION),
+    };
+    assert_eq!(frames::emit(&envelope), data[..frames::SIZE]);
+    let mut rest = &data[frames::SIZE..];
+    while let Ok((header, body, bytes)) = frames::first(rest) {
+        assert_eq!(body.len(), frames::body_bytes(&header));
+        assert_eq!(bytes, frames::packet_bytes(body.len()));
+        let mut packet = vec![0xff; bytes];
+        assert_eq!(frames::put(&mut packet, &header, body), bytes);
+        assert_eq!(frames::first(&packet), Ok((header, body, bytes)));
+        rest = &rest[bytes..];
     }
 }
 

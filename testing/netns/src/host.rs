@@ -79,6 +79,14 @@ impl Host {
         if up { self.configure(&self.ipv6_order("replace")) } else { Ok(()) }
     }
 
+    /// Gives the interface another MTU: no longer packets leave it, and none arrive.
+    ///
+    /// # Errors
+    /// [`SetupError`] if the system refuses.
+    pub fn set_mtu(&self, mtu: u32) -> Result<(), SetupError> {
+        self.configure(&format!("link set {INTERFACE} mtu {mtu}"))
+    }
+
     pub(crate) fn ipv6_order(&self, verb: &str) -> String {
         format!("addr {verb} {}/64 dev {INTERFACE} nodad", self.ipv6())
     }

@@ -1,7 +1,8 @@
 use super::*;
 
 fn one(interface: &str, address: &str, prefix_bits: u8) -> Candidate {
-    Candidate { interface: interface.into(), address: address.parse().unwrap(), prefix_bits }
+    let (interface, address) = (interface.into(), address.parse().unwrap());
+    Candidate { interface, address, prefix_bits, mtu: Mtu::USUAL }
 }
 
 fn chosen(hosts: &[Vec<Candidate>], wish: Option<&str>) -> Vec<String> {
@@ -70,22 +71,22 @@ fn this_host_has_no_loopback_candidates() {
     assert!(all.iter().all(|one| !one.address.is_loopback() && one.prefix_bits > 0), "{all:?}");
 }
 
-/// Parts of hosts on one, each with its own secret.
-fn meet<const N: usize>(secrets: [[u8; 16]; N]) -> [Meeting; N] {
-    let sockets = secrets.map(|_| UdpSocket::bind("127.0.0.1:0").unwrap());
-    let hosts: Vec<_> = sockets.iter().map(|socket| socket.local_addr().unwrap()).collect();
+/// Parts of hosts on one, each with its own secret and MTU.
+fn meet<const N: usize>(hosts: [(u8, Mtu); N]) -> [Meeting; N] {
+    let sockets = hosts.map(|_| UdpSocket::bind("127.0.0.1:0").unwrap());
+    let addresses: Vec<_> = sockets.iter().map(|socket| socket.local_addr().unwrap()).collect();
     let mut own = 0..;
-    let mut secrets = secrets.into_iter();
+    let mut hosts = hosts.into_iter();
     sockets.map(|socket| {
-        socket.set_nonblocking(true).unwrap();
-        let job = (7, Secret(secrets.next().unwrap()));
-        Meeting::new(socket, own.next().unwrap(), job, hosts.clone())
+        let (secret, mtu) = hosts.next().unwrap();
+        let job = (7, Secret::new([secret; 16]));
+        Meeting::new(socket, own.next().unwrap(), job, addresses.clone(), mtu).unwrap()
     })
 }
 
 #[test]
 fn hosts_that_reach_each_other_meet() {
-    let mut hosts = meet([[5; 16]; 3]);
+    let mut hosts = meet([(5, Mtu::USUAL); 3]);
     for host in &hosts {
         host.ask();
     }
@@ -98,25 +99,41 @@ fn hosts_that_reach_each_other_meet() {
 
 #[test]
 fn strangers_are_not_answered() {
-    let mut hosts = meet([[5; 16], [6; 16]]);
+    let mut hosts = meet([(5, Mtu::USUAL), (6, Mtu::USUAL)]);
     for _ in 0..3 {
         hosts.iter().for_each(Meeting::ask);
         hosts.iter_mut().for_each(Meeting::take_in);
     }
-    assert_eq!(hosts.each_ref().map(|host| host.missed().count()), [1, 1]);
+    assert_eq!(hosts[0].missed().collect::<Vec<_>>(), [(1, false)]);
+    assert_eq!(hosts[1].missed().collect::<Vec<_>>(), [(0, false)]);
+}
+
+#[test]
+fn hosts_that_only_short_questions_reach_are_told_apart() {
+    // What is longer than a host expects is nothing to it, as if it had been lost.
+    let mut hosts = meet([(5, Mtu::USUAL), (5, Mtu::LEAST)]);
+    for _ in 0..3 {
+        hosts.iter().for_each(Meeting::ask);
+        hosts.iter_mut().for_each(Meeting::take_in);
+    }
+    assert_eq!(hosts[0].missed().collect::<Vec<_>>(), [(1, true)]);
+    assert_eq!(hosts[1].missed().collect::<Vec<_>>(), [(0, true)]);
 }
 
 #[test]
 fn only_the_very_bytes_are_a_greeting() {
-    let [first, second] = meet([[5; 16]; 2]);
-    let question = first.hello(QUESTION, 0, 1);
-    assert_eq!(second.open(&question), Some((QUESTION, 0)));
-    assert_eq!(first.open(&question), None, "not one's own");
-    for at in 0..HELLO_BYTES {
-        let mut bytes = question;
-        bytes[at] ^= 1;
-        assert_eq!(second.open(&bytes), None, "byte {at} changed");
-        assert_eq!(second.open(&question[..at]), None, "cut at {at}");
+    let [first, second] = meet([(5, Mtu::USUAL); 2]);
+    for kind in [QUESTION, WIDE_QUESTION] {
+        let question = first.hello(kind, 0, 1);
+        assert_eq!(question.len(), if kind == QUESTION { HELLO_BYTES } else { 1472 });
+        assert_eq!(second.open(&question), Some((kind, 0)));
+        assert_eq!(first.open(&question), None, "not one's own");
+        for at in 0..question.len() {
+            let mut bytes = question.clone();
+            bytes[at] ^= 1;
+            assert_eq!(second.open(&bytes), None, "byte {at} changed");
+            assert_eq!(second.open(&question[..at]), None, "cut at {at}");
+        }
+        assert_eq!(second.open(&[&question[..], &[0]].concat()), None);
     }
-    assert_eq!(second.open(&[&question[..], &[0]].concat()), None);
 }

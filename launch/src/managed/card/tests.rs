@@ -22,7 +22,8 @@ fn a_card_is_read_as_it_was_written() {
 #[test]
 fn two_cards_of_a_process_differ_in_their_secrets_only() {
     let [one, other] = [(); 2].map(|()| Card::of_this_process("s", None).unwrap());
-    assert_ne!((one.job, one.secret), (other.job, other.secret));
+    assert_ne!((one.job, &one.secret), (other.job, &other.secret));
+    assert!(format!("{one:?}").contains("secret: Secret(hidden)"));
     assert_eq!(one.host, other.host);
 }
 

@@ -51,7 +51,7 @@ fn meet_one_that_says(bytes: &[u8], descriptors: usize) -> MeetError {
 
 #[test]
 fn peers_that_do_not_know_the_secret_are_refused() {
-    let hello = ToPeer::Hello { rank: Rank(1), secret: [0; 16] };
+    let hello = ToPeer::Hello { rank: Rank(1), secret: Secret::new([0; 16]) };
     let error = meet_one_that_says(&hello.emit(), 1);
     assert!(matches!(error, MeetError::Bad(BadMessage::Range("rank or secret"))), "{error}");
     let error = meet_one_that_says(b"nonsense", 1);
@@ -64,7 +64,7 @@ fn peers_without_a_segment_are_refused() {
     let channel = new_socket().unwrap();
     let address = SocketAddrUnix::new_abstract_name(cards[0].socket.as_bytes()).unwrap();
     connect(&channel, &address).unwrap();
-    let hello = ToPeer::Hello { rank: Rank(1), secret: cards[0].secret };
+    let hello = ToPeer::Hello { rank: Rank(1), secret: cards[0].secret.clone() };
     channel::send(&channel, &hello.emit(), &[], SendFlags::empty()).unwrap();
     let segment = create_segment(&Settings::new(2)).unwrap();
     let error = meet(Rank(0), &[Rank(0), Rank(1)], &listeners[0], &cards, segment).unwrap_err();
@@ -100,7 +100,8 @@ fn a_rank_that_has_ended_is_named() {
 
 #[test]
 fn messages_to_peers_are_read_as_they_were_written() {
-    for message in [ToPeer::Leaving, ToPeer::Hello { rank: Rank(63), secret: [9; 16] }] {
+    for message in [ToPeer::Leaving, ToPeer::Hello { rank: Rank(63), secret: Secret::new([9; 16]) }]
+    {
         let bytes = message.emit();
         assert_eq!(ToPeer::parse(&bytes), Ok(message));
         assert!(ToPeer::parse(&bytes[..bytes.len() - 1]).is_err());

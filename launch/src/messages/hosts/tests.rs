@@ -20,7 +20,8 @@ fn any_begin() -> impl Strategy<Value = Begin> {
             bound_to_cores: numbers.3,
             terminal: numbers.4,
             job: numbers.0,
-            secret: Secret(numbers.1),
+            secret: Secret::new(numbers.1),
+            mtu: Mtu::USUAL,
             address: numbers.2,
         },
     )
@@ -71,7 +72,7 @@ fn any_event() -> impl Strategy<Value = Event> {
 fn any_from_agent() -> impl Strategy<Value = FromAgent> {
     let candidate =
         (".{0,9}", any::<IpAddr>(), 0..=32u8).prop_map(|(interface, address, prefix_bits)| {
-            Candidate { interface, address, prefix_bits }
+            Candidate { interface, address, prefix_bits, mtu: Mtu::MOST }
         });
     let kind = prop_oneof![Just(Kind::Out), Just(Kind::Err)];
     prop_oneof![
@@ -79,7 +80,7 @@ fn any_from_agent() -> impl Strategy<Value = FromAgent> {
             .prop_map(|(cores, name, candidates)| FromAgent::Ready { cores, name, candidates }),
         ".{0,50}".prop_map(FromAgent::Refused),
         (any_address(), vec(any_address(), 0..9)).prop_map(|(own, all)| FromAgent::Bound(own, all)),
-        vec(any::<u16>(), 0..9).prop_map(FromAgent::Met),
+        vec(any::<(u16, bool)>(), 0..9).prop_map(FromAgent::Met),
         vec(any::<u32>(), 0..9).prop_map(FromAgent::Started),
         any_event().prop_map(FromAgent::Event),
         (any_rank(), kind, vec(any::<u8>(), 0..99))
@@ -135,7 +136,8 @@ fn a_host_cannot_have_ranks_beyond_the_job() {
         bound_to_cores: false,
         terminal: false,
         job: 1,
-        secret: Secret([0; 16]),
+        secret: Secret::new([0; 16]),
+        mtu: Mtu::LEAST,
         address: IpAddr::from([10, 0, 0, 1]),
     };
     let parse =

@@ -1,4 +1,5 @@
 use super::*;
+use weft_launch::Mtu;
 
 #[test]
 fn an_interface_is_meant_by_its_name_or_its_network() {
@@ -6,6 +7,7 @@ fn an_interface_is_meant_by_its_name_or_its_network() {
         interface: "eth1".into(),
         address: address.parse().unwrap(),
         prefix_bits,
+        mtu: Mtu::USUAL,
     };
     let four = candidate("10.1.2.3", 16);
     for wish in ["eth1", "10.1.2.3", "10.1.0.0", "10.1.255.255"] {
