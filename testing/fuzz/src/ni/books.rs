@@ -48,6 +48,8 @@ pub struct Numbers {
     pub seen: u32,
     /// The acknowledgement that the peer was sent last.
     pub told: u32,
+    /// The peer has said farewell: it need not acknowledge anything any more.
+    pub gone: bool,
 }
 
 /// Recovery channels (I7).
@@ -105,6 +107,7 @@ impl Books {
         let numbers = &mut self.pairs[header.source.index()].numbers;
         assert_eq!(header.sequence, numbers.expected, "I3 order: {header:?} was accepted");
         numbers.expected += 1;
+        numbers.gone |= header.tag == Tag::Farewell;
     }
 
     /// The host got to it.
@@ -137,7 +140,7 @@ impl Books {
             numbers.next += 1;
             let unacknowledged = numbers.next - numbers.acknowledged;
             assert!(
-                unacknowledged <= window,
+                unacknowledged <= window || numbers.gone,
                 "I9 bounded: {unacknowledged} in a window of {window}"
             );
         } else if is_numbered(header.tag) {
