@@ -71,15 +71,18 @@ impl<'a> Traces<'a> {
         all_processes().into_iter().filter(has_mark).collect()
     }
 
-    /// Waits until no process is left; returns how long after `since` that was.
-    fn wait(&self, since: Instant, what: &str) -> Duration {
-        loop {
-            let left = self.processes();
-            let Some((process, end)) = left.first() else { return since.elapsed() };
-            let limit = Timespec { tv_sec: 10, tv_nsec: 0 };
-            let ended = poll(&mut [PollFd::new(end, PollFlags::IN)], Some(&limit)).unwrap();
-            assert_eq!(ended, 1, "{what}: process {process} lives on, {}", name_of(*process));
+    /// Waits until these processes have ended, and those that they have started; returns how long after
+    /// `since` that was. A process that ends loses its environment before its sockets.
+    fn wait(&self, mut left: Vec<(Pid, OwnedFd)>, since: Instant, what: &str) -> Duration {
+        while !left.is_empty() {
+            for (process, end) in &left {
+                let limit = Timespec { tv_sec: 10, tv_nsec: 0 };
+                let ended = poll(&mut [PollFd::new(end, PollFlags::IN)], Some(&limit)).unwrap();
+                assert_eq!(ended, 1, "{what}: {process} lives on, {}", name_of(*process));
+            }
+            left = self.processes();
         }
+        since.elapsed()
     }
 
     fn check(&self, what: &str) {
@@ -129,8 +132,9 @@ fn sockets_here() -> Vec<String> {
         sockets.extend(table(name).lines().skip(1).filter(lives).map(str::to_owned));
     }
     let unix = table("unix");
-    sockets
-        .extend(unix.lines().filter_map(|line| line.split_whitespace().nth(7)).map(String::from));
+    sockets.extend(
+        unix.lines().skip(1).filter_map(|line| line.split_whitespace().nth(7)).map(String::from),
+    );
     sockets
 }
 
@@ -152,7 +156,7 @@ fn try_end(cluster: &Cluster, end: End, run: u32) -> Duration {
         _ => "",
     };
     let mut job = Running::start_this(traces.command(mode), 4);
-    let victim = run as usize % 4;
+    let (victim, mut processes) = (run as usize % 4, traces.processes());
     let start = Instant::now();
     match end {
         End::Success | End::Error => {}
@@ -160,7 +164,6 @@ fn try_end(cluster: &Cluster, end: End, run: u32) -> Duration {
         End::Agent => kill_process(parent_of(job.ranks[3].1), Signal::KILL).unwrap(),
         End::Launcher => job.launcher.kill().unwrap(),
         End::All => {
-            let mut processes = traces.processes();
             assert!(processes.len() >= 7, "{what}: launcher, agents and ranks");
             let count = processes.len();
             processes.rotate_left(run as usize % count);
@@ -173,7 +176,7 @@ fn try_end(cluster: &Cluster, end: End, run: u32) -> Duration {
     let mut errors = String::new();
     job.launcher.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
     let status = job.launcher.wait().unwrap();
-    let stayed = traces.wait(start, &what);
+    let stayed = traces.wait(processes, start, &what);
     match end {
         End::Success => assert_eq!(status.code(), Some(0), "{what}: {errors}"),
         End::Error => assert_eq!(status.code(), Some(3), "{what}: {errors}"),
