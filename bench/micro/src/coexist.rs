@@ -1,16 +1,18 @@
 //! Messages and TCP on one interface: one way of a message alone and while a TCP connection between the same
 //! hosts carries 1 Gbit/s, and what that carries alone and beside the messages.
 //!
-//! The three are measured in turns. The connection has threads of its own at both ends, bound to no core.
+//! The three are measured in turns. The connection is paced in the way of `iperf3 -b 1G`, and has threads of
+//! its own at both ends, bound to no core.
 
 use crate::launch::Spec;
 use crate::pair::hello::beside_messages;
 use crate::pair::side::Side;
 use crate::pair::sockets::Sockets;
 use crate::pair::wefts::{MessageLine, end_of};
-use crate::pair::{End, Line, bind_thread_to_core};
+use crate::pair::{End, Line, bind_to_core};
 use crate::report::{Limit, median, quantile_of};
 use anyhow::{Context, Result};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
@@ -60,9 +62,9 @@ pub fn rank(spec: &Spec, interface: Option<&str>) -> Result<()> {
     let weft = weft::join()?;
     let end = end_of(weft.rank());
     let Sockets { side, tcp, .. } = beside_messages(&weft, interface)?;
-    // Before this thread is bound: threads begin where those that make them may run.
-    let stream = Stream::start(tcp.into_stream(), end)?;
-    bind_thread_to_core(weft.rank().0.into())?;
+    let anywhere = sched_getaffinity(None)?;
+    bind_to_core(weft.rank().0.into())?;
+    let stream = Stream::start(tcp.into_stream(), end, anywhere)?;
     let bytes = vec![7; spec.size().max(1)];
     let mut pair = Pair { line: MessageLine::new(&weft)?, side, stream, end, bytes };
     let mut figures = Figures::default();
@@ -153,13 +155,18 @@ struct Shared {
 }
 
 impl Stream {
-    fn start(connection: TcpStream, end: End) -> Result<Self> {
+    /// Its thread runs on any of these cores.
+    fn start(connection: TcpStream, end: End, cores: CpuSet) -> Result<Self> {
         connection.set_nonblocking(false)?;
         let shared = Arc::new(Shared::default());
         let (own, mut stream) = (Arc::clone(&shared), connection.try_clone()?);
-        let work = move || match end {
-            End::First => write_paced(&own, &mut stream),
-            End::Second => read_all(&own, &mut stream),
+        let work = move || {
+            // Without it the thread stays where its maker is, and both get on more slowly.
+            let _ = sched_setaffinity(None, &cores);
+            match end {
+                End::First => write_paced(&own, &mut stream),
+                End::Second => read_all(&own, &mut stream),
+            }
         };
         let thread = std::thread::Builder::new().name("tcp-stream".into()).spawn(work)?;
         Ok(Stream { shared, connection, thread: Some(thread) })

@@ -13,8 +13,9 @@ fn the_writer_keeps_its_pace_and_the_reader_sees_it_all() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let here = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let (there, _) = listener.accept().unwrap();
-    let writer = Stream::start(here, End::First).unwrap();
-    let reader = Stream::start(there, End::Second).unwrap();
+    let anywhere = sched_getaffinity(None).unwrap();
+    let writer = Stream::start(here, End::First, anywhere).unwrap();
+    let reader = Stream::start(there, End::Second, anywhere).unwrap();
     assert_eq!(writer.carried(), 0);
     let start = Instant::now();
     writer.run(true);
