@@ -8,7 +8,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
 use weft_link::Link;
 use weft_netns::Cluster;
-use weft_node::{Node, Preset, WaitPolicy, network_settings};
+use weft_node::{Node, Preset, WaitPolicy, WatchThread, default_interrupt_delay, network_settings};
 use weft_packet::{Packets, Rank};
 use weft_seal::Keys;
 use weft_udp::{Udp, UdpSettings};
@@ -94,15 +94,22 @@ fn rank<L: Link, T>(
 ) -> Result<T> {
     let number = u16::from(end == End::Second);
     bind_thread_to_core(number.into())?;
-    let packets = links.into_iter().map(|link| packets(Rank(number), link)).collect();
+    let nodes = links.into_iter().map(|link| node(Rank(number), link));
+    // Upcall threads as ranks have them: they say that this one lives, whatever it does.
+    let (packets, _watches): (_, Vec<WatchThread>) =
+        nodes.collect::<Result<Vec<_>>>()?.into_iter().unzip();
     let mut seat = Seat { end, packets, side };
     let result = program(&mut seat)?;
     seat.packets.iter().for_each(Packets::linger);
     Ok(result)
 }
 
-fn packets<L: Link>(rank: Rank, link: L) -> Packets {
+fn node<L: Link>(rank: Rank, link: L) -> Result<(Packets, WatchThread)> {
     let settings = network_settings(2, Preset::Pupa, link.capabilities(), false);
-    let policy = WaitPolicy::for_ranks(2, 2);
-    Packets::new(Arc::new(Node::new(rank, settings, link, policy)) as Arc<_>)
+    let node = Arc::new(Node::new(rank, settings, link, WaitPolicy::for_ranks(2, 2)));
+    let packets = Packets::new(Arc::clone(&node) as Arc<_>);
+    let polled = packets.clone();
+    let interrupt = move || polled.interrupted(|| matches!(polled.poll(), Ok(true)));
+    let watch = WatchThread::start(node, default_interrupt_delay(2, 2), interrupt, |_| {})?;
+    Ok((packets, watch))
 }
