@@ -37,6 +37,8 @@ Examples:
   weft bench barrier -n 8 --json        for programs: one object a line
   weft bench message --link udp --size 1400    on Ethernet, between two network namespaces
   weft bench rpc --hosts a,b            between two hosts, reached by ssh
+  weft bench coexist                    beside a TCP stream of 1 Gbit/s on the same interface
+  weft bench hostile --frames 1000000   beside frames of strangers, a million of them
 
 A figure is the median of many samples. Its floor is the same movement of data by the barest means,
 measured in turns with it. For figures that mean something, leave the machine alone meanwhile.";

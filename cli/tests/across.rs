@@ -4,6 +4,9 @@
 //! The programs are built with the workspace (`make test` does that first).
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
 
+#[path = "across/ends.rs"]
+mod ends;
+
 use std::io::{BufRead, BufReader, Read};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -159,7 +162,10 @@ struct Running {
 
 impl Running {
     fn start(cluster: &Cluster, words: &str, ranks: usize) -> Self {
-        let mut command = command(cluster, words, "weft-testee");
+        Self::start_this(command(cluster, words, "weft-testee"), ranks)
+    }
+
+    fn start_this(mut command: Command, ranks: usize) -> Self {
         let mut launcher = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let out = BufReader::new(launcher.stdout.take().unwrap());
         let mut job = Running { launcher, out, ranks: Vec::new() };

@@ -1,14 +1,14 @@
 //! Starting a benchmark: the command's side and the ranks'.
 
 use crate::arena::{self, Arena};
+use crate::{authentication, hostile, network, rpc, stream, upcalls};
 use crate::{bandwidth, barrier, fetch_add, latency, loggp, message, multicast, order, poll, rate};
-use crate::{network, rpc, stream, upcalls};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::sync::Arc;
-use weft_launch::{Binding, JobSpec, Outcome};
+use weft_launch::{Binding, JobSpec, Outcome, Verdict};
 use weft_link_shm::Settings;
 
 /// What to measure.
@@ -42,6 +42,12 @@ pub enum Kind {
     Rpc,
     /// Calls a second, 64 of them at once.
     RpcRate,
+    /// On Ethernet: what authenticating frames takes of a round trip
+    Authentication,
+    /// On Ethernet: a TCP stream of 1 Gbit/s and messages on one interface, both alone and together
+    Coexist,
+    /// On Ethernet: goodput beside forged, replayed, cut and foreign frames, beside unrelated ones, and alone
+    Hostile,
     /// The LogGP parameters: overheads, latency, gap, bandwidth.
     #[value(name = "loggp")]
     LogGp,
@@ -56,8 +62,9 @@ impl Kind {
             Kind::Barrier | Kind::Poll | Kind::Rpc | Kind::RpcRate => 0,
             Kind::LogGp => 16,
             Kind::Latency | Kind::Message | Kind::Upcalls | Kind::AllReduce => 8,
-            Kind::Rate | Kind::FetchAdd => 8,
+            Kind::Rate | Kind::FetchAdd | Kind::Authentication | Kind::Coexist => 8,
             Kind::Order => 64,
+            Kind::Hostile => 1400,
         }
     }
 
@@ -93,6 +100,9 @@ pub struct Spec {
     /// For loggp: write what was measured as a machine description for the simulator
     #[arg(long, value_name = "FILE.toml")]
     pub machine: Option<PathBuf>,
+    /// For hostile: frames that strangers send
+    #[arg(long, default_value_t = 1_000_000)]
+    pub frames: u64,
     /// Where the ranks find the arena; set by the launcher
     #[arg(long, hide = true)]
     pub arena: Option<i32>,
@@ -112,7 +122,7 @@ impl Spec {
 
     /// Whether this is between hosts.
     fn is_on_network(&self) -> bool {
-        self.link == "udp" || self.hosts.are_given()
+        self.kind == Kind::Coexist || self.link == "udp" || self.hosts.are_given()
     }
 
     fn check(&self, settings: &Settings) -> Result<()> {
@@ -146,6 +156,11 @@ impl Spec {
 /// # Errors
 /// The benchmark cannot be, or the job cannot be started.
 pub fn run(spec: &Spec) -> Result<Outcome> {
+    match spec.kind {
+        Kind::Authentication => return authentication::measure_all(spec).map(|()| completed()),
+        Kind::Hostile => return hostile::measure_all(spec).map(|()| completed()),
+        _ => {}
+    }
     if spec.is_on_network() {
         return network::run(spec);
     }
@@ -164,6 +179,11 @@ pub fn run(spec: &Spec) -> Result<Outcome> {
     }
     job.binding = Binding::Core;
     Ok(weft_launch::run(&job)?)
+}
+
+/// How a benchmark without ranks comes out.
+fn completed() -> Outcome {
+    Outcome { verdict: Verdict::Completed, stuck: Vec::new() }
 }
 
 /// The job of a benchmark: its program is this executable.
@@ -205,5 +225,6 @@ pub fn rank(spec: &Spec) -> Result<()> {
         Kind::Poll => poll::rank(spec, &arena),
         Kind::Rpc | Kind::RpcRate => rpc::rank(spec, &arena),
         Kind::LogGp => loggp::rank(spec, &arena),
+        Kind::Authentication | Kind::Coexist | Kind::Hostile => bail!("these use no arena"),
     }
 }

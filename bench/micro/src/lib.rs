@@ -13,9 +13,12 @@
 #![deny(unsafe_code)]
 
 pub mod arena;
+mod authentication;
 mod bandwidth;
 mod barrier;
+mod coexist;
 mod fetch_add;
+pub mod hostile;
 mod latency;
 mod launch;
 mod loggp;

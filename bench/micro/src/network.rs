@@ -3,6 +3,7 @@
 //! Without `--hosts`, the hosts are two network namespaces of this machine on a veth pair. Either way the job is
 //! one of [`weft_launch::run_on_hosts`], and rank `i` runs on core `i`.
 
+use crate::coexist;
 use crate::launch::{Kind, Spec, job};
 use crate::pair::hello::{beside_messages, beside_packets};
 use crate::pair::sockets::Sockets;
@@ -77,8 +78,8 @@ fn shape(spec: &Spec) -> Option<Shape> {
 
 /// Whether `spec` can be measured between hosts.
 fn check(spec: &Spec) -> Result<()> {
-    if shape(spec).is_none() {
-        bail!("between hosts there are latency, message, rate, bandwidth and rpc");
+    if shape(spec).is_none() && spec.kind != Kind::Coexist {
+        bail!("between hosts there are latency, message, rate, bandwidth, rpc and coexist");
     }
     if spec.ranks.is_some_and(|ranks| ranks != 2) {
         bail!("between hosts, benchmarks have two ranks");
@@ -120,8 +121,11 @@ pub fn run(spec: &Spec) -> Result<Outcome> {
 /// # Errors
 /// It could not join, or the other was lost.
 pub fn rank(spec: &Spec) -> Result<()> {
-    let shape = shape(spec).context("ranks are started by `weft bench`")?;
     let interface = spec.hosts.interface.as_deref();
+    if spec.kind == Kind::Coexist {
+        return coexist::rank(spec, interface);
+    }
+    let shape = shape(spec).context("ranks are started by `weft bench`")?;
     if matches!(spec.kind, Kind::Latency | Kind::Rate) {
         let job = weft::join_packets()?;
         let packets = job.packets();

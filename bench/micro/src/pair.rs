@@ -9,9 +9,11 @@
 //! | `sockets` | TCP and UDP, spinning |
 //! | `hello` | how ranks of a job open those sockets |
 //! | `wefts` | packets, messages and calls |
+//! | `inside` | two ranks that are threads, for what has to look into links |
 //! | `program` | the three figures of `weft compare`, as `bench/peers/pair.c` has them |
 
 pub mod hello;
+pub mod inside;
 pub mod program;
 pub mod side;
 pub mod sockets;
@@ -229,15 +231,28 @@ fn processor_time() -> Duration {
 /// # Errors
 /// What the system says.
 pub fn bind_to_core(index: usize) -> Result<()> {
-    let allowed = sched_getaffinity(None)?;
-    let cores: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&core| allowed.is_set(core)).collect();
-    let mut only = CpuSet::new();
-    only.set(cores[index % cores.len()]);
+    let only = core(index)?;
     for thread in std::fs::read_dir("/proc/self/task")? {
         let number = thread?.file_name().to_string_lossy().parse()?;
         sched_setaffinity(Pid::from_raw(number), &only)?;
     }
     Ok(())
+}
+
+/// The same for this thread only.
+///
+/// # Errors
+/// What the system says.
+pub fn bind_thread_to_core(index: usize) -> Result<()> {
+    Ok(sched_setaffinity(None, &core(index)?)?)
+}
+
+fn core(index: usize) -> Result<CpuSet> {
+    let allowed = sched_getaffinity(None)?;
+    let cores: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&core| allowed.is_set(core)).collect();
+    let mut only = CpuSet::new();
+    only.set(cores[index % cores.len()]);
+    Ok(only)
 }
 
 #[cfg(test)]

@@ -29,6 +29,37 @@ pub struct Row {
     pub processor: Option<Processor>,
     /// The same movement by barer means, in the same run.
     pub floors: Vec<Floor>,
+    /// What the median may be in units of the first floor's, where that is a promise.
+    #[serde(skip)]
+    pub limit: Option<Limit>,
+}
+
+/// What a ratio may be.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Limit {
+    /// No more than this.
+    AtMost(f64),
+    /// No less than this.
+    AtLeast(f64),
+}
+
+impl Limit {
+    /// Whether this ratio is within it.
+    pub fn is_kept(self, ratio: f64) -> bool {
+        match self {
+            Limit::AtMost(most) => ratio <= most,
+            Limit::AtLeast(least) => ratio >= least,
+        }
+    }
+
+    /// For a person: what the limit is and whether it was kept.
+    pub fn text(self, ratio: f64) -> String {
+        let kept = if self.is_kept(ratio) { "kept" } else { "NOT KEPT" };
+        match self {
+            Limit::AtMost(most) => format!("at most {most}: {kept}"),
+            Limit::AtLeast(least) => format!("at least {least}: {kept}"),
+        }
+    }
 }
 
 /// A floor.
@@ -106,6 +137,7 @@ impl Row {
             min: quantile(&sorted, 0.0),
             rounds,
             processor: None,
+            limit: None,
             floors: floors
                 .into_iter()
                 .map(|(what, samples)| Floor::measured(what, samples))
@@ -143,11 +175,15 @@ impl Row {
         };
         let own = used(self.processor);
         println!("  p50 {p50}   p99 {p99}   min {min}   ({rounds} samples){own}");
+        let mut limit = self.limit;
         for floor in &self.floors {
             match floor.p50 {
                 Some(p50) => {
                     let (ratio, used) = (self.p50 / p50, used(floor.processor));
-                    println!("  {ratio:.2} x {}: {}{used}", floor.what, self.figure(p50));
+                    let (what, figure) = (floor.what, self.figure(p50));
+                    let limit = limit.take().map(|limit| format!("   ({})", limit.text(ratio)));
+                    let limit = limit.unwrap_or_default();
+                    println!("  {ratio:.2} x {what}: {figure}{used}{limit}");
                 }
                 None => println!("  {}: not measured: {}", floor.what, floor.missing.unwrap_or("")),
             }
@@ -178,7 +214,12 @@ fn bytes(size: usize) -> String {
 
 /// The median.
 pub fn median(samples: Vec<f64>) -> f64 {
-    quantile(&sort(samples), 0.5)
+    quantile_of(samples, 0.5)
+}
+
+/// The sample that this part of all samples, 0 to 1, is no larger than.
+pub fn quantile_of(samples: Vec<f64>, part: f64) -> f64 {
+    quantile(&sort(samples), part)
 }
 
 fn sort(mut samples: Vec<f64>) -> Vec<f64> {

@@ -1,5 +1,6 @@
 //! Ranks for the tests of losses: each does one of the things that ranks do when another dies. Given the word
-//! `payload`, each says what its packets hold, and ends.
+//! `payload`, each says what its packets hold, and ends; given `end` all return at once, and given `fail` one of them
+//! exits with 3.
 
 #![forbid(unsafe_code)]
 
@@ -18,6 +19,16 @@ fn main() -> ExitCode {
     }
     weft::run(|weft| {
         println!("rank {} is process {}", weft.rank(), std::process::id());
+        match std::env::args().nth(1).as_deref() {
+            Some("end") => return weft.barrier(),
+            Some("fail") => {
+                weft.barrier()?;
+                if weft.rank() == 1 {
+                    std::process::exit(3);
+                }
+            }
+            _ => {}
+        }
         let mailbox = weft.mailbox("chat")?;
         let ended = match weft.rank().0 % 4 {
             0 | 1 => chat(&weft, &mailbox),

@@ -67,13 +67,30 @@ pub struct Keys {
     pub(crate) job: u32,
     pub(crate) own: Rank,
     pub(crate) protection: Protection,
+    #[cfg(feature = "unauthenticated")]
+    tags: bool,
 }
 
 impl Keys {
     /// The keys of rank `own` in the job with that public number. A rank must not use the same job and
     /// secret twice: its frames would have the same numbers again.
     pub fn new(secret: Secret, job: u32, own: Rank, protection: Protection) -> Self {
-        Keys { secret, job, own, protection }
+        Keys {
+            secret,
+            job,
+            own,
+            protection,
+            #[cfg(feature = "unauthenticated")]
+            tags: true,
+        }
+    }
+
+    /// Keys that put no tags on frames, and let **everybody** in: for measuring what tags cost, between
+    /// ranks that all do so. Checksums and numbers are as ever.
+    #[cfg(feature = "unauthenticated")]
+    #[must_use]
+    pub fn without_tags(self) -> Self {
+        Keys { tags: false, ..self }
     }
 
     /// The key for frames from `source` to `destination`.
@@ -90,6 +107,8 @@ impl Keys {
         Direction {
             hasher: SipHasher24::new_with_key(&key[0]),
             cipher: (self.protection == Protection::Encrypted).then(cipher),
+            #[cfg(feature = "unauthenticated")]
+            tags: self.tags,
         }
     }
 }
@@ -104,9 +123,20 @@ pub(crate) type Head = [u8; envelope::TAGGED.end];
 pub(crate) struct Direction {
     hasher: SipHasher24,
     cipher: Option<Box<Aes128Gcm>>,
+    #[cfg(feature = "unauthenticated")]
+    tags: bool,
 }
 
 impl Direction {
+    /// Whether frames have tags: always, but for what measures their cost.
+    #[inline]
+    fn tags(&self) -> bool {
+        #[cfg(feature = "unauthenticated")]
+        return self.tags;
+        #[cfg(not(feature = "unauthenticated"))]
+        true
+    }
+
     /// Whether frames are encrypted.
     #[inline]
     pub fn encrypts(&self) -> bool {
@@ -117,6 +147,9 @@ impl Direction {
     /// frames need.
     #[inline]
     pub fn tag_of_one(&self, head: &Head, header: &[u8; network::SIZE]) -> u64 {
+        if !self.tags() {
+            return 0;
+        }
         let mut covered = [0; envelope::TAGGED.end + network::SIZE];
         covered[envelope::TAGGED].copy_from_slice(head);
         covered[envelope::TAGGED.end..].copy_from_slice(header);
@@ -125,6 +158,9 @@ impl Direction {
 
     /// The tag over an envelope and any pieces after it.
     pub fn tag<'a>(&self, head: &Head, pieces: impl Iterator<Item = &'a [u8]>) -> u64 {
+        if !self.tags() {
+            return 0;
+        }
         let mut hasher = self.hasher;
         hasher.write(head);
         pieces.for_each(|piece| hasher.write(piece));

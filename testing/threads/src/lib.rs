@@ -8,8 +8,9 @@ mod ethernet;
 mod tap;
 mod wire;
 
-pub use tap::{Attack, Tap};
+pub use tap::Tap;
 pub use weft_link::wrap::FaultPlan;
+pub use weft_strangers::Attack;
 pub use wire::Weather;
 
 use ethernet::Ethernet;

@@ -4,7 +4,7 @@ use crate::wire::lock;
 use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use weft_seal::Refused;
+use weft_strangers::{Attack, Kept};
 use weft_udp::Counters;
 use weft_wire::Rank;
 
@@ -22,97 +22,6 @@ pub struct Tap {
     kept: Mutex<VecDeque<Kept>>,
     attacks: [AtomicU64; Attack::ALL.len()],
     counters: Mutex<Vec<Counters>>,
-}
-
-/// A datagram that passed.
-#[derive(Clone, Debug)]
-pub(crate) struct Kept {
-    pub to: usize,
-    pub bytes: Vec<u8>,
-}
-
-impl Kept {
-    /// The rank that says that it sent it.
-    pub fn from(&self) -> usize {
-        source_of(&self.bytes)
-    }
-}
-
-/// What strangers send.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Attack {
-    /// A frame of the job's, with another number and without the key for it.
-    Forged,
-    /// A frame that passed, again.
-    Replayed,
-    /// The beginning of one.
-    Truncated,
-    /// One of another job.
-    WrongJob,
-    /// One of another version.
-    WrongVersion,
-    /// Noise.
-    Noise,
-    /// One that goes back to its sender.
-    Reflected,
-    /// One that goes to somebody else.
-    Misdirected,
-}
-
-impl Attack {
-    /// All of them.
-    pub const ALL: [Attack; 8] = [
-        Attack::Forged,
-        Attack::Replayed,
-        Attack::Truncated,
-        Attack::WrongJob,
-        Attack::WrongVersion,
-        Attack::Noise,
-        Attack::Reflected,
-        Attack::Misdirected,
-    ];
-
-    /// Why such a frame is refused.
-    pub fn refused(self) -> Refused {
-        match self {
-            Attack::Forged => Refused::Tag,
-            Attack::Replayed => Refused::Replayed,
-            Attack::Truncated => Refused::Short,
-            Attack::WrongJob => Refused::Job,
-            Attack::WrongVersion => Refused::Version,
-            Attack::Noise => Refused::Magic,
-            Attack::Reflected => Refused::Source,
-            Attack::Misdirected => Refused::Destination,
-        }
-    }
-
-    /// What comes of `kept`, and the rank that it is for now.
-    pub(crate) fn make(
-        self,
-        mut kept: Kept,
-        ranks: usize,
-        random: &mut fastrand::Rng,
-    ) -> (usize, Vec<u8>) {
-        let (from, to) = (kept.from(), kept.to);
-        let bytes = &mut kept.bytes;
-        let mut target = to;
-        match self {
-            Attack::Forged => bytes[16..24].copy_from_slice(&random.u64(1 << 40..).to_le_bytes()),
-            Attack::Replayed => {}
-            Attack::Truncated => bytes.truncate(random.usize(0..32)),
-            Attack::WrongJob => bytes[4] ^= 0x80,
-            Attack::WrongVersion => bytes[2] ^= 0x80,
-            Attack::Noise => {
-                random.fill(bytes);
-                bytes[0] = 0;
-            }
-            Attack::Reflected => target = from,
-            Attack::Misdirected => {
-                target = (0..ranks).find(|rank| ![from, to].contains(rank)).unwrap_or(from);
-            }
-        }
-        (target, kept.bytes)
-    }
 }
 
 impl Tap {
@@ -182,11 +91,4 @@ impl Tap {
     pub(crate) fn detached(&self, counters: Counters) {
         lock(&self.counters).push(counters);
     }
-}
-
-/// The rank that a datagram says it is from.
-pub(crate) fn source_of(bytes: &[u8]) -> usize {
-    bytes
-        .get(8..10)
-        .map_or(usize::MAX, |source| usize::from(u16::from_le_bytes([source[0], source[1]])))
 }

@@ -1,6 +1,6 @@
 //! UDP between threads, through somebody who loses, doubles, reorders and changes datagrams.
 
-use crate::tap::{Attack, Tap, source_of};
+use crate::tap::Tap;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,6 +9,7 @@ use std::time::Duration;
 use weft_link::wrap::Shown;
 use weft_link_shm::Settings;
 use weft_seal::{Keys, Protection, Secret};
+use weft_strangers::{Attack, source_of};
 use weft_udp::{Udp, UdpSettings};
 use weft_wire::Rank;
 

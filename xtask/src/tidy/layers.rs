@@ -65,7 +65,7 @@ fn layer_of(folder: &str) -> Option<Layer> {
         ("bench", _) => Bench,
         // What tests of links and protocols may use.
         ("testing", "world") => World,
-        ("testing", "simulator" | "scenarios" | "soak" | "model") => Simulation,
+        ("testing", "simulator" | "scenarios" | "soak" | "model" | "strangers") => Simulation,
         ("testing", "netns") => Hosts,
         ("testing", _) => Testing,
         ("xtask", "") => Xtask,

@@ -116,6 +116,11 @@ impl Tcp {
         stream.set_nonblocking(true)?;
         Ok(Tcp { stream, buffer: vec![0; READ_BYTES], have: 0 })
     }
+
+    /// The connection, which does not block.
+    pub fn into_stream(self) -> TcpStream {
+        self.stream
+    }
 }
 
 impl Line for Tcp {

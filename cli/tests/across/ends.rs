@@ -1,0 +1,231 @@
+//! Whatever ends a job of two hosts, nothing of it remains: no process, file, socket or XDP program, and no
+//! network namespace once its cluster is gone.
+//!
+//! Each end is tried a few times; `WEFT_END_RUNS` says how often, and has times judged.
+
+use super::*;
+use rustix::io::Errno;
+use rustix::process::pidfd_send_signal;
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use tempfile::TempDir;
+use weft_netns::{Host, INTERFACE};
+
+/// Runs of each end in `make test`.
+const RUNS: u32 = 3;
+/// How long anything may stay when the times are judged, as on a machine with nothing else to do.
+const WITHIN: Duration = Duration::from_secs(1);
+const HOSTS: &str = "--hosts a:2,b:2";
+
+/// What ends a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// All ranks return.
+    Success,
+    /// One exits with 3.
+    Error,
+    /// One is killed.
+    Rank,
+    /// The agent of the second host is.
+    Agent,
+    /// The launcher is.
+    Launcher,
+    /// Every process of the job is, in no order.
+    All,
+    /// The second host cannot be reached any more.
+    Network,
+}
+
+/// What a job could leave, and what was there before.
+struct Traces<'a> {
+    cluster: &'a Cluster,
+    /// Its folder for temporary files, and its processes' working directory; they all have its name in their
+    /// environment.
+    folder: TempDir,
+    shared_memory: BTreeSet<String>,
+    sockets: Vec<String>,
+}
+
+impl<'a> Traces<'a> {
+    fn before(cluster: &'a Cluster) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (shared_memory, sockets) = (shared_memory(), sockets_of(cluster));
+        Traces { cluster, folder, shared_memory, sockets }
+    }
+
+    fn command(&self, mode: &str) -> Command {
+        let mut command = command(self.cluster, HOSTS, &format!("weft-testee {mode}"));
+        command.env("TMPDIR", self.folder.path()).current_dir(self.folder.path());
+        command
+    }
+
+    /// The job's processes: whoever has its folder in the environment.
+    fn processes(&self) -> Vec<(Pid, OwnedFd)> {
+        let mark = self.folder.path().to_str().unwrap().as_bytes();
+        let has_mark = |process: &(Pid, OwnedFd)| {
+            let path = format!("/proc/{}/environ", process.0);
+            let environment = fs::read(path).unwrap_or_default();
+            environment.windows(mark.len()).any(|window| window == mark)
+        };
+        // The look comes after the descriptor, so that the number cannot have a new owner.
+        all_processes().into_iter().filter(has_mark).collect()
+    }
+
+    /// Waits until these processes have ended, and those that they have started; returns how long after
+    /// `since` that was. A process that ends loses its environment before its sockets.
+    fn wait(&self, mut left: Vec<(Pid, OwnedFd)>, since: Instant, what: &str) -> Duration {
+        while !left.is_empty() {
+            for (process, end) in &left {
+                let limit = Timespec { tv_sec: 10, tv_nsec: 0 };
+                let ended = poll(&mut [PollFd::new(end, PollFlags::IN)], Some(&limit)).unwrap();
+                assert_eq!(ended, 1, "{what}: {process} lives on, {}", name_of(*process));
+            }
+            left = self.processes();
+        }
+        since.elapsed()
+    }
+
+    fn check(&self, what: &str) {
+        let files: Vec<_> = fs::read_dir(self.folder.path()).unwrap().collect();
+        assert!(files.is_empty(), "{what}: {files:?} are left");
+        assert_eq!(shared_memory(), self.shared_memory, "{what}: /dev/shm");
+        assert_eq!(sockets_of(self.cluster), self.sockets, "{what}: sockets");
+        for host in self.cluster.hosts() {
+            let mut command = host.command("ip");
+            let output = command.args(["-o", "link", "show", INTERFACE]).output().unwrap();
+            let link = text(&output);
+            assert!(link.contains(INTERFACE) && !link.contains("xdp"), "{what}: {link}");
+        }
+    }
+}
+
+fn all_processes() -> Vec<(Pid, OwnedFd)> {
+    let numbers = fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| Pid::from_raw(entry.unwrap().file_name().to_str()?.parse().ok()?));
+    numbers.filter_map(|pid| Some((pid, pidfd_open(pid, PidfdFlags::empty()).ok()?))).collect()
+}
+
+fn name_of(process: Pid) -> String {
+    fs::read_to_string(format!("/proc/{process}/cmdline")).unwrap_or_default().replace('\0', " ")
+}
+
+fn shared_memory() -> BTreeSet<String> {
+    let Ok(entries) = fs::read_dir("/dev/shm") else { return BTreeSet::new() };
+    entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// The sockets on each host: those of UDP, of TCP that listen or talk, and of local ones the names.
+fn sockets_of(cluster: &Cluster) -> Vec<String> {
+    cluster.hosts().iter().flat_map(|host| host.enter(sockets_here).unwrap()).collect()
+}
+
+fn sockets_here() -> Vec<String> {
+    let table = |name| fs::read_to_string(format!("/proc/thread-self/net/{name}")).unwrap();
+    let mut sockets: Vec<String> = ["udp", "udp6", "raw", "packet"]
+        .into_iter()
+        .flat_map(|name| table(name).lines().skip(1).map(str::to_owned).collect::<Vec<_>>())
+        .collect();
+    // Connections that ended wait for stragglers (state 06), which is the kernel's affair.
+    let lives = |line: &&str| line.split_whitespace().nth(3) != Some("06");
+    for name in ["tcp", "tcp6"] {
+        sockets.extend(table(name).lines().skip(1).filter(lives).map(str::to_owned));
+    }
+    let unix = table("unix");
+    sockets.extend(
+        unix.lines().skip(1).filter_map(|line| line.split_whitespace().nth(7)).map(String::from),
+    );
+    sockets
+}
+
+fn network_of(host: &Host) -> u64 {
+    host.enter(|| fs::metadata("/proc/thread-self/ns/net").unwrap().ino()).unwrap()
+}
+
+/// Kills a process, unless the death of another has ended it already.
+fn kill(process: &OwnedFd) {
+    let killed = pidfd_send_signal(process, Signal::KILL);
+    assert!(matches!(killed, Ok(()) | Err(Errno::SRCH)), "{killed:?}");
+}
+
+/// Brings a job to that end, and returns how long its processes stayed after that.
+fn try_end(cluster: &Cluster, end: End, run: u32) -> Duration {
+    let traces = Traces::before(cluster);
+    let what = format!("{end:?}, run {run}");
+    let mode = match end {
+        End::Success => "end",
+        End::Error => "fail",
+        _ => "",
+    };
+    let mut job = Running::start_this(traces.command(mode), 4);
+    let (victim, mut processes) = (run as usize % 4, traces.processes());
+    let start = Instant::now();
+    match end {
+        End::Success | End::Error => {}
+        End::Rank => kill(&job.ranks[victim].2),
+        End::Agent => kill_process(parent_of(job.ranks[3].1), Signal::KILL).unwrap(),
+        End::Launcher => job.launcher.kill().unwrap(),
+        End::All => {
+            assert!(processes.len() >= 7, "{what}: launcher, agents and ranks");
+            let count = processes.len();
+            processes.rotate_left(run as usize % count);
+            processes.iter().for_each(|(_, process)| kill(process));
+        }
+        End::Network => cluster.host(1).set_link(false).unwrap(),
+    }
+    let mut said = Vec::new();
+    job.out.read_to_end(&mut said).unwrap();
+    let mut errors = String::new();
+    job.launcher.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
+    let status = job.launcher.wait().unwrap();
+    let stayed = traces.wait(processes, start, &what);
+    match end {
+        End::Success => assert_eq!(status.code(), Some(0), "{what}: {errors}"),
+        End::Error => assert_eq!(status.code(), Some(3), "{what}: {errors}"),
+        End::Launcher => assert_eq!(status.code(), None, "{what}: {errors}"),
+        // The launcher may have seen another's death before its own.
+        End::All => assert!(!status.success(), "{what}: {errors}"),
+        End::Rank | End::Agent | End::Network => {
+            assert!(!status.success(), "{what}: {errors}");
+            assert_eq!(errors.lines().count(), 1, "{what}: one clear line, not: {errors}");
+        }
+    }
+    if end == End::Network {
+        cluster.host(1).set_link(true).unwrap();
+    }
+    traces.check(&what);
+    stayed
+}
+
+/// Tries an end again and again, and at last that the hosts can go.
+fn nothing_remains_after(end: End) {
+    let Some(two) = cluster(2) else { return };
+    let asked = std::env::var("WEFT_END_RUNS").ok().map(|text| text.parse().unwrap());
+    let stays: Vec<_> = (0..asked.unwrap_or(RUNS)).map(|run| try_end(&two, end, run)).collect();
+    let longest = stays.into_iter().max().unwrap_or_default();
+    println!("{end:?}: the last process stayed for {longest:?} at most");
+    let long_enough = [End::Success, End::Error].contains(&end) || longest < WITHIN;
+    assert!(asked.is_none() || long_enough, "{end:?}: {longest:?}");
+    let networks: Vec<u64> = two.hosts().iter().map(network_of).collect();
+    drop(two);
+    for (process, _) in all_processes() {
+        let network = fs::metadata(format!("/proc/{process}/ns/net"));
+        let inside = network.is_ok_and(|network| networks.contains(&network.ino()));
+        assert!(!inside, "{end:?}: {} keeps a network", name_of(process));
+    }
+}
+
+macro_rules! ends {
+    ($($name:ident: $end:expr;)*) => { $( #[test] fn $name() { nothing_remains_after($end); } )* };
+}
+
+ends! {
+    after_success: End::Success;
+    after_an_error: End::Error;
+    after_a_rank_was_killed: End::Rank;
+    after_an_agent_was_killed: End::Agent;
+    after_the_launcher_was_killed: End::Launcher;
+    after_everybody_was_killed: End::All;
+    after_a_host_was_cut_off: End::Network;
+}
