@@ -3,6 +3,9 @@
 use weft_link::Capabilities;
 use weft_protocol::{Nanoseconds, Preset, Pupa, Settings, Silence};
 
+/// The most packets that do not ask for an acknowledgement once they should: as many as the kernel hands
+/// over at once.
+const MOST_UNASKED: u16 = 32;
 /// The largest window of the presets that have one: enough for 1 ms at a gigabit a second.
 const MOST_WINDOW: usize = 128;
 
@@ -25,6 +28,7 @@ pub fn network_settings(
     let window_packets = a_peer.clamp(1, MOST_WINDOW) as u16;
     let pupa = Pupa::new(ranks, frames);
     let primary_buffers = usize::from(pupa.primary_buffers).min(a_peer.max(1));
+    let ask_every = u16::try_from(frames / 16).unwrap_or(u16::MAX).clamp(1, MOST_UNASKED);
     let own = if preset.is_optimistic() { (ranks_or_one - 1) * primary_buffers } else { 0 };
     let (after, at_least, acknowledge_after): (Nanoseconds, Nanoseconds, Nanoseconds) =
         if crowded { (10_000_000, 2_000_000, 1_000_000) } else { (1_000_000, 100_000, 200_000) };
@@ -34,7 +38,7 @@ pub fn network_settings(
         retransmit_after: after,
         retransmit_at_least: Some(at_least),
         acknowledge_after,
-        pupa: Pupa { primary_buffers: primary_buffers as u16, ..pupa },
+        pupa: Pupa { primary_buffers: primary_buffers as u16, ask_every, ..pupa },
         silence: Some(Silence::default()),
         ..Settings::new(ranks, window_packets)
     }

@@ -8,7 +8,7 @@
 //!
 //! ```text
 //!              fewer than the low mark are free, for this peer or for all
-//!   silent ─────────────────────────────────────────────────────────────▶ asking, with every packet
+//!   silent ─────────────────────────────────────────────────────────────▶ asking, with every so many
 //!     ▲                                                                      │
 //!     └────────── an acknowledgement frees as many as the high mark ◀────────┘
 //! ```
@@ -46,10 +46,11 @@ impl<B: Copy> Ni<B> {
             return false;
         }
         let (few, pool_few) = (self.settings.pupa.marks().0, self.settings.pupa.pool_marks().0);
-        let short = self.retransmission.unacknowledged >= pool_few;
+        let (short, every) =
+            (self.retransmission.unacknowledged >= pool_few, self.settings.pupa.ask_every);
         let sending = &mut self.flow(to).sending;
         sending.asking |= short || sending.len() >= few;
-        let asks = sending.asking || sending.limit.is_some();
+        let asks = sending.asks(every);
         if short && !std::mem::replace(&mut self.retransmission.short, true) {
             self.ask_others(to, out);
         }
@@ -84,6 +85,7 @@ impl<B: Copy> Ni<B> {
         header.asks = true;
         self.say(to, &mut header);
         header.sequence = self.flow(to).receiving.expected();
+        self.flow(to).sending.has_asked();
         out.transmit(to, &header, &Body::Empty);
     }
 
@@ -122,14 +124,18 @@ impl<B: Copy> Ni<B> {
         let sending = &mut self.flow(peer).sending;
         let again = sending.take_due(most);
         let Some(last) = again.len().checked_sub(1) else { return 0 };
-        let asks = sending.asking || sending.limit.is_some();
+        let (asks, every) =
+            (sending.asking || sending.limit.is_some(), self.settings.pupa.ask_every);
         self.counters.retransmissions += again.len() as u64;
         self.wait_again(peer);
         for (i, (number, departure)) in again.into_iter().enumerate() {
             let mut header = Header::new(departure.tag, self.local, departure.tree, departure.size);
             self.say(peer, &mut header);
             header.sequence = number;
-            header.asks = asks || i == last;
+            header.asks = i == last || asks && i.is_multiple_of(usize::from(every));
+            if header.asks {
+                self.flow(peer).sending.has_asked();
+            }
             out.transmit(peer, &header, &departure.body);
         }
         last + 1

@@ -112,14 +112,18 @@ impl<B: Copy> Ni<B> {
         let limit = first_without.map(|room| header.acknowledgement.wrapping_add(room));
         sending.limit = limit.filter(|_| !ignored);
         let told = matches!(header.tag, Tag::Acknowledge | Tag::Nack);
-        let progress = told && sending.has_accepted(header.sequence, now);
+        let mut answers = header.tag == Tag::Nack;
+        if told {
+            answers |= sending.has_accepted(header.sequence, now) | sending.was_answered();
+        }
         if header.tag == Tag::Nack {
             sending.misses(header.sequence);
         }
         let waits = sending.len() > 0;
         let (probing, places) = (sending.is_probing(), sending.places(window));
-        // That the peer says anything is not enough: it may be a heartbeat, and what it misses be lost.
-        if progress && waits {
+        // Whoever answers is not to be suspected of silence, whatever is in the answer. But not all that it
+        // says is one: while it says no more than that it lives, what it misses may be lost.
+        if waits && answers {
             self.wait_again(from);
         }
         if !probing {

@@ -45,6 +45,8 @@ impl<B> Default for Flow<B> {
             attempts: 0,
             round_trip: RoundTrip::default(),
             asking: false,
+            unasked: 0,
+            unanswered: 0,
             accepted: 0,
             again: 0,
             resent: 0,
@@ -68,8 +70,12 @@ pub(crate) struct Sending<B> {
     pub attempts: u8,
     /// How long an acknowledgement takes.
     pub round_trip: RoundTrip,
-    /// Every packet asks for an acknowledgement (Pupa 2.2.1).
+    /// Packets ask for an acknowledgement, one in so many (Pupa 2.2.1).
     pub asking: bool,
+    /// Those that have not, since the last that did.
+    unasked: u16,
+    /// Answers to come: what was asked since the last time-out, less what was answered.
+    unanswered: u16,
     /// The peer is known to have accepted all before this number, whether or not it acknowledges them.
     accepted: u32,
     /// What has to be sent again begins here, and ends at `next` (the paper's *next* pointer, 2.1.1).
@@ -192,6 +198,7 @@ impl<B: Copy> Sending<B> {
     /// Nothing is known of what the peer may not have accepted: it is to be sent again, the first of
     /// it now, to see.
     pub fn suspect(&mut self) {
+        self.unanswered = 0;
         self.again = later(self.oldest(), self.accepted);
         self.round_trip.void();
         self.probe = (self.again != self.next).then_some(self.again);
@@ -216,6 +223,31 @@ impl<B: Copy> Sending<B> {
         let places = window - self.unacknowledged.len() as u16;
         let room = self.limit.map(|limit| (limit.wrapping_sub(self.next) as i32).max(0) as u32);
         room.map_or(places, |room| places.min(u16::try_from(room).unwrap_or(u16::MAX)))
+    }
+
+    /// Whether the packet that got its number last asks for an acknowledgement, as one in `every` does,
+    /// and the last for which there is room.
+    pub fn asks(&mut self, every: u16) -> bool {
+        let wants = self.asking || self.limit.is_some();
+        self.unasked = if wants { self.unasked.saturating_add(1) } else { every };
+        let asks = wants && (self.unasked >= every || self.limit == Some(self.next));
+        if asks {
+            self.unasked = 0;
+            self.has_asked();
+        }
+        asks
+    }
+
+    /// The peer was asked for an acknowledgement.
+    pub fn has_asked(&mut self) {
+        self.unanswered = self.unanswered.saturating_add(1);
+    }
+
+    /// An acknowledgement has come by itself. Whether that may be the answer to what was asked.
+    pub fn was_answered(&mut self) -> bool {
+        let was_due = self.unanswered > 0;
+        self.unanswered = self.unanswered.saturating_sub(1);
+        was_due
     }
 
     /// The number of the next packet.

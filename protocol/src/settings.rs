@@ -50,12 +50,15 @@ pub struct Pupa {
     /// Receive buffers that each sender has for itself (2.1.1). With at least one of them, multicasts
     /// get through wherever they do under the careful presets; with none, as under `irx-imc`.
     pub primary_buffers: u16,
-    /// The sender asks for acknowledgements with every packet from the moment that less than this part
-    /// of its send buffers is free ...
+    /// The sender asks for acknowledgements from the moment that less than this part of its send
+    /// buffers is free ...
     pub low_water_percent: u8,
     /// ... until this part is. A receiver that stopped a sender lets it send without limit again once
     /// this part of the sender's receive buffers is free.
     pub high_water_percent: u8,
+    /// Meanwhile it asks with one packet in so many. The paper's asks with every one, and has most of
+    /// them answered; that is a packet back for each, where packets cost more than memory.
+    pub ask_every: u16,
     /// Each time that its acknowledgement timer has run out so often, a receiver tells all senders
     /// what it has told them since the last time (2.2.1, the fifth way).
     pub refresh_every: u16,
@@ -73,6 +76,7 @@ impl Pupa {
             primary_buffers: (256 / ranks).clamp(1, 8),
             low_water_percent: 25,
             high_water_percent: 50,
+            ask_every: 1,
             refresh_every: 50,
         }
     }
@@ -171,7 +175,7 @@ impl Settings {
     }
 
     fn check_pupa(&self) -> Result<(), Contradiction> {
-        let Pupa { primary_sends, secondary_sends, refresh_every, .. } = self.pupa;
+        let Pupa { primary_sends, secondary_sends, ask_every, refresh_every, .. } = self.pupa;
         let (low, high) = (self.pupa.low_water_percent, self.pupa.high_water_percent);
         if primary_sends == 0 || primary_sends > MOST_PACKETS {
             return Err(Contradiction::Window(primary_sends));
@@ -179,7 +183,7 @@ impl Settings {
         if low > high || high > 100 {
             return Err(Contradiction::Marks(low, high));
         }
-        if secondary_sends == 0 || refresh_every == 0 {
+        if secondary_sends == 0 || refresh_every == 0 || ask_every == 0 {
             return Err(Contradiction::NoSends);
         }
         Ok(())

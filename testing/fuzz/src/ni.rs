@@ -119,6 +119,7 @@ impl Bench {
                 primary_buffers: script.int_in_range(0..=2)?,
                 low_water_percent,
                 high_water_percent: low_water_percent + script.int_in_range(0..=50)?,
+                ask_every: 1 + low_water_percent as u16 % 3,
                 refresh_every: script.int_in_range(1..=3)?,
             };
         }

@@ -319,6 +319,7 @@ fn pupa(random: &mut Random) -> Pupa {
         primary_buffers: *random.choose(&[1, 2, 8]),
         low_water_percent,
         high_water_percent: low_water_percent + random.below(40) as u8,
+        ask_every: *random.choose(&[1, 2, 32]),
         refresh_every: *random.choose(&[1, 50]),
     }
 }

@@ -30,6 +30,7 @@ fn mixes() -> impl Strategy<Value = MixedOptions> {
                 primary_buffers,
                 low_water_percent: low,
                 high_water_percent: low + more,
+                ask_every: 1 + u16::from(low) % 3,
                 ..settings.pupa
             };
             if few && preset == Preset::Pupa {
