@@ -364,7 +364,7 @@ impl<L: Link> Node<L> {
                 self.clock.charge(Work::Deferred { packets });
             }
         } else {
-            self.leave(inner);
+            self.leave_looked(inner);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What is inside the lock: the NI, its link, and the packets between it and the host.
 
 use crate::engine::{Apart, Copy, Request, payload_of};
+use crate::lossy::Company;
 use crate::{Error, Result, Upcall};
 use std::collections::VecDeque;
 use weft_link::bell::{Cause, Loss};
@@ -30,6 +31,8 @@ pub(crate) struct Inner<L> {
     pub drained_polls: u64,
     /// How long peers may keep silent, in tenths of a second.
     patience: u8,
+    /// What waits in the link for company.
+    pub company: Company,
     /// What lies between host and NI, where these are apart.
     pub apart: Apart,
 }
@@ -113,6 +116,7 @@ impl<L: Link> Inner<L> {
             held: 0,
             drained_polls: 0,
             patience,
+            company: Company::default(),
             apart: Apart::default(),
         }
     }

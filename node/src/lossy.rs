@@ -10,13 +10,18 @@ use crate::biased::Entered;
 use crate::inner::{Inner, Side};
 use crate::node::Node;
 use crate::{AnyNode, Result};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 use weft_link::Link;
 use weft_link::bell::{Ticket, Waiter};
 use weft_link::clock::{Clock, Nanoseconds};
 use weft_protocol::Body;
+use weft_wire::Rank;
 
+/// A packet waits for company for so long, if the program goes on sending.
+const COMPANY: Nanoseconds = 10_000;
+/// And for so long, if it does not, and the upcall thread has to see to it.
+const LONGEST_WAIT: Nanoseconds = 100_000;
 /// The upcall thread leaves timers to a program that polls for this long, and does not look more often.
 const GRACE: Nanoseconds = 250_000;
 /// A rank that ends gives up after so long without any progress.
@@ -27,20 +32,51 @@ const LONGEST_STAY: Nanoseconds = 100_000_000;
 /// Who serves timers while nobody polls, and whether packets are held back.
 #[derive(Default)]
 pub(crate) struct Backstop {
+    /// Whether there is an upcall thread.
+    watched: AtomicBool,
     /// When the upcall thread looks again by itself; 0 while it is awake, or there is none.
     looks_at: AtomicU64,
-    held: AtomicBool,
+    hint: AtomicU8,
+}
+
+/// What the layer above has said of the packet that it launches next: nothing; that more follow at once;
+/// that it is the last of these.
+const NO_HINT: u8 = 0;
+const MORE: u8 = 1;
+const LAST: u8 = 2;
+
+/// Packets that wait in the link for others, to share a datagram and a system call with.
+///
+/// The first packet to a rank since the program last looked at the network leaves at once, so that who
+/// sends one thing and waits for the answer does not wait for anything else (the fast path of Pupa 2.3).
+/// The second shows that there are more.
+#[derive(Default)]
+pub(crate) struct Company {
+    /// To whom the last packet went, since the program looked.
+    last: Option<Rank>,
+    /// Since when packets wait.
+    since: Option<Nanoseconds>,
 }
 
 impl Backstop {
+    /// From here on there is an upcall thread.
+    pub fn watched(&self) {
+        self.watched.store(true, Ordering::Relaxed);
+    }
+
     /// The upcall thread is awake, and needs no ringing.
     pub fn awake(&self) {
         self.looks_at.store(0, Ordering::Relaxed);
     }
 
+    /// More packets follow at once, or the next is the last of them.
     #[inline]
     pub fn hold(&self, held: bool) {
-        self.held.store(held, Ordering::Relaxed);
+        self.hint.store(if held { MORE } else { LAST }, Ordering::Relaxed);
+    }
+
+    fn hint(&self) -> u8 {
+        self.hint.load(Ordering::Relaxed)
     }
 }
 
@@ -69,33 +105,79 @@ impl<L: Link> Node<L> {
     #[inline(always)]
     pub(crate) fn leave(&self, mut inner: Entered<'_, Inner<L>>) {
         if L::LOSSY {
-            self.backstop.hold(false);
+            self.backstop.hint.store(NO_HINT, Ordering::Relaxed);
+            inner.company.since = None;
             inner.link.flush();
             self.look_after_timers(inner);
         }
     }
 
-    /// The same, for who may be told that more follows.
+    /// Leaves the node after a look at what has come. What was transmitted leaves too, unless more has
+    /// come already, which may have to be answered too.
     #[inline(always)]
-    pub(crate) fn leave_unless_held(&self, inner: Entered<'_, Inner<L>>) {
+    pub(crate) fn leave_looked(&self, mut inner: Entered<'_, Inner<L>>) {
         if !L::LOSSY {
             return;
         }
-        match self.backstop.held.load(Ordering::Relaxed) {
-            true => self.look_after_timers(inner),
-            false => self.leave(inner),
+        if inner.link.has_more_at_hand() {
+            return self.hold_back(inner);
         }
+        inner.company.last = None;
+        self.leave(inner);
+    }
+
+    /// Leaves the node after a packet to `to`, or to several.
+    #[inline(always)]
+    pub(crate) fn leave_launched(&self, mut inner: Entered<'_, Inner<L>>, to: Option<Rank>) {
+        if !L::LOSSY {
+            return;
+        }
+        let has_company = to.is_some() && inner.company.last == to;
+        inner.company.last = to;
+        match self.backstop.hint() {
+            MORE => self.look_after_timers(inner),
+            NO_HINT if has_company => self.hold_back(inner),
+            _ => self.leave(inner),
+        }
+    }
+
+    /// Leaves the node after the program has given a packet back.
+    #[inline(always)]
+    pub(crate) fn leave_released(&self, inner: Entered<'_, Inner<L>>) {
+        match self.backstop.hint() {
+            MORE if L::LOSSY => self.look_after_timers(inner),
+            _ => self.leave_looked(inner),
+        }
+    }
+
+    /// Leaves the node; what was transmitted may stay for a while.
+    #[inline]
+    fn hold_back(&self, mut inner: Entered<'_, Inner<L>>) {
+        let now = inner.ni.now();
+        let since = *inner.company.since.get_or_insert(now);
+        if now.saturating_sub(since) >= COMPANY || !self.backstop.watched.load(Ordering::Relaxed) {
+            return self.leave(inner);
+        }
+        self.have_watched_by(inner, since + LONGEST_WAIT, LONGEST_WAIT);
     }
 
     /// Rings the upcall thread if it sleeps beyond the next timer.
     #[inline]
     fn look_after_timers(&self, inner: Entered<'_, Inner<L>>) {
-        let looks_at = self.backstop.looks_at.load(Ordering::Relaxed);
-        if looks_at == 0 {
-            return;
-        }
         let deadline = inner.ni.next_deadline().map_or(u64::MAX, |(deadline, _)| deadline);
-        if deadline.saturating_add(2 * GRACE) < looks_at {
+        self.have_watched_by(inner, deadline, 2 * GRACE);
+    }
+
+    /// Rings the upcall thread if it sleeps for much longer than until `deadline`.
+    #[inline]
+    fn have_watched_by(
+        &self,
+        inner: Entered<'_, Inner<L>>,
+        deadline: Nanoseconds,
+        grace: Nanoseconds,
+    ) {
+        let looks_at = self.backstop.looks_at.load(Ordering::Relaxed);
+        if looks_at > 0 && deadline.saturating_add(grace) < looks_at {
             self.backstop.looks_at.store(0, Ordering::Relaxed);
             drop(inner);
             self.bells.ring(Waiter::Watch);

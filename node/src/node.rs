@@ -103,7 +103,7 @@ impl<L: Link> Node<L> {
             inner = self.host_processes(inner, &mut delivery);
         }
         let bytes = inner.link.bytes(delivery.buffer);
-        self.leave(inner);
+        self.leave_looked(inner);
         let mut arrival = Some(Arrival { delivery, bytes });
         upcall(&mut arrival);
         if arrival.is_some() {
@@ -298,9 +298,11 @@ impl<L: Link> AnyNode for Node<L> {
         self.clock.charge(Work::Launch { bytes: size });
         let mut inner = self.inner.enter();
         self.tell_time(&mut inner);
+        let mut receiver = None;
         match to {
             Destination::Unicast(rank) if rank.index() < self.ranks => {
                 inner.unicast(rank, frame, size);
+                receiver = Some(rank);
             }
             Destination::Unicast(rank) => {
                 drop(inner);
@@ -315,7 +317,7 @@ impl<L: Link> AnyNode for Node<L> {
                 }
             }
         }
-        self.leave_unless_held(inner);
+        self.leave_launched(inner, receiver);
         Ok(())
     }
 
@@ -437,7 +439,7 @@ impl<L: Link> AnyNode for Node<L> {
         let mut inner = self.inner.enter();
         self.tell_time(&mut inner);
         inner.release(arrival.delivery);
-        self.leave_unless_held(inner);
+        self.leave_released(inner);
     }
 
     fn fetch_and_add(&self, home: Rank, variable: u16, amount: u64) -> Result<u64> {

@@ -54,6 +54,7 @@ impl WatchThread {
         lost: impl FnOnce(weft_link::bell::Loss) + Send + 'static,
     ) -> std::io::Result<Self> {
         let beats = start_beating(&node)?;
+        node.backstop.watched();
         let watched = Arc::clone(&node);
         let thread = std::thread::Builder::new().name("weft-upcalls".into()).spawn(move || {
             // A panic in an upcall must end the rank, not just this thread.

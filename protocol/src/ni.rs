@@ -294,6 +294,11 @@ impl<B: Copy> Ni<B> {
         self.now = now.max(self.now);
     }
 
+    /// The time, as it was told last.
+    pub fn now(&self) -> Nanoseconds {
+        self.now
+    }
+
     /// When [`Self::advance`] is to be called at the latest, and why; `None` while no timer runs.
     /// It may be too early, which costs a look, but is never too late.
     pub fn next_deadline(&self) -> Option<(Nanoseconds, Timer)> {

@@ -128,6 +128,12 @@ pub trait Link: Send + 'static {
     /// [`LinkViolation`] if a peer wrote something that is no frame; it was dropped.
     fn receive(&mut self) -> Result<Option<Received>, LinkViolation>;
 
+    /// Whether [`Self::receive`] would find something without a look at the network: packets that came
+    /// together with others. Links that look at no cost say no.
+    fn has_more_at_hand(&self) -> bool {
+        false
+    }
+
     /// Whether [`Self::receive`] would find something.
     fn has_arrivals(&mut self) -> bool;
 

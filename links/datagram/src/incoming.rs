@@ -117,6 +117,12 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
         true
     }
 
+    /// Whether there is a packet that needs no look; strangers' datagrams may be taken for one.
+    #[inline]
+    pub fn has_more_at_hand(&self) -> bool {
+        self.current.is_some() || !self.arrived.is_empty()
+    }
+
     #[inline]
     fn look(&mut self, source: &mut impl Source<P>) -> bool {
         self.counters.looks += 1;

@@ -282,6 +282,11 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
         }
     }
 
+    #[inline]
+    fn has_more_at_hand(&self) -> bool {
+        self.far.has_more_at_hand()
+    }
+
     fn has_arrivals(&mut self) -> bool {
         self.near.has_arrivals() || self.far.has_arrivals()
     }

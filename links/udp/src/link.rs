@@ -231,6 +231,11 @@ impl Link for Udp {
         Ok(self.incoming.next(&mut self.landing, &mut self.seals))
     }
 
+    #[inline]
+    fn has_more_at_hand(&self) -> bool {
+        self.incoming.has_more_at_hand()
+    }
+
     fn has_arrivals(&mut self) -> bool {
         self.incoming.find(&mut self.landing, &mut self.seals)
     }

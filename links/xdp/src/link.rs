@@ -272,6 +272,11 @@ impl Link for Xdp {
         Ok(self.incoming.next(&mut self.station, &mut self.seals))
     }
 
+    #[inline]
+    fn has_more_at_hand(&self) -> bool {
+        self.incoming.has_more_at_hand()
+    }
+
     fn has_arrivals(&mut self) -> bool {
         self.incoming.find(&mut self.station, &mut self.seals)
     }
