@@ -191,7 +191,7 @@ fn network(cards: &[Card]) -> Result<Option<Network>, MeetError> {
     };
     let addresses = (0..).zip(cards).map(address).collect::<Result<_, _>>()?;
     let secret = Secret(cards[0].secret);
-    Ok(Some(Network { job: cards[0].job, secret, addresses, hosts }))
+    Ok(Some(Network { job: cards[0].job, secret, addresses, hosts, ethernet: None }))
 }
 
 /// The memory of a host with `here` of the job's ranks.

@@ -1,23 +1,25 @@
 //! From a list of hosts to agents whose ranks have been started.
 
 use std::ffi::OsString;
+use std::num::NonZero;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
 use rustix::event::PollFlags;
 use rustix::process::Signal;
 
-use super::layout::{HostsSpec, Layout};
+use super::layout::{Between, HostsSpec, Layout};
 use super::list::distribute;
 use super::reach::choose;
 use super::remote::Remote;
 use crate::clock::Clock;
-use crate::messages::hosts::{Begin, FromAgent, ToAgent, command_fits};
+use crate::messages::hosts::{Begin, FarLink, FromAgent, Station, ToAgent, command_fits};
 use crate::messages::{BadMessage, Secret};
 use crate::signals::Signals;
 use crate::spec::{Binding, JobSpec, LaunchError};
 use crate::wait::{Waited, wait_for};
 use weft_link_shm::Settings;
+use weft_xdp::MacAddress;
 
 /// How long hosts try to reach one another.
 const MEETING_LIMIT: Duration = Duration::from_secs(3);
@@ -61,11 +63,16 @@ pub(super) fn start(
     let counts = distribute(&hosts.hosts, &cores, hosts.ranks).map_err(LaunchError::Hosts)?;
     let chosen = choose(&candidates, hosts.interface.as_deref())
         .map_err(|(host, what)| LaunchError::host(&hosts.hosts[host].name, what))?;
-    let layout = Layout::new(&hosts.hosts, &counts, &cores, chosen);
-    beginning.begin(spec, &layout)?;
-    beginning.meet(hosts.patience, &layout)?;
+    let mut layout = Layout::new(&hosts.hosts, &counts, &cores, chosen);
+    let far = if layout.hosts.len() == 1 { FarLink::Udp } else { hosts.far };
+    if far != hosts.far && hosts.far == FarLink::Xdp {
+        let what = "an interface does not hear itself, so that --link xdp takes two hosts or more";
+        return Err(LaunchError::Hosts(what.into()).into());
+    }
+    beginning.begin(spec, &layout, far)?;
+    layout.between = beginning.meet(hosts.patience, &layout, far)?;
     announce(&layout);
-    beginning.go(hosts.patience)?;
+    beginning.go(hosts.patience, &layout.between)?;
     let Beginning { remotes, signals } = beginning;
     Ok(Started { layout, remotes, signals })
 }
@@ -102,7 +109,7 @@ impl Beginning {
     }
 
     /// Sends every agent what it needs to get ready.
-    fn begin(&mut self, spec: &JobSpec, layout: &Layout) -> Result<(), Stop> {
+    fn begin(&mut self, spec: &JobSpec, layout: &Layout, far: FarLink) -> Result<(), Stop> {
         let (job, secret) = Secret::draw()?;
         let directory: OsString = std::env::current_dir()?.into();
         for ((number, host), remote) in (0..).zip(&layout.hosts).zip(&mut self.remotes) {
@@ -121,50 +128,47 @@ impl Beginning {
                 job,
                 secret,
                 address: host.address,
+                interface: host.interface.clone(),
+                far,
             })));
         }
         Ok(())
     }
 
-    /// Has every host reach every other.
-    fn meet(&mut self, patience: Duration, layout: &Layout) -> Result<(), Stop> {
+    /// Has every host reach every other, and says how they do.
+    fn meet(&mut self, patience: Duration, layout: &Layout, far: FarLink) -> Result<Between, Stop> {
         let bound = self.gather(patience, |message| match message {
-            FromAgent::Bound(meeting, ranks) => Some((meeting, ranks)),
+            FromAgent::Bound(meeting, ranks, station) => Some((meeting, ranks, station)),
             _ => None,
         })?;
-        for (host, (_, own)) in layout.hosts.iter().zip(&bound) {
-            if own.len() != usize::from(host.ranks) {
-                let what = format!("{} sockets for {} ranks", own.len(), host.ranks);
+        let (mut hosts, mut own, mut stations) = (Vec::new(), Vec::new(), Vec::new());
+        for (host, (meeting, ranks, station)) in layout.hosts.iter().zip(bound) {
+            if ranks.len() != usize::from(host.ranks) {
+                let what = format!("{} sockets for {} ranks", ranks.len(), host.ranks);
                 return Err(LaunchError::host(&host.name, what).into());
             }
+            hosts.push(meeting);
+            own.extend(ranks);
+            stations.push(station);
         }
-        let (hosts, own): (Vec<_>, Vec<_>) = bound.into_iter().unzip();
-        let ranks = layout.with_hosts(own.into_iter().flatten().collect());
+        let (interfaces, between) = ethernet(layout, far, &stations);
         let limit_ms = MEETING_LIMIT.as_millis() as u32;
-        let message = ToAgent::Meet { limit_ms, hosts, ranks };
+        let message = ToAgent::Meet { limit_ms, hosts, ranks: layout.with_hosts(own), interfaces };
         self.remotes.iter_mut().for_each(|remote| remote.send(&message));
         let missed = self.gather(patience + MEETING_LIMIT, |message| match message {
-            FromAgent::Met(missed) => Some(missed),
+            FromAgent::Met { udp, ethernet } => Some((udp, ethernet)),
             _ => None,
         })?;
-        let missing = missed.iter().zip(&layout.hosts).find_map(|(missed, host)| {
-            let other = layout.hosts.get(usize::from(*missed.first()?))?;
-            Some((host, other))
-        });
-        match missing {
-            None => Ok(()),
-            Some((host, other)) => Err(LaunchError::Unreachable {
-                from: host.name.clone(),
-                from_address: host.address,
-                to: other.name.clone(),
-                to_address: other.address,
-            }
-            .into()),
-        }
+        let (udp, ethernet): (Vec<_>, Vec<_>) = missed.into_iter().unzip();
+        Ok(decide(layout, far, between, &udp, &ethernet)?)
     }
 
-    fn go(&mut self, patience: Duration) -> Result<(), Stop> {
-        self.remotes.iter_mut().for_each(|remote| remote.send(&ToAgent::Go));
+    fn go(&mut self, patience: Duration, between: &Between) -> Result<(), Stop> {
+        let mtu = match between {
+            Between::Xdp { mtu, .. } => Some(*mtu),
+            Between::Nothing | Between::Udp(_) => None,
+        };
+        self.remotes.iter_mut().for_each(|remote| remote.send(&ToAgent::Go(mtu)));
         let started = self.gather(patience, |message| match message {
             FromAgent::Started(processes) => Some(processes),
             _ => None,
@@ -245,6 +249,74 @@ impl Beginning {
     /// Lets all agents go at once: each takes a moment to end.
     fn let_go(&mut self) {
         self.remotes.iter_mut().for_each(|remote| remote.stream.close());
+    }
+}
+
+/// The interfaces by which hosts may meet, if all have one for that; and how they reach one another if they
+/// do.
+fn ethernet(layout: &Layout, far: FarLink, stations: &[Station]) -> (Vec<MacAddress>, Between) {
+    if layout.hosts.len() == 1 {
+        return (Vec::new(), Between::Nothing);
+    }
+    let (mut interfaces, mut modes, mut narrowest) = (Vec::new(), Vec::new(), u32::MAX);
+    for (host, station) in layout.hosts.iter().zip(stations) {
+        match station {
+            Station::Taken { interface, mtu, mode } => {
+                interfaces.push(*interface);
+                modes.push(*mode);
+                narrowest = narrowest.min(*mtu);
+            }
+            Station::Without(why) => {
+                return (Vec::new(), Between::Udp(Some(format!("host {}: {why}", host.name))));
+            }
+            Station::NotAsked => return (Vec::new(), Between::Udp(None)),
+        }
+    }
+    debug_assert!(far != FarLink::Udp, "nobody takes an interface unasked");
+    match NonZero::new(narrowest) {
+        Some(mtu) => (interfaces, Between::Xdp { modes, mtu }),
+        None => (Vec::new(), Between::Udp(None)),
+    }
+}
+
+/// How hosts reach one another, given whom each has missed by which link.
+fn decide(
+    layout: &Layout,
+    far: FarLink,
+    between: Between,
+    udp: &[Vec<u16>],
+    ethernet: &[Vec<u16>],
+) -> Result<Between, LaunchError> {
+    let missing = |missed: &[Vec<u16>]| {
+        missed.iter().zip(&layout.hosts).find_map(|(missed, host)| {
+            let other = layout.hosts.get(usize::from(*missed.first()?))?;
+            Some((host.clone(), other.clone()))
+        })
+    };
+    let by_udp = match (between, missing(ethernet)) {
+        (Between::Xdp { modes, mtu }, None) => return Ok(Between::Xdp { modes, mtu }),
+        (Between::Xdp { .. }, Some((from, to))) => {
+            let error = LaunchError::NoEthernet {
+                from: from.name,
+                from_interface: from.interface,
+                to: to.name,
+                to_interface: to.interface,
+            };
+            if far == FarLink::Xdp {
+                return Err(error);
+            }
+            Between::Udp(Some(error.to_string()))
+        }
+        (other, _) => other,
+    };
+    match missing(udp) {
+        None => Ok(by_udp),
+        Some((from, to)) => Err(LaunchError::Unreachable {
+            from: from.name,
+            from_address: from.address,
+            to: to.name,
+            to_address: to.address,
+        }),
     }
 }
 

@@ -5,8 +5,11 @@
 //! to the agent:
 //!   Begin:        host (2) | first rank (2) | ranks (2) | settings | options | program, directory (bytes)
 //!                 | arguments (2) x bytes | flags (1) | job (4) | secret (16) | IP address
+//!                 | interface (text) | 0 udp, 1 xdp, 2 either (1)
 //!   Meet:         limit in ms (4) | hosts (2) x address | ranks (2) x { host (2), address }
-//!   Go, Finish, Beat, Pause:  nothing
+//!                 | hosts, or none (2) x interface (6)
+//!   Go:           MTU on Ethernet, or 0 for UDP (4)
+//!   Finish, Beat, Pause:  nothing
 //!   Welcome:      rank (2)
 //!   Loss:         rank (2) | ending
 //!   Signal:       rank (2) | signal (4)
@@ -16,7 +19,9 @@
 //!   Ready:        cores (2) | name (text) | candidates (2) x { name (text), IP address, prefix bits (1) }
 //!   Refused:      text
 //!   Bound:        address | ranks (2) x address
-//!   Met:          hosts that were not met (2) x host (2)
+//!                 | 0 (1), or 1 (1) | why not xdp (text), or 2 (1) | interface (6) | MTU (4)
+//!                 | in the driver (1) | zero-copy (1)
+//!   Met:          hosts that were not met over UDP (2) x host (2) | the same over Ethernet
 //!   Started:      ranks (2) x process (4)
 //!   Asked, Joined, Leaving:  rank (2)
 //!   Report, BadMessage:      rank (2) | text
@@ -31,14 +36,16 @@
 
 use std::ffi::{OsStr, OsString};
 use std::net::{IpAddr, SocketAddr};
+use std::num::NonZero;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use rustix::process::Signal;
 use weft_link_shm::Settings;
 use weft_wire::Rank;
+use weft_xdp::{Attached, MacAddress, Mode};
 
 use super::bytes::{Body, begin, open_long, put_address, put_bytes, put_ip, put_text};
-use super::network::{RANKS_MAX, Secret};
+use super::network::{RANKS_MAX, Secret, put_interfaces, take_interfaces};
 use super::{BadMessage, Options, TEXT_BYTES_MAX, cut, put_options, put_settings};
 use super::{take_options, take_settings};
 use crate::job::Event;
@@ -94,6 +101,40 @@ pub struct Begin {
     pub secret: Secret,
     /// The address of this host to bind sockets to.
     pub address: IpAddr,
+    /// The interface that has it.
+    pub interface: String,
+    /// By which links hosts may reach one another.
+    pub far: FarLink,
+}
+
+/// By which links hosts may reach one another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FarLink {
+    /// UDP.
+    Udp,
+    /// AF_XDP or nothing.
+    Xdp,
+    /// AF_XDP where every host can have it without loss of speed, else UDP.
+    #[default]
+    Auto,
+}
+
+/// What a host has for AF_XDP.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Station {
+    /// Nobody asked.
+    NotAsked,
+    /// It cannot have it, or had better not; why.
+    Without(String),
+    /// Its interface is taken.
+    Taken {
+        /// The interface's address.
+        interface: MacAddress,
+        /// The interface's MTU in bytes.
+        mtu: u32,
+        /// How it is used.
+        mode: Mode,
+    },
 }
 
 /// What the launcher tells an agent.
@@ -109,9 +150,11 @@ pub enum ToAgent {
         hosts: Vec<SocketAddr>,
         /// The host and the address of each rank.
         ranks: Vec<(u16, SocketAddr)>,
+        /// The interface of each host, if hosts are to be met over Ethernet too.
+        interfaces: Vec<MacAddress>,
     },
-    /// Start the ranks.
-    Go,
+    /// Start the ranks: over Ethernet with this MTU, or over UDP.
+    Go(Option<NonZero<u32>>),
     /// Give the program of this rank its place.
     Welcome(Rank),
     /// Tell the ranks that one of the job is lost.
@@ -144,10 +187,16 @@ pub enum FromAgent {
     },
     /// The host cannot take part, and why.
     Refused(String),
-    /// The sockets are bound: that for meeting other hosts, and those of the ranks here.
-    Bound(SocketAddr, Vec<SocketAddr>),
+    /// The sockets are bound: that for meeting other hosts, and those of the ranks here; and what there is
+    /// for AF_XDP.
+    Bound(SocketAddr, Vec<SocketAddr>, Station),
     /// The hosts that were not met.
-    Met(Vec<u16>),
+    Met {
+        /// Over UDP.
+        udp: Vec<u16>,
+        /// Over Ethernet, if they were to be met there.
+        ethernet: Vec<u16>,
+    },
     /// The processes of the ranks here.
     Started(Vec<u32>),
     /// What happened to the ranks here.
@@ -195,7 +244,7 @@ impl ToAgent {
     pub fn emit(&self) -> Vec<u8> {
         match self {
             ToAgent::Begin(begin) => begin.emit(),
-            ToAgent::Meet { limit_ms, hosts, ranks } => {
+            ToAgent::Meet { limit_ms, hosts, ranks, interfaces } => {
                 let mut bytes = begin(MEET);
                 bytes.extend(limit_ms.to_le_bytes());
                 put_list(&mut bytes, hosts, |bytes, address| put_address(bytes, *address));
@@ -203,9 +252,13 @@ impl ToAgent {
                     bytes.extend(host.to_le_bytes());
                     put_address(bytes, *address);
                 });
+                put_interfaces(&mut bytes, interfaces);
                 bytes
             }
-            ToAgent::Go => begin(GO),
+            ToAgent::Go(mtu) => {
+                let mtu = mtu.map_or(0, NonZero::get);
+                [begin(GO), mtu.to_le_bytes().to_vec()].concat()
+            }
             ToAgent::Welcome(rank) => of_rank(GIVE_WELCOME, *rank),
             ToAgent::Loss(rank, ending) => {
                 let mut bytes = of_rank(LOSS, *rank);
@@ -241,8 +294,9 @@ impl ToAgent {
                 limit_ms: body.u32()?,
                 hosts: body.list(HOSTS_MAX, Body::address)?,
                 ranks: body.list(RANKS_MAX.into(), |body| Ok((body.u16()?, body.address()?)))?,
+                interfaces: take_interfaces(&mut body)?,
             },
-            GO => ToAgent::Go,
+            GO => ToAgent::Go(NonZero::new(body.u32()?)),
             GIVE_WELCOME => ToAgent::Welcome(take_rank(&mut body)?),
             LOSS => ToAgent::Loss(take_rank(&mut body)?, take_ending(&mut body)?),
             SIGNAL => {
@@ -278,6 +332,8 @@ impl Begin {
         bytes.extend(self.job.to_le_bytes());
         bytes.extend(self.secret.bytes());
         put_ip(&mut bytes, self.address);
+        put_text(&mut bytes, cut(&self.interface));
+        bytes.push(FAR_LINKS.iter().position(|far| *far == self.far).unwrap_or_default() as u8);
         bytes
     }
 
@@ -306,6 +362,8 @@ impl Begin {
             job: body.u32()?,
             secret: Secret(body.take()?),
             address: body.ip()?,
+            interface: body.text()?,
+            far: *FAR_LINKS.get(usize::from(body.u8()?)).ok_or(BadMessage::Range("link"))?,
         })
     }
 }
@@ -330,15 +388,18 @@ impl FromAgent {
                 put_text(&mut bytes, cut(why));
                 bytes
             }
-            FromAgent::Bound(meeting, ranks) => {
+            FromAgent::Bound(meeting, ranks, station) => {
                 let mut bytes = begin(BOUND);
                 put_address(&mut bytes, *meeting);
                 put_list(&mut bytes, ranks, |bytes, address| put_address(bytes, *address));
+                station.put(&mut bytes);
                 bytes
             }
-            FromAgent::Met(missed) => {
+            FromAgent::Met { udp, ethernet } => {
                 let mut bytes = begin(MET);
-                put_list(&mut bytes, missed, |bytes, host| bytes.extend(host.to_le_bytes()));
+                for missed in [udp, ethernet] {
+                    put_list(&mut bytes, missed, |bytes, host| bytes.extend(host.to_le_bytes()));
+                }
                 bytes
             }
             FromAgent::Started(processes) => of_processes(STARTED, processes),
@@ -369,8 +430,15 @@ impl FromAgent {
                 candidates: body.list(CANDIDATES_MAX, take_candidate)?,
             },
             REFUSED => FromAgent::Refused(body.text()?),
-            BOUND => FromAgent::Bound(body.address()?, body.list(RANKS_MAX.into(), Body::address)?),
-            MET => FromAgent::Met(body.list(HOSTS_MAX, Body::u16)?),
+            BOUND => {
+                let (meeting, ranks) =
+                    (body.address()?, body.list(RANKS_MAX.into(), Body::address)?);
+                FromAgent::Bound(meeting, ranks, Station::take(&mut body)?)
+            }
+            MET => {
+                let mut missed = || body.list(HOSTS_MAX, Body::u16);
+                FromAgent::Met { udp: missed()?, ethernet: missed()? }
+            }
             STARTED => FromAgent::Started(processes(&mut body)?),
             ASKED..=ENDED => FromAgent::Event(take_event(kind, &mut body)?),
             OUTPUT => {
@@ -385,6 +453,44 @@ impl FromAgent {
         };
         body.end()?;
         Ok(message)
+    }
+}
+
+/// By their numbers.
+const FAR_LINKS: [FarLink; 3] = [FarLink::Udp, FarLink::Xdp, FarLink::Auto];
+
+impl Station {
+    fn put(&self, bytes: &mut Vec<u8>) {
+        match self {
+            Station::NotAsked => bytes.push(0),
+            Station::Without(why) => {
+                bytes.push(1);
+                put_text(bytes, cut(why));
+            }
+            Station::Taken { interface, mtu, mode } => {
+                bytes.push(2);
+                bytes.extend(interface.0);
+                bytes.extend(mtu.to_le_bytes());
+                bytes.push((mode.attached == Attached::Native).into());
+                bytes.push(mode.zero_copy.into());
+            }
+        }
+    }
+
+    fn take(body: &mut Body<'_>) -> Result<Self, BadMessage> {
+        Ok(match body.u8()? {
+            0 => Station::NotAsked,
+            1 => Station::Without(body.text()?),
+            2 => Station::Taken {
+                interface: MacAddress(body.take()?),
+                mtu: body.u32()?,
+                mode: Mode {
+                    attached: if body.flag()? { Attached::Native } else { Attached::Generic },
+                    zero_copy: body.flag()?,
+                },
+            },
+            _ => return Err(BadMessage::Range("link")),
+        })
     }
 }
 

@@ -40,7 +40,7 @@ mod station;
 
 pub use error::{MOST_MTU, XdpError};
 pub use host::{ETHERTYPE, XdpHost, XdpOptions};
-pub use interface::{Interface, MacAddress, permitted};
+pub use interface::{Interface, MacAddress, give_up_capabilities, permitted};
 pub use link::{Counters, Xdp, XdpSettings};
 pub use port::{Mode, PortPlan, XdpPort, XdpSizes};
 pub use program::{Attached, Seen};
