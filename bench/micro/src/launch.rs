@@ -85,7 +85,7 @@ pub struct Spec {
     #[arg(long, default_value_t = 301)]
     pub rounds: usize,
     /// The link to measure; auto is shm unless there are hosts
-    #[arg(long, default_value = "auto", value_parser = ["auto", "shm", "udp"])]
+    #[arg(long, default_value = "auto", value_parser = ["auto", "shm", "udp", "xdp"])]
     pub link: String,
     /// Print one JSON object a line
     #[arg(long)]
@@ -96,6 +96,9 @@ pub struct Spec {
     /// Where the ranks find the arena; set by the launcher
     #[arg(long, hide = true)]
     pub arena: Option<i32>,
+    /// The interface for the floor of AF_XDP; set by the launcher
+    #[arg(long, hide = true)]
+    pub floor: Option<String>,
     /// Which hosts
     #[command(flatten)]
     pub hosts: network::Hosts,
@@ -112,7 +115,7 @@ impl Spec {
 
     /// Whether this is between hosts.
     fn is_on_network(&self) -> bool {
-        self.link == "udp" || self.hosts.are_given()
+        matches!(self.link.as_str(), "udp" | "xdp") || self.hosts.are_given()
     }
 
     fn check(&self, settings: &Settings) -> Result<()> {

@@ -1,5 +1,6 @@
 use super::*;
 use clap::Parser;
+use weft_launch::FarLink;
 
 #[derive(Parser)]
 struct Line {

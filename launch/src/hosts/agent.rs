@@ -145,13 +145,6 @@ fn attach(begin: &Begin) -> Result<(Option<Attachment>, Station), AgentError> {
         return Ok((None, Station::NotAsked));
     }
     match Attachment::take(begin) {
-        Ok((attachment, _)) if begin.far == FarLink::Auto && !attachment.is_native() => {
-            let why = format!(
-                "the driver of {} knows no XDP, and without it AF_XDP is no faster",
-                begin.interface
-            );
-            Ok((None, Station::Without(why)))
-        }
         Ok((attachment, station)) => Ok((Some(attachment), station)),
         Err(error) if begin.far == FarLink::Auto => Ok((None, Station::Without(error.to_string()))),
         Err(error) => Err(refused(error)),

@@ -9,12 +9,12 @@ use weft_seal::{Keys, Protection};
 use weft_wire::{Header, Rank, Tag, TreeId};
 use weft_xdp::{
     Attached, Interface, MacAddress, Xdp, XdpError, XdpHost, XdpOptions, XdpPort, XdpSettings,
-    XdpSizes, give_up_capabilities,
+    XdpSizes, give_up_capabilities, runs_programs,
 };
 
 use crate::crew::Access;
 use crate::messages::Ethernet;
-use crate::messages::hosts::{Begin, Station};
+use crate::messages::hosts::{Begin, FarLink, Station};
 
 /// Frames to send from where nobody is near: with neighbours, ranks send from the memory that they share.
 const FRAMES: usize = 512;
@@ -32,7 +32,6 @@ pub(crate) struct Attachment {
     host: XdpHost,
     /// For meeting other hosts.
     port: Option<XdpPort>,
-    native: bool,
 }
 
 impl Attachment {
@@ -43,6 +42,12 @@ impl Attachment {
     /// What is missing, and what to do about it.
     pub fn take(begin: &Begin) -> Result<(Self, Station), XdpError> {
         let interface = Interface::find(&begin.interface)?;
+        // Where nothing is gained over UDP, only who insists gets it.
+        let generic = || XdpError::Generic(begin.interface.clone());
+        let insists = begin.far == FarLink::Xdp;
+        if !insists && runs_programs(&interface) == Some(false) {
+            return Err(generic());
+        }
         let mut host = XdpHost::attach(interface, XdpOptions::default())?;
         let (each, ranks) = (sizes(begin), usize::from(begin.settings.ranks));
         let all =
@@ -50,14 +55,11 @@ impl Attachment {
         let port = host.open(job_of_hosts(begin.job), &[Rank(begin.host)], all)?.pop();
         let port = port.ok_or_else(|| XdpError::Sizes("this host has no ranks".into()))?;
         let mode = port.mode();
+        if !insists && mode.attached == Attached::Generic {
+            return Err(generic());
+        }
         let station = Station::Taken { interface: port.mac(), mtu: port.mtu() as u32, mode };
-        let native = mode.attached == Attached::Native;
-        Ok((Attachment { host, port: Some(port), native }, station))
-    }
-
-    /// Whether the driver runs the program itself: elsewhere nothing is gained over UDP.
-    pub fn is_native(&self) -> bool {
-        self.native
+        Ok((Attachment { host, port: Some(port) }, station))
     }
 
     /// This host's part in finding out who reaches whom.

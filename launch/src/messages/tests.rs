@@ -11,7 +11,7 @@ fn network(counts: &[u16], job: u32, secret: [u8; 16], last: SocketAddr) -> Netw
     let mut addresses: Vec<SocketAddr> =
         (1..).take(hosts.len()).map(|port| SocketAddr::from(([10, 0, 0, 1], port))).collect();
     *addresses.last_mut().unwrap() = last;
-    Network { job, secret: Secret(secret), addresses, hosts }
+    Network { job, secret: Secret(secret), addresses, hosts, ethernet: None }
 }
 
 fn any_address() -> impl Strategy<Value = SocketAddr> {

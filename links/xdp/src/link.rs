@@ -313,13 +313,8 @@ impl Link for Xdp {
             // Nothing rings when the kernel has sent a frame; whoever needs one looks again and again.
             self.bells.set_congested(true);
         }
-        let ticket = self.bells.ticket(waiter);
-        self.bells.arm(waiter, true);
-        if self.has_arrivals() {
-            self.bells.arm(waiter, false);
-            return None;
-        }
-        Some(ticket)
+        let bells = Arc::clone(&self.bells);
+        bells.arm_unless(waiter, || self.has_arrivals())
     }
 
     fn disarm(&mut self, waiter: Waiter) {
