@@ -36,6 +36,7 @@ Examples:
   weft bench bandwidth --size 65536     in messages of 64 KiB
   weft bench barrier -n 8 --json        for programs: one object a line
   weft bench message --link udp --size 1400    on Ethernet, between two network namespaces
+  weft bench latency --link xdp                the same past the kernel's network stack
   weft bench rpc --hosts a,b            between two hosts, reached by ssh
 
 A figure is the median of many samples. Its floor is the same movement of data by the barest means,

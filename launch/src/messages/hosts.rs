@@ -42,7 +42,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use rustix::process::Signal;
 use weft_link_shm::Settings;
 use weft_wire::Rank;
-use weft_xdp::{Attached, MacAddress, Mode};
+use weft_xdp::MacAddress;
 
 use super::bytes::{Body, begin, open_long, put_address, put_bytes, put_ip, put_text};
 use super::network::{RANKS_MAX, Secret, put_interfaces, take_interfaces};
@@ -51,6 +51,10 @@ use super::{take_options, take_settings};
 use crate::job::Event;
 use crate::outcome::Ending;
 use crate::output::Kind;
+
+mod far;
+
+pub use far::{FarLink, Station};
 
 /// Bytes of the longest message, without its length: enough for what a command line can be.
 pub const HOST_MESSAGE_BYTES_MAX: usize = 2 * 1024 * 1024;
@@ -105,36 +109,6 @@ pub struct Begin {
     pub interface: String,
     /// By which links hosts may reach one another.
     pub far: FarLink,
-}
-
-/// By which links hosts may reach one another.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum FarLink {
-    /// UDP.
-    Udp,
-    /// AF_XDP or nothing.
-    Xdp,
-    /// AF_XDP where every host can have it without loss of speed, else UDP.
-    #[default]
-    Auto,
-}
-
-/// What a host has for AF_XDP.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Station {
-    /// Nobody asked.
-    NotAsked,
-    /// It cannot have it, or had better not; why.
-    Without(String),
-    /// Its interface is taken.
-    Taken {
-        /// The interface's address.
-        interface: MacAddress,
-        /// The interface's MTU in bytes.
-        mtu: u32,
-        /// How it is used.
-        mode: Mode,
-    },
 }
 
 /// What the launcher tells an agent.
@@ -333,7 +307,7 @@ impl Begin {
         bytes.extend(self.secret.bytes());
         put_ip(&mut bytes, self.address);
         put_text(&mut bytes, cut(&self.interface));
-        bytes.push(FAR_LINKS.iter().position(|far| *far == self.far).unwrap_or_default() as u8);
+        self.far.put(&mut bytes);
         bytes
     }
 
@@ -363,7 +337,7 @@ impl Begin {
             secret: Secret(body.take()?),
             address: body.ip()?,
             interface: body.text()?,
-            far: *FAR_LINKS.get(usize::from(body.u8()?)).ok_or(BadMessage::Range("link"))?,
+            far: FarLink::take(body)?,
         })
     }
 }
@@ -453,44 +427,6 @@ impl FromAgent {
         };
         body.end()?;
         Ok(message)
-    }
-}
-
-/// By their numbers.
-const FAR_LINKS: [FarLink; 3] = [FarLink::Udp, FarLink::Xdp, FarLink::Auto];
-
-impl Station {
-    fn put(&self, bytes: &mut Vec<u8>) {
-        match self {
-            Station::NotAsked => bytes.push(0),
-            Station::Without(why) => {
-                bytes.push(1);
-                put_text(bytes, cut(why));
-            }
-            Station::Taken { interface, mtu, mode } => {
-                bytes.push(2);
-                bytes.extend(interface.0);
-                bytes.extend(mtu.to_le_bytes());
-                bytes.push((mode.attached == Attached::Native).into());
-                bytes.push(mode.zero_copy.into());
-            }
-        }
-    }
-
-    fn take(body: &mut Body<'_>) -> Result<Self, BadMessage> {
-        Ok(match body.u8()? {
-            0 => Station::NotAsked,
-            1 => Station::Without(body.text()?),
-            2 => Station::Taken {
-                interface: MacAddress(body.take()?),
-                mtu: body.u32()?,
-                mode: Mode {
-                    attached: if body.flag()? { Attached::Native } else { Attached::Generic },
-                    zero_copy: body.flag()?,
-                },
-            },
-            _ => return Err(BadMessage::Range("link")),
-        })
     }
 }
 

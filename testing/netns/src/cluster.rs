@@ -143,7 +143,7 @@ fn wire(name: &str, peer: &str) -> String {
 }
 
 /// A bridge with a wire to each host. It forwards at once and learns nothing of multicast groups.
-fn make_switch(hosts: &[Host], mtu: usize) -> Result<Namespace, SetupError> {
+fn make_switch(hosts: &[Host], mtu: u32) -> Result<Namespace, SetupError> {
     let switch = Namespace::new("switch")?;
     let mut orders = String::from(
         "link add br0 mtu 65535 type bridge stp_state 0 forward_delay 0 mcast_snooping 0\n",

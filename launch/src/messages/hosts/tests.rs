@@ -1,6 +1,7 @@
 use super::*;
 use proptest::collection::vec;
 use proptest::prelude::*;
+use weft_xdp::{Attached, Mode};
 
 fn any_begin() -> impl Strategy<Value = Begin> {
     let bytes = || vec(any::<u8>(), 0..40).prop_map(OsString::from_vec);
