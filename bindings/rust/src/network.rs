@@ -28,8 +28,8 @@ const PACKETS_ARE_LOST: &str = "a network loses packets, and this preset never s
 /// A rank's link in a job that needs a network: memory with the ranks of its host, and one of these with
 /// all others.
 pub(crate) enum NetworkLink {
-    Udp(Mixed<Shm, Udp>),
-    Xdp(Mixed<Shm, Xdp>),
+    Udp(Box<Mixed<Shm, Udp>>),
+    Xdp(Box<Mixed<Shm, Xdp>>),
 }
 
 /// Attaches this rank to the memory of its host and to the network.
@@ -51,7 +51,8 @@ pub(crate) fn attach(member: &mut Membership, options: &Options) -> Result<Netwo
         let peers = peers.ok_or_else(|| invalid("a rank's host has no interface"))?;
         let far = Xdp::attach(XdpSettings { port, peers, keys, mtu: ethernet.mtu as usize })?;
         let arrivals = far.arrivals()?;
-        return Ok(NetworkLink::Xdp(Mixed::new(near, near_ranks, far, arrivals, ranks)?));
+        let link = Mixed::new(near, near_ranks, far, arrivals, ranks)?;
+        return Ok(NetworkLink::Xdp(Box::new(link)));
     }
     let socket = socket.ok_or_else(|| invalid("this rank was given no way to the network"))?;
     let protocol = protocol_settings(member, options)?;
@@ -65,7 +66,8 @@ pub(crate) fn attach(member: &mut Membership, options: &Options) -> Result<Netwo
         receive_frames: receive_frames(&protocol),
     })?;
     let arrivals = far.arrivals()?;
-    Ok(NetworkLink::Udp(Mixed::new(near, near_ranks, far, arrivals, ranks)?))
+    let link = Mixed::new(near, near_ranks, far, arrivals, ranks)?;
+    Ok(NetworkLink::Udp(Box::new(link)))
 }
 
 /// What the protocol does over a link with these capabilities.

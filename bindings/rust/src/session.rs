@@ -72,8 +72,8 @@ impl Session {
     /// In a job of which some pairs of ranks share no memory.
     fn on_network(mut member: Membership, options: &Options) -> Result<Self> {
         match network::attach(&mut member, options)? {
-            NetworkLink::Udp(link) => Session::on_link(member, options, link),
-            NetworkLink::Xdp(link) => Session::on_link(member, options, link),
+            NetworkLink::Udp(link) => Session::on_link(member, options, *link),
+            NetworkLink::Xdp(link) => Session::on_link(member, options, *link),
         }
     }
 

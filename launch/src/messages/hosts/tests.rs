@@ -167,6 +167,8 @@ fn a_host_cannot_have_ranks_beyond_the_job() {
         job: 1,
         secret: Secret([0; 16]),
         address: IpAddr::from([10, 0, 0, 1]),
+        interface: "eth0".into(),
+        far: FarLink::Auto,
     };
     let parse =
         |begin: &Begin| ToAgent::parse(&ToAgent::Begin(Box::new(begin.clone())).emit()).map(drop);
