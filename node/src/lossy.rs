@@ -177,7 +177,7 @@ impl<L: Link> Node<L> {
 
     pub(crate) fn linger_until_quiet(&self) {
         self.say_farewell();
-        let stay = self.inner.enter().ni.settings().retransmit_after.saturating_mul(2);
+        let stay = self.inner.enter().ni.settings().retransmit_after.saturating_mul(4);
         let stay = stay.min(LONGEST_STAY);
         let mut last = self.clock.now();
         while let Ok(progress) = self.receive_and_forget() {

@@ -106,6 +106,11 @@ impl<D> Outgoing<D> {
         self.held
     }
 
+    /// Credits there are.
+    pub fn window(&self) -> u16 {
+        self.window
+    }
+
     /// Packets that wait for a credit.
     pub fn blocked(&self) -> usize {
         self.blocked.len()

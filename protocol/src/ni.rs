@@ -416,7 +416,7 @@ impl<B: Copy> Ni<B> {
                     self.child_is_clear(owner, header.source, out);
                 }
             }
-            (Tag::Farewell, _) => self.bid_farewell(header.source),
+            (Tag::Farewell, _) => self.bid_farewell(header.source, out),
             (_, Body::Fetched(value)) => {
                 self.fetching = Fetching::No;
                 out.fetched(value);

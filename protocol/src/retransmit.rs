@@ -38,6 +38,8 @@ pub(crate) struct Retransmission {
     pub short: bool,
     /// Times that the acknowledgement timer ran out since all senders were told.
     pub expirations: u16,
+    /// This rank has said farewell.
+    pub leaving: bool,
     /// No timer of any peer runs out before this; they are looked through when it has passed.
     earliest: Option<(Nanoseconds, Timer)>,
 }
@@ -237,6 +239,7 @@ impl<B: Copy> Ni<B> {
         let mut expired = false;
         for (peer, resend, acknowledge) in due {
             match resend {
+                true if self.is_gone(peer) => self.forget(peer, out),
                 true if self.settings.preset.is_optimistic() => self.time_out(peer, out),
                 true => self.retransmit(peer, None, out),
                 false => {}
@@ -314,6 +317,7 @@ impl<B: Copy> Ni<B> {
         let sending = &self.flow(from).sending;
         let news = sending.acknowledged(next).unwrap_or(0);
         if news > 0 {
+            self.counters.acknowledgements_received += 1;
             self.free_acknowledged(from, next, news, out);
         }
         if self.settings.preset.is_optimistic() {
@@ -326,9 +330,14 @@ impl<B: Copy> Ni<B> {
     }
 
     /// `from` has acknowledged `news` packets more, all before `next`.
-    fn free_acknowledged(&mut self, from: Rank, next: u32, news: u16, out: &mut impl Actions<B>) {
+    pub(crate) fn free_acknowledged(
+        &mut self,
+        from: Rank,
+        next: u32,
+        news: u16,
+        out: &mut impl Actions<B>,
+    ) {
         let (now, settings) = (self.now, self.settings);
-        self.counters.acknowledgements_received += 1;
         self.retransmission.unacknowledged -= usize::from(news);
         let sending = &mut self.flow(from).sending;
         sending.round_trip.acknowledged(next, now);

@@ -216,6 +216,11 @@ impl<B: Copy> Sending<B> {
         room.map_or(places, |room| places.min(u16::try_from(room).unwrap_or(u16::MAX)))
     }
 
+    /// The number of the next packet.
+    pub fn next(&self) -> u32 {
+        self.next
+    }
+
     /// The oldest unacknowledged number, or the next if there is none.
     pub fn oldest(&self) -> u32 {
         self.next.wrapping_sub(self.unacknowledged.len() as u32)

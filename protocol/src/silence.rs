@@ -3,11 +3,16 @@
 //! Every packet says that its sender lives. Who was sent nothing for a while is sent a heartbeat, which
 //! is an acknowledgement that says nothing new; who was not heard of for much longer is lost, and that
 //! is said once. Time in which this NI did not look at the clock does not count: packets may have come
-//! meanwhile, and nobody took them from the link. Who ends in good order says so, in a packet that is
-//! sent until it is acknowledged, and nothing is expected of it from there on.
+//! meanwhile, and nobody took them from the link.
+//!
+//! Who ends in good order says so, in a packet that is sent until it is acknowledged, and nothing is
+//! expected of it from there on, not even that it acknowledges anything. The last acknowledgement of all
+//! may always be lost, and its sender be gone (the two generals): so who has said farewell, and has had
+//! everything else acknowledged, takes silence for the answer.
 
 use crate::asking::Why;
 use crate::ni::Departure;
+use crate::peers::Peer;
 use crate::settings::Silence;
 use crate::timer::{Nanoseconds, Timer};
 use crate::{Actions, Body, Ni};
@@ -54,6 +59,11 @@ impl<B: Copy> Ni<B> {
         if self.settings.silence.is_none() {
             return;
         }
+        self.retransmission.leaving = true;
+        for peer in self.gone() {
+            // It may be waiting for this, and it needs no farewell.
+            self.acknowledge(peer, Tag::Acknowledge, Why::Again, out);
+        }
         let tree = TreeId::unicast(self.local);
         let body = Body::Empty;
         let farewell = Departure { tag: Tag::Farewell, tree, size: 0, body, holders: None };
@@ -64,8 +74,45 @@ impl<B: Copy> Ni<B> {
     }
 
     /// `peer` ends, in good order.
-    pub(crate) fn bid_farewell(&mut self, peer: Rank) {
+    pub(crate) fn bid_farewell(&mut self, peer: Rank, out: &mut impl Actions<B>) {
         self.flow(peer).hearing.gone = true;
+        if self.waits_for_goodbye_only(peer) {
+            self.forget(peer, out);
+        }
+    }
+
+    /// Whether `peer` has ended, in good order: what is sent there reaches nobody.
+    pub(crate) fn is_gone(&self, peer: Rank) -> bool {
+        let flow = self.peers.get(peer).and_then(|peer| peer.flow.as_ref());
+        flow.is_some_and(|flow| flow.hearing.gone)
+    }
+
+    /// What `peer` has not acknowledged counts as acknowledged: it is not there any more.
+    pub(crate) fn forget(&mut self, peer: Rank, out: &mut impl Actions<B>) {
+        loop {
+            let sending = &mut self.flow(peer).sending;
+            sending.limit = None;
+            sending.round_trip.void();
+            let (next, left) = (sending.next(), sending.len() as u16);
+            self.free_acknowledged(peer, next, left, out);
+            let outgoing = &mut self.peers[peer].outgoing;
+            outgoing.grant(outgoing.window());
+            if outgoing.blocked() == 0 {
+                return;
+            }
+            self.drain_blocked(peer, out);
+        }
+    }
+
+    /// Whether nothing is missing to leave but that `peer` acknowledges the farewell.
+    fn waits_for_goodbye_only(&self, peer: Rank) -> bool {
+        let Some(Peer { outgoing, flow: Some(flow), .. }) = self.peers.get(peer) else {
+            return false;
+        };
+        let farewell = |departure: &Departure<B>| departure.tag == Tag::Farewell;
+        self.retransmission.leaving
+            && outgoing.blocked() == 0
+            && flow.sending.again(None).all(|(_, departure)| farewell(&departure))
     }
 
     /// A packet has come from `peer`.
@@ -114,15 +161,23 @@ impl<B: Copy> Ni<B> {
         let now = self.now;
         let met: Vec<Rank> = self.met().collect();
         for peer in met {
-            let hearing = &mut self.flow(peer).hearing;
-            if hearing.heard + lost_after <= now {
-                hearing.lost = true;
+            let Hearing { heard, spoke, .. } = self.flow(peer).hearing;
+            if heard + lost_after <= now && self.waits_for_goodbye_only(peer) {
+                self.bid_farewell(peer, out);
+            } else if heard + lost_after <= now {
+                self.flow(peer).hearing.lost = true;
                 self.counters.peers_lost += 1;
                 out.unreachable(peer);
-            } else if hearing.spoke + heartbeat_after <= now {
+            } else if spoke + heartbeat_after <= now {
                 self.acknowledge(peer, Tag::Acknowledge, Why::Heartbeat, out);
             }
         }
+    }
+
+    /// The peers that have ended.
+    fn gone(&self) -> Vec<Rank> {
+        let ranks = self.peers.iter().map(|(rank, _)| rank);
+        ranks.filter(|&rank| self.is_gone(rank)).collect()
     }
 
     /// The peers of whom something is expected.

@@ -17,6 +17,12 @@ fn bench(preset: Preset) -> Bench {
     Bench::set_up(0, settings)
 }
 
+/// Receives a packet, in the NI or, if it is left to it, the host.
+fn hears(bench: &mut Bench, header: weft_wire::Header, body: Body<u64>) -> Vec<Did> {
+    let did = bench.receive(header, body);
+    if did == [Did::Defer(header.tag)] { bench.host_receive() } else { did }
+}
+
 fn heartbeat() -> Did {
     Did::Transmit(Rank(1), acknowledge_nothing(0), Body::Empty)
 }
@@ -87,10 +93,6 @@ fn nobody_is_lost_between_two_heartbeats() {
 fn who_says_farewell_may_be_silent_for_ever() {
     for preset in [Preset::IrxImc, Preset::Pupa, Preset::HrxHmc] {
         let mut bench = bench(preset);
-        let hears = |bench: &mut Bench, header, body| {
-            let did = bench.receive(header, body);
-            if did == [Did::Defer(header.tag)] { bench.host_receive() } else { did }
-        };
         hears(&mut bench, ucast(1, 0), Body::Buffer(200));
         let farewell = weft_wire::Header {
             sequence: 1,
@@ -127,4 +129,50 @@ fn a_farewell_goes_to_all_that_were_met_until_they_acknowledge_it() {
     let acknowledgement = weft_wire::Header { acknowledgement: 1, ..acknowledge_nothing(1) };
     bench.receive(acknowledgement, Body::Empty);
     assert!(bench.ni.is_flushed());
+}
+
+#[test]
+fn who_has_said_farewell_takes_silence_for_the_answer() {
+    for preset in [Preset::IrxImc, Preset::Pupa, Preset::HrxHmc] {
+        let mut bench = bench(preset);
+        bench.unicast(1, 90);
+        let acknowledgement = weft_wire::Header { acknowledgement: 1, ..acknowledge_nothing(1) };
+        hears(&mut bench, acknowledgement, Body::Empty);
+        bench.leave();
+        assert!(!bench.ni.is_flushed());
+        let did: Vec<Did> = (1..20).flat_map(|time| bench.advance(time * 100)).collect();
+        assert!(!did.contains(&Did::Unreachable(Rank(1))), "{preset}");
+        assert!(bench.ni.is_flushed(), "{preset}");
+        assert_eq!(bench.ni.next_deadline(), None, "{preset}");
+    }
+}
+
+#[test]
+fn who_has_said_farewell_and_more_does_not() {
+    for preset in [Preset::IrxImc, Preset::Pupa, Preset::HrxHmc] {
+        let mut bench = bench(preset);
+        bench.unicast(1, 90);
+        bench.leave();
+        let did: Vec<Did> = (1..20).flat_map(|time| bench.advance(time * 100)).collect();
+        assert!(did.contains(&Did::Unreachable(Rank(1))), "{preset}");
+    }
+}
+
+#[test]
+fn what_is_sent_to_who_is_gone_is_kept_for_one_time_out() {
+    for preset in [Preset::IrxImc, Preset::Pupa] {
+        let mut bench = bench(preset);
+        bench.receive(ucast(1, 0), Body::Buffer(200));
+        let farewell =
+            weft_wire::Header { sequence: 1, tag: Tag::Farewell, size: 0, ..ucast(1, 0) };
+        bench.receive(farewell, Body::Empty);
+        for buffer in 0..20 {
+            bench.unicast(1, buffer);
+        }
+        assert!(!bench.ni.is_flushed());
+        let did: Vec<Did> = (1..200).flat_map(|time| bench.advance(time * 100_000)).collect();
+        let freed = (0..20).filter(|&buffer| did.contains(&Did::Free(buffer))).count();
+        assert_eq!(freed, 20, "{preset}: {did:?}");
+        assert!(bench.ni.is_flushed());
+    }
 }
