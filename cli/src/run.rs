@@ -174,6 +174,8 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let announce = |layout: &weft_launch::Layout| {
         if verbose {
             eprintln!("weft: {}", hosts::first_line(layout, preset));
+        } else if let Some(fall_back) = hosts::fall_back(layout) {
+            eprintln!("weft: {fall_back}");
         }
     };
     Ok(finish(weft_launch::run_on_hosts(&spec, &hosts, announce)?))

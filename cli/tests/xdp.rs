@@ -88,6 +88,46 @@ fn the_widest_frames_that_xdp_takes() {
     assert!(text.contains("xdp between (native, copying, MTU 3506), "), "{text}");
 }
 
+#[test]
+fn packets_are_as_long_as_the_job_says() {
+    for (mtu_a, mtu_b, words, bytes, between) in [
+        (1500, 1500, "", 1440, "MTU 1500"),
+        (1500, 3000, "", 1440, "MTU 1500"),
+        (3506, 3506, "", 3448, "MTU 3506"),
+        (3506, 3506, "--mtu 1000", 944, "MTU 1000"),
+    ] {
+        let Some(two) = cluster(Options::default()) else { return };
+        two.host(0).set_mtu(mtu_a).unwrap();
+        two.host(1).set_mtu(mtu_b).unwrap();
+        for hosts in ["a:1,b:1", "a:1,b:2", "a:2,b:2"] {
+            let words = format!("-v --link xdp --hosts {hosts} {words}");
+            let text = run(&two, &words, "weft-testee payload");
+            let said = format!("hold {bytes} bytes");
+            let of_ranks = text.lines().filter(|line| !line.starts_with("weft: "));
+            assert!(of_ranks.clone().count() > 0 && text.contains(between), "{text}");
+            assert!(of_ranks.clone().all(|line| line.ends_with(&said)), "{mtu_a}, {mtu_b}: {text}");
+        }
+    }
+}
+
+#[test]
+fn an_ethernet_that_is_narrower_than_its_ends_is_said() {
+    let Some(two) = bridged() else { return };
+    two.set_bridge_mtu(1300).unwrap();
+    let output = command(&two, "--link xdp --hosts a,b", "weft-testee payload").output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), error.lines().count()), (Some(1), 1), "{error}");
+    assert!(error.contains("over Ethernet with packets of 1500 bytes: "), "{error}");
+    asp_is_right(&two, "--link xdp --hosts a:1,b:1 --mtu 1200", 2);
+    // Longer than the interface takes.
+    let output = command(&two, "--link xdp --hosts a,b --mtu 2000", "asp").output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        error.starts_with("weft: host a: packets of 2000 bytes are more than eth0 takes"),
+        "{error}"
+    );
+}
+
 /// The agents of a job's hosts, which have their interfaces.
 fn agents(job: &Running) -> Vec<(Pid, std::os::fd::OwnedFd)> {
     let mut all: Vec<Pid> = job.ranks.iter().map(|(_, rank, _)| parent_of(*rank)).collect();
@@ -139,20 +179,25 @@ fn nothing_remains_whoever_is_killed() {
 /// Runs a job that cannot have AF_XDP: who insists is told why in one line, and nobody gets anything else
 /// in silence.
 fn without_xdp(cluster: &Cluster, wrap: &[&str], why: &str) {
-    let output = |link: &str| {
-        let words = format!("-v --hosts a:1,b:1 --link {link}");
+    let output = |words: &str| {
+        let words = format!("--hosts a:1,b:1 {words}");
         let run = command(cluster, &words, "weft-example hello");
         let mut wrapped = cluster.host(0).command(wrap.first().unwrap_or(&"env"));
         wrapped.args(wrap.iter().skip(1)).arg(run.get_program()).args(run.get_args());
         wrapped.env("WEFT_RSH", cluster.remote_shell()).stdin(Stdio::null());
         wrapped.output().unwrap()
     };
-    let insisted = output("xdp");
+    let insisted = output("-v --link xdp");
     let error = String::from_utf8(insisted.stderr).unwrap();
     assert_eq!((insisted.status.code(), error.lines().count()), (Some(1), 1), "{error}");
     assert!(error.starts_with("weft: host ") && error.contains(why), "{error}");
     assert!(insisted.stdout.is_empty());
-    let either = output("auto");
+    let quiet = output("");
+    let only = String::from_utf8(quiet.stderr).unwrap();
+    assert_eq!((quiet.status.code(), only.lines().count()), (Some(0), 1), "{only}");
+    let said = only.starts_with("weft: udp between hosts, not xdp: host ");
+    assert!(said && only.contains(why), "{only}");
+    let either = output("-v");
     let first = String::from_utf8(either.stderr).unwrap();
     assert!(either.status.success(), "{first}");
     assert!(first.contains("udp between (no xdp: host ") && first.contains(why), "{first}");

@@ -69,7 +69,7 @@ impl Hosts {
 }
 
 /// Which link is measured.
-fn link(spec: &Spec) -> &'static str {
+pub(crate) fn link(spec: &Spec) -> &'static str {
     if spec.link == "xdp" { "xdp" } else { "udp" }
 }
 

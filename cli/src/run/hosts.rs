@@ -88,6 +88,14 @@ pub fn first_line(layout: &Layout, preset: impl std::fmt::Display) -> String {
     format!("{ranks} on {count} ({}), {}, {preset}", hosts.join("; "), links(layout))
 }
 
+/// That hosts which could have had AF_XDP use UDP, and why: said even where nobody reads the first line.
+pub fn fall_back(layout: &Layout) -> Option<String> {
+    match &layout.between {
+        Between::Udp(Some(why)) => Some(format!("udp between hosts, not xdp: {why}")),
+        Between::Nothing | Between::Udp(None) | Between::Xdp(_) => None,
+    }
+}
+
 /// Which pairs of ranks use which link, and why.
 fn links(layout: &Layout) -> String {
     let between = match &layout.between {

@@ -111,9 +111,21 @@ impl Cluster {
     /// # Panics
     /// If hosts do not meet at a bridge.
     pub fn keep_xdp_out_of_drivers(&self) -> Result<(), SetupError> {
+        self.set_bridge_mtu(65535)
+    }
+
+    /// From here on the bridge takes packets of so many bytes, whatever the hosts' interfaces take.
+    ///
+    /// # Errors
+    /// [`SetupError`] if the system refuses.
+    ///
+    /// # Panics
+    /// If hosts do not meet at a bridge.
+    pub fn set_bridge_mtu(&self, bytes: u16) -> Result<(), SetupError> {
         let switch = self.switch.as_ref().expect("wires end at a bridge");
-        let orders = self.hosts.iter().map(|host| format!("link set to-{} mtu 65535\n", host.name));
-        switch.feed("ip", &["-batch", "-"], &orders.collect::<String>())
+        let order = |host: &Host| format!("link set to-{} mtu {bytes}\n", host.name);
+        let orders: String = self.hosts.iter().map(order).collect();
+        switch.feed("ip", &["-batch", "-"], &orders)
     }
 
     /// A host by its number, from 0.

@@ -25,6 +25,8 @@ fn the_first_line_says_who_is_where_and_by_which_link() {
     let mixed = line(Between::Xdp(vec![native, generic]));
     let modes = "xdp between (a: native, copying; b: generic, copying, MTU 1500), pupa";
     assert!(mixed.ends_with(modes), "{mixed}");
+    let fall_back = |between| fall_back(&Layout { hosts: hosts.clone(), between, mtu });
+    assert_eq!((fall_back(Between::Udp(None)), fall_back(Between::Xdp(vec![]))), (None, None));
     let asked = line(Between::Udp(None));
     assert!(asked.ends_with("), shm within hosts, udp between (asked for), pupa"), "{asked}");
     let without = line(Between::Udp(Some("host b: AF_XDP needs CAP_BPF".into())));
