@@ -156,7 +156,7 @@ pub struct PacketJob {
 /// [`Packets::on_packet`]; end with [`PacketJob::leave`].
 ///
 /// # Errors
-/// [`Error`] if this process cannot take its place.
+/// [`Error`](crate::Error) if this process cannot take its place.
 pub fn join_packets() -> Result<PacketJob> {
     let session = Session::open()?;
     let packets = session.packets().clone();

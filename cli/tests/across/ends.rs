@@ -1,7 +1,7 @@
 //! Whatever ends a job of two hosts, nothing of it remains: no process, file, socket or XDP program, and no
 //! network namespace once its cluster is gone.
 //!
-//! Each end is tried a few times; `WEFT_END_RUNS` says how often, and has times judged.
+//! Each end is tried a few times over each link; `WEFT_END_RUNS` says how often, and has times judged.
 
 use super::*;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
