@@ -36,6 +36,7 @@ Examples:
   weft bench bandwidth --size 65536     in messages of 64 KiB
   weft bench barrier -n 8 --json        for programs: one object a line
   weft bench message --link udp --size 1400    on Ethernet, between two network namespaces
+  weft bench latency --link xdp                the same past the kernel's network stack
   weft bench rpc --hosts a,b            between two hosts, reached by ssh
   weft bench coexist                    beside a TCP stream of 1 Gbit/s on the same interface
   weft bench hostile --frames 1000000   beside frames of strangers, a million of them

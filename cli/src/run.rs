@@ -84,9 +84,14 @@ if all ranks ended cleanly.";
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Link {
+    /// shm within a host; between hosts xdp where all of them can, else udp
     Auto,
+    /// Shared memory, on one host
     Shm,
+    /// UDP between hosts; on one host between all ranks
     Udp,
+    /// Ethernet without the kernel's network stack (AF_XDP) between hosts
+    Xdp,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -125,6 +130,11 @@ impl Arguments {
                 "hosts share no memory; take --link auto, which uses shm within each host",
             );
         }
+        if !self.hosts.are_given() && self.link == Link::Xdp {
+            return wrong(
+                "an interface does not hear itself; name other hosts with --hosts, or take --link udp",
+            );
+        }
         if !self.hosts.are_given() && self.ranks.is_some_and(|ranks| ranks > MAX_RANKS) {
             return wrong(&format!("a job on one host has 1 to {MAX_RANKS} ranks"));
         }
@@ -153,7 +163,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let verbose = arguments.verbose || stderr().is_terminal();
     let cores = available_parallelism()?.get();
     let (preset, link) = (arguments.preset(), arguments.link);
-    let hosts = arguments.hosts.spec(arguments.ranks)?;
+    let hosts = arguments.hosts.spec(arguments.ranks, link)?;
     let spec = spec(arguments, cores);
     let Some(hosts) = hosts else {
         if verbose {
@@ -163,7 +173,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     };
     let announce = |layout: &weft_launch::Layout| {
         if verbose {
-            eprintln!("weft: {}", hosts::first_line(layout, link, preset));
+            eprintln!("weft: {}", hosts::first_line(layout, preset));
+        } else if let Some(fall_back) = hosts::fall_back(layout) {
+            eprintln!("weft: {fall_back}");
         }
     };
     Ok(finish(weft_launch::run_on_hosts(&spec, &hosts, announce)?))
@@ -198,7 +210,7 @@ fn spec(arguments: Arguments, cores: usize) -> JobSpec {
     let limit = Duration::from_secs(arguments.join_limit.into());
     spec.join_limit = (!limit.is_zero()).then_some(limit);
     spec.dedicated = true;
-    spec.sockets = arguments.link == Link::Udp;
+    spec.sockets = arguments.link == Link::Udp && !arguments.hosts.are_given();
     spec.mtu = arguments.mtu;
     let options = [
         ("preset", Some(preset)),

@@ -1,62 +1,35 @@
-//! Jobs whose ranks are on several hosts, which are network namespaces: answers are right, whatever the
+//! Jobs whose ranks are on several hosts, which are network namespaces, over UDP: answers are right, whatever the
 //! network does, and ends are clean.
 //!
 //! The programs are built with the workspace (`make test` does that first).
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
 
+#[allow(dead_code)]
+mod common;
 #[path = "across/ends.rs"]
 mod ends;
 
-use std::io::{BufRead, BufReader, Read};
-use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use common::{ASP, Running, built, one_line_within_a_second, parent_of, text};
+use rustix::process::{Signal, kill_process};
 use weft_netns::{Cluster, Options, available};
-
-const ASP: &str = "asp --sample 300 --check 40 --to JFK";
 
 /// `None` where there can be no cluster; the reason was said then.
 fn cluster(hosts: usize) -> Option<Cluster> {
     available().then(|| Cluster::new(hosts, Options::default()).unwrap())
 }
 
-fn built(program: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_BIN_EXE_weft")).with_file_name(program);
-    assert!(path.exists(), "{} is not built: cargo build --workspace", path.display());
-    path
-}
+/// What hosts use that have no AF_XDP, and what ranks use that are to share no memory.
+const UDP: &str = "--link udp";
 
-/// `weft run` with these words, on the first host.
-fn command(cluster: &Cluster, words: &str, program: &str) -> Command {
-    let mut command = cluster.host(0).command(env!("CARGO_BIN_EXE_weft"));
-    command.env("WEFT_RSH", cluster.remote_shell()).stdin(Stdio::null());
-    let mut program = program.split_whitespace();
-    command.arg("run").args(words.split_whitespace()).arg("--");
-    command.arg(built(program.next().unwrap())).args(program);
-    command
-}
-
-fn text(output: &Output) -> String {
-    [&output.stdout[..], &output.stderr].map(String::from_utf8_lossy).concat()
-}
-
-/// Runs a program that must succeed, and returns what was written.
 fn run(cluster: &Cluster, words: &str, program: &str) -> String {
-    let output = command(cluster, words, program).output().unwrap();
-    let text = text(&output);
-    assert!(output.status.success(), "{words} {program}: {text}");
-    text
+    common::run(cluster, &format!("{UDP} {words}"), program)
 }
 
 fn asp_is_right(cluster: &Cluster, words: &str, ranks: u16) {
-    let text = run(cluster, words, ASP);
-    assert!(text.contains("AMS -> JFK   5,848 km"), "{words}: {text}");
-    assert!(text.contains("verified against Dijkstra from 40 sources"), "{words}: {text}");
-    assert!(text.contains(&format!("\n{ranks} ranks, ")), "{words}: {text}");
+    common::asp_is_right(cluster, &format!("{UDP} {words}"), ranks);
 }
 
 #[test]
@@ -75,7 +48,12 @@ fn asp_with_every_preset_that_retransmits() {
         asp_is_right(&two, &format!("--hosts a:2,b:2 --preset {preset}"), 4);
     }
     asp_is_right(&two, "--hosts a:2,b:2 --lossless --preset nrx-hmc", 4);
-    asp_is_right(&two, "--hosts a:2,b:2 --link udp", 4);
+}
+
+#[test]
+fn asp_on_one_host_whose_ranks_share_nothing() {
+    let Some(two) = cluster(2) else { return };
+    asp_is_right(&two, "-n 4", 4);
 }
 
 #[test]
@@ -142,85 +120,22 @@ fn a_way_that_is_narrower_than_its_ends_is_one_line() {
     let rules = "table inet narrow { chain input { type filter hook input priority 0; udp length > 1300 drop; }; }";
     let set = two.host(1).command("nft").arg(rules).status().unwrap();
     assert!(set.success());
-    let output = command(&two, "--hosts a,b", ASP).output().unwrap();
+    let output = common::command(&two, "--link udp --hosts a,b", ASP).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let line = "weft: packets of 1500 bytes do not get from host a to host b, and shorter ones do: give what the \
                 way between them takes with --mtu\n";
     assert_eq!(text(&output), line);
     asp_is_right(&two, "--hosts a:2,b:2 --mtu 1300", 4);
     // Longer than the interface takes.
-    let output = command(&two, "--hosts a,b --mtu 2000", ASP).output().unwrap();
+    let output = common::command(&two, "--link udp --hosts a,b --mtu 2000", ASP).output().unwrap();
     assert!(text(&output).starts_with("weft: packets of 2000 bytes do not get"), "{output:?}");
-}
-
-/// A job whose ranks have all said who they are.
-struct Running {
-    launcher: Child,
-    out: BufReader<ChildStdout>,
-    ranks: Vec<(usize, Pid, OwnedFd)>,
-}
-
-impl Running {
-    fn start(cluster: &Cluster, words: &str, ranks: usize) -> Self {
-        Self::start_this(command(cluster, words, "weft-testee"), ranks)
-    }
-
-    fn start_this(mut command: Command, ranks: usize) -> Self {
-        let mut launcher = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let out = BufReader::new(launcher.stdout.take().unwrap());
-        let mut job = Running { launcher, out, ranks: Vec::new() };
-        while job.ranks.len() < ranks {
-            let line = job.line();
-            if let ["rank", rank, "is", "process", process] =
-                line.split_whitespace().collect::<Vec<_>>()[..]
-            {
-                let pid = Pid::from_raw(process.parse().unwrap()).unwrap();
-                let exit = pidfd_open(pid, PidfdFlags::empty()).unwrap();
-                job.ranks.push((rank.parse().unwrap(), pid, exit));
-            }
-        }
-        job.ranks.sort_by_key(|(rank, ..)| *rank);
-        job
-    }
-
-    fn line(&mut self) -> String {
-        let mut line = String::new();
-        assert_ne!(self.out.read_line(&mut line).unwrap(), 0, "the job has ended");
-        line
-    }
-
-    /// Waits until rank 1 is further than it was.
-    fn chats(&mut self) {
-        while self.line() != "rank 1 chats\n" {}
-    }
-
-    /// Waits until all have ended; returns how long after `since` that was, what was written, and the status.
-    fn finish(mut self, since: Instant) -> (Duration, String, Option<i32>) {
-        for (rank, _, exit) in &self.ranks {
-            let limit = Timespec { tv_sec: 10, tv_nsec: 0 };
-            let ended = poll(&mut [PollFd::new(exit, PollFlags::IN)], Some(&limit)).unwrap();
-            assert_eq!(ended, 1, "rank {rank} lives on");
-        }
-        let lived = since.elapsed();
-        let mut errors = String::new();
-        std::io::copy(&mut self.out, &mut std::io::sink()).unwrap();
-        self.launcher.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
-        (lived, errors, self.launcher.wait().unwrap().code())
-    }
-}
-
-/// All are gone within a second of a loss, and one line says why.
-fn one_line_within_a_second(lived: Duration, errors: &str, words: &[&str]) {
-    assert!(lived < Duration::from_secs(1), "{lived:?}: {errors}");
-    assert_eq!(errors.lines().count(), 1, "one clear line, not: {errors}");
-    assert!(words.iter().all(|words| errors.contains(words)), "{errors}");
 }
 
 #[test]
 fn a_killed_rank_ends_the_job_on_all_hosts() {
     let Some(two) = cluster(2) else { return };
     for victim in 0..4 {
-        let job = Running::start(&two, "--hosts a:2,b:2", 4);
+        let job = Running::start(&two, &format!("{UDP} --hosts a:2,b:2"), 4);
         let killed = Instant::now();
         kill_process(job.ranks[victim].1, Signal::KILL).unwrap();
         let (lived, errors, status) = job.finish(killed);
@@ -230,17 +145,10 @@ fn a_killed_rank_ends_the_job_on_all_hosts() {
     }
 }
 
-/// The agent of a host, which is the parent of its ranks.
-fn parent_of(process: Pid) -> Pid {
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).unwrap();
-    let (_, after_name) = stat.rsplit_once(") ").unwrap();
-    Pid::from_raw(after_name.split_whitespace().nth(1).unwrap().parse().unwrap()).unwrap()
-}
-
 #[test]
 fn a_killed_host_ends_the_job_on_the_others() {
     let Some(two) = cluster(2) else { return };
-    let job = Running::start(&two, "--hosts a:2,b:2", 4);
+    let job = Running::start(&two, &format!("{UDP} --hosts a:2,b:2"), 4);
     let killed = Instant::now();
     kill_process(parent_of(job.ranks[3].1), Signal::KILL).unwrap();
     let (lived, errors, _) = job.finish(killed);
@@ -250,7 +158,7 @@ fn a_killed_host_ends_the_job_on_the_others() {
 #[test]
 fn a_link_that_goes_down_and_returns_loses_nothing() {
     let Some(two) = cluster(2) else { return };
-    let mut job = Running::start(&two, "--hosts a:1,b:1", 2);
+    let mut job = Running::start(&two, &format!("{UDP} --hosts a:1,b:1"), 2);
     for _ in 0..3 {
         job.chats();
         two.host(1).set_link(false).unwrap();

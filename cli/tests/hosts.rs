@@ -21,7 +21,7 @@ fn the_first_line_names_hosts_and_links() {
         return;
     }
     let cluster = Cluster::new(2, Options::default()).unwrap();
-    let output = weft(&cluster, "run -v --hosts a,b:2 -n 3 -- true");
+    let output = weft(&cluster, "run -v --hosts a,b:2 -n 3 --link udp -- true");
     let err = text(&output.stderr);
     let cores = match std::thread::available_parallelism().unwrap().get() {
         1 => "1 core".to_owned(),
@@ -29,7 +29,7 @@ fn the_first_line_names_hosts_and_links() {
     };
     let first = format!(
         "weft: 3 ranks on 2 hosts (a: 1 on {cores}, eth0 10.77.0.1; b: 2 on {cores}, eth0 10.77.0.2), \
-         shm within hosts, udp between (xdp is not built yet), pupa"
+         shm within hosts, udp between (asked for), pupa"
     );
     let last = "weft: true exited without joining the job: is it a Weft program?";
     assert_eq!(err.lines().collect::<Vec<_>>(), [first.as_str(), last]);

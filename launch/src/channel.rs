@@ -14,8 +14,8 @@ use rustix::net::{
 use crate::messages::{BadMessage, MESSAGE_BYTES_MAX};
 use weft_link_shm::MAX_RANKS;
 
-/// Room for the descriptors of the largest message: a segment for each rank here, and a socket.
-const ANCILLARY_BYTES: usize = rustix::cmsg_space!(ScmRights(MAX_RANKS as usize + 1));
+/// Room for the descriptors of the largest message: a segment for each rank here, and what reaches others.
+const ANCILLARY_BYTES: usize = rustix::cmsg_space!(ScmRights(MAX_RANKS as usize + 2));
 
 /// What arrived: a datagram and its descriptors, close-on-exec.
 #[derive(Debug)]

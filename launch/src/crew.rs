@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use weft_wire::Rank;
 
 use crate::channel::{self, ReceiveError};
 use crate::job::Event;
-use crate::messages::{Network, ToLauncher, ToRank, Welcome};
+use crate::messages::{Ethernet, Network, ToLauncher, ToRank, Welcome};
 use crate::orphans::Orphans;
 use crate::outcome::Ending;
 use crate::spawn::{Process, Seat, Spawned, spawn};
@@ -36,13 +36,38 @@ pub(crate) struct Part {
     pub first: u16,
     /// The ranks of the whole job.
     pub size: u16,
-    /// The network and the sockets of the ranks here, if ranks are to have them.
-    pub network: Option<(Network, Vec<UdpSocket>)>,
+    /// The network and what reaches it from the ranks here, if ranks are to have that.
+    pub network: Option<(Network, Vec<Access>)>,
+}
+
+/// A rank's way to a network.
+#[derive(Debug)]
+pub(crate) enum Access {
+    /// Bound to its address.
+    Udp(UdpSocket),
+    /// Of an interface that is ours.
+    Xdp(Ethernet, [OwnedFd; 2]),
+}
+
+impl Access {
+    fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
+        match self {
+            Access::Udp(socket) => vec![socket.as_fd()],
+            Access::Xdp(_, port) => port.iter().map(OwnedFd::as_fd).collect(),
+        }
+    }
+
+    fn ethernet(&self) -> Option<&Ethernet> {
+        match self {
+            Access::Udp(_) => None,
+            Access::Xdp(ethernet, _) => Some(ethernet),
+        }
+    }
 }
 
 impl Part {
     /// A whole job on this host.
-    pub fn whole(size: u16, network: Option<(Network, Vec<UdpSocket>)>) -> Self {
+    pub fn whole(size: u16, network: Option<(Network, Vec<Access>)>) -> Self {
         Part { first: 0, size, network }
     }
 }
@@ -180,11 +205,13 @@ impl<'a> Crew<'a> {
         // A rank that is bound to a core sees one; how long it may spin follows from all of them.
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         options.entry(CORES.into()).or_insert_with(|| cores.to_string());
-        let network = self.part.network.as_ref().map(|(network, _)| network.clone());
+        let mut descriptors: Vec<_> = self.segments.iter().map(OwnedFd::as_fd).collect();
+        let network = self.part.network.as_ref().map(|(network, all)| {
+            let access = &all[self.index(rank)];
+            descriptors.extend(access.descriptors());
+            Network { ethernet: access.ethernet().cloned(), ..network.clone() }
+        });
         let welcome = Welcome { rank, settings: self.spec.settings, options, network };
-        let socket =
-            self.part.network.as_ref().map(|(_, sockets)| sockets[self.index(rank)].as_fd());
-        let descriptors: Vec<_> = self.segments.iter().map(OwnedFd::as_fd).chain(socket).collect();
         let message = ToRank::Welcome(welcome).emit();
         let sent = channel::send(channel, &message, &descriptors, SendFlags::DONTWAIT);
         // A rank that cannot be reached ends, or fails to join in time; either is noticed.

@@ -6,11 +6,13 @@
 //!   remote shell ─────────────────────────────────►  starts, looks at the host's addresses
 //!                                           ◄─ Ready
 //!   distributes ranks, chooses addresses
-//!   Begin ─►                                         finds the program, binds a socket per rank
+//!   Begin ─►                                         finds the program, binds a socket per rank,
+//!                                                    takes its interface for AF_XDP
 //!                                           ◄─ Bound
-//!   Meet ─►                                          asks every other host over UDP
+//!   Meet ─►                                          asks every other host over UDP, and over Ethernet
 //!                                           ◄─ Met
-//!   Go ─►                                            starts its ranks
+//!   Go ─►                                            makes a port per rank, if they go over Ethernet;
+//!                                                    starts its ranks
 //!                                           ◄─ Started, then what ranks do, say and write
 //!   what the job's state asks for ─►
 //!   Finish ─►                                        cleans up
@@ -25,6 +27,7 @@ use std::time::Duration;
 
 pub(crate) mod agent;
 mod conduct;
+mod ethernet;
 mod layout;
 pub(crate) mod list;
 mod reach;
@@ -32,9 +35,9 @@ mod remote;
 mod start;
 pub(crate) mod stream;
 
-pub use crate::messages::hosts::Candidate;
+pub use crate::messages::hosts::{Candidate, FarLink};
 pub use conduct::run_on_hosts;
-pub use layout::{HostLayout, HostsSpec, Layout};
+pub use layout::{Between, HostLayout, HostsSpec, Layout};
 pub use list::{HostWish, parse_hosts};
 pub use reach::candidates;
 

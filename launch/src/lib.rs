@@ -3,7 +3,8 @@
 //! Two sides meet here. [`run`] is the launcher: it creates the job's memory, starts a process per rank,
 //! gives each its place over a socket, passes output and signals on, and sees to it that nothing is left.
 //! [`Membership`] is what a rank finds of it, or of a process manager that started it instead (`managed`). Neither knows what the ranks do with the memory: this crate
-//! uses the packet sizes of `weft-wire` and the segments of the shared-memory link, and nothing above.
+//! uses the packet sizes of `weft-wire`, the segments of the shared-memory link and the interfaces of that over
+//! AF_XDP, and nothing above.
 //!
 //! What it keeps:
 //! - **Never silence.** The first rank that is lost is announced to the survivors at once and named to the
@@ -43,10 +44,11 @@ mod wait;
 mod words;
 
 pub use hosts::{
-    Candidate, HostLayout, HostWish, HostsSpec, Layout, candidates, parse_hosts, run_on_hosts,
+    Between, Candidate, FarLink, HostLayout, HostWish, HostsSpec, Layout, candidates, parse_hosts,
+    run_on_hosts,
 };
 pub use member::{InheritError, JoinError, Membership, PEER_LOST};
-pub use messages::{BadMessage, Network, Options, RANKS_MAX};
+pub use messages::{BadMessage, Ethernet, Network, Options, RANKS_MAX};
 pub use mtu::{Mtu, NoMtu};
 pub use outcome::{Ending, Failure, Fault, Outcome, Verdict};
 pub use output::OutputPlan;

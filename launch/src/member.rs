@@ -15,6 +15,7 @@ use crate::channel::{self, ReceiveError};
 use crate::managed::{self, Managed, MeetError};
 use crate::messages::{BadMessage, Network, Options, ToLauncher, ToRank, Welcome};
 use weft_link_shm::Settings;
+use weft_xdp::XdpPort;
 
 #[allow(unsafe_code)] // Its opening paragraph says why.
 mod inherited;
@@ -68,6 +69,7 @@ pub struct Membership {
     welcome: Welcome,
     segments: Vec<OwnedFd>,
     socket: Option<UdpSocket>,
+    port: Option<XdpPort>,
 }
 
 /// Who started this process.
@@ -103,7 +105,7 @@ impl Membership {
         let Some(joined) = managed::join()? else { return Ok(None) };
         let managed::Joined { place, welcome, segments, socket } = joined;
         let launcher = Launcher::Manager(place);
-        Ok(Some(Membership { launcher, welcome, segments, socket }))
+        Ok(Some(Membership { launcher, welcome, segments, socket, port: None }))
     }
 
     fn ask(channel: OwnedFd) -> Result<Self, JoinError> {
@@ -121,8 +123,14 @@ impl Membership {
         die_with(channel.clone())?;
         let launcher = Launcher::Weft(channel);
         let mut segments = received.descriptors;
-        let socket = segments.split_off(welcome.settings.ranks.into()).pop().map(UdpSocket::from);
-        Ok(Membership { launcher, welcome, segments, socket })
+        let mut far = segments.split_off(welcome.settings.ranks.into());
+        let ethernet = welcome.network.as_ref().and_then(|network| network.ethernet.as_ref());
+        let port = ethernet.and_then(|ethernet| {
+            let parts = std::mem::take(&mut far).try_into().ok()?;
+            Some(XdpPort::from_parts(ethernet.port, parts))
+        });
+        let socket = far.pop().map(UdpSocket::from);
+        Ok(Membership { launcher, welcome, segments, socket, port })
     }
 
     /// Which rank this process is.
@@ -157,9 +165,15 @@ impl Membership {
     }
 
     /// This rank's socket, bound to its address in [`network`](Self::network), close-on-exec. `None`
-    /// without a network, and when it has been taken before.
+    /// without a network, on Ethernet, and when it has been taken before.
     pub fn take_socket(&mut self) -> Option<UdpSocket> {
         self.socket.take()
+    }
+
+    /// This rank's way to the network, if that is [`Ethernet`](crate::Ethernet). `None` otherwise, and when it has
+    /// been taken before.
+    pub fn take_port(&mut self) -> Option<XdpPort> {
+        self.port.take()
     }
 
     /// The job's options by name.

@@ -5,8 +5,10 @@
 //! Start:          launcher's process (4) | core + 1, or 0 for any (2)          with 1 descriptor
 //! Welcome:        rank (2) | ranks here (2) | window (2) | frame bytes (4) | frames (4)
 //!                 | options (2) | options x { name, value }
-//!                 | 0 (1), or 1 (1) | network         with a descriptor for each rank here, and a socket
+//!                 | 0 (1), or 1 (1) | network         with a descriptor for each rank here, and a socket,
+//!                                                     or a socket and memory on Ethernet
 //! network:        job (4) | secret (16) | MTU (2) | ranks (2) | ranks x { host (2), address }
+//!                 | 0 (1), or 1 (1) | hosts (2) x interface (6) | port (bytes)
 //! an address:     4 (1) | IPv4 (4) | port (2), or 6 (1) | IPv6 (16) | port (2)
 //! Hello, Joined, Leaving:  nothing
 //! Report:         text
@@ -29,13 +31,13 @@ mod network;
 
 use bytes::{Body, begin, open, put_text};
 pub(crate) use network::draw_job;
-pub use network::{Network, RANKS_MAX};
+pub use network::{Ethernet, Network, RANKS_MAX};
 
 /// Options of a job by name, such as `preset` or `tree`; what they mean is not the launcher's concern.
 pub type Options = BTreeMap<String, String>;
 
 /// The version of these layouts, raised whenever one changes.
-pub const VERSION: u16 = 3;
+pub const VERSION: u16 = 4;
 /// Bytes of the longest message.
 pub const MESSAGE_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of all options together, at most.
@@ -178,7 +180,8 @@ impl ToRank {
         match self {
             ToRank::Start(_) => 1,
             ToRank::Welcome(welcome) => {
-                usize::from(welcome.settings.ranks) + usize::from(welcome.network.is_some())
+                usize::from(welcome.settings.ranks)
+                    + welcome.network.as_ref().map_or(0, Network::descriptors)
             }
         }
     }

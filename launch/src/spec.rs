@@ -177,6 +177,24 @@ pub enum LaunchError {
         /// How long the packets were.
         mtu: Mtu,
     },
+    /// Two hosts do not reach each other without IP.
+    #[error(
+        "host {from} ({from_interface}) does not reach host {to} ({to_interface}) over Ethernet with packets of {mtu} \
+         bytes: for --link xdp they must be on one Ethernet, without routers, that lets protocol 0x{:04X} through; or use --link udp",
+        weft_xdp::ETHERTYPE
+    )]
+    NoEthernet {
+        /// The host that asked.
+        from: String,
+        /// Its interface.
+        from_interface: String,
+        /// The host that did not answer.
+        to: String,
+        /// Its interface.
+        to_interface: String,
+        /// How long the packets were.
+        mtu: Mtu,
+    },
     /// The launcher cannot prepare or wait.
     #[error("cannot watch over the ranks: {0}")]
     Watch(#[from] io::Error),

@@ -1,6 +1,6 @@
 //! Running a job: one thread that waits for everything at once, and does what the job's state asks for.
 
-use std::net::{Ipv4Addr, UdpSocket};
+use std::net::Ipv4Addr;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use rustix::process::{Signal, getpid, kill_process};
 use weft_wire::Rank;
 
 use crate::clock::Clock;
-use crate::crew::{Crew, Part, bind_sockets};
+use crate::crew::{Access, Crew, Part, bind_sockets};
 use crate::job::{Action, Event, Job, Verdict as Judged};
 use crate::messages::{Network, draw_job};
 use crate::mtu::Mtu;
@@ -210,16 +210,18 @@ pub(crate) fn verdict(
 }
 
 /// A network of this host alone, if it was asked for.
-fn network(spec: &JobSpec) -> Result<Option<(Network, Vec<UdpSocket>)>, LaunchError> {
+fn network(spec: &JobSpec) -> Result<Option<(Network, Vec<Access>)>, LaunchError> {
     if !spec.sockets {
         return Ok(None);
     }
     let ranks = spec.settings.ranks;
-    let (sockets, addresses) = bind_sockets(Ipv4Addr::LOCALHOST.into(), ranks)?.into_iter().unzip();
+    let (sockets, addresses): (Vec<_>, _) =
+        bind_sockets(Ipv4Addr::LOCALHOST.into(), ranks)?.into_iter().unzip();
+    let sockets = sockets.into_iter().map(Access::Udp).collect();
     let (job, secret) = draw_job()?;
     let hosts = vec![0; ranks.into()];
     let mtu = spec.mtu.unwrap_or(Mtu::USUAL);
-    Ok(Some((Network { job, secret, mtu, addresses, hosts }, sockets)))
+    Ok(Some((Network { job, secret, mtu, addresses, hosts, ethernet: None }, sockets)))
 }
 
 /// Writes what is queued. How long that takes is up to whoever reads; a wish to stop ends it.

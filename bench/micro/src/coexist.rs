@@ -5,6 +5,7 @@
 //! its own at both ends, bound to no core.
 
 use crate::launch::Spec;
+use crate::network::link;
 use crate::pair::hello::beside_messages;
 use crate::pair::side::Side;
 use crate::pair::sockets::Sockets;
@@ -255,7 +256,7 @@ impl Figures {
         let (size, ratio) = (spec.size(), beside / alone);
         if spec.json {
             let row = serde_json::json!({
-                "bench": "coexist", "link": "udp", "ranks": 2, "size": size, "unit": "ns",
+                "bench": "coexist", "link": link(spec), "ranks": 2, "size": size, "unit": "ns",
                 "alone": alone, "alone_p99": alone_99, "beside": beside, "beside_p99": beside_99,
                 "ratio": ratio, "messages": messages, "messages_lost": 0, "packets_sent_again": again,
                 "tcp_alone": stream, "tcp_beside": shared,
@@ -267,7 +268,10 @@ impl Figures {
         }
         let us = |ns: f64| format!("{:.1} us", ns / 1e3);
         let gbit = |bytes: f64| format!("{:.3} Gbit/s", bytes * 8.0 / 1e9);
-        println!("coexist: messages of {size} B beside a TCP stream of 1 Gbit/s, 2 ranks, udp:");
+        println!(
+            "coexist: messages of {size} B beside a TCP stream of 1 Gbit/s, 2 ranks, {}:",
+            link(spec)
+        );
         println!("  one way alone   p50 {}   p99 {}", us(alone), us(alone_99));
         println!("  beside TCP      p50 {}   p99 {}", us(beside), us(beside_99));
         println!("  {ratio:.2} x alone   ({})", LIMIT.text(ratio));

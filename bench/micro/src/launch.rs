@@ -92,7 +92,7 @@ pub struct Spec {
     #[arg(long, default_value_t = 301)]
     pub rounds: usize,
     /// The link to measure; auto is shm unless there are hosts
-    #[arg(long, default_value = "auto", value_parser = ["auto", "shm", "udp"])]
+    #[arg(long, default_value = "auto", value_parser = ["auto", "shm", "udp", "xdp"])]
     pub link: String,
     /// Print one JSON object a line
     #[arg(long)]
@@ -106,6 +106,9 @@ pub struct Spec {
     /// Where the ranks find the arena; set by the launcher
     #[arg(long, hide = true)]
     pub arena: Option<i32>,
+    /// The interface for the floor of AF_XDP; set by the launcher
+    #[arg(long, hide = true)]
+    pub floor: Option<String>,
     /// Which hosts
     #[command(flatten)]
     pub hosts: network::Hosts,
@@ -122,7 +125,8 @@ impl Spec {
 
     /// Whether this is between hosts.
     fn is_on_network(&self) -> bool {
-        self.kind == Kind::Coexist || self.link == "udp" || self.hosts.are_given()
+        let on_network = matches!(self.link.as_str(), "udp" | "xdp");
+        self.kind == Kind::Coexist || on_network || self.hosts.are_given()
     }
 
     fn check(&self, settings: &Settings) -> Result<()> {

@@ -1,4 +1,5 @@
-//! Benchmarks between two hosts, beside their floors: spinning TCP and UDP sockets over the same wire.
+//! Benchmarks between two hosts, beside their floors: spinning TCP and UDP sockets over the same wire, and bare
+//! AF_XDP over another, since an interface has one user of that.
 //!
 //! Without `--hosts`, the hosts are two network namespaces of this machine on a veth pair. Either way the job is
 //! one of [`weft_launch::run_on_hosts`], and rank `i` runs on core `i`.
@@ -6,6 +7,7 @@
 use crate::coexist;
 use crate::launch::{Kind, Spec, job};
 use crate::pair::hello::{beside_messages, beside_packets};
+use crate::pair::raw::RawXdp;
 use crate::pair::sockets::Sockets;
 use crate::pair::wefts::{CallLine, MessageLine, PacketLine, end_of};
 use crate::pair::{End, Line, Measured, Pattern, Shape, Unit, bind_to_core, measure};
@@ -13,11 +15,14 @@ use crate::report::{Floor, Row};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
-use weft_launch::{HostsSpec, Outcome, parse_hosts, run_on_hosts};
+use weft_launch::{FarLink, HostsSpec, Outcome, parse_hosts, run_on_hosts};
 use weft_netns::{Cluster, Options};
 
 /// Bytes of the largest message that is measured between hosts.
 const SIZE_MAX: usize = 64 << 20;
+
+/// The wire between the hosts that are made here over which bare AF_XDP is measured.
+const FLOOR_INTERFACE: &str = "floor0";
 
 /// Where to measure, if not in the memory of this machine.
 #[derive(Args, Clone, Debug, Default)]
@@ -46,13 +51,14 @@ impl Hosts {
         self.hosts.is_some()
     }
 
-    fn spec(&self, names: &str) -> Result<HostsSpec> {
+    fn spec(&self, names: &str, link: &str) -> Result<HostsSpec> {
         let hosts = parse_hosts(names).map_err(anyhow::Error::msg)?;
         if hosts.len() != 2 {
             bail!("a benchmark is between two hosts: --hosts a,b");
         }
         let mut spec = HostsSpec::new(hosts);
         spec.ranks = Some(2);
+        spec.far = if link == "xdp" { FarLink::Xdp } else { FarLink::Udp };
         spec.remote_weft.clone_from(&self.remote_weft);
         spec.interface.clone_from(&self.interface);
         if let Some(shell) = &self.rsh {
@@ -60,6 +66,11 @@ impl Hosts {
         }
         Ok(spec)
     }
+}
+
+/// Which link is measured.
+pub(crate) fn link(spec: &Spec) -> &'static str {
+    if spec.link == "xdp" { "xdp" } else { "udp" }
 }
 
 /// What is done in a sample of `spec`, if it can be measured between hosts.
@@ -97,19 +108,21 @@ fn check(spec: &Spec) -> Result<()> {
 pub fn run(spec: &Spec) -> Result<Outcome> {
     check(spec)?;
     let mut job = job(spec)?;
-    let options = [("link", Some("udp")), ("preset", spec.hosts.preset.as_deref())];
-    let given = options.into_iter().filter_map(|(name, value)| Some((name.into(), value?.into())));
-    job.options.extend(given);
+    let preset = spec.hosts.preset.as_deref().map(|preset| ("preset".into(), preset.into()));
+    job.options.extend(preset);
+    job.arguments.extend(["--link".into(), link(spec).into()]);
     if let Some(interface) = &spec.hosts.interface {
         job.arguments.extend(["--interface".into(), interface.into()]);
     }
     if let Some(names) = &spec.hosts.hosts {
-        return Ok(run_on_hosts(&job, &spec.hosts.spec(names)?, |_| {})?);
+        return Ok(run_on_hosts(&job, &spec.hosts.spec(names, link(spec))?, |_| {})?);
     }
     let cluster = Cluster::new(2, Options::default()).context(
         "two hosts are made of network namespaces here, unless --hosts names two real ones",
     )?;
-    let mut hosts = spec.hosts.spec("a,b")?;
+    cluster.add_wire(FLOOR_INTERFACE)?;
+    job.arguments.extend(["--floor".into(), FLOOR_INTERFACE.into()]);
+    let mut hosts = spec.hosts.spec("a,b", link(spec))?;
     hosts.remote_shell = vec![cluster.remote_shell().into()];
     // Only the main thread can be told of signals.
     job.dedicated = false;
@@ -147,7 +160,7 @@ pub fn rank(spec: &Spec) -> Result<()> {
     Ok(weft.leave()?)
 }
 
-/// Measures Weft beside TCP and UDP, and prints it at the first end.
+/// Measures Weft beside its floors, and prints it at the first end.
 fn compare(
     spec: &Spec,
     shape: &Shape,
@@ -156,23 +169,38 @@ fn compare(
     sockets: &mut Sockets,
 ) -> Result<()> {
     let Sockets { side, tcp, udp } = sockets;
-    let lines: &mut [&mut dyn Line] = &mut [weft, udp, tcp];
-    let mut measured = measure(lines, shape, spec.rounds, end, side)?.into_iter();
+    let mut raw = match &spec.floor {
+        Some(interface) => RawXdp::open(interface, end, side)?,
+        None => Err("on hosts that exist it would take an interface of its own".into()),
+    };
+    let mut lines: Vec<&mut dyn Line> = vec![weft, udp, tcp];
+    lines.extend(raw.as_mut().ok().map(|raw| raw as &mut dyn Line));
+    let mut measured = measure(&mut lines, shape, spec.rounds, end, side)?.into_iter();
     let mut next = || measured.next().context("each line is measured");
     let (weft, udp, tcp) = (next()?, next()?, next()?);
+    let raw = raw.map(|_| next()).and_then(|raw| raw.map_err(|error| error.to_string()));
     if end == End::First {
-        row(spec, shape, weft, [("udp", udp), ("tcp", tcp)]).print(spec.json);
+        row(spec, shape, weft, raw, [("udp", udp), ("tcp", tcp)]).print(spec.json);
     }
     Ok(())
 }
 
-fn row(spec: &Spec, shape: &Shape, weft: Measured, floors: [(&'static str, Measured); 2]) -> Row {
+fn row(
+    spec: &Spec,
+    shape: &Shape,
+    weft: Measured,
+    raw: std::result::Result<Measured, String>,
+    floors: [(&'static str, Measured); 2],
+) -> Row {
     let kind = spec.kind.to_possible_value().map(|value| value.get_name().to_owned());
     let (ranks, unit) = ((2, shape.size), shape.unit.name());
     let row = Row::new(kind.unwrap_or_default(), ranks, unit, weft.samples, Vec::new());
     let mut row = row.with_processor(weft.processor_ns);
-    row.link = "udp";
-    row.floors.push(Floor::missing("af_xdp", "this version has no link for it"));
+    row.link = link(spec);
+    match raw {
+        Ok(raw) => row.beside(Floor::measured("af_xdp", raw.samples), raw.processor_ns),
+        Err(why) => row.floors.push(Floor::missing("af_xdp", why)),
+    }
     for (what, floor) in floors {
         row.beside(Floor::measured(what, floor.samples), floor.processor_ns);
     }

@@ -7,14 +7,18 @@
 //! |---|---|
 //! | `side` | what the two tell each other beside the line that is measured |
 //! | `sockets` | TCP and UDP, spinning |
+//! | `raw` | AF_XDP, spinning |
+//! | `datagrams` | lines of datagrams that are never sent again |
 //! | `hello` | how ranks of a job open those sockets |
 //! | `wefts` | packets, messages and calls |
 //! | `inside` | two ranks that are threads, for what has to look into links |
 //! | `program` | the three figures of `weft compare`, as `bench/peers/pair.c` has them |
 
+mod datagrams;
 pub mod hello;
 pub mod inside;
 pub mod program;
+pub mod raw;
 pub mod side;
 pub mod sockets;
 mod spin;

@@ -71,7 +71,7 @@ pub struct Floor {
     pub p50: Option<f64>,
     /// Why it was not measured.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub missing: Option<&'static str>,
+    pub missing: Option<Cow<'static, str>>,
     /// Processor time of both ends for a message.
     #[serde(flatten)]
     pub processor: Option<Processor>,
@@ -108,8 +108,8 @@ impl Floor {
     }
 
     /// A floor that could not be measured, and why.
-    pub fn missing(what: &'static str, why: &'static str) -> Self {
-        Floor { what, p50: None, missing: Some(why), processor: None }
+    pub fn missing(what: &'static str, why: impl Into<Cow<'static, str>>) -> Self {
+        Floor { what, p50: None, missing: Some(why.into()), processor: None }
     }
 }
 
@@ -185,7 +185,10 @@ impl Row {
                     let limit = limit.unwrap_or_default();
                     println!("  {ratio:.2} x {what}: {figure}{used}{limit}");
                 }
-                None => println!("  {}: not measured: {}", floor.what, floor.missing.unwrap_or("")),
+                None => {
+                    let why = floor.missing.as_deref().unwrap_or_default();
+                    println!("  {}: not measured: {why}", floor.what);
+                }
             }
         }
     }

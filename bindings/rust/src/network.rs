@@ -4,15 +4,13 @@ use crate::options::Options;
 use crate::{Error, Result};
 use std::io;
 use weft_launch::{Membership, Network};
-use weft_link::Link;
+use weft_link::Capabilities;
 use weft_link_shm::Shm;
 use weft_mixed::{Mixed, Near};
 use weft_node::{Preset, Settings, network_settings};
 use weft_seal::{Keys, Protection};
 use weft_udp::{Udp, UdpSettings};
-
-/// The link of a rank in a job that needs a network.
-pub(crate) type NetworkLink = Mixed<Shm, Udp>;
+use weft_xdp::{Xdp, XdpSettings};
 
 /// Frames to send from where nobody is near.
 const FRAMES: usize = 512;
@@ -23,39 +21,60 @@ const MOST_SHARED_FRAMES: usize = 1024;
 const PACKETS_ARE_LOST: &str = "a network loses packets, and this preset never sends one again; take pupa, \
                                 irx-imc or another that does, or say --lossless if yours loses none";
 
+/// A rank's link in a job that needs a network: memory with the ranks of its host, and one of these with
+/// all others.
+pub(crate) enum NetworkLink {
+    Udp(Box<Mixed<Shm, Udp>>),
+    Xdp(Box<Mixed<Shm, Xdp>>),
+}
+
 /// Attaches this rank to the memory of its host and to the network.
 pub(crate) fn attach(member: &mut Membership, options: &Options) -> Result<NetworkLink> {
     let segments = member.take_segments();
-    let socket = member.take_socket().ok_or_else(|| invalid("this rank was given no socket"))?;
+    let (socket, port) = (member.take_socket(), member.take_port());
     let ranks_here = member.ranks_here();
     let number = ranks_here.iter().position(|rank| *rank == member.rank());
     let number = number.ok_or_else(|| invalid("this rank is on no host"))?;
     let near = Shm::attach(weft_packet::Rank(number as u16), *member.settings(), &segments)?;
     let network = network_of(member)?;
     let preset = preset(options)?;
-    let address = socket.local_addr()?;
+    let keys = Keys::new(network.secret.clone(), network.job, member.rank(), Protection::Tagged);
+    let mtu = network.mtu.bytes().into();
     let near_ranks = Near { ranks: ranks_here, carries: !options.all_far };
+    let ranks = network.ranks();
+    if let (Some(ethernet), Some(port)) = (&network.ethernet, port) {
+        let interface = |host: &u16| ethernet.interfaces.get(usize::from(*host)).copied();
+        let peers = network.hosts.iter().map(interface).collect::<Option<_>>();
+        let peers = peers.ok_or_else(|| invalid("a rank's host has no interface"))?;
+        let far = Xdp::attach(XdpSettings { port, peers, keys, mtu })?;
+        let arrivals = far.arrivals()?;
+        let link = Mixed::new(near, near_ranks, far, arrivals, ranks)?;
+        return Ok(NetworkLink::Xdp(Box::new(link)));
+    }
+    let socket = socket.ok_or_else(|| invalid("this rank was given no way to the network"))?;
+    let address = socket.local_addr()?;
     let far = Udp::attach(UdpSettings {
         socket,
         peers: network.addresses.clone(),
-        keys: Keys::new(network.secret.clone(), network.job, member.rank(), Protection::Tagged),
-        datagram_bytes: UdpSettings::datagram_bytes(network.mtu.bytes().into(), &address),
+        keys,
+        datagram_bytes: UdpSettings::datagram_bytes(mtu, &address),
         frames: if near_ranks.fills_far() { FRAMES } else { 0 },
         receive_frames: receive_frames(member, preset),
     })?;
     let arrivals = far.arrivals()?;
-    Ok(Mixed::new(near, near_ranks, far, arrivals, network.ranks())?)
+    let link = Mixed::new(near, near_ranks, far, arrivals, ranks)?;
+    Ok(NetworkLink::Udp(Box::new(link)))
 }
 
-/// What the protocol does over that link.
+/// What the protocol does over a link with these capabilities.
 pub(crate) fn settings(
     member: &Membership,
     options: &Options,
-    link: &NetworkLink,
+    link: &Capabilities,
 ) -> Result<Settings> {
     let here = member.settings();
     let crowded = !options.cores_suffice(here.ranks);
-    let usual = network_settings(member.ranks(), preset(options)?, link.capabilities(), crowded);
+    let usual = network_settings(member.ranks(), preset(options)?, link, crowded);
     Ok(Settings {
         // What near ranks have room for, whatever the network has.
         window_packets: here.window_packets,

@@ -1,14 +1,16 @@
 //! From a place in a job to a packet interface: membership, memory, node, upcall thread.
 
 use crate::Result;
-use crate::network;
+use crate::network::{self, NetworkLink};
 use crate::options::Options;
 use crate::place::{Guard, Place};
 use std::sync::Arc;
 use std::time::Duration;
 use weft_launch::{Membership, PEER_LOST};
-use weft_link::Link;
+use weft_link::clock::SystemClock;
+use weft_link::{Link, Part};
 use weft_link_shm::{Settings, Shm, create_segments};
+use weft_mixed::Mixed;
 use weft_node::{Node, Shape, WatchThread};
 use weft_packet::{Loss, Packets, Rank};
 
@@ -69,10 +71,20 @@ impl Session {
 
     /// In a job of which some pairs of ranks share no memory.
     fn on_network(mut member: Membership, options: &Options) -> Result<Self> {
+        match network::attach(&mut member, options)? {
+            NetworkLink::Udp(link) => Session::on_link(member, options, *link),
+            NetworkLink::Xdp(link) => Session::on_link(member, options, *link),
+        }
+    }
+
+    fn on_link<F: Part<Clock = SystemClock>>(
+        member: Membership,
+        options: &Options,
+        link: Mixed<Shm, F>,
+    ) -> Result<Self> {
         let ranks_here = member.settings().ranks;
-        let link = network::attach(&mut member, options)?;
         let near = link.near_peers(member.rank());
-        let protocol = network::settings(&member, options, &link)?;
+        let protocol = network::settings(&member, options, link.capabilities())?;
         let node = Node::new(member.rank(), protocol, link, options.wait_policy(ranks_here));
         node.set_lossless(near);
         Ok(Session::new(node, Some(member), options.interrupt_delay(ranks_here)))
@@ -144,7 +156,7 @@ pub struct PacketJob {
 /// [`Packets::on_packet`]; end with [`PacketJob::leave`].
 ///
 /// # Errors
-/// [`Error`] if this process cannot take its place.
+/// [`Error`](crate::Error) if this process cannot take its place.
 pub fn join_packets() -> Result<PacketJob> {
     let session = Session::open()?;
     let packets = session.packets().clone();

@@ -4,7 +4,7 @@ use std::env;
 use std::fs;
 
 use rustix::thread::{CapabilitySet, capabilities};
-use weft_launch::{candidates, find_program};
+use weft_launch::find_program;
 
 use super::Finding;
 
@@ -14,30 +14,7 @@ const SHELL: &str = "ssh";
 /// Everything that can be looked at by itself.
 pub(super) fn all() -> Vec<Finding> {
     let effective = capabilities(None).map_or(CapabilitySet::empty(), |sets| sets.effective);
-    vec![
-        addresses(),
-        shell(),
-        raw_frames(effective),
-        namespaces(effective),
-        starter(|name| env::var_os(name).is_some()),
-    ]
-}
-
-/// By which addresses other hosts can reach this one.
-fn addresses() -> Finding {
-    const NAME: &str = "addresses";
-    match candidates() {
-        Ok(all) if all.is_empty() => Finding::absent(
-            NAME,
-            "none but this host's own",
-            "bring an interface up: ip link set NAME up",
-        ),
-        Ok(all) => {
-            let all = all.iter().map(|one| format!("{} {}", one.interface, one.address));
-            Finding::ok(NAME, all.collect::<Vec<_>>().join(", "))
-        }
-        Err(error) => Finding::problem(NAME, error.to_string(), "allow netlink sockets"),
-    }
+    vec![shell(), namespaces(effective), starter(|name| env::var_os(name).is_some())]
 }
 
 fn shell() -> Finding {
@@ -50,23 +27,6 @@ fn shell() -> Finding {
             "install openssh-client, or name another with weft run --rsh",
         ),
     }
-}
-
-/// What a program needs to be let at an interface's frames.
-fn raw_frames(effective: CapabilitySet) -> Finding {
-    const NAME: &str = "raw frames (xdp)";
-    let needed = [
-        ("CAP_NET_RAW", CapabilitySet::NET_RAW),
-        ("CAP_NET_ADMIN", CapabilitySet::NET_ADMIN),
-        ("CAP_BPF", CapabilitySet::BPF),
-    ];
-    let missing: Vec<&str> =
-        needed.iter().filter(|(_, one)| !effective.contains(*one)).map(|(name, _)| *name).collect();
-    if missing.is_empty() {
-        return Finding::ok(NAME, "permitted");
-    }
-    let detail = format!("not permitted: {} missing", missing.join(", "));
-    Finding::absent(NAME, detail, "setcap cap_net_raw,cap_net_admin,cap_bpf+ep on the program")
 }
 
 /// Whether this project's tests can make hosts of namespaces.

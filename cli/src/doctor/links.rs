@@ -1,17 +1,79 @@
 //! Which links there are, and the memory that the default one takes.
 
+use std::collections::BTreeSet;
+use std::io;
+
+use weft_launch::{Candidate, candidates};
 use weft_link_shm::Settings;
+use weft_xdp::{Interface, XdpError, is_built, permitted, runs_programs};
 
 use super::{Finding, Memory, Status};
 
+/// What to do where no other host can reach this one.
+const BRING_UP: &str = "bring an interface up: ip link set NAME up";
+
 /// All links, the default first.
 pub(super) fn all(needs: &[Finding]) -> Vec<Finding> {
+    let found = candidates();
     vec![
         shm(needs),
-        Finding::ok("udp", "ranks on several hosts, over any network"),
-        not_built("xdp", "ranks on several hosts, over Ethernet without the kernel's stack"),
+        udp(&found),
+        xdp(found.as_deref().unwrap_or_default()),
         not_built("fabric", "ranks on several hosts, over networks with RDMA"),
     ]
+}
+
+/// UDP, with the interfaces and addresses by which other hosts may reach this one.
+fn udp(found: &io::Result<Vec<Candidate>>) -> Finding {
+    let what = "ranks on several hosts, over any network";
+    match found {
+        Ok(all) if all.is_empty() => {
+            Finding::absent("udp", format!("{what}; no address but this host's own"), BRING_UP)
+        }
+        Ok(all) => {
+            let all = all
+                .iter()
+                .map(|one| format!("{} {} (MTU {})", one.interface, one.address, one.mtu));
+            Finding::ok("udp", format!("{what}: {}", all.collect::<Vec<_>>().join(", ")))
+        }
+        Err(error) => Finding::problem("udp", error.to_string(), "allow netlink sockets"),
+    }
+}
+
+/// AF_XDP, with the interfaces that it could take, or why it could take none.
+fn xdp(found: &[Candidate]) -> Finding {
+    let what = "ranks on several hosts, over Ethernet without the kernel's stack";
+    let absent = |why: &dyn std::fmt::Display| Finding {
+        name: "xdp",
+        status: Status::Absent,
+        detail: format!("{what}; {why}"),
+        advice: None,
+    };
+    let allowed = if is_built() { permitted() } else { Err(XdpError::NotBuilt) };
+    if let Err(error) = allowed {
+        return absent(&error);
+    }
+    let names: BTreeSet<&str> = found.iter().map(|one| one.interface.as_str()).collect();
+    let looked: Vec<_> = names.into_iter().map(|name| (name, Interface::find(name))).collect();
+    let usable: Vec<String> = looked
+        .iter()
+        .filter_map(|(name, found)| Some((name, found.as_ref().ok()?)))
+        .map(|(name, interface)| format!("{name} (MTU {}, {})", interface.mtu(), driver(interface)))
+        .collect();
+    match looked.into_iter().find_map(|(_, found)| found.err()) {
+        _ if !usable.is_empty() => Finding::ok("xdp", format!("{what}: {}", usable.join(", "))),
+        Some(error) => absent(&error),
+        None => Finding::absent("xdp", format!("{what}; there is no interface"), BRING_UP),
+    }
+}
+
+/// Where the driver of an interface would run an XDP program.
+fn driver(interface: &Interface) -> &'static str {
+    match runs_programs(interface) {
+        Some(true) => "native: the driver knows XDP",
+        Some(false) => "generic: the driver knows no XDP, so that auto takes udp",
+        None => "whether its driver knows XDP this kernel does not say",
+    }
 }
 
 fn shm(needs: &[Finding]) -> Finding {

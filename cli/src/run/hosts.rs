@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use weft_launch::{HostWish, HostsSpec, Layout, parse_hosts};
+use weft_launch::{Between, FarLink, HostLayout, HostWish, HostsSpec, Layout, parse_hosts};
+use weft_xdp::Mode;
 
 use super::{Link, many};
 
@@ -45,7 +46,7 @@ impl Hosts {
     }
 
     /// The hosts, if any were given.
-    pub fn spec(&self, ranks: Option<u16>) -> Result<Option<HostsSpec>> {
+    pub fn spec(&self, ranks: Option<u16>, link: Link) -> Result<Option<HostsSpec>> {
         let hosts = match (&self.hosts, &self.hostfile) {
             (Some(List(hosts)), _) => hosts.clone(),
             (None, Some(path)) => {
@@ -58,6 +59,11 @@ impl Hosts {
         };
         let mut spec = HostsSpec::new(hosts);
         spec.ranks = ranks;
+        spec.far = match link {
+            Link::Udp => FarLink::Udp,
+            Link::Xdp => FarLink::Xdp,
+            Link::Auto | Link::Shm => FarLink::Auto,
+        };
         spec.remote_weft.clone_from(&self.remote_weft);
         spec.interface.clone_from(&self.interface);
         if let Some(shell) = &self.rsh {
@@ -67,9 +73,9 @@ impl Hosts {
     }
 }
 
-/// What runs where: `4 ranks on 2 hosts (a: 2 on 2 cores, b: 2 on 4 cores), shm within hosts, udp between
-/// (xdp is not built yet), irx-imc`.
-pub fn first_line(layout: &Layout, link: Link, preset: impl std::fmt::Display) -> String {
+/// What runs where: `4 ranks on 2 hosts (a: 2 on 2 cores, eth0 10.0.0.1; b: 2 on 4 cores, eth0 10.0.0.2), shm
+/// within hosts, xdp between (native, copying, MTU 1500), pupa`.
+pub fn first_line(layout: &Layout, preset: impl std::fmt::Display) -> String {
     let hosts: Vec<String> = layout
         .hosts
         .iter()
@@ -79,16 +85,41 @@ pub fn first_line(layout: &Layout, link: Link, preset: impl std::fmt::Display) -
         })
         .collect();
     let (ranks, count) = (many(layout.ranks().into(), "rank"), many(hosts.len(), "host"));
-    let links = links(layout.hosts.len(), link);
-    format!("{ranks} on {count} ({}), {links}, {preset}", hosts.join("; "))
+    format!("{ranks} on {count} ({}), {}, {preset}", hosts.join("; "), links(layout))
+}
+
+/// That hosts which could have had AF_XDP use UDP, and why: said even where nobody reads the first line.
+pub fn fall_back(layout: &Layout) -> Option<String> {
+    match &layout.between {
+        Between::Udp(Some(why)) => Some(format!("udp between hosts, not xdp: {why}")),
+        Between::Nothing | Between::Udp(None) | Between::Xdp(_) => None,
+    }
 }
 
 /// Which pairs of ranks use which link, and why.
-fn links(hosts: usize, link: Link) -> &'static str {
-    match (hosts, link) {
-        (_, Link::Udp) => "udp between all ranks (asked for)",
-        (1, _) => "shm",
-        _ => "shm within hosts, udp between (xdp is not built yet)",
+fn links(layout: &Layout) -> String {
+    let between = match &layout.between {
+        Between::Nothing => return "shm".into(),
+        Between::Udp(None) => "udp between (asked for)".into(),
+        Between::Udp(Some(why)) => format!("udp between (no xdp: {why})"),
+        Between::Xdp(modes) => {
+            format!("xdp between ({}, MTU {})", all_modes(layout, modes), layout.mtu)
+        }
+    };
+    match layout.hosts.iter().all(|host| host.ranks == 1) {
+        true => between,
+        false => format!("shm within hosts, {between}"),
+    }
+}
+
+/// How interfaces are used: said once if it is the same on all hosts.
+fn all_modes(layout: &Layout, modes: &[Mode]) -> String {
+    match modes {
+        [first, rest @ ..] if rest.iter().all(|mode| mode == first) => first.to_string(),
+        all => {
+            let of_host = |(host, mode): (&HostLayout, &Mode)| format!("{}: {mode}", host.name);
+            layout.hosts.iter().zip(all).map(of_host).collect::<Vec<_>>().join("; ")
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 use super::*;
 use clap::Parser;
+use weft_launch::FarLink;
 
 #[derive(Parser)]
 struct Line {
@@ -44,6 +45,7 @@ fn ranks_on_a_network_get_sockets_and_a_protocol_that_retransmits() {
     assert_eq!((spec.sockets, spec.options, spec.mtu), (true, options.into(), None));
     let spec = parse("run --link udp --mtu 1300 true").unwrap();
     assert_eq!(spec.mtu, Mtu::new(1300));
+    assert!(!parse("run --hosts a,b --link udp true").unwrap().sockets);
     let spec = parse("run --hosts a,b --lossless --preset nrx-hmc true").unwrap();
     let options = [("lossless", "true"), ("preset", "nrx-hmc")];
     let options = options.map(|(name, value)| (name.to_owned(), value.to_owned()));
@@ -56,12 +58,15 @@ fn ranks_on_a_network_get_sockets_and_a_protocol_that_retransmits() {
 fn hosts_are_given_by_list_or_by_file() {
     let hosts = |words: &str| {
         let line = Line::try_parse_from(words.split(' ')).map_err(anyhow::Error::from)?;
-        line.arguments.hosts.spec(line.arguments.ranks)
+        line.arguments.hosts.spec(line.arguments.ranks, line.arguments.link)
     };
     let given = hosts("run --hosts a,b:4 -n 6 --interface eth1 true").unwrap().unwrap();
     let names: Vec<_> = given.hosts.iter().map(|host| (host.name.as_str(), host.ranks)).collect();
     assert_eq!(names, [("a", None), ("b", Some(4))]);
     assert_eq!((given.ranks, given.interface.as_deref()), (Some(6), Some("eth1")));
+    assert_eq!(given.far, FarLink::Auto);
+    assert_eq!(hosts("run --hosts a,b --link xdp true").unwrap().unwrap().far, FarLink::Xdp);
+    assert_eq!(hosts("run --hosts a,b --link udp true").unwrap().unwrap().far, FarLink::Udp);
     assert_eq!(given.remote_shell[..3], ["ssh", "-o", "BatchMode=yes"]);
     assert!(hosts("run true").unwrap().is_none());
     let file = tempfile::NamedTempFile::new().unwrap();
@@ -88,7 +93,7 @@ fn nonsense_is_refused_with_what_is_allowed() {
         ("run -n 65 true", "a job on one host has 1 to 64 ranks"),
         ("run -n many true", "a job on one host has 1 to 64 ranks"),
         ("run --preset irx true", "there are nrx-imc, nrx-hmc"),
-        ("run --link tcp true", "auto, shm, udp"),
+        ("run --link tcp true", "auto, shm, udp, xdp"),
         ("run --preset irx-imc true", "shared memory loses nothing"),
         ("run --link udp --preset nrx-imc true", "a network loses packets, and nrx-imc never"),
         ("run --hosts a,b --preset nrx-hmc true", "a network loses packets, and nrx-hmc never"),
@@ -96,6 +101,7 @@ fn nonsense_is_refused_with_what_is_allowed() {
         ("run --mtu 1300 true", "these ranks share memory"),
         ("run --link udp --mtu 100 true", "an MTU is a number from 576 to 9000"),
         ("run --hosts a,b --link shm true", "hosts share no memory"),
+        ("run --link xdp true", "name other hosts with --hosts"),
         ("run --hosts a:0 true", "a:0: a host has 1 to 64 ranks"),
         ("run --hosts a --hostfile b true", "cannot be used with"),
         ("run --hosts a,b -n 1025 true", "1 to 64 ranks"),

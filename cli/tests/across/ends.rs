@@ -1,16 +1,19 @@
 //! Whatever ends a job of two hosts, nothing of it remains: no process, file, socket or XDP program, and no
 //! network namespace once its cluster is gone.
 //!
-//! Each end is tried a few times; `WEFT_END_RUNS` says how often, and has times judged.
+//! Each end is tried a few times over each link; `WEFT_END_RUNS` says how often, and has times judged.
 
 use super::*;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::pidfd_send_signal;
+use rustix::process::{Pid, PidfdFlags, pidfd_open, pidfd_send_signal};
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::Read;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use tempfile::TempDir;
-use weft_netns::{Host, INTERFACE};
+use weft_netns::Host;
 
 /// Runs of each end in `make test`.
 const RUNS: u32 = 3;
@@ -40,6 +43,7 @@ enum End {
 /// What a job could leave, and what was there before.
 struct Traces<'a> {
     cluster: &'a Cluster,
+    link: &'a str,
     /// Its folder for temporary files, and its processes' working directory; they all have its name in their
     /// environment.
     folder: TempDir,
@@ -48,14 +52,15 @@ struct Traces<'a> {
 }
 
 impl<'a> Traces<'a> {
-    fn before(cluster: &'a Cluster) -> Self {
+    fn before(cluster: &'a Cluster, link: &'a str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (shared_memory, sockets) = (shared_memory(), sockets_of(cluster));
-        Traces { cluster, folder, shared_memory, sockets }
+        Traces { cluster, link, folder, shared_memory, sockets }
     }
 
     fn command(&self, mode: &str) -> Command {
-        let mut command = command(self.cluster, HOSTS, &format!("weft-testee {mode}"));
+        let words = format!("{HOSTS} --link {}", self.link);
+        let mut command = common::command(self.cluster, &words, &format!("weft-testee {mode}"));
         command.env("TMPDIR", self.folder.path()).current_dir(self.folder.path());
         command
     }
@@ -91,12 +96,7 @@ impl<'a> Traces<'a> {
         assert!(files.is_empty(), "{what}: {files:?} are left");
         assert_eq!(shared_memory(), self.shared_memory, "{what}: /dev/shm");
         assert_eq!(sockets_of(self.cluster), self.sockets, "{what}: sockets");
-        for host in self.cluster.hosts() {
-            let mut command = host.command("ip");
-            let output = command.args(["-o", "link", "show", INTERFACE]).output().unwrap();
-            let link = text(&output);
-            assert!(link.contains(INTERFACE) && !link.contains("xdp"), "{what}: {link}");
-        }
+        common::no_program_remains(self.cluster);
     }
 }
 
@@ -150,9 +150,9 @@ fn kill(process: &OwnedFd) {
 }
 
 /// Brings a job to that end, and returns how long its processes stayed after that.
-fn try_end(cluster: &Cluster, end: End, run: u32) -> Duration {
-    let traces = Traces::before(cluster);
-    let what = format!("{end:?}, run {run}");
+fn try_end(cluster: &Cluster, link: &str, end: End, run: u32) -> Duration {
+    let traces = Traces::before(cluster, link);
+    let what = format!("{end:?} over {link}, run {run}");
     let mode = match end {
         End::Success => "end",
         End::Error => "fail",
@@ -202,8 +202,8 @@ fn try_end(cluster: &Cluster, end: End, run: u32) -> Duration {
 fn nothing_remains_after(end: End) {
     let Some(two) = cluster(2) else { return };
     let asked = std::env::var("WEFT_END_RUNS").ok().map(|text| text.parse().unwrap());
-    let stays: Vec<_> = (0..asked.unwrap_or(RUNS)).map(|run| try_end(&two, end, run)).collect();
-    let longest = stays.into_iter().max().unwrap_or_default();
+    let runs = (0..asked.unwrap_or(RUNS)).flat_map(|run| [("udp", run), ("xdp", run)]);
+    let longest = runs.map(|(link, run)| try_end(&two, link, end, run)).max().unwrap_or_default();
     println!("{end:?}: the last process stayed for {longest:?} at most");
     let long_enough = [End::Success, End::Error].contains(&end) || longest < WITHIN;
     assert!(asked.is_none() || long_enough, "{end:?}: {longest:?}");

@@ -6,7 +6,8 @@ use std::env;
 use std::fs::File;
 use std::io::{self, IsTerminal};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
-use std::os::fd::{AsFd, OwnedFd};
+use std::num::NonZero;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -16,14 +17,16 @@ use rustix::io::{Errno, read, retry_on_intr, write};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::Signal;
 use weft_wire::Rank;
+use weft_xdp::XdpError;
 
+use super::ethernet::{Attachment, Greeting};
 use super::reach::{Meeting, candidates};
 use super::stream::{Stream, make_nonblocking};
 use super::{BEAT, FLUSH_LIMIT, LAUNCHER_SILENCE};
 use crate::clock::Clock;
-use crate::crew::{Crew, Part, Pipes, bind_sockets};
+use crate::crew::{Access, Crew, Part, Pipes, bind_sockets};
 use crate::job::Event;
-use crate::messages::hosts::{Begin, FromAgent, ToAgent};
+use crate::messages::hosts::{Begin, FarLink, FromAgent, Station, ToAgent};
 use crate::messages::{BadMessage, Network};
 use crate::output::Kind;
 use crate::program::{find_program, own_directory};
@@ -94,31 +97,66 @@ fn serve(stream: &mut Stream) -> Result<(), AgentError> {
     stream.send(&ready()?.emit());
     let ToAgent::Begin(begin) = next(stream)? else { return Err(out_of_order()) };
     let prepared = prepare(&begin)?;
+    let (mut attachment, station) = attach(&begin)?;
     let own: Vec<SocketAddr> = prepared.sockets.iter().map(|(_, address)| *address).collect();
-    stream.send(&FromAgent::Bound(prepared.meeting.local_addr()?, own).emit());
-    let ToAgent::Meet { limit_ms, hosts, ranks } = next(stream)? else {
+    stream.send(&FromAgent::Bound(prepared.meeting.local_addr()?, own, station).emit());
+    let ToAgent::Meet { limit_ms, hosts, ranks, interfaces } = next(stream)? else {
         return Err(out_of_order());
     };
-    if usize::from(begin.host) >= hosts.len() || ranks.len() != usize::from(begin.ranks) {
+    let count = hosts.len();
+    let all_have_interfaces = interfaces.is_empty() || interfaces.len() == count;
+    if usize::from(begin.host) >= count
+        || ranks.len() != usize::from(begin.ranks)
+        || !all_have_interfaces
+    {
         return Err(BadMessage::Range("number of hosts").into());
     }
     let job = (begin.job, begin.secret.clone());
-    let mut meeting = Meeting::new(prepared.meeting, begin.host, job, hosts, begin.mtu)?;
-    meet(stream, &mut meeting, Duration::from_millis(limit_ms.into()))?;
+    let meeting = Meeting::new(prepared.meeting, begin.host, job, hosts, begin.mtu)?;
+    let greeting = match &mut attachment {
+        Some(own) if !interfaces.is_empty() => Some(own.greet(&begin, interfaces.clone())?),
+        _ => None,
+    };
+    let needs_udp = begin.far != FarLink::Xdp;
+    let meet = Meet { meeting, greeting, needs_udp };
+    let over_ethernet = meet.run(stream, Duration::from_millis(limit_ms.into()))?;
     let (hosts, addresses) = ranks.into_iter().unzip();
-    let network =
-        Network { job: begin.job, secret: begin.secret, mtu: begin.mtu, addresses, hosts };
+    let (job, secret, mtu) = (begin.job, begin.secret.clone(), begin.mtu);
+    let network = Network { job, secret, mtu, addresses, hosts, ethernet: None };
     let here = network.ranks_beside(Rank(begin.first)).count();
     if here != usize::from(begin.settings.ranks) {
         return Err(BadMessage::Range("number of ranks here").into());
     }
-    let sockets = prepared.sockets.into_iter().map(|(socket, _)| socket).collect();
-    let part = Part { first: begin.first, size: begin.ranks, network: Some((network, sockets)) };
+    let access = match (over_ethernet, &mut attachment) {
+        (false, _) => {
+            drop(attachment.take());
+            prepared.sockets.into_iter().map(|(socket, _)| Access::Udp(socket)).collect()
+        }
+        (true, Some(own)) => own.open(&begin, &interfaces).map_err(refused)?,
+        (true, None) => return Err(out_of_order()),
+    };
+    let part = Part { first: begin.first, size: begin.ranks, network: Some((network, access)) };
     Agent::start(stream, signals, &prepared.spec, prepared.program, part)?.run()
 }
 
+/// Takes the interface for AF_XDP, if that is wished for and can be.
+fn attach(begin: &Begin) -> Result<(Option<Attachment>, Station), AgentError> {
+    if begin.far == FarLink::Udp {
+        return Ok((None, Station::NotAsked));
+    }
+    match Attachment::take(begin) {
+        Ok((attachment, station)) => Ok((Some(attachment), station)),
+        Err(error) if begin.far == FarLink::Auto => Ok((None, Station::Without(error.to_string()))),
+        Err(error) => Err(refused(error)),
+    }
+}
+
+fn refused(error: XdpError) -> AgentError {
+    AgentError::Refused(error.to_string())
+}
+
 fn ready() -> io::Result<FromAgent> {
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
     Ok(FromAgent::Ready {
         cores: u16::try_from(cores).unwrap_or(u16::MAX),
         name: rustix::system::uname().nodename().to_string_lossy().into_owned(),
@@ -143,16 +181,16 @@ fn next(stream: &mut Stream) -> Result<ToAgent, AgentError> {
     }
 }
 
-/// Waits for the launcher or for one of these sockets, or until the time is over.
+/// Waits for the launcher or for one of these descriptors, or until the time is over.
 fn await_launcher(
     stream: &mut Stream,
-    sockets: &[&UdpSocket],
+    arrivals: &[BorrowedFd<'_>],
     timeout: Option<Duration>,
 ) -> Result<(), AgentError> {
     let from = stream.readable().ok_or(AgentError::Gone)?;
     let mut sources: Vec<Waited<'_, bool>> = vec![(true, from.as_fd(), PollFlags::IN)];
     sources.extend(stream.writable().map(|to| (false, to.as_fd(), PollFlags::OUT)));
-    sources.extend(sockets.iter().map(|socket| (false, socket.as_fd(), PollFlags::IN)));
+    sources.extend(arrivals.iter().map(|arrivals| (false, *arrivals, PollFlags::IN)));
     let ready = wait_for(&sources, timeout)?;
     if ready.contains(&true) {
         stream.read_some()?;
@@ -195,28 +233,64 @@ fn bind(address: IpAddr, ranks: u16) -> io::Result<(UdpSocket, Vec<(UdpSocket, S
     Ok((UdpSocket::bind((address, 0))?, bind_sockets(address, ranks)?))
 }
 
-/// Meets the other hosts, says which it has not met in time, and answers on until the launcher says go.
-fn meet(stream: &mut Stream, meeting: &mut Meeting, limit: Duration) -> Result<(), AgentError> {
-    let clock = Clock::start();
-    let (mut told, mut ask_at) = (false, Duration::ZERO);
-    loop {
-        meeting.take_in();
-        let now = clock.now();
-        let all_met = meeting.missed().next().is_none();
-        if !told && (all_met || now >= limit) {
-            told = true;
-            stream.send(&FromAgent::Met(meeting.missed().collect()).emit());
+/// Meeting the other hosts.
+struct Meet {
+    meeting: Meeting,
+    /// Over Ethernet, if that is tried.
+    greeting: Option<Greeting>,
+    /// Whether it matters who answers over UDP.
+    needs_udp: bool,
+}
+
+impl Meet {
+    /// Meets the others, says whom it has not met in time, and answers on until the launcher says go.
+    /// Returns whether that goes over Ethernet.
+    fn run(mut self, stream: &mut Stream, limit: Duration) -> Result<bool, AgentError> {
+        let clock = Clock::start();
+        let (mut told, mut ask_at) = (false, Duration::ZERO);
+        loop {
+            self.take_in();
+            let now = clock.now();
+            let all_met = self.has_met_all();
+            if !told && (all_met || now >= limit) {
+                told = true;
+                stream.send(&self.missed().emit());
+            }
+            if !all_met && now >= ask_at {
+                self.ask();
+                ask_at = now + ASK_AGAIN;
+            }
+            let timeout = (!all_met).then(|| ask_at.saturating_sub(now));
+            let ethernet = self.greeting.iter().map(Greeting::arrivals);
+            let arrivals: Vec<_> = ethernet.chain([self.meeting.socket.as_fd()]).collect();
+            await_launcher(stream, &arrivals, timeout)?;
+            match stream.take().map(|message| ToAgent::parse(&message)).transpose()? {
+                None | Some(ToAgent::Beat | ToAgent::Pause) => {}
+                Some(ToAgent::Go { over_ethernet }) if told => return Ok(over_ethernet),
+                Some(_) => return Err(out_of_order()),
+            }
         }
-        if !all_met && now >= ask_at {
-            meeting.ask();
-            ask_at = now + ASK_AGAIN;
-        }
-        let timeout = (!all_met).then(|| ask_at.saturating_sub(now));
-        await_launcher(stream, &[&meeting.socket], timeout)?;
-        match stream.take().map(|message| ToAgent::parse(&message)).transpose()? {
-            None | Some(ToAgent::Beat | ToAgent::Pause) => {}
-            Some(ToAgent::Go) if told => return Ok(()),
-            Some(_) => return Err(out_of_order()),
+    }
+
+    fn take_in(&mut self) {
+        self.meeting.take_in();
+        self.greeting.iter_mut().for_each(Greeting::take_in);
+    }
+
+    fn ask(&mut self) {
+        self.meeting.ask();
+        self.greeting.iter_mut().for_each(Greeting::ask);
+    }
+
+    fn has_met_all(&self) -> bool {
+        let udp = !self.needs_udp || self.meeting.missed().next().is_none();
+        udp && self.greeting.iter().all(|greeting| greeting.missed().next().is_none())
+    }
+
+    fn missed(&self) -> FromAgent {
+        FromAgent::Met {
+            udp: self.meeting.missed().collect(),
+            ethernet: self.greeting.iter().flat_map(Greeting::missed).collect(),
         }
     }
 }
@@ -431,7 +505,9 @@ impl<'a> Agent<'a> {
             ToAgent::Finish => self.finishing = true,
             ToAgent::Beat => {}
             ToAgent::Pause => self.heard_at = None,
-            ToAgent::Begin(_) | ToAgent::Meet { .. } | ToAgent::Go => return Err(out_of_order()),
+            ToAgent::Begin(_) | ToAgent::Meet { .. } | ToAgent::Go { .. } => {
+                return Err(out_of_order());
+            }
         }
         Ok(())
     }

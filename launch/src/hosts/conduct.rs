@@ -218,7 +218,7 @@ impl<'a> Conductor<'a> {
             FromAgent::Refused(why) => return Err(why),
             FromAgent::Ready { .. }
             | FromAgent::Bound(..)
-            | FromAgent::Met(_)
+            | FromAgent::Met { .. }
             | FromAgent::Started(_) => return Err("it is out of order".into()),
         }
         Ok(())

@@ -4,8 +4,11 @@ use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
+use weft_xdp::Mode;
+
 use super::list::HostWish;
-use crate::messages::hosts::Candidate;
+use crate::messages::hosts::{Candidate, FarLink};
+use crate::mtu::Mtu;
 
 /// The hosts of a job, and how to get there.
 #[derive(Clone, Debug)]
@@ -18,6 +21,8 @@ pub struct HostsSpec {
     pub remote_shell: Vec<OsString>,
     /// The `weft` to run on the other hosts; `None` for the path of this executable.
     pub remote_weft: Option<OsString>,
+    /// By which links hosts may reach one another.
+    pub far: FarLink,
     /// The interface, or an address in the network, by which hosts are to reach one another.
     pub interface: Option<String>,
     /// How long a host has to answer at each step of the start.
@@ -33,6 +38,7 @@ impl HostsSpec {
             ranks: None,
             remote_shell: shell.map(OsString::from).into(),
             remote_weft: None,
+            far: FarLink::default(),
             interface: None,
             patience: Duration::from_secs(30),
         }
@@ -44,6 +50,21 @@ impl HostsSpec {
 pub struct Layout {
     /// The hosts in the order of their ranks.
     pub hosts: Vec<HostLayout>,
+    /// How they reach one another.
+    pub between: Between,
+    /// How long packets between them may be.
+    pub mtu: Mtu,
+}
+
+/// How the hosts of a job reach one another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Between {
+    /// There is one host.
+    Nothing,
+    /// Over UDP: because of this, or because it was asked for.
+    Udp(Option<String>),
+    /// Over AF_XDP: how the interface of each host is used, by host.
+    Xdp(Vec<Mode>),
 }
 
 /// A host of a job.
@@ -74,6 +95,7 @@ impl Layout {
         counts: &[u16],
         cores: &[u16],
         chosen: Vec<Candidate>,
+        mtu: Mtu,
     ) -> Self {
         let mut first = 0;
         let mut laid_out = Vec::new();
@@ -90,7 +112,7 @@ impl Layout {
             });
             first += ranks;
         }
-        Layout { hosts: laid_out }
+        Layout { hosts: laid_out, between: Between::Nothing, mtu }
     }
 
     /// The number of the host of each rank, beside what else is known of the rank.

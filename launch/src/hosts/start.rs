@@ -7,18 +7,19 @@ use std::time::Duration;
 use rustix::event::PollFlags;
 use rustix::process::Signal;
 
-use super::layout::{HostsSpec, Layout};
+use super::layout::{Between, HostLayout, HostsSpec, Layout};
 use super::list::distribute;
 use super::reach::choose;
 use super::remote::Remote;
 use crate::clock::Clock;
-use crate::messages::hosts::{Begin, FromAgent, ToAgent, command_fits};
+use crate::messages::hosts::{Begin, FarLink, FromAgent, Station, ToAgent, command_fits};
 use crate::messages::{BadMessage, draw_job};
 use crate::mtu::Mtu;
 use crate::signals::Signals;
 use crate::spec::{Binding, JobSpec, LaunchError};
 use crate::wait::{Waited, wait_for};
 use weft_link_shm::Settings;
+use weft_xdp::MacAddress;
 
 /// How long hosts try to reach one another.
 const MEETING_LIMIT: Duration = Duration::from_secs(3);
@@ -64,11 +65,16 @@ pub(super) fn start(
         .map_err(|(host, what)| LaunchError::host(&hosts.hosts[host].name, what))?;
     let narrowest = chosen.iter().map(|candidate| candidate.mtu).min();
     let mtu = spec.mtu.or(narrowest).unwrap_or(Mtu::USUAL);
-    let layout = Layout::new(&hosts.hosts, &counts, &cores, chosen);
-    beginning.begin(spec, &layout, mtu)?;
-    beginning.meet(hosts.patience, &layout, mtu)?;
+    let mut layout = Layout::new(&hosts.hosts, &counts, &cores, chosen, mtu);
+    let far = if layout.hosts.len() == 1 { FarLink::Udp } else { hosts.far };
+    if far != hosts.far && hosts.far == FarLink::Xdp {
+        let what = "an interface does not hear itself, so that --link xdp takes two hosts or more";
+        return Err(LaunchError::Hosts(what.into()).into());
+    }
+    beginning.begin(spec, &layout, far)?;
+    layout.between = beginning.meet(hosts.patience, &layout, far)?;
     announce(&layout);
-    beginning.go(hosts.patience)?;
+    beginning.go(hosts.patience, &layout.between)?;
     let Beginning { remotes, signals } = beginning;
     Ok(Started { layout, remotes, signals })
 }
@@ -105,7 +111,7 @@ impl Beginning {
     }
 
     /// Sends every agent what it needs to get ready.
-    fn begin(&mut self, spec: &JobSpec, layout: &Layout, mtu: Mtu) -> Result<(), Stop> {
+    fn begin(&mut self, spec: &JobSpec, layout: &Layout, far: FarLink) -> Result<(), Stop> {
         let (job, secret) = draw_job()?;
         let directory: OsString = std::env::current_dir()?.into();
         for ((number, host), remote) in (0..).zip(&layout.hosts).zip(&mut self.remotes) {
@@ -123,56 +129,46 @@ impl Beginning {
                 terminal: spec.terminal,
                 job,
                 secret: secret.clone(),
-                mtu,
+                mtu: layout.mtu,
                 address: host.address,
+                interface: host.interface.clone(),
+                far,
             })));
         }
         Ok(())
     }
 
-    /// Has every host reach every other.
-    fn meet(&mut self, patience: Duration, layout: &Layout, mtu: Mtu) -> Result<(), Stop> {
+    /// Has every host reach every other, and says how they do.
+    fn meet(&mut self, patience: Duration, layout: &Layout, far: FarLink) -> Result<Between, Stop> {
         let bound = self.gather(patience, |message| match message {
-            FromAgent::Bound(meeting, ranks) => Some((meeting, ranks)),
+            FromAgent::Bound(meeting, ranks, station) => Some((meeting, ranks, station)),
             _ => None,
         })?;
-        for (host, (_, own)) in layout.hosts.iter().zip(&bound) {
-            if own.len() != usize::from(host.ranks) {
-                let what = format!("{} sockets for {} ranks", own.len(), host.ranks);
+        let (mut hosts, mut own, mut stations) = (Vec::new(), Vec::new(), Vec::new());
+        for (host, (meeting, ranks, station)) in layout.hosts.iter().zip(bound) {
+            if ranks.len() != usize::from(host.ranks) {
+                let what = format!("{} sockets for {} ranks", ranks.len(), host.ranks);
                 return Err(LaunchError::host(&host.name, what).into());
             }
+            hosts.push(meeting);
+            own.extend(ranks);
+            stations.push(station);
         }
-        let (hosts, own): (Vec<_>, Vec<_>) = bound.into_iter().unzip();
-        let ranks = layout.with_hosts(own.into_iter().flatten().collect());
+        let (interfaces, between) = ethernet(layout, far, &stations);
         let limit_ms = MEETING_LIMIT.as_millis() as u32;
-        let message = ToAgent::Meet { limit_ms, hosts, ranks };
+        let message = ToAgent::Meet { limit_ms, hosts, ranks: layout.with_hosts(own), interfaces };
         self.remotes.iter_mut().for_each(|remote| remote.send(&message));
         let missed = self.gather(patience + MEETING_LIMIT, |message| match message {
-            FromAgent::Met(missed) => Some(missed),
+            FromAgent::Met { udp, ethernet } => Some((udp, ethernet)),
             _ => None,
         })?;
-        let missing = missed.iter().zip(&layout.hosts).find_map(|(missed, host)| {
-            let (other, narrow) = *missed.first()?;
-            Some((host, layout.hosts.get(usize::from(other))?, narrow))
-        });
-        match missing {
-            None => Ok(()),
-            Some((from, to, true)) => {
-                let (from, to) = (from.name.clone(), to.name.clone());
-                Err(LaunchError::Narrow { from, to, mtu }.into())
-            }
-            Some((host, other, false)) => Err(LaunchError::Unreachable {
-                from: host.name.clone(),
-                from_address: host.address,
-                to: other.name.clone(),
-                to_address: other.address,
-            }
-            .into()),
-        }
+        let (udp, ethernet): (Vec<_>, Vec<_>) = missed.into_iter().unzip();
+        Ok(decide(layout, far, between, &udp, &ethernet)?)
     }
 
-    fn go(&mut self, patience: Duration) -> Result<(), Stop> {
-        self.remotes.iter_mut().for_each(|remote| remote.send(&ToAgent::Go));
+    fn go(&mut self, patience: Duration, between: &Between) -> Result<(), Stop> {
+        let message = ToAgent::Go { over_ethernet: matches!(between, Between::Xdp(_)) };
+        self.remotes.iter_mut().for_each(|remote| remote.send(&message));
         let started = self.gather(patience, |message| match message {
             FromAgent::Started(processes) => Some(processes),
             _ => None,
@@ -254,6 +250,82 @@ impl Beginning {
     fn let_go(&mut self) {
         self.remotes.iter_mut().for_each(|remote| remote.stream.close());
     }
+}
+
+/// The interfaces by which hosts may meet, if all have one for that; and how they reach one another if they
+/// do.
+fn ethernet(layout: &Layout, far: FarLink, stations: &[Station]) -> (Vec<MacAddress>, Between) {
+    if layout.hosts.len() == 1 {
+        return (Vec::new(), Between::Nothing);
+    }
+    let (mut interfaces, mut modes) = (Vec::new(), Vec::new());
+    for (host, station) in layout.hosts.iter().zip(stations) {
+        match station {
+            Station::Taken { interface, mode } => {
+                interfaces.push(*interface);
+                modes.push(*mode);
+            }
+            Station::Without(why) => {
+                return (Vec::new(), Between::Udp(Some(format!("host {}: {why}", host.name))));
+            }
+            Station::NotAsked => return (Vec::new(), Between::Udp(None)),
+        }
+    }
+    debug_assert!(far != FarLink::Udp, "nobody takes an interface unasked");
+    (interfaces, Between::Xdp(modes))
+}
+
+/// How hosts reach one another, given whom each has missed by which link.
+fn decide(
+    layout: &Layout,
+    far: FarLink,
+    between: Between,
+    udp: &[Vec<(u16, bool)>],
+    ethernet: &[Vec<u16>],
+) -> Result<Between, LaunchError> {
+    let mtu = layout.mtu;
+    let by_udp = match (between, missing(layout, ethernet, |host| *host)) {
+        (Between::Xdp(modes), None) => return Ok(Between::Xdp(modes)),
+        (Between::Xdp(_), Some((from, to, _))) => {
+            let error = LaunchError::NoEthernet {
+                from: from.name.clone(),
+                from_interface: from.interface.clone(),
+                to: to.name.clone(),
+                to_interface: to.interface.clone(),
+                mtu,
+            };
+            if far == FarLink::Xdp {
+                return Err(error);
+            }
+            Between::Udp(Some(error.to_string()))
+        }
+        (other, _) => other,
+    };
+    match missing(layout, udp, |(host, _)| *host) {
+        None => Ok(by_udp),
+        Some((from, to, (_, true))) => {
+            let (from, to) = (from.name.clone(), to.name.clone());
+            Err(LaunchError::Narrow { from, to, mtu })
+        }
+        Some((from, to, (_, false))) => Err(LaunchError::Unreachable {
+            from: from.name.clone(),
+            from_address: from.address,
+            to: to.name.clone(),
+            to_address: to.address,
+        }),
+    }
+}
+
+/// The first host that has missed another, that other, and what it said of it.
+fn missing<'a, T>(
+    layout: &'a Layout,
+    missed: &'a [Vec<T>],
+    host_of: impl Fn(&T) -> u16,
+) -> Option<(&'a HostLayout, &'a HostLayout, &'a T)> {
+    missed.iter().zip(&layout.hosts).find_map(|(missed, host)| {
+        let first = missed.first()?;
+        Some((host, layout.hosts.get(usize::from(host_of(first)))?, first))
+    })
 }
 
 /// What `pick` finds in the next message of an agent, if that has arrived.

@@ -5,8 +5,11 @@
 //! to the agent:
 //!   Begin:        host (2) | first rank (2) | ranks (2) | settings | options | program, directory (bytes)
 //!                 | arguments (2) x bytes | flags (1) | job (4) | secret (16) | MTU (2) | IP address
+//!                 | interface (text) | 0 udp, 1 xdp, 2 either (1)
 //!   Meet:         limit in ms (4) | hosts (2) x address | ranks (2) x { host (2), address }
-//!   Go, Finish, Beat, Pause:  nothing
+//!                 | hosts, or none (2) x interface (6)
+//!   Go:           0 over UDP, 1 over Ethernet (1)
+//!   Finish, Beat, Pause:  nothing
 //!   Welcome:      rank (2)
 //!   Loss:         rank (2) | ending
 //!   Signal:       rank (2) | signal (4)
@@ -16,7 +19,9 @@
 //!   Ready:        cores (2) | name (text) | candidates (2) x { name (text), IP address, prefix bits (1), MTU (2) }
 //!   Refused:      text
 //!   Bound:        address | ranks (2) x address
-//!   Met:          hosts that were not met (2) x { host (2), by short packets only (1) }
+//!                 | 0 (1), or 1 (1) | why not xdp (text), or 2 (1) | interface (6) | in the driver (1) | zero-copy (1)
+//!   Met:          hosts that were not met over UDP (2) x { host (2), by short packets only (1) }
+//!                 | the same over Ethernet (2) x host (2)
 //!   Started:      ranks (2) x process (4)
 //!   Asked, Joined, Leaving:  rank (2)
 //!   Report, BadMessage:      rank (2) | text
@@ -37,15 +42,20 @@ use rustix::process::Signal;
 use weft_link_shm::Settings;
 use weft_seal::Secret;
 use weft_wire::Rank;
+use weft_xdp::MacAddress;
 
 use super::bytes::{Body, begin, open_long, put_address, put_bytes, put_ip, put_mtu, put_text};
-use super::network::RANKS_MAX;
+use super::network::{RANKS_MAX, put_interfaces, take_interfaces};
 use super::{BadMessage, Options, TEXT_BYTES_MAX, cut, put_options, put_settings};
 use super::{take_options, take_settings};
 use crate::job::Event;
 use crate::mtu::Mtu;
 use crate::outcome::Ending;
 use crate::output::Kind;
+
+mod far;
+
+pub use far::{FarLink, Station};
 
 /// Bytes of the longest message, without its length: enough for what a command line can be.
 pub const HOST_MESSAGE_BYTES_MAX: usize = 2 * 1024 * 1024;
@@ -100,6 +110,10 @@ pub struct Begin {
     pub mtu: Mtu,
     /// The address of this host to bind sockets to.
     pub address: IpAddr,
+    /// The interface that has it.
+    pub interface: String,
+    /// By which links hosts may reach one another.
+    pub far: FarLink,
 }
 
 /// What the launcher tells an agent.
@@ -115,9 +129,14 @@ pub enum ToAgent {
         hosts: Vec<SocketAddr>,
         /// The host and the address of each rank.
         ranks: Vec<(u16, SocketAddr)>,
+        /// The interface of each host, if hosts are to be met over Ethernet too.
+        interfaces: Vec<MacAddress>,
     },
     /// Start the ranks.
-    Go,
+    Go {
+        /// They reach those of other hosts over Ethernet, not over UDP.
+        over_ethernet: bool,
+    },
     /// Give the program of this rank its place.
     Welcome(Rank),
     /// Tell the ranks that one of the job is lost.
@@ -150,10 +169,16 @@ pub enum FromAgent {
     },
     /// The host cannot take part, and why.
     Refused(String),
-    /// The sockets are bound: that for meeting other hosts, and those of the ranks here.
-    Bound(SocketAddr, Vec<SocketAddr>),
-    /// The hosts that were not met, and of each whether short packets get there.
-    Met(Vec<(u16, bool)>),
+    /// The sockets are bound: that for meeting other hosts, and those of the ranks here; and what there is
+    /// for AF_XDP.
+    Bound(SocketAddr, Vec<SocketAddr>, Station),
+    /// The hosts that were not met.
+    Met {
+        /// Over UDP, and of each whether short packets get there.
+        udp: Vec<(u16, bool)>,
+        /// Over Ethernet, if they were to be met there.
+        ethernet: Vec<u16>,
+    },
     /// The processes of the ranks here.
     Started(Vec<u32>),
     /// What happened to the ranks here.
@@ -201,7 +226,7 @@ impl ToAgent {
     pub fn emit(&self) -> Vec<u8> {
         match self {
             ToAgent::Begin(begin) => begin.emit(),
-            ToAgent::Meet { limit_ms, hosts, ranks } => {
+            ToAgent::Meet { limit_ms, hosts, ranks, interfaces } => {
                 let mut bytes = begin(MEET);
                 bytes.extend(limit_ms.to_le_bytes());
                 put_list(&mut bytes, hosts, |bytes, address| put_address(bytes, *address));
@@ -209,9 +234,10 @@ impl ToAgent {
                     bytes.extend(host.to_le_bytes());
                     put_address(bytes, *address);
                 });
+                put_interfaces(&mut bytes, interfaces);
                 bytes
             }
-            ToAgent::Go => begin(GO),
+            ToAgent::Go { over_ethernet } => [begin(GO), vec![(*over_ethernet).into()]].concat(),
             ToAgent::Welcome(rank) => of_rank(GIVE_WELCOME, *rank),
             ToAgent::Loss(rank, ending) => {
                 let mut bytes = of_rank(LOSS, *rank);
@@ -247,8 +273,9 @@ impl ToAgent {
                 limit_ms: body.u32()?,
                 hosts: body.list(HOSTS_MAX, Body::address)?,
                 ranks: body.list(RANKS_MAX.into(), |body| Ok((body.u16()?, body.address()?)))?,
+                interfaces: take_interfaces(&mut body)?,
             },
-            GO => ToAgent::Go,
+            GO => ToAgent::Go { over_ethernet: body.flag()? },
             GIVE_WELCOME => ToAgent::Welcome(take_rank(&mut body)?),
             LOSS => ToAgent::Loss(take_rank(&mut body)?, take_ending(&mut body)?),
             SIGNAL => {
@@ -285,6 +312,8 @@ impl Begin {
         bytes.extend(self.secret.expose());
         put_mtu(&mut bytes, self.mtu);
         put_ip(&mut bytes, self.address);
+        put_text(&mut bytes, cut(&self.interface));
+        self.far.put(&mut bytes);
         bytes
     }
 
@@ -314,6 +343,8 @@ impl Begin {
             secret: Secret::new(body.take()?),
             mtu: body.mtu()?,
             address: body.ip()?,
+            interface: body.text()?,
+            far: FarLink::take(body)?,
         })
     }
 }
@@ -339,18 +370,20 @@ impl FromAgent {
                 put_text(&mut bytes, cut(why));
                 bytes
             }
-            FromAgent::Bound(meeting, ranks) => {
+            FromAgent::Bound(meeting, ranks, station) => {
                 let mut bytes = begin(BOUND);
                 put_address(&mut bytes, *meeting);
                 put_list(&mut bytes, ranks, |bytes, address| put_address(bytes, *address));
+                station.put(&mut bytes);
                 bytes
             }
-            FromAgent::Met(missed) => {
+            FromAgent::Met { udp, ethernet } => {
                 let mut bytes = begin(MET);
-                put_list(&mut bytes, missed, |bytes, (host, narrow)| {
+                put_list(&mut bytes, udp, |bytes, (host, narrow)| {
                     bytes.extend(host.to_le_bytes());
                     bytes.push((*narrow).into());
                 });
+                put_list(&mut bytes, ethernet, |bytes, host| bytes.extend(host.to_le_bytes()));
                 bytes
             }
             FromAgent::Started(processes) => of_processes(STARTED, processes),
@@ -381,8 +414,15 @@ impl FromAgent {
                 candidates: body.list(CANDIDATES_MAX, take_candidate)?,
             },
             REFUSED => FromAgent::Refused(body.text()?),
-            BOUND => FromAgent::Bound(body.address()?, body.list(RANKS_MAX.into(), Body::address)?),
-            MET => FromAgent::Met(body.list(HOSTS_MAX, |body| Ok((body.u16()?, body.flag()?)))?),
+            BOUND => {
+                let (meeting, ranks) =
+                    (body.address()?, body.list(RANKS_MAX.into(), Body::address)?);
+                FromAgent::Bound(meeting, ranks, Station::take(&mut body)?)
+            }
+            MET => FromAgent::Met {
+                udp: body.list(HOSTS_MAX, |body| Ok((body.u16()?, body.flag()?)))?,
+                ethernet: body.list(HOSTS_MAX, Body::u16)?,
+            },
             STARTED => FromAgent::Started(processes(&mut body)?),
             ASKED..=ENDED => FromAgent::Event(take_event(kind, &mut body)?),
             OUTPUT => {

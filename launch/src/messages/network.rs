@@ -6,9 +6,11 @@ use std::net::SocketAddr;
 use rustix::rand::{GetRandomFlags, getrandom};
 use weft_seal::Secret;
 use weft_wire::Rank;
+use weft_xdp::{MacAddress, PortPlan};
 
 use super::BadMessage;
-use super::bytes::{Body, put_address, put_mtu};
+use super::bytes::{Body, put_address, put_bytes, put_mtu};
+use super::hosts::HOSTS_MAX;
 use crate::mtu::Mtu;
 
 /// The most ranks of a job that spans hosts.
@@ -38,6 +40,40 @@ pub struct Network {
     pub addresses: Vec<SocketAddr>,
     /// The host of each rank, by rank: a number from 0.
     pub hosts: Vec<u16>,
+    /// How ranks of other hosts are reached without IP, if that is how; otherwise it is by UDP.
+    pub ethernet: Option<Ethernet>,
+}
+
+/// How a rank reaches those of other hosts over AF_XDP.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ethernet {
+    /// The address of each host's interface, by host.
+    pub interfaces: Vec<MacAddress>,
+    /// What this rank's port is, besides its descriptors.
+    pub port: PortPlan,
+}
+
+impl Ethernet {
+    fn put(&self, bytes: &mut Vec<u8>) {
+        put_interfaces(bytes, &self.interfaces);
+        let plan = postcard::to_allocvec(&self.port);
+        put_bytes(bytes, &plan.expect("a plan is numbers, which can be written"));
+    }
+
+    fn take(body: &mut Body<'_>) -> Result<Self, BadMessage> {
+        let interfaces = take_interfaces(body)?;
+        let port = postcard::from_bytes(body.bytes()?).map_err(|_| BadMessage::Range("port"))?;
+        Ok(Ethernet { interfaces, port })
+    }
+}
+
+pub(super) fn put_interfaces(bytes: &mut Vec<u8>, interfaces: &[MacAddress]) {
+    bytes.extend((interfaces.len() as u16).to_le_bytes());
+    interfaces.iter().for_each(|interface| bytes.extend(interface.0));
+}
+
+pub(super) fn take_interfaces(body: &mut Body<'_>) -> Result<Vec<MacAddress>, BadMessage> {
+    body.list(HOSTS_MAX, |body| body.take().map(MacAddress))
 }
 
 impl Network {
@@ -59,6 +95,11 @@ impl Network {
         ranks.filter(move |(_, other)| Some(**other) == host).map(|(rank, _)| rank)
     }
 
+    /// How many descriptors go with it: a socket for UDP, or a port's two.
+    pub(super) fn descriptors(&self) -> usize {
+        if self.ethernet.is_some() { 2 } else { 1 }
+    }
+
     pub(super) fn put(&self, bytes: &mut Vec<u8>) {
         bytes.extend(self.job.to_le_bytes());
         bytes.extend(self.secret.expose());
@@ -67,6 +108,10 @@ impl Network {
         for (host, address) in self.hosts.iter().zip(&self.addresses) {
             bytes.extend(host.to_le_bytes());
             put_address(bytes, *address);
+        }
+        bytes.push(self.ethernet.is_some().into());
+        if let Some(ethernet) = &self.ethernet {
+            ethernet.put(bytes);
         }
     }
 
@@ -79,6 +124,12 @@ impl Network {
         if hosts.iter().any(|&host| host >= RANKS_MAX) {
             return Err(BadMessage::Range("host"));
         }
-        Ok(Network { job, secret, mtu, addresses, hosts })
+        let ethernet = if body.flag()? { Some(Ethernet::take(body)?) } else { None };
+        let network = Network { job, secret, mtu, addresses, hosts, ethernet };
+        let interfaces = network.ethernet.as_ref().map(|ethernet| ethernet.interfaces.len());
+        if interfaces.is_some_and(|count| count != network.host_count().into()) {
+            return Err(BadMessage::Range("number of interfaces"));
+        }
+        Ok(network)
     }
 }

@@ -13,7 +13,8 @@ fn network(counts: &[u16], job: u32, secret: [u8; 16], last: SocketAddr) -> Netw
     let mut addresses: Vec<SocketAddr> =
         (1..).take(hosts.len()).map(|port| SocketAddr::from(([10, 0, 0, 1], port))).collect();
     *addresses.last_mut().unwrap() = last;
-    Network { job, secret: Secret::new(secret), mtu: Mtu::USUAL, addresses, hosts }
+    let (secret, mtu) = (Secret::new(secret), Mtu::USUAL);
+    Network { job, secret, mtu, addresses, hosts, ethernet: None }
 }
 
 fn any_address() -> impl Strategy<Value = SocketAddr> {

@@ -24,8 +24,8 @@ use rustix::fs::fstat;
 use rustix::io::{pread, pwrite};
 use rustix::process::{Signal, getpid, kill_process};
 use weft_launch::{
-    Binding, HostLayout, HostsSpec, JobSpec, Layout, Membership, PEER_LOST, Settings, parse_hosts,
-    run, run_on_hosts, start_if_asked,
+    Binding, FarLink, HostLayout, HostsSpec, JobSpec, Layout, Membership, PEER_LOST, Settings,
+    parse_hosts, run, run_on_hosts, start_if_asked,
 };
 use weft_link::Link;
 use weft_link_shm::Shm;
@@ -48,6 +48,7 @@ fn launch(mut arguments: VecDeque<String>) -> ExitCode {
     let mut spec = JobSpec::new(Settings::new(1), std::env::current_exe().unwrap());
     spec.dedicated = true;
     let mut hosts = HostsSpec::new(Vec::new());
+    hosts.far = FarLink::Udp;
     while arguments.front().is_some_and(|first| first.starts_with('-')) {
         let flag = arguments.pop_front().unwrap();
         let mut value = || arguments.pop_front().unwrap();

@@ -99,6 +99,21 @@ impl DatagramBells {
         self.congested.store(congested, Ordering::Relaxed);
     }
 
+    /// Prepares `waiter` to sleep: [`weft_link::Link::arm`], where `has_arrivals` looks.
+    pub fn arm_unless(
+        &self,
+        waiter: Waiter,
+        has_arrivals: impl FnOnce() -> bool,
+    ) -> Option<Ticket> {
+        let ticket = self.ticket(waiter);
+        self.arm(waiter, true);
+        if has_arrivals() {
+            self.arm(waiter, false);
+            return None;
+        }
+        Some(ticket)
+    }
+
     /// From here on an arrival wakes `waiter`, or no longer does.
     pub fn arm(&self, waiter: Waiter, armed: bool) {
         self.bell(waiter).armed.store(armed, Ordering::SeqCst);

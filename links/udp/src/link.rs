@@ -254,13 +254,8 @@ impl Link for Udp {
     fn arm(&mut self, waiter: Waiter) -> Option<Ticket> {
         // Who sleeps sends nothing.
         self.send_waiting();
-        let ticket = self.bells.ticket(waiter);
-        self.bells.arm(waiter, true);
-        if self.has_arrivals() {
-            self.bells.arm(waiter, false);
-            return None;
-        }
-        Some(ticket)
+        let bells = Arc::clone(&self.bells);
+        bells.arm_unless(waiter, || self.has_arrivals())
     }
 
     fn disarm(&mut self, waiter: Waiter) {

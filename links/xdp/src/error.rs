@@ -27,6 +27,12 @@ pub enum XdpError {
     /// The interface is no Ethernet.
     #[error("{0} is no Ethernet interface: choose another, or use --link udp")]
     NotEthernet(String),
+    /// Its driver runs no XDP programs, so that the kernel would have to behind it.
+    #[error(
+        "the driver of {0} knows no XDP, and without that AF_XDP is no faster than UDP; --link xdp \
+         takes it all the same"
+    )]
+    Generic(String),
     /// Its packets are too long.
     #[error(
         "the MTU of {interface} is {mtu}, and XDP takes {MOST_MTU} at most: \

@@ -3,7 +3,7 @@
 use crate::error::{MOST_MTU, XdpError};
 use crate::memory::{Hardware, hardware};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, netdevice, socket_with};
-use rustix::thread::{CapabilitySet, capabilities};
+use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 use std::io;
 
 /// The address of an interface on Ethernet.
@@ -96,6 +96,20 @@ pub fn permitted() -> Result<(), XdpError> {
     .map(|(_, name)| name)
     .collect();
     if missing.is_empty() { Ok(()) } else { Err(XdpError::NotPermitted(missing.join(" and "))) }
+}
+
+/// Gives up what [`crate::XdpHost::attach`] and [`crate::XdpHost::open`] needed, for this thread and what it
+/// starts, unless that has capabilities of its own. Ports need none.
+///
+/// # Errors
+/// What the kernel says.
+pub fn give_up_capabilities() -> io::Result<()> {
+    let mut sets = capabilities(None)?;
+    let needed = CapabilitySet::NET_RAW | CapabilitySet::BPF | CapabilitySet::NET_ADMIN;
+    for set in [&mut sets.effective, &mut sets.permitted, &mut sets.inheritable] {
+        set.remove(needed);
+    }
+    Ok(set_capabilities(None, sets)?)
 }
 
 /// Links of XDP programs exist since Linux 5.9, what sockets need since 5.4.

@@ -7,7 +7,7 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | `interface` | what must be true before an interface can be used |
+//! | `interface`, `features` | what must be true before an interface can be used, and what its driver can |
 //! | `program` | the XDP program: attached, told which socket is for whom, asked what it counted |
 //! | `host` | [`XdpHost`]: the program on an interface, and ports for the ranks of this host |
 //! | `port` | [`XdpPort`]: what a rank needs, to be handed to its process; how memory is laid out |
@@ -15,6 +15,7 @@
 //! | `station` | one rank's end of the rings |
 //! | `frames` | the frames that a program fills |
 //! | `link` | [`Xdp`] |
+//! | `raw` | [`Raw`]: the same rings without a protocol, for measuring |
 //!
 //! The kernel has one place for sockets at each queue of an interface, so the ranks of a host share
 //! it, and with it the memory for frames; one process makes all of it, with the capabilities that this
@@ -28,6 +29,7 @@
 #![deny(unsafe_code)]
 
 mod error;
+mod features;
 mod frames;
 mod host;
 mod interface;
@@ -35,12 +37,15 @@ mod link;
 mod memory;
 mod port;
 mod program;
+mod raw;
 mod ring;
 mod station;
 
 pub use error::{MOST_MTU, XdpError};
+pub use features::runs_programs;
 pub use host::{ETHERTYPE, XdpHost, XdpOptions};
-pub use interface::{Interface, MacAddress, permitted};
+pub use interface::{Interface, MacAddress, give_up_capabilities, permitted};
 pub use link::{Counters, Xdp, XdpSettings};
 pub use port::{Mode, PortPlan, XdpPort, XdpSizes};
-pub use program::{Attached, Seen};
+pub use program::{Attached, Seen, is_built};
+pub use raw::Raw;

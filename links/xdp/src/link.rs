@@ -7,12 +7,13 @@ use crate::port::{BODY_START, ENVELOPE_START, Mode, SEND_START, WAITING, XdpPort
 use crate::station::Station;
 use rustix::net::sockopt;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use weft_datagram::{Arrived, DatagramBells, Incoming, Outgoing, Sent};
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::SystemClock;
-use weft_link::{Buffer, Capabilities, Link, LinkViolation, Payload, Received, SharedWords};
+use weft_link::{Buffer, Capabilities, Link, LinkViolation, Part, Payload, Received, SharedWords};
 use weft_seal::{Keys, Protection, Refusals, Seals};
 use weft_wire::{Header, Rank, envelope, network};
 
@@ -149,6 +150,14 @@ impl Xdp {
         }
     }
 
+    /// A descriptor that is readable while frames wait, for who sleeps beside this link's own bells.
+    ///
+    /// # Errors
+    /// The process has no descriptor left.
+    pub fn arrivals(&self) -> io::Result<OwnedFd> {
+        self.station.socket.try_clone()
+    }
+
     /// Seals what waits and has the kernel send it.
     #[inline]
     fn send_waiting(&mut self) {
@@ -194,15 +203,25 @@ impl Xdp {
         }
         let index = self.frames.chunk_of(frame);
         let body = BODY_START..BODY_START + size;
-        let Xdp { outgoing, frames, station, places, scratch, .. } = self;
+        let Xdp { outgoing, frames, station, places, .. } = self;
         if let Some(chunk) = frames.peek(frame).or_else(|| station.sending(index)) {
             outgoing.put(to, header, &chunk[body], || places.pop());
             return;
         }
-        let waits = outgoing.waiting().iter().find(|waits| waits.place.index() == index);
-        let Some(waits) = waits else { unreachable!("a frame is here, or on its way") };
-        scratch[..size].copy_from_slice(&waits.place[body]);
-        outgoing.put(to, header, &scratch[..size], || places.pop());
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch[..size].copy_from_slice(self.body(frame, size));
+        self.put(to, header, &scratch[..size]);
+        self.scratch = scratch;
+    }
+
+    /// What a frame of the program's holds, wherever it is.
+    fn body(&self, frame: u32, size: usize) -> &[u8] {
+        let index = self.frames.chunk_of(frame);
+        let here = self.frames.peek(frame).or_else(|| self.station.sending(index));
+        let mut waiting = self.outgoing.waiting().iter().map(|waits| &waits.place);
+        let chunk = here.or_else(|| waiting.find(|place| place.index() == index));
+        let Some(chunk) = chunk else { unreachable!("a frame is here, or on its way") };
+        &chunk[BODY_START..BODY_START + size]
     }
 }
 
@@ -299,13 +318,8 @@ impl Link for Xdp {
             // Nothing rings when the kernel has sent a frame; whoever needs one looks again and again.
             self.bells.set_congested(true);
         }
-        let ticket = self.bells.ticket(waiter);
-        self.bells.arm(waiter, true);
-        if self.has_arrivals() {
-            self.bells.arm(waiter, false);
-            return None;
-        }
-        Some(ticket)
+        let bells = Arc::clone(&self.bells);
+        bells.arm_unless(waiter, || self.has_arrivals())
     }
 
     fn disarm(&mut self, waiter: Waiter) {
@@ -314,5 +328,27 @@ impl Link for Xdp {
 
     fn words(&self) -> Option<Arc<dyn SharedWords>> {
         None
+    }
+}
+
+impl Part for Xdp {
+    fn is_own(&self, _: Buffer) -> bool {
+        true
+    }
+
+    fn copy_out(&self, buffer: Buffer, into: &mut [u8]) {
+        let bytes = match self.incoming.read(buffer, into.len()) {
+            Some(bytes) => bytes,
+            None => self.body(buffer.0 as u32, into.len()),
+        };
+        into.copy_from_slice(bytes);
+    }
+
+    fn transmit_copy(&mut self, to: Rank, header: &Header, bytes: &[u8]) -> bool {
+        if self.outgoing.is_full() {
+            self.send_waiting();
+        }
+        self.put(to, header, bytes);
+        true
     }
 }

@@ -17,6 +17,11 @@ const OBJECT: Option<&[u8]> =
 #[cfg(not(xdp_program))]
 const OBJECT: Option<&[u8]> = None;
 
+/// Whether the XDP program was compiled, which takes clang when Weft is built.
+pub fn is_built() -> bool {
+    OBJECT.is_some()
+}
+
 /// Where the kernel runs the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub enum Attached {

@@ -9,7 +9,7 @@ mod common;
 use common::*;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
-use weft_link::{Link, Payload};
+use weft_link::{Link, Part, Payload};
 use weft_netns::available;
 use weft_seal::Refused;
 use weft_wire::Rank;
@@ -95,6 +95,45 @@ fn one_large_frame_reaches_a_receiver_twice() {
     assert_eq!(links[0].counters().sent.datagrams, 3);
     let all: Vec<_> = (0..SIZES.frames).map_while(|_| links[0].alloc()).collect();
     assert_eq!(all.len(), SIZES.frames, "all frames came back");
+}
+
+/// As part of a link made of two: what is in a frame is read wherever that is, and bytes from elsewhere are
+/// sent.
+#[test]
+fn bytes_cross_from_and_to_other_links() {
+    if !available() {
+        return;
+    }
+    let Pair { mut links, cluster: _cluster, hosts: _hosts } = pair();
+    let mut header = control(0, 1);
+    header.tag = weft_wire::Tag::Ucast;
+    let bytes: Vec<u8> = (0..1440).map(|at| at as u8).collect();
+    header.size = bytes.len() as u16;
+    assert!(links[0].transmit_copy(Rank(1), &header, &bytes));
+    links[0].flush();
+    let Payload::Buffer(received) = receive(&mut links[1]).payload else { panic!("no data") };
+    let read = |link: &weft_xdp::Xdp, buffer| {
+        let mut into = vec![0; 1440];
+        link.copy_out(buffer, &mut into);
+        into
+    };
+    assert_eq!(read(&links[1], received), bytes);
+    // Sent on from where it landed, which stays readable.
+    let own = links[1].alloc().unwrap();
+    let before = read(&links[1], own);
+    header.source = Rank(1);
+    links[1].transmit(Rank(0), &header, Payload::Buffer(own));
+    assert_eq!(read(&links[1], own), before, "waiting");
+    links[1].transmit(Rank(0), &header, Payload::Buffer(received));
+    links[1].flush();
+    assert_eq!(read(&links[1], own), before, "sent");
+    links[1].free(received);
+    links[1].free(own);
+    for expected in [before, bytes] {
+        let Payload::Buffer(buffer) = receive(&mut links[0]).payload else { panic!("no data") };
+        assert_eq!(read(&links[0], buffer), expected);
+        links[0].free(buffer);
+    }
 }
 
 #[test]

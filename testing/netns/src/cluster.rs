@@ -35,7 +35,7 @@ impl Default for Options {
 #[derive(Debug)]
 pub struct Cluster {
     hosts: Vec<Host>,
-    _switch: Option<Namespace>,
+    switch: Option<Namespace>,
     files: TempDir,
 }
 
@@ -60,7 +60,7 @@ impl Cluster {
                 first.configure(&wire(INTERFACE, &peer))?;
                 None
             }
-            all => Some(make_switch(all)?),
+            all => Some(make_switch(all, options.mtu)?),
         };
         for host in &hosts {
             host.configure(&format!(
@@ -69,7 +69,63 @@ impl Cluster {
             ))?;
         }
         let files = write_remote_shell(&hosts)?;
-        Ok(Cluster { hosts, _switch: switch, files })
+        Ok(Cluster { hosts, switch, files })
+    }
+
+    /// Joins the first two hosts by one more wire, whose ends have this name and no address.
+    ///
+    /// # Errors
+    /// [`SetupError`] if the system refuses.
+    pub fn add_wire(&self, name: &str) -> Result<(), SetupError> {
+        let [first, second] = [&self.hosts[0], &self.hosts[1]];
+        let net = second.namespace.net_path();
+        first.configure(&wire(
+            name,
+            &format!("peer name {name} netns {net} numrxqueues 1 numtxqueues 1"),
+        ))?;
+        [first, second].iter().try_for_each(|host| host.configure(&format!("link set {name} up")))
+    }
+
+    /// From here on this share of the frames of a protocol (an Ethernet type) is lost at random between hosts,
+    /// 0 to 1.
+    ///
+    /// # Errors
+    /// [`SetupError`] if the system has no packet filter.
+    ///
+    /// # Panics
+    /// If hosts do not meet at a bridge.
+    pub fn lose_frames(&self, ethertype: u16, share: f64) -> Result<(), SetupError> {
+        let switch = self.switch.as_ref().expect("frames are lost at a bridge");
+        let which = random_share(share);
+        let rule = format!("ether type {ethertype:#x} {which} drop");
+        let chain = format!("chain forward {{ type filter hook forward priority 0\n{rule}\n }}");
+        switch.feed("nft", &["-f", "-"], &rules("bridge", &chain))
+    }
+
+    /// From here on the hosts' interfaces are like those whose drivers know no XDP: none lets a program in
+    /// while the other end of its wire takes longer packets than a program could.
+    ///
+    /// # Errors
+    /// [`SetupError`] if the system refuses.
+    ///
+    /// # Panics
+    /// If hosts do not meet at a bridge.
+    pub fn keep_xdp_out_of_drivers(&self) -> Result<(), SetupError> {
+        self.set_bridge_mtu(65535)
+    }
+
+    /// From here on the bridge takes packets of so many bytes, whatever the hosts' interfaces take.
+    ///
+    /// # Errors
+    /// [`SetupError`] if the system refuses.
+    ///
+    /// # Panics
+    /// If hosts do not meet at a bridge.
+    pub fn set_bridge_mtu(&self, bytes: u16) -> Result<(), SetupError> {
+        let switch = self.switch.as_ref().expect("wires end at a bridge");
+        let order = |host: &Host| format!("link set to-{} mtu {bytes}\n", host.name);
+        let orders: String = self.hosts.iter().map(order).collect();
+        switch.feed("ip", &["-batch", "-"], &orders)
     }
 
     /// A host by its number, from 0.
@@ -99,7 +155,7 @@ fn wire(name: &str, peer: &str) -> String {
 }
 
 /// A bridge with a wire to each host. It forwards at once and learns nothing of multicast groups.
-fn make_switch(hosts: &[Host]) -> Result<Namespace, SetupError> {
+fn make_switch(hosts: &[Host], mtu: u32) -> Result<Namespace, SetupError> {
     let switch = Namespace::new("switch")?;
     let mut orders = String::from(
         "link add br0 mtu 65535 type bridge stp_state 0 forward_delay 0 mcast_snooping 0\n",
@@ -112,7 +168,7 @@ fn make_switch(hosts: &[Host]) -> Result<Namespace, SetupError> {
         );
         // Writing to a string never fails.
         let _ = writeln!(orders, "{}", wire(&port, &peer));
-        let _ = writeln!(orders, "link set {port} mtu 65535 master br0 up");
+        let _ = writeln!(orders, "link set {port} mtu {mtu} master br0 up");
     }
     orders.push_str("link set br0 up\n");
     switch.feed("ip", &["-batch", "-"], &orders)?;
@@ -135,4 +191,20 @@ fn write_remote_shell(hosts: &[Host]) -> Result<TempDir, SetupError> {
 
 fn shell_path(directory: &Path) -> PathBuf {
     directory.join("remote-shell")
+}
+
+/// The condition that holds for this share of all, at random.
+pub(crate) fn random_share(share: f64) -> String {
+    match (share.clamp(0.0, 1.0) * 10_000.0).round() as u32 {
+        10_000 => String::new(),
+        some => format!("numgen random mod 10000 < {some}"),
+    }
+}
+
+/// Orders for a packet filter with this chain alone.
+pub(crate) fn rules(family: &str, chain: &str) -> String {
+    // The first line makes the second valid whether or not there is a table.
+    format!(
+        "table {family} weft {{ }}\ndelete table {family} weft\ntable {family} weft {{ {chain}\n }}\n"
+    )
 }

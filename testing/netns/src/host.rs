@@ -5,6 +5,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::process::Command;
 
+use crate::cluster::{random_share, rules};
 use crate::namespace::{Namespace, SetupError};
 
 /// The name of each host's interface to the others.
@@ -54,18 +55,9 @@ impl Host {
     /// # Errors
     /// [`SetupError`] if the system has no packet filter.
     pub fn lose_datagrams(&self, share: f64) -> Result<(), SetupError> {
-        let in_10000 = (share.clamp(0.0, 1.0) * 10_000.0).round() as u32;
-        let which = match in_10000 {
-            10_000 => String::new(),
-            some => format!("numgen random mod 10000 < {some}"),
-        };
-        let rule = format!("meta l4proto udp {which} drop");
+        let rule = format!("meta l4proto udp {} drop", random_share(share));
         let chain = format!("chain input {{ type filter hook input priority 0; {rule};\n }}");
-        // The first line makes the second valid whether or not there is a table.
-        let rules = format!(
-            "table inet weft {{ }}\ndelete table inet weft\ntable inet weft {{ {chain}\n }}\n"
-        );
-        self.namespace.feed("nft", &["-f", "-"], &rules)
+        self.namespace.feed("nft", &["-f", "-"], &rules("inet", &chain))
     }
 
     /// Takes the interface down, or up again.

@@ -4,7 +4,8 @@ use super::{Peer, limited};
 use crate::figures::Figures;
 use crate::place::Place;
 use crate::tool;
-use anyhow::{Result, bail};
+use anyhow::Result;
+use weft_xdp::{XdpError, is_built, permitted};
 
 /// What `weft` calls a process of the pair program.
 const PROGRAM: &str = "compare-rank";
@@ -65,7 +66,8 @@ impl Peer for Weft {
 
     fn ready(&self, _place: &Place) -> Result<()> {
         match self.link {
-            Link::Xdp => bail!("this version has no link for it"),
+            Link::Xdp if !is_built() => Err(XdpError::NotBuilt.into()),
+            Link::Xdp => Ok(permitted()?),
             Link::Memory | Link::Udp => Ok(()),
         }
     }
@@ -76,7 +78,10 @@ impl Peer for Weft {
         let shell = place.remote_shell().map(|shell| shell.to_string_lossy().into_owned());
         match &shell {
             None => words.extend(["--bind", "core"]),
-            Some(shell) => words.extend(["--hosts", "a,b", "--rsh", shell, "--link", "udp"]),
+            Some(shell) => {
+                let link = if self.link == Link::Xdp { "xdp" } else { "udp" };
+                words.extend(["--hosts", "a,b", "--rsh", shell, "--link", link]);
+            }
         }
         if let (Some(preset), true) = (&self.preset, shell.is_some()) {
             words.extend(["--preset", preset]);

@@ -31,7 +31,8 @@ fn a_row_names_what_was_not_measured_and_what_processors_did() {
     let spec = Words::parse_from(["bench", "bandwidth", "--link", "udp", "--size", "2000000"]).spec;
     let measured = |p50, processor_ns| Measured { samples: vec![p50; 3], processor_ns };
     let floors = [("udp", measured(4e8, 2e6)), ("tcp", measured(1e9, 3e6))];
-    let row = row(&spec, &shape(&spec).unwrap(), measured(8e8, 1e6), floors);
+    let why = || Err("it is not there".into());
+    let row = row(&spec, &shape(&spec).unwrap(), measured(8e8, 1e6), why(), floors);
     let json = serde_json::to_value(&row).unwrap();
     assert_eq!(json["bench"], "bandwidth");
     assert_eq!(json["link"], "udp");
@@ -41,7 +42,7 @@ fn a_row_names_what_was_not_measured_and_what_processors_did() {
     let [af_xdp, udp, tcp] = [0, 1, 2].map(|index| json["floors"][index].clone());
     assert_eq!(af_xdp["what"], "af_xdp");
     assert_eq!(af_xdp["p50"], serde_json::Value::Null);
-    assert_eq!(af_xdp["missing"], "this version has no link for it");
+    assert_eq!(af_xdp["missing"], "it is not there");
     assert_eq!((&udp["what"], &udp["p50"]), (&"udp".into(), &4e8.into()));
     assert_eq!(tcp["processor_ns_per_message"], 3e6);
 }

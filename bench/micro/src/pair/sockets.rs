@@ -1,5 +1,6 @@
 //! The floors of Ethernet that every program can have: TCP and UDP sockets, looked at again and again.
 
+use super::datagrams::Datagrams;
 use super::side::Side;
 use super::spin::{ready, spin};
 use super::{End, Line};
@@ -14,8 +15,6 @@ const READ_BYTES: usize = 256 * 1024;
 const HEADERS: (usize, usize) = (28, 48);
 /// Bytes of an Ethernet frame for packets.
 const MTU: usize = 1500;
-/// Datagrams under way in a stream; an answer comes for every half of them.
-const WINDOW: u64 = 64;
 /// How long an address has to answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -147,8 +146,7 @@ impl Line for Tcp {
     }
 }
 
-/// Datagrams as large as fit into an Ethernet frame, never sent again. In a stream a window of them is under
-/// way, which any socket buffer holds.
+/// Datagrams as large as fit into an Ethernet frame.
 pub struct Udp {
     socket: UdpSocket,
     buffer: Vec<u8>,
@@ -165,6 +163,12 @@ impl Udp {
         let headers = if socket.peer_addr()?.is_ipv4() { HEADERS.0 } else { HEADERS.1 };
         Ok(Udp { socket, buffer: vec![0; MTU], datagram_bytes: MTU - headers })
     }
+}
+
+impl Datagrams for Udp {
+    fn datagram_bytes(&self) -> usize {
+        self.datagram_bytes
+    }
 
     fn send_one(&mut self, bytes: &[u8]) -> Result<()> {
         spin("UDP", || ready(self.socket.send(bytes)))?;
@@ -176,48 +180,5 @@ impl Udp {
         let some = spin(context, || ready(self.socket.recv(&mut self.buffer)))?;
         std::hint::black_box(&self.buffer[..some]);
         Ok(some)
-    }
-
-    fn datagrams(&self, size: usize) -> u64 {
-        size.div_ceil(self.datagram_bytes).max(1) as u64
-    }
-}
-
-impl Line for Udp {
-    fn send(&mut self, bytes: &[u8]) -> Result<()> {
-        bytes.chunks(self.datagram_bytes).try_for_each(|datagram| self.send_one(datagram))
-    }
-
-    fn receive(&mut self, size: usize) -> Result<()> {
-        (0..self.datagrams(size)).try_for_each(|_| self.receive_one().map(drop))
-    }
-
-    fn stream_out(&mut self, bytes: &[u8], messages: u64) -> Result<()> {
-        let (mut sent, mut acknowledged) = (0, 0);
-        for _ in 0..messages {
-            for datagram in bytes.chunks(self.datagram_bytes) {
-                if sent - acknowledged == WINDOW {
-                    self.receive_one()?;
-                    acknowledged += WINDOW / 2;
-                }
-                self.send_one(datagram)?;
-                sent += 1;
-            }
-        }
-        while sent - acknowledged >= WINDOW / 2 {
-            self.receive_one()?;
-            acknowledged += WINDOW / 2;
-        }
-        Ok(())
-    }
-
-    fn stream_in(&mut self, size: usize, messages: u64) -> Result<()> {
-        for received in 1..=messages * self.datagrams(size) {
-            self.receive_one()?;
-            if received.is_multiple_of(WINDOW / 2) {
-                self.send_one(&[1])?;
-            }
-        }
-        Ok(())
     }
 }

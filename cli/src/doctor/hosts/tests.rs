@@ -2,15 +2,6 @@ use super::*;
 use crate::doctor::Status;
 
 #[test]
-fn what_is_missing_for_raw_frames_is_named() {
-    let finding = raw_frames(CapabilitySet::NET_RAW | CapabilitySet::SYS_ADMIN);
-    assert_eq!(finding.status, Status::Absent);
-    assert_eq!(finding.detail, "not permitted: CAP_NET_ADMIN, CAP_BPF missing");
-    let all = CapabilitySet::NET_RAW | CapabilitySet::NET_ADMIN | CapabilitySet::BPF;
-    assert_eq!(raw_frames(all).status, Status::Ok);
-}
-
-#[test]
 fn namespaces_need_two_capabilities() {
     let both = CapabilitySet::SYS_ADMIN | CapabilitySet::NET_ADMIN;
     assert_eq!(namespaces(both).status, Status::Ok);

@@ -1,4 +1,5 @@
 use super::*;
+use weft_launch::Mtu;
 
 #[test]
 fn shm_works_if_all_that_it_needs_is_there() {
@@ -12,10 +13,25 @@ fn shm_works_if_all_that_it_needs_is_there() {
 
 #[test]
 fn links_to_come_are_named_as_such() {
-    for link in &all(&[])[2..] {
-        assert_eq!(link.status, Status::NotBuilt);
-        assert!(link.detail.ends_with("not built yet in this version"));
-    }
+    let link = &all(&[])[3];
+    assert_eq!((link.name, link.status), ("fabric", Status::NotBuilt));
+    assert!(link.detail.ends_with("not built yet in this version"));
+}
+
+#[test]
+fn udp_names_interfaces_and_addresses() {
+    let candidate = |interface: &str| Candidate {
+        interface: interface.into(),
+        address: [10, 0, 0, 1].into(),
+        prefix_bits: 24,
+        mtu: Mtu::USUAL,
+    };
+    let found = udp(&Ok(vec![candidate("eth0"), candidate("eth1")]));
+    let said = "over any network: eth0 10.0.0.1 (MTU 1500), eth1 10.0.0.1 (MTU 1500)";
+    assert!(found.status == Status::Ok && found.detail.ends_with(said), "{found:?}");
+    let nothing = udp(&Ok(Vec::new()));
+    assert_eq!((nothing.status, nothing.advice), (Status::Absent, Some(BRING_UP)));
+    assert_eq!(udp(&Err(io::ErrorKind::PermissionDenied.into())).status, Status::Problem);
 }
 
 #[test]

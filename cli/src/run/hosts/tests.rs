@@ -1,5 +1,6 @@
 use super::*;
-use weft_launch::HostLayout;
+use weft_launch::Mtu;
+use weft_xdp::Attached;
 
 #[test]
 fn the_first_line_says_who_is_where_and_by_which_link() {
@@ -11,15 +12,29 @@ fn the_first_line_says_who_is_where_and_by_which_link() {
         interface: "eth0".into(),
         address: [10, 0, 0, last].into(),
     };
-    let layout = Layout { hosts: vec![host("a", 0, 2, 1), host("b", 2, 1, 2)] };
+    let hosts = vec![host("a", 0, 2, 1), host("b", 2, 1, 2)];
+    let mtu = Mtu::USUAL;
+    let line = |between| first_line(&Layout { hosts: hosts.clone(), between, mtu }, "pupa");
+    let native = Mode { attached: Attached::Native, zero_copy: false };
     assert_eq!(
-        first_line(&layout, Link::Auto, "irx-imc"),
+        line(Between::Xdp(vec![native; 2])),
         "3 ranks on 2 hosts (a: 2 on 2 cores, eth0 10.0.0.1; b: 1 on 2 cores, eth0 10.0.0.2), \
-         shm within hosts, udp between (xdp is not built yet), irx-imc"
+         shm within hosts, xdp between (native, copying, MTU 1500), pupa"
     );
-    let all = first_line(&layout, Link::Udp, "irx-imc");
-    assert!(all.ends_with("), udp between all ranks (asked for), irx-imc"), "{all}");
-    let one = Layout { hosts: vec![host("b", 0, 1, 2)] };
-    assert!(first_line(&one, Link::Auto, "nrx-imc").starts_with("1 rank on 1 host (b: 1 on"));
-    assert!(first_line(&one, Link::Auto, "nrx-imc").ends_with("), shm, nrx-imc"));
+    let generic = Mode { attached: Attached::Generic, ..native };
+    let mixed = line(Between::Xdp(vec![native, generic]));
+    let modes = "xdp between (a: native, copying; b: generic, copying, MTU 1500), pupa";
+    assert!(mixed.ends_with(modes), "{mixed}");
+    let fall_back = |between| fall_back(&Layout { hosts: hosts.clone(), between, mtu });
+    assert_eq!((fall_back(Between::Udp(None)), fall_back(Between::Xdp(vec![]))), (None, None));
+    let asked = line(Between::Udp(None));
+    assert!(asked.ends_with("), shm within hosts, udp between (asked for), pupa"), "{asked}");
+    let without = line(Between::Udp(Some("host b: AF_XDP needs CAP_BPF".into())));
+    assert!(
+        without.ends_with("udp between (no xdp: host b: AF_XDP needs CAP_BPF), pupa"),
+        "{without}"
+    );
+    let alone = Layout { hosts: vec![host("b", 0, 1, 2)], between: Between::Nothing, mtu };
+    assert!(first_line(&alone, "nrx-imc").starts_with("1 rank on 1 host (b: 1 on"));
+    assert!(first_line(&alone, "nrx-imc").ends_with("), shm, nrx-imc"));
 }

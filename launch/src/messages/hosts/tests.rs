@@ -1,28 +1,34 @@
 use super::*;
 use proptest::collection::vec;
 use proptest::prelude::*;
+use weft_xdp::{Attached, Mode};
 
 fn any_begin() -> impl Strategy<Value = Begin> {
     let bytes = || vec(any::<u8>(), 0..40).prop_map(OsString::from_vec);
     let place = (0..HOSTS_MAX as u16, 0..500u16, 1..=64u16, 0..100u16);
     let numbers = (any::<u32>(), any::<[u8; 16]>(), any::<IpAddr>(), any::<bool>(), any::<bool>());
+    let far = (".{0,9}", prop_oneof![Just(FarLink::Udp), Just(FarLink::Xdp), Just(FarLink::Auto)]);
     let options = proptest::collection::btree_map(".{0,9}", ".{0,9}", 0..4);
-    (place, bytes(), bytes(), vec(bytes(), 0..5), options, numbers).prop_map(
-        |((host, first, here, behind), program, directory, arguments, options, numbers)| Begin {
-            host,
-            first,
-            ranks: first + here + behind,
-            settings: Settings::new(here),
-            options,
-            program,
-            directory,
-            arguments,
-            bound_to_cores: numbers.3,
-            terminal: numbers.4,
-            job: numbers.0,
-            secret: Secret::new(numbers.1),
-            mtu: Mtu::USUAL,
-            address: numbers.2,
+    (place, bytes(), bytes(), vec(bytes(), 0..5), options, numbers, far).prop_map(
+        |((host, first, here, behind), program, directory, arguments, options, numbers, far)| {
+            Begin {
+                host,
+                first,
+                ranks: first + here + behind,
+                settings: Settings::new(here),
+                options,
+                program,
+                directory,
+                arguments,
+                bound_to_cores: numbers.3,
+                terminal: numbers.4,
+                job: numbers.0,
+                secret: Secret::new(numbers.1),
+                mtu: Mtu::USUAL,
+                address: numbers.2,
+                interface: far.0,
+                far: far.1,
+            }
         },
     )
 }
@@ -39,13 +45,35 @@ fn any_address() -> impl Strategy<Value = SocketAddr> {
     any::<(IpAddr, u16)>().prop_map(SocketAddr::from)
 }
 
+fn any_interface() -> impl Strategy<Value = MacAddress> {
+    any::<[u8; 6]>().prop_map(MacAddress)
+}
+
+fn any_station() -> impl Strategy<Value = Station> {
+    let taken = (any_interface(), any::<bool>(), any::<bool>());
+    prop_oneof![
+        Just(Station::NotAsked),
+        ".{0,50}".prop_map(Station::Without),
+        taken.prop_map(|(interface, native, zero_copy)| {
+            let attached = if native { Attached::Native } else { Attached::Generic };
+            Station::Taken { interface, mode: Mode { attached, zero_copy } }
+        }),
+    ]
+}
+
 fn any_to_agent() -> impl Strategy<Value = ToAgent> {
     let ranks = vec((0..9u16, any_address()), 0..9);
     prop_oneof![
         any_begin().prop_map(|begin| ToAgent::Begin(Box::new(begin))),
-        (any::<u32>(), vec(any_address(), 0..9), ranks)
-            .prop_map(|(limit_ms, hosts, ranks)| ToAgent::Meet { limit_ms, hosts, ranks }),
-        Just(ToAgent::Go),
+        (any::<u32>(), vec(any_address(), 0..9), ranks, vec(any_interface(), 0..9)).prop_map(
+            |(limit_ms, hosts, ranks, interfaces)| ToAgent::Meet {
+                limit_ms,
+                hosts,
+                ranks,
+                interfaces,
+            }
+        ),
+        any::<bool>().prop_map(|over_ethernet| ToAgent::Go { over_ethernet }),
         any_rank().prop_map(ToAgent::Welcome),
         (any_rank(), any_ending()).prop_map(|(rank, ending)| ToAgent::Loss(rank, ending)),
         any_rank().prop_map(|rank| ToAgent::Signal(rank, Signal::USR1)),
@@ -79,8 +107,10 @@ fn any_from_agent() -> impl Strategy<Value = FromAgent> {
         (any::<u16>(), ".{0,50}", vec(candidate, 0..5))
             .prop_map(|(cores, name, candidates)| FromAgent::Ready { cores, name, candidates }),
         ".{0,50}".prop_map(FromAgent::Refused),
-        (any_address(), vec(any_address(), 0..9)).prop_map(|(own, all)| FromAgent::Bound(own, all)),
-        vec(any::<(u16, bool)>(), 0..9).prop_map(FromAgent::Met),
+        (any_address(), vec(any_address(), 0..9), any_station())
+            .prop_map(|(own, all, station)| FromAgent::Bound(own, all, station)),
+        (vec(any::<(u16, bool)>(), 0..9), vec(any::<u16>(), 0..9))
+            .prop_map(|(udp, ethernet)| FromAgent::Met { udp, ethernet }),
         vec(any::<u32>(), 0..9).prop_map(FromAgent::Started),
         any_event().prop_map(FromAgent::Event),
         (any_rank(), kind, vec(any::<u8>(), 0..99))
@@ -139,6 +169,8 @@ fn a_host_cannot_have_ranks_beyond_the_job() {
         secret: Secret::new([0; 16]),
         mtu: Mtu::LEAST,
         address: IpAddr::from([10, 0, 0, 1]),
+        interface: "eth0".into(),
+        far: FarLink::Auto,
     };
     let parse =
         |begin: &Begin| ToAgent::parse(&ToAgent::Begin(Box::new(begin.clone())).emit()).map(drop);

@@ -1,0 +1,135 @@
+//! Jobs of `weft run` on hosts that are network namespaces.
+
+use std::io::{BufRead, BufReader, Read};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use weft_netns::{Cluster, Host, INTERFACE};
+
+pub const ASP: &str = "asp --sample 300 --check 40 --to JFK";
+
+pub fn built(program: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_BIN_EXE_weft")).with_file_name(program);
+    assert!(path.exists(), "{} is not built: cargo build --workspace", path.display());
+    path
+}
+
+/// `weft run` with these words, on the first host.
+pub fn command(cluster: &Cluster, words: &str, program: &str) -> Command {
+    let mut command = cluster.host(0).command(env!("CARGO_BIN_EXE_weft"));
+    command.env("WEFT_RSH", cluster.remote_shell()).stdin(Stdio::null());
+    let mut program = program.split_whitespace();
+    command.arg("run").args(words.split_whitespace()).arg("--");
+    command.arg(built(program.next().unwrap())).args(program);
+    command
+}
+
+pub fn text(output: &Output) -> String {
+    [&output.stdout[..], &output.stderr].map(String::from_utf8_lossy).concat()
+}
+
+/// Runs a program that must succeed, and returns what was written.
+pub fn run(cluster: &Cluster, words: &str, program: &str) -> String {
+    let output = command(cluster, words, program).output().unwrap();
+    let text = text(&output);
+    assert!(output.status.success(), "{words} {program}: {text}");
+    text
+}
+
+/// Asserts that `asp` gives the right answer, and returns what was written.
+pub fn asp_is_right(cluster: &Cluster, words: &str, ranks: u16) -> String {
+    let text = run(cluster, words, ASP);
+    assert!(text.contains("AMS -> JFK   5,848 km"), "{words}: {text}");
+    assert!(text.contains("verified against Dijkstra from 40 sources"), "{words}: {text}");
+    assert!(text.contains(&format!("\n{ranks} ranks, ")), "{words}: {text}");
+    text
+}
+
+/// A job whose ranks have all said who they are.
+pub struct Running {
+    pub launcher: Child,
+    pub out: BufReader<ChildStdout>,
+    pub ranks: Vec<(usize, Pid, OwnedFd)>,
+}
+
+impl Running {
+    pub fn start(cluster: &Cluster, words: &str, ranks: usize) -> Self {
+        Self::start_this(command(cluster, words, "weft-testee"), ranks)
+    }
+
+    pub fn start_this(mut command: Command, ranks: usize) -> Self {
+        let mut launcher = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let out = BufReader::new(launcher.stdout.take().unwrap());
+        let mut job = Running { launcher, out, ranks: Vec::new() };
+        while job.ranks.len() < ranks {
+            let line = job.line();
+            if let ["rank", rank, "is", "process", process] =
+                line.split_whitespace().collect::<Vec<_>>()[..]
+            {
+                let pid = Pid::from_raw(process.parse().unwrap()).unwrap();
+                let exit = pidfd_open(pid, PidfdFlags::empty()).unwrap();
+                job.ranks.push((rank.parse().unwrap(), pid, exit));
+            }
+        }
+        job.ranks.sort_by_key(|(rank, ..)| *rank);
+        job
+    }
+
+    pub fn line(&mut self) -> String {
+        let mut line = String::new();
+        assert_ne!(self.out.read_line(&mut line).unwrap(), 0, "the job has ended");
+        line
+    }
+
+    /// Waits until rank 1 is further than it was.
+    pub fn chats(&mut self) {
+        while self.line() != "rank 1 chats\n" {}
+    }
+
+    /// Waits until all have ended; returns how long after `since` that was, what was written, and the status.
+    pub fn finish(mut self, since: Instant) -> (Duration, String, Option<i32>) {
+        for (rank, _, exit) in &self.ranks {
+            let limit = Timespec { tv_sec: 10, tv_nsec: 0 };
+            let ended = poll(&mut [PollFd::new(exit, PollFlags::IN)], Some(&limit)).unwrap();
+            assert_eq!(ended, 1, "rank {rank} lives on");
+        }
+        let lived = since.elapsed();
+        let mut errors = String::new();
+        std::io::copy(&mut self.out, &mut std::io::sink()).unwrap();
+        self.launcher.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
+        (lived, errors, self.launcher.wait().unwrap().code())
+    }
+}
+
+/// All are gone within a second of a loss, and one line says why.
+pub fn one_line_within_a_second(lived: Duration, errors: &str, words: &[&str]) {
+    assert!(lived < Duration::from_secs(1), "{lived:?}: {errors}");
+    assert_eq!(errors.lines().count(), 1, "one clear line, not: {errors}");
+    assert!(words.iter().all(|words| errors.contains(words)), "{errors}");
+}
+
+/// The agent of a host, which is the parent of its ranks.
+pub fn parent_of(process: Pid) -> Pid {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).unwrap();
+    let (_, after_name) = stat.rsplit_once(") ").unwrap();
+    Pid::from_raw(after_name.split_whitespace().nth(1).unwrap().parse().unwrap()).unwrap()
+}
+
+/// Whether there is an XDP program on the host's interface.
+pub fn has_program(host: &Host) -> bool {
+    let output = host.command("ip").args(["link", "show", INTERFACE]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8_lossy(&output.stdout).contains("xdp")
+}
+
+/// The kernel takes a program off some time after the last who had it has ended.
+pub fn no_program_remains(cluster: &Cluster) {
+    for host in cluster.hosts() {
+        let gone = (0..1000).any(|_| !has_program(host));
+        assert!(gone, "{} has an XDP program", host.name());
+    }
+}

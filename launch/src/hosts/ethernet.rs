@@ -1,0 +1,183 @@
+//! A host's interface under AF_XDP: taken, tried with those of the other hosts, and given to the ranks.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use weft_link::{Link, Payload};
+use weft_seal::{Keys, Protection};
+use weft_wire::{Header, Rank, Tag, TreeId};
+use weft_xdp::{
+    Attached, Interface, MacAddress, Xdp, XdpError, XdpHost, XdpOptions, XdpPort, XdpSettings,
+    XdpSizes, give_up_capabilities, runs_programs,
+};
+
+use crate::crew::Access;
+use crate::messages::Ethernet;
+use crate::messages::hosts::{Begin, FarLink, Station};
+
+/// Frames to send from where nobody is near: with neighbours, ranks send from the memory that they share.
+const FRAMES: usize = 512;
+/// Frames for packets that a rank may keep, beside one of each rank of a large job.
+const RECEIVE_FRAMES: usize = 1024;
+/// Ranks from which on a job is large.
+const MANY_RANKS: u16 = 256;
+
+/// What hosts say to each other, where packets have credits.
+const QUESTION: u16 = 0;
+const ANSWER: u16 = 1;
+
+/// An interface that is ours. It is given back when this is dropped, or the process ends in any way.
+pub(crate) struct Attachment {
+    host: XdpHost,
+    /// For meeting other hosts.
+    port: Option<XdpPort>,
+}
+
+impl Attachment {
+    /// Takes the interface that `begin` names, and as much memory as its ranks will have, so that what
+    /// cannot be had is known before there are any.
+    ///
+    /// # Errors
+    /// What is missing, and what to do about it.
+    pub fn take(begin: &Begin) -> Result<(Self, Station), XdpError> {
+        let interface = Interface::find(&begin.interface)?;
+        // Where nothing is gained over UDP, only who insists gets it.
+        let generic = || XdpError::Generic(begin.interface.clone());
+        let insists = begin.far == FarLink::Xdp;
+        if !insists && runs_programs(&interface) == Some(false) {
+            return Err(generic());
+        }
+        let (mtu, most) = (begin.mtu, interface.mtu());
+        if usize::from(mtu.bytes()) > most {
+            return Err(XdpError::Sizes(format!(
+                "packets of {mtu} bytes are more than {} takes, whose MTU is {most}: give what it takes with --mtu",
+                begin.interface
+            )));
+        }
+        let mut host = XdpHost::attach(interface, XdpOptions::default())?;
+        let (each, ranks) = (sizes(begin), usize::from(begin.settings.ranks));
+        let all =
+            XdpSizes { frames: each.frames * ranks, receive_frames: each.receive_frames * ranks };
+        let port = host.open(job_of_hosts(begin.job), &[Rank(begin.host)], all)?.pop();
+        let port = port.ok_or_else(|| XdpError::Sizes("this host has no ranks".into()))?;
+        let mode = port.mode();
+        if !insists && mode.attached == Attached::Generic {
+            return Err(generic());
+        }
+        let station = Station::Taken { interface: port.mac(), mode };
+        Ok((Attachment { host, port: Some(port) }, station))
+    }
+
+    /// This host's part in finding out who reaches whom.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn greet(&mut self, begin: &Begin, interfaces: Vec<MacAddress>) -> io::Result<Greeting> {
+        let port = self.port.take().ok_or(io::ErrorKind::AlreadyExists)?;
+        let hosts = interfaces.len() as u16;
+        let own = Rank(begin.host);
+        let job = job_of_hosts(begin.job);
+        let keys = Keys::new(begin.secret.clone(), job, own, Protection::Tagged);
+        let mtu = begin.mtu.bytes().into();
+        let link = Xdp::attach(XdpSettings { port, peers: interfaces, keys, mtu })?;
+        let missed = (0..hosts).map(Rank).filter(|host| *host != own).collect();
+        Ok(Greeting { arrivals: link.arrivals()?, link, own, missed })
+    }
+
+    /// A way for each rank of this host, once it has greeted the others. Nothing that needs a capability
+    /// comes after this, so they are given up.
+    ///
+    /// # Errors
+    /// What is missing, and what to do about it.
+    pub fn open(
+        &mut self,
+        begin: &Begin,
+        interfaces: &[MacAddress],
+    ) -> Result<Vec<Access>, XdpError> {
+        let ranks: Vec<Rank> =
+            (begin.first..).map(Rank).take(begin.settings.ranks.into()).collect();
+        let ports = self.host.open(begin.job, &ranks, sizes(begin))?;
+        give_up_capabilities().map_err(|error| XdpError::System {
+            interface: begin.interface.clone(),
+            doing: "giving up capabilities",
+            error,
+        })?;
+        let access = |port: XdpPort| {
+            let (port, descriptors) = port.into_parts();
+            Access::Xdp(Ethernet { interfaces: interfaces.to_vec(), port }, descriptors)
+        };
+        Ok(ports.into_iter().map(access).collect())
+    }
+}
+
+fn sizes(begin: &Begin) -> XdpSizes {
+    XdpSizes {
+        frames: if begin.settings.ranks == 1 { FRAMES } else { 1 },
+        receive_frames: RECEIVE_FRAMES + usize::from(begin.ranks.saturating_sub(MANY_RANKS)),
+    }
+}
+
+/// Under this number hosts speak for themselves, with keys that no rank has.
+fn job_of_hosts(job: u32) -> u32 {
+    !job
+}
+
+/// One host's part in finding out who reaches whom over Ethernet: each asks every other until that has
+/// answered.
+pub(crate) struct Greeting {
+    link: Xdp,
+    arrivals: OwnedFd,
+    own: Rank,
+    missed: BTreeSet<Rank>,
+}
+
+impl Greeting {
+    /// What is readable while something waits.
+    pub fn arrivals(&self) -> BorrowedFd<'_> {
+        self.arrivals.as_fd()
+    }
+
+    /// The hosts that have not answered.
+    pub fn missed(&self) -> impl Iterator<Item = u16> + '_ {
+        self.missed.iter().map(|host| host.0)
+    }
+
+    /// Asks those that have not answered.
+    pub fn ask(&mut self) {
+        for host in self.missed.clone() {
+            self.send(QUESTION, host);
+        }
+    }
+
+    /// Takes in what has arrived: answers questions, notes answers.
+    pub fn take_in(&mut self) {
+        while let Ok(Some(received)) = self.link.receive() {
+            if let Payload::Buffer(buffer) = received.payload {
+                self.link.free(buffer);
+            }
+            let from = received.header.source;
+            match received.header.credits {
+                QUESTION => self.send(ANSWER, from),
+                _ => drop(self.missed.remove(&from)),
+            }
+        }
+    }
+
+    fn send(&mut self, what: u16, to: Rank) {
+        // Questions are as long as packets may be, so that what is narrower is found out.
+        let wide = if what == QUESTION { self.link.alloc() } else { None };
+        let size = wide.map_or(0, |_| self.link.capabilities().max_payload as u16);
+        let mut header = Header::new(Tag::Credit, self.own, TreeId::unicast(self.own), size);
+        header.credits = what;
+        match wide {
+            Some(frame) => {
+                self.link.transmit(to, &header, Payload::Buffer(frame));
+                self.link.free(frame);
+            }
+            None if what == QUESTION => {}
+            None => self.link.transmit(to, &header, Payload::Empty),
+        }
+        self.link.flush();
+    }
+}
