@@ -19,6 +19,7 @@ fn udp(ranks: u16, ip: IpAddr, protection: Protection) -> Vec<Udp> {
             socket,
             peers: peers.clone(),
             keys: Keys::new(Secret::new([3; 16]), 1, Rank(own as u16), protection),
+            only: None,
             frames: 32,
             receive_frames: 128,
         })

@@ -31,6 +31,13 @@ impl Near {
     pub fn fills_far(&self) -> bool {
         !self.carries || self.ranks.len() == 1
     }
+
+    /// The only rank of a job of `ranks` to which packets of `own` go over the far link, if it is one.
+    pub fn only_far(&self, own: Rank, ranks: u16) -> Option<Rank> {
+        let is_near = |rank: &Rank| self.carries && self.ranks.contains(rank);
+        let mut far = (0..ranks).map(Rank).filter(|rank| *rank != own && !is_near(rank));
+        far.next().filter(|_| far.next().is_none())
+    }
 }
 
 /// A link made of two.

@@ -22,7 +22,8 @@ pub(crate) const MOST_JOINED: usize = 1 << 16;
 
 /// One message to the kernel: datagrams of one size to one peer, the last of them perhaps shorter.
 pub(crate) struct Run<'a> {
-    pub to: &'a SocketAddr,
+    /// Where to, if the socket does not know.
+    pub to: Option<&'a SocketAddr>,
     pub datagrams: &'a [&'a [u8]],
 }
 
@@ -58,8 +59,10 @@ pub(crate) fn send(socket: BorrowedFd<'_>, runs: &[Run<'_>]) -> io::Result<usize
         // SAFETY: all zeros is a valid `mmsghdr`: null pointers and lengths of 0.
         let message = unsafe { messages[i].assume_init_mut() };
         let header = &mut message.msg_hdr;
-        header.msg_namelen = write_address(&mut addresses[i], run.to);
-        header.msg_name = addresses[i].as_mut_ptr().cast();
+        if let Some(to) = run.to {
+            header.msg_namelen = write_address(&mut addresses[i], to);
+            header.msg_name = addresses[i].as_mut_ptr().cast();
+        }
         // The capacity was reserved above, so the elements do not move.
         header.msg_iov = vectors.as_mut_ptr().wrapping_add(first);
         header.msg_iovlen = run.datagrams.len() as _;

@@ -31,6 +31,9 @@ pub struct UdpSettings {
     pub keys: Keys,
     /// Bytes of a datagram at most: the narrowest MTU on the way, less what IP and UDP put before them.
     pub datagram_bytes: usize,
+    /// If packets go to one peer only, which: the kernel then looks for the way there once, and takes
+    /// nothing from elsewhere.
+    pub only: Option<Rank>,
     /// Frames for sending.
     pub frames: usize,
     /// Frames for receiving: a packet in use takes one, unless it arrived together with others. As many
@@ -81,7 +84,8 @@ impl Udp {
     /// # Errors
     /// What the kernel says about the socket, or that the settings leave no room for packets.
     pub fn attach(settings: UdpSettings) -> io::Result<Self> {
-        let UdpSettings { socket, peers, keys, datagram_bytes, frames, receive_frames } = settings;
+        let UdpSettings { socket, peers, keys, datagram_bytes, only, frames, receive_frames } =
+            settings;
         let ranks = u16::try_from(peers.len())
             .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "too many ranks"))?;
         let seals = Seals::new(keys, ranks);
@@ -98,6 +102,11 @@ impl Udp {
         // The kernel has limits of its own; with less, more is lost and sent again.
         let _ = sockopt::set_socket_recv_buffer_size(&socket, SOCKET_BUFFER_BYTES);
         let _ = sockopt::set_socket_send_buffer_size(&socket, SOCKET_BUFFER_BYTES);
+        let connected = only.and_then(|peer| peers.get(peer.index()));
+        if let Some(peer) = connected {
+            socket.connect(peer)?;
+        }
+        let connected = connected.is_some();
         let segments = batch::can_segment(socket.as_fd());
         let joined = batch::join_arrivals(socket.as_fd());
         let landing_bytes = if joined { batch::MOST_JOINED } else { datagram_bytes };
@@ -115,7 +124,13 @@ impl Udp {
         };
         Ok(Udp {
             bells: Arc::new(DatagramBells::new(Arc::clone(&socket) as _)?),
-            outgoing: Outgoing::new(peers.len(), datagram_bytes, trailer_bytes, segments),
+            outgoing: Outgoing::new(
+                peers.len(),
+                datagram_bytes,
+                trailer_bytes,
+                segments,
+                connected,
+            ),
             landing: Landing::new(Arc::clone(&socket)),
             // One more than readers can hold.
             incoming: Incoming::new(

@@ -16,16 +16,25 @@ pub(crate) struct Outgoing {
     spare: Vec<Box<[u8]>>,
     datagram_bytes: usize,
     segments: bool,
+    /// The socket knows where everything goes.
+    connected: bool,
 }
 
 impl Outgoing {
-    pub fn new(ranks: usize, datagram_bytes: usize, trailer_bytes: usize, segments: bool) -> Self {
+    pub fn new(
+        ranks: usize,
+        datagram_bytes: usize,
+        trailer_bytes: usize,
+        segments: bool,
+        connected: bool,
+    ) -> Self {
         let room = 0..datagram_bytes;
         Outgoing {
             queue: weft_datagram::Outgoing::new(ranks, WAITING, room, trailer_bytes),
             spare: Vec::with_capacity(WAITING),
             datagram_bytes,
             segments,
+            connected,
         }
     }
 
@@ -66,6 +75,8 @@ impl Outgoing {
                 Ok(datagrams) => self.leave(datagrams, true),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return true,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                // Nobody was there for an earlier one; this one is lost, too.
+                Err(error) if error.kind() == ErrorKind::ConnectionRefused => self.leave(1, false),
                 // The device cannot do it, or its way there is too narrow for it.
                 Err(_) if self.segments && self.first_run() > 1 => self.segments = false,
                 Err(_) => self.leave(1, false),
@@ -82,7 +93,10 @@ impl Outgoing {
             let to = &peers[only.to.index()];
             let bytes = &only.place[..only.end()];
             let flags = rustix::net::SendFlags::DONTWAIT | rustix::net::SendFlags::NOSIGNAL;
-            rustix::net::sendto(socket, bytes, flags, to)?;
+            match self.connected {
+                true => rustix::net::send(socket, bytes, flags)?,
+                false => rustix::net::sendto(socket, bytes, flags, to)?,
+            };
             return Ok(1);
         }
         let bytes: Vec<&[u8]> =
@@ -93,6 +107,7 @@ impl Outgoing {
             let end = at + self.run_from(at);
             ends[runs.len()] = end;
             let to = &peers[self.queue.waiting()[at].to.index()];
+            let to = (!self.connected).then_some(to);
             runs.push(Run { to, datagrams: &bytes[at..end] });
             at = end;
         }

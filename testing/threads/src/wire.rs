@@ -99,6 +99,7 @@ impl Wire {
             peers: self.peers.clone(),
             keys: Keys::new(Secret::new([7; 16]), 1, rank, protection),
             datagram_bytes: UdpSettings::datagram_bytes(MTU, &self.peers[0]),
+            only: None,
             frames: self.frames,
             receive_frames: self.receive_frames,
         })

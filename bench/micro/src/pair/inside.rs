@@ -39,6 +39,7 @@ pub fn links(
             peers: peers.to_vec(),
             keys: keys(Rank(rank)),
             datagram_bytes: UdpSettings::datagram_bytes(MTU, &peers[0]),
+            only: Some(Rank(1 - rank)),
             frames: FRAMES.0,
             receive_frames: FRAMES.1,
         })
