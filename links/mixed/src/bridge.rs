@@ -1,17 +1,17 @@
 //! One bell for the arrivals of both links: the near one's.
 //!
-//! A thread waits for the far link's descriptor and rings the near link's bells, if anybody sleeps. It is
-//! woken only then, because its interest in the descriptor holds for one event and is declared by whoever
-//! goes to sleep (`EPOLLONESHOT`). So near arrivals wake a sleeper as fast as without a far link; far ones
-//! cost one more switch between threads, and each sleep two calls of `epoll_ctl`, of some 300 ns each.
+//! A thread waits for the far link's descriptor and rings the near link's bells, if anybody sleeps. Only
+//! then is the descriptor in its set, where whoever goes to sleep puts it: the kernel calls back for every
+//! datagram otherwise, on its sender's time, whether or not anybody is interested. So near arrivals wake a
+//! sleeper as fast as without a far link; far ones cost one more switch between threads, and each sleep two
+//! calls of `epoll_ctl`, of some 300 ns each.
 
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use weft_link::bell::{Bells, Waiter};
 
@@ -29,9 +29,16 @@ struct Shared {
     epoll: OwnedFd,
     /// Readable while something has arrived.
     arrivals: OwnedFd,
-    /// Who sleeps, or is about to: a bit each.
-    sleepers: AtomicU8,
+    interest: Mutex<Interest>,
     bells: Arc<dyn Bells>,
+}
+
+#[derive(Default)]
+struct Interest {
+    /// Who sleeps, or is about to: a bit each.
+    sleepers: u8,
+    /// Whether the descriptor is in the set.
+    listens: bool,
 }
 
 impl Bridge {
@@ -40,8 +47,7 @@ impl Bridge {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         epoll::add(&epoll, &stop, EventData::new_u64(STOP), EventFlags::IN)?;
-        epoll::add(&epoll, &arrivals, EventData::new_u64(ARRIVAL), EventFlags::ONESHOT)?;
-        let shared = Arc::new(Shared { epoll, arrivals, sleepers: AtomicU8::new(0), bells });
+        let shared = Arc::new(Shared { epoll, arrivals, interest: Mutex::default(), bells });
         let watched = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("weft-arrivals".into());
         let thread = thread.stack_size(STACK_BYTES).spawn(move || watched.ring_on_arrivals())?;
@@ -50,15 +56,17 @@ impl Bridge {
 
     /// An arrival from here on, or that nobody has taken, rings the bell of `waiter`.
     pub fn arm(&self, waiter: Waiter) {
-        self.shared.sleepers.fetch_or(bit(waiter), Ordering::SeqCst);
-        self.shared.listen(EventFlags::IN);
+        let mut interest = self.shared.interest();
+        interest.sleepers |= bit(waiter);
+        self.shared.listen(&mut interest);
     }
 
     /// `waiter` is awake.
     pub fn disarm(&self, waiter: Waiter) {
-        let before = self.shared.sleepers.fetch_and(!bit(waiter), Ordering::SeqCst);
-        if before == bit(waiter) {
-            self.shared.listen(EventFlags::empty());
+        let mut interest = self.shared.interest();
+        interest.sleepers &= !bit(waiter);
+        if interest.sleepers == 0 {
+            self.shared.ignore(&mut interest);
         }
     }
 }
@@ -75,11 +83,25 @@ impl Drop for Bridge {
 }
 
 impl Shared {
-    fn listen(&self, events: EventFlags) {
-        let events = events | EventFlags::ONESHOT;
-        let listens =
-            epoll::modify(&self.epoll, &self.arrivals, EventData::new_u64(ARRIVAL), events);
-        debug_assert!(listens.is_ok(), "the descriptor was added: {listens:?}");
+    fn interest(&self) -> MutexGuard<'_, Interest> {
+        self.interest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn listen(&self, interest: &mut Interest) {
+        if interest.listens {
+            return;
+        }
+        let added =
+            epoll::add(&self.epoll, &self.arrivals, EventData::new_u64(ARRIVAL), EventFlags::IN);
+        // Without it sleepers look by themselves, if late.
+        interest.listens = added.is_ok();
+    }
+
+    fn ignore(&self, interest: &mut Interest) {
+        if std::mem::take(&mut interest.listens) {
+            let removed = epoll::delete(&self.epoll, &self.arrivals);
+            debug_assert!(removed.is_ok(), "the descriptor was added: {removed:?}");
+        }
     }
 
     fn ring_on_arrivals(&self) {
@@ -95,7 +117,10 @@ impl Shared {
                 return;
             }
             if !events.is_empty() {
-                let sleepers = self.sleepers.swap(0, Ordering::SeqCst);
+                let mut interest = self.interest();
+                let sleepers = std::mem::take(&mut interest.sleepers);
+                self.ignore(&mut interest);
+                drop(interest);
                 let waiters = [Waiter::Host, Waiter::Watch].into_iter();
                 let asleep = waiters.filter(|waiter| sleepers & bit(*waiter) != 0);
                 asleep.for_each(|waiter| self.bells.ring(waiter));
