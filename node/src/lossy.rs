@@ -222,6 +222,26 @@ impl<L: Link> Node<L> {
         Duration::from_nanos(looks_at - now)
     }
 
+    /// The upcall thread will not look for `time`, unless it is rung.
+    pub(crate) fn announce_pause(&self, time: Duration) {
+        if L::LOSSY {
+            let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+            let looks_at = self.clock.now().saturating_add(time);
+            self.backstop.looks_at.store(looks_at, Ordering::Relaxed);
+        }
+    }
+
+    /// Sends what has waited for company for long, beside a host that goes on.
+    pub(crate) fn send_held(&self) {
+        if !L::LOSSY {
+            return;
+        }
+        let Some(inner) = self.inner.try_enter() else { return };
+        if inner.company.since.is_some_and(|since| self.clock.now() >= since + COMPANY) {
+            self.leave(inner);
+        }
+    }
+
     /// What the upcall thread does for the protocol when it is awake: receives, and runs out timers. No
     /// upcall is made.
     pub(crate) fn serve(&self) {

@@ -104,13 +104,15 @@ struct Watch<L: Link> {
     dog: Watchdog,
     delay: Duration,
     start: Instant,
+    /// Packets that the host had processed at the last look.
+    seen: u64,
 }
 
 impl<L: Link> Watch<L> {
     fn new(node: Arc<Node<L>>, delay: Duration) -> Self {
         let bells = Arc::clone(node.bells());
         let dog = Watchdog::new(delay.as_nanos() as u64);
-        Watch { node, bells, dog, delay, start: Instant::now() }
+        Watch { node, bells, dog, delay, start: Instant::now(), seen: 0 }
     }
 
     fn run(mut self, mut interrupt: impl FnMut(), lost: impl FnOnce(weft_link::bell::Loss)) {
@@ -118,6 +120,10 @@ impl<L: Link> Watch<L> {
             if let Some(loss) = self.bells.loss() {
                 lost(loss);
                 return;
+            }
+            if self.is_host_busy() {
+                self.watch_host(&mut interrupt);
+                continue;
             }
             if let Some((ticket, limit)) = self.node.arm_watch(IDLE_LOOK) {
                 let slept = Instant::now();
@@ -137,6 +143,14 @@ impl<L: Link> Watch<L> {
         }
     }
 
+    /// Whether the host has processed packets since the last look. On a network it may take each before
+    /// this thread, which the kernel wakes for it, gets to see that there was one; so it is not armed.
+    fn is_host_busy(&mut self) -> bool {
+        let processed = self.node.host_status().packets_processed;
+        let before = std::mem::replace(&mut self.seen, processed);
+        L::LOSSY && processed != before
+    }
+
     /// Watches until the host has processed everything and nothing new comes.
     fn watch_host(&mut self, interrupt: &mut impl FnMut()) {
         let mut delays = 1;
@@ -149,8 +163,9 @@ impl<L: Link> Watch<L> {
                 self.pause(self.delay * delays);
             }
             let host = self.node.host_status();
-            if host.packets_processed == processed {
-                self.node.serve();
+            match host.packets_processed == processed {
+                true => self.node.serve(),
+                false => self.node.send_held(),
             }
             // A host that is inside the node drains it: that is as good as progress.
             let waiting = !self.is_idle();
@@ -176,7 +191,9 @@ impl<L: Link> Watch<L> {
     fn pause(&self, time: Duration) {
         let ticket: Ticket = self.bells.ticket(Waiter::Watch);
         if !self.node.is_closed() {
+            self.node.announce_pause(time);
             self.bells.wait(Waiter::Watch, ticket, time);
+            self.node.backstop.awake();
         }
     }
 

@@ -5,12 +5,16 @@
 //! datagram otherwise, on its sender's time, whether or not anybody is interested. So near arrivals wake a
 //! sleeper as fast as without a far link; far ones cost one more switch between threads, and each sleep two
 //! calls of `epoll_ctl`, of some 300 ns each.
+//!
+//! A program that polls may take every datagram before the thread, which each of them wakes, gets to see that
+//! there was one. So whoever takes one rings in its place.
 
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use weft_link::bell::{Bells, Waiter};
@@ -30,15 +34,15 @@ struct Shared {
     /// Readable while something has arrived.
     arrivals: OwnedFd,
     interest: Mutex<Interest>,
+    /// Whether the descriptor is in the set. Written with the lock held.
+    listens: AtomicBool,
     bells: Arc<dyn Bells>,
 }
 
+/// Who sleeps, or is about to: a bit each.
 #[derive(Default)]
 struct Interest {
-    /// Who sleeps, or is about to: a bit each.
     sleepers: u8,
-    /// Whether the descriptor is in the set.
-    listens: bool,
 }
 
 impl Bridge {
@@ -47,7 +51,8 @@ impl Bridge {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         epoll::add(&epoll, &stop, EventData::new_u64(STOP), EventFlags::IN)?;
-        let shared = Arc::new(Shared { epoll, arrivals, interest: Mutex::default(), bells });
+        let (interest, listens) = (Mutex::default(), AtomicBool::new(false));
+        let shared = Arc::new(Shared { epoll, arrivals, interest, listens, bells });
         let watched = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("weft-arrivals".into());
         let thread = thread.stack_size(STACK_BYTES).spawn(move || watched.ring_on_arrivals())?;
@@ -58,7 +63,15 @@ impl Bridge {
     pub fn arm(&self, waiter: Waiter) {
         let mut interest = self.shared.interest();
         interest.sleepers |= bit(waiter);
-        self.shared.listen(&mut interest);
+        self.shared.listen(&interest);
+    }
+
+    /// Something has arrived, and was taken.
+    #[inline]
+    pub fn arrived(&self) {
+        if self.shared.listens.load(Ordering::Relaxed) {
+            self.shared.ring();
+        }
     }
 
     /// `waiter` is awake.
@@ -66,7 +79,7 @@ impl Bridge {
         let mut interest = self.shared.interest();
         interest.sleepers &= !bit(waiter);
         if interest.sleepers == 0 {
-            self.shared.ignore(&mut interest);
+            self.shared.ignore(&interest);
         }
     }
 }
@@ -87,21 +100,33 @@ impl Shared {
         self.interest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn listen(&self, interest: &mut Interest) {
-        if interest.listens {
+    fn listen(&self, _held: &Interest) {
+        if self.listens.load(Ordering::Relaxed) {
             return;
         }
         let added =
             epoll::add(&self.epoll, &self.arrivals, EventData::new_u64(ARRIVAL), EventFlags::IN);
         // Without it sleepers look by themselves, if late.
-        interest.listens = added.is_ok();
+        self.listens.store(added.is_ok(), Ordering::Relaxed);
     }
 
-    fn ignore(&self, interest: &mut Interest) {
-        if std::mem::take(&mut interest.listens) {
+    fn ignore(&self, _held: &Interest) {
+        if self.listens.swap(false, Ordering::Relaxed) {
             let removed = epoll::delete(&self.epoll, &self.arrivals);
             debug_assert!(removed.is_ok(), "the descriptor was added: {removed:?}");
         }
+    }
+
+    /// Rings for all that sleep.
+    #[cold]
+    fn ring(&self) {
+        let mut interest = self.interest();
+        let sleepers = std::mem::take(&mut interest.sleepers);
+        self.ignore(&interest);
+        drop(interest);
+        let waiters = [Waiter::Host, Waiter::Watch].into_iter();
+        let asleep = waiters.filter(|waiter| sleepers & bit(*waiter) != 0);
+        asleep.for_each(|waiter| self.bells.ring(waiter));
     }
 
     fn ring_on_arrivals(&self) {
@@ -117,13 +142,7 @@ impl Shared {
                 return;
             }
             if !events.is_empty() {
-                let mut interest = self.interest();
-                let sleepers = std::mem::take(&mut interest.sleepers);
-                self.ignore(&mut interest);
-                drop(interest);
-                let waiters = [Waiter::Host, Waiter::Watch].into_iter();
-                let asleep = waiters.filter(|waiter| sleepers & bit(*waiter) != 0);
-                asleep.for_each(|waiter| self.bells.ring(waiter));
+                self.ring();
             }
         }
     }

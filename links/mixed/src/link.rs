@@ -217,6 +217,9 @@ impl<N: Part, F: Part<Clock = N::Clock>> Mixed<N, F> {
     #[inline]
     fn receive_far(&mut self) -> Result<Option<Received>, LinkViolation> {
         let received = self.far.receive()?;
+        if received.is_some() {
+            self.bridge.arrived();
+        }
         Ok(received.map(|mut received| {
             if let Payload::Buffer(buffer) = received.payload {
                 received.payload = Payload::Buffer(far_buffer(buffer));
