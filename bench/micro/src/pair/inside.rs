@@ -39,7 +39,8 @@ pub fn links(
             peers: peers.to_vec(),
             keys: keys(Rank(rank)),
             datagram_bytes: UdpSettings::datagram_bytes(MTU, &peers[0]),
-            only: Some(Rank(1 - rank)),
+            // As where there are more: a socket that knows its only peer hears of no stranger.
+            only: None,
             frames: FRAMES.0,
             receive_frames: FRAMES.1,
         })
