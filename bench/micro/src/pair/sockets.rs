@@ -15,6 +15,8 @@ const READ_BYTES: usize = 256 * 1024;
 const HEADERS: (usize, usize) = (28, 48);
 /// Bytes of an Ethernet frame for packets.
 const MTU: usize = 1500;
+/// What the kernel is asked to hold for us.
+const RECEIVE_BUFFER_BYTES: usize = 4 << 20;
 /// How long an address has to answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -160,6 +162,9 @@ impl Udp {
     /// What the system says.
     pub fn new(socket: UdpSocket) -> Result<Self> {
         socket.set_nonblocking(true)?;
+        // As Weft asks for. A datagram takes more of it where a driver runs XDP programs, and what does not
+        // fit is lost for good here.
+        let _ = rustix::net::sockopt::set_socket_recv_buffer_size(&socket, RECEIVE_BUFFER_BYTES);
         let headers = if socket.peer_addr()?.is_ipv4() { HEADERS.0 } else { HEADERS.1 };
         Ok(Udp { socket, buffer: vec![0; MTU], datagram_bytes: MTU - headers })
     }
