@@ -258,7 +258,7 @@ impl Figures {
             let row = serde_json::json!({
                 "bench": "coexist", "link": link(spec), "ranks": 2, "size": size, "unit": "ns",
                 "alone": alone, "alone_p99": alone_99, "beside": beside, "beside_p99": beside_99,
-                "ratio": ratio, "messages": messages, "messages_lost": 0, "packets_sent_again": again,
+                "ratio": ratio, "messages_answered": messages, "packets_sent_again": again,
                 "tcp_alone": stream, "tcp_beside": shared,
                 "tcp_segments_sent_again_alone": stream_again,
                 "tcp_segments_sent_again_beside": shared_again,
@@ -275,7 +275,7 @@ impl Figures {
         println!("  one way alone   p50 {}   p99 {}", us(alone), us(alone_99));
         println!("  beside TCP      p50 {}   p99 {}", us(beside), us(beside_99));
         println!("  {ratio:.2} x alone   ({})", LIMIT.text(ratio));
-        println!("  0 of {messages} messages lost; {again} packets sent again");
+        println!("  all {messages} messages answered; {again} packets sent again");
         println!("  TCP alone       {}   {stream_again} segments sent again", gbit(stream));
         println!(
             "  beside messages {}   {shared_again} segments sent again (0: {})",
