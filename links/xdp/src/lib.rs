@@ -28,6 +28,7 @@
 
 #![deny(unsafe_code)]
 
+mod depth;
 mod error;
 mod features;
 mod frames;

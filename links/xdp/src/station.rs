@@ -4,6 +4,7 @@
 //! gives the kernel chunks for arrivals, and that in which it gives back what was sent, they share, under
 //! locks in shared memory that are only ever tried: who finds one taken comes back later.
 
+use crate::depth::Depth;
 use crate::memory::{Chunk, Mapping, split};
 use crate::port::{ETHERNET_BYTES, HELD_BACK, Layout, PortPlan, XdpPort};
 use crate::ring::{Descriptor, Ring};
@@ -36,6 +37,8 @@ pub(crate) struct Station {
     arriving: Ring,
     leaving: Ring,
     fill: Ring,
+    /// How many chunks are in it, if no other rank needs them.
+    depth: Option<Depth>,
     completion: Ring,
     /// System calls that had the kernel send.
     pub calls: u64,
@@ -62,6 +65,7 @@ impl Station {
             leaving: Ring::map(fd, XDP_PGOFF_TX_RING, &offsets.tx, layout.send_ring(), 2)?,
             fill: Ring::map(fd, XDP_UMEM_PGOFF_FILL_RING, &offsets.fr, fill, 1)?,
             completion: Ring::map(fd, XDP_UMEM_PGOFF_COMPLETION_RING, &offsets.cr, completion, 1)?,
+            depth: (layout.ranks == 1).then(|| Depth::new(layout.receive_chunks())),
             in_flight: VecDeque::with_capacity(layout.send_chunks() as usize),
             socket: Arc::new(socket),
             layout,
@@ -146,25 +150,27 @@ impl Station {
         });
     }
 
-    /// Gives chunks for arrivals back to the kernel.
+    /// Gives chunks for arrivals back to the kernel, those used last first.
     fn refill(&mut self, spare: &mut Vec<Chunk>) {
-        let mut given = std::mem::take(spare);
+        let room = self
+            .depth
+            .as_ref()
+            .map_or(u32::MAX, |depth| depth.chunks().saturating_sub(self.fill.filled()));
+        if room < HELD_BACK as u32 {
+            return;
+        }
+        let from = spare.len().saturating_sub(room as usize);
         let done = self.locked(Layout::FILL_LOCK, || {
-            given.iter().all(|chunk| {
+            spare[from..].iter().all(|chunk| {
                 let at = u64::from(chunk.index()) * u64::from(self.layout.chunk_bytes);
                 self.fill.push(Descriptor { at, bytes: 0 })
             })
         });
-        match done {
-            Some(all) => {
-                debug_assert!(all, "the ring has room for all chunks");
-                given.drain(..).for_each(|chunk| {
-                    let index = chunk.index() as usize;
-                    self.away[index] = Some(chunk);
-                });
-                *spare = given;
-            }
-            None => *spare = given,
+        let Some(all) = done else { return };
+        debug_assert!(all, "the ring has room for all chunks");
+        for chunk in spare.drain(from..) {
+            let index = chunk.index() as usize;
+            self.away[index] = Some(chunk);
         }
     }
 
@@ -205,6 +211,12 @@ impl Source<Chunk> for Station {
             self.refill(spare);
         }
         let before = arrived.len();
+        let waiting = self.arriving.filled();
+        if waiting > 0
+            && let Some(depth) = &mut self.depth
+        {
+            depth.found(waiting);
+        }
         while arrived.len() < MOST
             && let Some(descriptor) = self.arriving.pop()
         {
