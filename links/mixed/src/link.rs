@@ -8,7 +8,8 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::{
-    BadFrame, Buffer, Capabilities, Link, LinkViolation, Part, Payload, Received, SharedWords,
+    BadFrame, Buffer, Capabilities, Link, LinkViolation, Narrow, Part, Payload, Received,
+    SharedWords,
 };
 use weft_wire::{Header, Rank};
 
@@ -327,7 +328,7 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
             return None;
         }
         let ticket = self.near.arm(waiter)?;
-        self.bridge.arm(waiter);
+        self.bridge.arm(waiter, self.far.wants_room());
         if self.far.has_arrivals() {
             self.disarm(waiter);
             return None;
@@ -338,6 +339,10 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
     fn disarm(&mut self, waiter: Waiter) {
         self.bridge.disarm(waiter);
         self.near.disarm(waiter);
+    }
+
+    fn narrow(&mut self) -> Option<Narrow> {
+        self.far.narrow()
     }
 
     /// None: not all ranks share memory.

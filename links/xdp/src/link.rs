@@ -314,10 +314,7 @@ impl Link for Xdp {
     fn arm(&mut self, waiter: Waiter) -> Option<Ticket> {
         // Who sleeps sends nothing.
         self.flush();
-        if self.starved && self.station.has_in_flight() {
-            // Nothing rings when the kernel has sent a frame; whoever needs one looks again and again.
-            self.bells.set_congested(true);
-        }
+        self.bells.set_congested(self.wants_room());
         let bells = Arc::clone(&self.bells);
         bells.arm_unless(waiter, || self.has_arrivals())
     }
@@ -350,5 +347,11 @@ impl Part for Xdp {
         }
         self.put(to, header, bytes);
         true
+    }
+
+    /// Nothing rings when the kernel has sent a frame: a ring that has room says so all the time, so that
+    /// whoever needs a frame looks again and again.
+    fn wants_room(&self) -> bool {
+        self.bells.is_congested() || self.starved && self.station.has_in_flight()
     }
 }
