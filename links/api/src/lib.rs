@@ -112,8 +112,11 @@ pub trait Link: Send + 'static {
     fn bytes(&self, buffer: Buffer) -> NonNull<u8>;
 
     /// Announces that `readers` will get `size` bytes of `buffer`, some of them from a forwarder.
-    /// Must be called before the first [`Self::transmit`] of a frame that others forward.
-    fn share(&mut self, buffer: Buffer, size: u16, readers: &[Rank]);
+    /// Must be called before the first [`Self::transmit`] of a frame that others forward. Links whose forwarders
+    /// copy do nothing: all who read a frame got it from its owner.
+    fn share(&mut self, buffer: Buffer, size: u16, readers: &[Rank]) {
+        let _ = (buffer, size, readers);
+    }
 
     /// Puts a frame on the wire, at the next [`Self::flush`] at the latest. For [`Payload::Buffer`],
     /// `header.size` says how many bytes.
@@ -168,7 +171,9 @@ pub trait Link: Send + 'static {
     }
 
     /// Counters in memory that all ranks reach without a packet, if the link has such memory.
-    fn words(&self) -> Option<Arc<dyn SharedWords>>;
+    fn words(&self) -> Option<Arc<dyn SharedWords>> {
+        None
+    }
 
     /// The host has put a request for the NI into its queue, and done `work` for that which nobody has
     /// charged. Only where the NI is apart, as the three methods below.

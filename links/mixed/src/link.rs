@@ -9,7 +9,6 @@ use std::sync::Arc;
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::{
     BadFrame, Buffer, Capabilities, Link, LinkViolation, Narrow, Part, Payload, Received,
-    SharedWords,
 };
 use weft_wire::{Header, Rank};
 
@@ -261,9 +260,6 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
         }
     }
 
-    /// Nothing: who forwards copies, so that all who read a frame got it from its owner.
-    fn share(&mut self, _: Buffer, _: u16, _: &[Rank]) {}
-
     #[inline]
     fn transmit(&mut self, to: Rank, header: &Header, payload: Payload) {
         match self.routes[to.index()] {
@@ -343,10 +339,5 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
 
     fn narrow(&mut self) -> Option<Narrow> {
         self.far.narrow()
-    }
-
-    /// None: not all ranks share memory.
-    fn words(&self) -> Option<Arc<dyn SharedWords>> {
-        None
     }
 }

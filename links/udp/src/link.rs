@@ -13,9 +13,7 @@ use std::sync::Arc;
 use weft_datagram::{Arrived, DatagramBells, Incoming, Sent};
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::SystemClock;
-use weft_link::{
-    Buffer, Capabilities, Link, LinkViolation, Narrow, Part, Payload, Received, SharedWords,
-};
+use weft_link::{Buffer, Capabilities, Link, LinkViolation, Narrow, Part, Payload, Received};
 use weft_seal::{Keys, Refusals, Seals};
 use weft_wire::{Header, Rank, Tag, envelope, network};
 
@@ -209,8 +207,6 @@ impl Link for Udp {
         }
     }
 
-    fn share(&mut self, _: Buffer, _: u16, _: &[Rank]) {}
-
     #[inline]
     fn transmit(&mut self, to: Rank, header: &Header, payload: Payload) {
         if self.outgoing.is_full() {
@@ -292,10 +288,6 @@ impl Link for Udp {
             self.outgoing.too_long = None;
         }
         narrow
-    }
-
-    fn words(&self) -> Option<Arc<dyn SharedWords>> {
-        None
     }
 }
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use weft_datagram::{Arrived, DatagramBells, Incoming, Outgoing, Sent};
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::SystemClock;
-use weft_link::{Buffer, Capabilities, Link, LinkViolation, Part, Payload, Received, SharedWords};
+use weft_link::{Buffer, Capabilities, Link, LinkViolation, Part, Payload, Received};
 use weft_seal::{Keys, Protection, Refusals, Seals};
 use weft_wire::{Header, Rank, envelope, network};
 
@@ -257,8 +257,6 @@ impl Link for Xdp {
         }
     }
 
-    fn share(&mut self, _: Buffer, _: u16, _: &[Rank]) {}
-
     #[inline]
     fn transmit(&mut self, to: Rank, header: &Header, payload: Payload) {
         if self.outgoing.is_full() {
@@ -321,10 +319,6 @@ impl Link for Xdp {
 
     fn disarm(&mut self, waiter: Waiter) {
         self.bells.arm(waiter, false);
-    }
-
-    fn words(&self) -> Option<Arc<dyn SharedWords>> {
-        None
     }
 }
 
