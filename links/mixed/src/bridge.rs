@@ -162,3 +162,6 @@ fn bit(waiter: Waiter) -> u8 {
         Waiter::Watch => 2,
     }
 }
+
+#[cfg(test)]
+mod tests;
