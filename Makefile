@@ -75,7 +75,8 @@ bench: build
 	@$(RELEASE)/weft bench bandwidth --link udp
 	@$(RELEASE)/weft bench rpc --link udp
 	@$(RELEASE)/weft bench authentication
-	@$(RELEASE)/weft bench coexist
+	@$(RELEASE)/weft bench coexist --link udp
+	@$(RELEASE)/weft bench coexist --link xdp
 	@$(RELEASE)/weft bench hostile
 
 # Network namespaces make the Ethernet, which takes root.

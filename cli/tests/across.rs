@@ -131,6 +131,31 @@ fn a_way_that_is_narrower_than_its_ends_is_one_line() {
     assert!(text(&output).starts_with("weft: packets of 2000 bytes do not get"), "{output:?}");
 }
 
+/// The first host says what it takes; the bridge does not.
+#[test]
+fn a_way_that_becomes_narrower_ends_the_job_with_one_line() {
+    for (link, known) in [("udp", true), ("udp", false), ("xdp", false)] {
+        let Some(three) = cluster(3) else { return };
+        let mut job = Running::start(&three, &format!("--link {link} --hosts a:1,b:1"), 2);
+        job.chats();
+        let expected = match known {
+            true => {
+                three.host(0).set_mtu(1300).unwrap();
+                "\"rank 1 gets no packets of 1500 bytes any more: the way there takes 1300 now; widen it, or \
+                 start the job with --mtu 1300"
+            }
+            false => {
+                three.set_bridge_mtu(1300).unwrap();
+                "any more, though it gets short ones: something on the way there takes less than when the job \
+                 started; mend that, or start the job with a smaller --mtu"
+            }
+        };
+        let (_, errors, _) = job.finish(Instant::now());
+        assert_eq!(errors.lines().count(), 1, "{errors}");
+        assert!(errors.contains(expected), "{link}: {errors}");
+    }
+}
+
 #[test]
 fn a_killed_rank_ends_the_job_on_all_hosts() {
     let Some(two) = cluster(2) else { return };

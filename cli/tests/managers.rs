@@ -225,8 +225,7 @@ fn slurm_starts_weft_and_ends_it() {
     };
     srun("--mpi=pmi2 -N2").gives_the_right_answers();
     srun("--mpi=pmi2 -N2").with("WEFT_PMI", "pmi1").gives_the_right_answers();
-    // Two nodes on one machine have the same folder for PMIx, so that only one can have it.
-    srun("--mpi=pmix -N1 --overcommit").gives_the_right_answers();
+    srun("--mpi=pmix -N2").gives_the_right_answers();
     // The second node has ranks 2 and 3.
     srun("--mpi=pmi2 -N2").tells_of_a_killed_rank(|_, _| "srun: error: two: task".into());
     let text = srun("--mpi=none -N2").fail("asp --sample 30");
@@ -249,4 +248,7 @@ fn options_come_from_the_environment() {
     let text = hydra().with("WEFT_PMI", "pmi3").fail("asp --sample 30");
     assert!(text.contains("WEFT_PMI is \"pmi3\", which makes no sense"), "{text}");
     hydra().with("WEFT_TREE", "binary").gives_the_right_answers();
+    let text = hydra().with("WEFT_LINK", "xdp").fail("asp --sample 30");
+    let line = "WEFT_LINK is \"xdp\", but ranks started over PMI-1 (";
+    assert!(text.contains(line), "{text}");
 }

@@ -112,6 +112,7 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
     });
     let cards = cards.collect::<Result<Vec<_>, JoinError>>()?;
     let network = network(&cards)?;
+    check_link(env::var("WEFT_LINK").ok(), network.is_some(), &*exchange)?;
     let here: Vec<Rank> = match &network {
         Some(network) => network.ranks_beside(own).collect(),
         None => (0..ranks.0).map(Rank).collect(),
@@ -194,6 +195,21 @@ fn network(cards: &[Card]) -> Result<Option<Network>, MeetError> {
     let secret = cards[0].secret.clone();
     let mtu = cards.iter().map(|card| card.mtu).min().unwrap_or(Mtu::USUAL);
     Ok(Some(Network { job: cards[0].job, secret, mtu, addresses, hosts, ethernet: None }))
+}
+
+/// Whether the link that the environment asks for, if it does, is the one that such jobs have.
+fn check_link(
+    asked: Option<String>,
+    network: bool,
+    exchange: &dyn Exchange,
+) -> Result<(), MeetError> {
+    let usual = if network { "udp" } else { "shm" };
+    match asked {
+        Some(asked) if asked != "auto" && asked != usual => {
+            Err(MeetError::Link { asked, manager: exchange.name().into() })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The memory of a host with `here` of the job's ranks.

@@ -1,10 +1,10 @@
 //! How long the packets of a job may be.
 
 use std::fmt;
-use std::net::{IpAddr, UdpSocket};
+use std::net::IpAddr;
 use std::str::FromStr;
 
-use rustix::net::sockopt::{ip_mtu, ipv6_mtu};
+use weft_udp::way_takes;
 
 /// Bytes of the longest packet between the hosts of a job, its IP header included. At most what jumbo frames
 /// hold, because memory that ranks share has frames of that size (`Settings::beside_network`).
@@ -32,7 +32,7 @@ impl Mtu {
     /// That of the interface with this address, the usual one if that cannot be told.
     pub(crate) fn of_interface(address: IpAddr, prefix_bits: u8) -> Self {
         // A neighbour's address leads to the interface. Some are none's: a network's own, its broadcast.
-        let bytes = neighbours(address, prefix_bits).find_map(|other| way_to(address, other));
+        let bytes = neighbours(address, prefix_bits).find_map(|other| way_takes(address, other));
         let limited = |bytes: u32| Mtu(bytes.try_into().unwrap_or(u16::MAX));
         bytes.map_or(Mtu::USUAL, |bytes| limited(bytes).clamp(Mtu::LEAST, Mtu::MOST))
     }
@@ -69,15 +69,6 @@ fn neighbours(address: IpAddr, prefix_bits: u8) -> impl Iterator<Item = IpAddr> 
         IpAddr::V4(four) => IpAddr::V4((four.to_bits() ^ difference).into()),
         IpAddr::V6(six) => IpAddr::V6((six.to_bits() ^ u128::from(difference)).into()),
     })
-}
-
-/// The MTU of the way from one address to another, as the system knows it.
-fn way_to(from: IpAddr, to: IpAddr) -> Option<u32> {
-    let socket = UdpSocket::bind((from, 0)).ok()?;
-    // Nothing is sent: the system only looks up the way.
-    socket.connect((to, 9)).ok()?;
-    let asked = if from.is_ipv4() { ip_mtu(&socket) } else { ipv6_mtu(&socket) };
-    asked.ok()
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@ use crate::lossy::Company;
 use crate::{Error, Result, Upcall};
 use std::collections::VecDeque;
 use weft_link::bell::{Cause, Loss};
-use weft_link::{Buffer, Link, Payload, Received};
+use weft_link::clock::Nanoseconds;
+use weft_link::{Buffer, Link, Narrow, Payload, Received};
 use weft_protocol::invariants::i9_bounded;
 use weft_protocol::{Actions, Body, Deferred, Delivery, Ni};
 use weft_wire::{GroupId, Header, Rank, Tag};
@@ -33,6 +34,8 @@ pub(crate) struct Inner<L> {
     patience: u8,
     /// What waits in the link for company.
     pub company: Company,
+    /// Since when the link says that a way is too narrow.
+    narrow_since: Option<Nanoseconds>,
     /// What lies between host and NI, where these are apart.
     pub apart: Apart,
 }
@@ -101,6 +104,12 @@ impl<L: Link> Actions<Buffer> for Surroundings<'_, L> {
     fn unreachable(&mut self, peer: Rank) {
         self.link.bells().announce(Loss { rank: peer, cause: Cause::Unreachable(self.patience) });
     }
+
+    #[cold]
+    fn narrow(&mut self, peer: Rank, size: u16) {
+        let cause = Cause::Narrow { bytes: size, takes: 0 };
+        self.link.bells().announce(Loss { rank: peer, cause });
+    }
 }
 
 impl<L: Link> Inner<L> {
@@ -117,7 +126,22 @@ impl<L: Link> Inner<L> {
             drained_polls: 0,
             patience,
             company: Company::default(),
+            narrow_since: None,
             apart: Apart::default(),
+        }
+    }
+
+    /// Gives up a peer to which the way is too narrow for as long as one may keep silent. `now` and `limit`
+    /// are in nanoseconds.
+    pub fn look_at_ways(&mut self, now: Nanoseconds, limit: Nanoseconds) {
+        let Some(Narrow { to, bytes, takes }) = self.link.narrow() else {
+            self.narrow_since = None;
+            return;
+        };
+        let since = *self.narrow_since.get_or_insert(now);
+        if now.saturating_sub(since) >= limit {
+            let cause = Cause::Narrow { bytes, takes };
+            self.link.bells().announce(Loss { rank: to, cause });
         }
     }
 

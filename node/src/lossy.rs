@@ -272,6 +272,11 @@ impl<L: Link> Node<L> {
     /// Looks at it, and leaves what has come to the upcall thread.
     pub(crate) fn beat(&self) {
         self.serve();
+        if let Some(mut inner) = self.inner.try_enter()
+            && let Some(silence) = inner.ni.settings().silence
+        {
+            inner.look_at_ways(self.clock.now(), silence.lost_after);
+        }
         if self.try_has_arrivals().unwrap_or(false) {
             self.bells.ring(Waiter::Watch);
         }

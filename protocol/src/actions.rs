@@ -23,6 +23,11 @@ pub trait Actions<B> {
     fn unreachable(&mut self, peer: Rank) {
         let _ = peer;
     }
+    /// A packet with `size` user bytes does not get to `peer`, however often it is sent, though short ones
+    /// do. Said once of each peer.
+    fn narrow(&mut self, peer: Rank, size: u16) {
+        let _ = (peer, size);
+    }
 }
 
 /// What follows a header.

@@ -106,9 +106,13 @@ impl<B: Copy> Ni<B> {
             return;
         }
         sending.suspect();
-        if self.send_again(peer, 1, out) == 0 {
-            self.request(peer, out);
-            self.wait_again(peer);
+        let missing = sending.due();
+        match self.send_again(peer, 1, out) {
+            0 => {
+                self.request(peer, out);
+                self.wait_again(peer);
+            }
+            _ => missing.into_iter().for_each(|missing| self.sent_in_vain(peer, missing, out)),
         }
         let sending = &mut self.flow(peer).sending;
         sending.attempts = sending.attempts.saturating_add(1);

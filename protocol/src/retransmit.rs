@@ -238,11 +238,16 @@ impl<B: Copy> Ni<B> {
             .collect();
         let mut expired = false;
         for (peer, resend, acknowledge) in due {
-            match resend {
-                true if self.is_gone(peer) => self.forget(peer, out),
-                true if self.settings.preset.is_optimistic() => self.time_out(peer, out),
-                true => self.retransmit(peer, None, out),
-                false => {}
+            if resend {
+                self.say_once_more(peer, |ni| {
+                    if ni.is_gone(peer) {
+                        ni.forget(peer, out);
+                    } else if ni.settings.preset.is_optimistic() {
+                        ni.time_out(peer, out);
+                    } else {
+                        ni.retransmit(peer, None, out);
+                    }
+                });
             }
             // The packets sent again may have taken it along.
             if acknowledge && is_due(self.flow(peer).receiving.deadline) {

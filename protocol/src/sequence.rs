@@ -204,6 +204,12 @@ impl<B: Copy> Sending<B> {
         self.probe = (self.again != self.next).then_some(self.again);
     }
 
+    /// The number and the user bytes of the first packet that has to be sent again.
+    pub fn due(&self) -> Option<(u32, u16)> {
+        let first = self.again_from(self.again).next();
+        first.map(|(number, departure)| (number, departure.size))
+    }
+
     /// What has to be sent again and has room, with its numbers, `most` packets at most; they are
     /// under way again.
     pub fn take_due(&mut self, most: usize) -> Vec<(u32, Departure<B>)> {

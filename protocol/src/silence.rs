@@ -2,7 +2,8 @@
 //!
 //! Every packet says that its sender lives. Who was sent nothing for a while is sent a heartbeat, which
 //! is an acknowledgement that says nothing new; who was not heard of for much longer is lost, and that
-//! is said once. Time in which this NI did not look at the clock does not count: packets may have come
+//! is said once. So is who is heard of and goes on missing one long packet: the way there has become too
+//! narrow for it. Time in which this NI did not look at the clock does not count: packets may have come
 //! meanwhile, and nobody took them from the link.
 //!
 //! Who ends in good order says so, in a packet that is sent until it is acknowledged, and nothing is
@@ -30,7 +31,23 @@ pub(crate) struct Hearing {
     lost: bool,
     /// The peer has ended, in good order.
     gone: bool,
+    again: Again,
 }
+
+/// A packet that was sent again and again without any other that was missing before it.
+#[derive(Debug, Clone, Default, Hash)]
+struct Again {
+    number: u32,
+    times: u16,
+    since: Nanoseconds,
+}
+
+/// User bytes that every way takes: IP asks for packets of 576 (RFC 791).
+const SHORT: u16 = 512;
+/// The way is taken for too narrow after so many copies, which no network that is worth the name loses all, ...
+const MOST_COPIES: u16 = 20;
+/// ... and after so many times of what silence may last, so that a way that recovers costs nothing.
+const PATIENCE: Nanoseconds = 2;
 
 impl Hearing {
     /// When to look at this peer again.
@@ -124,6 +141,14 @@ impl<B: Copy> Ni<B> {
         }
     }
 
+    /// Says what `peer` may have missed. That may be in vain again, where short packets are not; so it does not
+    /// take the place of a heartbeat.
+    pub(crate) fn say_once_more(&mut self, peer: Rank, say: impl FnOnce(&mut Self)) {
+        let spoke = self.flow(peer).hearing.spoke;
+        say(self);
+        self.flow(peer).hearing.spoke = spoke;
+    }
+
     /// A packet goes to `peer`.
     pub(crate) fn speak(&mut self, peer: Rank) {
         if self.settings.silence.is_some() {
@@ -171,6 +196,29 @@ impl<B: Copy> Ni<B> {
             } else if spoke + heartbeat_after <= now {
                 self.acknowledge(peer, Tag::Acknowledge, Why::Heartbeat, out);
             }
+        }
+    }
+
+    /// A packet that `peer` misses, and has room for, is sent again because nothing was heard of it. If
+    /// that goes on while `peer` is heard of, the way there is too narrow.
+    pub(crate) fn sent_in_vain(
+        &mut self,
+        peer: Rank,
+        (number, size): (u32, u16),
+        out: &mut impl Actions<B>,
+    ) {
+        let Some(Silence { lost_after, .. }) = self.settings.silence else { return };
+        let now = self.now;
+        let Hearing { again, lost, .. } = &mut self.flow(peer).hearing;
+        if again.number != number || again.times == 0 {
+            *again = Again { number, times: 0, since: now };
+        }
+        again.times = again.times.saturating_add(1);
+        let is_stuck = again.times > MOST_COPIES && now - again.since >= PATIENCE * lost_after;
+        if is_stuck && size > SHORT && !*lost {
+            *lost = true;
+            self.counters.peers_lost += 1;
+            out.narrow(peer, size);
         }
     }
 

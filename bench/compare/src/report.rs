@@ -28,6 +28,8 @@ struct Measured {
     turns: Vec<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     processor_ns_per_message: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    processor_ns_per_megabyte: Option<f64>,
     /// Weft's figure divided by this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     weft_ratio: Option<f64>,
@@ -76,6 +78,7 @@ fn json(place: &str, outcomes: &[Outcome]) -> Result<Vec<String>> {
                     .map(|one| one.value)
                     .collect(),
                 processor_ns_per_message: median.processor_ns,
+                processor_ns_per_megabyte: median.processor_ns.map(|ns| for_megabyte(what, ns)),
                 weft_ratio: weft(outcomes, what).map(|weft| weft / median.value),
             };
             lines.push(line(Some(figure), None)?);
@@ -126,13 +129,18 @@ fn cell(what: What, figure: Option<Figure>, weft: Option<f64>) -> String {
 fn processors(outcome: &Outcome) -> String {
     let used = |what: What| {
         let used = outcome.median(what)?.processor_ns? / 1e3;
-        Some(if what == What::Bandwidth { used * 1e6 / what.size() as f64 } else { used })
+        Some(if what == What::Bandwidth { for_megabyte(what, used) } else { used })
     };
     let text = |what| used(what).map_or("-".to_owned(), |us| format!("{us:.2}"));
     if used(What::Latency).is_none() {
         return "-".into();
     }
     format!("{} us", What::ALL.map(text).join(" / "))
+}
+
+/// What a million bytes take, if a message takes so long.
+fn for_megabyte(what: What, a_message: f64) -> f64 {
+    a_message * 1e6 / what.size() as f64
 }
 
 #[cfg(test)]

@@ -44,9 +44,9 @@ impl Slurm {
         ];
         slurm.daemon("munged", &munge);
         slurm.wait_until("munged listens", || Path::new(&at("munge.socket")).exists());
-        let own = ["-D", "-f", &at("slurm.conf")].map(str::to_owned);
-        slurm.daemon("slurmctld", &own);
+        slurm.daemon("slurmctld", &["-D", "-f", &at("slurm.conf")].map(str::to_owned));
         for node in ["one", "two"] {
+            let own = ["-D", "-f", &configuration_of(&path, node)].map(str::to_owned);
             slurm.daemon("slurmd", &[&own[..], &["-N".into(), node.into()]].concat());
         }
         slurm.wait_until("both nodes are idle", || slurm.is_idle());
@@ -102,6 +102,16 @@ impl Drop for Slurm {
             let _ = daemon.wait();
         }
     }
+}
+
+/// The configuration of a node, which is the same but for where PMIx has its files: by default all nodes of a
+/// machine would make the same folder.
+fn configuration_of(folder: &Path, node: &str) -> String {
+    let own = folder.join(format!("{node}.conf"));
+    std::fs::create_dir(&own).unwrap();
+    std::fs::copy(folder.join("slurm.conf"), own.join("slurm.conf")).unwrap();
+    std::fs::write(own.join("mpi.conf"), format!("PMIxCliTmpDirBase={}\n", own.display())).unwrap();
+    own.join("slurm.conf").to_str().unwrap().to_owned()
 }
 
 fn random_bytes() -> Vec<u8> {

@@ -1,5 +1,7 @@
 //! Which hosts a job is to have, and how many ranks each.
 
+use std::net::Ipv6Addr;
+
 use weft_link_shm::MAX_RANKS;
 
 use crate::messages::RANKS_MAX;
@@ -14,7 +16,7 @@ pub struct HostWish {
     pub ranks: Option<u16>,
 }
 
-/// Reads a list such as `a,b:4`, or the lines of a host file, where `#` begins a comment. A host that
+/// Reads a list such as `a,b:4,[fd00::1]:2`, or the lines of a host file, where `#` begins a comment. A host that
 /// comes several times has as many ranks as it is given in all, one where there is no number.
 ///
 /// # Errors
@@ -41,19 +43,45 @@ pub fn parse_hosts(text: &str) -> Result<Vec<HostWish>, String> {
 }
 
 fn parse_host(word: &str) -> Result<HostWish, String> {
-    let (name, ranks) = match word.rsplit_once(':') {
-        Some((name, number)) => {
-            let ranks = number.parse().ok().filter(|ranks| (1..=MAX_RANKS).contains(ranks));
-            let wrong = || format!("{word}: a host has 1 to {MAX_RANKS} ranks");
-            (name, Some(ranks.ok_or_else(wrong)?))
-        }
-        None => (word, None),
-    };
+    let (name, number) = split(word)?;
+    let in_bounds = |number: &str| number.parse().ok().filter(|n| (1..=MAX_RANKS).contains(n));
+    let wrong = || format!("{word}: a host has 1 to {MAX_RANKS} ranks");
+    let ranks = number.map(|number| in_bounds(number).ok_or_else(wrong)).transpose()?;
     // A name is an argument of the remote shell, which must not take it for an option.
     if name.is_empty() || name.starts_with('-') || name.chars().any(char::is_control) {
         return Err(format!("{word:?} is no host"));
     }
     Ok(HostWish { name: name.to_owned(), ranks })
+}
+
+/// The name of a host and its number of ranks. An IPv6 address has colons of its own, so that a number behind it
+/// needs brackets around it (RFC 3986).
+fn split(word: &str) -> Result<(&str, Option<&str>), String> {
+    // What follows a percent sign is the zone (RFC 4007).
+    let is_address = |text: &str| {
+        let address = text.split('%').next().unwrap_or_default();
+        address.parse::<Ipv6Addr>().is_ok()
+    };
+    if is_address(word) {
+        return Ok((word, None));
+    }
+    if let Some((address, rest)) = word.strip_prefix('[').and_then(|rest| rest.split_once(']'))
+        && is_address(address)
+    {
+        match (rest, rest.strip_prefix(':')) {
+            ("", _) => return Ok((address, None)),
+            (_, Some(number)) => return Ok((address, Some(number))),
+            _ => return Err(format!("{word:?} is no host")),
+        }
+    }
+    match word.rsplit_once(':') {
+        Some((name, number)) if name.contains(':') => Err(format!(
+            "{word:?} is no host: ranks on an IPv6 address are written [{}]:{number}",
+            name.trim_matches(['[', ']'])
+        )),
+        Some((name, number)) => Ok((name, Some(number))),
+        None => Ok((word, None)),
+    }
 }
 
 /// How many ranks each host gets: what it was given; of `asked` in all the hosts without a number share

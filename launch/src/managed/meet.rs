@@ -55,6 +55,18 @@ pub enum MeetError {
         /// Where it is.
         host: String,
     },
+    /// `WEFT_LINK` asks for a link that this job does not have.
+    #[error(
+        "WEFT_LINK is {asked:?}, but ranks started over {manager} share memory within a host and use udp between \
+         hosts, because none of them could take an interface for the others: unset it, or start them with \
+         `weft run --hosts ... --link {asked}`"
+    )]
+    Link {
+        /// What it asks for.
+        asked: String,
+        /// Who started the ranks.
+        manager: String,
+    },
     /// A rank does not come.
     #[error("rank {rank} (process {process}) has not come within {} s", LIMIT.as_secs())]
     Late {

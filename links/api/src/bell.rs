@@ -60,6 +60,14 @@ pub enum Cause {
     /// Nothing was heard of it for so many tenths of a second: its host is dead, or the network to it is
     /// cut, or it was stopped.
     Unreachable(u8),
+    /// The way to it has become too narrow for this job's packets. It lives, and gets short ones.
+    Narrow {
+        /// Bytes of a packet that does not get through: with its IP header, where it is known what the way
+        /// takes, and else user bytes.
+        bytes: u16,
+        /// What the way takes now, with the IP header; 0 if nobody says.
+        takes: u16,
+    },
 }
 
 impl Cause {
@@ -71,6 +79,8 @@ impl Cause {
             Cause::Misbehaved => 0x300,
             Cause::Ended => 0x400,
             Cause::Unreachable(tenths) => 0x500 | u32::from(tenths),
+            // No packet is empty, so that this is more than all others.
+            Cause::Narrow { bytes, takes } => u32::from(bytes.max(1)) << 16 | u32::from(takes),
         }
     }
 
@@ -82,6 +92,7 @@ impl Cause {
             3 => Some(Cause::Misbehaved),
             4 => Some(Cause::Ended),
             5 => Some(Cause::Unreachable(bits as u8)),
+            0x100.. => Some(Cause::Narrow { bytes: (bits >> 16) as u16, takes: bits as u16 }),
             _ => None,
         }
     }
@@ -101,6 +112,16 @@ impl std::fmt::Display for Cause {
             Cause::Unreachable(tenths) => {
                 write!(f, "could not be reached for {}.{} s", tenths / 10, tenths % 10)
             }
+            Cause::Narrow { bytes, takes: 0 } => write!(
+                f,
+                "gets no packets with {bytes} bytes any more, though it gets short ones: something on the way \
+                 there takes less than when the job started; mend that, or start the job with a smaller --mtu"
+            ),
+            Cause::Narrow { bytes, takes } => write!(
+                f,
+                "gets no packets of {bytes} bytes any more: the way there takes {takes} now; widen it, or start \
+                 the job with --mtu {takes}"
+            ),
         }
     }
 }
@@ -118,3 +139,6 @@ pub fn signal_name(number: i32) -> String {
         None => format!("SIG{number}"),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -112,8 +112,11 @@ pub trait Link: Send + 'static {
     fn bytes(&self, buffer: Buffer) -> NonNull<u8>;
 
     /// Announces that `readers` will get `size` bytes of `buffer`, some of them from a forwarder.
-    /// Must be called before the first [`Self::transmit`] of a frame that others forward.
-    fn share(&mut self, buffer: Buffer, size: u16, readers: &[Rank]);
+    /// Must be called before the first [`Self::transmit`] of a frame that others forward. Links whose forwarders
+    /// copy do nothing: all who read a frame got it from its owner.
+    fn share(&mut self, buffer: Buffer, size: u16, readers: &[Rank]) {
+        let _ = (buffer, size, readers);
+    }
 
     /// Puts a frame on the wire, at the next [`Self::flush`] at the latest. For [`Payload::Buffer`],
     /// `header.size` says how many bytes.
@@ -161,8 +164,16 @@ pub trait Link: Send + 'static {
     /// `waiter` is awake and wants no ringing.
     fn disarm(&mut self, waiter: bell::Waiter);
 
+    /// A rank to which the way has become too narrow for this job's packets, as far as the system can tell.
+    /// Asked now and then.
+    fn narrow(&mut self) -> Option<Narrow> {
+        None
+    }
+
     /// Counters in memory that all ranks reach without a packet, if the link has such memory.
-    fn words(&self) -> Option<Arc<dyn SharedWords>>;
+    fn words(&self) -> Option<Arc<dyn SharedWords>> {
+        None
+    }
 
     /// The host has put a request for the NI into its queue, and done `work` for that which nobody has
     /// charged. Only where the NI is apart, as the three methods below.
@@ -185,6 +196,17 @@ pub trait Link: Send + 'static {
     fn interrupt(&mut self) {}
 }
 
+/// A way that is too narrow; lengths are those of packets with their IP header, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Narrow {
+    /// Where it leads.
+    pub to: Rank,
+    /// What was too long for it.
+    pub bytes: u16,
+    /// What it takes.
+    pub takes: u16,
+}
+
 /// A link that can be a part of one made of several: its frames are copied from and to the memory of
 /// the others.
 pub trait Part: Link {
@@ -199,6 +221,11 @@ pub trait Part: Link {
     /// was transmitted, while no frame is free for them.
     #[must_use]
     fn transmit_copy(&mut self, to: Rank, header: &Header, bytes: &[u8]) -> bool;
+
+    /// Whether something waits until the system takes more of this link: a sleeper is to wake then, too.
+    fn wants_room(&self) -> bool {
+        false
+    }
 }
 
 /// Counters in shared memory: fetch-and-add variables that no NI needs to serve.

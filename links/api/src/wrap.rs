@@ -47,8 +47,7 @@ macro_rules! delegate {
     (@ bells) => {
         fn bells(&self) -> std::sync::Arc<dyn crate::bell::Bells> { self.inner.bells() }
     };
-    (@ announce) => {
-    };
+    (@ narrow) => { fn narrow(&mut self) -> Option<crate::Narrow> { self.inner.narrow() } };
     (@ arm) => {
         fn arm(&mut self, waiter: crate::bell::Waiter) -> Option<crate::bell::Ticket> {
             self.inner.arm(waiter)
@@ -60,7 +59,7 @@ macro_rules! delegate {
     // What every wrapper leaves alone: frames in memory, sleeping, and where the NI half runs.
     (@ surroundings) => {
         crate::wrap::delegate!(placement, alloc, bytes, share, flush, has_arrivals, detach, free);
-        crate::wrap::delegate!(bells, announce, arm, disarm);
+        crate::wrap::delegate!(bells, narrow, arm, disarm);
     };
     (@ lossy) => { const LOSSY: bool = L::LOSSY; };
     (@ flush) => { fn flush(&mut self) { self.inner.flush(); } };

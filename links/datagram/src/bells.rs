@@ -99,6 +99,11 @@ impl DatagramBells {
         self.congested.store(congested, Ordering::Relaxed);
     }
 
+    /// Whether datagrams wait until the kernel takes more.
+    pub fn is_congested(&self) -> bool {
+        self.congested.load(Ordering::Relaxed)
+    }
+
     /// Prepares `waiter` to sleep: [`weft_link::Link::arm`], where `has_arrivals` looks.
     pub fn arm_unless(
         &self,
@@ -131,7 +136,7 @@ impl Bells for DatagramBells {
             tv_nsec: i64::from(limit.subsec_nanos()),
         };
         let armed = bell.armed.load(Ordering::SeqCst);
-        let wanted = match self.congested.load(Ordering::Relaxed) {
+        let wanted = match self.is_congested() {
             true => PollFlags::IN | PollFlags::OUT,
             false => PollFlags::IN,
         };

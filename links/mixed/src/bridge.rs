@@ -43,10 +43,12 @@ struct Shared {
 #[derive(Default)]
 struct Interest {
     sleepers: u8,
+    /// Whether they wait for room to send, too.
+    room: bool,
 }
 
 impl Bridge {
-    /// Rings `bells` when `arrivals` becomes readable while somebody sleeps.
+    /// Rings `bells` when `arrivals` becomes readable while somebody sleeps, or writable if that was asked for.
     pub fn start(arrivals: OwnedFd, bells: Arc<dyn Bells>) -> io::Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
@@ -59,10 +61,15 @@ impl Bridge {
         Ok(Bridge { shared, stop, thread: Some(thread) })
     }
 
-    /// An arrival from here on, or that nobody has taken, rings the bell of `waiter`.
-    pub fn arm(&self, waiter: Waiter) {
+    /// An arrival from here on, or that nobody has taken, rings the bell of `waiter`; so does room for what
+    /// it has to send, if it waits for any.
+    pub fn arm(&self, waiter: Waiter, wants_room: bool) {
         let mut interest = self.shared.interest();
         interest.sleepers |= bit(waiter);
+        if wants_room && !interest.room {
+            self.shared.ignore(&interest);
+            interest.room = true;
+        }
         self.shared.listen(&interest);
     }
 
@@ -79,6 +86,7 @@ impl Bridge {
         let mut interest = self.shared.interest();
         interest.sleepers &= !bit(waiter);
         if interest.sleepers == 0 {
+            interest.room = false;
             self.shared.ignore(&interest);
         }
     }
@@ -100,12 +108,12 @@ impl Shared {
         self.interest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn listen(&self, _held: &Interest) {
+    fn listen(&self, held: &Interest) {
         if self.listens.load(Ordering::Relaxed) {
             return;
         }
-        let added =
-            epoll::add(&self.epoll, &self.arrivals, EventData::new_u64(ARRIVAL), EventFlags::IN);
+        let flags = if held.room { EventFlags::IN | EventFlags::OUT } else { EventFlags::IN };
+        let added = epoll::add(&self.epoll, &self.arrivals, EventData::new_u64(ARRIVAL), flags);
         // Without it sleepers look by themselves, if late.
         self.listens.store(added.is_ok(), Ordering::Relaxed);
     }
@@ -121,7 +129,7 @@ impl Shared {
     #[cold]
     fn ring(&self) {
         let mut interest = self.interest();
-        let sleepers = std::mem::take(&mut interest.sleepers);
+        let Interest { sleepers, .. } = std::mem::take(&mut *interest);
         self.ignore(&interest);
         drop(interest);
         let waiters = [Waiter::Host, Waiter::Watch].into_iter();
@@ -154,3 +162,6 @@ fn bit(waiter: Waiter) -> u8 {
         Waiter::Watch => 2,
     }
 }
+
+#[cfg(test)]
+mod tests;

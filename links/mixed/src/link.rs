@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::{
-    BadFrame, Buffer, Capabilities, Link, LinkViolation, Part, Payload, Received, SharedWords,
+    BadFrame, Buffer, Capabilities, Link, LinkViolation, Narrow, Part, Payload, Received,
 };
 use weft_wire::{Header, Rank};
 
@@ -260,9 +260,6 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
         }
     }
 
-    /// Nothing: who forwards copies, so that all who read a frame got it from its owner.
-    fn share(&mut self, _: Buffer, _: u16, _: &[Rank]) {}
-
     #[inline]
     fn transmit(&mut self, to: Rank, header: &Header, payload: Payload) {
         match self.routes[to.index()] {
@@ -327,7 +324,7 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
             return None;
         }
         let ticket = self.near.arm(waiter)?;
-        self.bridge.arm(waiter);
+        self.bridge.arm(waiter, self.far.wants_room());
         if self.far.has_arrivals() {
             self.disarm(waiter);
             return None;
@@ -340,8 +337,7 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
         self.near.disarm(waiter);
     }
 
-    /// None: not all ranks share memory.
-    fn words(&self) -> Option<Arc<dyn SharedWords>> {
-        None
+    fn narrow(&mut self) -> Option<Narrow> {
+        self.far.narrow()
     }
 }

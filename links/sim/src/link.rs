@@ -11,7 +11,7 @@ use std::sync::{Arc, MutexGuard};
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::{Nanoseconds, Work};
 use weft_link::ni::NiEvent;
-use weft_link::{Buffer, Capabilities, Link, LinkViolation, Payload, Received, SharedWords};
+use weft_link::{Buffer, Capabilities, Link, LinkViolation, Payload, Received};
 use weft_wire::{Header, Rank, Tag};
 
 /// One rank's attachment to a simulated [`crate::Network`].
@@ -198,8 +198,6 @@ impl Link for Sim {
         self.lock().rank(self.rank()).slots.start(buffer)
     }
 
-    fn share(&mut self, _: Buffer, _: u16, _: &[Rank]) {}
-
     fn transmit(&mut self, to: Rank, header: &Header, payload: Payload) {
         self.lock().transmit(self.rank(), to, header, payload);
     }
@@ -273,10 +271,6 @@ impl Link for Sim {
 
     fn disarm(&mut self, _: Waiter) {
         self.lock().rank(self.rank()).armed = false;
-    }
-
-    fn words(&self) -> Option<Arc<dyn SharedWords>> {
-        None
     }
 
     fn requested(&mut self, work: Option<Work>) {

@@ -12,6 +12,7 @@
 //! | `link` | [`Udp`] |
 //! | `outgoing` | handing what waits to the kernel |
 //! | `landing` | buffers that the kernel may write to |
+//! | `way` | how long packets may be on the way there |
 //! | `batch` | sendmmsg, recvmmsg and socket options (`unsafe`) |
 //!
 //! A packet is copied once on its way out, from the frame where it was filled into the datagram: then
@@ -27,5 +28,7 @@ mod batch;
 mod landing;
 mod link;
 mod outgoing;
+mod way;
 
 pub use link::{Counters, Udp, UdpSettings};
+pub use way::way_takes;

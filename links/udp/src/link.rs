@@ -13,7 +13,7 @@ use std::sync::Arc;
 use weft_datagram::{Arrived, DatagramBells, Incoming, Sent};
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::SystemClock;
-use weft_link::{Buffer, Capabilities, Link, LinkViolation, Part, Payload, Received, SharedWords};
+use weft_link::{Buffer, Capabilities, Link, LinkViolation, Narrow, Part, Payload, Received};
 use weft_seal::{Keys, Refusals, Seals};
 use weft_wire::{Header, Rank, Tag, envelope, network};
 
@@ -45,9 +45,14 @@ pub struct UdpSettings {
 impl UdpSettings {
     /// Datagrams for a path with this MTU, from this kind of address.
     pub fn datagram_bytes(mtu: usize, from: &SocketAddr) -> usize {
-        const UDP_HEADER: usize = 8;
-        mtu - UDP_HEADER - if from.is_ipv6() { 40 } else { 20 }
+        mtu - headers(from)
     }
+}
+
+/// Bytes of the headers of UDP and IP before a datagram from this kind of address.
+pub(crate) fn headers(from: &SocketAddr) -> usize {
+    const UDP_HEADER: usize = 8;
+    UDP_HEADER + if from.is_ipv6() { 40 } else { 20 }
 }
 
 /// What a link has done since it was attached.
@@ -202,8 +207,6 @@ impl Link for Udp {
         }
     }
 
-    fn share(&mut self, _: Buffer, _: u16, _: &[Rank]) {}
-
     #[inline]
     fn transmit(&mut self, to: Rank, header: &Header, payload: Payload) {
         if self.outgoing.is_full() {
@@ -277,8 +280,14 @@ impl Link for Udp {
         self.bells.arm(waiter, false);
     }
 
-    fn words(&self) -> Option<Arc<dyn SharedWords>> {
-        None
+    fn narrow(&mut self) -> Option<Narrow> {
+        let too_long = self.outgoing.too_long?;
+        let from = self.socket.local_addr().ok()?;
+        let narrow = too_long.judge(from, self.peers[too_long.to.index()]);
+        if narrow.is_none() {
+            self.outgoing.too_long = None;
+        }
+        narrow
     }
 }
 
@@ -302,5 +311,9 @@ impl Part for Udp {
         }
         self.outgoing.put(to, header, bytes);
         true
+    }
+
+    fn wants_room(&self) -> bool {
+        self.bells.is_congested()
     }
 }

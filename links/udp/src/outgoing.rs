@@ -1,7 +1,9 @@
 //! Handing what waits to the kernel.
 
 use crate::batch::{self, MOST_BYTES, MOST_SEGMENTS, Run};
-use std::io::ErrorKind;
+use crate::way::TooLong;
+use rustix::io::Errno;
+use std::io::{Error, ErrorKind};
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
 use weft_datagram::Sent;
@@ -18,6 +20,8 @@ pub(crate) struct Outgoing {
     segments: bool,
     /// The socket knows where everything goes.
     connected: bool,
+    /// What the system refused last because the way there is too narrow for it.
+    pub too_long: Option<TooLong>,
 }
 
 impl Outgoing {
@@ -35,6 +39,7 @@ impl Outgoing {
             datagram_bytes,
             segments,
             connected,
+            too_long: None,
         }
     }
 
@@ -79,7 +84,7 @@ impl Outgoing {
                 Err(error) if error.kind() == ErrorKind::ConnectionRefused => self.leave(1, false),
                 // The device cannot do it, or its way there is too narrow for it.
                 Err(_) if self.segments && self.first_run() > 1 => self.segments = false,
-                Err(_) => self.leave(1, false),
+                Err(error) => self.refused(&error),
             }
         }
         false
@@ -135,6 +140,17 @@ impl Outgoing {
             }
         }
         count
+    }
+
+    /// The system does not take the first datagram. Its packets are sent again, and will have timers.
+    #[cold]
+    fn refused(&mut self, error: &Error) {
+        if error.raw_os_error() == Some(Errno::MSGSIZE.raw_os_error())
+            && let Some(first) = self.queue.waiting().front()
+        {
+            self.too_long = Some(TooLong { to: first.to, bytes: first.end() });
+        }
+        self.leave(1, false);
     }
 
     fn leave(&mut self, datagrams: usize, taken: bool) {

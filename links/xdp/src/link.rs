@@ -13,7 +13,7 @@ use std::sync::Arc;
 use weft_datagram::{Arrived, DatagramBells, Incoming, Outgoing, Sent};
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::SystemClock;
-use weft_link::{Buffer, Capabilities, Link, LinkViolation, Part, Payload, Received, SharedWords};
+use weft_link::{Buffer, Capabilities, Link, LinkViolation, Part, Payload, Received};
 use weft_seal::{Keys, Protection, Refusals, Seals};
 use weft_wire::{Header, Rank, envelope, network};
 
@@ -257,8 +257,6 @@ impl Link for Xdp {
         }
     }
 
-    fn share(&mut self, _: Buffer, _: u16, _: &[Rank]) {}
-
     #[inline]
     fn transmit(&mut self, to: Rank, header: &Header, payload: Payload) {
         if self.outgoing.is_full() {
@@ -314,20 +312,13 @@ impl Link for Xdp {
     fn arm(&mut self, waiter: Waiter) -> Option<Ticket> {
         // Who sleeps sends nothing.
         self.flush();
-        if self.starved && self.station.has_in_flight() {
-            // Nothing rings when the kernel has sent a frame; whoever needs one looks again and again.
-            self.bells.set_congested(true);
-        }
+        self.bells.set_congested(self.wants_room());
         let bells = Arc::clone(&self.bells);
         bells.arm_unless(waiter, || self.has_arrivals())
     }
 
     fn disarm(&mut self, waiter: Waiter) {
         self.bells.arm(waiter, false);
-    }
-
-    fn words(&self) -> Option<Arc<dyn SharedWords>> {
-        None
     }
 }
 
@@ -350,5 +341,11 @@ impl Part for Xdp {
         }
         self.put(to, header, bytes);
         true
+    }
+
+    /// Nothing rings when the kernel has sent a frame: a ring that has room says so all the time, so that
+    /// whoever needs a frame looks again and again.
+    fn wants_room(&self) -> bool {
+        self.bells.is_congested() || self.starved && self.station.has_in_flight()
     }
 }

@@ -119,7 +119,7 @@ fn a_farewell_goes_to_all_that_were_met_until_they_acknowledge_it() {
     assert_eq!(bench.leave(), [], "nobody would miss this rank");
     bench.receive(ucast(1, 0), Body::Buffer(200));
     let farewell = |did: &[Did]| {
-        matches!(did, [Did::Transmit(Rank(1), header, Body::Empty)]
+        matches!(did, [Did::Transmit(Rank(1), header, Body::Empty), ..]
             if header.tag == Tag::Farewell && header.sequence == 0 && header.acknowledgement == 1)
     };
     assert!(farewell(&bench.leave()));
@@ -174,5 +174,52 @@ fn what_is_sent_to_who_is_gone_is_kept_for_one_time_out() {
         let freed = (0..20).filter(|&buffer| did.contains(&Did::Free(buffer))).count();
         assert_eq!(freed, 20, "{preset}: {did:?}");
         assert!(bench.ni.is_flushed());
+    }
+}
+
+/// What rank 0 does for 50,000 ticks after it has sent a packet of `size` bytes that does not get through, and
+/// when, while rank 1 says `says` every 150 ticks.
+fn in_vain(size: u16, says: weft_wire::Header) -> Vec<(u64, Did)> {
+    let settings = Settings {
+        preset: Preset::Pupa,
+        silence: Some(SILENCE),
+        retransmit_after: 10,
+        retransmit_at_least: None,
+        ..Settings::new(3, 4)
+    };
+    let mut bench = Bench::set_up(0, settings);
+    bench.unicast_of(1, 90, size);
+    let mut did = Vec::new();
+    for now in (10..50_000).step_by(10) {
+        did.extend(bench.advance(now).into_iter().map(|did| (now, did)));
+        if now % 150 == 0 {
+            did.extend(bench.receive(says, Body::Empty).into_iter().map(|did| (now, did)));
+        }
+    }
+    did
+}
+
+#[test]
+fn a_long_packet_that_never_gets_through_though_short_ones_do_is_said_once() {
+    let did = in_vain(600, acknowledge_nothing(1));
+    let narrow = |(_, did): &&(u64, Did)| matches!(did, Did::Narrow(..));
+    let said: Vec<_> = did.iter().filter(narrow).collect();
+    let [(when, Did::Narrow(Rank(1), 600))] = said[..] else { panic!("{said:?}") };
+    assert!(*when >= 2 * SILENCE.lost_after, "{when}");
+    let sent = |(at, did): &&(u64, Did)| {
+        at <= when && matches!(did, Did::Transmit(_, header, _) if header.tag == Tag::Ucast)
+    };
+    assert_eq!(did.iter().filter(sent).count(), 21);
+}
+
+#[test]
+fn nobody_is_accused_of_a_narrow_way_for_a_short_packet_or_one_that_has_come_or_finds_no_room() {
+    let nothing = acknowledge_nothing(1);
+    let accepted = weft_wire::Header { sequence: 1, ..nothing };
+    let no_room = weft_wire::Header { credits: 1, ..nothing };
+    for (size, says) in [(512, nothing), (600, accepted), (600, no_room)] {
+        let did = in_vain(size, says);
+        let accused = |(_, did): &(u64, Did)| matches!(did, Did::Narrow(..) | Did::Unreachable(_));
+        assert!(!did.iter().any(accused), "{size}, {says:?}");
     }
 }

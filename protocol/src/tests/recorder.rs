@@ -17,6 +17,7 @@ pub enum Did {
     Free(u64),
     Fetched(u64),
     Unreachable(Rank),
+    Narrow(Rank, u16),
 }
 
 /// Writes every action down and keeps what was delivered.
@@ -54,6 +55,10 @@ impl Actions<u64> for Recorder {
 
     fn unreachable(&mut self, peer: Rank) {
         self.did.push(Did::Unreachable(peer));
+    }
+
+    fn narrow(&mut self, peer: Rank, size: u16) {
+        self.did.push(Did::Narrow(peer, size));
     }
 }
 
@@ -95,7 +100,11 @@ impl Bench {
     }
 
     pub fn unicast(&mut self, to: u16, buffer: u64) -> Vec<Did> {
-        self.ni.unicast(Rank(to), buffer, SIZE, &mut self.out);
+        self.unicast_of(to, buffer, SIZE)
+    }
+
+    pub fn unicast_of(&mut self, to: u16, buffer: u64, size: u16) -> Vec<Did> {
+        self.ni.unicast(Rank(to), buffer, size, &mut self.out);
         self.did()
     }
 

@@ -27,6 +27,7 @@ fn a_line_of_json_is_one_figure_with_its_ratio() {
     assert_eq!((&first["unit"], &first["p50"]), (&"ns".into(), &450.0.into()));
     assert_eq!(first["turns"], serde_json::json!([500.0, 400.0, 450.0]));
     assert_eq!(first["processor_ns_per_message"], 4000.0);
+    assert_eq!(lines[2]["processor_ns_per_megabyte"], 2e6, "of a message of 1 MiB, 2,097,152");
     assert_eq!(lines[3]["weft_ratio"], 0.5);
     assert_eq!(lines[5]["unit"], "bytes_per_second");
     assert_eq!(

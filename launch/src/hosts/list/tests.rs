@@ -19,6 +19,23 @@ fn lists_and_files_are_read() {
 }
 
 #[test]
+fn ipv6_addresses_have_brackets_where_there_is_a_number() {
+    assert_eq!(
+        wishes("fd00::1,[fd00::2]:4,[fd00::3],fe80::1%eth0"),
+        [
+            wish("fd00::1", None),
+            wish("fd00::2", Some(4)),
+            wish("fd00::3", None),
+            wish("fe80::1%eth0", None)
+        ]
+    );
+    let error = parse_hosts("fd00:0:0:0:0:0:0:1:4").unwrap_err();
+    assert!(error.ends_with("are written [fd00:0:0:0:0:0:0:1]:4"), "{error}");
+    assert!(parse_hosts("[fd00::2]4").unwrap_err().contains("is no host"));
+    assert!(parse_hosts("[fd00::2]:0").unwrap_err().contains("1 to 64"));
+}
+
+#[test]
 fn nonsense_is_refused() {
     for (text, part) in [
         ("", "no host"),

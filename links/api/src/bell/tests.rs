@@ -1,0 +1,33 @@
+use super::*;
+
+#[test]
+fn causes_travel_as_numbers() {
+    let causes = [
+        Cause::Exited(0),
+        Cause::Exited(255),
+        Cause::Killed(9),
+        Cause::Misbehaved,
+        Cause::Ended,
+        Cause::Unreachable(255),
+        Cause::Narrow { bytes: 1, takes: 0 },
+        Cause::Narrow { bytes: 9000, takes: 1280 },
+        Cause::Narrow { bytes: u16::MAX, takes: u16::MAX },
+    ];
+    for cause in causes {
+        assert_ne!(cause.to_bits(), 0);
+        assert_eq!(Cause::from_bits(cause.to_bits()), Some(cause));
+    }
+    for nothing in [0, 0xff, 0x600, 0xffff] {
+        assert_eq!(Cause::from_bits(nothing), None, "{nothing:#x}");
+    }
+}
+
+#[test]
+fn a_narrow_way_is_said_with_what_to_do() {
+    let known = Cause::Narrow { bytes: 1500, takes: 1280 };
+    let said = "gets no packets of 1500 bytes any more: the way there takes 1280 now; widen it, or start the job \
+                with --mtu 1280";
+    assert_eq!(known.to_string(), said);
+    let unknown = Cause::Narrow { bytes: 1440, takes: 0 }.to_string();
+    assert!(unknown.starts_with("gets no packets with 1440 bytes any more, though it gets short"));
+}
