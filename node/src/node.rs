@@ -437,7 +437,11 @@ impl<L: Link> AnyNode for Node<L> {
     fn release(&self, arrival: Arrival) {
         self.clock.charge(Work::Release);
         let mut inner = self.inner.enter();
-        self.tell_time(&mut inner);
+        if L::SEPARATE_NI {
+            self.tell_time(&mut inner);
+        }
+        // Elsewhere the time of the last look will do: an acknowledgement may be due earlier, by as much
+        // as the program held the packet.
         inner.release(arrival.delivery);
         self.leave_released(inner);
     }

@@ -7,7 +7,7 @@
 /// Chunks that the kernel has at least: four looks' worth of frames.
 const LEAST: u32 = 128;
 /// Looks that find few frames, after which the kernel gets fewer chunks.
-const QUIET: u32 = 4096;
+const QUIET: u32 = 256;
 
 /// How many chunks the kernel is to have.
 pub(crate) struct Depth {
