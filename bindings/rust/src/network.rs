@@ -59,6 +59,7 @@ pub(crate) fn attach(member: &mut Membership, options: &Options) -> Result<Netwo
         keys,
         datagram_bytes: UdpSettings::datagram_bytes(mtu, &address),
         only: near_ranks.only_far(member.rank(), ranks),
+        group: None,
         frames: if near_ranks.fills_far() { FRAMES } else { 0 },
         receive_frames: receive_frames(member, preset),
     })?;

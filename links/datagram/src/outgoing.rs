@@ -9,6 +9,12 @@ use weft_wire::{Header, Rank, Tag, envelope, network};
 /// Datagrams that are looked at for one that a multicast's next receiver can share.
 const LOOK_BACK: usize = 8;
 
+/// Receivers for which a multicast's packet leaves room at most. With more, those packets that are as long
+/// as they can be take several datagrams; a longer table would cost all of them more than that.
+const TOGETHER: usize = 8;
+/// User bytes that are not given up for that: where frames are short, only short packets have room for it.
+const LEAST_PAYLOAD: usize = 512;
+
 /// What became of datagrams on their way out.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Sent {
@@ -88,12 +94,19 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
 
     /// From here on multicasts to ranks with the same number here go in one datagram, which the network
     /// copies; whoever sends datagrams asks each whether it [is such a one](Datagram::is_for_several).
+    /// Returns how many user bytes a multicast's packet should have at most, so that there is room for
+    /// receivers; without a bound if none share a number.
     ///
     /// # Panics
     /// If packets are encrypted.
-    pub fn share(&mut self, addresses: Vec<Option<u16>>) {
+    pub fn share(&mut self, addresses: Vec<Option<u16>>) -> usize {
         assert!(self.trailer_bytes == 0, "frames for several are not encrypted");
+        let mut all: Vec<u16> = addresses.iter().copied().flatten().collect();
+        all.sort_unstable();
+        let together = all.chunk_by(|a, b| a == b).map(<[u16]>::len).max().unwrap_or(0);
         self.shared = addresses;
+        let room = several::body_room(self.room.len(), together.min(TOGETHER));
+        room.filter(|room| together > 1 && *room >= LEAST_PAYLOAD).unwrap_or(usize::MAX)
     }
 
     /// Whether multicasts to `to` may go together with those to others.

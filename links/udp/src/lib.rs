@@ -12,6 +12,7 @@
 //! | `link` | [`Udp`] |
 //! | `outgoing` | handing what waits to the kernel |
 //! | `landing` | buffers that the kernel may write to |
+//! | `multicast` | datagrams that the network copies |
 //! | `batch` | sendmmsg, recvmmsg and socket options (`unsafe`) |
 //!
 //! A packet is copied once on its way out, from the frame where it was filled into the datagram: then
@@ -26,6 +27,8 @@
 mod batch;
 mod landing;
 mod link;
+mod multicast;
 mod outgoing;
 
 pub use link::{Counters, Udp, UdpSettings};
+pub use multicast::{group_of, join};

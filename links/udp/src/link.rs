@@ -6,7 +6,7 @@ use crate::outgoing::Outgoing;
 use rustix::net::sockopt;
 use std::cell::Cell;
 use std::io;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -34,6 +34,9 @@ pub struct UdpSettings {
     /// If packets go to one peer only, which: the kernel then looks for the way there once, and takes
     /// nothing from elsewhere.
     pub only: Option<Rank>,
+    /// If the sockets of all ranks have [joined](crate::join) one, the group: multicasts to ranks of other
+    /// hosts that are bound to the same port leave as one datagram. Not if packets are encrypted.
+    pub group: Option<IpAddr>,
     /// Frames for sending.
     pub frames: usize,
     /// Frames for receiving: a packet in use takes one, unless it arrived together with others. As many
@@ -84,10 +87,19 @@ impl Udp {
     /// # Errors
     /// What the kernel says about the socket, or that the settings leave no room for packets.
     pub fn attach(settings: UdpSettings) -> io::Result<Self> {
-        let UdpSettings { socket, peers, keys, datagram_bytes, only, frames, receive_frames } =
-            settings;
+        let UdpSettings {
+            socket,
+            peers,
+            keys,
+            datagram_bytes,
+            only,
+            group,
+            frames,
+            receive_frames,
+        } = settings;
         let ranks = u16::try_from(peers.len())
             .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "too many ranks"))?;
+        let own = keys.own();
         let seals = Seals::new(keys, ranks);
         let trailer_bytes = seals.protection().trailer_bytes();
         let around = envelope::SIZE + network::SIZE + trailer_bytes;
@@ -107,12 +119,22 @@ impl Udp {
             socket.connect(peer)?;
         }
         let connected = connected.is_some();
-        let segments = batch::can_segment(socket.as_fd());
+        let group = group.filter(|_| !connected && trailer_bytes == 0);
+        let mut outgoing = Outgoing::new(
+            peers.len(),
+            datagram_bytes,
+            trailer_bytes,
+            batch::can_segment(socket.as_fd()),
+            connected,
+        );
+        let shared = group.map(|group| outgoing.share(group, own, &peers));
+        let multicast_payload = shared.map_or(max_payload, |most| most.min(max_payload));
         let joined = batch::join_arrivals(socket.as_fd());
         let landing_bytes = if joined { batch::MOST_JOINED } else { datagram_bytes };
         let socket = Arc::new(socket);
         let capabilities = Capabilities {
             max_payload,
+            multicast_payload,
             inline_payload: 0,
             lossless: false,
             ordered: false,
@@ -124,13 +146,7 @@ impl Udp {
         };
         Ok(Udp {
             bells: Arc::new(DatagramBells::new(Arc::clone(&socket) as _)?),
-            outgoing: Outgoing::new(
-                peers.len(),
-                datagram_bytes,
-                trailer_bytes,
-                segments,
-                connected,
-            ),
+            outgoing,
             landing: Landing::new(Arc::clone(&socket)),
             // One more than readers can hold.
             incoming: Incoming::new(

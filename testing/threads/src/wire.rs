@@ -100,6 +100,7 @@ impl Wire {
             keys: Keys::new(Secret::new([7; 16]), 1, rank, protection),
             datagram_bytes: UdpSettings::datagram_bytes(MTU, &self.peers[0]),
             only: None,
+            group: None,
             frames: self.frames,
             receive_frames: self.receive_frames,
         })
