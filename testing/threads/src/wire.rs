@@ -49,7 +49,7 @@ impl Weather {
 }
 
 /// Datagrams of loopback, as long as those of Ethernet.
-const MTU: usize = 1500;
+pub(crate) const MTU: usize = 1500;
 
 /// A rank's link, which tells the tap at the end what it has done.
 pub(crate) type Seen = Shown<Udp, Box<dyn FnMut(&Udp) + Send>>;
