@@ -140,14 +140,28 @@ pub fn destination(bytes: &[u8; ENTRY]) -> Rank {
     Rank(u16::from_le_bytes([bytes[field::DESTINATION], bytes[field::DESTINATION + 1]]))
 }
 
-/// Splits what follows the envelope of such a frame into the packet and the entries; returns also the
-/// packet's header. `None` if that is no packet, or what follows is not from two to [`MOST`] entries.
+/// What follows the envelope of such a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Contents<'a> {
+    /// What is the same for all in the packet's header.
+    pub common: Header,
+    /// The packet, padding included.
+    pub packet: &'a [u8],
+    /// The entries, as [`parse`] takes them.
+    pub entries: &'a [[u8; ENTRY]],
+}
+
+/// Splits what follows the envelope of such a frame. `None` if that is no packet, or what follows is not from two to [`MOST`] entries.
 #[inline]
-pub fn split(contents: &[u8]) -> Option<(Header, &[u8], &[[u8; ENTRY]])> {
-    let (header, _, bytes) = envelope::first(contents).ok()?;
+pub fn split(contents: &[u8]) -> Option<Contents<'_>> {
+    let (common, _, bytes) = envelope::first(contents).ok()?;
     let (packet, table) = contents.split_at(bytes);
     let (entries, rest) = table.as_chunks();
-    (rest.is_empty() && (2..=MOST).contains(&entries.len())).then_some((header, packet, entries))
+    (rest.is_empty() && (2..=MOST).contains(&entries.len())).then_some(Contents {
+        common,
+        packet,
+        entries,
+    })
 }
 
 /// Bytes of a frame with one packet whose body has so many, for so many receivers.

@@ -9,8 +9,7 @@ use weft_link_shm::Shm;
 use weft_mixed::{Mixed, Near};
 use weft_node::{Preset, Settings, Shape, network_settings};
 use weft_seal::{Keys, Protection};
-use weft_udp::{Udp, UdpSettings, group_of};
-use weft_wire::several;
+use weft_udp::{RECEIVERS_MAX, Udp, UdpSettings, group_of};
 use weft_xdp::{Xdp, XdpSettings};
 
 /// Frames to send from where nobody is near.
@@ -80,7 +79,7 @@ pub(crate) fn settings(
     let usual = network_settings(member.ranks(), preset(options)?, link, crowded);
     // Then a rank sends to all others by itself.
     let copied = member.network().is_some_and(|network| network.copied);
-    let one_frame = copied && usize::from(member.ranks()) <= several::MOST + 1;
+    let one_frame = copied && usize::from(member.ranks()) <= RECEIVERS_MAX + 1;
     Ok(Settings {
         // What near ranks have room for, whatever the network has.
         window_packets: here.window_packets,

@@ -104,7 +104,8 @@ impl Opener {
     ) -> Result<Opened, Refused> {
         let (head, contents) = frame.split_first_chunk_mut().ok_or(Refused::Short)?;
         let head: &[u8; envelope::SIZE] = head;
-        let (common, packet, entries) = several::split(contents).ok_or(Refused::Layout)?;
+        let split = several::split(contents).ok_or(Refused::Layout)?;
+        let several::Contents { common, packet, entries } = split;
         let entry = entries.iter().find(|entry| several::destination(entry) == own);
         let bytes = entry.ok_or(Refused::Bystander)?;
         let entry = several::parse(bytes);

@@ -50,7 +50,7 @@ impl Seals {
     pub fn seal_several(&mut self, frame: &mut [u8]) {
         assert!(self.keys.protection == Protection::Tagged, "frames for several are not encrypted");
         let (start, contents) = frame.split_at_mut(envelope::SIZE);
-        let split = several::split(contents).map(|(_, packet, _)| packet.len());
+        let split = several::split(contents).map(|split| split.packet.len());
         let bytes = split.expect("a frame for several holds a packet and entries");
         let (packet, table) = contents.split_at_mut(bytes);
         let found = check_packets(packet, self.keys.own);

@@ -32,3 +32,5 @@ mod outgoing;
 
 pub use link::{Counters, Udp, UdpSettings};
 pub use multicast::{group_of, join};
+/// Ranks that one datagram reaches at most.
+pub use weft_wire::several::MOST as RECEIVERS_MAX;

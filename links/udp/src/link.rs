@@ -109,16 +109,7 @@ impl Udp {
             let text = format!("datagrams of {datagram_bytes} bytes cannot carry packets");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
-        socket.set_nonblocking(true)?;
-        batch::forbid_fragments(socket.as_fd(), socket.local_addr()?.is_ipv6())?;
-        // The kernel has limits of its own; with less, more is lost and sent again.
-        let _ = sockopt::set_socket_recv_buffer_size(&socket, SOCKET_BUFFER_BYTES);
-        let _ = sockopt::set_socket_send_buffer_size(&socket, SOCKET_BUFFER_BYTES);
-        let connected = only.and_then(|peer| peers.get(peer.index()));
-        if let Some(peer) = connected {
-            socket.connect(peer)?;
-        }
-        let connected = connected.is_some();
+        let connected = set_up(&socket, only.and_then(|peer| peers.get(peer.index())))?;
         let group = group.filter(|_| !connected && trailer_bytes == 0);
         let mut outgoing = Outgoing::new(
             peers.len(),
@@ -190,6 +181,20 @@ impl Udp {
         let congested = self.outgoing.flush(self.socket.as_fd(), &self.peers, &mut self.seals);
         self.bells.set_congested(congested);
     }
+}
+
+/// Has the kernel treat a socket as this link needs it; `only` is the one that it talks to. Says whether there
+/// is such a one.
+fn set_up(socket: &UdpSocket, only: Option<&SocketAddr>) -> io::Result<bool> {
+    socket.set_nonblocking(true)?;
+    batch::forbid_fragments(socket.as_fd(), socket.local_addr()?.is_ipv6())?;
+    // The kernel has limits of its own; with less, more is lost and sent again.
+    let _ = sockopt::set_socket_recv_buffer_size(socket, SOCKET_BUFFER_BYTES);
+    let _ = sockopt::set_socket_send_buffer_size(socket, SOCKET_BUFFER_BYTES);
+    if let Some(peer) = only {
+        socket.connect(peer)?;
+    }
+    Ok(only.is_some())
 }
 
 impl Link for Udp {

@@ -35,7 +35,7 @@ pub fn envelope(data: &[u8]) {
     };
     assert_eq!(frames::emit(&envelope), data[..frames::SIZE]);
     let mut rest = &data[frames::SIZE..];
-    if let Some((common, packet, entries)) = several::split(rest) {
+    if let Some(several::Contents { common, packet, entries }) = several::split(rest) {
         assert!((2..=several::MOST).contains(&entries.len()));
         assert_eq!(packet.len() + entries.len() * several::ENTRY, rest.len());
         for bytes in entries {

@@ -29,7 +29,7 @@ proptest! {
         entries.iter().for_each(|entry| contents.extend(emit(entry)));
         prop_assert_eq!(envelope::SIZE + contents.len(), frame_bytes(body.len(), entries.len()));
         match split(&contents) {
-            Some((found, packet, table)) => {
+            Some(Contents { common: found, packet, entries: table }) => {
                 prop_assert_eq!(found, common(&header));
                 prop_assert_eq!(packet.len(), packet_bytes);
                 let parsed: Vec<Entry> = table.iter().map(parse).collect();
@@ -47,7 +47,7 @@ proptest! {
         if contents.len() > 6 {
             contents[..6].copy_from_slice(&[network::VERSION, 2, 0, 0, 8, 0]);
         }
-        if let Some((header, packet, entries)) = split(&contents) {
+        if let Some(Contents { common: header, packet, entries }) = split(&contents) {
             prop_assert_eq!(packet.len(), envelope::packet_bytes(usize::from(header.size)));
             prop_assert_eq!(packet.len() + entries.len() * ENTRY, contents.len());
         }
