@@ -51,6 +51,19 @@ fn asp_with_every_preset_that_retransmits() {
 }
 
 #[test]
+fn asp_with_multicasts_that_the_network_copies() {
+    let Some(four) = cluster(4) else { return };
+    let copied = "--multicast ethernet -v";
+    for (hosts, ranks) in [("a:1,b:1,c:1,d:1", 4), ("a:2,b:1,c:2", 5)] {
+        asp_is_right(&four, &format!("{copied} --hosts {hosts}"), ranks);
+    }
+    asp_is_right(&four, &format!("{copied} --hosts a:2,b:2,c:2 --preset irx-imc"), 6);
+    asp_is_right(&four, &format!("{copied} --hosts a:2,b:2,c:2 --tree binary"), 6);
+    four.host(1).lose_datagrams(0.02).unwrap();
+    asp_is_right(&four, &format!("{copied} --hosts a:2,b:1,c:2"), 5);
+}
+
+#[test]
 fn asp_on_one_host_whose_ranks_share_nothing() {
     let Some(two) = cluster(2) else { return };
     asp_is_right(&two, "-n 4", 4);

@@ -9,7 +9,8 @@
 //!   Begin ─►                                         finds the program, binds a socket per rank,
 //!                                                    takes its interface for AF_XDP
 //!                                           ◄─ Bound
-//!   Meet ─►                                          asks every other host over UDP, and over Ethernet
+//!   Meet ─►                                          asks every other host over UDP, and over Ethernet;
+//!                                                    greets all at once, if the network is to copy that
 //!                                           ◄─ Met
 //!   Go ─►                                            makes a port per rank, if they go over Ethernet;
 //!                                                    starts its ranks
@@ -32,12 +33,13 @@ mod layout;
 pub(crate) mod list;
 mod reach;
 mod remote;
+mod sockets;
 mod start;
 pub(crate) mod stream;
 
 pub use crate::messages::hosts::{Candidate, FarLink};
 pub use conduct::run_on_hosts;
-pub use layout::{Between, HostLayout, HostsSpec, Layout};
+pub use layout::{Between, Copies, HostLayout, HostsSpec, Layout, Multicast};
 pub use list::{HostWish, parse_hosts};
 pub use reach::candidates;
 

@@ -194,7 +194,15 @@ fn network(cards: &[Card]) -> Result<Option<Network>, MeetError> {
     let addresses = (0..).zip(cards).map(address).collect::<Result<_, _>>()?;
     let secret = cards[0].secret.clone();
     let mtu = cards.iter().map(|card| card.mtu).min().unwrap_or(Mtu::USUAL);
-    Ok(Some(Network { job: cards[0].job, secret, mtu, addresses, hosts, ethernet: None }))
+    Ok(Some(Network {
+        job: cards[0].job,
+        secret,
+        mtu,
+        addresses,
+        hosts,
+        ethernet: None,
+        copied: false,
+    }))
 }
 
 /// Whether the link that the environment asks for, if it does, is the one that such jobs have.

@@ -221,7 +221,10 @@ fn network(spec: &JobSpec) -> Result<Option<(Network, Vec<Access>)>, LaunchError
     let (job, secret) = draw_job()?;
     let hosts = vec![0; ranks.into()];
     let mtu = spec.mtu.unwrap_or(Mtu::USUAL);
-    Ok(Some((Network { job, secret, mtu, addresses, hosts, ethernet: None }, sockets)))
+    Ok(Some((
+        Network { job, secret, mtu, addresses, hosts, ethernet: None, copied: false },
+        sockets,
+    )))
 }
 
 /// Writes what is queued. How long that takes is up to whoever reads; a wish to stop ends it.

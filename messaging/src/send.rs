@@ -211,6 +211,9 @@ impl<'a> Sending<'a> {
     /// Fills a packet and launches it. Says whether it was the last.
     #[inline]
     fn fill(&mut self, mut packet: SendPacket<'_>, parts: &(impl Parts + ?Sized)) -> Result<bool> {
+        if let To::Group(_) = self.to {
+            packet.leave_room_for_receivers();
+        }
         let left = (self.total - self.sent) as usize;
         self.header.aligned = format::is_aligned(packet.room(), left);
         packet.put(&self.header.emit())?;

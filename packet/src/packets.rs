@@ -5,7 +5,7 @@ use crate::send::SendPacket;
 use crate::{Error, Loss, Rank, Result, Statistics, Step, Upcalls};
 use std::sync::Arc;
 use std::time::Duration;
-use weft_node::{AnyNode, Arrival, SharedWords, VARIABLES};
+use weft_node::{AnyNode, Arrival, Capabilities, SharedWords, VARIABLES};
 use weft_wire::GroupId;
 
 /// A rank's packet interface. Clones are handles to the same one; any thread may use any of them.
@@ -14,6 +14,7 @@ pub struct Packets {
     pub(crate) node: Arc<dyn AnyNode>,
     /// What the link says, asked once.
     pub(crate) max_payload: usize,
+    multicast_payload: usize,
 }
 
 /// A multicast group that this rank knows.
@@ -48,8 +49,8 @@ pub struct Variable {
 impl Packets {
     /// The packet interface of `node`.
     pub fn new(node: Arc<dyn AnyNode>) -> Self {
-        let max_payload = node.capabilities().max_payload;
-        Packets { node, max_payload }
+        let &Capabilities { max_payload, multicast_payload, .. } = node.capabilities();
+        Packets { node, max_payload, multicast_payload }
     }
 
     /// This rank.
@@ -68,6 +69,13 @@ impl Packets {
     #[inline]
     pub fn max_payload(&self) -> usize {
         self.max_payload
+    }
+
+    /// User bytes up to which the network copies a multicast for several receivers, if it does that; longer
+    /// packets reach all just the same, each in a frame of its own.
+    #[inline]
+    pub fn multicast_payload(&self) -> usize {
+        self.multicast_payload
     }
 
     /// Packets that this rank can have under way to one other at once: it has so many credits, or so

@@ -13,12 +13,21 @@ pub struct SendPacket<'a> {
     frame: Buffer,
     bytes: NonNull<u8>,
     size: usize,
+    /// No more than the frame holds.
+    capacity: usize,
     launched: bool,
 }
 
 impl<'a> SendPacket<'a> {
     pub(crate) fn new(packets: &'a Packets, frame: Buffer, bytes: NonNull<u8>) -> Self {
-        SendPacket { packets, frame, bytes, size: 0, launched: false }
+        SendPacket {
+            packets,
+            frame,
+            bytes,
+            size: 0,
+            capacity: packets.max_payload,
+            launched: false,
+        }
     }
 
     /// Appends `bytes`.
@@ -27,7 +36,7 @@ impl<'a> SendPacket<'a> {
     /// [`Error::TooLong`] if they do not fit; the packet stays as it was.
     #[inline]
     pub fn put(&mut self, bytes: &[u8]) -> Result<&mut Self> {
-        let max = self.capacity();
+        let max = self.capacity;
         if bytes.len() > max - self.size {
             return Err(Error::TooLong { size: self.size + bytes.len(), max });
         }
@@ -46,7 +55,14 @@ impl<'a> SendPacket<'a> {
     /// Bytes that still fit.
     #[inline]
     pub fn room(&self) -> usize {
-        self.capacity() - self.size
+        self.capacity - self.size
+    }
+
+    /// Leaves the room that the network needs to copy it for several receivers, if it does that
+    /// ([`Packets::multicast_payload`]). What is in the packet already stays.
+    #[inline]
+    pub fn leave_room_for_receivers(&mut self) {
+        self.capacity = self.packets.multicast_payload().max(self.size);
     }
 
     /// Sends it to rank `to`. Never blocks; the packet is Weft's from here on.
@@ -78,11 +94,6 @@ impl<'a> SendPacket<'a> {
     fn launch(mut self, to: Destination) -> Result<()> {
         self.launched = true;
         self.packets.node.launch(self.frame, to, self.size as u16)
-    }
-
-    #[inline]
-    fn capacity(&self) -> usize {
-        self.packets.max_payload
     }
 }
 

@@ -19,7 +19,7 @@ pub const SIZE: usize = 32;
 pub const MAGIC: [u8; 2] = *b"WF";
 /// The version of this format.
 pub const VERSION: u8 = 1;
-/// Frames for everybody have this destination.
+/// Frames that the network copies have this destination; whom they are for is in the frame.
 pub const EVERYBODY: Rank = Rank(u16::MAX);
 /// Packets begin at multiples of this many bytes.
 pub const ALIGNMENT: usize = 8;
@@ -58,6 +58,8 @@ impl Kind {
     pub const HEARTBEAT: Kind = Kind(1);
     /// The first frame of a sender, which tells where it is.
     pub const HELLO: Kind = Kind(2);
+    /// One packet for several ranks ([`crate::several`]).
+    pub const SEVERAL: Kind = Kind(3);
 }
 
 /// An envelope, parsed.

@@ -7,9 +7,9 @@ use weft_launch::{Membership, Network};
 use weft_link::Capabilities;
 use weft_link_shm::Shm;
 use weft_mixed::{Mixed, Near};
-use weft_node::{Preset, Settings, network_settings};
+use weft_node::{Preset, Settings, Shape, network_settings};
 use weft_seal::{Keys, Protection};
-use weft_udp::{Udp, UdpSettings};
+use weft_udp::{RECEIVERS_MAX, Udp, UdpSettings, group_of};
 use weft_xdp::{Xdp, XdpSettings};
 
 /// Frames to send from where nobody is near.
@@ -59,6 +59,7 @@ pub(crate) fn attach(member: &mut Membership, options: &Options) -> Result<Netwo
         keys,
         datagram_bytes: UdpSettings::datagram_bytes(mtu, &address),
         only: near_ranks.only_far(member.rank(), ranks),
+        group: network.copied.then(|| group_of(network.job, address.ip())),
         frames: if near_ranks.fills_far() { FRAMES } else { 0 },
         receive_frames: receive_frames(member, preset),
     })?;
@@ -76,10 +77,13 @@ pub(crate) fn settings(
     let here = member.settings();
     let crowded = !options.cores_suffice(here.ranks);
     let usual = network_settings(member.ranks(), preset(options)?, link, crowded);
+    // Then a rank sends to all others by itself.
+    let copied = member.network().is_some_and(|network| network.copied);
+    let one_frame = copied && usize::from(member.ranks()) <= RECEIVERS_MAX + 1;
     Ok(Settings {
         // What near ranks have room for, whatever the network has.
         window_packets: here.window_packets,
-        shape: options.shape.unwrap_or(usual.shape),
+        shape: options.shape.unwrap_or(if one_frame { Shape::Flat } else { usual.shape }),
         ..usual
     })
 }

@@ -34,7 +34,11 @@ fn udp(found: &io::Result<Vec<Candidate>>) -> Finding {
             let all = all
                 .iter()
                 .map(|one| format!("{} {} (MTU {})", one.interface, one.address, one.mtu));
-            Finding::ok("udp", format!("{what}: {}", all.collect::<Vec<_>>().join(", ")))
+            let all = all.collect::<Vec<_>>().join(", ");
+            // One host alone cannot find it out.
+            let copies =
+                "whether Ethernet copies multicasts is tried when a job starts on three or more";
+            Finding::ok("udp", format!("{what}: {all}; {copies}"))
         }
         Err(error) => Finding::problem("udp", error.to_string(), "allow netlink sockets"),
     }

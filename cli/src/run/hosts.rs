@@ -5,8 +5,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use clap::Args;
-use weft_launch::{Between, FarLink, HostLayout, HostWish, HostsSpec, Layout, parse_hosts};
+use clap::{Args, ValueEnum};
+use weft_launch::{
+    Between, Copies, FarLink, HostLayout, HostWish, HostsSpec, Layout, Multicast, parse_hosts,
+};
 use weft_xdp::Mode;
 
 use super::{Link, many};
@@ -30,6 +32,19 @@ pub struct Hosts {
     /// By which interface, or in the network of which address, hosts reach one another
     #[arg(long, value_name = "NAME|ADDRESS")]
     interface: Option<String>,
+    /// Who copies what goes to ranks on three hosts or more; auto has the network do it where it can
+    #[arg(long, value_enum, default_value_t = Copying::Auto)]
+    multicast: Copying,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Copying {
+    /// Ethernet if it does so between all hosts, else ranks
+    Auto,
+    /// Ranks, along the tree that --tree names
+    Tree,
+    /// Ethernet: one frame leaves, and switches copy it
+    Ethernet,
 }
 
 #[derive(Clone)]
@@ -63,6 +78,11 @@ impl Hosts {
             Link::Udp => FarLink::Udp,
             Link::Xdp => FarLink::Xdp,
             Link::Auto | Link::Shm => FarLink::Auto,
+        };
+        spec.multicast = match self.multicast {
+            Copying::Auto => Multicast::Auto,
+            Copying::Tree => Multicast::Tree,
+            Copying::Ethernet => Multicast::Ethernet,
         };
         spec.remote_weft.clone_from(&self.remote_weft);
         spec.interface.clone_from(&self.interface);
@@ -106,9 +126,14 @@ fn links(layout: &Layout) -> String {
             format!("xdp between ({}, MTU {})", all_modes(layout, modes), layout.mtu)
         }
     };
+    let copies = match &layout.copies {
+        Copies::Network => ", multicasts copied by Ethernet".into(),
+        Copies::Ranks(Some(why)) => format!(", multicasts copied by ranks ({why})"),
+        Copies::Ranks(None) => String::new(),
+    };
     match layout.hosts.iter().all(|host| host.ranks == 1) {
-        true => between,
-        false => format!("shm within hosts, {between}"),
+        true => format!("{between}{copies}"),
+        false => format!("shm within hosts, {between}{copies}"),
     }
 }
 

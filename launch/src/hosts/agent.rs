@@ -5,7 +5,6 @@
 use std::env;
 use std::fs::File;
 use std::io::{self, IsTerminal};
-use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::num::NonZero;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
@@ -21,10 +20,11 @@ use weft_xdp::XdpError;
 
 use super::ethernet::{Attachment, Greeting};
 use super::reach::{Meeting, candidates};
+use super::sockets::Sockets;
 use super::stream::{Stream, make_nonblocking};
 use super::{BEAT, FLUSH_LIMIT, LAUNCHER_SILENCE};
 use crate::clock::Clock;
-use crate::crew::{Access, Crew, Part, Pipes, bind_sockets};
+use crate::crew::{Access, Crew, Part, Pipes};
 use crate::job::Event;
 use crate::messages::hosts::{Begin, FarLink, FromAgent, Station, ToAgent};
 use crate::messages::{BadMessage, Network};
@@ -42,6 +42,10 @@ const READ_BYTES: usize = 16 * 1024;
 const LAST_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// How long to wait for an answer before a host is asked again.
 const ASK_AGAIN: Duration = Duration::from_millis(20);
+/// How often hosts greet all others at once, and how long a greeting is waited for: few networks lose them
+/// all, and those that copy none are not to keep jobs waiting.
+const COPIED_ROUNDS: u32 = 4;
+const COPIED_LIMIT: Duration = Duration::from_millis(80);
 
 /// Why an agent ends before its work is done.
 #[derive(Debug, thiserror::Error)]
@@ -98,8 +102,9 @@ fn serve(stream: &mut Stream) -> Result<(), AgentError> {
     let ToAgent::Begin(begin) = next(stream)? else { return Err(out_of_order()) };
     let prepared = prepare(&begin)?;
     let (mut attachment, station) = attach(&begin)?;
-    let own: Vec<SocketAddr> = prepared.sockets.iter().map(|(_, address)| *address).collect();
-    stream.send(&FromAgent::Bound(prepared.meeting.local_addr()?, own, station).emit());
+    let Sockets { meeting, address, ranks: own, group } = prepared.sockets;
+    let addresses = own.iter().map(|(_, address)| *address).collect();
+    stream.send(&FromAgent::Bound(address, addresses, station).emit());
     let ToAgent::Meet { limit_ms, hosts, ranks, interfaces } = next(stream)? else {
         return Err(out_of_order());
     };
@@ -112,17 +117,17 @@ fn serve(stream: &mut Stream) -> Result<(), AgentError> {
         return Err(BadMessage::Range("number of hosts").into());
     }
     let job = (begin.job, begin.secret.clone());
-    let meeting = Meeting::new(prepared.meeting, begin.host, job, hosts, begin.mtu)?;
+    let meeting = Meeting::new(meeting, begin.host, job, hosts, group, begin.mtu)?;
     let greeting = match &mut attachment {
         Some(own) if !interfaces.is_empty() => Some(own.greet(&begin, interfaces.clone())?),
         _ => None,
     };
     let needs_udp = begin.far != FarLink::Xdp;
     let meet = Meet { meeting, greeting, needs_udp };
-    let over_ethernet = meet.run(stream, Duration::from_millis(limit_ms.into()))?;
+    let (over_ethernet, copied) = meet.run(stream, Duration::from_millis(limit_ms.into()))?;
     let (hosts, addresses) = ranks.into_iter().unzip();
     let (job, secret, mtu) = (begin.job, begin.secret.clone(), begin.mtu);
-    let network = Network { job, secret, mtu, addresses, hosts, ethernet: None };
+    let network = Network { job, secret, mtu, addresses, hosts, ethernet: None, copied };
     let here = network.ranks_beside(Rank(begin.first)).count();
     if here != usize::from(begin.settings.ranks) {
         return Err(BadMessage::Range("number of ranks here").into());
@@ -130,7 +135,7 @@ fn serve(stream: &mut Stream) -> Result<(), AgentError> {
     let access = match (over_ethernet, &mut attachment) {
         (false, _) => {
             drop(attachment.take());
-            prepared.sockets.into_iter().map(|(socket, _)| Access::Udp(socket)).collect()
+            own.into_iter().map(|(socket, _)| Access::Udp(socket)).collect()
         }
         (true, Some(own)) => own.open(&begin, &interfaces).map_err(refused)?,
         (true, None) => return Err(out_of_order()),
@@ -203,8 +208,7 @@ fn await_launcher(
 struct Prepared {
     spec: JobSpec,
     program: PathBuf,
-    meeting: UdpSocket,
-    sockets: Vec<(UdpSocket, SocketAddr)>,
+    sockets: Sockets,
 }
 
 fn prepare(begin: &Begin) -> Result<Prepared, AgentError> {
@@ -223,14 +227,10 @@ fn prepare(begin: &Begin) -> Result<Prepared, AgentError> {
     let path = env::var_os("PATH");
     let program = find_program(&spec.program, own_directory().as_deref(), path.as_deref())
         .map_err(LaunchError::from)?;
-    let (meeting, sockets) = bind(begin.address, begin.settings.ranks).map_err(|error| {
+    let sockets = Sockets::bind(begin).map_err(|error| {
         AgentError::Refused(format!("cannot bind a socket to {}: {error}", begin.address))
     })?;
-    Ok(Prepared { spec, program, meeting, sockets })
-}
-
-fn bind(address: IpAddr, ranks: u16) -> io::Result<(UdpSocket, Vec<(UdpSocket, SocketAddr)>)> {
-    Ok((UdpSocket::bind((address, 0))?, bind_sockets(address, ranks)?))
+    Ok(Prepared { spec, program, sockets })
 }
 
 /// Meeting the other hosts.
@@ -244,29 +244,34 @@ struct Meet {
 
 impl Meet {
     /// Meets the others, says whom it has not met in time, and answers on until the launcher says go.
-    /// Returns whether that goes over Ethernet.
-    fn run(mut self, stream: &mut Stream, limit: Duration) -> Result<bool, AgentError> {
+    /// Returns whether that goes over Ethernet, and whether the network copies multicasts.
+    fn run(mut self, stream: &mut Stream, limit: Duration) -> Result<(bool, bool), AgentError> {
         let clock = Clock::start();
-        let (mut told, mut ask_at) = (false, Duration::ZERO);
+        let (mut told, mut ask_at, mut rounds) = (false, Duration::ZERO, 0);
         loop {
             self.take_in();
             let now = clock.now();
             let all_met = self.has_met_all();
-            if !told && (all_met || now >= limit) {
+            let heard_all = !self.meeting.copies() || self.meeting.uncopied().next().is_none();
+            if !told && (all_met && (heard_all || now >= COPIED_LIMIT) || now >= limit) {
                 told = true;
                 stream.send(&self.missed().emit());
             }
-            if !all_met && now >= ask_at {
+            let copies = self.meeting.copies();
+            let asks = |rounds| !all_met || copies && rounds < COPIED_ROUNDS;
+            if asks(rounds) && now >= ask_at {
                 self.ask();
-                ask_at = now + ASK_AGAIN;
+                (ask_at, rounds) = (now + ASK_AGAIN, rounds + 1);
             }
-            let timeout = (!all_met).then(|| ask_at.saturating_sub(now));
+            let timeout = (asks(rounds) || !told).then(|| ask_at.saturating_sub(now));
             let ethernet = self.greeting.iter().map(Greeting::arrivals);
             let arrivals: Vec<_> = ethernet.chain([self.meeting.socket.as_fd()]).collect();
             await_launcher(stream, &arrivals, timeout)?;
             match stream.take().map(|message| ToAgent::parse(&message)).transpose()? {
                 None | Some(ToAgent::Beat | ToAgent::Pause) => {}
-                Some(ToAgent::Go { over_ethernet }) if told => return Ok(over_ethernet),
+                Some(ToAgent::Go { over_ethernet, copied }) if told => {
+                    return Ok((over_ethernet, copied));
+                }
                 Some(_) => return Err(out_of_order()),
             }
         }
@@ -291,6 +296,7 @@ impl Meet {
         FromAgent::Met {
             udp: self.meeting.missed().collect(),
             ethernet: self.greeting.iter().flat_map(Greeting::missed).collect(),
+            copied: self.meeting.uncopied().collect(),
         }
     }
 }

@@ -23,6 +23,8 @@ pub struct HostsSpec {
     pub remote_weft: Option<OsString>,
     /// By which links hosts may reach one another.
     pub far: FarLink,
+    /// Who is to copy multicasts.
+    pub multicast: Multicast,
     /// The interface, or an address in the network, by which hosts are to reach one another.
     pub interface: Option<String>,
     /// How long a host has to answer at each step of the start.
@@ -39,6 +41,7 @@ impl HostsSpec {
             remote_shell: shell.map(OsString::from).into(),
             remote_weft: None,
             far: FarLink::default(),
+            multicast: Multicast::default(),
             interface: None,
             patience: Duration::from_secs(30),
         }
@@ -52,8 +55,31 @@ pub struct Layout {
     pub hosts: Vec<HostLayout>,
     /// How they reach one another.
     pub between: Between,
+    /// Who copies multicasts between them.
+    pub copies: Copies,
     /// How long packets between them may be.
     pub mtu: Mtu,
+}
+
+/// Who is to copy what goes to ranks of several hosts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Multicast {
+    /// The network, if it does that between all hosts; else ranks.
+    #[default]
+    Auto,
+    /// Ranks, along trees.
+    Tree,
+    /// The network.
+    Ethernet,
+}
+
+/// Who copies what goes to ranks of several hosts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Copies {
+    /// Ranks do, along trees: because of this, or because nobody would gain anything else, or wants it.
+    Ranks(Option<String>),
+    /// The network does.
+    Network,
 }
 
 /// How the hosts of a job reach one another.
@@ -112,7 +138,7 @@ impl Layout {
             });
             first += ranks;
         }
-        Layout { hosts: laid_out, between: Between::Nothing, mtu }
+        Layout { hosts: laid_out, between: Between::Nothing, copies: Copies::Ranks(None), mtu }
     }
 
     /// The number of the host of each rank, beside what else is known of the rank.

@@ -150,6 +150,9 @@ const QUESTION: u8 = 0;
 const ANSWER: u8 = 1;
 const WIDE_QUESTION: u8 = 2;
 const WIDE_ANSWER: u8 = 3;
+/// To all hosts at once, if the network copies it; as long as a wide question.
+const COPIED: u8 = 4;
+const ALL: u16 = u16::MAX;
 
 /// One host's part in finding out who reaches whom, with packets as long as the job has: each asks every
 /// other until that has answered. Strangers are not answered.
@@ -165,6 +168,9 @@ pub(crate) struct Meeting {
     /// Who has answered no wide question, and who no other either.
     missed: BTreeSet<u16>,
     unheard: BTreeSet<u16>,
+    /// Where all hosts hear what the network copies, if this one does; and of whom it has heard nothing there.
+    group: Option<SocketAddr>,
+    uncopied: BTreeSet<u16>,
 }
 
 impl Meeting {
@@ -175,8 +181,9 @@ impl Meeting {
     pub fn new(
         socket: UdpSocket,
         own: u16,
-        (job, secret): (u32, Secret),
+        of: (u32, Secret),
         hosts: Vec<SocketAddr>,
+        group: Option<SocketAddr>,
         mtu: Mtu,
     ) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
@@ -188,8 +195,20 @@ impl Meeting {
         }
         let wide_bytes = UdpSettings::datagram_bytes(mtu.bytes().into(), &address);
         let missed: BTreeSet<u16> = (0..hosts.len() as u16).filter(|&host| host != own).collect();
-        let unheard = missed.clone();
-        Ok(Meeting { socket, own, job, secret, hosts, wide_bytes, missed, unheard })
+        let (unheard, uncopied) = (missed.clone(), missed.clone());
+        let (job, secret) = of;
+        Ok(Meeting {
+            socket,
+            own,
+            job,
+            secret,
+            hosts,
+            wide_bytes,
+            missed,
+            unheard,
+            group,
+            uncopied,
+        })
     }
 
     /// The hosts that have not answered, and of each whether short questions get there.
@@ -197,8 +216,21 @@ impl Meeting {
         self.missed.iter().map(|host| (*host, !self.unheard.contains(host)))
     }
 
-    /// Asks those that have not answered.
+    /// Whether this host greets all at once.
+    pub fn copies(&self) -> bool {
+        self.group.is_some()
+    }
+
+    /// The hosts whose greeting to all has not been heard.
+    pub fn uncopied(&self) -> impl Iterator<Item = u16> + '_ {
+        self.uncopied.iter().copied()
+    }
+
+    /// Asks those that have not answered, and greets all at once.
     pub fn ask(&self) {
+        if let Some(group) = self.group {
+            let _ = self.socket.send_to(&self.hello(COPIED, self.own, ALL), group);
+        }
         self.missed.iter().for_each(|&host| self.send(WIDE_QUESTION, host));
         self.unheard.iter().for_each(|&host| self.send(QUESTION, host));
     }
@@ -212,6 +244,7 @@ impl Meeting {
                 QUESTION => self.send(ANSWER, from),
                 WIDE_QUESTION => self.send(WIDE_ANSWER, from),
                 WIDE_ANSWER => drop(self.missed.remove(&from)),
+                COPIED => drop(self.uncopied.remove(&from)),
                 _ => drop(self.unheard.remove(&from)),
             }
         }
@@ -226,12 +259,13 @@ impl Meeting {
     fn open(&self, bytes: &[u8]) -> Option<(u8, u16)> {
         let kind = *bytes.get(7)?;
         let from = u16::from_le_bytes([*bytes.get(8)?, *bytes.get(9)?]);
-        let known = kind <= WIDE_ANSWER && usize::from(from) < self.hosts.len() && from != self.own;
-        (known && bytes == self.hello(kind, from, self.own)).then_some((kind, from))
+        let known = kind <= COPIED && usize::from(from) < self.hosts.len() && from != self.own;
+        let to = if kind == COPIED { ALL } else { self.own };
+        (known && bytes == self.hello(kind, from, to)).then_some((kind, from))
     }
 
     fn hello(&self, kind: u8, from: u16, to: u16) -> Vec<u8> {
-        let wide = kind == WIDE_QUESTION;
+        let wide = matches!(kind, WIDE_QUESTION | COPIED);
         let mut bytes = vec![0; if wide { self.wide_bytes } else { HELLO_BYTES }];
         bytes[..7].copy_from_slice(&HELLO_MARK);
         bytes[7] = kind;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use rustix::event::PollFlags;
 use rustix::process::Signal;
 
-use super::layout::{Between, HostLayout, HostsSpec, Layout};
+use super::layout::{Between, Copies, HostLayout, HostsSpec, Layout, Multicast};
 use super::list::distribute;
 use super::reach::choose;
 use super::remote::Remote;
@@ -23,6 +23,9 @@ use weft_xdp::MacAddress;
 
 /// How long hosts try to reach one another.
 const MEETING_LIMIT: Duration = Duration::from_secs(3);
+
+/// From how many hosts on a frame that the network copies can reach several.
+const COPIED_FROM: usize = 3;
 
 /// Why there is no job.
 pub(super) enum Stop {
@@ -71,10 +74,20 @@ pub(super) fn start(
         let what = "an interface does not hear itself, so that --link xdp takes two hosts or more";
         return Err(LaunchError::Hosts(what.into()).into());
     }
-    beginning.begin(spec, &layout, far)?;
-    layout.between = beginning.meet(hosts.patience, &layout, far)?;
+    let copied = hosts.multicast != Multicast::Tree && layout.hosts.len() >= COPIED_FROM;
+    beginning.begin(spec, &layout, far, copied)?;
+    let (between, heard) = beginning.meet(hosts.patience, &layout, far)?;
+    let copies = copies(&layout, &between, copied, &heard);
+    if hosts.multicast == Multicast::Ethernet
+        && let Copies::Ranks(why) = &copies
+    {
+        let why = why.as_deref().unwrap_or("that takes three hosts or more");
+        let what = format!("the network does not copy multicasts: {why}; take --multicast auto");
+        return Err(LaunchError::Hosts(what).into());
+    }
+    (layout.between, layout.copies) = (between, copies);
     announce(&layout);
-    beginning.go(hosts.patience, &layout.between)?;
+    beginning.go(hosts.patience, &layout)?;
     let Beginning { remotes, signals } = beginning;
     Ok(Started { layout, remotes, signals })
 }
@@ -111,7 +124,13 @@ impl Beginning {
     }
 
     /// Sends every agent what it needs to get ready.
-    fn begin(&mut self, spec: &JobSpec, layout: &Layout, far: FarLink) -> Result<(), Stop> {
+    fn begin(
+        &mut self,
+        spec: &JobSpec,
+        layout: &Layout,
+        far: FarLink,
+        copied: bool,
+    ) -> Result<(), Stop> {
         let (job, secret) = draw_job()?;
         let directory: OsString = std::env::current_dir()?.into();
         for ((number, host), remote) in (0..).zip(&layout.hosts).zip(&mut self.remotes) {
@@ -133,13 +152,19 @@ impl Beginning {
                 address: host.address,
                 interface: host.interface.clone(),
                 far,
+                copied,
             })));
         }
         Ok(())
     }
 
-    /// Has every host reach every other, and says how they do.
-    fn meet(&mut self, patience: Duration, layout: &Layout, far: FarLink) -> Result<Between, Stop> {
+    /// Has every host reach every other, and says how they do, and whose greeting to all each has not heard.
+    fn meet(
+        &mut self,
+        patience: Duration,
+        layout: &Layout,
+        far: FarLink,
+    ) -> Result<(Between, Vec<Vec<u16>>), Stop> {
         let bound = self.gather(patience, |message| match message {
             FromAgent::Bound(meeting, ranks, station) => Some((meeting, ranks, station)),
             _ => None,
@@ -159,15 +184,19 @@ impl Beginning {
         let message = ToAgent::Meet { limit_ms, hosts, ranks: layout.with_hosts(own), interfaces };
         self.remotes.iter_mut().for_each(|remote| remote.send(&message));
         let missed = self.gather(patience + MEETING_LIMIT, |message| match message {
-            FromAgent::Met { udp, ethernet } => Some((udp, ethernet)),
+            FromAgent::Met { udp, ethernet, copied } => Some(((udp, ethernet), copied)),
             _ => None,
         })?;
+        let (missed, unheard): (Vec<_>, Vec<_>) = missed.into_iter().unzip();
         let (udp, ethernet): (Vec<_>, Vec<_>) = missed.into_iter().unzip();
-        Ok(decide(layout, far, between, &udp, &ethernet)?)
+        Ok((decide(layout, far, between, &udp, &ethernet)?, unheard))
     }
 
-    fn go(&mut self, patience: Duration, between: &Between) -> Result<(), Stop> {
-        let message = ToAgent::Go { over_ethernet: matches!(between, Between::Xdp(_)) };
+    fn go(&mut self, patience: Duration, layout: &Layout) -> Result<(), Stop> {
+        let message = ToAgent::Go {
+            over_ethernet: matches!(layout.between, Between::Xdp(_)),
+            copied: layout.copies == Copies::Network,
+        };
         self.remotes.iter_mut().for_each(|remote| remote.send(&message));
         let started = self.gather(patience, |message| match message {
             FromAgent::Started(processes) => Some(processes),
@@ -313,6 +342,23 @@ fn decide(
             to: to.name.clone(),
             to_address: to.address,
         }),
+    }
+}
+
+/// Who copies multicasts, given whose greeting to all each host has not heard.
+fn copies(layout: &Layout, between: &Between, tried: bool, unheard: &[Vec<u16>]) -> Copies {
+    if !tried {
+        return Copies::Ranks(None);
+    }
+    if let Between::Xdp(_) = between {
+        return Copies::Ranks(Some("over xdp each rank gets a frame of its own".into()));
+    }
+    match missing(layout, unheard, |host| *host) {
+        None => Copies::Network,
+        Some((to, from, _)) => Copies::Ranks(Some(format!(
+            "host {} hears nothing that host {} sends to all",
+            to.name, from.name
+        ))),
     }
 }
 

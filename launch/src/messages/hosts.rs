@@ -5,10 +5,10 @@
 //! to the agent:
 //!   Begin:        host (2) | first rank (2) | ranks (2) | settings | options | program, directory (bytes)
 //!                 | arguments (2) x bytes | flags (1) | job (4) | secret (16) | MTU (2) | IP address
-//!                 | interface (text) | 0 udp, 1 xdp, 2 either (1)
+//!                 | interface (text) | 0 udp, 1 xdp, 2 either (1) | copied multicasts (1)
 //!   Meet:         limit in ms (4) | hosts (2) x address | ranks (2) x { host (2), address }
 //!                 | hosts, or none (2) x interface (6)
-//!   Go:           0 over UDP, 1 over Ethernet (1)
+//!   Go:           0 over UDP, 1 over Ethernet (1) | copied multicasts (1)
 //!   Finish, Beat, Pause:  nothing
 //!   Welcome:      rank (2)
 //!   Loss:         rank (2) | ending
@@ -21,7 +21,7 @@
 //!   Bound:        address | ranks (2) x address
 //!                 | 0 (1), or 1 (1) | why not xdp (text), or 2 (1) | interface (6) | in the driver (1) | zero-copy (1)
 //!   Met:          hosts that were not met over UDP (2) x { host (2), by short packets only (1) }
-//!                 | the same over Ethernet (2) x host (2)
+//!                 | the same over Ethernet (2) x host (2) | hosts whose copied greeting was not heard (2) x host (2)
 //!   Started:      ranks (2) x process (4)
 //!   Asked, Joined, Leaving:  rank (2)
 //!   Report, BadMessage:      rank (2) | text
@@ -114,6 +114,8 @@ pub struct Begin {
     pub interface: String,
     /// By which links hosts may reach one another.
     pub far: FarLink,
+    /// Whether sockets are to hear what the network copies.
+    pub copied: bool,
 }
 
 /// What the launcher tells an agent.
@@ -136,6 +138,8 @@ pub enum ToAgent {
     Go {
         /// They reach those of other hosts over Ethernet, not over UDP.
         over_ethernet: bool,
+        /// The network copies their multicasts.
+        copied: bool,
     },
     /// Give the program of this rank its place.
     Welcome(Rank),
@@ -178,6 +182,8 @@ pub enum FromAgent {
         udp: Vec<(u16, bool)>,
         /// Over Ethernet, if they were to be met there.
         ethernet: Vec<u16>,
+        /// Whose greeting to all hosts at once has not been heard.
+        copied: Vec<u16>,
     },
     /// The processes of the ranks here.
     Started(Vec<u32>),
@@ -237,7 +243,9 @@ impl ToAgent {
                 put_interfaces(&mut bytes, interfaces);
                 bytes
             }
-            ToAgent::Go { over_ethernet } => [begin(GO), vec![(*over_ethernet).into()]].concat(),
+            ToAgent::Go { over_ethernet, copied } => {
+                [begin(GO), vec![(*over_ethernet).into(), (*copied).into()]].concat()
+            }
             ToAgent::Welcome(rank) => of_rank(GIVE_WELCOME, *rank),
             ToAgent::Loss(rank, ending) => {
                 let mut bytes = of_rank(LOSS, *rank);
@@ -275,7 +283,7 @@ impl ToAgent {
                 ranks: body.list(RANKS_MAX.into(), |body| Ok((body.u16()?, body.address()?)))?,
                 interfaces: take_interfaces(&mut body)?,
             },
-            GO => ToAgent::Go { over_ethernet: body.flag()? },
+            GO => ToAgent::Go { over_ethernet: body.flag()?, copied: body.flag()? },
             GIVE_WELCOME => ToAgent::Welcome(take_rank(&mut body)?),
             LOSS => ToAgent::Loss(take_rank(&mut body)?, take_ending(&mut body)?),
             SIGNAL => {
@@ -314,6 +322,7 @@ impl Begin {
         put_ip(&mut bytes, self.address);
         put_text(&mut bytes, cut(&self.interface));
         self.far.put(&mut bytes);
+        bytes.push(self.copied.into());
         bytes
     }
 
@@ -345,6 +354,7 @@ impl Begin {
             address: body.ip()?,
             interface: body.text()?,
             far: FarLink::take(body)?,
+            copied: body.flag()?,
         })
     }
 }
@@ -377,13 +387,15 @@ impl FromAgent {
                 station.put(&mut bytes);
                 bytes
             }
-            FromAgent::Met { udp, ethernet } => {
+            FromAgent::Met { udp, ethernet, copied } => {
                 let mut bytes = begin(MET);
                 put_list(&mut bytes, udp, |bytes, (host, narrow)| {
                     bytes.extend(host.to_le_bytes());
                     bytes.push((*narrow).into());
                 });
-                put_list(&mut bytes, ethernet, |bytes, host| bytes.extend(host.to_le_bytes()));
+                for hosts in [ethernet, copied] {
+                    put_list(&mut bytes, hosts, |bytes, host| bytes.extend(host.to_le_bytes()));
+                }
                 bytes
             }
             FromAgent::Started(processes) => of_processes(STARTED, processes),
@@ -422,6 +434,7 @@ impl FromAgent {
             MET => FromAgent::Met {
                 udp: body.list(HOSTS_MAX, |body| Ok((body.u16()?, body.flag()?)))?,
                 ethernet: body.list(HOSTS_MAX, Body::u16)?,
+                copied: body.list(HOSTS_MAX, Body::u16)?,
             },
             STARTED => FromAgent::Started(processes(&mut body)?),
             ASKED..=ENDED => FromAgent::Event(take_event(kind, &mut body)?),

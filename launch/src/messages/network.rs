@@ -42,6 +42,9 @@ pub struct Network {
     pub hosts: Vec<u16>,
     /// How ranks of other hosts are reached without IP, if that is how; otherwise it is by UDP.
     pub ethernet: Option<Ethernet>,
+    /// Whether the network copies multicasts: the sockets of all ranks have joined the job's group
+    /// ([`weft_udp::group_of`]).
+    pub copied: bool,
 }
 
 /// How a rank reaches those of other hosts over AF_XDP.
@@ -113,6 +116,7 @@ impl Network {
         if let Some(ethernet) = &self.ethernet {
             ethernet.put(bytes);
         }
+        bytes.push(self.copied.into());
     }
 
     pub(super) fn take(body: &mut Body<'_>) -> Result<Self, BadMessage> {
@@ -125,7 +129,8 @@ impl Network {
             return Err(BadMessage::Range("host"));
         }
         let ethernet = if body.flag()? { Some(Ethernet::take(body)?) } else { None };
-        let network = Network { job, secret, mtu, addresses, hosts, ethernet };
+        let copied = body.flag()?;
+        let network = Network { job, secret, mtu, addresses, hosts, ethernet, copied };
         let interfaces = network.ethernet.as_ref().map(|ethernet| ethernet.interfaces.len());
         if interfaces.is_some_and(|count| count != network.host_count().into()) {
             return Err(BadMessage::Range("number of interfaces"));

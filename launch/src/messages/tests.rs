@@ -14,7 +14,7 @@ fn network(counts: &[u16], job: u32, secret: [u8; 16], last: SocketAddr) -> Netw
         (1..).take(hosts.len()).map(|port| SocketAddr::from(([10, 0, 0, 1], port))).collect();
     *addresses.last_mut().unwrap() = last;
     let (secret, mtu) = (Secret::new(secret), Mtu::USUAL);
-    Network { job, secret, mtu, addresses, hosts, ethernet: None }
+    Network { job, secret, mtu, addresses, hosts, ethernet: None, copied: false }
 }
 
 fn any_address() -> impl Strategy<Value = SocketAddr> {

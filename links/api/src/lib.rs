@@ -43,6 +43,9 @@ pub struct Buffer(pub u64);
 pub struct Capabilities {
     /// User bytes that a frame holds at most.
     pub max_payload: usize,
+    /// User bytes up to which one frame can reach several receivers of a multicast at once; as many as
+    /// `max_payload` where that makes no difference.
+    pub multicast_payload: usize,
     /// Up to this many bytes travel with the header, at no extra cost.
     pub inline_payload: usize,
     /// Every frame transmitted arrives.

@@ -1,7 +1,7 @@
 //! Moving frames.
 
-use crate::{bytes_of, fill, header, pattern, receive, receive_bytes, send};
-use weft_link::{Link, Payload};
+use crate::{bytes_of, fill, pattern, receive, receive_bytes, send};
+use weft_link::{Capabilities, Link, Payload};
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
 
 pub fn carry_every_size<L: Link>(links: &mut [L]) {
@@ -85,14 +85,15 @@ pub fn received_frames_are_forwarded<L: Link>(links: &mut [L]) {
 }
 
 pub fn one_frame_serves_many<L: Link>(links: &mut [L]) {
-    let max = links[0].capabilities().max_payload;
+    let Capabilities { max_payload, multicast_payload, frames, .. } = *links[0].capabilities();
     // More often than there are frames, so that each is reused: giving back has to work.
-    for round in 0..2 * links[0].capabilities().frames {
-        let bytes = pattern(round, if round % 2 == 0 { max } else { 16 });
+    for round in 0..2 * frames {
+        let bytes = pattern(round, [max_payload, 16, multicast_payload][round % 3]);
         let frame = links[0].alloc().expect("readers gave the frame back");
         fill(&links[0], frame, &bytes);
         for to in 1..4 {
-            let header = header(0, bytes.len());
+            let tree = TreeId::multicast(GroupId::ALL, Rank(0));
+            let header = Header::new(Tag::Mcast, Rank(0), tree, bytes.len() as u16);
             links[0].transmit(Rank(to), &header, Payload::Buffer(frame));
         }
         links[0].free(frame);

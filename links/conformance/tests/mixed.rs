@@ -38,6 +38,7 @@ fn mixed(ranks: u16, host_of: impl Fn(u16) -> u16, carries: bool, frames: u32) -
                 peers: peers.clone(),
                 keys: Keys::new(Secret::new([3; 16]), 1, own, Protection::Tagged),
                 only: None,
+                group: None,
                 frames: FRAMES,
                 receive_frames: 128,
             })

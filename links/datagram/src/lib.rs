@@ -3,7 +3,7 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | `outgoing` | datagrams that wait for the flush, and their packing |
+//! | `outgoing` | datagrams that wait for the flush, their packing, and multicasts that share one |
 //! | `incoming` | datagrams that arrived, and the places that hold them while somebody reads |
 //! | `bells` | sleeping in poll(2) |
 //!

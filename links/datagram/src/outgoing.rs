@@ -3,7 +3,17 @@
 use std::collections::VecDeque;
 use std::ops::{DerefMut, Range};
 use weft_seal::{Kind, Seals};
-use weft_wire::{Header, Rank, envelope};
+use weft_wire::several::{self, Entry};
+use weft_wire::{Header, Rank, Tag, envelope, network};
+
+/// Datagrams that are looked at for one that a multicast's next receiver can share.
+const LOOK_BACK: usize = 8;
+
+/// Receivers for which a multicast's packet leaves room at most. With more, those packets that are as long
+/// as they can be take several datagrams; a longer table would cost all of them more than that.
+const TOGETHER: usize = 8;
+/// User bytes that are not given up for that: where frames are short, only short packets have room for it.
+const LEAST_PAYLOAD: usize = 512;
 
 /// What became of datagrams on their way out.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
@@ -12,6 +22,10 @@ pub struct Sent {
     pub datagrams: u64,
     /// Packets that shared a datagram with one before them.
     pub packed: u64,
+    /// Datagrams for several ranks, which the network copies.
+    pub several: u64,
+    /// Receivers of these beyond the first: as many datagrams were not needed.
+    pub spared: u64,
     /// System calls.
     pub calls: u64,
     /// Packets that found no room because the kernel took none, and were dropped.
@@ -32,6 +46,17 @@ pub struct Datagram<P> {
     /// Nothing can be added.
     closed: bool,
     sealed: bool,
+    /// If it is a multicast that others may get too: how it is known by.
+    several: Option<Several>,
+}
+
+/// A multicast on its way to one rank, or to several that the network reaches at one address.
+#[derive(Debug)]
+struct Several {
+    address: u16,
+    /// The header for the first of them.
+    header: Header,
+    receivers: usize,
 }
 
 /// The datagrams of one rank that wait, in places `P` of equal size.
@@ -45,6 +70,8 @@ pub struct Outgoing<P> {
     room: Range<usize>,
     trailer_bytes: usize,
     most: usize,
+    /// By rank: the address at which the network reaches it with others, if there is one.
+    shared: Vec<Option<u16>>,
     /// What became of them so far; who sends them counts.
     pub sent: Sent,
 }
@@ -60,8 +87,32 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
             room,
             trailer_bytes,
             most,
+            shared: Vec::new(),
             sent: Sent::default(),
         }
+    }
+
+    /// From here on multicasts to ranks with the same number here go in one datagram, which the network
+    /// copies; whoever sends datagrams asks each whether it [is such a one](Datagram::is_for_several).
+    /// Returns how many user bytes a multicast's packet should have at most, so that there is room for
+    /// receivers; without a bound if none share a number.
+    ///
+    /// # Panics
+    /// If packets are encrypted.
+    pub fn share(&mut self, addresses: Vec<Option<u16>>) -> usize {
+        assert!(self.trailer_bytes == 0, "frames for several are not encrypted");
+        let mut all: Vec<u16> = addresses.iter().copied().flatten().collect();
+        all.sort_unstable();
+        let together = all.chunk_by(|a, b| a == b).map(<[u16]>::len).max().unwrap_or(0);
+        self.shared = addresses;
+        let room = several::body_room(self.room.len(), together.min(TOGETHER));
+        room.filter(|room| together > 1 && *room >= LEAST_PAYLOAD).unwrap_or(usize::MAX)
+    }
+
+    /// Whether multicasts to `to` may go together with those to others.
+    #[inline]
+    pub fn is_shared(&self, to: Rank) -> bool {
+        self.shared.get(to.index()).is_some_and(Option::is_some)
     }
 
     /// Whether nothing waits.
@@ -99,6 +150,20 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
         body: &[u8],
         spare: impl FnOnce() -> Option<P>,
     ) {
+        if header.tag == Tag::Mcast && self.is_shared(to) {
+            return self.put_multicast(to, header, body, spare);
+        }
+        self.put_one(to, header, body, spare);
+    }
+
+    #[inline]
+    fn put_one(
+        &mut self,
+        to: Rank,
+        header: &Header,
+        body: &[u8],
+        spare: impl FnOnce() -> Option<P>,
+    ) {
         let bytes = envelope::packet_bytes(body.len());
         let Some(datagram) = self.room_for(to, bytes, spare) else {
             self.sent.crowded_out += 1;
@@ -120,6 +185,63 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
         let at = self.room.start + envelope::SIZE;
         let bytes = envelope::put_around(&mut place[at..], header);
         self.begin(to, place, true).end = at + bytes;
+    }
+
+    /// Adds a receiver to a datagram that waits with the same packet, or begins one that others can join.
+    fn put_multicast(
+        &mut self,
+        to: Rank,
+        header: &Header,
+        body: &[u8],
+        spare: impl FnOnce() -> Option<P>,
+    ) {
+        let most = self.room.len() - self.trailer_bytes;
+        let address =
+            self.shared[to.index()].filter(|_| several::frame_bytes(body.len(), 2) <= most);
+        let Some(address) = address else { return self.put_one(to, header, body, spare) };
+        if let Some(index) = self.find_multicast(to, address, header, body) {
+            let start = self.room.start + envelope::SIZE;
+            self.waiting[index].join(start, to, header);
+            self.last[to.index()] = self.left + index as u64;
+            return;
+        }
+        let place = if self.is_full() { None } else { spare() };
+        let Some(place) = place else {
+            self.sent.crowded_out += 1;
+            return;
+        };
+        let datagram = self.begin(to, place, true);
+        envelope::put(&mut datagram.place[datagram.end..], header, body);
+        datagram.end += envelope::packet_bytes(body.len());
+        datagram.several = Some(Several { address, header: *header, receivers: 1 });
+    }
+
+    /// The datagram with this packet that `to` can join without getting it before what was transmitted to it
+    /// earlier. Packets with the same bytes on the same tree are the same to everybody who reads them, so
+    /// nothing else says that two are one.
+    fn find_multicast(
+        &self,
+        to: Rank,
+        address: u16,
+        header: &Header,
+        body: &[u8],
+    ) -> Option<usize> {
+        let after_own = self.last[to.index()].wrapping_add(1).saturating_sub(self.left) as usize;
+        let first = after_own.max(self.waiting.len().saturating_sub(LOOK_BACK));
+        let common = several::common(header);
+        let (start, most) = (self.room.start + envelope::SIZE, self.room.end);
+        (first..self.waiting.len()).rev().find(|&index| {
+            let datagram = &self.waiting[index];
+            let Some(several) = &datagram.several else { return false };
+            let entries = if several.receivers == 1 { 2 } else { 1 };
+            let at = start + network::SIZE;
+            !datagram.sealed
+                && several.address == address
+                && several.receivers < several::MOST
+                && datagram.end + entries * several::ENTRY <= most
+                && several::common(&several.header) == common
+                && datagram.place[at..at + body.len()] == *body
+        })
     }
 
     /// The datagram that the next packet to `to` belongs into.
@@ -152,7 +274,7 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
     fn begin(&mut self, to: Rank, place: P, closed: bool) -> &mut Datagram<P> {
         self.last[to.index()] = self.left + self.waiting.len() as u64;
         let end = self.room.start + envelope::SIZE;
-        self.waiting.push_back(Datagram { to, place, end, closed, sealed: false });
+        self.waiting.push_back(Datagram { to, place, end, closed, sealed: false, several: None });
         let last = self.waiting.len() - 1;
         &mut self.waiting[last]
     }
@@ -164,7 +286,10 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
             datagram.end += self.trailer_bytes;
             (datagram.closed, datagram.sealed) = (true, true);
             let frame = &mut datagram.place[self.room.start..datagram.end];
-            seals.sealer(datagram.to).seal(Kind::PACKETS, frame);
+            match &datagram.several {
+                Some(Several { receivers: 2.., .. }) => seals.seal_several(frame),
+                _ => seals.sealer(datagram.to).seal(Kind::PACKETS, frame),
+            }
         }
     }
 
@@ -173,14 +298,47 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
     pub fn pop(&mut self) -> Option<Datagram<P>> {
         let first = self.waiting.pop_front()?;
         self.left += 1;
+        if let Some(Several { receivers: receivers @ 2.., .. }) = first.several {
+            self.sent.several += 1;
+            self.sent.spared += receivers as u64 - 1;
+        }
         Some(first)
     }
 }
 
 impl<P> Datagram<P> {
+    /// Whether the network is to copy it: then [`Self::to`] is one of its receivers.
+    #[inline]
+    pub fn is_for_several(&self) -> bool {
+        self.several.as_ref().is_some_and(|several| several.receivers > 1)
+    }
+
     /// Where in its place it ends.
     #[inline]
     pub fn end(&self) -> usize {
         self.end
     }
 }
+
+impl<P: DerefMut<Target = [u8]>> Datagram<P> {
+    /// One more rank gets this multicast, whose packet is at `start` of its place.
+    fn join(&mut self, start: usize, to: Rank, header: &Header) {
+        let Some(several) = &mut self.several else { unreachable!("only multicasts are joined") };
+        let mut put = |entry: Entry| {
+            self.place[self.end..self.end + several::ENTRY].copy_from_slice(&several::emit(&entry));
+            self.end += several::ENTRY;
+        };
+        if several.receivers == 1 {
+            put(Entry::new(self.to, &several.header));
+        }
+        put(Entry::new(to, header));
+        if several.receivers == 1 {
+            let common = network::emit(&several::common(header));
+            self.place[start..start + network::SIZE].copy_from_slice(&common);
+        }
+        several.receivers += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests;

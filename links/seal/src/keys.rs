@@ -85,6 +85,11 @@ impl Keys {
         }
     }
 
+    /// The rank whose keys they are.
+    pub fn own(&self) -> Rank {
+        self.own
+    }
+
     /// Keys that put no tags on frames, and let **everybody** in: for measuring what tags cost, between
     /// ranks that all do so. Checksums and numbers are as ever.
     #[cfg(feature = "unauthenticated")]

@@ -10,6 +10,10 @@
 //! | a number that never comes again, and a window of those that have come (RFC 6479) | replays |
 //! | AES-128-GCM over all that follows the envelope, if asked for | those who read along, and who change bytes on purpose |
 //!
+//! A frame that the network copies for several receivers ([`weft_wire::several`]) has a tag for each of
+//! them, with the key and the number of that pair, so that it is worth no more to any of them than one
+//! of its own.
+//!
 //! With encryption a frame ends with the cipher's own tag, and the keyed tag covers that in place of
 //! the headers, so that frames of strangers still cost no more than one SipHash.
 //!

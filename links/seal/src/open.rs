@@ -2,13 +2,13 @@
 
 use crate::Refused;
 use crate::keys::{Direction, Keys};
-use crate::seal::{NotPackets, check_packets, head_of, tag_of_packets};
+use crate::seal::{NotPackets, check_packets, head_of, tag_for_one, tag_of_packets};
 use crate::window::Window;
 use std::ops::Range;
-use weft_wire::envelope::{self, Envelope, Kind};
-use weft_wire::{Header, Rank};
+use weft_wire::envelope::{self, EVERYBODY, Envelope, Kind};
+use weft_wire::{Header, Rank, network, several};
 
-/// Opens frames from one other rank: those for this rank, or those for everybody.
+/// Opens frames from one other rank to this one, be it alone or with others.
 pub struct Opener {
     direction: Direction,
     source: Rank,
@@ -23,7 +23,7 @@ pub struct Opened {
     pub kind: Kind,
     /// Who sent it.
     pub source: Rank,
-    /// This rank, or [`crate::EVERYBODY`].
+    /// This rank, or [`crate::EVERYBODY`] if others got it too.
     pub destination: Rank,
     /// What it holds is here in the frame.
     pub contents: Range<usize>,
@@ -51,7 +51,7 @@ impl Iterator for Packets<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         // Opening found packets all the way to the end, so an error here is the end.
         let (header, body, bytes) = envelope::first(self.frame.get(self.at..)?).ok()?;
-        let start = self.at + weft_wire::network::SIZE;
+        let start = self.at + network::SIZE;
         let body = start..start + body.len();
         self.at += bytes;
         Some((header, body))
@@ -59,9 +59,9 @@ impl Iterator for Packets<'_> {
 }
 
 impl Opener {
-    pub(crate) fn new(keys: &Keys, source: Rank, destination: Rank) -> Self {
+    pub(crate) fn new(keys: &Keys, source: Rank) -> Self {
         Opener {
-            direction: keys.direction(source, destination),
+            direction: keys.direction(source, keys.own),
             source,
             trailer_bytes: keys.protection.trailer_bytes(),
             window: Window::new(),
@@ -90,6 +90,46 @@ impl Opener {
             kind: envelope.kind,
             source: envelope.source,
             destination: envelope.destination,
+            contents: envelope::SIZE..end,
+        })
+    }
+
+    /// The same for a frame for several ranks, of which `own` is one: behind the envelope there is then one
+    /// packet, whose header is that for this rank.
+    pub(crate) fn open_several(
+        &mut self,
+        envelope: &Envelope,
+        frame: &mut [u8],
+        own: Rank,
+    ) -> Result<Opened, Refused> {
+        let (head, contents) = frame.split_first_chunk_mut().ok_or(Refused::Short)?;
+        let head: &[u8; envelope::SIZE] = head;
+        let split = several::split(contents).ok_or(Refused::Layout)?;
+        let several::Contents { common, packet, entries } = split;
+        let entry = entries.iter().find(|entry| several::destination(entry) == own);
+        let bytes = entry.ok_or(Refused::Bystander)?;
+        let entry = several::parse(bytes);
+        if self.window.has(entry.number) {
+            return Err(Refused::Replayed);
+        }
+        // No job that encrypts seals such frames: their bytes would need a key that all have.
+        if self.direction.encrypts()
+            || tag_for_one(&self.direction, head_of(head), packet, bytes) != entry.tag
+        {
+            return Err(Refused::Tag);
+        }
+        match check_packets(packet, self.source) {
+            Err(NotPackets) => return Err(Refused::Layout),
+            Ok((_, sum)) if sum != envelope.sum => return Err(Refused::Sum),
+            Ok(_) => {}
+        }
+        self.window.mark(entry.number);
+        let end = envelope::SIZE + packet.len();
+        contents[..network::SIZE].copy_from_slice(&network::emit(&entry.header(&common)));
+        Ok(Opened {
+            kind: Kind::PACKETS,
+            source: envelope.source,
+            destination: EVERYBODY,
             contents: envelope::SIZE..end,
         })
     }

@@ -21,6 +21,9 @@ pub enum Refused {
     /// For another rank.
     #[error("it is for another rank")]
     Destination,
+    /// For several ranks, of which this is none: the network copies such frames to all that listen.
+    #[error("it is for others of the job")]
+    Bystander,
     /// It came before, or so many came after it that nobody knows.
     #[error("it came before, or far too late")]
     Replayed,
@@ -37,13 +40,14 @@ pub enum Refused {
 
 impl Refused {
     /// All reasons, in the order of the checks.
-    pub const ALL: [Refused; 10] = [
+    pub const ALL: [Refused; 11] = [
         Refused::Short,
         Refused::Magic,
         Refused::Version,
         Refused::Job,
         Refused::Source,
         Refused::Destination,
+        Refused::Bystander,
         Refused::Replayed,
         Refused::Tag,
         Refused::Sum,

@@ -2,9 +2,9 @@
 
 use crate::keys::{Direction, Keys};
 use weft_wire::envelope::{self, Envelope, Kind};
-use weft_wire::{Malformed, Rank, network};
+use weft_wire::{Malformed, Rank, network, several};
 
-/// Seals frames from this rank to one other, or to everybody.
+/// Seals frames from this rank to one other.
 pub struct Sealer {
     direction: Direction,
     job: u32,
@@ -60,6 +60,20 @@ impl Sealer {
         } else {
             self.seal_other(envelope, frame);
         }
+    }
+
+    /// Completes the entry for this sealer's receiver in a frame for several, of which `head` is the head
+    /// of the envelope and `packet` the packet.
+    pub(crate) fn seal_entry(
+        &mut self,
+        head: &crate::keys::Head,
+        packet: &[u8],
+        entry: &mut [u8; several::ENTRY],
+    ) {
+        entry[several::NUMBER].copy_from_slice(&self.next.to_le_bytes());
+        self.next += 1;
+        let tag = tag_for_one(&self.direction, head, packet, entry);
+        entry[several::TAG].copy_from_slice(&tag.to_le_bytes());
     }
 
     #[inline]
@@ -123,6 +137,18 @@ pub(crate) fn tag_of_packets(
         Some(header) if count == 1 => direction.tag_of_one(head, header),
         _ => direction.tag(head, Headers(contents)),
     }
+}
+
+/// The tag for one receiver of a frame for several: over the envelope, the header that all have in common,
+/// and what is this receiver's own. The kind, which is in the envelope, keeps it apart from all others.
+#[inline]
+pub(crate) fn tag_for_one(
+    direction: &Direction,
+    head: &crate::keys::Head,
+    packet: &[u8],
+    entry: &[u8; several::ENTRY],
+) -> u64 {
+    direction.tag(head, [&packet[..network::SIZE], &entry[several::TAGGED]].into_iter())
 }
 
 /// The encoded headers in `0`, as far as there are any.

@@ -1,14 +1,14 @@
 //! What one rank needs to talk to all others.
 
+use crate::seal::{check_packets, head_of};
 use crate::{EVERYBODY, Keys, Opened, Opener, Protection, Refusals, Refused, Sealer};
-use weft_wire::Rank;
-use weft_wire::envelope::{self, Foreign};
+use weft_wire::envelope::{self, Envelope, Foreign, Kind};
+use weft_wire::{Rank, several};
 
 /// The sealers and openers of one rank, made when a pair first meets.
 pub struct Seals {
     keys: Keys,
     peers: Vec<Option<Box<Peer>>>,
-    everybody: Option<Box<Sealer>>,
     refusals: Refusals,
 }
 
@@ -16,15 +16,13 @@ pub struct Seals {
 struct Peer {
     sealer: Sealer,
     opener: Opener,
-    /// For its frames to everybody.
-    broadcast: Option<Box<Opener>>,
 }
 
 impl Seals {
     /// For the rank of `keys` in a job of `ranks`.
     pub fn new(keys: Keys, ranks: u16) -> Self {
         let peers = (0..ranks).map(|_| None).collect();
-        Seals { keys, peers, everybody: None, refusals: Refusals::default() }
+        Seals { keys, peers, refusals: Refusals::default() }
     }
 
     /// What is done to the bytes of packets.
@@ -32,17 +30,44 @@ impl Seals {
         self.keys.protection
     }
 
-    /// The sealer of frames to `to`, another rank of the job or [`EVERYBODY`].
+    /// The sealer of frames to `to`, another rank of the job.
     ///
     /// # Panics
     /// If the job has no such rank.
     #[inline]
     pub fn sealer(&mut self, to: Rank) -> &mut Sealer {
-        let Seals { keys, peers, everybody, .. } = self;
-        if to == EVERYBODY {
-            return everybody.get_or_insert_with(|| Box::new(Sealer::new(keys, EVERYBODY)));
-        }
+        let Seals { keys, peers, .. } = self;
         &mut peer(keys, &mut peers[to.index()], to).sealer
+    }
+
+    /// Writes the envelope of a frame for several ranks, and what is theirs into its entries. The packet, with
+    /// what its header has in common for all, and the entries ([`several::Entry::new`]) must be there already.
+    /// The frame counts as one of each pair's, and is sealed once.
+    ///
+    /// # Panics
+    /// If the frame does not hold one packet of this rank and entries for others of the job, or if frames
+    /// are encrypted: its bytes would need a key that all receivers have.
+    pub fn seal_several(&mut self, frame: &mut [u8]) {
+        assert!(self.keys.protection == Protection::Tagged, "frames for several are not encrypted");
+        let (start, contents) = frame.split_at_mut(envelope::SIZE);
+        let split = several::split(contents).map(|split| split.packet.len());
+        let bytes = split.expect("a frame for several holds a packet and entries");
+        let (packet, table) = contents.split_at_mut(bytes);
+        let found = check_packets(packet, self.keys.own);
+        let (_, sum) = found.expect("a frame holds a packet of the rank that seals it");
+        let envelope = envelope::emit(&Envelope {
+            kind: Kind::SEVERAL,
+            job: self.keys.job,
+            source: self.keys.own,
+            destination: EVERYBODY,
+            sum,
+            sequence: 0,
+            tag: 0,
+        });
+        for entry in table.as_chunks_mut().0 {
+            self.sealer(several::destination(entry)).seal_entry(head_of(&envelope), packet, entry);
+        }
+        start.copy_from_slice(&envelope);
     }
 
     /// Opens `frame`, which anybody may have written, and counts it if it is refused.
@@ -77,16 +102,13 @@ impl Seals {
         let source = envelope.source;
         let slot = peers.get_mut(source.index()).filter(|_| source != keys.own);
         let slot = slot.ok_or(Refused::Source)?;
-        let for_all = envelope.destination == EVERYBODY;
-        if !for_all && envelope.destination != keys.own {
+        if envelope.destination == EVERYBODY && envelope.kind == Kind::SEVERAL {
+            return peer(keys, slot, source).opener.open_several(&envelope, frame, keys.own);
+        }
+        if envelope.destination != keys.own {
             return Err(Refused::Destination);
         }
-        let peer = peer(keys, slot, source);
-        if !for_all {
-            return peer.opener.open(&envelope, frame);
-        }
-        let broadcast = || Box::new(Opener::new(keys, source, EVERYBODY));
-        peer.broadcast.get_or_insert_with(broadcast).open(&envelope, frame)
+        peer(keys, slot, source).opener.open(&envelope, frame)
     }
 }
 
@@ -94,10 +116,6 @@ impl Seals {
 #[inline]
 fn peer<'a>(keys: &Keys, slot: &'a mut Option<Box<Peer>>, rank: Rank) -> &'a mut Peer {
     slot.get_or_insert_with(|| {
-        Box::new(Peer {
-            sealer: Sealer::new(keys, rank),
-            opener: Opener::new(keys, rank, keys.own),
-            broadcast: None,
-        })
+        Box::new(Peer { sealer: Sealer::new(keys, rank), opener: Opener::new(keys, rank) })
     })
 }

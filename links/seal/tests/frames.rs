@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use proptest::prelude::*;
-use weft_seal::{EVERYBODY, Keys, Kind, Protection, Refused, Seals, Secret};
+use weft_seal::{Keys, Kind, Protection, Refused, Seals, Secret};
 use weft_wire::envelope::{self, Envelope};
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId, network};
 
@@ -181,21 +181,6 @@ fn packets_of_another_rank_than_the_sender_of_the_frame_are_refused() {
 #[should_panic(expected = "packets of the rank that seals it")]
 fn a_rank_does_not_seal_packets_of_another() {
     sealed(&mut seals(2, Protection::Tagged), Rank(1), &[packet(0, b"from 0?")]);
-}
-
-#[test]
-fn frames_for_everybody_have_numbers_of_their_own() {
-    for protection in BOTH {
-        let mut alice = seals(0, protection);
-        let to_all = sealed(&mut alice, EVERYBODY, &[packet(0, b"all")]);
-        let to_one = sealed(&mut alice, Rank(1), &[packet(0, b"one")]);
-        for own in [1, 3] {
-            let mut other = seals(own, protection);
-            assert_eq!(open(&mut other, &to_all).unwrap()[0].1, b"all");
-            assert_eq!(open(&mut other, &to_all), Err(Refused::Replayed));
-        }
-        assert_eq!(open(&mut seals(1, protection), &to_one).unwrap()[0].1, b"one");
-    }
 }
 
 #[test]

@@ -134,6 +134,7 @@ impl Shm {
             settings,
             capabilities: Capabilities {
                 max_payload: settings.frame_bytes as usize,
+                multicast_payload: settings.frame_bytes as usize,
                 inline_payload: INLINE_BYTES,
                 lossless: true,
                 ordered: true,

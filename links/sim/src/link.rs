@@ -32,6 +32,7 @@ impl Sim {
         drop(state);
         let capabilities = Capabilities {
             max_payload: usize::from(pools.packet_bytes),
+            multicast_payload: usize::from(pools.packet_bytes),
             inline_payload: 0,
             lossless: reliable,
             ordered: reliable,

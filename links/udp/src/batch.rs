@@ -23,7 +23,7 @@ pub(crate) const MOST_JOINED: usize = 1 << 16;
 /// One message to the kernel: datagrams of one size to one peer, the last of them perhaps shorter.
 pub(crate) struct Run<'a> {
     /// Where to, if the socket does not know.
-    pub to: Option<&'a SocketAddr>,
+    pub to: Option<SocketAddr>,
     pub datagrams: &'a [&'a [u8]],
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn send(socket: BorrowedFd<'_>, runs: &[Run<'_>]) -> io::Result<usize
         // SAFETY: all zeros is a valid `mmsghdr`: null pointers and lengths of 0.
         let message = unsafe { messages[i].assume_init_mut() };
         let header = &mut message.msg_hdr;
-        if let Some(to) = run.to {
+        if let Some(to) = &run.to {
             header.msg_namelen = write_address(&mut addresses[i], to);
             header.msg_name = addresses[i].as_mut_ptr().cast();
         }
@@ -143,6 +143,14 @@ pub(crate) fn forbid_fragments(socket: BorrowedFd<'_>, v6: bool) -> io::Result<(
         true => set(socket, libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, libc::IPV6_PMTUDISC_DO),
         false => set(socket, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_DO),
     }
+}
+
+/// Has the kernel hand over datagrams of groups that this very socket has joined, and of no others.
+///
+/// # Errors
+/// What the kernel says.
+pub(crate) fn hear_joined_only(socket: BorrowedFd<'_>) -> io::Result<()> {
+    set(socket, libc::IPPROTO_IP, libc::IP_MULTICAST_ALL, 0)
 }
 
 /// Whether the kernel cuts up buffers into datagrams.

@@ -13,6 +13,7 @@
 //! | `outgoing` | handing what waits to the kernel |
 //! | `landing` | buffers that the kernel may write to |
 //! | `way` | how long packets may be on the way there |
+//! | `multicast` | datagrams that the network copies |
 //! | `batch` | sendmmsg, recvmmsg and socket options (`unsafe`) |
 //!
 //! A packet is copied once on its way out, from the frame where it was filled into the datagram: then
@@ -27,8 +28,12 @@
 mod batch;
 mod landing;
 mod link;
+mod multicast;
 mod outgoing;
 mod way;
 
 pub use link::{Counters, Udp, UdpSettings};
+pub use multicast::{group_of, join};
 pub use way::way_takes;
+/// Ranks that one datagram reaches at most.
+pub use weft_wire::several::MOST as RECEIVERS_MAX;

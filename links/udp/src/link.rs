@@ -6,7 +6,7 @@ use crate::outgoing::Outgoing;
 use rustix::net::sockopt;
 use std::cell::Cell;
 use std::io;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -34,6 +34,9 @@ pub struct UdpSettings {
     /// If packets go to one peer only, which: the kernel then looks for the way there once, and takes
     /// nothing from elsewhere.
     pub only: Option<Rank>,
+    /// If the sockets of all ranks have [joined](crate::join) one, the group: multicasts to ranks of other
+    /// hosts that are bound to the same port leave as one datagram. Not if packets are encrypted.
+    pub group: Option<IpAddr>,
     /// Frames for sending.
     pub frames: usize,
     /// Frames for receiving: a packet in use takes one, unless it arrived together with others. As many
@@ -89,10 +92,19 @@ impl Udp {
     /// # Errors
     /// What the kernel says about the socket, or that the settings leave no room for packets.
     pub fn attach(settings: UdpSettings) -> io::Result<Self> {
-        let UdpSettings { socket, peers, keys, datagram_bytes, only, frames, receive_frames } =
-            settings;
+        let UdpSettings {
+            socket,
+            peers,
+            keys,
+            datagram_bytes,
+            only,
+            group,
+            frames,
+            receive_frames,
+        } = settings;
         let ranks = u16::try_from(peers.len())
             .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "too many ranks"))?;
+        let own = keys.own();
         let seals = Seals::new(keys, ranks);
         let trailer_bytes = seals.protection().trailer_bytes();
         let around = envelope::SIZE + network::SIZE + trailer_bytes;
@@ -102,22 +114,23 @@ impl Udp {
             let text = format!("datagrams of {datagram_bytes} bytes cannot carry packets");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
-        socket.set_nonblocking(true)?;
-        batch::forbid_fragments(socket.as_fd(), socket.local_addr()?.is_ipv6())?;
-        // The kernel has limits of its own; with less, more is lost and sent again.
-        let _ = sockopt::set_socket_recv_buffer_size(&socket, SOCKET_BUFFER_BYTES);
-        let _ = sockopt::set_socket_send_buffer_size(&socket, SOCKET_BUFFER_BYTES);
-        let connected = only.and_then(|peer| peers.get(peer.index()));
-        if let Some(peer) = connected {
-            socket.connect(peer)?;
-        }
-        let connected = connected.is_some();
-        let segments = batch::can_segment(socket.as_fd());
+        let connected = set_up(&socket, only.and_then(|peer| peers.get(peer.index())))?;
+        let group = group.filter(|_| !connected && trailer_bytes == 0);
+        let mut outgoing = Outgoing::new(
+            peers.len(),
+            datagram_bytes,
+            trailer_bytes,
+            batch::can_segment(socket.as_fd()),
+            connected,
+        );
+        let shared = group.map(|group| outgoing.share(group, own, &peers));
+        let multicast_payload = shared.map_or(max_payload, |most| most.min(max_payload));
         let joined = batch::join_arrivals(socket.as_fd());
         let landing_bytes = if joined { batch::MOST_JOINED } else { datagram_bytes };
         let socket = Arc::new(socket);
         let capabilities = Capabilities {
             max_payload,
+            multicast_payload,
             inline_payload: 0,
             lossless: false,
             ordered: false,
@@ -129,13 +142,7 @@ impl Udp {
         };
         Ok(Udp {
             bells: Arc::new(DatagramBells::new(Arc::clone(&socket) as _)?),
-            outgoing: Outgoing::new(
-                peers.len(),
-                datagram_bytes,
-                trailer_bytes,
-                segments,
-                connected,
-            ),
+            outgoing,
             landing: Landing::new(Arc::clone(&socket)),
             // One more than readers can hold.
             incoming: Incoming::new(
@@ -179,6 +186,20 @@ impl Udp {
         let congested = self.outgoing.flush(self.socket.as_fd(), &self.peers, &mut self.seals);
         self.bells.set_congested(congested);
     }
+}
+
+/// Has the kernel treat a socket as this link needs it; `only` is the one that it talks to. Says whether there
+/// is such a one.
+fn set_up(socket: &UdpSocket, only: Option<&SocketAddr>) -> io::Result<bool> {
+    socket.set_nonblocking(true)?;
+    batch::forbid_fragments(socket.as_fd(), socket.local_addr()?.is_ipv6())?;
+    // The kernel has limits of its own; with less, more is lost and sent again.
+    let _ = sockopt::set_socket_recv_buffer_size(socket, SOCKET_BUFFER_BYTES);
+    let _ = sockopt::set_socket_send_buffer_size(socket, SOCKET_BUFFER_BYTES);
+    if let Some(peer) = only {
+        socket.connect(peer)?;
+    }
+    Ok(only.is_some())
 }
 
 impl Link for Udp {

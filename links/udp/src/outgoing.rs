@@ -4,9 +4,9 @@ use crate::batch::{self, MOST_BYTES, MOST_SEGMENTS, Run};
 use crate::way::TooLong;
 use rustix::io::Errno;
 use std::io::{Error, ErrorKind};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::BorrowedFd;
-use weft_datagram::Sent;
+use weft_datagram::{Datagram, Sent};
 use weft_seal::Seals;
 use weft_wire::{Header, Rank};
 
@@ -22,6 +22,8 @@ pub(crate) struct Outgoing {
     connected: bool,
     /// What the system refused last because the way there is too narrow for it.
     pub too_long: Option<TooLong>,
+    /// Where datagrams for several ranks go, at the port of each of them.
+    group: Option<IpAddr>,
 }
 
 impl Outgoing {
@@ -40,7 +42,19 @@ impl Outgoing {
             segments,
             connected,
             too_long: None,
+            group: None,
         }
+    }
+
+    /// Multicasts to ranks of other hosts that have the same port go to `group` from here on. Returns how many
+    /// user bytes their packets should have at most.
+    pub fn share(&mut self, group: IpAddr, own: Rank, peers: &[SocketAddr]) -> usize {
+        // A host does not hear itself.
+        let here = peers.get(own.index()).map(SocketAddr::ip);
+        let port = |peer: &SocketAddr| (Some(peer.ip()) != here).then_some(peer.port());
+        let ports: Vec<Option<u16>> = peers.iter().map(port).collect();
+        self.group = Some(group);
+        self.queue.share(ports)
     }
 
     #[inline]
@@ -83,7 +97,7 @@ impl Outgoing {
                 // Nobody was there for an earlier one; this one is lost, too.
                 Err(error) if error.kind() == ErrorKind::ConnectionRefused => self.leave(1, false),
                 // The device cannot do it, or its way there is too narrow for it.
-                Err(_) if self.segments && self.first_run() > 1 => self.segments = false,
+                Err(_) if self.segments && self.run_from(0, peers) > 1 => self.segments = false,
                 Err(error) => self.refused(&error),
             }
         }
@@ -95,12 +109,12 @@ impl Outgoing {
         if let [only] = self.queue.waiting().as_slices().0
             && self.queue.waiting().len() == 1
         {
-            let to = &peers[only.to.index()];
+            let to = self.address(only, peers);
             let bytes = &only.place[..only.end()];
             let flags = rustix::net::SendFlags::DONTWAIT | rustix::net::SendFlags::NOSIGNAL;
             match self.connected {
                 true => rustix::net::send(socket, bytes, flags)?,
-                false => rustix::net::sendto(socket, bytes, flags, to)?,
+                false => rustix::net::sendto(socket, bytes, flags, &to)?,
             };
             return Ok(1);
         }
@@ -109,9 +123,9 @@ impl Outgoing {
         let mut runs = Vec::with_capacity(batch::MOST);
         let (mut at, mut ends) = (0, [0; batch::MOST]);
         while at < bytes.len() && runs.len() < batch::MOST {
-            let end = at + self.run_from(at);
+            let end = at + self.run_from(at, peers);
             ends[runs.len()] = end;
-            let to = &peers[self.queue.waiting()[at].to.index()];
+            let to = self.address(&self.queue.waiting()[at], peers);
             let to = (!self.connected).then_some(to);
             runs.push(Run { to, datagrams: &bytes[at..end] });
             at = end;
@@ -120,18 +134,25 @@ impl Outgoing {
         Ok(sent.checked_sub(1).map_or(0, |last| ends[last]))
     }
 
-    fn first_run(&self) -> usize {
-        self.run_from(0)
+    /// Where the kernel is to send a datagram.
+    #[inline]
+    fn address(&self, datagram: &Datagram<Box<[u8]>>, peers: &[SocketAddr]) -> SocketAddr {
+        let peer = peers[datagram.to.index()];
+        match self.group {
+            Some(group) if datagram.is_for_several() => SocketAddr::new(group, peer.port()),
+            _ => peer,
+        }
     }
 
-    /// How many datagrams from this one on may go as one buffer: to one peer, of one size, but for the
+    /// How many datagrams from this one on may go as one buffer: to one address, of one size, but for the
     /// last, which may be shorter.
-    fn run_from(&self, start: usize) -> usize {
+    fn run_from(&self, start: usize, peers: &[SocketAddr]) -> usize {
         let first = &self.queue.waiting()[start];
+        let to = self.address(first, peers);
         let most = if self.segments { MOST_SEGMENTS.min(MOST_BYTES / first.end()) } else { 1 };
         let mut count = 1;
         for next in self.queue.waiting().iter().skip(start + 1) {
-            if count >= most || next.to != first.to || next.end() > first.end() {
+            if count >= most || self.address(next, peers) != to || next.end() > first.end() {
                 break;
             }
             count += 1;

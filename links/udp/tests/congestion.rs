@@ -23,6 +23,7 @@ fn attach(own: u16, socket: UdpSocket, peers: &[std::net::SocketAddr]) -> Udp {
         keys: Keys::new(Secret::new([4; 16]), 1, Rank(own), Protection::Tagged),
         datagram_bytes: 1472,
         only: None,
+        group: None,
         frames: 4,
         receive_frames: 512,
     })

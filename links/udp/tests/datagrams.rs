@@ -21,6 +21,7 @@ fn attach(own: u16, job: u32, socket: UdpSocket, peers: &[SocketAddr]) -> Udp {
         keys: Keys::new(Secret::new([4; 16]), job, Rank(own), Protection::Tagged),
         datagram_bytes: 1472,
         only: None,
+        group: None,
         frames: 64,
         receive_frames: RECEIVE_FRAMES,
     })
@@ -219,6 +220,7 @@ fn settings_without_room_for_packets_are_refused() {
         keys: Keys::new(Secret::new([4; 16]), 1, Rank(0), Protection::Tagged),
         datagram_bytes: 71,
         only: None,
+        group: None,
         frames: 1,
         receive_frames: 1,
     });

@@ -111,6 +111,7 @@ impl Xdp {
             seals,
             capabilities: Capabilities {
                 max_payload,
+                multicast_payload: max_payload,
                 inline_payload: 0,
                 lossless: false,
                 ordered: false,

@@ -42,7 +42,7 @@ impl Exchange {
             operations: Arc::downgrade(operations),
             members: Arc::clone(members),
             header: Header { team, what, last: false, number, step: 0 },
-            room: format::room(packets.max_payload(), HEADER_BYTES),
+            room: format::room(packets.multicast_payload(), HEADER_BYTES),
             packets_at_once: (packets.in_flight() / 4).max(1),
         }
     }

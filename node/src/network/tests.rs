@@ -5,6 +5,7 @@ use super::*;
 fn capabilities(frames: usize, receive_frames: usize) -> Capabilities {
     Capabilities {
         max_payload: 1416,
+        multicast_payload: 1416,
         inline_payload: 0,
         lossless: false,
         ordered: false,

@@ -2,6 +2,7 @@
 
 use arbitrary::{Result, Unstructured};
 use weft_seal::{Keys, Kind, Protection, Seals, Secret};
+use weft_wire::several::{self, Entry};
 use weft_wire::{Header, Rank, Tag, TreeId, envelope};
 
 /// Packets of a frame at most.
@@ -42,9 +43,12 @@ fn play(script: &mut Unstructured<'_>) -> Result<()> {
     let opened = receiver.open(&mut frame).expect("nobody changed it");
     let found = opened.packets(&frame).map(|(header, body)| (header, frame[body].to_vec()));
     assert_eq!(found.collect::<Vec<_>>(), sent);
+    if protection == Protection::Tagged {
+        for_several(script)?;
+    }
     // What anybody may send, with a beginning that is often right.
     let mut made_up = envelope::emit(&envelope::Envelope {
-        kind: Kind(script.int_in_range(0..=2)?),
+        kind: Kind(script.int_in_range(0..=3)?),
         job: script.int_in_range(0..=1)?,
         source: Rank(script.int_in_range(0..=2)?),
         destination: *script.choose(&[Rank(1), Rank(0), envelope::EVERYBODY])?,
@@ -55,5 +59,52 @@ fn play(script: &mut Unstructured<'_>) -> Result<()> {
     .to_vec();
     made_up.extend_from_slice(script.bytes(script.len())?);
     assert!(receiver.open(&mut made_up).is_err(), "a frame that nobody sealed was taken");
+    Ok(())
+}
+
+/// A frame for some ranks, changed on its way: each receiver finds what was sent to it, or nothing.
+fn for_several(script: &mut Unstructured<'_>) -> Result<()> {
+    let keys = |own| Keys::new(Secret::new([7; 16]), 1, Rank(own), Protection::Tagged);
+    let receivers = script.int_in_range(2..=4)?;
+    let body: Vec<u8> = script.arbitrary()?;
+    let tree = TreeId::multicast(weft_wire::GroupId::ALL, Rank(0));
+    let header = |to: u16| {
+        let mut header = Header::new(Tag::Mcast, Rank(0), tree, body.len() as u16);
+        (header.sequence, header.credits) = (1000 + u32::from(to), to);
+        header
+    };
+    let mut frame = vec![0; envelope::SIZE + envelope::packet_bytes(body.len())];
+    envelope::put(&mut frame[envelope::SIZE..], &several::common(&header(0)), &body);
+    for to in 1..=receivers {
+        frame.extend(several::emit(&Entry::new(Rank(to), &header(to))));
+    }
+    Seals::new(keys(0), 6).seal_several(&mut frame);
+    let mut changed = frame.clone();
+    for _ in 0..script.int_in_range(0..=4)? {
+        let at = script.choose_index(changed.len())?;
+        changed[at] ^= script.arbitrary::<u8>()?;
+    }
+    changed.truncate(changed.len() - script.int_in_range(0..=40)?);
+    for to in 1..=5 {
+        let mut seals = Seals::new(keys(to), 6);
+        let mut open = |frame: &[u8]| {
+            let mut bytes = frame.to_vec();
+            let opened = seals.open(&mut bytes).ok()?;
+            let packets = opened.packets(&bytes);
+            Some(packets.map(|(header, at)| (header, bytes[at].to_vec())).collect::<Vec<_>>())
+        };
+        let right = vec![(header(to), body.clone())];
+        let taken = open(&changed);
+        assert!(
+            taken.as_ref().is_none_or(|found| *found == right),
+            "what was sealed to {to} was changed"
+        );
+        assert!(
+            taken.is_none() || to <= receivers,
+            "a frame opened for somebody whom it does not name"
+        );
+        let expected = (to <= receivers && taken.is_none()).then_some(right);
+        assert_eq!(open(&frame), expected, "the right one counts once");
+    }
     Ok(())
 }

@@ -5,7 +5,7 @@ use weft_messaging::HeaderStack;
 use weft_messaging::format::{self, PacketHeader};
 use weft_messaging::rpc::format::{CallHeader, CallNumber};
 use weft_wire::envelope::{self as frames, Foreign};
-use weft_wire::{Malformed, Rank, compact as slots, network as packets};
+use weft_wire::{Malformed, Rank, compact as slots, network as packets, several};
 
 /// A packet as it comes from a network.
 pub fn network(data: &[u8]) {
@@ -35,6 +35,23 @@ pub fn envelope(data: &[u8]) {
     };
     assert_eq!(frames::emit(&envelope), data[..frames::SIZE]);
     let mut rest = &data[frames::SIZE..];
+    if let Some(several::Contents { common, packet, entries }) = several::split(rest) {
+        assert!((2..=several::MOST).contains(&entries.len()));
+        assert_eq!(packet.len() + entries.len() * several::ENTRY, rest.len());
+        for bytes in entries {
+            let entry = several::parse(bytes);
+            let again = several::emit(&entry);
+            // All but the bits of the flags that say nothing.
+            assert_eq!((&again[..6], &again[8..]), (&bytes[..6], &bytes[8..]));
+            assert_eq!(several::destination(bytes), entry.destination);
+            let header = entry.header(&common);
+            assert_eq!(several::common(&header), several::common(&common));
+            assert_eq!(
+                several::emit(&several::Entry::new(entry.destination, &header))[..16],
+                again[..16]
+            );
+        }
+    }
     while let Ok((header, body, bytes)) = frames::first(rest) {
         assert_eq!(body.len(), frames::body_bytes(&header));
         assert_eq!(bytes, frames::packet_bytes(body.len()));

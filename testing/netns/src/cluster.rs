@@ -102,6 +102,20 @@ impl Cluster {
         switch.feed("nft", &["-f", "-"], &rules("bridge", &chain))
     }
 
+    /// From here on the bridge passes on no frame that is for several hosts, except to all.
+    ///
+    /// # Errors
+    /// [`SetupError`] if the system has no packet filter.
+    ///
+    /// # Panics
+    /// If hosts do not meet at a bridge.
+    pub fn lose_multicasts(&self) -> Result<(), SetupError> {
+        let switch = self.switch.as_ref().expect("frames are lost at a bridge");
+        let rule = "meta pkttype multicast drop";
+        let chain = format!("chain forward {{ type filter hook forward priority 0\n{rule}\n }}");
+        switch.feed("nft", &["-f", "-"], &rules("bridge", &chain))
+    }
+
     /// From here on the hosts' interfaces are like those whose drivers know no XDP: none lets a program in
     /// while the other end of its wire takes longer packets than a program could.
     ///

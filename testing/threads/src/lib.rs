@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+mod copied;
 mod ethernet;
 mod tap;
 mod wire;
@@ -13,6 +14,7 @@ pub use weft_link::wrap::FaultPlan;
 pub use weft_strangers::Attack;
 pub use wire::Weather;
 
+use copied::Copied;
 use ethernet::Ethernet;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -38,6 +40,9 @@ pub enum Between {
     Udp(Weather),
     /// AF_XDP between hosts with a rank each, 2 to 9 of them, with these faults on top.
     Xdp(FaultPlan),
+    /// UDP between hosts with a rank each, 2 to 9 of them, which a bridge joins that copies multicasts. This share
+    /// of what arrives at a host is lost, and these faults come on top.
+    Copied(f64, FaultPlan),
     /// UDP over loopback, through the wrapper that loses and doubles what ranks send.
     Faulty(FaultPlan),
 }
@@ -94,6 +99,10 @@ impl Job {
                 let ethernet = Ethernet::new(&self.memory, faults);
                 return self.ranks(|rank| ethernet.attach(rank), connect, program);
             }
+            Between::Copied(loss, faults) => {
+                let network = Copied::new(&self.memory, loss, faults, self.tap);
+                return self.ranks(|rank| network.attach(rank), connect, program);
+            }
             Between::Memory | Between::Plain => return self.run_in_memory(connect, program),
         };
         let wire = Wire::new(&self.memory, weather, self.tap);
@@ -134,6 +143,13 @@ impl Job {
         let faults = FaultPlan { seed: 1, loss: 0.0, duplication: 0.0 };
         let between = Between::Xdp(faults);
         weft_netns::available().then(|| Job { between, ..Job::over_udp(ranks, preset) })
+    }
+
+    /// A job over UDP between hosts whose multicasts the network copies, without faults; `None` as above.
+    pub fn over_multicast(ranks: u16, preset: Preset) -> Option<Self> {
+        let faults = FaultPlan { seed: 1, loss: 0.0, duplication: 0.0 };
+        let (between, shape) = (Between::Copied(0.0, faults), Shape::Flat);
+        weft_netns::available().then(|| Job { between, shape, ..Job::over_udp(ranks, preset) })
     }
 
     fn ranks<L: Link, C, T: Send>(

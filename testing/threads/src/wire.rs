@@ -49,7 +49,7 @@ impl Weather {
 }
 
 /// Datagrams of loopback, as long as those of Ethernet.
-const MTU: usize = 1500;
+pub(crate) const MTU: usize = 1500;
 
 /// A rank's link, which tells the tap at the end what it has done.
 pub(crate) type Seen = Shown<Udp, Box<dyn FnMut(&Udp) + Send>>;
@@ -100,6 +100,7 @@ impl Wire {
             keys: Keys::new(Secret::new([7; 16]), 1, rank, protection),
             datagram_bytes: UdpSettings::datagram_bytes(MTU, &self.peers[0]),
             only: None,
+            group: None,
             frames: self.frames,
             receive_frames: self.receive_frames,
         })

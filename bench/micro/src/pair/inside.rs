@@ -41,6 +41,7 @@ pub fn links(
             datagram_bytes: UdpSettings::datagram_bytes(MTU, &peers[0]),
             // As where there are more: a socket that knows its only peer hears of no stranger.
             only: None,
+            group: None,
             frames: FRAMES.0,
             receive_frames: FRAMES.1,
         })

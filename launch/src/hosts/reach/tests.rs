@@ -80,7 +80,7 @@ fn meet<const N: usize>(hosts: [(u8, Mtu); N]) -> [Meeting; N] {
     sockets.map(|socket| {
         let (secret, mtu) = hosts.next().unwrap();
         let job = (7, Secret::new([secret; 16]));
-        Meeting::new(socket, own.next().unwrap(), job, addresses.clone(), mtu).unwrap()
+        Meeting::new(socket, own.next().unwrap(), job, addresses.clone(), None, mtu).unwrap()
     })
 }
 

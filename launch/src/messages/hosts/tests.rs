@@ -28,6 +28,7 @@ fn any_begin() -> impl Strategy<Value = Begin> {
                 address: numbers.2,
                 interface: far.0,
                 far: far.1,
+                copied: numbers.3,
             }
         },
     )
@@ -73,7 +74,8 @@ fn any_to_agent() -> impl Strategy<Value = ToAgent> {
                 interfaces,
             }
         ),
-        any::<bool>().prop_map(|over_ethernet| ToAgent::Go { over_ethernet }),
+        any::<(bool, bool)>()
+            .prop_map(|(over_ethernet, copied)| ToAgent::Go { over_ethernet, copied }),
         any_rank().prop_map(ToAgent::Welcome),
         (any_rank(), any_ending()).prop_map(|(rank, ending)| ToAgent::Loss(rank, ending)),
         any_rank().prop_map(|rank| ToAgent::Signal(rank, Signal::USR1)),
@@ -109,8 +111,8 @@ fn any_from_agent() -> impl Strategy<Value = FromAgent> {
         ".{0,50}".prop_map(FromAgent::Refused),
         (any_address(), vec(any_address(), 0..9), any_station())
             .prop_map(|(own, all, station)| FromAgent::Bound(own, all, station)),
-        (vec(any::<(u16, bool)>(), 0..9), vec(any::<u16>(), 0..9))
-            .prop_map(|(udp, ethernet)| FromAgent::Met { udp, ethernet }),
+        (vec(any::<(u16, bool)>(), 0..9), vec(any::<u16>(), 0..9), vec(any::<u16>(), 0..9))
+            .prop_map(|(udp, ethernet, copied)| FromAgent::Met { udp, ethernet, copied }),
         vec(any::<u32>(), 0..9).prop_map(FromAgent::Started),
         any_event().prop_map(FromAgent::Event),
         (any_rank(), kind, vec(any::<u8>(), 0..99))
@@ -171,6 +173,7 @@ fn a_host_cannot_have_ranks_beyond_the_job() {
         address: IpAddr::from([10, 0, 0, 1]),
         interface: "eth0".into(),
         far: FarLink::Auto,
+        copied: false,
     };
     let parse =
         |begin: &Begin| ToAgent::parse(&ToAgent::Begin(Box::new(begin.clone())).emit()).map(drop);

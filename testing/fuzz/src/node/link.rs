@@ -80,6 +80,7 @@ impl Scripted {
     pub fn new(wire: &Arc<Mutex<Wire>>) -> Self {
         let capabilities = Capabilities {
             max_payload: FRAME_BYTES,
+            multicast_payload: FRAME_BYTES,
             inline_payload: 0,
             lossless: true,
             ordered: true,
