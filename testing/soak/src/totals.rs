@@ -23,6 +23,8 @@ pub struct Goal {
     pub limit: Duration,
     /// Cases at once.
     pub threads: usize,
+    /// Only cases whose windows follow demand.
+    pub adaptive: bool,
 }
 
 /// What many cases came to.
@@ -49,6 +51,9 @@ pub fn run(goal: &Goal, progress: impl Fn(&Totals) + Sync) -> (Totals, Option<Bo
     let work = || {
         while !stop.load(Ordering::Relaxed) && start.elapsed() < goal.limit {
             let case = Case::numbered(next.fetch_add(1, Ordering::Relaxed), goal.packets_a_case);
+            if goal.adaptive && case.adaptive.is_none() {
+                continue;
+            }
             match case.run() {
                 Ok(passed) => {
                     let mut totals = totals.lock().unwrap_or_else(PoisonError::into_inner);

@@ -54,6 +54,18 @@ fn a_lost_credit_is_found() {
 }
 
 #[test]
+fn a_credit_that_a_smaller_window_made_due_is_found() {
+    let small = |case: &Case| case.adaptive.is_some_and(|adaptive| adaptive.pool_packets > 0);
+    assert_found(Bug::KeepDueCredits, 1, &["I1", "waits", "I2"], small);
+}
+
+#[test]
+fn credits_taken_twice_are_found() {
+    let small = |case: &Case| case.adaptive.is_some_and(|adaptive| adaptive.pool_packets > 0);
+    assert_found(Bug::TakeTwice, 1, &["I1", "waits", "I2", "panicked"], small);
+}
+
+#[test]
 fn an_acknowledgement_of_what_never_came_is_found() {
     let words = ["I8", "8.3.2", "expects packet", "never shown", "waits"];
     assert_found(Bug::AcknowledgeEarly, TRIALS / 2, &words, retransmits);
