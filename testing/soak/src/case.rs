@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use weft_protocol::tree::Shape;
-use weft_protocol::{Adaptive, Preset, Pupa, Recovery, Settings};
+use weft_protocol::{Adaptive, Counters, Preset, Pupa, Recovery, Settings};
 use weft_scenarios::{Mix, Random, Storm, Verdict};
 use weft_simulator::{
     Ended, Faults, Injected, Options, OptionsError, Outcome, Partition, Report, Simulation,
@@ -56,6 +56,10 @@ pub struct Passed {
     pub shown: u64,
     /// Recoveries from suspected deadlocks.
     pub recoveries: u64,
+    /// Credits that came out of pools, where windows follow demand.
+    pub credits_granted: u64,
+    /// Those that went back into them.
+    pub credits_taken_back: u64,
     /// What was done to it.
     pub injected: Injected,
     /// The time that passed in it.
@@ -270,12 +274,15 @@ fn crowd(report: &Report<()>, settings: &Settings) -> Option<String> {
 }
 
 fn passed(report: &Report<()>, verdict: &Verdict) -> Passed {
+    let count = |of: fn(&Counters) -> u64| report.statistics.iter().map(|s| of(&s.protocol)).sum();
     let shown = if let Verdict::Clean { packets } = verdict { *packets } else { 0 };
     Passed {
         packets: report.packets(),
         sent_again: report.retransmissions(),
         shown,
         recoveries: report.recoveries(),
+        credits_granted: count(|counters| counters.credits_granted),
+        credits_taken_back: count(|counters| counters.credits_taken_back),
         injected: report.injected,
         virtual_time: report.virtual_time,
         trace_hash: report.trace_hash,

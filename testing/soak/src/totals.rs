@@ -90,6 +90,8 @@ impl Totals {
         sum.sent_again += passed.sent_again;
         sum.shown += passed.shown;
         sum.recoveries += passed.recoveries;
+        sum.credits_granted += passed.credits_granted;
+        sum.credits_taken_back += passed.credits_taken_back;
         sum.virtual_time += passed.virtual_time;
         let (all, one) = (&mut sum.injected, &passed.injected);
         all.lost += one.lost;
@@ -111,6 +113,7 @@ impl Totals {
 
 impl fmt::Display for Totals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Passed { credits_granted, credits_taken_back, .. } = self.sum;
         let Passed { packets, sent_again, shown, recoveries, injected, virtual_time, .. } =
             self.sum;
         writeln!(f, "cases                     {:>12}", self.cases)?;
@@ -118,6 +121,8 @@ impl fmt::Display for Totals {
         writeln!(f, "  of them again           {sent_again:>12}")?;
         writeln!(f, "packets shown to programs {shown:>12}")?;
         writeln!(f, "recoveries                {recoveries:>12}")?;
+        writeln!(f, "credits out of pools      {credits_granted:>12}")?;
+        writeln!(f, "  and back into them      {credits_taken_back:>12}")?;
         writeln!(f, "faults injected           {:>12}", injected.total())?;
         writeln!(f, "  frames lost             {:>12}", injected.lost)?;
         writeln!(f, "  frames doubled          {:>12}", injected.duplicated)?;
