@@ -58,6 +58,8 @@ impl Policy {
 pub enum Workload {
     /// Sends so many packets as fast as it can, to so many peers in turn; to others in each phase.
     Flood {
+        /// Operations that it computes before each packet: 0 to send as fast as it can.
+        operations: u64,
         /// Packets to one peer before it is the next one's turn.
         run: u64,
         /// Peers of one phase.
@@ -105,8 +107,9 @@ pub fn run(policy: Policy, workload: Workload) -> Result<Seen> {
     let simulation = Simulation::new(Options { settings, interrupt_delay: None, ..options })
         .with_context(context)?;
     let report = simulation.run_packets(move |packets| match workload {
-        Workload::Flood { run, active, packets: number, phases } => {
-            flood(&packets, run, active, number / u64::from(phases), phases)
+        Workload::Flood { operations, run, active, packets: number, phases } => {
+            let each = number / u64::from(phases);
+            flood(&packets, operations, (run, active), each, phases)
         }
         Workload::Ping { active, rounds } => ping(&packets, active, rounds),
     });
@@ -141,8 +144,8 @@ type Notes = Arc<Mutex<Vec<Duration>>>;
 /// Sends `each` packets in each phase, `run` of them to one peer before it is the next one's turn.
 fn flood(
     packets: &Packets,
-    run: u64,
-    active: u16,
+    operations: u64,
+    (run, active): (u64, u16),
     each: u64,
     phases: u16,
 ) -> weft_packet::Result<Times> {
@@ -151,6 +154,7 @@ fn flood(
     for phase in 0..phases {
         for turn in 0..each {
             let to = peer(packets, phase * active + (turn / run % u64::from(active)) as u16);
+            packets.work(operations);
             let mut packet = packets.packet()?;
             packet.put(&stamped(packets))?;
             packet.unicast(to)?;

@@ -19,6 +19,8 @@ const BURSTS: [u64; 4] = [1, 4, 16, 64];
 const PHASES: [u16; 4] = [1, 4, 16, 64];
 /// Packets that a rank sends to one peer before it turns to the next.
 const RUN: u64 = 8;
+/// Operations between packets of ranks that do not only send: 10 us of this machine.
+const COMPUTES: u64 = 500;
 /// Packets that each rank sends.
 const PACKETS: u64 = 512;
 /// Pings that each rank sends.
@@ -84,21 +86,29 @@ impl Rows {
 /// # Errors
 /// What a rank or the simulator says.
 pub fn pages() -> Result<Vec<PageFile>> {
-    let flood = |run| {
-        Rows::measure(&PEERS, |active| Workload::Flood { run, active, packets: PACKETS, phases: 1 })
+    let flood = |run, operations| {
+        Rows::measure(&PEERS, |active| Workload::Flood {
+            operations,
+            run,
+            active,
+            packets: PACKETS,
+            phases: 1,
+        })
     };
-    let (flood, runs) = (flood(1)?, flood(RUN)?);
+    let (flood, runs, paced) = (flood(1, 0)?, flood(RUN, 0)?, flood(RUN, COMPUTES)?);
     let ping = Rows::measure(&PEERS, |active| Workload::Ping {
         active,
         rounds: (PINGS / u64::from(active)).max(1),
     })?;
     let burst = Rows::measure(&BURSTS, |packets| Workload::Flood {
+        operations: 0,
         run: 1,
         active: 1,
         packets,
         phases: 1,
     })?;
     let moves = Rows::measure(&PHASES, |phases| Workload::Flood {
+        operations: 0,
         run: 1,
         active: ACTIVE,
         packets: PACKETS,
@@ -119,12 +129,23 @@ pub fn pages() -> Result<Vec<PageFile>> {
             |seen| seen.latency_us,
         ),
     ];
-    let page = page(&flood, &runs, &ping, &burst, &moves);
+    let page = page(&Measured { flood, runs, paced, ping, burst, moves });
     let drawn = plots.map(|plot| (format!("{}.svg", plot.name), plot.svg()));
     Ok([(PAGES[0].to_owned(), page)].into_iter().chain(drawn).collect())
 }
 
-fn page(flood: &Rows, runs: &Rows, ping: &Rows, burst: &Rows, moves: &Rows) -> String {
+/// Everything.
+struct Measured {
+    flood: Rows,
+    runs: Rows,
+    paced: Rows,
+    ping: Rows,
+    burst: Rows,
+    moves: Rows,
+}
+
+fn page(measured: &Measured) -> String {
+    let Measured { flood, runs, paced, ping, burst, moves } = measured;
     let mut page = format!(
         "# Windows that follow demand\n\n{}\n\n## Receive memory\n\n{}\n\n",
         introduction(),
@@ -133,8 +154,9 @@ fn page(flood: &Rows, runs: &Rows, ping: &Rows, burst: &Rows, moves: &Rows) -> S
     let sections = [
         (FLOOD, flood.table("peers", 2, |seen| seen.throughput)),
         (RUNS, runs.table("peers", 2, |seen| seen.throughput)),
-        (WAITING, runs.table("peers", 0, |seen| seen.latency_us)),
         (PING, ping.table("peers", 1, |seen| seen.latency_us)),
+        (PACED, paced.table("peers", 1, |seen| seen.latency_us)),
+        (WAITING, runs.table("peers", 0, |seen| seen.latency_us)),
         (BURST, burst.table("packets", 0, |seen| seen.took_us)),
         (MOVES, moves.table("sets of peers", 2, |seen| seen.throughput)),
         (CREDITS, runs.table("peers", 3, |seen| seen.credit_packets)),
@@ -143,7 +165,7 @@ fn page(flood: &Rows, runs: &Rows, ping: &Rows, burst: &Rows, moves: &Rows) -> S
     for (text, table) in sections {
         let _ = write!(page, "{text}\n\n{table}\n\n");
     }
-    page + &verdict(runs, ping)
+    page + &verdict(runs, ping, paced)
 }
 
 fn introduction() -> String {
@@ -186,9 +208,12 @@ const RUNS: &str = "\
 The same, but 8 packets to a peer, as messages are, before it is the next one's turn.
 
 ![](adaptive-throughput.svg)";
+const PACED: &str = "\
+Every rank computes for 10 us before each packet that it sends, and sends 8 to a peer in a row; how long the packet in \
+the middle took from its send to the upcall, in us.";
 const WAITING: &str = "\
-Of these packets, how long the one in the middle took from its send to the upcall, in us: most of that it waits in a \
-queue, its sender's or that of a receiver who cannot keep up.";
+The same of ranks that send as fast as they can: how long the packet in the middle took, most of it in a queue. Nobody can catch up here: what \
+waits while a window opens makes all that follows wait.";
 const PING: &str = "\
 ## Latency
 
@@ -211,18 +236,32 @@ Packets with credits alone, for each packet with data, when all send as fast as 
 const RECALLS: &str = "\
 Requests for credits and answers to them, for each packet with data, when peers change.";
 
-fn verdict(runs: &Rows, ping: &Rows) -> String {
+fn verdict(runs: &Rows, ping: &Rows, paced: &Rows) -> String {
     let eight = u64::from(ACTIVE);
     let memory = Policy::ALL[1].buffers() as f64 / Policy::ALL[0].buffers() as f64;
     let throughput = runs.ratio(eight, |seen| seen.throughput);
     let latency = ping.ratio(eight, |seen| seen.latency_us);
-    let holds = memory <= 0.1 && throughput >= 0.9 && (latency - 1.0).abs() <= 0.05;
+    let loaded = paced.ratio(eight, |seen| seen.latency_us);
+    let holds = memory <= 0.1 && throughput >= 0.9 && latency <= 1.05 && loaded <= 1.05;
     format!(
         "## Verdict\n\nWith {ACTIVE} active peers: {:.1} % of the static receive memory, {throughput:.2} of its \
-         throughput, {latency:.2} of its latency; a tenth, 0.9 and within 5 % were asked for: {}.\n\n{VERDICT}\n",
+         throughput, {latency:.2} of its latency ({loaded:.2} while all compute and send); a tenth, 0.9 and within 5 % were asked for: {}.\n\n{VERDICT}\n",
         memory * 100.0,
         if holds { "**met**" } else { "**not met**" },
     )
 }
 
-const VERDICT: &str = "";
+const VERDICT: &str = "\
+Adaptive windows do what they are for: receive memory follows the peers that a rank has, and once a window is open it is as good as one \
+that was never closed. **Static stays the default** all the same:
+
+- Nearly as much memory is saved by smaller windows that stay. On this machine four packets keep a link busy (thesis fig. 8.2): windows of 4 \
+take an eighth of the buffers, and nothing here is slower with them. Round-robin traffic to many peers hardly needs more than one.
+- A window opens while packets wait. A first burst of a few packets is slower, and ranks that leave their peers after a few packets get less \
+out of adaptive windows than out of windows of 1, since what they are given comes too late and has to be asked for again. At full \
+load what waited once delays all that follows.
+- When more peers are active than the pool is made for, what is left is little more than the floor.
+- It is two kinds of packets and a bit more, and a proof that takes a page where static windows have a line. careful-protocols 8 expected that.
+
+They are the better choice where even small static windows are too much: thousands of ranks with long packets, each of which talks to few \
+others, and for long. With 10,000 ranks and packets of 8 Kbyte, windows of 4 take 328 Mbyte of each NI, and a floor of 1 with this pool 84.";
