@@ -52,15 +52,6 @@ fn two_senders_share_a_pool_of_a_slow_host() {
     assert!(states > 10_000, "{states}");
 }
 
-/// Deeper: a window opens wholly, is taken back, and opens again for another.
-#[test]
-#[cfg(feature = "soak")] // hundreds of thousands of states
-fn windows_that_open_wholly_and_change_hands() {
-    let sends = [sends_of(1, 6), sends_of(2, 6)].concat();
-    let states = explored(binary(3, 4, 3), &sends, Runs::All).states;
-    assert!(states > 100_000, "{states}");
-}
-
 /// Appendix A's argument needs one buffer for each edge of a tree, not how many there are.
 #[test]
 fn broadcasts_do_not_deadlock() {
