@@ -158,7 +158,8 @@ fn flood(
             let mut packet = packets.packet()?;
             packet.put(&stamped(packets))?;
             packet.unicast(to)?;
-            packets.poll()?;
+            // All of them, or what is late once is late for ever.
+            while packets.poll()? {}
         }
     }
     packets.poll_until(|| lock(&notes).len() as u64 == each * u64::from(phases))?;

@@ -22,7 +22,7 @@ const RUN: u64 = 8;
 /// Operations between packets of ranks that do not only send: 10 us of this machine.
 const COMPUTES: u64 = 500;
 /// Packets that each rank sends.
-const PACKETS: u64 = 512;
+const PACKETS: u64 = 256;
 /// Pings that each rank sends.
 const PINGS: u64 = 64;
 
@@ -203,7 +203,7 @@ fn memory(flood: &Rows) -> String {
 const FLOOD: &str = "\
 ## Throughput
 
-Every rank sends 512 packets as fast as it can, one to each of its peers in turn; user Mbyte/s that each rank receives.";
+Every rank sends 256 packets as fast as it can, one to each of its peers in turn; user Mbyte/s that each rank receives.";
 const RUNS: &str = "\
 The same, but 8 packets to a peer, as messages are, before it is the next one's turn.
 
@@ -212,8 +212,7 @@ const PACED: &str = "\
 Every rank computes for 10 us before each packet that it sends, and sends 8 to a peer in a row; how long the packet in \
 the middle took from its send to the upcall, in us.";
 const WAITING: &str = "\
-The same of ranks that send as fast as they can: how long the packet in the middle took, most of it in a queue. Nobody can catch up here: what \
-waits while a window opens makes all that follows wait.";
+The same of ranks that send as fast as they can: how long the packet in the middle took, most of that in queues.";
 const PING: &str = "\
 ## Latency
 
@@ -227,7 +226,7 @@ Every rank sends so many packets at once to a peer that it has never talked to; 
 const MOVES: &str = "\
 ## Other peers
 
-Every rank sends its 512 packets to 8 peers, or to so many sets of 8 peers, one after the other; Mbyte/s. What the \
+Every rank sends its 256 packets to 8 peers, or to so many sets of 8 peers, one after the other; Mbyte/s. What the \
 first peers leave idle has to be asked for.";
 const CREDITS: &str = "\
 ## What it costs
@@ -256,10 +255,9 @@ Adaptive windows do what they are for: receive memory follows the peers that a r
 that was never closed. **Static stays the default** all the same:
 
 - Nearly as much memory is saved by smaller windows that stay. On this machine four packets keep a link busy (thesis fig. 8.2): windows of 4 \
-take an eighth of the buffers, and nothing here is slower with them. Round-robin traffic to many peers hardly needs more than one.
-- A window opens while packets wait. A first burst of a few packets is slower, and ranks that leave their peers after a few packets get less \
-out of adaptive windows than out of windows of 1, since what they are given comes too late and has to be asked for again. At full \
-load what waited once delays all that follows.
+take an eighth of the buffers, and next to nothing here is slower with them. Round-robin traffic to many peers hardly needs more than one.
+- A window opens while packets wait. A first burst of a few packets is slower, and ranks that leave their peers after a few packets get no more \
+out of adaptive windows than out of windows of 1: what they are given comes too late.
 - When more peers are active than the pool is made for, what is left is little more than the floor.
 - It is two kinds of packets and a bit more, and a proof that takes a page where static windows have a line. careful-protocols 8 expected that.
 
