@@ -88,6 +88,7 @@ paper: setup
 
 soak: setup
 	@$(CARGO) run --locked --release --quiet --package weft-soak
+	@$(CARGO) run --locked --release --quiet --package weft-soak -- --adaptive --packets 1 --faults 0
 	WEFT_LOSS_RUNS=200 $(CARGO) test --locked --release --package weft-cli --test loss -- --nocapture
 	$(CARGO) test --locked --release --package weft-world --features soak
 	WEFT_END_RUNS=20 $(CARGO) test --locked --release --package weft-cli --test across \

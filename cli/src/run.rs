@@ -39,7 +39,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N")]
     interrupt_delay_us: Option<u64>,
     /// Packets that a rank may have under way to another: a power of two from 2 to 4096
-    #[arg(long, value_name = "PACKETS")]
+    #[arg(long, value_name = "PACKETS", value_parser = window)]
     window: Option<u16>,
     /// The longest packets between ranks, with their IP header [default: the narrowest interface's]
     #[arg(long, value_name = "BYTES")]
@@ -103,6 +103,15 @@ enum Bind {
 fn ranks(text: &str) -> std::result::Result<u16, String> {
     let ranks = text.parse().ok().filter(|ranks| (1..=RANKS_MAX).contains(ranks));
     ranks.ok_or_else(|| format!("a job on one host has 1 to {MAX_RANKS} ranks"))
+}
+
+fn window(text: &str) -> std::result::Result<u16, String> {
+    match text {
+        "adaptive" => Err("windows that follow demand are for NIs whose receive buffers all senders \
+                           share, as in weft sim; real links have buffers for each pair"
+            .into()),
+        _ => text.parse().map_err(|_| "it is a number of packets".into()),
+    }
 }
 
 fn preset(name: &str) -> std::result::Result<Preset, String> {

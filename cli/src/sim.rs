@@ -102,7 +102,7 @@ fn options(arguments: &Arguments, seed: u64) -> Result<Options> {
     settings.shape = arguments.tree;
     settings.recovery = arguments.recovery;
     if let Some(window) = arguments.window {
-        settings.window_packets = window;
+        window.apply(settings, options.machine.pools.ni_receive_buffers);
     }
     if let Some(buffers) = arguments.receive_buffers {
         if !settings.preset.retransmits() {

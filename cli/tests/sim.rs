@@ -56,6 +56,14 @@ fn assert_refused(output: &Output, words: &str, said: &str) {
 }
 
 #[test]
+fn windows_follow_demand() {
+    let said = succeeds("-n 12 --window adaptive:40 storm --deeds 60");
+    assert!(said.contains("windows of 1 to 32 out of a pool of 40, seed 1"), "{said}");
+    let said = succeeds("-n 12 --window adaptive storm --deeds 20");
+    assert!(said.contains("out of a pool of 501,"), "512 less one for each peer: {said}");
+}
+
+#[test]
 fn options_that_cannot_be_are_refused_in_one_line() {
     for (words, said) in [
         ("-n 0 storm", "1 to 65534 ranks"),
@@ -67,7 +75,9 @@ fn options_that_cannot_be_are_refused_in_one_line() {
         ("--machine cray storm", "there are myrinet, myrinet-compared, host"),
         ("--window 0 storm", "it has 1 to 16384"),
         ("--window 20000 storm", "it has 1 to 16384"),
-        ("--window many storm", "--window <PACKETS>"),
+        ("--window many storm", "a number of packets, adaptive, or adaptive:POOL"),
+        ("--window adaptive:few storm", "a number of packets, adaptive, or adaptive:POOL"),
+        ("--window adaptive --preset irx-imc storm", "belong to nrx-imc and nrx-hmc"),
         ("--seeds 0 storm", "a number from 1 on"),
         ("--seed -1 storm", "'-1'"),
         ("--limit 0s storm", "nothing can happen"),

@@ -67,7 +67,7 @@ impl<L: Link> Node<L> {
             policy,
             local,
             ranks: usize::from(settings.ranks),
-            window_packets: usize::from(settings.window_packets),
+            window_packets: usize::from(settings.first_credits()),
             backstop: Backstop::default(),
             interrupts: Interrupts::default(),
             in_upcall: AtomicBool::new(false),

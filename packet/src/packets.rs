@@ -79,7 +79,7 @@ impl Packets {
     }
 
     /// Packets that this rank can have under way to one other at once: it has so many credits, or so
-    /// many frames to fill, whichever is less.
+    /// many frames to fill, whichever is less. Where windows follow demand there may be more.
     pub fn in_flight(&self) -> usize {
         self.node.window_packets().min(self.node.capabilities().frames)
     }

@@ -19,6 +19,12 @@ pub struct Counters {
     pub forwards: u64,
     /// Credit packets sent, because nothing was there to piggyback on.
     pub explicit_credits: u64,
+    /// Credits granted out of the pool, where windows follow demand.
+    pub credits_granted: u64,
+    /// Credits that went back into it.
+    pub credits_taken_back: u64,
+    /// Requests for credits that a sender may not need.
+    pub recalls: u64,
     /// Fetch-and-add requests served for others.
     pub fetch_adds_served: u64,
     /// Recoveries that this NI began (thesis 4.3).

@@ -7,7 +7,9 @@
 //!    └──────────── in a packet's credits field ◀────────────────────────┘
 //!                     piggybacked, or explicit at half a window
 //! ```
-//! A credit is always in exactly one of these places, which is invariant I1.
+//! A credit is always in exactly one of these places, which is invariant I1. Where windows follow demand
+//! (`windows`), credits come from the receiver's pool as `owed`, and go back to it from there or from
+//! `held`.
 
 use std::collections::VecDeque;
 
@@ -22,7 +24,12 @@ pub struct Outgoing<D> {
 impl<D> Outgoing<D> {
     /// A full window and nothing waiting.
     pub fn new(window: u16) -> Self {
-        Outgoing { held: window, window, blocked: VecDeque::new() }
+        Outgoing::with(window, window)
+    }
+
+    /// `held` credits of the `window` that there may be some time.
+    pub fn with(held: u16, window: u16) -> Self {
+        Outgoing { held, window, blocked: VecDeque::new() }
     }
 
     /// Spends a credit, if there is one.
@@ -96,9 +103,22 @@ impl<D> Outgoing<D> {
         self.blocked.iter().any(matches)
     }
 
-    /// Whether no credit was ever spent, or all are back.
-    pub fn is_fresh(&self) -> bool {
-        self.held == self.window && self.blocked.is_empty()
+    /// Whether no credit of the `first` was ever spent, or all are back.
+    pub fn is_fresh(&self, first: u16) -> bool {
+        self.held == first && self.blocked.is_empty()
+    }
+
+    /// Gives up to `most` of the credits held away: the peer has another use for them. Whoever has
+    /// packets that wait holds none.
+    pub fn hand_back(&mut self, most: u16) -> u16 {
+        let credits = self.held.min(most);
+        self.held -= credits;
+        credits
+    }
+
+    /// Whether packets wait, and not one of them can go.
+    pub fn is_short(&self) -> bool {
+        self.held == 0 && !self.blocked.is_empty()
     }
 
     /// Credits held now.
@@ -169,6 +189,35 @@ impl Incoming {
     #[inline]
     pub fn collect(&mut self) -> u16 {
         std::mem::take(&mut self.owed)
+    }
+
+    /// The window grows: the credits for its new buffers are owed.
+    pub fn widen(&mut self, credits: u16) {
+        self.owed += credits;
+        self.resize(self.window + credits);
+    }
+
+    /// The window shrinks by credits that the peer has handed back.
+    pub fn narrow(&mut self, credits: u16) {
+        self.resize(self.window - credits);
+    }
+
+    /// The window shrinks by up to `most` of the credits owed, which are not returned. Says how many.
+    pub fn withhold(&mut self, most: u16) -> u16 {
+        let credits = self.owed.min(most);
+        self.owed -= credits;
+        self.narrow(credits);
+        credits
+    }
+
+    /// The credits to send at once, if enough are owed by now: fewer are enough in a smaller window.
+    pub fn due(&mut self) -> Option<u16> {
+        (self.owed > 0 && self.owed >= self.refresh).then(|| self.collect())
+    }
+
+    fn resize(&mut self, window: u16) {
+        self.window = window;
+        self.refresh = window.div_ceil(2);
     }
 
     /// All buffers.

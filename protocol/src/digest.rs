@@ -21,11 +21,12 @@ impl<B: Clone + Hash + Ord> Hash for Ni<B> {
             recoveries,
             retransmission,
             now,
+            pool,
             counters: _,
             #[cfg(feature = "planted")]
                 planted: _,
         } = self;
-        (local, holders, fetching, recoveries, retransmission, now).hash(state);
+        (local, holders, fetching, recoveries, retransmission, now, pool).hash(state);
         peers.hash_all(state);
         for variable in variables.iter().enumerate().filter(|(_, value)| **value != 0) {
             variable.hash(state);

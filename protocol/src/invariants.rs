@@ -9,7 +9,7 @@ use weft_wire::{Rank, Tag, TreeId};
 /// Where the credits of one ordered pair (sender, receiver) are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PairCredits {
-    /// `W`: all credits that the pair has.
+    /// `W`: all credits that the pair has. Where windows follow demand, those that it has now.
     pub window: u16,
     /// Held by the sender.
     pub held: u16,
@@ -21,11 +21,14 @@ pub struct PairCredits {
     pub owed: u16,
     /// Travelling back in packets.
     pub returning: u16,
+    /// Travelling to the receiver, to be others' from there on; none where windows stay.
+    pub handed_back: u16,
 }
 
 /// I1: credits are neither made nor lost.
 pub fn i1_credit_conservation(pair: &PairCredits) {
-    let places = [pair.held, pair.in_flight, pair.buffered, pair.owed, pair.returning];
+    let PairCredits { held, in_flight, buffered, owed, returning, handed_back, .. } = *pair;
+    let places = [held, in_flight, buffered, owed, returning, handed_back];
     let sum: u32 = places.iter().map(|&n| u32::from(n)).sum();
     assert_eq!(sum, u32::from(pair.window), "I1 credit conservation: {pair:?}");
 }
@@ -37,6 +40,14 @@ pub fn i2_careful(data_packets_in_flight_and_buffered: u64, window: u16, dropped
         "I2 careful: {data_packets_in_flight_and_buffered} packets for {window} credits"
     );
     assert_eq!(dropped, 0, "I2 careful: {dropped} accepted packets were dropped");
+}
+
+/// I2, of one receiver: it has promised its senders no more buffers than it has.
+pub fn i2_promised(promised: u64, buffers: usize) {
+    assert!(
+        promised <= buffers as u64,
+        "I2 careful: {promised} buffers are promised, of {buffers}"
+    );
 }
 
 /// I3: what one rank sends on one tree arrives in that order; `last` is the number before.

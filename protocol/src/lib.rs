@@ -9,6 +9,7 @@
 //! | module | protocol | thesis |
 //! |---|---|---|
 //! | [`credit`] | UCAST: credits between each pair of ranks, blocked-sends queues | 4.1 |
+//! | `pool`, `windows` | windows that follow demand | careful-protocols 7 |
 //! | [`tree`], `multicast` | MCAST: spanning trees, forwarding, release | 4.2, Appendix A |
 //! | `recovery` | RECOV: deadlock suspected, and a way out | 4.3, 5.3.2 |
 //! | `retransmit`, `sequence` | irx and hrx: go-back-N | 8.2.2, 8.3.2 |
@@ -35,6 +36,7 @@ mod multicast;
 mod ni;
 mod peers;
 mod planted;
+mod pool;
 mod preset;
 mod recovery;
 mod retransmit;
@@ -48,6 +50,7 @@ mod timer;
 pub mod tree;
 mod violation;
 pub mod watchdog;
+mod windows;
 
 pub use actions::{Actions, Body, Deferred, Delivery};
 pub use counters::Counters;
@@ -56,7 +59,7 @@ pub use ni::Ni;
 #[cfg(feature = "planted")]
 pub use planted::Bug;
 pub use preset::{Acknowledging, Forwarding, Preset, Reliability, UnknownPreset};
-pub use settings::{Contradiction, Pupa, Recovery, Settings, Silence};
+pub use settings::{Adaptive, Contradiction, Pupa, Recovery, Settings, Silence};
 pub use timer::{Nanoseconds, Timer};
 pub use violation::Violation;
 

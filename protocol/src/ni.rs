@@ -6,6 +6,7 @@ use crate::fetch_add::{self, Fetching, VARIABLES};
 use crate::multicast::Holders;
 use crate::peers::{Peer, Peers};
 use crate::planted::Bug;
+use crate::pool::Pool;
 use crate::preset::{Forwarding, Reliability};
 use crate::recovery::Recoveries;
 use crate::retransmit::{BufferOf, Retransmission};
@@ -30,6 +31,8 @@ pub struct Ni<B> {
     pub(crate) retransmission: Retransmission,
     /// What [`Self::advance`] said last.
     pub(crate) now: Nanoseconds,
+    /// Where windows follow demand.
+    pub(crate) pool: Option<Box<Pool>>,
     pub(crate) counters: Counters,
     #[cfg(feature = "planted")]
     pub(crate) planted: Option<(Bug, u32)>,
@@ -67,6 +70,9 @@ impl<B: Copy> Ni<B> {
             recoveries: Recoveries::default(),
             retransmission: Retransmission::default(),
             now: 0,
+            pool: settings
+                .adaptive
+                .map(|adaptive| Box::new(Pool::new(&adaptive, settings.window_packets))),
             counters: Counters::default(),
             #[cfg(feature = "planted")]
             planted: None,
@@ -81,7 +87,8 @@ impl<B: Copy> Ni<B> {
     /// If `peer` is no peer, or anything was sent there or came from there.
     pub fn set_lossless(&mut self, peer: Rank) {
         assert!(!self.is_foreign(peer), "{peer:?} is no peer of {:?}", self.local);
-        let fresh = self.peers.get(peer).is_none_or(Peer::is_fresh);
+        let floor = self.settings.adaptive.map(|adaptive| adaptive.floor_packets);
+        let fresh = self.peers.get(peer).is_none_or(|peer| peer.is_fresh(floor));
         assert!(fresh, "packets have passed between {peer:?} and {:?}", self.local);
         self.peers.set_lossless(peer);
     }
@@ -184,6 +191,9 @@ impl<B: Copy> Ni<B> {
     ) -> Result<(), Violation> {
         self.check(header, &body)?;
         self.check_channel(header)?;
+        if matches!(header.tag, Tag::Recall | Tag::Return) {
+            return self.share_out(header, out);
+        }
         self.accept_credits(header)?;
         if header.tag.is_data() {
             match header.channel.0 {
@@ -193,6 +203,9 @@ impl<B: Copy> Ni<B> {
         }
         self.dispatch(header, body, header.source, out);
         self.credits_came(header, out);
+        if header.asks {
+            self.grant_credits(header.source, out);
+        }
         Ok(())
     }
 
@@ -202,6 +215,7 @@ impl<B: Copy> Ni<B> {
         !self.peers.is_numbered(header.source)
             && header.tree == TreeId::unicast(header.source)
             && header.channel == Channel::NONE
+            && !header.asks
     }
 
     #[inline]
@@ -324,7 +338,7 @@ impl<B: Copy> Ni<B> {
     /// The credits held for sending to `peer` and the packets that wait for one.
     pub fn outgoing(&self, peer: Rank) -> (u16, usize) {
         let outgoing = self.peers.get(peer).map(|peer| &peer.outgoing);
-        outgoing.map_or((self.peers.fresh_window(), 0), |out| (out.held(), out.blocked()))
+        outgoing.map_or((self.peers.first_credits(), 0), |out| (out.held(), out.blocked()))
     }
 
     /// The receive buffers that packets from `peer` fill, and the credits owed to it.
@@ -369,6 +383,7 @@ impl<B: Copy> Ni<B> {
                 | (Tag::FaReply, Body::Fetched(_))
                 | (Tag::Credit | Tag::ChannelClear, Body::Empty)
                 | (Tag::Acknowledge | Tag::Nack | Tag::Farewell, Body::Empty)
+                | (Tag::Recall | Tag::Return, Body::Empty)
         );
         if !right_body {
             return Err(Violation::Body(from, header.tag));
@@ -388,6 +403,9 @@ impl<B: Copy> Ni<B> {
                 return Err(Violation::Unsupported(from, header.tag));
             }
             Tag::Acknowledge | Tag::Nack | Tag::Farewell if !numbered => {
+                return Err(Violation::Unsupported(from, header.tag));
+            }
+            Tag::Recall | Tag::Return if self.pool.is_none() => {
                 return Err(Violation::Unsupported(from, header.tag));
             }
             _ => {}
@@ -512,7 +530,9 @@ impl<B: Copy> Ni<B> {
         out: &mut impl Actions<B>,
     ) {
         self.count_sent(to, &departure);
-        header.credits = self.peers[to].incoming.collect();
+        let Peer { outgoing, incoming, .. } = &mut self.peers[to];
+        header.credits = incoming.collect();
+        header.asks = self.pool.is_some() && outgoing.is_short();
         out.transmit(to, &header, &departure.body);
         match (departure.holders, departure.body) {
             (Some(key), _) => {
@@ -554,25 +574,6 @@ impl<B: Copy> Ni<B> {
         if !self.leave_channel(tree, out) {
             self.return_credit(parent, out);
         }
-    }
-
-    #[inline(always)]
-    fn return_credit(&mut self, to: Rank, out: &mut impl Actions<B>) {
-        if self.strikes(Bug::LoseCredit) {
-            return;
-        }
-        if let Some(credits) = self.peers[to].incoming.release() {
-            self.send_credits(to, credits, out);
-        }
-    }
-
-    /// Credits in a packet of their own: nothing was there to take them along.
-    #[inline(never)]
-    fn send_credits(&mut self, to: Rank, credits: u16, out: &mut impl Actions<B>) {
-        self.counters.explicit_credits += 1;
-        let mut header = Header::new(Tag::Credit, self.local, TreeId::unicast(self.local), 0);
-        header.credits = credits;
-        out.transmit(to, &header, &Body::Empty);
     }
 
     /// Whether `rank` is no peer of this NI.

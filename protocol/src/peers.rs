@@ -28,9 +28,10 @@ pub(crate) struct Peer<B> {
 
 impl<B> Peer<B> {
     /// Whether nothing was sent there or came from there.
-    pub fn is_fresh(&self) -> bool {
+    pub fn is_fresh(&self, floor: Option<u16>) -> bool {
+        let first = floor.unwrap_or(self.outgoing.window());
         let idle =
-            self.outgoing.is_fresh() && self.incoming == Incoming::new(self.incoming.window());
+            self.outgoing.is_fresh(first) && self.incoming == Incoming::new(self.incoming.window());
         idle && self.flow.as_ref().is_none_or(|flow| flow.is_fresh())
     }
 }
@@ -51,19 +52,27 @@ struct Fresh {
     numbered: bool,
     /// Credits of a peer between whom and this rank nothing is lost.
     careful_window: u16,
+    /// Those that there are to begin with, where windows follow demand.
+    floor: Option<u16>,
 }
 
 impl Fresh {
     fn of(settings: &Settings) -> Self {
         let numbered = settings.preset.retransmits();
         let window = if numbered { settings.unacknowledged() } else { settings.window_packets };
-        Fresh { window, numbered, careful_window: settings.window_packets }
+        let floor = settings.adaptive.map(|adaptive| adaptive.floor_packets);
+        Fresh { window, numbered, careful_window: settings.window_packets, floor }
+    }
+
+    /// Credits to begin with.
+    fn first_credits(self) -> u16 {
+        self.floor.unwrap_or(self.window)
     }
 
     fn peer<B>(self) -> Peer<B> {
         Peer {
-            outgoing: Outgoing::new(self.window),
-            incoming: Incoming::new(self.window),
+            outgoing: Outgoing::with(self.first_credits(), self.window),
+            incoming: Incoming::new(self.first_credits()),
             flow: self.numbered.then(Box::default),
         }
     }
@@ -114,8 +123,8 @@ impl<B: Clone> Peers<B> {
     }
 
     /// The credits, or places in the window, that a peer has to begin with.
-    pub fn fresh_window(&self) -> u16 {
-        self.fresh.window
+    pub fn first_credits(&self) -> u16 {
+        self.fresh.first_credits()
     }
 
     /// Hashes every peer, whether it exists or not: one that does not is like a fresh one.

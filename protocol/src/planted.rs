@@ -18,6 +18,10 @@ pub enum Bug {
     ReleaseTwice,
     /// A sender goes on although its receiver has no buffers.
     IgnoreStop,
+    /// Credits that a smaller window makes due stay where they are.
+    KeepDueCredits,
+    /// Credits are taken out of a window twice: as they come back by themselves, and by asking.
+    TakeTwice,
     /// A recovery channel is said to be clear while packets are on it.
     ClearEarly,
 }

@@ -12,6 +12,9 @@ pub struct Settings {
     /// `W`, for each ordered pair. Careful presets: receive buffers, and so credits.
     /// Retransmitting presets: packets that may be unacknowledged at once.
     pub window_packets: u16,
+    /// If given, windows follow demand, and `window_packets` is the largest that one gets to; careful
+    /// presets only. `None`: every pair has `window_packets`, always.
+    pub adaptive: Option<Adaptive>,
     /// Who retransmits, who forwards.
     pub preset: Preset,
     /// The shape of multicast trees.
@@ -37,6 +40,25 @@ pub struct Settings {
     /// If given, peers with whom this rank has exchanged packets that may be lost are heard of
     /// regularly, or are lost themselves.
     pub silence: Option<Silence>,
+}
+
+/// Windows that follow demand (careful-protocols 7): a few receive buffers for each sender, and a pool
+/// for those who need more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Adaptive {
+    /// Credits that a pair always has, 1 or more, so that nobody waits for a first one.
+    pub floor_packets: u16,
+    /// Receive buffers of an NI besides, which it shares out among all senders.
+    pub pool_packets: u32,
+}
+
+impl Adaptive {
+    /// One credit for everybody, and a pool in which `active` senders find the rest of a window of
+    /// `window_packets`.
+    pub fn new(window_packets: u16, active: u16) -> Self {
+        let rest = u32::from(window_packets.saturating_sub(1));
+        Adaptive { floor_packets: 1, pool_packets: rest * u32::from(active) }
+    }
 }
 
 /// Buffers and water marks of `pupa` (Pupa 2.1, 2.2). Marks are in percent of what they are marks in.
@@ -124,6 +146,7 @@ impl Settings {
         Settings {
             ranks,
             window_packets,
+            adaptive: None,
             preset: Preset::default(),
             shape: Shape::default(),
             recovery: Recovery::default(),
@@ -149,6 +172,7 @@ impl Settings {
         if self.window_packets == 0 || self.window_packets > MOST_PACKETS {
             return Err(Contradiction::Window(self.window_packets));
         }
+        self.check_adaptive()?;
         if self.preset.retransmits() && self.recovery != Recovery::Off {
             return Err(Contradiction::Recovery(self.preset));
         }
@@ -172,6 +196,30 @@ impl Settings {
     /// Receive buffers that each sender has for itself, where packets are numbered.
     pub fn primary_buffers(&self) -> usize {
         if self.preset.is_optimistic() { usize::from(self.pupa.primary_buffers) } else { 0 }
+    }
+
+    /// Credits that each ordered pair begins with, where packets have no numbers.
+    pub fn first_credits(&self) -> u16 {
+        self.adaptive.map_or(self.window_packets, |adaptive| adaptive.floor_packets)
+    }
+
+    /// Receive buffers that an NI has promised to its peers at most, where packets have no numbers: a
+    /// window for each, or the floor for each and the pool for all.
+    pub fn promised_buffers(&self) -> usize {
+        let peers = usize::from(self.ranks) - 1;
+        let pool = self.adaptive.map_or(0, |adaptive| adaptive.pool_packets as usize);
+        peers * usize::from(self.first_credits()) + pool
+    }
+
+    fn check_adaptive(&self) -> Result<(), Contradiction> {
+        let Some(Adaptive { floor_packets, .. }) = self.adaptive else { return Ok(()) };
+        if self.preset.retransmits() {
+            return Err(Contradiction::Adaptive(self.preset));
+        }
+        if floor_packets == 0 || floor_packets > self.window_packets {
+            return Err(Contradiction::Floor(floor_packets, self.window_packets));
+        }
+        Ok(())
     }
 
     fn check_pupa(&self) -> Result<(), Contradiction> {
@@ -215,6 +263,14 @@ pub enum Contradiction {
     /// Recovery is for presets with credits.
     #[error("deadlock recovery belongs to nrx-imc and nrx-hmc; {0} has no credits to run out of")]
     Recovery(Preset),
+    /// Windows that follow demand are for presets with credits.
+    #[error("adaptive windows belong to nrx-imc and nrx-hmc; {0} has no credits to share out")]
+    Adaptive(Preset),
+    /// A floor that cannot be, in a window.
+    #[error(
+        "a floor of {0} credits cannot be in a window of {1}: it has 1 to as many as the window"
+    )]
+    Floor(u16, u16),
     /// Nothing could be received.
     #[error("{0} needs at least one receive buffer")]
     NoBuffers(Preset),

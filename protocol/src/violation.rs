@@ -15,6 +15,9 @@ pub enum Violation {
     /// A data packet without a credit.
     #[error("{0:?} sent a packet without a credit")]
     Window(Rank),
+    /// Credits that nobody asked for, or more of them.
+    #[error("{0:?} handed back {1} credits that it was not asked for")]
+    Return(Rank, u16),
     /// A tree of no group, or one on which the packet should not have come this way.
     #[error("{0:?} sent a packet on the {1:?}, on which it is not the parent here")]
     Tree(Rank, TreeId),

@@ -24,6 +24,10 @@ pub enum Tag {
     Nack = 8,
     /// Its sender ends, in good order: nothing is expected of it any more.
     Farewell = 9,
+    /// Asks a sender for credits that it has no use for, where windows follow demand.
+    Recall = 10,
+    /// The answer: credits handed back, possibly none.
+    Return = 11,
 }
 
 impl Tag {
@@ -50,6 +54,8 @@ impl TryFrom<u8> for Tag {
             7 => Tag::Acknowledge,
             8 => Tag::Nack,
             9 => Tag::Farewell,
+            10 => Tag::Recall,
+            11 => Tag::Return,
             _ => return Err(Malformed::Tag(byte)),
         })
     }
@@ -66,7 +72,8 @@ pub struct Header {
     pub source: Rank,
     /// Valid user bytes after the header.
     pub size: u16,
-    /// Credits given back to the receiver of this packet. Under `pupa`, which has none to give back, 0
+    /// Credits given back to the receiver of this packet. In a [`Tag::Recall`], those that it is asked
+    /// for; in a [`Tag::Return`], those that it gets to hand out anew. Under `pupa`, which has none to give back, 0
     /// says that it may send as much as it likes, and `n` that it may send the `n - 1` packets from
     /// `acknowledgement` on, and no other (Pupa 2.2.2).
     pub credits: u16,
@@ -78,7 +85,8 @@ pub struct Header {
     pub sequence: u32,
     /// The next sequence number that the sender of this packet expects.
     pub acknowledgement: u32,
-    /// The sender of this packet wants an acknowledgement at once (Pupa 2.2.1).
+    /// The sender of this packet wants an acknowledgement at once (Pupa 2.2.1); or, where windows follow
+    /// demand, more credits.
     pub asks: bool,
 }
 

@@ -7,7 +7,7 @@
 //! │ version │ tag │ source │ size │ credits │ tree │ channel │ flags│ sequence │ acknowledgement│
 //! └─────────┴─────┴────────┴──────┴─────────┴──────┴─────────┴──────┴──────────┴────────────────┘
 //! ```
-//! `flags`: bit 0 asks for an acknowledgement; the others are 0, and not looked at.
+//! `flags`: bit 0 asks for an acknowledgement, or for credits; the others are 0, and not looked at.
 
 use crate::{Channel, Header, Malformed, Rank, Tag, TreeId};
 

@@ -16,6 +16,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod adaptive;
 pub mod claim;
 pub mod cluster;
 pub mod experiment;

@@ -6,7 +6,8 @@ use anyhow::{Context, Result, bail};
 use clap::Parser;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use weft_paper::{Experiment, Report, Results, Targets, experiments};
+use weft_paper::report::PageFile;
+use weft_paper::{Experiment, Report, Results, Targets, adaptive, experiments};
 
 /// Measure the papers' tables and figures again
 #[derive(Parser)]
@@ -18,6 +19,9 @@ struct Arguments {
     /// List the experiments and what each measures, and run none
     #[arg(long)]
     list: bool,
+    /// Measure windows that follow demand only
+    #[arg(long)]
+    adaptive: bool,
     /// Where the pages go
     #[arg(long, value_name = "FOLDER", default_value = "docs/paper")]
     out: PathBuf,
@@ -42,6 +46,9 @@ fn main() -> ExitCode {
 }
 
 fn measure(arguments: &Arguments) -> Result<()> {
+    if arguments.adaptive {
+        return write_adaptive(&arguments.out);
+    }
     let experiments = chosen(&arguments.only)?;
     if arguments.list {
         list(&experiments);
@@ -57,9 +64,18 @@ fn measure(arguments: &Arguments) -> Result<()> {
         bail!("no pages are written until these {} are mended", report.faults().len());
     }
     if arguments.only.is_empty() {
-        write(&report, &arguments.out)?;
+        write(&report.pages(), &arguments.out)?;
+        write_adaptive(&arguments.out)?;
     }
     Ok(())
+}
+
+/// Measures what no paper prints.
+fn write_adaptive(folder: &Path) -> Result<()> {
+    eprintln!("weft-paper: adaptive windows ...");
+    let pages = adaptive::pages().context("adaptive windows")?;
+    println!("{}", pages[0].1);
+    write(&pages, folder)
 }
 
 /// The experiments that `only` names; all, if it names none.
@@ -93,9 +109,9 @@ fn run<'a>(targets: &'a Targets, experiments: &[Box<dyn Experiment>]) -> Result<
     Ok(report)
 }
 
-fn write(report: &Report<'_>, folder: &Path) -> Result<()> {
+fn write(pages: &[PageFile], folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    for (name, text) in report.pages() {
+    for (name, text) in pages {
         let path = folder.join(name);
         std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     }

@@ -3,7 +3,7 @@
 use clap::Args;
 use std::time::Duration;
 use weft_protocol::tree::Shape;
-use weft_protocol::{Preset, Recovery};
+use weft_protocol::{Adaptive, Preset, Recovery, Settings};
 
 /// Run a program or a scenario on a simulated machine, in virtual time
 #[derive(Args)]
@@ -18,9 +18,9 @@ pub struct Arguments {
     /// The shape of multicast trees [binary, binomial, chain, flat or relay]
     #[arg(long, value_name = "SHAPE", default_value_t)]
     pub tree: Shape,
-    /// Packets on the way for each ordered pair [default: what the machine has buffers for]
-    #[arg(long, value_name = "PACKETS")]
-    pub window: Option<u16>,
+    /// Packets on the way for each ordered pair, or adaptive: 1 to 32 by demand, out of a POOL of receive buffers that all senders share [default: what the machine has buffers for]
+    #[arg(long, value_name = "PACKETS|adaptive[:POOL]", value_parser = window)]
+    pub window: Option<Window>,
     /// Receive buffers of each rank, for presets that retransmit [default: what the machine has]
     #[arg(long, value_name = "PACKETS")]
     pub receive_buffers: Option<usize>,
@@ -83,6 +83,35 @@ pub struct Arguments {
     pub rest: Vec<String>,
 }
 
+/// How many packets may be on the way between two ranks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Window {
+    /// So many, always.
+    Static(u16),
+    /// As many as are needed, out of a pool of so many buffers; if not given, of those that there are.
+    Adaptive(Option<u32>),
+}
+
+impl Window {
+    /// The largest window that follows demand.
+    const MOST: u16 = 32;
+
+    /// Makes `settings` so, where an NI has `buffers` receive buffers.
+    pub fn apply(self, settings: &mut Settings, buffers: usize) {
+        match self {
+            Window::Static(window) => settings.window_packets = window,
+            Window::Adaptive(pool) => {
+                let Adaptive { floor_packets, pool_packets } = Adaptive::new(Self::MOST, 8);
+                let floors = usize::from(settings.ranks - 1) * usize::from(floor_packets);
+                let left = u32::try_from(buffers.saturating_sub(floors)).unwrap_or(u32::MAX);
+                let pool_packets = pool.unwrap_or(left.max(pool_packets));
+                settings.window_packets = Self::MOST;
+                settings.adaptive = Some(Adaptive { floor_packets, pool_packets });
+            }
+        }
+    }
+}
+
 const EXAMPLES: &str = "\
 Examples:
   weft sim asp -n 64                            a program of this project, on 64 simulated ranks
@@ -91,6 +120,7 @@ Examples:
                                                 everything at once, judged, on a bad network
   weft sim storm --preset hrx-hmc --corrupt 0.02 --partition 0-3@5ms..20ms --seeds 20
   weft sim all-to-all --tree chain --recovery at-once --rounds 64
+  weft sim storm -n 512 --window adaptive       windows that follow demand
   weft sim broadcast -n 10000 --machine my-machine.toml
 
 What is run has arguments of its own (weft sim storm --help), which come last.
@@ -116,6 +146,18 @@ fn limit(text: &str) -> Result<Duration, String> {
 
 pub(super) fn positive(text: &str) -> Result<u64, String> {
     text.parse().ok().filter(|count| *count > 0).ok_or_else(|| "it is a number from 1 on".into())
+}
+
+fn window(text: &str) -> Result<Window, String> {
+    let refused = |_| "it is a number of packets, adaptive, or adaptive:POOL".to_owned();
+    match text.strip_prefix("adaptive") {
+        None => text.parse().map(Window::Static).map_err(refused),
+        Some("") => Ok(Window::Adaptive(None)),
+        Some(pool) => {
+            let pool = pool.strip_prefix(':').unwrap_or("?").parse();
+            pool.map(|pool| Window::Adaptive(Some(pool))).map_err(refused)
+        }
+    }
 }
 
 fn recovery(text: &str) -> Result<Recovery, String> {

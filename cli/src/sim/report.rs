@@ -4,6 +4,7 @@ use super::arguments::Arguments;
 use std::fmt;
 use std::time::Duration;
 use weft_kit::thousands;
+use weft_protocol::Adaptive;
 use weft_scenarios::Verdict;
 use weft_scenarios::patterns::Times;
 use weft_simulator::{Ended, Faults, Options, Outcome, Report, in_words};
@@ -19,13 +20,19 @@ pub struct Run {
 /// What runs on what: `64 ranks of myrinet, irx-imc, binary trees, a window of 8, seed 7`.
 pub fn first_line(what: &str, arguments: &Arguments, options: &Options) -> String {
     let settings = &options.settings;
+    let windows = match settings.adaptive {
+        None => format!("a window of {}", settings.window_packets),
+        Some(Adaptive { floor_packets, pool_packets }) => {
+            let most = settings.window_packets;
+            format!("windows of {floor_packets} to {most} out of a pool of {pool_packets}")
+        }
+    };
     format!(
-        "{what} on {} simulated ranks of {}: {}, {} trees, a window of {}, seed {}{}",
+        "{what} on {} simulated ranks of {}: {}, {} trees, {windows}, seed {}{}",
         settings.ranks,
         arguments.machine,
         settings.preset,
         settings.shape,
-        settings.window_packets,
         arguments.seed,
         if options.measured { ", computation as measured" } else { "" },
     )

@@ -168,7 +168,7 @@ impl Shm {
         };
         let place = compact::place(head[0]);
         let payload = match header.tag {
-            Tag::Credit | Tag::ChannelClear | Tag::Acknowledge | Tag::Nack | Tag::Farewell => {
+            Tag::Credit | Tag::ChannelClear | Tag::Acknowledge | Tag::Nack | Tag::Farewell | Tag::Recall | Tag::Return => {
                 Payload::Empty
             }
             Tag::FaRequest | Tag::FaReply => Payload::Words([words[0], words[1]]),

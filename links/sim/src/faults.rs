@@ -333,6 +333,7 @@ impl State {
         parts.life = Life::Crashed;
         parts.ni_queue.clear();
         parts.arrived.clear();
+        parts.arrived_frames = 0;
         parts.deadline = None;
         self.injector.injected.crashes += 1;
         self.trace.note(now, rank, What::Crashed, None);

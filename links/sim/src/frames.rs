@@ -47,6 +47,11 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
+    /// Whether it takes a receive buffer where it arrives.
+    pub fn fills_a_buffer(&self) -> bool {
+        matches!(self.carried, Carried::Bytes(_))
+    }
+
     /// Bytes beside the header's.
     pub fn user_bytes(&self) -> usize {
         match &self.carried {

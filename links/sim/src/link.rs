@@ -209,7 +209,9 @@ impl Link for Sim {
         let mut state = self.lock();
         let (ni, at_ni) = (state.machine.ni, state.at_ni == Some(rank));
         let parts = state.rank(rank);
-        let Some(Frame { header, carried }) = parts.arrived.pop_front() else { return Ok(None) };
+        let Some(frame) = parts.arrived.pop_front() else { return Ok(None) };
+        parts.arrived_frames -= usize::from(frame.fills_a_buffer());
+        let Frame { header, carried } = frame;
         if at_ni {
             parts.cursor += ni.receive_ns;
             parts.after += if is_light(header.tag) { 0 } else { ni.receive_after_ns };

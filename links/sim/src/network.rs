@@ -329,6 +329,11 @@ impl Network {
         self.shared.lock().trace.last(rank)
     }
 
+    /// The most receive buffers of its NI that `rank` had in use at a time.
+    pub fn most_received(&self, rank: Rank) -> usize {
+        self.shared.lock().rank(rank).most_received
+    }
+
     /// The faults that were injected.
     pub fn injected(&self) -> Injected {
         self.shared.lock().injector.injected

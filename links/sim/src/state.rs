@@ -1,7 +1,7 @@
 //! The state of a simulated network: virtual time, what will happen when, and every rank's parts.
 
 use crate::faults::Injector;
-use crate::frames::{Frame, Slots, Spare};
+use crate::frames::{Frame, Place, Slots, Spare};
 use crate::machine::Machine;
 use crate::trace::{Trace, What};
 use std::cmp::Ordering;
@@ -136,6 +136,9 @@ pub(crate) struct Parts {
     pub out_free: Nanoseconds,
     pub in_free: Nanoseconds,
     pub arrived: VecDeque<Frame>,
+    /// Receive buffers that the NI had in use at a time, at most; and those that hold what arrived.
+    pub most_received: usize,
+    pub arrived_frames: usize,
     /// The headers of the frames on the bus.
     pub copying: VecDeque<Option<Header>>,
     pub slots: Slots,
@@ -170,6 +173,8 @@ impl Parts {
             out_free: 0,
             in_free: 0,
             arrived: VecDeque::new(),
+            most_received: 0,
+            arrived_frames: 0,
             copying: VecDeque::new(),
             slots: Slots::default(),
             starved: false,
@@ -324,6 +329,9 @@ impl State {
         if parts.life == Life::Crashed {
             return;
         }
+        parts.arrived_frames += usize::from(frame.fills_a_buffer());
+        let in_use = parts.arrived_frames + parts.slots.count(Place::Ni);
+        parts.most_received = parts.most_received.max(in_use);
         parts.arrived.push_back(frame);
         if parts.has_ni {
             self.post(to, NiEvent::Received);

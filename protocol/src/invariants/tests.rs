@@ -4,8 +4,15 @@
 use super::*;
 use weft_wire::GroupId;
 
-const PAIR: PairCredits =
-    PairCredits { window: 8, held: 3, in_flight: 2, buffered: 1, owed: 1, returning: 1 };
+const PAIR: PairCredits = PairCredits {
+    window: 9,
+    held: 3,
+    in_flight: 2,
+    buffered: 1,
+    owed: 1,
+    returning: 1,
+    handed_back: 1,
+};
 
 #[test]
 fn i1_holds_wherever_the_credits_are() {
@@ -23,6 +30,13 @@ fn i1_a_lost_credit() {
 #[should_panic(expected = "I1 credit conservation")]
 fn i1_an_invented_credit_even_if_the_sum_overflows() {
     i1_credit_conservation(&PairCredits { held: u16::MAX, in_flight: 5, ..PAIR });
+}
+
+#[test]
+#[should_panic(expected = "I2 careful: 9 buffers are promised, of 8")]
+fn i2_a_promise_without_a_buffer() {
+    i2_promised(8, 8);
+    i2_promised(9, 8);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Each protocol event on its own: what an NI does about it, action by action.
 
+mod adaptive;
 mod credits;
 mod fetch_add;
 mod groups;

@@ -468,8 +468,15 @@ impl Bench {
     /// I1, from one end: what is not here is in flight, or at the peer.
     fn check_credits(&self, peer: Rank) {
         let window = self.settings.window_packets;
-        let none =
-            PairCredits { window, held: 0, in_flight: 0, buffered: 0, owed: 0, returning: 0 };
+        let none = PairCredits {
+            window,
+            held: 0,
+            in_flight: 0,
+            buffered: 0,
+            owed: 0,
+            returning: 0,
+            handed_back: 0,
+        };
         let credits = &self.host.books.pair(peer).credits;
         let (held, _) = self.ni.outgoing(peer);
         i1_credit_conservation(&PairCredits { held, in_flight: credits.spent(), ..none });

@@ -53,6 +53,8 @@ pub struct Report<T> {
     pub events: u64,
     /// What went wrong on purpose.
     pub injected: Injected,
+    /// The most receive buffers of its NI that each rank had in use at a time.
+    pub most_received: Vec<usize>,
     /// The last events of each rank, oldest first; as many as the options asked for.
     pub last_events: Vec<Vec<Happened>>,
     /// Memory that each rank took, program and stack included: what the process grew by from before

@@ -162,6 +162,7 @@ impl Simulation {
             trace_hash,
             events,
             injected: self.network.injected(),
+            most_received: ranks().map(|rank| self.network.most_received(rank)).collect(),
             last_events: ranks().map(|rank| self.network.last_events(rank)).collect(),
             bytes_per_rank: grown / self.nodes.len() as u64,
         }

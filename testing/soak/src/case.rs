@@ -1,11 +1,11 @@
 //! One case: everything about it follows from its number.
 
-use crate::frames::{Broken, FrameJudge};
+use crate::frames::FrameJudge;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use weft_protocol::tree::Shape;
-use weft_protocol::{Preset, Pupa, Recovery};
+use weft_protocol::{Adaptive, Counters, Preset, Pupa, Recovery, Settings};
 use weft_scenarios::{Mix, Random, Storm, Verdict};
 use weft_simulator::{
     Ended, Faults, Injected, Options, OptionsError, Outcome, Partition, Report, Simulation,
@@ -33,6 +33,8 @@ pub struct Case {
     pub recovery: Recovery,
     /// The window of each pair.
     pub window_packets: u16,
+    /// The pool that windows come from, if they follow demand.
+    pub adaptive: Option<Adaptive>,
     /// Receive buffers, if not as many as may be needed.
     pub receive_buffers: Option<usize>,
     /// Buffers and marks of `pupa`.
@@ -54,6 +56,10 @@ pub struct Passed {
     pub shown: u64,
     /// Recoveries from suspected deadlocks.
     pub recoveries: u64,
+    /// Credits that came out of pools, where windows follow demand.
+    pub credits_granted: u64,
+    /// Those that went back into them.
+    pub credits_taken_back: u64,
     /// What was done to it.
     pub injected: Injected,
     /// The time that passed in it.
@@ -85,6 +91,9 @@ impl fmt::Display for Case {
         let Case { number, storm, preset, shape, recovery, window_packets, .. } = self;
         write!(f, "case {number}: {} ranks, {preset}, {shape} trees", storm.ranks)?;
         write!(f, ", recovery {recovery:?}, a window of {window_packets}")?;
+        if let Some(Adaptive { floor_packets, pool_packets }) = self.adaptive {
+            write!(f, " at most and {floor_packets} at least, a pool of {pool_packets}")?;
+        }
         if let Some(buffers) = self.receive_buffers {
             write!(f, ", {buffers} receive buffers")?;
         }
@@ -111,6 +120,7 @@ impl Case {
         };
         let shape = *random.choose(shapes);
         let window_packets = *random.choose(&[1, 2, 3, 4, 8, 16, 32]);
+        let adaptive = adaptive(preset, number, window_packets);
         let few_buffers = preset.retransmits() && random.happens(250);
         // Fewer buffers than may be needed can deadlock what is forwarded (thesis 8.3.3).
         let few = 1 + random.below(u64::from(ranks) * u64::from(window_packets)) as usize;
@@ -131,6 +141,7 @@ impl Case {
             shape,
             recovery,
             window_packets,
+            adaptive,
             receive_buffers,
             pupa,
             retransmit_at_least,
@@ -152,6 +163,7 @@ impl Case {
         settings.shape = self.shape;
         settings.recovery = self.recovery;
         settings.window_packets = self.window_packets;
+        settings.adaptive = self.adaptive;
         let enough = 2 * usize::from(settings.ranks) * usize::from(self.window_packets);
         settings.receive_buffers = self.receive_buffers.unwrap_or(enough);
         if self.preset.is_optimistic() && self.receive_buffers.is_some() {
@@ -185,6 +197,7 @@ impl Case {
         let failed = |what, events| Box::new(Failure { case: self.clone(), what, events });
         let refused = |error: OptionsError| failed(error.to_string(), String::new());
         let mut options = self.options().map_err(refused)?;
+        let settings = options.settings;
         let healed = self.faults.partitions.iter().map(|p| p.until).max().unwrap_or_default();
         let frames = FrameJudge::new(&options.settings, healed, PATIENCE);
         options.keep_events = events;
@@ -198,6 +211,7 @@ impl Case {
         let report = simulation.run_packets(move |packets| plan.run(&packets, &judged));
         let lost = !self.faults.crashes.is_empty() && report.injected.crashes > 0;
         let rules = FrameJudge::verdict(&frames, !lost && report.ended == Ended::Finished);
+        let rules = rules.map(|broken| broken.to_string()).or_else(|| crowd(&report, &settings));
         match objection(&report, &programs.verdict(), rules, lost) {
             Some(what) => {
                 let ranks = (0..self.storm.ranks.min(4)).map(Rank);
@@ -216,7 +230,7 @@ impl Case {
 fn objection(
     report: &Report<()>,
     programs: &Verdict,
-    frames: Option<Broken>,
+    rules: Option<String>,
     lost: bool,
 ) -> Option<String> {
     // A panic is its own cause, and what others are told of a lost rank is its consequence.
@@ -229,8 +243,8 @@ fn objection(
         return panicked;
     }
     // Then the rules: what breaks them is nearer to the cause than what programs see.
-    if let Some(broken) = frames {
-        return Some(broken.to_string());
+    if rules.is_some() {
+        return rules;
     }
     if let Verdict::Wrong(wrong) = programs {
         return Some(wrong.to_string());
@@ -247,17 +261,43 @@ fn objection(
     bad.or_else(|| (!lost && !programs.is_clean()).then(|| programs.to_string()))
 }
 
+/// Packets for which a careful NI had no receive buffer (I2); recovery has buffers of its own.
+fn crowd(report: &Report<()>, settings: &Settings) -> Option<String> {
+    let recovery = match settings.recovery {
+        Recovery::Off => 0,
+        _ => usize::from(settings.ranks) - 1,
+    };
+    let buffers = settings.promised_buffers() + recovery;
+    let (rank, most) = (0..).zip(&report.most_received).max_by_key(|(_, most)| **most)?;
+    let too_many = !settings.preset.retransmits() && *most > buffers;
+    too_many.then(|| format!("rank {rank} had {most} packets in {buffers} receive buffers (I2)"))
+}
+
 fn passed(report: &Report<()>, verdict: &Verdict) -> Passed {
+    let count = |of: fn(&Counters) -> u64| report.statistics.iter().map(|s| of(&s.protocol)).sum();
     let shown = if let Verdict::Clean { packets } = verdict { *packets } else { 0 };
     Passed {
         packets: report.packets(),
         sent_again: report.retransmissions(),
         shown,
         recoveries: report.recoveries(),
+        credits_granted: count(|counters| counters.credits_granted),
+        credits_taken_back: count(|counters| counters.credits_taken_back),
         injected: report.injected,
         virtual_time: report.virtual_time,
         trace_hash: report.trace_hash,
     }
+}
+
+/// Windows that follow demand, in half of the cases in which there are credits: with a pool that is
+/// too small for all, as a rule.
+fn adaptive(preset: Preset, number: u64, window_packets: u16) -> Option<Adaptive> {
+    // Numbers of its own, so that all else about the cases is as it would be without.
+    let mut random = Random::part(0xada9_71fe, number);
+    let chosen = !preset.retransmits() && random.happens(500);
+    let floor_packets = 1 + random.below(u64::from(window_packets.min(3))) as u16;
+    let pool_packets = random.below(1 + 4 * u64::from(window_packets)) as u32;
+    chosen.then_some(Adaptive { floor_packets, pool_packets })
 }
 
 /// No groups, or some that do not overlap; with recovery, some that do (Appendix A.2).

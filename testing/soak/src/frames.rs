@@ -4,6 +4,7 @@
 //! | rule | breaks as |
 //! |---|---|
 //! | a careful sender has at most a window of packets for which no credit came back (I2) | [`Broken::Window`] |
+//! | where windows follow demand, a receiver promises no more buffers than it has (I2) | [`Broken::Promised`] |
 //! | no more credits go back than packets came, and half a window of them at most is held back (I1) | [`Broken::Credits`], [`Broken::CreditsLost`] |
 //! | every data packet that reaches a careful NI reaches its host (I2) | [`Broken::Dropped`] |
 //! | numbers are given one after the other, a window of them at most is unacknowledged (I9) | [`Broken::Number`], [`Broken::Unacknowledged`] |
@@ -62,6 +63,16 @@ pub enum Broken {
         to: Rank,
         /// How many.
         kept: u64,
+    },
+    /// Credits for buffers that others may fill.
+    #[error("rank {at} has promised its senders {promised} buffers, of {buffers} (I2)")]
+    Promised {
+        /// Who promised.
+        at: Rank,
+        /// To all senders together.
+        promised: u64,
+        /// What it has.
+        buffers: u64,
     },
     /// A packet that came and was not shown to the host.
     #[error("of {received} data packets that reached rank {at}, {copied} reached its host (I2)")]

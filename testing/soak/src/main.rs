@@ -12,6 +12,7 @@ const EXAMPLES: &str = "\
 Examples:
   weft-soak                       1,000 cases, 50 million packets, a million faults, or 10 minutes
   weft-soak --minutes 1 --first 5000
+  weft-soak --adaptive --packets 1 --faults 0
   weft-soak --case 4711           one case again";
 
 /// Storms on bad simulated networks, judged, until enough has been simulated or one fails
@@ -39,6 +40,9 @@ struct Arguments {
     /// Cases at once [default: one a core]
     #[arg(long)]
     threads: Option<usize>,
+    /// Only cases whose windows follow demand
+    #[arg(long)]
+    adaptive: bool,
     /// If --case fails, tell so many of the last events of some ranks
     #[arg(long, default_value = "0")]
     explain: usize,
@@ -66,6 +70,7 @@ fn main() -> Result<()> {
         packets: arguments.packets,
         faults: arguments.faults,
         packets_a_case: arguments.packets_a_case,
+        adaptive: arguments.adaptive,
         limit: Duration::from_secs_f64(arguments.minutes.max(0.0) * 60.0),
         threads: arguments
             .threads

@@ -23,6 +23,8 @@ pub struct Goal {
     pub limit: Duration,
     /// Cases at once.
     pub threads: usize,
+    /// Only cases whose windows follow demand.
+    pub adaptive: bool,
 }
 
 /// What many cases came to.
@@ -49,6 +51,9 @@ pub fn run(goal: &Goal, progress: impl Fn(&Totals) + Sync) -> (Totals, Option<Bo
     let work = || {
         while !stop.load(Ordering::Relaxed) && start.elapsed() < goal.limit {
             let case = Case::numbered(next.fetch_add(1, Ordering::Relaxed), goal.packets_a_case);
+            if goal.adaptive && case.adaptive.is_none() {
+                continue;
+            }
             match case.run() {
                 Ok(passed) => {
                     let mut totals = totals.lock().unwrap_or_else(PoisonError::into_inner);
@@ -85,6 +90,8 @@ impl Totals {
         sum.sent_again += passed.sent_again;
         sum.shown += passed.shown;
         sum.recoveries += passed.recoveries;
+        sum.credits_granted += passed.credits_granted;
+        sum.credits_taken_back += passed.credits_taken_back;
         sum.virtual_time += passed.virtual_time;
         let (all, one) = (&mut sum.injected, &passed.injected);
         all.lost += one.lost;
@@ -106,6 +113,7 @@ impl Totals {
 
 impl fmt::Display for Totals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Passed { credits_granted, credits_taken_back, .. } = self.sum;
         let Passed { packets, sent_again, shown, recoveries, injected, virtual_time, .. } =
             self.sum;
         writeln!(f, "cases                     {:>12}", self.cases)?;
@@ -113,6 +121,8 @@ impl fmt::Display for Totals {
         writeln!(f, "  of them again           {sent_again:>12}")?;
         writeln!(f, "packets shown to programs {shown:>12}")?;
         writeln!(f, "recoveries                {recoveries:>12}")?;
+        writeln!(f, "credits out of pools      {credits_granted:>12}")?;
+        writeln!(f, "  and back into them      {credits_taken_back:>12}")?;
         writeln!(f, "faults injected           {:>12}", injected.total())?;
         writeln!(f, "  frames lost             {:>12}", injected.lost)?;
         writeln!(f, "  frames doubled          {:>12}", injected.duplicated)?;

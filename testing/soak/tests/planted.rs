@@ -15,7 +15,9 @@ fn plant(bug: Bug, possible: impl Fn(&Case) -> bool) -> Vec<Failure> {
     let cases = cases.filter(|case| case.faults.crashes.is_empty() && possible(case)).take(TRIALS);
     let run = |case: Case| {
         let rank = Rank((case.number % u64::from(case.storm.ranks)) as u16);
-        let opportunity = (case.number % 20) as u32;
+        // A window shrinks seldom at one rank.
+        let often = if bug == Bug::TakeTwice { 2 } else { 20 };
+        let opportunity = (case.number % often) as u32;
         case.run_with(0, |simulation| simulation.plant(rank, bug, opportunity)).err()
     };
     cases.filter_map(run).map(|failure| *failure).collect()
@@ -51,6 +53,15 @@ fn forwards_at_the_ni(case: &Case) -> bool {
 fn a_lost_credit_is_found() {
     let small = |case: &Case| is_careful(case) && case.window_packets <= 2;
     assert_found(Bug::LoseCredit, TRIALS / 2, &["I1", "waits", "I2"], small);
+}
+
+#[test]
+fn credits_taken_twice_are_found() {
+    let contended = |case: &Case| {
+        let pool = case.adaptive.map_or(0, |adaptive| adaptive.pool_packets);
+        pool > 0 && pool < 2 * u32::from(case.window_packets) && case.storm.ranks < 9
+    };
+    assert_found(Bug::TakeTwice, 1, &["I1", "waits", "I2", "panicked"], contended);
 }
 
 #[test]

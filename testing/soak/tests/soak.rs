@@ -13,7 +13,12 @@ const GOAL: Goal = Goal {
     packets_a_case: 16_000,
     limit: Duration::from_secs(600),
     threads: 2,
+    adaptive: false,
 };
+
+/// Nothing goes wrong in these but in time, so that they are soon done.
+const ADAPTIVE: Goal =
+    Goal { cases: 100, packets: 1, faults: 0, packets_a_case: 4_000, adaptive: true, ..GOAL };
 
 #[test]
 fn nothing_is_lost_doubled_reordered_or_changed() {
@@ -24,6 +29,16 @@ fn nothing_is_lost_doubled_reordered_or_changed() {
     }
     assert_eq!(totals.violations, 0);
     assert!(totals.reach(&GOAL), "{totals}");
+}
+
+#[test]
+fn windows_that_follow_demand() {
+    let (totals, failure) = run(&ADAPTIVE, |_| {});
+    println!("{totals}");
+    if let Some(failure) = failure {
+        panic!("{failure}");
+    }
+    assert!(totals.reach(&ADAPTIVE), "{totals}");
 }
 
 #[test]

@@ -16,15 +16,20 @@
 //!   itself, in at most `S` send buffers.
 //! - Under ACK-receive only the number of packets there are bounds what waits to be forwarded.
 //!
+//! Where windows follow demand, `W` is the largest. Grants are told at once, so that each of `W`
+//! credits may travel by itself; and on a wire there may be a request for credits, and the answer to
+//! one the other way.
+//!
 //! With recovery (thesis 4.3.2) each NI has `N - 1` buffers more, one for the recovery channel of
 //! each other rank, and no credit is spent on what goes there. So there are as many packets more to
 //! forward, and at a host; and on a wire, as many data packets, and as many that clear channels.
 
+use crate::sink::gives_credits;
 use crate::world::World;
 use std::collections::BTreeMap;
 use weft_protocol::invariants::{
-    PairCredits, i1_credit_conservation, i2_careful, i5_control_never_blocks, i7_recovery,
-    i9_bounded,
+    PairCredits, i1_credit_conservation, i2_careful, i2_promised, i5_control_never_blocks,
+    i7_recovery, i9_bounded,
 };
 use weft_protocol::{Acknowledging, Recovery};
 use weft_wire::{Channel, Rank, Tag, TreeId};
@@ -37,24 +42,33 @@ impl World {
                 self.check_pair(sender, receiver);
             }
             self.check_host(sender);
+            self.check_promises(sender);
         }
         self.check_channels();
         self.ledger.check();
     }
 
     fn check_pair(&self, sender: Rank, receiver: Rank) {
-        let window = self.options.settings.window_packets;
+        let window = self.nis[receiver.index()].promised(sender);
         let pair = self.ledger.pair(sender, receiver);
         let (held, blocked) = self.nis[sender.index()].outgoing(receiver);
         let (buffered, owed) = self.nis[receiver.index()].incoming(sender);
         let wire = self.wires.between(sender, receiver);
         let in_flight = wire.iter().filter(|packet| packet.spends_credit()).count() as u16;
         let back = self.wires.between(receiver, sender);
-        let returning = back.iter().map(|packet| packet.header.credits).sum();
+        let returning = back.iter().filter(|packet| gives_credits(packet.header.tag));
+        let returning = returning.map(|packet| packet.header.credits).sum();
+        let handed_back = wire.iter().filter(|packet| packet.header.tag == Tag::Return);
+        let handed_back = handed_back.map(|packet| packet.header.credits).sum();
 
         let forgotten = pair.due.saturating_sub(blocked) as u64;
         i2_careful(u64::from(in_flight + pair.buffered), window, forgotten + self.ledger.dropped);
-        if pair.freed >= half(window) {
+        let settings = &self.options.settings;
+        let first = settings.first_credits();
+        // What was handed back is the receiver's, to give to whom it likes.
+        let granted = i32::from(window) - i32::from(first) + i32::from(pair.returned);
+        let freed = pair.freed + granted;
+        if freed > 0 && freed >= i32::from(half(window)) {
             i5_control_never_blocks(Tag::Credit);
         }
         assert!(
@@ -63,14 +77,28 @@ impl World {
              {} of them are data",
             pair.due
         );
-        i1_credit_conservation(&PairCredits { window, held, in_flight, buffered, owed, returning });
+        let places =
+            PairCredits { window, held, in_flight, buffered, owed, returning, handed_back };
+        i1_credit_conservation(&places);
+        assert!(
+            (first..=settings.window_packets).contains(&window),
+            "I1 credit conservation: {receiver:?} has promised {sender:?} {window} buffers"
+        );
         assert_eq!(
-            (buffered, owed),
-            (pair.buffered, pair.freed),
+            (buffered, i32::from(owed)),
+            (pair.buffered, freed),
             "I1 credit conservation: what {receiver:?} thinks of {sender:?}'s buffers, and what is"
         );
         i9_bounded("a blocked-sends queue", blocked, self.blocked_bound());
         i9_bounded("a wire", wire.len(), self.wire_bound());
+    }
+
+    /// I2, of all senders together: a receiver has a buffer for whatever they may send.
+    fn check_promises(&self, receiver: Rank) {
+        let ni = &self.nis[receiver.index()];
+        let others = self.ranks().filter(|&sender| sender != receiver);
+        let promised: u64 = others.map(|sender| u64::from(ni.promised(sender))).sum();
+        i2_promised(promised, self.options.settings.promised_buffers());
     }
 
     fn check_host(&self, rank: Rank) {
@@ -111,7 +139,11 @@ impl World {
 
     /// The most packets that a wire carries.
     pub fn wire_bound(&self) -> usize {
-        self.window() + self.window().min(2) + 2 * self.channel_buffers()
+        let control = match self.options.settings.adaptive {
+            None => self.window().min(2),
+            Some(_) => self.window() + 2,
+        };
+        self.window() + control + 2 * self.channel_buffers()
     }
 
     /// The most packets that a host has to process or release.

@@ -65,9 +65,10 @@ impl World {
     }
 
     /// The same, told whether the world is `at_rest`: nothing will happen any more, sends included.
-    /// With recovery (thesis 4.3) no cycle is known to last before that.
+    /// With recovery (thesis 4.3) no cycle is known to last before that, nor where a window may grow.
     pub(crate) fn deadlock_if(&self, at_rest: bool) -> Option<Deadlock> {
-        if !at_rest && self.options().settings.recovery != Recovery::Off {
+        let settings = &self.options().settings;
+        if !at_rest && (settings.recovery != Recovery::Off || settings.adaptive.is_some()) {
             return None;
         }
         let waits = self.waits_for_ever(at_rest);
@@ -99,7 +100,7 @@ impl World {
         let (_, blocked) = self.ni(from).outgoing(to);
         let (buffered, owed) = self.ni(to).incoming(from);
         let owed = if at_rest { owed } else { 0 };
-        let waits = blocked > 0 && buffered + owed == self.options().settings.window_packets;
+        let waits = blocked > 0 && buffered + owed == self.ni(to).promised(from);
         waits.then_some(Wait { from, to, blocked, buffered, owed })
     }
 

@@ -66,9 +66,10 @@ pub fn explore(
     runs: Runs,
     most_states: usize,
 ) -> Result<Explored, Counterexample<Step, Deadlock>> {
-    let Settings { ranks, window_packets, recovery, .. } = world.options().settings;
+    let Settings { ranks, window_packets, recovery, adaptive, .. } = world.options().settings;
     if runs == Runs::CreditsAtOnce {
         assert!(window_packets <= 2, "of a larger window, credits are given back together");
+        assert_eq!(adaptive, None, "a grant gives credits back together");
         assert_eq!(recovery, Recovery::Off, "recovery begins where a credit is late");
         let fetches = sends.iter().any(|send| matches!(send, Step::FetchAdd { .. }));
         assert!(!fetches, "answers to fetch-and-adds take credits along");

@@ -49,8 +49,11 @@ pub(crate) struct Pair {
     pub due: usize,
     /// Receive buffers that the sender's packets fill.
     pub buffered: u16,
-    /// Receive buffers that are free again while the sender has not been told.
-    pub freed: u16,
+    /// Receive buffers that are free again while the sender has not been told; fewer than none where
+    /// the receiver has given the sender more of them than it had to begin with.
+    pub freed: i32,
+    /// Credits that the sender has handed back and the receiver has got.
+    pub returned: u16,
 }
 
 /// All buffers and pairs.

@@ -386,6 +386,7 @@ impl Mixed {
             buffered,
             owed,
             returning: between(receiver, sender).map(|flying| flying.header.credits).sum(),
+            handed_back: 0,
         });
     }
 

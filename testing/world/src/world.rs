@@ -181,7 +181,7 @@ impl World {
             for receiver in self.ranks().filter(|&receiver| receiver != sender) {
                 let (held, _) = ni.outgoing(receiver);
                 let (_, owed) = self.ni(receiver).incoming(sender);
-                let window = self.options.settings.window_packets;
+                let window = self.ni(receiver).promised(sender);
                 assert_eq!(held + owed, window, "credits of {sender:?} for {receiver:?}");
             }
         }
@@ -242,8 +242,10 @@ impl World {
 
     fn packet_arrives(&mut self, from: Rank, to: Rank, packet: Packet) {
         let Packet { header, body } = packet;
-        if header.tag.is_data() {
-            self.ledger.fill(to, &header);
+        match header.tag {
+            Tag::Return => self.ledger.pair_mut(from, to).returned += header.credits,
+            tag if tag.is_data() => self.ledger.fill(to, &header),
+            _ => {}
         }
         let received = match body {
             Body::Buffer(contents) => self.data_arrives(from, to, &header, contents),
@@ -373,6 +375,7 @@ impl World {
             ledger: &mut self.ledger,
             reference: &mut self.reference,
             fault: &mut self.faults[rank.index()],
+            adaptive: self.options.settings.adaptive.is_some(),
             answered: false,
         };
         event(Arc::make_mut(&mut self.nis[rank.index()]), &mut sink)

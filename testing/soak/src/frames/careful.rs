@@ -7,7 +7,12 @@ use weft_wire::{Channel, Header, Rank, Tag};
 /// What is known of the careful presets' credits.
 pub(super) struct Careful {
     ranks: usize,
+    /// What each pair begins with, and gets to at most.
+    first: u16,
     window: u16,
+    /// What all senders of a receiver may have together.
+    buffers: u64,
+    adaptive: bool,
     pairs: Vec<Pair>,
     /// Data packets that reached each rank's NI, and its host.
     hosts: Vec<(u64, u64)>,
@@ -24,37 +29,85 @@ struct Pair {
     given: u64,
     /// Those of them that arrived.
     returned: u64,
+    /// Credits that the sender put on the link, for others to have.
+    handed_back: u64,
+    /// Those of them that arrived.
+    regained: u64,
+}
+
+impl Pair {
+    /// Credits that the sender has, or that are on their way to it or back from it.
+    fn rights(&self, first: u16) -> u64 {
+        (u64::from(first) + self.given).saturating_sub(self.arrived + self.regained)
+    }
 }
 
 impl Careful {
     pub fn new(settings: &Settings) -> Self {
         let ranks = usize::from(settings.ranks);
         let pairs = if settings.preset.retransmits() { 0 } else { ranks * ranks };
-        let window = settings.window_packets;
-        Careful { ranks, window, pairs: vec![Pair::default(); pairs], hosts: vec![(0, 0); ranks] }
+        let (first, window) = (settings.first_credits(), settings.window_packets);
+        let buffers = settings.promised_buffers() as u64;
+        let adaptive = settings.adaptive.is_some();
+        Careful {
+            ranks,
+            first,
+            window,
+            buffers,
+            adaptive,
+            pairs: vec![Pair::default(); pairs],
+            hosts: vec![(0, 0); ranks],
+        }
     }
 
     pub fn transmitted(&mut self, from: Rank, to: Rank, header: &Header) -> Result<(), Broken> {
-        let window = self.window;
-        let back = self.pair(to, from);
-        back.given += u64::from(header.credits);
-        if back.given > back.arrived {
-            let (given, packets) = (back.given, back.arrived);
-            return Err(Broken::Credits { from, to, given, packets });
+        match header.tag {
+            Tag::Recall => return Ok(()),
+            Tag::Return => self.pair(from, to).handed_back += u64::from(header.credits),
+            _ => self.give(from, to, header.credits)?,
         }
-        if costs_a_credit(header) {
-            let pair = self.pair(from, to);
-            pair.sent += 1;
-            let packets = pair.sent - pair.returned;
-            if packets > u64::from(window) {
-                return Err(Broken::Window { from, to, packets, window });
+        self.pair(from, to).sent += u64::from(costs_a_credit(header));
+        let (first, window) = (self.first, self.window);
+        let pair = self.pair(from, to);
+        let (packets, credits) = (pair.sent + pair.handed_back, u64::from(first) + pair.returned);
+        if packets > credits {
+            let packets = packets + u64::from(window) - credits;
+            return Err(Broken::Window { from, to, packets, window });
+        }
+        Ok(())
+    }
+
+    /// `from` gives credits of `to` back, or new ones if it may.
+    fn give(&mut self, from: Rank, to: Rank, credits: u16) -> Result<(), Broken> {
+        if credits == 0 {
+            return Ok(());
+        }
+        let (first, window, adaptive) = (self.first, self.window, self.adaptive);
+        let back = self.pair(to, from);
+        back.given += u64::from(credits);
+        let Pair { given, arrived, .. } = *back;
+        let rights = back.rights(first);
+        if (given > arrived && !adaptive) || rights > u64::from(window) {
+            return Err(Broken::Credits { from, to, given, packets: arrived });
+        }
+        if adaptive {
+            let senders = (0..self.ranks).filter(|&sender| sender != from.index());
+            let pairs = senders.map(|sender| &self.pairs[sender * self.ranks + from.index()]);
+            let promised = pairs.map(|pair| pair.rights(first)).sum();
+            let buffers = self.buffers;
+            if promised > buffers {
+                return Err(Broken::Promised { at: from, promised, buffers });
             }
         }
         Ok(())
     }
 
     pub fn received(&mut self, at: Rank, from: Rank, header: &Header) {
-        self.pair(at, from).returned += u64::from(header.credits);
+        match header.tag {
+            Tag::Recall => {}
+            Tag::Return => self.pair(from, at).regained += u64::from(header.credits),
+            _ => self.pair(at, from).returned += u64::from(header.credits),
+        }
         self.pair(from, at).arrived += u64::from(costs_a_credit(header));
         self.hosts[at.index()].0 += u64::from(is_for_the_host(header));
     }
@@ -73,11 +126,14 @@ impl Careful {
         if let Some((at, &(received, copied))) = dropped.next() {
             return Some(Broken::Dropped { at, received, copied });
         }
-        // Half a window goes back at once; fewer wait for a packet to take them along.
-        let half = u64::from(self.window.div_ceil(2));
-        let lost = self.pairs.iter().position(|pair| pair.arrived - pair.given >= half)?;
+        // Half a window goes back at once; fewer wait for a packet to take them along. Of a window that
+        // changes, the sender has half, and so one at least.
+        let least = if self.adaptive { 1 } else { u64::from(self.window / 2) + 1 };
+        let is_pair = |&at: &usize| at / self.ranks != at % self.ranks;
+        let mut pairs = (0..self.pairs.len()).filter(is_pair);
+        let lost = pairs.find(|&at| self.pairs[at].rights(self.first) < least)?;
         let (sender, receiver) = (lost / self.ranks, lost % self.ranks);
-        let kept = self.pairs[lost].arrived - self.pairs[lost].given;
+        let kept = self.pairs[lost].arrived.saturating_sub(self.pairs[lost].given);
         Some(Broken::CreditsLost { from: Rank(receiver as u16), to: Rank(sender as u16), kept })
     }
 

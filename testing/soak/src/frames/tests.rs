@@ -1,7 +1,7 @@
 //! Each rule, kept and broken.
 
 use super::*;
-use weft_protocol::Preset;
+use weft_protocol::{Adaptive, Preset};
 use weft_wire::{Channel, GroupId, TreeId};
 
 struct Trial(Arc<Mutex<FrameJudge>>);
@@ -9,6 +9,13 @@ struct Trial(Arc<Mutex<FrameJudge>>);
 impl Trial {
     fn new(preset: Preset, window: u16) -> Self {
         let settings = Settings { preset, ..Settings::new(7, window) };
+        Trial(FrameJudge::new(&settings, Duration::ZERO, Duration::from_secs(1)))
+    }
+
+    /// Windows of 1 to 4 packets, with a pool of 3.
+    fn adaptive() -> Self {
+        let adaptive = Some(Adaptive { floor_packets: 1, pool_packets: 3 });
+        let settings = Settings { adaptive, ..Settings::new(7, 4) };
         Trial(FrameJudge::new(&settings, Duration::ZERO, Duration::from_secs(1)))
     }
 
@@ -84,6 +91,33 @@ fn credits_are_neither_made_nor_lost() {
     assert_eq!(trial.verdict(), None, "fewer than half a window may be held back");
     trial.passes(0, 1, data(0));
     assert_eq!(trial.verdict(), Some(Broken::CreditsLost { from, to, kept: 2 }));
+}
+
+#[test]
+fn a_pool_is_given_once() {
+    let trial = Trial::adaptive();
+    trial.passes(1, 0, credits(1, 3));
+    let returned = Header { tag: Tag::Return, ..credits(0, 2) };
+    trial.passes(0, 1, returned);
+    trial.passes(1, 2, credits(1, 2));
+    assert_eq!(trial.verdict(), None, "what was handed back is another's");
+    trial.passes(1, 3, credits(1, 1));
+    let at = Rank(1);
+    assert_eq!(trial.verdict(), Some(Broken::Promised { at, promised: 10, buffers: 9 }));
+}
+
+#[test]
+fn what_was_handed_back_is_not_spent() {
+    let trial = Trial::adaptive();
+    trial.passes(1, 0, credits(1, 2));
+    trial.passes(0, 1, Header { tag: Tag::Return, ..credits(0, 2) });
+    trial.passes(0, 1, data(0));
+    trial.passes(1, 0, credits(1, 1));
+    assert_eq!(trial.verdict(), None);
+    trial.passes(0, 1, data(0));
+    trial.passes(0, 1, data(0));
+    let (from, to) = (Rank(0), Rank(1));
+    assert_eq!(trial.verdict(), Some(Broken::Window { from, to, packets: 5, window: 4 }));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The protocols in whole worlds, and the worlds' own judges.
 
+mod adaptive;
 mod deadlock;
 mod explore;
 mod faults;
