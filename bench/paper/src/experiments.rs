@@ -5,6 +5,7 @@ pub mod fetch_add;
 pub mod inbox;
 pub mod presets;
 pub mod recovery;
+pub mod trees;
 pub mod unicast;
 
 use crate::experiment::Experiment;
@@ -17,6 +18,7 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         Box::new(broadcast::Broadcast),
         Box::new(recovery::Recoveries),
         Box::new(presets::Presets),
+        Box::new(trees::Trees),
     ]
 }
 
