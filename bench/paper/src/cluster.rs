@@ -134,8 +134,8 @@ impl Setup {
         program: impl Fn(&Weft) -> Result<T> + 'static,
     ) -> Result<Ran<T>> {
         let simulation = self.simulation()?;
-        let report = simulation
-            .run_joined(move |weft| program(&weft).map_err(|error| format!("{error:#}")));
+        let report =
+            simulation.run_joined(move |weft| program(&weft).map_err(|error| format!("{error:#}")));
         self.taken_apart(report)
     }
 

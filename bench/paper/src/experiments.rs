@@ -3,10 +3,12 @@
 pub mod broadcast;
 pub mod fetch_add;
 pub mod inbox;
+pub mod overheads;
 pub mod presets;
 pub mod recovery;
 pub mod trees;
 pub mod unicast;
+pub mod windows;
 
 use crate::experiment::Experiment;
 
@@ -14,11 +16,13 @@ use crate::experiment::Experiment;
 pub fn all() -> Vec<Box<dyn Experiment>> {
     vec![
         Box::new(unicast::Unicast),
+        Box::new(overheads::Overheads),
         Box::new(fetch_add::FetchAdd),
         Box::new(broadcast::Broadcast),
         Box::new(recovery::Recoveries),
         Box::new(presets::Presets),
         Box::new(trees::Trees),
+        Box::new(windows::Windows),
     ]
 }
 

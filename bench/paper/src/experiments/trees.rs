@@ -149,8 +149,7 @@ fn shapes(results: &mut Results) -> Result<()> {
     ];
     let times = [("chain", time(Shape::Chain)?), ("binary", time(Shape::Binary)?)];
     let best = rates.windows(2).all(|pair| pair[0].1 < pair[1].1);
-    let evidence =
-        format!("MB/s {}; null latency in us {}", listed(&rates), listed(&times));
+    let evidence = format!("MB/s {}; null latency in us {}", listed(&rates), listed(&times));
     results.statement("S4.2.2-deep", best && times[0].1 > times[1].1, evidence);
     let stuck = all_broadcast(Shape::Chain, 16, 4)?;
     let evidence = format!("MB/s {}; when all broadcast on chains, {}", listed(&rates), stuck.1);
@@ -161,8 +160,7 @@ fn shapes(results: &mut Results) -> Result<()> {
 /// Whether a job in which all broadcast many packets at once gets stuck, and what there is to say.
 fn all_broadcast(shape: Shape, ranks: u16, window_packets: u16) -> Result<(bool, &'static str)> {
     const PACKETS: usize = 64;
-    let setup =
-        Setup { shape, window_packets, recovery: Recovery::Off, ..Setup::lfc(ranks) };
+    let setup = Setup { shape, window_packets, recovery: Recovery::Off, ..Setup::lfc(ranks) };
     let ended = setup.end(|packets| {
         let arrivals = Arrivals::note(packets, Receive::NoTouch);
         for _ in 0..PACKETS {
@@ -266,10 +264,8 @@ fn deadlocks(ranks: u16, window_packets: u16, shape: Shape) -> (usize, bool) {
     let (mut count, mut described) = (0, true);
     for seed in 0..SEEDS {
         let mut world = World::new(options(ranks, window_packets, shape));
-        let everybody: Vec<Step> = world
-            .ranks()
-            .map(|from| Step::Multicast { from, group: GroupId::ALL })
-            .collect();
+        let everybody: Vec<Step> =
+            world.ranks().map(|from| Step::Multicast { from, group: GroupId::ALL }).collect();
         let sends = everybody.repeat(2 * usize::from(window_packets));
         let mut seed = seeded(seed);
         if let Err(deadlock) = run(&mut world, &sends, &mut seed) {
@@ -299,7 +295,8 @@ fn worlds(results: &mut Results) -> Result<()> {
         count += deadlocks;
         described &= cycles;
     }
-    let evidence = format!("{count} of {} orders on chains deadlock, all in such a cycle", 3 * SEEDS);
+    let evidence =
+        format!("{count} of {} orders on chains deadlock, all in such a cycle", 3 * SEEDS);
     results.statement("A.1-cycle", described && count > 0, evidence);
     let (mut holds, mut with, mut without) = (true, 0, 0);
     for shape in Shape::ALL {
