@@ -4,6 +4,7 @@ pub mod broadcast;
 pub mod fetch_add;
 pub mod inbox;
 pub mod overheads;
+pub mod panda;
 pub mod presets;
 pub mod recovery;
 pub mod trees;
@@ -20,6 +21,7 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         Box::new(fetch_add::FetchAdd),
         Box::new(broadcast::Broadcast),
         Box::new(recovery::Recoveries),
+        Box::new(panda::Panda),
         Box::new(presets::Presets),
         Box::new(trees::Trees),
         Box::new(windows::Windows),

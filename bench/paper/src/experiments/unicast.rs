@@ -129,6 +129,15 @@ fn stream(setup: &Setup, bytes: usize, receive: Receive) -> Result<f64> {
     stream_of_messages(setup, bytes, STREAM, receive)
 }
 
+/// Bytes a second of a stream of messages of `bytes` bytes, in packets.
+///
+/// # Errors
+/// As [`Setup::run`].
+pub fn stream_rate(setup: &Setup, bytes: usize, receive: Receive) -> Result<f64> {
+    let messages = (STREAM / bytes.div_ceil(PACKET_BYTES).max(1)).max(8);
+    Ok(bytes as f64 / stream_of_messages(setup, bytes, messages, receive)? * 1e9)
+}
+
 /// Nanoseconds for each message of a stream of messages of `bytes` bytes, in packets.
 fn stream_of_messages(
     setup: &Setup,
@@ -308,9 +317,7 @@ fn throughputs(setup: &Setup, results: &mut Results) -> Result<()> {
     for (name, receive) in [("no touch", Receive::NoTouch), ("copy", Receive::Copy)] {
         let mut curve = Vec::new();
         for bytes in sizes {
-            let messages = (STREAM / bytes.div_ceil(PACKET_BYTES)).max(8);
-            let time = stream_of_messages(setup, bytes, messages, receive)?;
-            curve.push((bytes as f64, bytes as f64 / time * 1e9));
+            curve.push((bytes as f64, stream_rate(setup, bytes, receive)?));
         }
         peaks.push(curve.iter().fold(0.0, |peak: f64, point| peak.max(point.1)));
         saw.push((curve[3].1, curve[4].1));
