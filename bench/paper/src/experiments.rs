@@ -2,11 +2,14 @@
 
 pub mod broadcast;
 pub mod fetch_add;
+pub mod forwarding;
 pub mod inbox;
+pub mod layers;
 pub mod overheads;
 pub mod panda;
 pub mod presets;
 pub mod recovery;
+pub mod sequencers;
 pub mod trees;
 pub mod unicast;
 pub mod windows;
@@ -22,9 +25,12 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         Box::new(broadcast::Broadcast),
         Box::new(recovery::Recoveries),
         Box::new(panda::Panda),
+        Box::new(sequencers::Sequencers),
+        Box::new(layers::Layers),
         Box::new(presets::Presets),
         Box::new(trees::Trees),
         Box::new(windows::Windows),
+        Box::new(forwarding::Forwarding),
     ]
 }
 
