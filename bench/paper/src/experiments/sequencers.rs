@@ -131,7 +131,6 @@ fn deliver(packets: &Packets, way: Way, sent: &Arc<AtomicU64>) -> Arc<Mutex<Vec<
     let (mut data, mut numbers) = (0usize, 0usize);
     packets.on_packet(move |packet| {
         let kind = packet.first().copied();
-        drop(packet);
         let sequencer = host.rank() == SEQUENCER;
         if sequencer && (kind == Some(TO_SEQUENCER) || way == Way::Bb) {
             let kind = if way == Way::Bb { NUMBER } else { DATA };
