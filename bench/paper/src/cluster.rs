@@ -4,9 +4,10 @@ use anyhow::{Context, Result, anyhow};
 use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
+use weft::Weft;
 use weft_packet::{Packets, Statistics};
 use weft_protocol::Recovery;
-use weft_simulator::{Machine, Options, Preset, Settings, Shape, Simulation};
+use weft_simulator::{Ended, Machine, Options, Preset, Report, Settings, Shape, Simulation};
 
 /// A stretch of time, or a point in it, in nanoseconds.
 pub type Nanoseconds = u64;
@@ -49,6 +50,13 @@ pub struct Setup {
     pub recovery: Recovery,
     /// Credits, or unacknowledged packets, for each ordered pair.
     pub window_packets: u16,
+    /// Bytes that a packet holds.
+    pub packet_bytes: u16,
+    /// Receive buffers of a retransmitting NI for all senders together; `None`: as many as the
+    /// machine says.
+    pub receive_buffers: Option<usize>,
+    /// When packets that nobody polled for raise an interrupt; `None`: never.
+    pub interrupt_delay: Option<Duration>,
 }
 
 /// Bytes that a packet holds (thesis 5.3.1, 8.5.1).
@@ -79,6 +87,9 @@ impl Setup {
             shape: Shape::Binary,
             recovery: Recovery::Off,
             window_packets: 512 / ranks.max(1),
+            packet_bytes: PACKET_BYTES as u16,
+            receive_buffers: None,
+            interrupt_delay: None,
         }
     }
 
@@ -87,8 +98,12 @@ impl Setup {
         Setup { calibration: Calibration::Chapter8, preset, window_packets: 8, ..Setup::lfc(ranks) }
     }
 
-    /// Runs `program` on every rank, without interrupts, as in all measurements of the thesis that
-    /// receive by polling. A rank whose program has returned polls until all have.
+    /// The same with the polling watchdog's delay of the thesis (5.1.3).
+    pub fn with_interrupts(self) -> Self {
+        Setup { interrupt_delay: Some(Duration::from_micros(70)), ..self }
+    }
+
+    /// Runs `program` on every rank. A rank whose program has returned polls until all have.
     ///
     /// # Errors
     /// The job cannot be, or what a rank returned.
@@ -96,22 +111,63 @@ impl Setup {
         &self,
         program: impl Fn(&Packets) -> Result<T> + 'static,
     ) -> Result<Ran<T>> {
-        let context = || format!("{self:?}");
-        let machine = Machine::named(self.calibration.machine()).with_context(context)?;
-        let Setup { preset, shape, recovery, window_packets, .. } = *self;
-        let options = Options::with_preset(machine, self.ranks, preset);
-        let settings = Settings { shape, recovery, window_packets, ..options.settings };
-        let options = Options { settings, interrupt_delay: None, limit: LIMIT, ..options };
+        self.taken_apart(self.packets_of(program)?)
+    }
+
+    /// How a run of `program` ends, which may be never.
+    ///
+    /// # Errors
+    /// The job cannot be.
+    pub fn end<T: 'static>(
+        &self,
+        program: impl Fn(&Packets) -> Result<T> + 'static,
+    ) -> Result<Ended> {
+        Ok(self.packets_of(program)?.ended)
+    }
+
+    /// Runs a program that uses messages.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn run_messages<T: 'static>(
+        &self,
+        program: impl Fn(&Weft) -> Result<T> + 'static,
+    ) -> Result<Ran<T>> {
+        let simulation = self.simulation()?;
+        let report =
+            simulation.run_joined(move |weft| program(&weft).map_err(|error| format!("{error:#}")));
+        self.taken_apart(report)
+    }
+
+    fn packets_of<T: 'static>(
+        &self,
+        program: impl Fn(&Packets) -> Result<T> + 'static,
+    ) -> Result<Report<T>> {
         let busy = Rc::new(Cell::new(self.ranks));
-        let simulation = Simulation::new(options).with_context(context)?;
-        let report = simulation.run_packets(move |packets| {
+        Ok(self.simulation()?.run_packets(move |packets| {
             let value = program(&packets).map_err(|error| format!("{error:#}"))?;
             linger(&packets, &busy).map_err(|error| error.to_string())?;
             Ok::<T, String>(value)
-        });
+        }))
+    }
+
+    fn simulation(&self) -> Result<Simulation> {
+        let context = || format!("{self:?}");
+        let mut machine = Machine::named(self.calibration.machine()).with_context(context)?;
+        let Setup { preset, shape, recovery, window_packets, interrupt_delay, .. } = *self;
+        machine.pools.packet_bytes = self.packet_bytes;
+        let options = Options::with_preset(machine, self.ranks, preset);
+        let receive_buffers = self.receive_buffers.unwrap_or(options.settings.receive_buffers);
+        let settings =
+            Settings { shape, recovery, window_packets, receive_buffers, ..options.settings };
+        let options = Options { settings, interrupt_delay, limit: LIMIT, ..options };
+        Simulation::new(options).with_context(context)
+    }
+
+    fn taken_apart<T>(&self, report: Report<T>) -> Result<Ran<T>> {
         let statistics = report.statistics.clone();
-        let values = report.into_values().map_err(|what| anyhow!(what)).with_context(context)?;
-        Ok(Ran { values, statistics })
+        let values = report.into_values().map_err(|what| anyhow!(what));
+        Ok(Ran { values: values.with_context(|| format!("{self:?}"))?, statistics })
     }
 }
 

@@ -10,7 +10,7 @@ use anyhow::Result;
 pub struct Setting(pub &'static str, pub &'static str);
 
 /// An experiment of the papers, done again.
-pub trait Experiment {
+pub trait Experiment: Send + Sync {
     /// Its name: what it measures, in a word or two.
     fn name(&self) -> &'static str;
 
@@ -23,6 +23,22 @@ pub trait Experiment {
     /// The papers' settings that it uses.
     fn settings(&self) -> &'static [Setting] {
         &[]
+    }
+
+    /// What a reader of its tables should know, for the page; may be empty.
+    fn notes(&self) -> &'static str {
+        ""
+    }
+
+    /// The simulated machines that it runs on, by name.
+    fn machines(&self) -> &'static [&'static str] {
+        &["myrinet", "myrinet-compared"]
+    }
+
+    /// Whether it measures this machine, so that nothing else may run meanwhile and no two runs
+    /// give the same.
+    fn alone(&self) -> bool {
+        false
     }
 
     /// Runs it, and records something for every claim.

@@ -2,10 +2,17 @@
 
 pub mod broadcast;
 pub mod fetch_add;
+pub mod forwarding;
 pub mod inbox;
+pub mod layers;
+pub mod overheads;
+pub mod panda;
 pub mod presets;
 pub mod recovery;
+pub mod sequencers;
+pub mod trees;
 pub mod unicast;
+pub mod windows;
 
 use crate::experiment::Experiment;
 
@@ -13,10 +20,17 @@ use crate::experiment::Experiment;
 pub fn all() -> Vec<Box<dyn Experiment>> {
     vec![
         Box::new(unicast::Unicast),
+        Box::new(overheads::Overheads),
         Box::new(fetch_add::FetchAdd),
         Box::new(broadcast::Broadcast),
         Box::new(recovery::Recoveries),
+        Box::new(panda::Panda),
+        Box::new(sequencers::Sequencers),
+        Box::new(layers::Layers),
         Box::new(presets::Presets),
+        Box::new(trees::Trees),
+        Box::new(windows::Windows),
+        Box::new(forwarding::Forwarding),
     ]
 }
 

@@ -3,7 +3,8 @@
 //! [`targets`] holds every figure, setting, order and finding that the papers print, as data, each
 //! with an id. An [`Experiment`] claims some of them, each with the band it must fall in, runs
 //! programs on the thesis's cluster, simulated ([`Setup`]), and puts what it saw into [`Results`]. A [`Report`] lays the two side
-//! by side, as text and as one page a paper, and counts what nobody has measured yet.
+//! by side, as text and as one page a paper, and lists what nobody measures, with the reason where there is one ([`Targets::why_not`]).
+//! [`suite`] runs experiments on as many threads as it is given.
 //!
 //! What it keeps:
 //! - the machine is calibrated on tables 5.1 and 8.4 of the thesis only; what they fix is shown as
@@ -25,6 +26,7 @@ pub mod fit;
 pub mod plot;
 pub mod report;
 pub mod results;
+pub mod suite;
 pub mod targets;
 
 pub use claim::{Claim, Expected};

@@ -6,8 +6,10 @@ use anyhow::{Context, Result, bail};
 use clap::Parser;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::thread::available_parallelism;
+use std::time::Instant;
 use weft_paper::report::PageFile;
-use weft_paper::{Experiment, Report, Results, Targets, adaptive, experiments};
+use weft_paper::{Experiment, Report, Targets, adaptive, experiments, suite};
 
 /// Measure the papers' tables and figures again
 #[derive(Parser)]
@@ -56,16 +58,16 @@ fn measure(arguments: &Arguments) -> Result<()> {
     }
     let targets = Targets::read()?;
     let report = run(&targets, &experiments)?;
+    if arguments.only.is_empty() && report.faults().is_empty() {
+        write(&report.pages(), &arguments.out)?;
+        write_adaptive(&arguments.out)?;
+    }
     println!("{}", report.text());
     if !report.faults().is_empty() {
         for fault in report.faults() {
             eprintln!("weft-paper: {fault}");
         }
         bail!("no pages are written until these {} are mended", report.faults().len());
-    }
-    if arguments.only.is_empty() {
-        write(&report.pages(), &arguments.out)?;
-        write_adaptive(&arguments.out)?;
     }
     Ok(())
 }
@@ -98,15 +100,14 @@ fn list(experiments: &[Box<dyn Experiment>]) {
     }
 }
 
+/// Runs them on all processors.
 fn run<'a>(targets: &'a Targets, experiments: &[Box<dyn Experiment>]) -> Result<Report<'a>> {
-    let mut report = Report::new(targets);
-    for experiment in experiments {
-        eprintln!("weft-paper: {} ...", experiment.name());
-        let mut results = Results::default();
-        experiment.run(&mut results).context(experiment.name())?;
-        report.add(&**experiment, &results);
-    }
-    Ok(report)
+    let (start, threads) = (Instant::now(), available_parallelism().map_or(1, usize::from));
+    suite::run(targets, experiments, threads, |experiment, ended| {
+        let seconds = start.elapsed().as_secs();
+        let (name, all) = (experiment.name(), experiments.len());
+        eprintln!("weft-paper: {ended:2} of {all} done after {seconds:3} s: {name}");
+    })
 }
 
 fn write(pages: &[PageFile], folder: &Path) -> Result<()> {

@@ -25,6 +25,10 @@ pub(crate) struct Chapter<'a> {
     pub rows: Vec<Row<'a>>,
     pub settings: &'static [Setting],
     pub plots: Vec<Plot>,
+    /// The paper that it is mostly about, on whose page its plots are.
+    pub of: Paper,
+    pub notes: &'static str,
+    pub machines: &'static [&'static str],
 }
 
 /// A file of the pages: its name, and what is in it.
@@ -47,12 +51,16 @@ impl<'a> Report<'a> {
                 Err(id) => self.faults.push(Fault::Unknown(id)),
             }
         }
+        let of = rows.first().map_or(Paper::Thesis, |row| row.target.paper);
         self.chapters.push(Chapter {
             name: experiment.name(),
             title: experiment.title(),
             rows,
             settings: experiment.settings(),
             plots,
+            of,
+            notes: experiment.notes(),
+            machines: experiment.machines(),
         });
     }
 

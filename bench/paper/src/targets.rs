@@ -1,5 +1,9 @@
 //! What the papers print, as data: one row for each figure, setting, order and finding.
 
+mod reasons;
+
+pub use reasons::Reason;
+use reasons::Reasons;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -146,6 +150,7 @@ impl Target {
 pub struct Targets {
     rows: Vec<Target>,
     by_id: BTreeMap<String, usize>,
+    reasons: Reasons,
 }
 
 /// Why the data cannot be used.
@@ -170,11 +175,12 @@ impl Targets {
     /// # Errors
     /// [`TargetsError`] if the files in `targets/` are broken.
     pub fn read() -> Result<Self, TargetsError> {
-        Self::parse(&FILES)
+        Ok(Targets { reasons: Reasons::read()?, ..Self::parse(&FILES)? })
     }
 
     fn parse(files: &[(&'static str, &str)]) -> Result<Self, TargetsError> {
-        let mut targets = Targets { rows: Vec::new(), by_id: BTreeMap::new() };
+        let mut targets =
+            Targets { rows: Vec::new(), by_id: BTreeMap::new(), reasons: Reasons::default() };
         for &(file, text) in files {
             for row in csv::Reader::from_reader(text.as_bytes()).deserialize() {
                 let row: Target = row.map_err(|error| TargetsError::Malformed { file, error })?;
@@ -195,6 +201,16 @@ impl Targets {
     /// The rows of `paper`, in its order.
     pub fn of(&self, paper: Paper) -> impl Iterator<Item = &Target> {
         self.rows.iter().filter(move |row| row.paper == paper)
+    }
+
+    /// Why nobody measures `id`, if that is known: `targets/reasons.csv`.
+    pub fn why_not(&self, id: &str) -> Option<&str> {
+        self.reasons.of(id)
+    }
+
+    /// All reasons of that file.
+    pub fn reasons(&self) -> &[Reason] {
+        self.reasons.all()
     }
 
     /// All rows.

@@ -100,7 +100,9 @@ impl Layer {
 /// Whether the crates of `from` may depend on those of `to`.
 fn may_use(from: Layer, to: Layer) -> bool {
     match (from, to) {
-        (World | Testing | Simulation, _) | (Cli | Bench, Simulation) | (Bench, Hosts) => true,
+        (World | Testing | Simulation, _) | (Cli | Bench, Simulation) | (Bench, Hosts | World) => {
+            true
+        }
         (_, Cli | World | Testing | Hosts | Simulation | Xtask) | (Xtask | Hosts, _) => false,
         (Conformance | Link | LinkApi, LinkApi) => true,
         (_, Conformance) => false,

@@ -116,7 +116,7 @@ pub fn rows<'a>(
     for &claim in experiment.claims() {
         match row(targets, claim, results) {
             Ok(row) => {
-                faults.extend(unexplained(&row));
+                faults.extend(unexplained(&row).filter(|fault| is_fatal(fault, experiment)));
                 rows.push(row);
             }
             Err(fault) => faults.push(fault),
@@ -129,6 +129,11 @@ pub fn rows<'a>(
     let foreign = experiment.settings().iter().filter(|setting| !is_setting(setting.0));
     faults.extend(foreign.map(|setting| Fault::NoSetting(setting.0)));
     (rows, faults)
+}
+
+/// What this machine is measured to do may miss on some days only.
+fn is_fatal(fault: &Fault, experiment: &dyn Experiment) -> bool {
+    !(experiment.alone() && matches!(fault, Fault::NoMiss(_)))
 }
 
 fn row<'a>(targets: &'a Targets, claim: Claim, results: &Results) -> Result<Row<'a>, Fault> {

@@ -45,7 +45,7 @@ fn us(results: &mut Results, id: &'static str, us: f64) {
 
 #[test]
 fn a_figure_in_its_band_needs_no_words_and_gets_none() {
-    for inside in [16.2, 18.0, 19.8] {
+    for inside in [15.4, 18.0, 20.6] {
         assert_eq!(faults(&[FETCH_ADD], |seen| us(seen, "T8.5-nrx", inside)), []);
         let explained =
             faults(const { &[FETCH_ADD.misses(WHY)] }, |seen| us(seen, "T8.5-nrx", inside));
@@ -55,10 +55,10 @@ fn a_figure_in_its_band_needs_no_words_and_gets_none() {
 
 #[test]
 fn a_figure_outside_its_band_is_explained_or_there_is_no_report() {
-    for outside in [16.1, 19.9] {
+    for outside in [15.2, 20.8] {
         let silent = faults(&[FETCH_ADD], |seen| us(seen, "T8.5-nrx", outside));
         let verdict = Verdict::Outside;
-        let what = format!("paper 18, Weft {outside:.3}, band ±10 %");
+        let what = format!("paper 18, Weft {outside:.3}, band ±15 %");
         assert_eq!(silent, [Fault::Unexplained { id: "T8.5-nrx", verdict, what }]);
         assert_eq!(
             faults(const { &[FETCH_ADD.misses(WHY)] }, |seen| us(seen, "T8.5-nrx", outside)),
@@ -139,13 +139,13 @@ fn a_page_shows_calibration_apart_and_counts_what_is_left() {
     assert!(place("\nPredictions") < place("T8.5-nrx"));
     let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     let row = thesis.lines().find(|line| line.contains("T8.5-hrx")).map(words).unwrap();
-    assert!(row.ends_with("| us | 31 | 40.0 | 1.29 | ±10 % | OUTSIDE |"), "{row}");
+    assert!(row.ends_with("| us | 31 | 40.0 | 1.29 | ±15 % | OUTSIDE |"), "{row}");
     place("- `T8.5-hrx`: the host | is slow");
     place(
         "(3 predictions, of which 2 come true and 1 miss; 1 calibration); 1 of 222 settings used.",
     );
     place("Measured 4 of 343 figures");
-    place("## Not measured, not used: 560, by section");
+    place("## Not measured: 339");
     let careful = &pages[1].1;
     assert!(careful.contains("Measured 0 of ") && !careful.contains("make paper"), "{careful}");
 }
@@ -158,11 +158,11 @@ fn a_report_is_reproducible() {
 }
 
 #[test]
-fn all_papers_are_counted_together() {
+fn the_last_line_counts_the_predictions_of_all_papers() {
     let targets = Targets::read().unwrap();
     let text = example(&targets).text();
     let last = text.lines().last().unwrap();
-    assert_eq!(last, "All papers: 4 of 1,470 rows measured, 1 used as settings, 1,465 left.");
+    assert_eq!(last, "3 figures measured of 1,046, 2 within their band, 1 outside");
 }
 
 #[test]
