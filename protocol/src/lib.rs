@@ -56,7 +56,7 @@ pub use ni::Ni;
 #[cfg(feature = "planted")]
 pub use planted::Bug;
 pub use preset::{Acknowledging, Forwarding, Preset, Reliability, UnknownPreset};
-pub use settings::{Contradiction, Pupa, Recovery, Settings, Silence};
+pub use settings::{Contradiction, Pupa, Recovery, SendBuffers, Settings, Silence};
 pub use timer::{Nanoseconds, Timer};
 pub use violation::Violation;
 

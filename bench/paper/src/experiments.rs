@@ -4,12 +4,13 @@ pub mod broadcast;
 pub mod fetch_add;
 pub mod inbox;
 pub mod presets;
+pub mod pupa;
 pub mod recovery;
 pub mod unicast;
 
 use crate::experiment::Experiment;
 
-/// All experiments, in the order of the thesis.
+/// All experiments, in the order of the thesis and then of the other papers.
 pub fn all() -> Vec<Box<dyn Experiment>> {
     vec![
         Box::new(unicast::Unicast),
@@ -17,6 +18,9 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         Box::new(broadcast::Broadcast),
         Box::new(recovery::Recoveries),
         Box::new(presets::Presets),
+        Box::new(pupa::latency::Latency),
+        Box::new(pupa::bandwidth::Bandwidth),
+        Box::new(pupa::statistics::Programs),
     ]
 }
 

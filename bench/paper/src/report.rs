@@ -25,6 +25,7 @@ pub(crate) struct Chapter<'a> {
     pub rows: Vec<Row<'a>>,
     pub settings: &'static [Setting],
     pub plots: Vec<Plot>,
+    pub notes: Vec<String>,
 }
 
 /// A file of the pages: its name, and what is in it.
@@ -53,6 +54,7 @@ impl<'a> Report<'a> {
             rows,
             settings: experiment.settings(),
             plots,
+            notes: results.notes().to_vec(),
         });
     }
 
