@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail};
 use clap::Parser;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use weft_paper::today::{self, steps::Between};
 use weft_paper::{Experiment, Report, Results, Targets, experiments};
 
 /// Measure the papers' tables and figures again
@@ -18,6 +19,12 @@ struct Arguments {
     /// List the experiments and what each measures, and run none
     #[arg(long)]
     list: bool,
+    /// Only do the steps of a packet's way over this link: what `today` counts instructions of
+    #[arg(long, value_name = "LINK", hide = true)]
+    steps: Option<Between>,
+    /// So many batches of them
+    #[arg(long, default_value_t = 1, hide = true)]
+    batches: usize,
     /// Where the pages go
     #[arg(long, value_name = "FOLDER", default_value = "docs/paper")]
     out: PathBuf,
@@ -42,6 +49,10 @@ fn main() -> ExitCode {
 }
 
 fn measure(arguments: &Arguments) -> Result<()> {
+    if let Some(between) = arguments.steps {
+        today::steps::run(between, arguments.batches)?;
+        return Ok(());
+    }
     let experiments = chosen(&arguments.only)?;
     if arguments.list {
         list(&experiments);
@@ -95,7 +106,11 @@ fn run<'a>(targets: &'a Targets, experiments: &[Box<dyn Experiment>]) -> Result<
 
 fn write(report: &Report<'_>, folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    for (name, text) in report.pages() {
+    eprintln!("weft-paper: today, on this machine ...");
+    let today = today::sections();
+    for (name, mut text) in report.pages() {
+        let of = |paper| format!("{paper}.md") == name;
+        text.extend(today.iter().filter(|section| of(section.0)).map(|section| section.1.as_str()));
         let path = folder.join(name);
         std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     }

@@ -98,11 +98,11 @@ pub fn one_way(testbed: &Testbed, bytes: usize) -> Result<(f64, f64)> {
     })?;
     let (round_trips, last) = ran.values[0];
     let is_data = |tag: weft_simulator::Tag| tag.is_data();
-    let sent = events[0].iter().filter(|event| {
+    let mut sent = events[0].iter().filter(|event| {
         event.what == What::Transmitted
             && event.frame.is_some_and(|(_, header)| is_data(header.tag))
     });
-    let sent = sent.last().context("a packet was transmitted")?.time;
+    let sent = sent.next_back().context("a packet was transmitted")?.time;
     Ok((round_trips as f64 / (2 * ROUNDS) as f64 / 1e3, (sent - last) as f64 / 1e3))
 }
 

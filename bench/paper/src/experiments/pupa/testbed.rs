@@ -87,13 +87,11 @@ impl Library {
     /// What it does at the receiver: whatever is not too large is copied out of the mbuf in the
     /// interrupt, and then everything to the user (2.1.3).
     pub fn receive(&self, packets: &Packets, bytes: usize) {
-        match bytes {
-            0..=PRIMARY_BYTES => packets.copied(bytes),
-            ..=SECONDARY_BYTES => {
-                take(packets, self.receive_us);
-                packets.copied(bytes);
-            }
-            _ => take(packets, self.mbuf_us + self.call_us),
+        if bytes > SECONDARY_BYTES {
+            take(packets, self.mbuf_us + self.call_us);
+        } else {
+            take(packets, if bytes > PRIMARY_BYTES { self.receive_us } else { 0.0 });
+            packets.copied(bytes);
         }
         packets.copied(bytes);
     }
