@@ -193,3 +193,6 @@ fn packets<L: Link>(rank: Rank, settings: Settings, link: L) -> Receiver {
     });
     (packets, count)
 }
+
+#[cfg(test)]
+mod tests;

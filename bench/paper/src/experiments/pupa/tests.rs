@@ -58,7 +58,7 @@ fn what_the_kernel_does_the_program_waits_for_and_all_share_one_wire() {
     let two_processors = two_streams(&apart);
     // A packet of 1,090 bytes takes the wire 87 us, the kernel 56 and the rest of the receiver 45.
     let receiver = 56.2 + 44.7;
-    assert!(gap > 2.0 * 87.0 * 1e3, "{gap}");
+    assert!(gap > 1.9 * 87.0 * 1e3, "{gap}");
     assert!(one_processor > receiver * 1e3 && one_processor < gap, "{one_processor}");
     assert!(two_processors < receiver * 1e3 && two_processors > 87.0 * 1e3, "{two_processors}");
 }
