@@ -107,9 +107,11 @@ fn ranks(text: &str) -> std::result::Result<u16, String> {
 
 fn window(text: &str) -> std::result::Result<u16, String> {
     match text {
-        "adaptive" => Err("windows that follow demand are for NIs whose receive buffers all senders \
+        "adaptive" => {
+            Err("windows that follow demand are for NIs whose receive buffers all senders \
                            share, as in weft sim; real links have buffers for each pair"
-            .into()),
+                .into())
+        }
         _ => text.parse().map_err(|_| "it is a number of packets".into()),
     }
 }

@@ -15,6 +15,7 @@
 //! A time-out sends one packet again, not all, and asks; the answer says what the receiver has
 //! accepted, and the rest follows from there.
 
+use crate::ni::Departure;
 use crate::timer::Timer;
 use crate::{Actions, Body, Ni};
 use weft_wire::{Header, Rank, Tag, TreeId};
@@ -40,14 +41,19 @@ pub(crate) enum Why {
 
 impl<B: Copy> Ni<B> {
     /// A packet for `to` has got its number: whether it asks for an acknowledgement.
-    pub(crate) fn asks(&mut self, to: Rank, out: &mut impl Actions<B>) -> bool {
+    pub(crate) fn asks(
+        &mut self,
+        to: Rank,
+        departure: &Departure<B>,
+        out: &mut impl Actions<B>,
+    ) -> bool {
         self.retransmission.unacknowledged += 1;
+        self.retransmission.taken += self.taken_by(departure);
         if !self.settings.preset.is_optimistic() {
             return false;
         }
         let (few, pool_few) = (self.settings.pupa.marks().0, self.settings.pupa.pool_marks().0);
-        let (short, every) =
-            (self.retransmission.unacknowledged >= pool_few, self.settings.pupa.ask_every);
+        let (short, every) = (self.retransmission.taken >= pool_few, self.settings.pupa.ask_every);
         let sending = &mut self.flow(to).sending;
         sending.asking |= short || sending.len() >= few;
         let asks = sending.asks(every);
@@ -60,10 +66,25 @@ impl<B: Copy> Ni<B> {
     /// `from` has acknowledged something: whether to go on asking.
     pub(crate) fn ask_less(&mut self, from: Rank) {
         let pupa = self.settings.pupa;
-        self.retransmission.short &= self.retransmission.unacknowledged > pupa.pool_marks().1;
+        self.retransmission.short &= self.retransmission.taken > pupa.pool_marks().1;
         let short = self.retransmission.short;
         let sending = &mut self.flow(from).sending;
         sending.asking &= short || sending.len() > pupa.marks().1;
+    }
+
+    /// Send buffers that `departure` takes for itself. What goes to several takes its own once, for all
+    /// of them, if buffers are counted by size.
+    pub(crate) fn taken_by(&self, departure: &Departure<B>) -> usize {
+        match self.settings.pupa.send_buffers {
+            None => 1,
+            Some(_) if departure.holders.is_some() => 0,
+            Some(buffers) => buffers.taken_by(departure.size),
+        }
+    }
+
+    /// The same for a multicast of `size` bytes, until all have acknowledged it.
+    pub(crate) fn taken_by_multicast(&self, size: u16) -> usize {
+        self.settings.pupa.send_buffers.map_or(0, |buffers| buffers.taken_by(size))
     }
 
     /// Send buffers are short: all who have packets to acknowledge are asked to, but `to`, who is

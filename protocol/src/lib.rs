@@ -59,7 +59,7 @@ pub use ni::Ni;
 #[cfg(feature = "planted")]
 pub use planted::Bug;
 pub use preset::{Acknowledging, Forwarding, Preset, Reliability, UnknownPreset};
-pub use settings::{Adaptive, Contradiction, Pupa, Recovery, Settings, Silence};
+pub use settings::{Adaptive, Contradiction, Pupa, Recovery, SendBuffers, Settings, Silence};
 pub use timer::{Nanoseconds, Timer};
 pub use violation::Violation;
 

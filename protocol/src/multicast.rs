@@ -16,6 +16,7 @@ use weft_wire::{Channel, GroupId, Header, Rank, Tag, TreeId};
 pub(crate) struct Holders<B> {
     buffer: B,
     left: u16,
+    size: u16,
     /// Who gets a credit back in the end: the parent in the tree; oneself if nobody does.
     parent: Rank,
     tree: TreeId,
@@ -39,7 +40,8 @@ impl<B: Copy> Ni<B> {
             return;
         }
         let left = children + 1;
-        let holders = Holders { buffer, left, parent: self.local, tree, acknowledges: None };
+        let holders = Holders { buffer, left, size, parent: self.local, tree, acknowledges: None };
+        self.retransmission.taken += self.taken_by_multicast(size);
         let key = self.holders.insert(holders);
         self.forward(tree, buffer, size, key, Channel::NONE, out);
         self.drop_holder(key, out);
@@ -59,7 +61,7 @@ impl<B: Copy> Ni<B> {
         let acknowledges = numbered.filter(|_| forward).map(|sender| (sender, number));
         let left = self.children(tree) + 1;
         let creditor = if early { self.local } else { parent };
-        let holders = Holders { buffer, left, parent: creditor, tree, acknowledges };
+        let holders = Holders { buffer, left, size, parent: creditor, tree, acknowledges };
         let key = self.holders.insert(holders);
         delivery.sharing = Sharing::Forwarded(key);
         self.forward(tree, buffer, size, key, Channel::NONE, out);
@@ -112,7 +114,8 @@ impl<B: Copy> Ni<B> {
         let left = self.children(tree) + 1;
         let numbered = self.peers.is_numbered(parent);
         let acknowledges = numbered.then_some((parent, header.sequence));
-        self.holders.insert(Holders { buffer, left, parent, tree, acknowledges })
+        let size = header.size;
+        self.holders.insert(Holders { buffer, left, size, parent, tree, acknowledges })
     }
 
     /// A multicast packet must come on a tree of a known group, from the parent in that tree.
@@ -140,7 +143,10 @@ impl<B: Copy> Ni<B> {
         if holders.left > 0 {
             return;
         }
-        let Holders { buffer, parent, tree, .. } = self.holders.remove(key);
+        let Holders { buffer, size, parent, tree, .. } = self.holders.remove(key);
+        if tree.root == self.local {
+            self.retransmission.taken -= self.taken_by_multicast(size);
+        }
         out.free(buffer);
         self.buffer_freed(parent, tree, out);
     }

@@ -34,6 +34,8 @@ pub(crate) struct Retransmission {
     pub shared: usize,
     /// Packets that nobody has acknowledged, to all peers.
     pub unacknowledged: usize,
+    /// Send buffers that these take (Pupa 2.1.2).
+    pub taken: usize,
     /// Send buffers are short: everybody is asked to acknowledge (Pupa 2.2.1).
     pub short: bool,
     /// Times that the acknowledgement timer ran out since all senders were told.
@@ -212,7 +214,7 @@ impl<B: Copy> Ni<B> {
         sending.round_trip.left(number, now);
         header.sequence = number.wrapping_add(off);
         // Who says farewell waits for nothing else.
-        header.asks = self.asks(to, out) || departure.tag == Tag::Farewell;
+        header.asks = self.asks(to, &departure, out) || departure.tag == Tag::Farewell;
         let sending = &mut self.flow(to).sending;
         let deadline = *sending.deadline.get_or_insert(now + sending.timeout(&settings));
         self.wake_by(deadline, Timer::Retransmit);
@@ -348,7 +350,9 @@ impl<B: Copy> Ni<B> {
         sending.round_trip.acknowledged(next, now);
         for _ in 0..news {
             let departure = self.flow(from).sending.pop();
-            let Some(Departure { holders, body, .. }) = departure else { break };
+            let Some(departure) = departure else { break };
+            self.retransmission.taken -= self.taken_by(&departure);
+            let Departure { holders, body, .. } = departure;
             match (holders, body) {
                 (Some(key), _) => self.drop_holder(key, out),
                 (None, Body::Buffer(buffer)) => out.free(buffer),

@@ -69,6 +69,9 @@ pub struct Pupa {
     pub primary_sends: u16,
     /// Send buffers of the NI for all peers together (2.1.2): as many as the link has.
     pub secondary_sends: usize,
+    /// What a packet takes of these. `None`: one, whatever its size, as where each is a frame of the
+    /// link.
+    pub send_buffers: Option<SendBuffers>,
     /// Receive buffers that each sender has for itself (2.1.1). With at least one of them, multicasts
     /// get through wherever they do under the careful presets; with none, as under `irx-imc`.
     pub primary_buffers: u16,
@@ -95,6 +98,7 @@ impl Pupa {
         Pupa {
             primary_sends: (16_384 / ranks).clamp(32, 1024),
             secondary_sends,
+            send_buffers: None,
             primary_buffers: (256 / ranks).clamp(1, 8),
             low_water_percent: 25,
             high_water_percent: 50,
@@ -118,6 +122,22 @@ impl Pupa {
     fn marks_of(&self, all: usize) -> (usize, usize) {
         let in_use = |free: u8| all - (all * usize::from(free)).div_ceil(100);
         (in_use(self.low_water_percent), in_use(self.high_water_percent))
+    }
+}
+
+/// A pool of send buffers of one size (Pupa 2.1.2, 2.1.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SendBuffers {
+    /// Packets with as many bytes, or fewer, have room in the FIFO and take none.
+    pub primary_bytes: u16,
+    /// Bytes of each; larger packets take several. More than 0.
+    pub bytes: u16,
+}
+
+impl SendBuffers {
+    /// How many a packet with `size` bytes takes, be it for one receiver or for several.
+    pub fn taken_by(self, size: u16) -> usize {
+        if size <= self.primary_bytes { 0 } else { usize::from(size.div_ceil(self.bytes)) }
     }
 }
 
@@ -231,7 +251,11 @@ impl Settings {
         if low > high || high > 100 {
             return Err(Contradiction::Marks(low, high));
         }
-        if secondary_sends == 0 || refresh_every == 0 || ask_every == 0 {
+        if secondary_sends == 0
+            || refresh_every == 0
+            || ask_every == 0
+            || self.pupa.send_buffers.is_some_and(|buffers| buffers.bytes == 0)
+        {
             return Err(Contradiction::NoSends);
         }
         Ok(())

@@ -173,7 +173,7 @@ impl Setup {
 
 /// Serves the others until all are done: they may still wait for what this rank acknowledges or
 /// forwards.
-fn linger(packets: &Packets, busy: &Cell<u16>) -> weft_packet::Result<()> {
+pub(crate) fn linger(packets: &Packets, busy: &Cell<u16>) -> weft_packet::Result<()> {
     packets.flush()?;
     busy.set(busy.get() - 1);
     while busy.get() > 0 {

@@ -8,6 +8,7 @@ pub mod layers;
 pub mod overheads;
 pub mod panda;
 pub mod presets;
+pub mod pupa;
 pub mod recovery;
 pub mod sequencers;
 pub mod trees;
@@ -16,7 +17,7 @@ pub mod windows;
 
 use crate::experiment::Experiment;
 
-/// All experiments, in the order of the thesis.
+/// All experiments, in the order of the thesis and then of the other papers.
 pub fn all() -> Vec<Box<dyn Experiment>> {
     vec![
         Box::new(unicast::Unicast),
@@ -31,6 +32,9 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         Box::new(trees::Trees),
         Box::new(windows::Windows),
         Box::new(forwarding::Forwarding),
+        Box::new(pupa::latency::Latency),
+        Box::new(pupa::bandwidth::Bandwidth),
+        Box::new(pupa::statistics::Programs),
     ]
 }
 

@@ -13,7 +13,8 @@
 //!   report;
 //! - nothing here knows an id by its value: paper values come from the data, in the data's units.
 //!
-//! It uses the packet interface, the simulator, and what the applications share to draw.
+//! It uses the packet interface, the simulator, and what the applications share to draw; for what is
+//! measured on the machine itself ([`today`]) also nodes and real links.
 
 #![forbid(unsafe_code)]
 
@@ -28,6 +29,7 @@ pub mod report;
 pub mod results;
 pub mod suite;
 pub mod targets;
+pub mod today;
 
 pub use claim::{Claim, Expected};
 pub use cluster::{Calibration, Ran, Setup};

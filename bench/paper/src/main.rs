@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use std::thread::available_parallelism;
 use std::time::Instant;
 use weft_paper::report::PageFile;
+use weft_paper::today::{self, steps::Between};
 use weft_paper::{Experiment, Report, Targets, adaptive, experiments, suite};
 
 /// Measure the papers' tables and figures again
@@ -24,6 +25,12 @@ struct Arguments {
     /// Measure windows that follow demand only
     #[arg(long)]
     adaptive: bool,
+    /// Only do the steps of a packet's way over this link: what `today` counts instructions of
+    #[arg(long, value_name = "LINK", hide = true)]
+    steps: Option<Between>,
+    /// So many batches of them
+    #[arg(long, default_value_t = 1, hide = true)]
+    batches: usize,
     /// Where the pages go
     #[arg(long, value_name = "FOLDER", default_value = "docs/paper")]
     out: PathBuf,
@@ -51,6 +58,10 @@ fn measure(arguments: &Arguments) -> Result<()> {
     if arguments.adaptive {
         return write_adaptive(&arguments.out);
     }
+    if let Some(between) = arguments.steps {
+        today::steps::run(between, arguments.batches)?;
+        return Ok(());
+    }
     let experiments = chosen(&arguments.only)?;
     if arguments.list {
         list(&experiments);
@@ -59,7 +70,7 @@ fn measure(arguments: &Arguments) -> Result<()> {
     let targets = Targets::read()?;
     let report = run(&targets, &experiments)?;
     if arguments.only.is_empty() && report.faults().is_empty() {
-        write(&report.pages(), &arguments.out)?;
+        write(&pages(&report), &arguments.out)?;
         write_adaptive(&arguments.out)?;
     }
     println!("{}", report.text());
@@ -108,6 +119,18 @@ fn run<'a>(targets: &'a Targets, experiments: &[Box<dyn Experiment>]) -> Result<
         let (name, all) = (experiment.name(), experiments.len());
         eprintln!("weft-paper: {ended:2} of {all} done after {seconds:3} s: {name}");
     })
+}
+
+/// The report's pages, and behind them what was measured on this machine.
+fn pages(report: &Report<'_>) -> Vec<PageFile> {
+    eprintln!("weft-paper: today, on this machine ...");
+    let today = today::sections();
+    let mut pages = report.pages();
+    for (name, text) in &mut pages {
+        let of = |paper| format!("{paper}.md") == *name;
+        text.extend(today.iter().filter(|section| of(section.0)).map(|section| section.1.as_str()));
+    }
+    pages
 }
 
 fn write(pages: &[PageFile], folder: &Path) -> Result<()> {

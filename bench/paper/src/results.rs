@@ -26,10 +26,12 @@ impl Quantity {
             (Quantity::Nanoseconds(_), "ms") => 1e-6,
             (Quantity::Nanoseconds(_), "s") => 1e-9,
             (Quantity::BytesPerSecond(_), "Mbyte/s") => 1.0 / MBYTE,
+            (Quantity::BytesPerSecond(_), "Mbps") => 8e-6,
             (Quantity::Nanoseconds(_) | Quantity::BytesPerSecond(_), _) => return None,
-            (Quantity::Count(_), "ns" | "us" | "us per forward" | "ms" | "s" | "Mbyte/s") => {
-                return None;
-            }
+            (
+                Quantity::Count(_),
+                "ns" | "us" | "us per forward" | "ms" | "s" | "Mbyte/s" | "Mbps",
+            ) => return None,
             (Quantity::Count(_), _) => 1.0,
         };
         let (Quantity::Nanoseconds(value)
@@ -58,6 +60,7 @@ pub enum Seen {
 pub struct Results {
     seen: BTreeMap<&'static str, Seen>,
     plots: Vec<Plot>,
+    remarks: Vec<String>,
 }
 
 impl Results {
@@ -82,6 +85,11 @@ impl Results {
         self.plots.push(plot);
     }
 
+    /// Adds a paragraph for the page, in Markdown.
+    pub fn remark(&mut self, text: impl Into<String>) {
+        self.remarks.push(text.into());
+    }
+
     /// What was seen of `id`.
     pub fn get(&self, id: &str) -> Option<&Seen> {
         self.seen.get(id)
@@ -95,6 +103,11 @@ impl Results {
     /// The figures to draw, in the order they came.
     pub fn plots(&self) -> &[Plot] {
         &self.plots
+    }
+
+    /// The paragraphs for the page, in the order they came.
+    pub fn remarks(&self) -> &[String] {
+        &self.remarks
     }
 
     fn record(&mut self, id: &'static str, seen: Seen) {

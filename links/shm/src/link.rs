@@ -168,9 +168,13 @@ impl Shm {
         };
         let place = compact::place(head[0]);
         let payload = match header.tag {
-            Tag::Credit | Tag::ChannelClear | Tag::Acknowledge | Tag::Nack | Tag::Farewell | Tag::Recall | Tag::Return => {
-                Payload::Empty
-            }
+            Tag::Credit
+            | Tag::ChannelClear
+            | Tag::Acknowledge
+            | Tag::Nack
+            | Tag::Farewell
+            | Tag::Recall
+            | Tag::Return => Payload::Empty,
             Tag::FaRequest | Tag::FaReply => Payload::Words([words[0], words[1]]),
             Tag::Ucast | Tag::Mcast => Payload::Buffer(match place {
                 place::INLINE if usize::from(header.size) <= INLINE_BYTES => {

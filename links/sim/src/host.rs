@@ -107,8 +107,9 @@ impl Processor {
             state.rank(self.rank).waiting = Waiting::Computing;
             state.schedule(end, Event::Resume(self.rank, epoch));
             self.suspend(state);
-            let reached = self.shared.lock().rank(self.rank).local;
-            left = end.saturating_sub(reached);
+            let mut state = self.shared.lock();
+            let parts = state.rank(self.rank);
+            left = (end + std::mem::take(&mut parts.delayed)).saturating_sub(parts.local);
         }
     }
 

@@ -104,11 +104,12 @@ impl State {
         let wire = self.machine.link;
         let now = self.time_of(from);
         let at_ni = self.at_ni == Some(from);
+        let wire_free = self.wire_free;
         let parts = self.rank(from);
         // What the NI sends, it has queued while it received; it gets to the queue when it has done
         // with that (thesis 3.8, 4.2.5).
         let ready = now + if at_ni { std::mem::take(&mut parts.after) + ni.send_ns } else { 0 };
-        let start = ready.max(parts.out_free);
+        let start = ready.max(parts.out_free).max(wire_free);
         let frame = Frame { header: *header, carried: parts.slots.carried(payload) };
         let bytes = usize::from(wire.header_bytes) + frame.user_bytes();
         let end = start + per_byte(wire.ns_per_byte, bytes);
@@ -119,6 +120,9 @@ impl State {
         }
         if let Payload::Buffer(buffer) = payload {
             parts.slots.occupy(buffer, end);
+        }
+        if wire.shared {
+            self.wire_free = end;
         }
         self.trace.note(start, from, What::Transmitted, Some((to, header)));
         self.launch(from, to, frame, start, end + wire.latency_ns);

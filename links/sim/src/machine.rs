@@ -100,6 +100,10 @@ costs! {
         receive_after_ns: Nanoseconds,
         /// What it does for a packet when the copy into the host's memory is complete.
         copied_ns: Nanoseconds,
+        /// The NI is no processor of its own, but the host's in interrupts, as where a kernel runs the
+        /// protocol over a plain network card: what it does, the program waits for.
+        #[serde(default)]
+        at_host: bool,
     }
 }
 
@@ -123,6 +127,10 @@ pub struct Wire {
     pub latency_ns: Nanoseconds,
     /// Bytes between the link and the NI's memory.
     pub ns_per_byte: f64,
+    /// All nodes share one wire, as on a segment of Ethernet, and wait for it in the order in which they
+    /// want it. Nothing collides.
+    #[serde(default)]
+    pub shared: bool,
 }
 
 costs! {
@@ -202,10 +210,11 @@ pub enum MachineError {
 }
 
 /// The machines that are known by name.
-const NAMES: [(&str, &str); 3] = [
+const NAMES: [(&str, &str); 4] = [
     ("myrinet", include_str!("../machines/myrinet.toml")),
     ("myrinet-compared", include_str!("../machines/myrinet-compared.toml")),
     ("host", include_str!("../machines/host.toml")),
+    ("fast-ethernet", include_str!("../machines/fast-ethernet.toml")),
 ];
 
 /// No single step takes longer: sums of steps then fit a clock.

@@ -112,6 +112,10 @@ pub(crate) struct Parts {
     pub local: Nanoseconds,
     pub waiting: Waiting,
     pub epoch: u32,
+    /// What the NI has taken of the host's time since the program was last looked at, where both are
+    /// one processor; and what was taken of the computation under way.
+    pub stolen: Nanoseconds,
+    pub delayed: Nanoseconds,
     pub life: Life,
     /// Whether its program has said that it ended badly.
     pub failed: bool,
@@ -154,6 +158,8 @@ impl Parts {
             local: 0,
             waiting: Waiting::Not,
             epoch: 0,
+            stolen: 0,
+            delayed: 0,
             life: Life::None,
             failed: false,
             running_since: None,
@@ -203,6 +209,8 @@ pub(crate) struct State {
     /// Events under way that are not timers.
     pub lively: usize,
     pub ranks: Vec<Parts>,
+    /// When the wire is free that all share.
+    pub wire_free: Nanoseconds,
     /// The rank whose NI is processing an event.
     pub at_ni: Option<Rank>,
     /// Every program has to end.
@@ -227,6 +235,7 @@ impl State {
             events: BinaryHeap::new(),
             lively: 0,
             ranks: (0..ranks).map(|_| Parts::new()).collect(),
+            wire_free: 0,
             at_ni: None,
             stopping: false,
             progress_at: 0,
@@ -305,10 +314,41 @@ impl State {
         if parts.epoch != epoch || parts.life != Life::Alive {
             return false;
         }
+        if let Some(later) = self.held_up(rank) {
+            self.schedule(later, Event::Resume(rank, epoch));
+            return false;
+        }
+        let parts = self.rank(rank);
         parts.epoch += 1;
         parts.waiting = Waiting::Not;
         parts.local = parts.local.max(now);
         true
+    }
+
+    /// Until when the NI keeps the program of `rank` from going on, where both are one processor: what
+    /// the NI does is then done in interrupts.
+    fn held_up(&mut self, rank: Rank) -> Option<Nanoseconds> {
+        let now = self.now;
+        let parts = self.rank(rank);
+        let stolen = std::mem::take(&mut parts.stolen);
+        if parts.waiting == Waiting::Computing {
+            parts.delayed += stolen;
+        }
+        parts.local += if parts.local >= now { stolen } else { 0 };
+        let asleep = matches!(parts.waiting, Waiting::Bell | Waiting::Rung);
+        let free = if asleep { parts.ni_free } else { now + stolen };
+        (self.machine.ni.at_host && free > now).then_some(free)
+    }
+
+    /// The NI of `rank` was busy from `begin` on.
+    fn took_time(&mut self, rank: Rank, begin: Nanoseconds) {
+        let at_host = self.machine.ni.at_host;
+        let parts = self.rank(rank);
+        let asleep = matches!(parts.waiting, Waiting::Bell | Waiting::Rung);
+        // A host that is about to sleep is not asleep before its time.
+        if at_host && (!asleep || begin < parts.local) {
+            parts.stolen += parts.ni_free - begin;
+        }
     }
 
     /// Interrupts the host of `rank`, now if it computes, or else when it next does.
@@ -384,6 +424,7 @@ impl State {
             let free = parts.ni_free;
             self.schedule(free, Event::Serve(rank));
         }
+        self.took_time(rank, self.now);
     }
 
     /// A copy to the host of `rank` is complete. The host sees it at once, because the bus has set a
@@ -408,10 +449,13 @@ impl State {
 
     /// The NI has done it.
     pub fn end_copied(&mut self, rank: Rank) {
+        let now = self.now;
         self.at_ni = None;
         let parts = self.rank(rank);
         parts.shown_at = None;
+        let begin = parts.ni_free.max(now);
         parts.ni_free = parts.cursor;
+        self.took_time(rank, begin);
     }
 
     /// The time that the NI asked for has come, unless it has changed its mind.

@@ -1,9 +1,10 @@
 //! `pupa`, event by event (Pupa 2.2), and pairs that need none of it.
 
 use super::recorder::*;
-use crate::{Body, Contradiction, Preset, Pupa, Settings, Timer};
+use crate::tree::Shape;
+use crate::{Body, Contradiction, Preset, Pupa, SendBuffers, Settings, Timer};
 use Did::{Free, Transmit};
-use weft_wire::{Header, Rank, Tag};
+use weft_wire::{GroupId, Header, Rank, Tag};
 
 const RETRANSMIT: u64 = 1000;
 const ACKNOWLEDGE: u64 = 200;
@@ -92,6 +93,38 @@ fn all_are_asked_when_send_buffers_are_short() {
     let packet = sent(2, asking(numbered(ucast(0, 0), 1, 0)), 92);
     assert_eq!(bench.unicast(2, 92), [request, packet]);
     assert_eq!(bench.ni.counters().requests, 1);
+}
+
+/// Of the packets that `send` has transmitted, those that ask.
+fn asking_of(did: &[Did]) -> usize {
+    did.iter().filter(|did| matches!(did, Transmit(_, header, _) if header.asks)).count()
+}
+
+#[test]
+fn packets_take_send_buffers_by_their_size_and_multicasts_once() {
+    let sized = |primary_bytes, bytes| {
+        let send_buffers = Some(SendBuffers { primary_bytes, bytes });
+        let pupa = Pupa { send_buffers, secondary_sends: 8, primary_sends: 100, ..settings().pupa };
+        Bench::set_up(0, Settings { pupa, shape: Shape::Flat, ..settings() })
+    };
+    // 6 in use are many. A packet of 8 bytes takes 2, and its asking asks of others what they have.
+    let mut bench = sized(0, 4);
+    assert_eq!(asking_of(&bench.unicast(1, 90)), 0);
+    assert_eq!(asking_of(&bench.unicast(1, 91)), 0);
+    assert_eq!(asking_of(&bench.unicast(1, 92)), 1);
+    assert_eq!(bench.receive(acknowledge(1, 3), Body::Empty), [90, 91, 92].map(Free));
+    assert_eq!(asking_of(&bench.unicast(1, 93)), 0, "all are free again");
+    // What has room in the FIFO takes none.
+    let mut bench = sized(8, 4);
+    let asking: usize = (90..99).map(|buffer| asking_of(&bench.unicast(1, buffer))).sum();
+    assert_eq!(asking, 0);
+    // Two receivers, one packet: 2 buffers, until both have it.
+    let mut bench = sized(0, 4);
+    assert_eq!(asking_of(&bench.multicast(GroupId::ALL, 90)), 0);
+    assert_eq!(asking_of(&bench.unicast(1, 91)), 0);
+    assert_eq!(bench.receive(acknowledge(1, 2), Body::Empty), [Free(91)]);
+    assert_eq!(asking_of(&bench.unicast(1, 92)), 0);
+    assert!(asking_of(&bench.unicast(1, 93)) > 0, "the other has not acknowledged");
 }
 
 #[test]

@@ -21,13 +21,22 @@ fn method(paper: Paper) -> &'static str {
             figure outside its band is marked and explained. Ids are those of `bench/paper/targets`, where each stands with \
             the line of the paper that prints it."
         }
-        Paper::Careful | Paper::Sender | Paper::Pupa => {
+        Paper::Pupa => PUPA_METHOD,
+        Paper::Careful | Paper::Sender => {
             "Measured by `make paper`. Bands were set before measuring: 25 %, where the row names no other. A figure outside \
             its band is marked and explained. Ids are those of `bench/paper/targets`, where each stands with the line of the \
             paper that prints it."
         }
     }
 }
+
+const PUPA_METHOD: &str = "\
+Measured by `make paper` in the simulator, in virtual time: Weft's preset `pupa` on the paper's PCs and their segment of \
+Ethernet, where the kernel does what elsewhere an NI does. The machine's file, at the end of this page, is made from the paper's \
+settings; what these do not say, the cost of software, is calibrated on one column of tables 1 and 2, one cell of copies and two of \
+buffers (64 and 256 bytes), and TCP's on the same column. No such cell is in the tables below: whatever is there is predicted. Bands were \
+set before anything was measured: 25 % for times and counts, 5 percentage points for shares. A figure outside its band is marked and \
+explained. Ids are those of `bench/paper/targets`, where each stands with the line of the paper that prints it.";
 
 /// The page about `paper`.
 pub fn page(report: &Report<'_>, paper: Paper) -> String {
@@ -118,12 +127,22 @@ fn write_chapter(page: &mut String, chapter: &Chapter<'_>, paper: Paper) {
     for (heading, table) in tables(chapter, Some(paper)) {
         let _ = writeln!(page, "\n{heading}:\n\n{}", markdown(table));
     }
-    let mut first = true;
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
     for (id, why) in misses(chapter, Some(paper)) {
-        if std::mem::take(&mut first) {
-            let _ = writeln!(page, "\nWhat misses, and why:\n");
+        let id = format!("`{id}`");
+        match reasons.iter_mut().find(|reason| reason.0 == why) {
+            Some((_, ids)) => ids.push(id),
+            None => reasons.push((why, vec![id])),
         }
-        let _ = writeln!(page, "- `{id}`: {why}");
+    }
+    if !reasons.is_empty() {
+        let _ = writeln!(page, "\nWhat misses, and why:\n");
+    }
+    for (why, ids) in reasons {
+        let _ = writeln!(page, "- {}: {why}", ids.join(", "));
+    }
+    for remark in &chapter.remarks {
+        let _ = writeln!(page, "\n{remark}");
     }
     if paper != chapter.of {
         return;
