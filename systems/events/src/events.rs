@@ -84,6 +84,7 @@ struct State {
 
 struct Arrived {
     from: Rank,
+    index: u32,
     stored: Stored,
 }
 
@@ -218,16 +219,16 @@ impl Events {
                 Source::Anyone => true,
             };
             let place = queue.iter().position(wanted)?;
-            let Arrived { from, stored } = queue.remove(place)?;
+            let Arrived { from, index, stored } = queue.remove(place)?;
             if queue.is_empty() {
                 state.arrived.remove(&event);
             }
             let status = state.endpoint.consume(from, event);
             state.endpoint.statistics.fragments_received += 1;
-            Some((from, status, stored))
+            Some((from, index, status, stored))
         };
-        let (source, status, stored) = self.wait(Some(event), find)?;
-        Ok(Fragment { events: self, source, status, stored: Some(stored) })
+        let (source, index, status, stored) = self.wait(Some(event), find)?;
+        Ok(Fragment { events: self, source, index, status, stored: Some(stored) })
     }
 
     /// Polls until `find` finds something. Who waits too long for `event`, or to send, asks for what is
@@ -338,6 +339,7 @@ impl Events {
 pub struct Fragment<'a> {
     events: &'a Events,
     source: Rank,
+    index: u32,
     status: Status,
     stored: Option<Stored>,
 }
@@ -346,6 +348,11 @@ impl Fragment<'_> {
     /// The node that sent it.
     pub fn source(&self) -> Rank {
         self.source
+    }
+
+    /// Its place in the message, counted from 0: fragments come in any order.
+    pub fn index(&self) -> u32 {
+        self.index
     }
 
     /// What follows it.
@@ -410,7 +417,7 @@ fn arrive(packets: &Packets, state: &Mutex<State>, packet: Packet<'_>) {
     };
     if let Some(stored) = stored {
         debug_assert_eq!(header.kind, Kind::Fragment, "only fragments are kept");
-        let arrived = Arrived { from, stored };
+        let arrived = Arrived { from, index: header.index, stored };
         lock(state).arrived.entry(header.event).or_default().push_back(arrived);
     }
     if let Err(error) = perform(packets, state, out) {

@@ -23,6 +23,9 @@ pub struct Settings {
     /// Receive buffers of a node, for all senders together: fragments that are kept where they arrived.
     /// The careful protocol divides them among the nodes, three for each at least.
     pub receive_buffers: usize,
+    /// Fragments of one sender that are kept where they arrived; if not given, so many that its packets
+    /// suffice even if all nodes keep so many. For machines whose receivers have memory of their own.
+    pub kept_of_one: Option<usize>,
     /// Traditional: fragments that are copied out of receive buffers at most, when these are full.
     pub receive_copies: usize,
     /// Traditional: fragments sent that are kept where they are until they are acknowledged.
@@ -45,6 +48,7 @@ impl Default for Settings {
         Settings {
             protocol: Protocol::Careful,
             receive_buffers: 128,
+            kept_of_one: None,
             receive_copies: 64,
             send_buffers: 128,
             send_copies: 1024,
@@ -82,7 +86,11 @@ impl Settings {
             return Err(usize::from(LEAST_WINDOW) * ranks);
         }
         let of_one = in_flight.saturating_sub(SPARE) / (ranks - 1).max(1);
-        let window = share.min(2 * of_one + 2).min(in_flight).min(1 << 14);
+        let (of_one, at_once) = match self.kept_of_one {
+            Some(kept) => (kept, usize::MAX),
+            None => (of_one, in_flight),
+        };
+        let window = share.min(2 * of_one + 2).min(at_once).min(1 << 14);
         let room = Room {
             receive: self.receive_buffers,
             receive_of_one: of_one,
