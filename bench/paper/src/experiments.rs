@@ -1,6 +1,7 @@
 //! The experiments, a file each.
 
 pub mod broadcast;
+pub mod events;
 pub mod fetch_add;
 pub mod inbox;
 pub mod presets;
@@ -17,6 +18,10 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         Box::new(broadcast::Broadcast),
         Box::new(recovery::Recoveries),
         Box::new(presets::Presets),
+        Box::new(events::latency::RingLatency),
+        Box::new(events::throughput::RingThroughput),
+        Box::new(events::flooding::Flooding),
+        Box::new(events::jacobi::Jacobi),
     ]
 }
 

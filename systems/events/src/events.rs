@@ -172,12 +172,12 @@ impl Events {
             let endpoint = &mut state.endpoint;
             let header = endpoint.send(to, event, flags, || bytes.into(), bytes.len(), &mut out);
             drop(state);
+            account(&self.packets, &out);
             packet.put(&header.encode())?.put(bytes)?;
             match to {
                 Some(to) => packet.unicast(to)?,
                 None => packet.broadcast()?,
             }
-            self.account(&out);
             return Ok(());
         }
     }
@@ -301,10 +301,6 @@ impl Events {
         let frames = state.waiting.drain(..).collect();
         drop(state);
         Ok(perform(&self.packets, &self.state, Outbox { frames, ..Outbox::default() })?)
-    }
-
-    fn account(&self, out: &Outbox<Body>) {
-        account(&self.packets, out);
     }
 
     fn released(&self, from: Rank, place: Place) {
