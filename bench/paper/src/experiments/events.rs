@@ -31,7 +31,7 @@ const WORD: usize = 4;
 /// compiler translates them that does not do it well (6.1).
 const ELEMENT_CYCLES: u64 = 6;
 /// Nothing takes so long, in virtual time, that ends.
-const LIMIT: Duration = Duration::from_secs(30);
+const LIMIT: Duration = Duration::from_secs(5);
 /// Receivers ask again after so long: the paper has it "too large" and does not say how large.
 const REQUEST_AFTER: Duration = Duration::from_millis(50);
 
