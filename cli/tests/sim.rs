@@ -72,7 +72,10 @@ fn options_that_cannot_be_are_refused_in_one_line() {
         ("-n 4 hurricane", "there are asp, sor, weft-example, storm"),
         ("--preset nrx storm", "there is no preset 'nrx'"),
         ("--tree oak storm", "there is no tree shape 'oak'"),
-        ("--machine cray storm", "there are myrinet, myrinet-compared, host, fast-ethernet"),
+        (
+            "--machine cray storm",
+            "there are myrinet, myrinet-compared, host, fast-ethernet, medusa",
+        ),
         ("--window 0 storm", "it has 1 to 16384"),
         ("--window 20000 storm", "it has 1 to 16384"),
         ("--window many storm", "a number of packets, adaptive, or adaptive:POOL"),

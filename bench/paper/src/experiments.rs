@@ -1,6 +1,7 @@
 //! The experiments, a file each.
 
 pub mod broadcast;
+pub mod events;
 pub mod fetch_add;
 pub mod forwarding;
 pub mod inbox;
@@ -35,6 +36,10 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         Box::new(pupa::latency::Latency),
         Box::new(pupa::bandwidth::Bandwidth),
         Box::new(pupa::statistics::Programs),
+        Box::new(events::latency::RingLatency),
+        Box::new(events::throughput::RingThroughput),
+        Box::new(events::flooding::Flooding),
+        Box::new(events::jacobi::Jacobi),
     ]
 }
 

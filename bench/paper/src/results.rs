@@ -25,6 +25,7 @@ impl Quantity {
             (Quantity::Nanoseconds(_), "us" | "us per forward") => 1e-3,
             (Quantity::Nanoseconds(_), "ms") => 1e-6,
             (Quantity::Nanoseconds(_), "s") => 1e-9,
+            (Quantity::Nanoseconds(_), "ns/bit") => 1.0,
             (Quantity::BytesPerSecond(_), "Mbyte/s") => 1.0 / MBYTE,
             (Quantity::BytesPerSecond(_), "Mbps") => 8e-6,
             (Quantity::Nanoseconds(_) | Quantity::BytesPerSecond(_), _) => return None,

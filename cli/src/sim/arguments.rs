@@ -27,7 +27,7 @@ pub struct Arguments {
     /// When to suspect a deadlock, for presets that do not retransmit: off, at-once, or after a time
     #[arg(long, value_name = "WHEN", default_value = "off", value_parser = recovery)]
     pub recovery: Recovery,
-    /// What everything costs: myrinet, myrinet-compared, host, fast-ethernet, or a file that says so
+    /// What everything costs: myrinet, myrinet-compared, host, fast-ethernet, medusa, or a file that says so
     #[arg(long, value_name = "NAME|FILE.toml", default_value = "myrinet")]
     pub machine: String,
     /// Fixes everything that is random

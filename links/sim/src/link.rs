@@ -4,6 +4,7 @@ use crate::coroutine;
 use crate::frames::{Carried, Frame, Place};
 use crate::host::Processor;
 use crate::machine::per_byte;
+use crate::ring::Carriage;
 use crate::state::{Event, Shared, State};
 use crate::trace::What;
 use std::ptr::NonNull;
@@ -109,10 +110,25 @@ impl State {
         // What the NI sends, it has queued while it received; it gets to the queue when it has done
         // with that (thesis 3.8, 4.2.5).
         let ready = now + if at_ni { std::mem::take(&mut parts.after) + ni.send_ns } else { 0 };
-        let start = ready.max(parts.out_free).max(wire_free);
+        let free = parts.out_free.max(wire_free);
         let frame = Frame { header: *header, carried: parts.slots.carried(payload) };
         let bytes = usize::from(wire.header_bytes) + frame.user_bytes();
-        let end = start + per_byte(wire.ns_per_byte, bytes);
+        let length = per_byte(wire.ns_per_byte, bytes);
+        let multicast = match payload {
+            Payload::Buffer(buffer) if header.tag == Tag::Mcast => Some(buffer),
+            _ => None,
+        };
+        let Carriage { start, end, way } = match self.machine.ring {
+            Some(ring) => {
+                let stations = self.ranks.len();
+                self.token.carry(ring, stations, (from, to), (ready, length), multicast)
+            }
+            None => {
+                let start = ready.max(free);
+                Carriage { start, end: start + length, way: 0 }
+            }
+        };
+        let parts = self.rank(from);
         parts.out_free = end;
         if at_ni {
             parts.cursor = ready;
@@ -125,7 +141,7 @@ impl State {
             self.wire_free = end;
         }
         self.trace.note(start, from, What::Transmitted, Some((to, header)));
-        self.launch(from, to, frame, start, end + wire.latency_ns);
+        self.launch(from, to, frame, start, end + way + wire.latency_ns);
     }
 
     /// A frame is at the end of the wire to `to`, whose link takes one at a time.

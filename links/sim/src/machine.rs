@@ -18,6 +18,9 @@ pub struct Machine {
     pub bus: Bus,
     /// The link, and the network behind it.
     pub link: Wire,
+    /// If given, the links are one ring, which a token gives to one station at a time.
+    #[serde(default)]
+    pub ring: Option<Ring>,
     /// Buffers.
     pub pools: Pools,
     /// Delays of the protocols.
@@ -133,6 +136,15 @@ pub struct Wire {
     pub shared: bool,
 }
 
+/// A ring of stations in the order of ranks (FDDI). It carries one frame at a time, and carries it past all
+/// stations: a multicast occupies it once, if the tree is flat.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ring {
+    /// From one station to the next: what a frame, and the token, take.
+    pub station_ns: Nanoseconds,
+}
+
 costs! {
     /// How many buffers there are.
     Pools, PoolOverrides {
@@ -210,11 +222,12 @@ pub enum MachineError {
 }
 
 /// The machines that are known by name.
-const NAMES: [(&str, &str); 4] = [
+const NAMES: [(&str, &str); 5] = [
     ("myrinet", include_str!("../machines/myrinet.toml")),
     ("myrinet-compared", include_str!("../machines/myrinet-compared.toml")),
     ("host", include_str!("../machines/host.toml")),
     ("fast-ethernet", include_str!("../machines/fast-ethernet.toml")),
+    ("medusa", include_str!("../machines/medusa.toml")),
 ];
 
 /// No single step takes longer: sums of steps then fit a clock.
@@ -288,7 +301,7 @@ impl Machine {
     }
 
     fn check(&self) -> Result<(), MachineError> {
-        let Machine { host, ni, bus, link, pools, timers, .. } = self;
+        let Machine { host, ni, bus, link, ring, pools, timers, .. } = self;
         let times = [
             ("host.allocate_ns", host.allocate_ns as f64),
             ("host.launch_ns", host.launch_ns as f64),
@@ -312,6 +325,7 @@ impl Machine {
             ("bus.ns_per_byte", bus.ns_per_byte),
             ("link.latency_ns", link.latency_ns as f64),
             ("link.ns_per_byte", link.ns_per_byte),
+            ("ring.station_ns", ring.map_or(0.0, |ring| ring.station_ns as f64)),
             ("timers.interrupt_delay_ns", timers.interrupt_delay_ns as f64),
             ("timers.retransmit_after_ns", timers.retransmit_after_ns as f64),
             ("timers.acknowledge_after_ns", timers.acknowledge_after_ns as f64),

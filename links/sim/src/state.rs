@@ -3,6 +3,7 @@
 use crate::faults::Injector;
 use crate::frames::{Frame, Place, Slots, Spare};
 use crate::machine::Machine;
+use crate::ring::Token;
 use crate::trace::{Trace, What};
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
@@ -203,6 +204,8 @@ pub(crate) enum Next {
 
 pub(crate) struct State {
     pub machine: Machine,
+    /// Where the links are a ring.
+    pub token: Token,
     pub now: Nanoseconds,
     sequence: u64,
     events: BinaryHeap<Scheduled>,
@@ -230,6 +233,7 @@ impl State {
     pub fn new(machine: Machine, ranks: u16, injector: Injector, trace: Trace) -> Self {
         State {
             machine,
+            token: Token::default(),
             now: 0,
             sequence: 0,
             events: BinaryHeap::new(),

@@ -14,7 +14,7 @@ fn all_known_machines_are_good() {
         assert!(Machine::named(name).is_ok(), "{name}");
     }
     let error = Machine::named("cray").unwrap_err().to_string();
-    let known = "there are myrinet, myrinet-compared, host, fast-ethernet, and any file that describes one: FILE.toml";
+    let known = "there are myrinet, myrinet-compared, host, fast-ethernet, medusa, and any file that describes one: FILE.toml";
     assert_eq!(error, format!("there is no machine 'cray'; {known}"));
 }
 

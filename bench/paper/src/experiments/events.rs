@@ -1,0 +1,205 @@
+//! The experiments of careful-protocols 6: its two protocols on its cluster, simulated.
+//!
+//! The machine is `links/sim/machines/medusa.toml`, made of the paper's settings. What each protocol costs by itself
+//! are the totals of appendix A; so these rows are what goes in, and are not claimed as measured. What the
+//! protocols *do* is `weft-events`, the code that runs on real machines.
+//!
+//! Bands, stated before anything was measured: 25 percent of times and throughputs; 6 percentage points of what
+//! careful is better or worse by, which is a quarter of its usual advantage of 24.
+
+pub mod flooding;
+pub mod jacobi;
+pub mod latency;
+pub mod throughput;
+
+use crate::claim::Claim;
+use anyhow::{Context, Result, anyhow};
+use std::time::Duration;
+use weft_events::{Events, Protocol, Settings, Statistics};
+use weft_simulator::{Machine, Options, Outcome, Shape, Simulation};
+
+/// The band of times and throughputs, in percent.
+const PERCENT: f64 = 25.0;
+/// The band of what careful is better by, in percentage points.
+const POINTS: f64 = 6.0;
+/// Cycles that a word costs a program that writes it to the board, or reads it there: a loop that is not
+/// unrolled, and an access over the bus (see the machine).
+const WORD_CYCLES: u64 = 4 + 18;
+/// Bytes of a word.
+const WORD: usize = 4;
+/// Cycles of an operation on an element of a grid: two loads, the operation, a store, and the loop, as a
+/// compiler translates them that does not do it well (6.1).
+const ELEMENT_CYCLES: u64 = 6;
+/// Nothing takes so long, in virtual time, that ends.
+const LIMIT: Duration = Duration::from_secs(5);
+/// Receivers ask again after so long: the paper has it "too large" and does not say how large.
+const REQUEST_AFTER: Duration = Duration::from_millis(50);
+
+/// A protocol on some nodes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cluster {
+    /// How many.
+    pub nodes: u16,
+    /// Which.
+    pub protocol: Protocol,
+}
+
+/// What came of a run.
+#[derive(Debug)]
+pub enum Ran<T> {
+    /// What each node returned, and counted.
+    Ended(Vec<(T, Statistics)>),
+    /// It did not end in [`LIMIT`].
+    Never,
+}
+
+impl<T> Ran<T> {
+    /// What the nodes returned.
+    ///
+    /// # Errors
+    /// It never ended.
+    pub fn values(self) -> Result<Vec<T>> {
+        match self {
+            Ran::Ended(values) => Ok(values.into_iter().map(|(value, _)| value).collect()),
+            Ran::Never => Err(anyhow!("nothing came of it in {LIMIT:?} of virtual time")),
+        }
+    }
+}
+
+impl Cluster {
+    /// What the events of the cluster are carried by: its boards, and appendix A's costs.
+    pub fn settings(&self) -> Settings {
+        let (send_operations, receive_operations) = match self.protocol {
+            Protocol::Careful => (42, 109),
+            Protocol::Traditional => (318, 1100),
+        };
+        Settings {
+            protocol: self.protocol,
+            receive_buffers: 128,
+            kept_of_one: Some(128),
+            // What a sender has besides what it is sending.
+            send_buffers: 8,
+            request_after: REQUEST_AFTER,
+            send_operations,
+            receive_operations,
+            ..Settings::default()
+        }
+    }
+
+    /// Runs `program` on every node.
+    ///
+    /// # Errors
+    /// The job cannot be, or what a node returned.
+    pub fn run<T: 'static>(
+        &self,
+        program: impl Fn(Events) -> weft_events::Result<(T, Statistics)> + 'static,
+    ) -> Result<Ran<T>> {
+        let settings = self.settings();
+        let context = || format!("{self:?}");
+        let options = Options::on(Machine::named("medusa")?, self.nodes);
+        let protocol = weft_simulator::Settings { shape: Shape::Flat, ..options.settings };
+        let options = Options { settings: protocol, limit: LIMIT, stuck_after: LIMIT, ..options };
+        let report = Simulation::new(options)
+            .with_context(context)?
+            .run_packets(move |packets| program(Events::open(&packets, settings)?));
+        if report.outcomes.iter().any(|outcome| matches!(outcome, Outcome::Unfinished)) {
+            return Ok(Ran::Never);
+        }
+        let values = report.into_values().map_err(|what| anyhow!(what)).with_context(context)?;
+        Ok(Ran::Ended(values))
+    }
+}
+
+/// A row of a table: both protocols in the same place.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// Nodes.
+    pub nodes: u16,
+    /// Words of payload.
+    pub words: usize,
+    /// Whether programs touch the words.
+    pub processing: bool,
+    /// The ids of what it says of the traditional protocol, of the careful one, and of both.
+    pub ids: [&'static str; 3],
+}
+
+/// Rows with ids that begin as given.
+macro_rules! rows {
+    ($(($id:literal, $nodes:literal, $words:literal)),* $(,)?) => {
+        &[$(
+            $crate::experiments::events::Row {
+                nodes: $nodes,
+                words: $words,
+                processing: false,
+                ids: [concat!($id, "-trad"), concat!($id, "-care"), concat!($id, "-delta")],
+            },
+            $crate::experiments::events::Row {
+                nodes: $nodes,
+                words: $words,
+                processing: true,
+                ids: [
+                    concat!($id, "-proc-trad"),
+                    concat!($id, "-proc-care"),
+                    concat!($id, "-proc-delta"),
+                ],
+            },
+        )*]
+    };
+}
+pub(crate) use rows;
+
+/// Claims on all of `rows`, less those that the paper has not; `misses` are explained.
+pub(crate) fn claims(
+    rows: &[Row],
+    absent: &[&str],
+    others: &[Claim],
+    misses: &[(&'static str, &[&str])],
+) -> Vec<Claim> {
+    let row = |row: &Row| {
+        let [trad, care, delta] = row.ids;
+        [
+            Claim::figure(trad).percent(PERCENT),
+            Claim::figure(care).percent(PERCENT),
+            Claim::figure(delta).absolute(POINTS),
+        ]
+    };
+    let all = rows.iter().flat_map(row).filter(|claim| !absent.contains(&claim.id));
+    let why = |id: &str| misses.iter().find(|(_, ids)| ids.contains(&id)).map(|(why, _)| *why);
+    all.chain(others.iter().copied())
+        .map(|claim| match why(claim.id) {
+            Some(why) => claim.misses(why),
+            None => claim,
+        })
+        .collect()
+}
+
+/// By how many percent `care` is more than `trad`.
+pub(crate) fn delta(trad: f64, care: f64) -> f64 {
+    (care / trad - 1.0) * 100.0
+}
+
+/// The time at this node, in nanoseconds.
+pub(crate) fn now(events: &Events) -> f64 {
+    events.packets().now().as_nanos() as f64
+}
+
+/// A program's bytes, and what touching them costs it.
+pub(crate) struct Payload {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    touched: u64,
+}
+
+impl Payload {
+    pub fn new(words: usize, processing: bool) -> Self {
+        let touched = if processing { words as u64 * WORD_CYCLES } else { 0 };
+        Payload { bytes: vec![0; words * WORD], touched }
+    }
+
+    /// Each word is written, or read, once.
+    pub fn touch(&self, events: &Events) {
+        if self.touched > 0 {
+            events.packets().work(self.touched);
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Everybody broadcasts before it receives (careful-protocols 6.1, table 3).
+
+use super::{Cluster, LIMIT, PERCENT, POINTS, Payload, Ran, Row, claims, delta, now, rows};
+use crate::claim::Claim;
+use crate::experiment::{Experiment, Setting};
+use crate::results::{Quantity, Results, listed, short};
+use anyhow::{Result, bail};
+use std::sync::LazyLock;
+use weft_events::{Destination, Flags, Protocol, Source, Statistics, Status};
+
+/// Events that a node broadcasts before it receives the first (n).
+const AHEAD: u32 = 10;
+/// Events in all.
+const EVENTS: u32 = 20;
+
+const ROWS: &[Row] = rows![
+    ("CP-T3-P2-1w", 2, 1),
+    ("CP-T3-P2-1000w", 2, 1000),
+    ("CP-T3-P2-2000w", 2, 2000),
+    ("CP-T3-P4-1w", 4, 1),
+    ("CP-T3-P4-1000w", 4, 1000),
+    ("CP-T3-P4-2000w", 4, 2000),
+    ("CP-T3-P8-1w", 8, 1),
+    ("CP-T3-P8-1000w", 8, 1000),
+    ("CP-T3-P8-2000w", 8, 2000),
+];
+
+/// Fragments of a message (k): the same number on the ring in each event, whatever the nodes.
+pub fn fragments(nodes: u16) -> u32 {
+    32 / u32::from(nodes)
+}
+
+/// Nanoseconds of an event, and what all nodes counted; `None` if it never ended.
+///
+/// # Errors
+/// As [`Cluster::run`].
+pub fn flood(
+    cluster: Cluster,
+    words: usize,
+    processing: bool,
+) -> Result<Option<(f64, Vec<Statistics>)>> {
+    let fragments = fragments(cluster.nodes);
+    let ran = cluster.run(move |events| {
+        let payload = Payload::new(words, processing);
+        let start = now(&events);
+        let send = |event| {
+            for index in 0..fragments {
+                payload.touch(&events);
+                let flags = Flags { last: index + 1 == fragments, crowd: true, large: true };
+                events.send(Destination::Everyone, event, &payload.bytes, flags)?;
+            }
+            Ok::<_, weft_events::Error>(())
+        };
+        (0..AHEAD).try_for_each(send)?;
+        for event in 0..EVENTS {
+            loop {
+                let fragment = events.receive(Source::Anyone, event)?;
+                payload.touch(&events);
+                if fragment.status() == Status::EventDone {
+                    break;
+                }
+            }
+            if event + AHEAD < EVENTS {
+                send(event + AHEAD)?;
+            }
+        }
+        let time = (now(&events) - start) / f64::from(EVENTS);
+        Ok((time, events.close(EVENTS)?))
+    })?;
+    Ok(match ran {
+        Ran::Never => None,
+        Ran::Ended(nodes) => {
+            let time = nodes.iter().map(|(time, _)| *time).sum::<f64>() / nodes.len() as f64;
+            Some((time, nodes.into_iter().map(|(_, statistics)| statistics).collect()))
+        }
+    })
+}
+
+/// The experiment.
+pub struct Flooding;
+
+/// What table 3 has no number for, because the traditional protocol never ended.
+const NEVER: &[&str] = &[
+    "CP-T3-P4-1w-proc-trad",
+    "CP-T3-P4-1000w-trad",
+    "CP-T3-P4-1000w-proc-trad",
+    "CP-T3-P4-2000w-trad",
+    "CP-T3-P4-2000w-proc-trad",
+    "CP-T3-P8-1w-trad",
+    "CP-T3-P8-1w-proc-trad",
+    "CP-T3-P8-1000w-trad",
+    "CP-T3-P8-1000w-proc-trad",
+    "CP-T3-P8-2000w-trad",
+    "CP-T3-P8-2000w-proc-trad",
+];
+/// The cell that careful has no number for: it lost a packet there.
+const LOST: &str = "CP-T3-P8-2000w-proc-care";
+
+/// Whether the paper compares the protocols in `row`.
+fn is_compared(row: &Row) -> bool {
+    !NEVER.contains(&row.ids[0])
+}
+
+static CLAIMS: LazyLock<Vec<Claim>> = LazyLock::new(|| {
+    let compared: Vec<Row> = ROWS.iter().copied().filter(is_compared).collect();
+    let alone = ROWS.iter().filter(|row| !is_compared(row) && row.ids[1] != LOST);
+    let mut others: Vec<Claim> =
+        alone.map(|row| Claim::figure(row.ids[1]).percent(PERCENT)).collect();
+    others.extend(NEVER.iter().map(|&id| Claim::statement(id)));
+    others.extend([
+        Claim::statement("CP-T3-order-noproc"),
+        Claim::statement("CP-T3-order-1w"),
+        Claim::statement("CP-6-fl-livelock"),
+        Claim::statement("CP-6-fl-missing"),
+        Claim::figure("CP-6-fl-worse").absolute(POINTS),
+        Claim::statement("CP-6-fl-why"),
+        Claim::statement("CP-6-fl-proc"),
+    ]);
+    claims(&compared, &[], &others, MISSES)
+});
+
+const MISSES: &[(&str, &[&str])] = &[
+    (
+        "at one word the host is the limit, and what both protocols cost it is assumed; the \
+         copies of so few bytes, which the paper makes careful's handicap, cost next to \
+         nothing by the machine's rule",
+        &[
+            "CP-T3-P2-1w-care",
+            "CP-T3-P2-1w-delta",
+            "CP-T3-P2-1w-proc-care",
+            "CP-T3-P2-1w-proc-delta",
+            "CP-T3-P4-1w-care",
+            "CP-T3-P4-1w-proc-care",
+            "CP-T3-P8-1w-care",
+            "CP-T3-P8-1w-proc-care",
+        ],
+    ),
+    (
+        "the ring is the limit here: the hosts' copies are made while it carries the frames \
+         of others, where the paper's hosts do not keep up",
+        &["CP-T3-P2-1000w-delta", "CP-T3-P2-2000w-delta", "CP-6-fl-worse"],
+    ),
+    (
+        "touching a word costs 22 cycles by the machine's rule of bus accesses; the paper's \
+         table 1 says 17 for one",
+        &["CP-T3-P2-1000w-proc-delta", "CP-T3-P2-2000w-proc-delta", "CP-T3-P4-2000w-proc-care"],
+    ),
+    (
+        "it never ended here either, as in the paper's other cells of four nodes: its time is \
+         what it was given",
+        &["CP-T3-P4-1w-trad", "CP-6-fl-missing"],
+    ),
+    (
+        "the traditional protocol's own costs of appendix A, 24 us a fragment more than \
+         careful's, outweigh the copies that careful makes",
+        &["CP-T3-order-noproc", "CP-T3-order-1w"],
+    ),
+    (
+        "160 fragments do not fit into the 128 buffers that the paper names; here what is too \
+         much is copied out under the traditional protocol too, or it would drop fragments at \
+         two nodes",
+        &["CP-6-fl-why"],
+    ),
+];
+
+impl Experiment for Flooding {
+    fn name(&self) -> &'static str {
+        "events-flooding"
+    }
+
+    fn title(&self) -> &'static str {
+        "Everybody broadcasts before it receives (6.1, table 3)"
+    }
+
+    fn machines(&self) -> &'static [&'static str] {
+        &["medusa"]
+    }
+
+    fn claims(&self) -> &'static [Claim] {
+        &CLAIMS
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        &[
+            Setting("CP-T3-P2-outstanding", "10×16"),
+            Setting("CP-T3-P4-outstanding", "10×8"),
+            Setting("CP-T3-P8-outstanding", "10×4"),
+            Setting("CP-5-medusa-buf", "128"),
+            Setting("CP-6-fl-timeout", "too large"),
+        ]
+    }
+
+    fn run(&self, results: &mut Results) -> Result<()> {
+        let mut cells = Vec::new();
+        for row in ROWS {
+            let of =
+                |protocol| flood(Cluster { nodes: row.nodes, protocol }, row.words, row.processing);
+            let (trad, care) = (of(Protocol::Traditional)?, of(Protocol::Careful)?);
+            let Some(care) = care else {
+                bail!("{}: the careful protocol never ended", row.ids[1])
+            };
+            record(row, trad.as_ref(), &care, results);
+            cells.push(Cell { row, trad, care });
+        }
+        conclude(&cells, results);
+        Ok(())
+    }
+}
+
+/// The time of an event, and what the nodes counted.
+type Flood = (f64, Vec<Statistics>);
+
+struct Cell {
+    row: &'static Row,
+    trad: Option<Flood>,
+    care: Flood,
+}
+
+fn record(row: &Row, trad: Option<&Flood>, care: &Flood, results: &mut Results) {
+    if row.ids[1] != LOST {
+        results.figure(row.ids[1], Quantity::Nanoseconds(care.0));
+    }
+    if is_compared(row) {
+        // What never ended took at least as long as it was given.
+        let given = LIMIT.as_nanos() as f64 / f64::from(EVENTS);
+        let time = trad.map_or(given, |trad| trad.0);
+        results.figure(row.ids[0], Quantity::Nanoseconds(time));
+        results.figure(row.ids[2], Quantity::Count(delta(time, care.0)));
+    } else {
+        let evidence = match trad {
+            None => format!("nothing came of it in {LIMIT:?}"),
+            Some((time, _)) => format!("{} ms", short(time / 1e6)),
+        };
+        results.statement(row.ids[0], trad.is_none(), evidence);
+    }
+}
+
+fn conclude(cells: &[Cell], results: &mut Results) {
+    let two = |processing, least: usize, most: usize| -> Vec<(&'static str, f64)> {
+        let is = move |row: &Row| {
+            row.nodes == 2 && row.processing == processing && (least..=most).contains(&row.words)
+        };
+        let found = cells.iter().filter(move |cell| is(cell.row));
+        let by = |cell: &Cell| cell.trad.as_ref().map_or(f64::NAN, |t| delta(t.0, cell.care.0));
+        found.map(|cell| (cell.row.ids[2], by(cell))).collect()
+    };
+    let longer = |cells: &[(&str, f64)]| cells.iter().all(|cell| cell.1 > 0.0);
+    let (all, one, large) = (two(false, 1, 2000), two(true, 1, 1), two(true, 1000, 2000));
+    results.statement("CP-T3-order-noproc", longer(&all), listed(&all));
+    results.statement("CP-T3-order-1w", longer(&one), listed(&one));
+    let shorter = large.iter().all(|cell| cell.1 < 0.0);
+    results.statement("CP-6-fl-proc", shorter, listed(&large));
+    let worst = all.iter().chain(&one).chain(&large).map(|cell| cell.1).fold(f64::MIN, f64::max);
+    results.figure("CP-6-fl-worse", Quantity::Count(worst));
+
+    let many: Vec<&Cell> = cells.iter().filter(|cell| cell.row.nodes > 2).collect();
+    let ended = many.iter().filter(|cell| cell.trad.is_some()).count();
+    let evidence = format!("{ended} of {} cells of four and eight nodes ended", many.len());
+    results.statement("CP-6-fl-livelock", 2 * ended < many.len(), evidence.clone());
+    results.statement("CP-6-fl-missing", ended == 1, evidence);
+    let copies = |nodes: &[Statistics]| nodes.iter().map(|s| s.copied_on_receipt).sum::<u64>();
+    let pair = cells.iter().filter(|cell| cell.row.nodes == 2);
+    let sums = pair.fold((0, 0), |(trad, care), cell| {
+        let of_trad = cell.trad.as_ref().map_or(0, |(_, nodes)| copies(nodes));
+        (trad + of_trad, care + copies(&cell.care.1))
+    });
+    let evidence =
+        format!("two nodes, fragments copied out: traditional {}, careful {}", sums.0, sums.1);
+    results.statement("CP-6-fl-why", sums.0 == 0 && sums.1 > 0, evidence);
+}

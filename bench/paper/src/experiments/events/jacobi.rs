@@ -1,0 +1,207 @@
+//! Jacobi's method on grids of nodes (careful-protocols 6.1, table 4).
+
+use super::{Cluster, ELEMENT_CYCLES, POINTS, claims, delta};
+use crate::claim::Claim;
+use crate::experiment::{Experiment, Setting};
+use crate::results::{Quantity, Results, listed};
+use anyhow::Result;
+use std::sync::LazyLock;
+use weft_events::Protocol;
+use weft_events::parallel::Nodes;
+
+/// Iterations: "a fixed number" (6.1).
+const ITERATIONS: u32 = 50;
+
+/// Nanoseconds of an iteration on a square grid.
+///
+/// # Errors
+/// As [`Cluster::run`].
+pub fn iteration(cluster: Cluster, size: usize) -> Result<f64> {
+    let times = cluster.run(move |events| {
+        let nodes = Nodes::costing(events, ELEMENT_CYCLES);
+        let is_edge =
+            |row, column| row == 0 || row == size - 1 || column == 0 || column == size - 1;
+        let edge = nodes.mask(size, size, is_edge);
+        let mut heat = nodes.grid(size, size, |row, _| if row == 0 { 100.0 } else { 0.0 });
+        let start = nodes.events().packets().now();
+        for _ in 0..ITERATIONS {
+            let [north, south, west, east] = heat.neighbours()?;
+            heat = edge.choose(heat, (north + south + west + east) * 0.25);
+        }
+        let time = (nodes.events().packets().now() - start).as_nanos() as f64;
+        drop((heat, edge));
+        Ok((time / f64::from(ITERATIONS), nodes.close()?))
+    })?;
+    let times = times.values()?;
+    Ok(times.iter().sum::<f64>() / times.len() as f64)
+}
+
+/// The experiment.
+pub struct Jacobi;
+
+/// Sizes of grids, and of clusters.
+const SIZES: [usize; 4] = [8, 16, 32, 64];
+const NODES: [u16; 3] = [2, 4, 8];
+
+/// What careful is better by: a row for each number of nodes.
+const DELTAS: [[&str; 4]; 3] = [
+    ["CP-T4-P2-8x8-delta", "CP-T4-P2-16x16-delta", "CP-T4-P2-32x32-delta", "CP-T4-P2-64x64-delta"],
+    ["CP-T4-P4-8x8-delta", "CP-T4-P4-16x16-delta", "CP-T4-P4-32x32-delta", "CP-T4-P4-64x64-delta"],
+    ["CP-T4-P8-8x8-delta", "CP-T4-P8-16x16-delta", "CP-T4-P8-32x32-delta", "CP-T4-P8-64x64-delta"],
+];
+
+static CLAIMS: LazyLock<Vec<Claim>> = LazyLock::new(|| {
+    let mut others: Vec<Claim> =
+        DELTAS.iter().flatten().map(|id| Claim::figure(id).absolute(POINTS)).collect();
+    others.extend([
+        Claim::statement("CP-T4-order"),
+        Claim::statement("CP-T4-order-8"),
+        Claim::statement("CP-T4-order-16"),
+        Claim::statement("CP-T4-order-64"),
+        Claim::statement("CP-T4-order-gain"),
+        Claim::statement("CP-T4-order-gain64"),
+        Claim::statement("CP-6-jac-16"),
+        Claim::statement("CP-6-jac-8single"),
+        Claim::statement("CP-6-jac-16two"),
+        Claim::figure("CP-6-jac-best").absolute(POINTS),
+        Claim::figure("CP-6-jac-16gain").absolute(POINTS),
+        Claim::statement("CP-6-fl-real"),
+    ]);
+    claims(&[], &[], &others, MISSES)
+});
+
+const MISSES: &[(&str, &[&str])] = &[
+    (
+        "how long C* computes is not in the paper, nor is how often it iterates; what it \
+         computes for each point is assumed, and nothing for each iteration, of which its \
+         one-node times contain much",
+        &[
+            "CP-T4-P2-8x8-delta",
+            "CP-T4-P2-16x16-delta",
+            "CP-T4-P4-8x8-delta",
+            "CP-T4-P4-16x16-delta",
+            "CP-T4-P8-32x32-delta",
+            "CP-T4-P8-64x64-delta",
+            "CP-6-jac-16two",
+            "CP-6-jac-best",
+            "CP-6-jac-16gain",
+        ],
+    ),
+    (
+        "both shifts leave before either is waited for, so that a second neighbour costs \
+         little; the paper's times rise with the number of nodes for reasons that it does not \
+         give",
+        &["CP-T4-order-8", "CP-T4-order-16", "CP-T4-order-gain64"],
+    ),
+];
+
+/// Microseconds of an iteration: alone, and with the traditional and the careful protocol on 2, 4, 8 nodes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Grid {
+    alone: f64,
+    trad: [f64; 3],
+    care: [f64; 3],
+}
+
+impl Grid {
+    fn run(size: usize) -> Result<Self> {
+        let of = |nodes, protocol| {
+            Ok::<_, anyhow::Error>(iteration(Cluster { nodes, protocol }, size)? / 1e3)
+        };
+        let mut grid = Grid { alone: of(1, Protocol::Careful)?, ..Grid::default() };
+        for (at, nodes) in NODES.into_iter().enumerate() {
+            grid.trad[at] = of(nodes, Protocol::Traditional)?;
+            grid.care[at] = of(nodes, Protocol::Careful)?;
+        }
+        Ok(grid)
+    }
+
+    fn gains(&self) -> [f64; 3] {
+        std::array::from_fn(|at| -delta(self.trad[at], self.care[at]))
+    }
+
+    fn says(&self) -> String {
+        let names = ["2 nodes traditional", "4", "8", "2 careful", "4", "8"];
+        let times = self.trad.into_iter().chain(self.care);
+        let mut named = vec![("us of an iteration: alone", self.alone)];
+        named.extend(names.into_iter().zip(times));
+        listed(&named)
+    }
+}
+
+fn rises(times: [f64; 3]) -> bool {
+    times[0] < times[1] && times[1] < times[2]
+}
+
+fn falls(times: [f64; 3]) -> bool {
+    times[0] > times[1] && times[1] > times[2]
+}
+
+impl Experiment for Jacobi {
+    fn name(&self) -> &'static str {
+        "events-jacobi"
+    }
+
+    fn title(&self) -> &'static str {
+        "Jacobi's method, written with grids (6.1, table 4)"
+    }
+
+    fn machines(&self) -> &'static [&'static str] {
+        &["medusa"]
+    }
+
+    fn claims(&self) -> &'static [Claim] {
+        &CLAIMS
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        &[
+            Setting("CP-6-jac-pow2", "a power of two"),
+            Setting("CP-6-jac-row", "one row"),
+            Setting("CP-6-jac-xfer", "two rows out, two in"),
+            Setting("CP-6-jac-iter", "fixed"),
+        ]
+    }
+
+    fn run(&self, results: &mut Results) -> Result<()> {
+        let grids: Vec<Grid> = SIZES.into_iter().map(Grid::run).collect::<Result<_>>()?;
+        for (nodes, ids) in DELTAS.iter().enumerate() {
+            for (grid, id) in grids.iter().zip(ids) {
+                results.figure(id, Quantity::Count(-grid.gains()[nodes]));
+            }
+        }
+        conclude(&grids, results);
+        Ok(())
+    }
+}
+
+fn conclude(grids: &[Grid], results: &mut Results) {
+    let &[eight, sixteen, thirty, sixty] = grids else { return };
+    let gains: Vec<f64> = grids.iter().flat_map(Grid::gains).collect();
+    let (least, best) =
+        gains.iter().fold((f64::MAX, f64::MIN), |(a, b), &gain| (a.min(gain), b.max(gain)));
+    let evidence = listed(&[("careful better by percent, at least", least), ("at most", best)]);
+    results.statement("CP-T4-order", least > 0.0, evidence.clone());
+    results.statement("CP-6-fl-real", least >= 0.0, evidence);
+    results.figure("CP-6-jac-best", Quantity::Count(best));
+    results.figure("CP-6-jac-16gain", Quantity::Count(sixteen.gains()[0]));
+
+    results.statement("CP-T4-order-8", rises(eight.trad) && rises(eight.care), eight.says());
+    results.statement("CP-T4-order-16", rises(sixteen.trad) && rises(sixteen.care), sixteen.says());
+    let falling = sixty.alone > sixty.trad[0] && falls(sixty.trad) && falls(sixty.care);
+    results.statement("CP-T4-order-64", falling, sixty.says());
+    let single = eight.trad.iter().chain(&eight.care).all(|&time| eight.alone < time);
+    results.statement("CP-6-jac-8single", single, eight.says());
+    let several = sixteen.care.iter().any(|&time| time < sixteen.alone);
+    results.statement("CP-6-jac-16", several, sixteen.says());
+    results.statement("CP-6-jac-16two", sixteen.care[0] < sixteen.alone, sixteen.says());
+
+    let at_two: Vec<f64> = grids.iter().map(|grid| grid.gains()[0]).collect();
+    let named: Vec<(&str, f64)> = ["8", "16", "32", "64"].into_iter().zip(at_two.clone()).collect();
+    let shrinks = at_two.windows(2).all(|pair| pair[0] > pair[1]);
+    results.statement("CP-T4-order-gain", shrinks, listed(&named));
+    let large = [thirty.gains(), sixty.gains()];
+    let named: Vec<(&str, f64)> =
+        ["32: 2", "4", "8", "64: 2", "4", "8"].into_iter().zip(large.concat()).collect();
+    results.statement("CP-T4-order-gain64", large.into_iter().all(rises), listed(&named));
+}

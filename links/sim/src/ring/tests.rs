@@ -1,0 +1,35 @@
+use super::*;
+
+const RING: Ring = Ring { station_ns: 10 };
+
+fn send(token: &mut Token, from: u16, to: u16, ready: u64) -> (u64, u64, u64) {
+    let Carriage { start, end, way } =
+        token.carry(RING, 4, (Rank(from), Rank(to)), (ready, 100), None);
+    (start, end, way)
+}
+
+#[test]
+fn a_station_waits_for_the_token() {
+    let mut token = Token::default();
+    // It is at station 0, and passes 2 after 20, 60, 100.
+    assert_eq!(send(&mut token, 2, 3, 25), (60, 160, 10));
+    // From 2 at 160 it comes to 1 after three hops.
+    assert_eq!(send(&mut token, 1, 0, 0), (190, 290, 30));
+    // Who has it and has more to send keeps it.
+    assert_eq!(send(&mut token, 1, 2, 200), (290, 390, 10));
+    // Who asks for it later waits for it to come round.
+    assert_eq!(send(&mut token, 1, 2, 391), (430, 530, 10));
+}
+
+#[test]
+fn a_multicast_is_carried_once() {
+    let mut token = Token::default();
+    let mut carry = |to, ready, buffer| {
+        let multicast = Some(Buffer(buffer));
+        token.carry(RING, 4, (Rank(0), Rank(to)), (ready, 100), multicast)
+    };
+    assert_eq!(carry(1, 0, 7), Carriage { start: 0, end: 100, way: 10 });
+    assert_eq!(carry(3, 0, 7), Carriage { start: 0, end: 100, way: 30 });
+    assert_eq!(carry(1, 0, 8).start, 100, "another frame");
+    assert_eq!(carry(1, 200, 8).start, 200, "the same buffer with another frame");
+}

@@ -1,0 +1,452 @@
+//! An endpoint on the packet layer.
+
+use crate::endpoint::{Endpoint, Outbox};
+use crate::frame::{Header, Kind, SIZE};
+use crate::settings::Protocol;
+use crate::traditional::Place;
+use crate::{Breach, Flags, Settings, Statistics, Status};
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use weft_packet::{KeptPacket, Packet, Packets, Rank, Step};
+
+/// To whom a fragment goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Destination {
+    /// One node.
+    One(Rank),
+    /// All others.
+    Everyone,
+}
+
+/// From whom a fragment is wanted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Source {
+    /// One node.
+    One(Rank),
+    /// Whoever has sent one.
+    Anyone,
+}
+
+/// Why an event could not go on.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Error {
+    /// More bytes than a fragment holds.
+    #[error("{size} bytes do not fit into a fragment of {max}: send several")]
+    TooLong {
+        /// The bytes asked for.
+        size: usize,
+        /// What fits.
+        max: usize,
+    },
+    /// A node that the job does not have, or this one.
+    #[error("rank {0} is no other node of this job")]
+    NoSuchNode(Rank),
+    /// An event that this node has received all of, or whose message it has completed.
+    #[error("event {0} is over at this node: events are numbered 0, 1, 2, ... on all of them")]
+    Over(u32),
+    /// A job of one rank, in which nobody sends.
+    #[error("there is no other node that could send")]
+    Alone,
+    /// Too few receive buffers.
+    #[error("the protocols take {0} receive buffers in this job, three for each node")]
+    Buffers(usize),
+    /// A peer did what no correct node does.
+    #[error(transparent)]
+    Breach(#[from] Breach),
+    /// The packet layer failed.
+    #[error(transparent)]
+    Packets(#[from] weft_packet::Error),
+}
+
+/// A result with the [`enum@Error`] of this layer.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Bytes that are kept to be sent again.
+type Body = Arc<[u8]>;
+
+/// A node's part in the events of a job, one for each job: it takes all packets of the rank. Any thread may
+/// use it.
+pub struct Events {
+    packets: Packets,
+    settings: Settings,
+    state: Arc<Mutex<State>>,
+}
+
+struct State {
+    endpoint: Endpoint<Body>,
+    arrived: BTreeMap<u32, VecDeque<Arrived>>,
+    /// Frames for which there was no packet yet.
+    waiting: VecDeque<(Option<Rank>, Header, Option<Body>)>,
+    breach: Option<Breach>,
+}
+
+struct Arrived {
+    from: Rank,
+    index: u32,
+    stored: Stored,
+}
+
+/// Where a fragment's bytes are.
+enum Stored {
+    Buffer(KeptPacket),
+    Memory(Vec<u8>),
+}
+
+impl Events {
+    /// Takes part. All ranks do, with the same settings, before any of them sends. The upcall of `packets`
+    /// is this system's from here on.
+    ///
+    /// # Errors
+    /// [`Error::Buffers`].
+    pub fn open(packets: &Packets, settings: Settings) -> Result<Self> {
+        let (rank, ranks) = (packets.rank(), packets.size());
+        let limits = settings.limits(ranks, packets.in_flight()).map_err(Error::Buffers)?;
+        let state = Arc::new(Mutex::new(State {
+            endpoint: Endpoint::new(rank, ranks, &settings, limits),
+            arrived: BTreeMap::new(),
+            waiting: VecDeque::new(),
+            breach: None,
+        }));
+        let events = Events { packets: packets.clone(), settings, state };
+        let (upcall, state) = (packets.clone(), Arc::clone(&events.state));
+        packets.on_packet(move |packet| arrive(&upcall, &state, packet));
+        Ok(events)
+    }
+
+    /// This node.
+    pub fn rank(&self) -> Rank {
+        self.packets.rank()
+    }
+
+    /// Nodes in the job.
+    pub fn size(&self) -> usize {
+        self.packets.size()
+    }
+
+    /// Bytes that a fragment holds at most.
+    pub fn fragment_bytes(&self) -> usize {
+        self.packets.max_payload() - SIZE
+    }
+
+    /// The packets below, for their clock and for declared work.
+    pub fn packets(&self) -> &Packets {
+        &self.packets
+    }
+
+    /// What this node has done so far.
+    pub fn statistics(&self) -> Statistics {
+        lock(&self.state).endpoint.statistics
+    }
+
+    /// Sends a fragment of a message of `event`: `send` of careful-protocols 5.1. The bytes are copied into a
+    /// packet and are the caller's again on return. Waits, receiving meanwhile, only for windows or for
+    /// room to keep what is sent.
+    ///
+    /// A node sends one message in an event at most, to one node or to all.
+    ///
+    /// # Errors
+    /// [`Error::TooLong`], [`Error::NoSuchNode`], a peer's breach, a lost rank.
+    pub fn send(&self, to: Destination, event: u32, bytes: &[u8], flags: Flags) -> Result<()> {
+        let max = self.fragment_bytes();
+        if bytes.len() > max {
+            return Err(Error::TooLong { size: bytes.len(), max });
+        }
+        let to = match to {
+            Destination::One(to) => Some(self.other(to)?),
+            Destination::Everyone => None,
+        };
+        if self.size() == 1 {
+            return Ok(());
+        }
+        loop {
+            self.wait_to_send(to)?;
+            let mut packet = self.packets.packet()?;
+            let mut state = lock(&self.state);
+            // An upcall may have closed the window again, by an update of its own.
+            if !state.endpoint.may_send(to) {
+                continue;
+            }
+            let mut out = Outbox::default();
+            let endpoint = &mut state.endpoint;
+            let header = endpoint.send(to, event, flags, || bytes.into(), bytes.len(), &mut out);
+            drop(state);
+            account(&self.packets, &out);
+            packet.put(&header.encode())?.put(bytes)?;
+            match to {
+                Some(to) => packet.unicast(to)?,
+                None => packet.broadcast()?,
+            }
+            return Ok(());
+        }
+    }
+
+    fn other(&self, rank: Rank) -> Result<Rank> {
+        if rank == self.rank() || rank.index() >= self.size() {
+            return Err(Error::NoSuchNode(rank));
+        }
+        Ok(rank)
+    }
+
+    fn wait_to_send(&self, to: Option<Rank>) -> Result<()> {
+        if lock(&self.state).endpoint.may_send(to) {
+            return self.flush_waiting();
+        }
+        lock(&self.state).endpoint.statistics.blocked_sends += 1;
+        self.wait(None, |state| state.endpoint.may_send(to).then_some(()))
+    }
+
+    /// The next fragment of `event` from there, with what follows it: `receive` of careful-protocols 5.1.
+    /// Waits until one has come. Its buffer is free when it is dropped.
+    ///
+    /// # Errors
+    /// [`Error::Over`], [`Error::Alone`], [`Error::NoSuchNode`], a peer's breach, a lost rank.
+    pub fn receive(&self, from: Source, event: u32) -> Result<Fragment<'_>> {
+        if self.size() == 1 {
+            return Err(Error::Alone);
+        }
+        if let Source::One(from) = from {
+            self.other(from)?;
+        }
+        if lock(&self.state).endpoint.is_over(event) {
+            return Err(Error::Over(event));
+        }
+        let find = |state: &mut State| {
+            let queue = state.arrived.get_mut(&event)?;
+            let wanted = |arrived: &Arrived| match from {
+                Source::One(from) => arrived.from == from,
+                Source::Anyone => true,
+            };
+            let place = queue.iter().position(wanted)?;
+            let Arrived { from, index, stored } = queue.remove(place)?;
+            if queue.is_empty() {
+                state.arrived.remove(&event);
+            }
+            let status = state.endpoint.consume(from, event);
+            state.endpoint.statistics.fragments_received += 1;
+            Some((from, index, status, stored))
+        };
+        let (source, index, status, stored) = self.wait(Some(event), find)?;
+        Ok(Fragment { events: self, source, index, status, stored: Some(stored) })
+    }
+
+    /// Polls until `find` finds something. Who waits too long for `event`, or to send, asks for what is
+    /// missing, where the protocol does.
+    fn wait<T>(
+        &self,
+        event: Option<u32>,
+        mut find: impl FnMut(&mut State) -> Option<T>,
+    ) -> Result<T> {
+        let asks = self.settings.protocol == Protocol::Traditional;
+        let mut ask_at = None;
+        let mut found = None;
+        let mut failed = None;
+        self.packets.wait(&mut || {
+            if let Err(error) = self.flush_waiting() {
+                failed = Some(error);
+                return Ok(Step::Done);
+            }
+            found = find(&mut lock(&self.state));
+            if found.is_some() {
+                return Ok(Step::Done);
+            }
+            if self.packets.poll()? {
+                return Ok(Step::Progress);
+            }
+            if asks {
+                self.ask_if_late(event, &mut ask_at)?;
+            }
+            Ok(Step::Idle)
+        })?;
+        if ask_at.is_some() {
+            self.packets.set_alarm(None);
+        }
+        match (found, failed) {
+            (Some(found), _) => Ok(found),
+            (None, Some(error)) => Err(error),
+            (None, None) => unreachable!("the wait is over when something is found, or failed"),
+        }
+    }
+
+    fn ask_if_late(
+        &self,
+        event: Option<u32>,
+        ask_at: &mut Option<Duration>,
+    ) -> weft_packet::Result<()> {
+        let now = self.packets.now();
+        let due = ask_at.is_some_and(|time| time <= now);
+        if due {
+            let mut out = Outbox::default();
+            lock(&self.state).endpoint.timeout(event, &mut out);
+            perform(&self.packets, &self.state, out)?;
+        }
+        if due || ask_at.is_none() {
+            let next = now + self.settings.request_after;
+            *ask_at = Some(next);
+            self.packets.set_alarm(Some(next));
+        }
+        Ok(())
+    }
+
+    /// Sends the frames that wait for packets, and says what a peer did wrong.
+    fn flush_waiting(&self) -> Result<()> {
+        let mut state = lock(&self.state);
+        if let Some(breach) = state.breach {
+            return Err(breach.into());
+        }
+        if state.waiting.is_empty() {
+            return Ok(());
+        }
+        let frames = state.waiting.drain(..).collect();
+        drop(state);
+        Ok(perform(&self.packets, &self.state, Outbox { frames, ..Outbox::default() })?)
+    }
+
+    fn released(&self, from: Rank, place: Place) {
+        let mut out = Outbox::default();
+        lock(&self.state).endpoint.released(from, place, &mut out);
+        // A destructor has nobody to tell; who waits next is told the same.
+        let _ = perform(&self.packets, &self.state, out);
+    }
+
+    /// The end of the job's events: a crowd event of its own, `event`, after which all nodes have all that was
+    /// sent in earlier ones.
+    ///
+    /// # Errors
+    /// As [`Self::send`] and [`Self::receive`].
+    pub fn close(self, event: u32) -> Result<Statistics> {
+        if self.size() > 1 {
+            self.send(Destination::Everyone, event, &[], Flags::CROWD)?;
+            while self.receive(Source::Anyone, event)?.status() != Status::EventDone {}
+            let mut out = Outbox::default();
+            lock(&self.state).endpoint.farewell(&mut out);
+            perform(&self.packets, &self.state, out)?;
+            self.wait(None, |state| {
+                (state.endpoint.all_have(event) && state.waiting.is_empty()).then_some(())
+            })?;
+            self.packets.flush()?;
+        }
+        Ok(self.statistics())
+    }
+}
+
+/// A fragment that has come, with its bytes where they are. Dropping it frees its buffer.
+pub struct Fragment<'a> {
+    events: &'a Events,
+    source: Rank,
+    index: u32,
+    status: Status,
+    stored: Option<Stored>,
+}
+
+impl Fragment<'_> {
+    /// The node that sent it.
+    pub fn source(&self) -> Rank {
+        self.source
+    }
+
+    /// Its place in the message, counted from 0: fragments come in any order.
+    pub fn index(&self) -> u32 {
+        self.index
+    }
+
+    /// What follows it.
+    pub fn status(&self) -> Status {
+        self.status
+    }
+}
+
+impl Deref for Fragment<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match &self.stored {
+            Some(Stored::Buffer(packet)) => packet.get(SIZE..).unwrap_or_default(),
+            Some(Stored::Memory(bytes)) => bytes,
+            None => &[],
+        }
+    }
+}
+
+impl Drop for Fragment<'_> {
+    fn drop(&mut self) {
+        // First the packet, so that its credit leaves with what the protocol sends.
+        let place = match self.stored.take() {
+            Some(Stored::Buffer(_)) => Place::Buffer,
+            Some(Stored::Memory(_)) => Place::Memory,
+            None => Place::Nowhere,
+        };
+        self.events.released(self.source, place);
+    }
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The upcall. Holds no lock while it calls the packet layer.
+fn arrive(packets: &Packets, state: &Mutex<State>, packet: Packet<'_>) {
+    let from = packet.source();
+    let Some((header, bytes)) = Header::decode(&packet) else {
+        lock(state).breach.get_or_insert(Breach::Frame(from));
+        return;
+    };
+    let mut out = Outbox::default();
+    let size = bytes.len();
+    let mut locked = lock(state);
+    let place = match locked.endpoint.received(from, &header, &mut out) {
+        Ok(place) => place,
+        Err(breach) => {
+            locked.breach.get_or_insert(breach);
+            return;
+        }
+    };
+    drop(locked);
+    let stored = match place {
+        Place::Nowhere => None,
+        Place::Buffer => packet.keep().map(Stored::Buffer),
+        Place::Memory => {
+            out.copied += size;
+            Some(Stored::Memory(bytes.to_vec()))
+        }
+    };
+    if let Some(stored) = stored {
+        debug_assert_eq!(header.kind, Kind::Fragment, "only fragments are kept");
+        let arrived = Arrived { from, index: header.index, stored };
+        lock(state).arrived.entry(header.event).or_default().push_back(arrived);
+    }
+    if let Err(error) = perform(packets, state, out) {
+        // Whoever waits meets the same error: an upcall fails only where the job does.
+        debug_assert!(packets.loss().is_some(), "{error}");
+    }
+}
+
+fn account(packets: &Packets, out: &Outbox<Body>) {
+    if out.operations > 0 {
+        packets.work(out.operations);
+    }
+    if out.copied > 0 {
+        packets.copied(out.copied);
+    }
+}
+
+/// Sends frames, as far as there are packets to send them in; the rest waits. Never blocks.
+fn perform(packets: &Packets, state: &Mutex<State>, out: Outbox<Body>) -> weft_packet::Result<()> {
+    account(packets, &out);
+    let mut frames = out.frames.into_iter();
+    while let Some((to, header, body)) = frames.next() {
+        let Some(mut packet) = packets.try_packet()? else {
+            let mut state = lock(state);
+            state.waiting.push_back((to, header, body));
+            state.waiting.extend(frames);
+            break;
+        };
+        packet.put(&header.encode())?.put(body.as_deref().unwrap_or_default())?;
+        match to {
+            Some(to) => packet.unicast(to)?,
+            None => packet.broadcast()?,
+        }
+    }
+    Ok(())
+}
