@@ -117,6 +117,7 @@ impl Bench {
                 primary_sends: script.int_in_range(1..=6)?,
                 secondary_sends: script.int_in_range(1..=12)?,
                 primary_buffers: script.int_in_range(0..=2)?,
+                send_buffers: None,
                 low_water_percent,
                 high_water_percent: low_water_percent + script.int_in_range(0..=50)?,
                 ask_every: 1 + low_water_percent as u16 % 3,

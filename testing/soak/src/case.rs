@@ -357,6 +357,7 @@ fn pupa(random: &mut Random) -> Pupa {
         primary_sends: *random.choose(&[1, 2, 5, 16, 64, 1024]),
         secondary_sends: *random.choose(&[4, 128, 1024]),
         primary_buffers: *random.choose(&[1, 2, 8]),
+        send_buffers: None,
         low_water_percent,
         high_water_percent: low_water_percent + random.below(40) as u8,
         ask_every: *random.choose(&[1, 2, 32]),
