@@ -4,7 +4,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use crate::hosts::list::{distribute, parse_hosts};
+use crate::hosts::list::{HostWish, distribute, parse_hosts};
 use crate::hosts::stream::Frames;
 use crate::managed::ToPeer;
 use crate::managed::card::{Card, cores_of_all};
@@ -94,8 +94,11 @@ pub fn hostfile(data: &[u8]) {
     assert_eq!(counts.len(), hosts.len());
     assert!(counts.iter().all(|count| (1..=MAX_RANKS).contains(count)));
     assert!(asked == 0 || counts.iter().sum::<u16>() == asked.into());
-    let again: Vec<_> =
-        hosts.iter().zip(&counts).map(|(h, count)| format!("{}:{count}", h.name)).collect();
+    let written = |(host, count): (&HostWish, &u16)| match host.name.contains(':') {
+        true => format!("[{}]:{count}", host.name),
+        false => format!("{}:{count}", host.name),
+    };
+    let again: Vec<_> = hosts.iter().zip(&counts).map(written).collect();
     let again = parse_hosts(&again.join("\n")).expect("what was read can be written");
     assert!(
         again

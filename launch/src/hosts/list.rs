@@ -57,10 +57,11 @@ fn parse_host(word: &str) -> Result<HostWish, String> {
 /// The name of a host and its number of ranks. An IPv6 address has colons of its own, so that a number behind it
 /// needs brackets around it (RFC 3986).
 fn split(word: &str) -> Result<(&str, Option<&str>), String> {
-    // What follows a percent sign is the zone (RFC 4007).
+    // What follows a percent sign is the zone, the name of an interface (RFC 4007).
     let is_address = |text: &str| {
-        let address = text.split('%').next().unwrap_or_default();
-        address.parse::<Ipv6Addr>().is_ok()
+        let (address, zone) = text.split_once('%').unwrap_or((text, "-"));
+        let of_name = |c: char| c.is_ascii_alphanumeric() || ['-', '_', '.'].contains(&c);
+        address.parse::<Ipv6Addr>().is_ok() && zone.chars().all(of_name)
     };
     if is_address(word) {
         return Ok((word, None));
