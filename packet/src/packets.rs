@@ -238,7 +238,7 @@ impl Packets {
     }
 
     /// Creates a multicast group. All ranks must create the same groups in the same order, before
-    /// they use them. Members that overlap with another group's can deadlock (Appendix A.2).
+    /// any of them sends to one: a barrier waits for that. Members that overlap with another group's can deadlock (Appendix A.2).
     ///
     /// # Errors
     /// [`Error::Group`] if `members` is empty, has a rank twice, or one that does not exist.

@@ -19,7 +19,9 @@ pub enum Violation {
     #[error("{0:?} handed back {1} credits that it was not asked for")]
     Return(Rank, u16),
     /// A tree of no group, or one on which the packet should not have come this way.
-    #[error("{0:?} sent a packet on the {1:?}, on which it is not the parent here")]
+    #[error(
+        "{0:?} sent a packet on the {1:?}, on which it is not the parent here, or whose group this rank has not created"
+    )]
     Tree(Rank, TreeId),
     /// A kind of packet whose body is of another kind.
     #[error("{0:?} sent a {1:?} packet with the wrong body")]

@@ -1,5 +1,6 @@
 //! Jobs of `weft run` on hosts that are network namespaces.
 
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -7,6 +8,7 @@ use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use weft_netns::{Cluster, Host, INTERFACE};
 
@@ -71,8 +73,7 @@ impl Running {
                 line.split_whitespace().collect::<Vec<_>>()[..]
             {
                 let pid = Pid::from_raw(process.parse().unwrap()).unwrap();
-                let exit = pidfd_open(pid, PidfdFlags::empty()).unwrap();
-                job.ranks.push((rank.parse().unwrap(), pid, exit));
+                job.ranks.push((rank.parse().unwrap(), pid, exit_of(pid)));
             }
         }
         job.ranks.sort_by_key(|(rank, ..)| *rank);
@@ -102,6 +103,15 @@ impl Running {
         std::io::copy(&mut self.out, &mut std::io::sink()).unwrap();
         self.launcher.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
         (lived, errors, self.launcher.wait().unwrap().code())
+    }
+}
+
+/// What is readable once a process has ended.
+fn exit_of(pid: Pid) -> OwnedFd {
+    match pidfd_open(pid, PidfdFlags::empty()) {
+        // It has ended since it said its number; this is always readable.
+        Err(Errno::SRCH) => File::open("/dev/null").unwrap().into(),
+        opened => opened.unwrap(),
     }
 }
 
