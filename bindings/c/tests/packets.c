@@ -91,6 +91,7 @@ main(void)
     weft_job *job;
     weft_group *both, *second;
     uint32_t rank, ranks[] = { 1, 0 };
+    uint64_t ready = 0;
 
     OK(weft_join_packets(&job));
     OK(weft_rank(job, &rank));
@@ -98,6 +99,10 @@ main(void)
     OK(weft_interrupts_off(job));
     OK(weft_group_create(job, ranks, 2, &both));
     OK(weft_group_create(job, ranks, 1, &second));
+    // Nobody sends to a group before all have created it.
+    OK(weft_fetch_and_add(job, 0, 0, rank, NULL));
+    while (rank == 0 && ready == 0)
+        OK(weft_fetch_and_add(job, 0, 0, 0, &ready));
     if (rank == 0) {
         refused(job, second);
         OK(weft_packet_unicast(packet(job, "one"), 1));
