@@ -111,6 +111,9 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
         Ok(Card::parse(&bytes)?)
     });
     let cards = cards.collect::<Result<Vec<_>, JoinError>>()?;
+    // From here on a rank may find something wrong and end, and the process manager ends the others. One that
+    // is about to answer a rank just ended (hydra) takes fright, and says that instead of why.
+    exchange.fence()?;
     let network = network(&cards)?;
     check_link(env::var("WEFT_LINK").ok(), network.is_some(), &*exchange)?;
     let here: Vec<Rank> = match &network {

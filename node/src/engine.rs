@@ -9,10 +9,10 @@
 //!
 //! On links whose NI is not apart nothing of this runs, and the compiler leaves it out.
 
+use crate::Result;
 use crate::biased::Entered;
 use crate::inner::{Inner, Side};
 use crate::node::Node;
-use crate::{Error, Result};
 use std::collections::VecDeque;
 use std::time::Duration;
 use weft_link::bell::Waiter;
@@ -49,8 +49,6 @@ pub(crate) struct Apart {
     pub host_waits: bool,
     /// Whether the host waits until nothing is left to send.
     pub flushing: bool,
-    /// What a peer did wrong, for the host to hear of.
-    pub failure: Option<Error>,
 }
 
 /// What a host asks of its NI.
@@ -259,9 +257,7 @@ impl<L: Link> Inner<L> {
 
     /// Runs the host's protocol on the next packet that was left to it, if there is one.
     pub fn receive_deferred(&mut self) -> Result<bool> {
-        if let Some(failure) = &self.apart.failure {
-            return Err(failure.clone());
-        }
+        self.check_failure()?;
         let Some(deferred) = self.apart.deferred.pop_front() else { return Ok(false) };
         self.apart.handled += u32::from(!std::mem::take(&mut self.apart.accounted));
         let (ni, mut out) = self.split(Side::Host);
@@ -373,7 +369,7 @@ impl<L: Link> NiHalf for Node<L> {
     fn step(&self, event: NiEvent) {
         let mut inner = self.inner.enter();
         let host_should_look = inner.step(event, self.clock.now()).unwrap_or_else(|error| {
-            inner.apart.failure.get_or_insert(error);
+            inner.failure.get_or_insert(error);
             true
         });
         if inner.watch_host(self.clock.now(), self.host_status().interrupts_disabled) {

@@ -36,6 +36,8 @@ pub(crate) struct Inner<L> {
     pub company: Company,
     /// Since when the link says that a way is too narrow.
     narrow_since: Option<Nanoseconds>,
+    /// What a peer did wrong, whoever got to it first: everybody who waits here is to hear of it.
+    pub failure: Option<Error>,
     /// What lies between host and NI, where these are apart.
     pub apart: Apart,
 }
@@ -127,6 +129,7 @@ impl<L: Link> Inner<L> {
             patience,
             company: Company::default(),
             narrow_since: None,
+            failure: None,
             apart: Apart::default(),
         }
     }
@@ -218,7 +221,7 @@ impl<L: Link> Inner<L> {
                 return Ok(Some(delivery));
             }
             if !self.receive()? {
-                return Ok(None);
+                return self.check_failure().map(|()| None);
             }
         }
         Ok(None)
@@ -250,7 +253,7 @@ impl<L: Link> Inner<L> {
             }
         };
         i9_bounded("the queue of delivered packets", self.pending.len(), bound);
-        Ok(any)
+        self.check_failure().map(|()| any)
     }
 
     /// Passes on what this host has to forward. It need not have looked at a packet for that, and
@@ -292,11 +295,22 @@ impl<L: Link> Inner<L> {
         if L::SEPARATE_NI {
             return self.receive_deferred();
         }
-        let received = self.receive_at(Side::Ni)?;
-        if L::LOSSY {
-            self.receive_left_behind()?;
+        let received = match L::LOSSY {
+            true => {
+                self.receive_at(Side::Ni).and_then(|any| self.receive_left_behind().map(|()| any))
+            }
+            false => self.receive_at(Side::Ni),
+        };
+        if let Err(failure) = &received {
+            self.failure.get_or_insert(failure.clone());
         }
-        Ok(received)
+        received
+    }
+
+    /// What went wrong before, if anything did: whoever met it may have had nobody to tell.
+    #[inline]
+    pub fn check_failure(&self) -> Result<()> {
+        self.failure.as_ref().map_or(Ok(()), |failure| Err(failure.clone()))
     }
 
     /// Takes one packet from the network, if there is one, and gives it to the NI.

