@@ -481,7 +481,17 @@ impl<L: Link> AnyNode for Node<L> {
     }
 
     fn create_group(&self, members: &[Rank]) -> Result<GroupId> {
-        Ok(self.inner.enter().ni.create_group(members)?)
+        let mut inner = self.inner.enter();
+        self.tell_time(&mut inner);
+        let group = inner.ni.create_group(members)?;
+        if inner.ni.early() > 0 {
+            inner.admit_early()?;
+            self.leave(inner);
+            // Nothing arrives that would wake those who wait for it.
+            self.nudge();
+            self.bells.ring(Waiter::Watch);
+        }
+        Ok(group)
     }
 
     fn wait(&self, step: &mut Look<'_>) -> Result<()> {

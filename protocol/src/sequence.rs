@@ -361,11 +361,14 @@ impl Receiving {
         self.settle();
     }
 
-    /// One of the things that packet `number` waits for has happened.
+    /// One of the things that packet `number` waits for has happened. Nothing does for one that came
+    /// early: that was acknowledged when it came.
     pub fn satisfy(&mut self, number: u32) {
         let place = number.wrapping_sub(self.acknowledgeable()) as usize;
-        self.outstanding[place] -= 1;
-        self.settle();
+        if let Some(left) = self.outstanding.get_mut(place) {
+            *left -= 1;
+            self.settle();
+        }
     }
 
     /// All packets before this number may be acknowledged.
