@@ -361,11 +361,11 @@ impl Receiving {
         self.settle();
     }
 
-    /// One of the things that packet `number` waits for has happened. Nothing does for one that came
-    /// early: that was acknowledged when it came.
+    /// One of the things that packet `number` waits for has happened. Those that came early wait for
+    /// nothing, whatever happens to them later, but for the packets before them.
     pub fn satisfy(&mut self, number: u32) {
         let place = number.wrapping_sub(self.acknowledgeable()) as usize;
-        if let Some(left) = self.outstanding.get_mut(place) {
+        if let Some(left) = self.outstanding.get_mut(place).filter(|left| **left > 0) {
             *left -= 1;
             self.settle();
         }
