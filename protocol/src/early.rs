@@ -9,9 +9,10 @@
 //!                     └──▶ early ── create_group, admit_early, in the order in which they came
 //! ```
 //! It has been accepted: its credit is spent, or its number acknowledged, and its buffer is in use. So
-//! the sender's other packets pass (they are of other trees: I3), up to a window of early ones; then a
-//! careful sender has no credit, and what a numbered one sends is dropped as if there were no buffer. Of
-//! those who wait for anything before they create a group, that is all that they may be sent to it.
+//! the sender's other packets pass (they are of other trees: I3), up to a window of early ones. Then a
+//! careful sender has no credit left for this rank, and what a numbered one sends is dropped as if there
+//! were no buffer, until the group is there. A rank that waits for such a sender before it creates the
+//! group waits for ever.
 
 use crate::invariants::i9_bounded;
 use crate::tree::{Group, GroupError};
