@@ -18,7 +18,7 @@ use crate::early::Early;
 use crate::ni::Departure;
 use crate::planted::Bug;
 use crate::preset::{Acknowledging, Forwarding, Reliability};
-use crate::sequence::{Flow, Place, Unsent};
+use crate::sequence::{EARLY, Flow, Place, Unsent};
 use crate::timer::{Nanoseconds, Timer};
 use crate::{Actions, Body, Deferred, Delivery, Ni, Violation};
 use std::collections::VecDeque;
@@ -150,7 +150,7 @@ impl<B: Copy> Ni<B> {
         if self.is_too_early(header) {
             return self.refuse(header, body, BufferOf::Link, out);
         }
-        self.accept_number(from, 0);
+        self.accept_number(from, EARLY);
         self.fill_pool(from, &body);
         self.keep_early(Early { header: *header, buffer, creditor: from, for_host: true });
         let tells = Header::new(Tag::Acknowledge, from, TreeId::unicast(from), 0);
@@ -492,7 +492,11 @@ impl<B: Copy> Ni<B> {
     /// How many forwards must have left before `header`'s packet may be acknowledged.
     fn forwards_before_acknowledgement(&self, header: &Header) -> u16 {
         let forward = self.settings.preset.acknowledging() == Acknowledging::Forward;
-        if header.tag == Tag::Mcast && forward { self.children(header.tree) } else { 0 }
+        match header.tag {
+            Tag::Mcast if self.is_early(header.tree) => EARLY,
+            Tag::Mcast if forward => self.children(header.tree),
+            _ => 0,
+        }
     }
 
     fn accept_number(&mut self, from: Rank, outstanding: u16) {

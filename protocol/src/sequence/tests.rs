@@ -102,7 +102,7 @@ fn satisfying_twice_is_a_bug() {
 #[test]
 fn what_waits_for_nothing_is_not_satisfied() {
     let mut receiving = Receiving::default();
-    for outstanding in [1, 0, 2] {
+    for outstanding in [1, EARLY, 2] {
         receiving.accept(outstanding);
     }
     receiving.satisfy(1);

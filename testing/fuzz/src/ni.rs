@@ -140,12 +140,14 @@ impl Bench {
         settings.adaptive = adaptive(&settings, members);
         let members: Vec<Rank> =
             (0..ranks).filter(|rank| members >> rank & 1 == 1).map(Rank).collect();
+        let next = Group::new(&members, settings.shape, usize::from(ranks));
+        let next = next.unwrap_or_else(|_| Group::everyone(ranks, settings.shape));
         let mut bench = Bench {
             ni: Ni::new(local, settings),
             host: Host::new(local, &settings),
             settings,
             groups: vec![GroupId::ALL],
-            next: Group::new(&members, settings.shape, usize::from(ranks)).ok(),
+            next: Some(next),
             early: vec![],
             now: 0,
             over: false,
