@@ -28,7 +28,6 @@ fn nothing_is_lost_doubled_reordered_or_changed() {
         panic!("{failure}");
     }
     assert_eq!(totals.violations, 0);
-    assert!(totals.sum.early_packets > 1_000, "{totals}");
     assert!(totals.reach(&GOAL), "{totals}");
 }
 
