@@ -36,10 +36,10 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         Box::new(pupa::latency::Latency),
         Box::new(pupa::bandwidth::Bandwidth),
         Box::new(pupa::statistics::Programs),
-        Box::new(events::latency::RingLatency),
-        Box::new(events::throughput::RingThroughput),
-        Box::new(events::flooding::Flooding),
-        Box::new(events::jacobi::Jacobi),
+        Box::new(events::latency::TABLE),
+        Box::new(events::throughput::TABLE),
+        Box::new(events::flooding::TABLE),
+        Box::new(events::jacobi::TABLE),
     ]
 }
 

@@ -29,8 +29,6 @@ pub(crate) struct Chapter<'a> {
     pub of: Paper,
     pub notes: &'static str,
     pub machines: &'static [&'static str],
-    /// What it found that is no figure of the paper's: a paragraph each.
-    pub remarks: Vec<String>,
 }
 
 /// A file of the pages: its name, and what is in it.
@@ -63,7 +61,6 @@ impl<'a> Report<'a> {
             of,
             notes: experiment.notes(),
             machines: experiment.machines(),
-            remarks: results.remarks().to_vec(),
         });
     }
 

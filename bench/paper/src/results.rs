@@ -61,7 +61,6 @@ pub enum Seen {
 pub struct Results {
     seen: BTreeMap<&'static str, Seen>,
     plots: Vec<Plot>,
-    remarks: Vec<String>,
 }
 
 impl Results {
@@ -86,11 +85,6 @@ impl Results {
         self.plots.push(plot);
     }
 
-    /// Adds a paragraph for the page, in Markdown.
-    pub fn remark(&mut self, text: impl Into<String>) {
-        self.remarks.push(text.into());
-    }
-
     /// What was seen of `id`.
     pub fn get(&self, id: &str) -> Option<&Seen> {
         self.seen.get(id)
@@ -104,11 +98,6 @@ impl Results {
     /// The figures to draw, in the order they came.
     pub fn plots(&self) -> &[Plot] {
         &self.plots
-    }
-
-    /// The paragraphs for the page, in the order they came.
-    pub fn remarks(&self) -> &[String] {
-        &self.remarks
     }
 
     fn record(&mut self, id: &'static str, seen: Seen) {

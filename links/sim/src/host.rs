@@ -236,6 +236,9 @@ impl Processor {
             state.rank(self.rank).local += cost;
             return;
         }
+        if let Work::Launch { bytes } | Work::Reinject { bytes } = work {
+            state = self.wait_for_bus(state, bytes, cost);
+        }
         match work {
             Work::Operations(_) => {
                 drop(state);
@@ -250,6 +253,26 @@ impl Processor {
             }
             _ => state.rank(self.rank).local += cost,
         }
+    }
+
+    /// Takes the bus for the `bytes` bytes with which this host fills a packet at its NI. They wait for the
+    /// copies that occupy it; the host only waits for more of these than it has to do besides within `cost`.
+    fn wait_for_bus<'a>(
+        &'a self,
+        state: MutexGuard<'a, State>,
+        bytes: u16,
+        cost: Nanoseconds,
+    ) -> MutexGuard<'a, State> {
+        let length = per_byte(state.machine.bus.ns_per_byte, bytes.into());
+        if length == 0 || state.machine.ni.at_host {
+            return state;
+        }
+        self.synchronise(state);
+        let mut state = self.shared.lock();
+        let parts = state.rank(self.rank);
+        parts.bus_free = parts.local.max(parts.bus_free) + length;
+        parts.local = parts.local.max(parts.bus_free.saturating_sub(cost));
+        state
     }
 }
 

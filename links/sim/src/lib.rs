@@ -20,7 +20,7 @@
 //! | `coroutine` | stacks for programs (`unsafe`) |
 //! | `host` | a host processor: charging for work, waiting, interrupts |
 //! | `link`, `frames` | a rank's attachment; frames, whose bytes are never copied |
-//! | `ring` | links that are one medium |
+//! | `medium` | links that are one medium |
 //! | [`faults`] | what goes wrong |
 //! | [`trace`] | what happened |
 //! | [`fuzzing`] | fuzz targets for what reads foreign bytes here |
@@ -37,8 +37,8 @@ pub mod fuzzing;
 mod host;
 mod link;
 pub mod machine;
+mod medium;
 mod network;
-mod ring;
 mod state;
 pub mod trace;
 

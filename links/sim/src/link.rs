@@ -4,7 +4,7 @@ use crate::coroutine;
 use crate::frames::{Carried, Frame, Place};
 use crate::host::Processor;
 use crate::machine::per_byte;
-use crate::ring::Carriage;
+use crate::medium::Carriage;
 use crate::state::{Event, Shared, State};
 use crate::trace::What;
 use std::ptr::NonNull;
@@ -105,12 +105,11 @@ impl State {
         let wire = self.machine.link;
         let now = self.time_of(from);
         let at_ni = self.at_ni == Some(from);
-        let wire_free = self.wire_free;
         let parts = self.rank(from);
         // What the NI sends, it has queued while it received; it gets to the queue when it has done
         // with that (thesis 3.8, 4.2.5).
         let ready = now + if at_ni { std::mem::take(&mut parts.after) + ni.send_ns } else { 0 };
-        let free = parts.out_free.max(wire_free);
+        let free = parts.out_free;
         let frame = Frame { header: *header, carried: parts.slots.carried(payload) };
         let bytes = usize::from(wire.header_bytes) + frame.user_bytes();
         let length = per_byte(wire.ns_per_byte, bytes);
@@ -118,10 +117,10 @@ impl State {
             Payload::Buffer(buffer) if header.tag == Tag::Mcast => Some(buffer),
             _ => None,
         };
-        let Carriage { start, end, way } = match self.machine.ring {
-            Some(ring) => {
+        let Carriage { start, end, way } = match self.machine.medium {
+            Some(medium) => {
                 let stations = self.ranks.len();
-                self.token.carry(ring, stations, (from, to), (ready, length), multicast)
+                self.token.carry(medium, stations, (from, to), (ready, length), multicast)
             }
             None => {
                 let start = ready.max(free);
@@ -130,15 +129,15 @@ impl State {
         };
         let parts = self.rank(from);
         parts.out_free = end;
+        if ni.one_port {
+            parts.in_free = end;
+        }
         if at_ni {
-            parts.cursor = ready;
+            parts.cursor = if ni.one_port { end } else { ready };
             parts.after = if is_light(header.tag) { 0 } else { ni.send_after_ns };
         }
         if let Payload::Buffer(buffer) = payload {
             parts.slots.occupy(buffer, end);
-        }
-        if wire.shared {
-            self.wire_free = end;
         }
         self.trace.note(start, from, What::Transmitted, Some((to, header)));
         self.launch(from, to, frame, start, end + way + wire.latency_ns);
@@ -146,13 +145,18 @@ impl State {
 
     /// A frame is at the end of the wire to `to`, whose link takes one at a time.
     fn arrive(&mut self, to: Rank, frame: Box<Frame>) {
-        let wire = self.machine.link;
+        let (wire, one_port) = (self.machine.link, self.machine.ni.one_port);
         let bytes = usize::from(wire.header_bytes) + frame.user_bytes();
         let length = per_byte(wire.ns_per_byte, bytes);
         let now = self.now;
         let parts = self.rank(to);
         let end = now.max(parts.in_free + length);
         parts.in_free = end;
+        if one_port {
+            parts.out_free = end;
+            // What the NI is doing waits meanwhile.
+            parts.ni_free += if parts.ni_free + length > end { length } else { 0 };
+        }
         match end > now {
             true => self.schedule(end, Event::Arrived(to, frame)),
             false => self.accept(to, *frame),

@@ -18,9 +18,9 @@ pub struct Machine {
     pub bus: Bus,
     /// The link, and the network behind it.
     pub link: Wire,
-    /// If given, the links are one ring, which a token gives to one station at a time.
+    /// If given, the links are one medium, which carries one frame at a time.
     #[serde(default)]
-    pub ring: Option<Ring>,
+    pub medium: Option<Medium>,
     /// Buffers.
     pub pools: Pools,
     /// Delays of the protocols.
@@ -107,6 +107,11 @@ costs! {
         /// protocol over a plain network card: what it does, the program waits for.
         #[serde(default)]
         at_host: bool,
+        /// The NI's memory serves one at a time of its processor, its send engine and its receive engine
+        /// (thesis 1.6.2): while a packet passes the link, the NI does nothing else, and packets pass in
+        /// one direction at a time.
+        #[serde(default)]
+        one_port: bool,
     }
 }
 
@@ -130,19 +135,17 @@ pub struct Wire {
     pub latency_ns: Nanoseconds,
     /// Bytes between the link and the NI's memory.
     pub ns_per_byte: f64,
-    /// All nodes share one wire, as on a segment of Ethernet, and wait for it in the order in which they
-    /// want it. Nothing collides.
-    #[serde(default)]
-    pub shared: bool,
 }
 
-/// A ring of stations in the order of ranks (FDDI). It carries one frame at a time, and carries it past all
-/// stations: a multicast occupies it once, if the tree is flat.
+/// What all stations share: a ring in the order of ranks (FDDI), or a segment of Ethernet, which is a ring
+/// without a way around. Frames wait for it in the order in which they are given to their links.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Ring {
+pub struct Medium {
     /// From one station to the next: what a frame, and the token, take.
     pub station_ns: Nanoseconds,
+    /// A multicast is one frame that passes all stations, if the tree is flat; else one for each of them.
+    pub multicast: bool,
 }
 
 costs! {
@@ -301,7 +304,7 @@ impl Machine {
     }
 
     fn check(&self) -> Result<(), MachineError> {
-        let Machine { host, ni, bus, link, ring, pools, timers, .. } = self;
+        let Machine { host, ni, bus, link, medium, pools, timers, .. } = self;
         let times = [
             ("host.allocate_ns", host.allocate_ns as f64),
             ("host.launch_ns", host.launch_ns as f64),
@@ -325,7 +328,7 @@ impl Machine {
             ("bus.ns_per_byte", bus.ns_per_byte),
             ("link.latency_ns", link.latency_ns as f64),
             ("link.ns_per_byte", link.ns_per_byte),
-            ("ring.station_ns", ring.map_or(0.0, |ring| ring.station_ns as f64)),
+            ("medium.station_ns", medium.map_or(0.0, |medium| medium.station_ns as f64)),
             ("timers.interrupt_delay_ns", timers.interrupt_delay_ns as f64),
             ("timers.retransmit_after_ns", timers.retransmit_after_ns as f64),
             ("timers.acknowledge_after_ns", timers.acknowledge_after_ns as f64),

@@ -3,7 +3,7 @@
 use crate::faults::Injector;
 use crate::frames::{Frame, Place, Slots, Spare};
 use crate::machine::Machine;
-use crate::ring::Token;
+use crate::medium::Token;
 use crate::trace::{Trace, What};
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
@@ -204,7 +204,7 @@ pub(crate) enum Next {
 
 pub(crate) struct State {
     pub machine: Machine,
-    /// Where the links are a ring.
+    /// Where the links are one medium.
     pub token: Token,
     pub now: Nanoseconds,
     sequence: u64,
@@ -212,8 +212,6 @@ pub(crate) struct State {
     /// Events under way that are not timers.
     pub lively: usize,
     pub ranks: Vec<Parts>,
-    /// When the wire is free that all share.
-    pub wire_free: Nanoseconds,
     /// The rank whose NI is processing an event.
     pub at_ni: Option<Rank>,
     /// Every program has to end.
@@ -239,7 +237,6 @@ impl State {
             events: BinaryHeap::new(),
             lively: 0,
             ranks: (0..ranks).map(|_| Parts::new()).collect(),
-            wire_free: 0,
             at_ni: None,
             stopping: false,
             progress_at: 0,
@@ -399,12 +396,17 @@ impl State {
         }
     }
 
+    /// When the NI of `rank` is done, and has its memory to itself.
+    fn ni_free(&self, rank: Rank) -> Nanoseconds {
+        let parts = &self.ranks[rank.index()];
+        if self.machine.ni.one_port { parts.ni_free.max(parts.out_free) } else { parts.ni_free }
+    }
+
     /// The NI of `rank` begins with its oldest event, if it is free.
     pub fn begin_step(&mut self, rank: Rank) -> Option<NiEvent> {
-        let now = self.now;
+        let (now, free) = (self.now, self.ni_free(rank));
         let parts = self.rank(rank);
-        if parts.ni_free > now {
-            let free = parts.ni_free;
+        if free > now {
             self.schedule(free, Event::Serve(rank));
             return None;
         }
@@ -436,11 +438,12 @@ impl State {
     /// there is an NI to do it.
     pub fn begin_copied(&mut self, rank: Rank) -> bool {
         let (now, copied_ns) = (self.now, self.machine.ni.copied_ns);
+        let free = self.ni_free(rank);
         let parts = self.rank(rank);
         if parts.life == Life::Crashed {
             return false;
         }
-        parts.cursor = parts.ni_free.max(now) + copied_ns;
+        parts.cursor = free.max(now) + copied_ns;
         parts.after = 0;
         parts.shown_at = Some(now);
         let header = parts.copying.pop_front().flatten();

@@ -13,11 +13,16 @@ pub mod latency;
 pub mod throughput;
 
 use crate::claim::Claim;
+use crate::experiment::{Experiment, Setting};
+use crate::results::Results;
 use anyhow::{Context, Result, anyhow};
+use std::sync::LazyLock;
 use std::time::Duration;
 use weft_events::{Events, Protocol, Settings, Statistics};
 use weft_simulator::{Machine, Options, Outcome, Shape, Simulation};
 
+/// The cluster.
+const MACHINE: &str = "medusa";
 /// The band of times and throughputs, in percent.
 const PERCENT: f64 = 25.0;
 /// The band of what careful is better by, in percentage points.
@@ -44,6 +49,41 @@ pub struct Cluster {
     pub protocol: Protocol,
 }
 
+/// A table of the paper's: all of them run on the same cluster.
+pub struct Table {
+    name: &'static str,
+    title: &'static str,
+    claims: &'static LazyLock<Vec<Claim>>,
+    settings: &'static [Setting],
+    run: fn(&mut Results) -> Result<()>,
+}
+
+impl Experiment for Table {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn title(&self) -> &'static str {
+        self.title
+    }
+
+    fn machines(&self) -> &'static [&'static str] {
+        &[MACHINE]
+    }
+
+    fn claims(&self) -> &'static [Claim] {
+        self.claims
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        self.settings
+    }
+
+    fn run(&self, results: &mut Results) -> Result<()> {
+        (self.run)(results)
+    }
+}
+
 /// What came of a run.
 #[derive(Debug)]
 pub enum Ran<T> {
@@ -59,8 +99,16 @@ impl<T> Ran<T> {
     /// # Errors
     /// It never ended.
     pub fn values(self) -> Result<Vec<T>> {
+        Ok(self.counted()?.into_iter().map(|(value, _)| value).collect())
+    }
+
+    /// The same, with what the nodes counted.
+    ///
+    /// # Errors
+    /// As [`Self::values`].
+    pub fn counted(self) -> Result<Vec<(T, Statistics)>> {
         match self {
-            Ran::Ended(values) => Ok(values.into_iter().map(|(value, _)| value).collect()),
+            Ran::Ended(values) => Ok(values),
             Ran::Never => Err(anyhow!("nothing came of it in {LIMIT:?} of virtual time")),
         }
     }
@@ -94,9 +142,20 @@ impl Cluster {
         &self,
         program: impl Fn(Events) -> weft_events::Result<(T, Statistics)> + 'static,
     ) -> Result<Ran<T>> {
-        let settings = self.settings();
+        self.run_with(self.settings(), program)
+    }
+
+    /// The same, where the events have other `settings`.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn run_with<T: 'static>(
+        &self,
+        settings: Settings,
+        program: impl Fn(Events) -> weft_events::Result<(T, Statistics)> + 'static,
+    ) -> Result<Ran<T>> {
         let context = || format!("{self:?}");
-        let options = Options::on(Machine::named("medusa")?, self.nodes);
+        let options = Options::on(Machine::named(MACHINE)?, self.nodes);
         let protocol = weft_simulator::Settings { shape: Shape::Flat, ..options.settings };
         let options = Options { settings: protocol, limit: LIMIT, stuck_after: LIMIT, ..options };
         let report = Simulation::new(options)

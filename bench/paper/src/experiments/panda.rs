@@ -20,6 +20,9 @@ const ROUNDS: usize = 8;
 /// Long enough for a broadcast to reach everybody: 2 ms.
 const PAUSE_OPERATIONS: u64 = 100_000;
 
+/// Payloads of figure 6.16: with all headers the last is one packet still, ordered or not.
+const BROADCAST_SIZES: [usize; 4] = [0, 256, 512, 960];
+
 /// Why messages add so little.
 pub const NO_INSTRUCTIONS: &str = "the machine charges what table 5.1 says of packets, 16 bytes of header and copies, and nothing for the \
     instructions that a message takes besides (locks, headers, tables): no figure that it may be calibrated on says \
@@ -172,21 +175,25 @@ fn latencies(results: &mut Results) -> Result<()> {
 /// Packets of one message of `bytes` bytes.
 fn packets_of(bytes: usize) -> Result<u64> {
     let sent = |messages: usize| -> Result<u64> {
-        let ran = Setup::lfc(2).run_messages(move |weft| {
-            let read = Read::default();
-            let port = read.port(weft)?;
-            weft.barrier()?;
-            if weft.rank() == Rank(0) {
-                (0..messages).try_for_each(|_| port.send(Rank(1), &vec![7; bytes]))?;
-            } else {
-                read.wait(weft, messages)?;
-            }
-            weft.barrier()?;
-            Ok(())
-        })?;
-        Ok(ran.statistics[0].protocol.packets_sent)
+        Ok(messages_one_way(&Setup::lfc(2), bytes, messages)?.statistics[0].protocol.packets_sent)
     };
     Ok(sent(2)? - sent(1)?)
+}
+
+/// Rank 0 sends `messages` of `bytes` bytes to rank 1: when each was read.
+fn messages_one_way(setup: &Setup, bytes: usize, messages: usize) -> Result<Ran<Vec<Nanoseconds>>> {
+    setup.run_messages(move |weft| {
+        let read = Read::default();
+        let port = read.port(weft)?;
+        weft.barrier()?;
+        if weft.rank() == Rank(0) {
+            (0..messages).try_for_each(|_| port.send(Rank(1), &vec![7; bytes]))?;
+        } else {
+            read.wait(weft, messages)?;
+        }
+        weft.barrier()?;
+        Ok(read.times())
+    })
 }
 
 fn counts(results: &mut Results) -> Result<()> {
@@ -213,18 +220,7 @@ fn counts(results: &mut Results) -> Result<()> {
 /// As [`Setup::run_messages`].
 pub fn stream(setup: &Setup, bytes: usize) -> Result<f64> {
     let messages = ((1 << 20) / bytes.max(1)).clamp(16, 512);
-    let ran = setup.run_messages(move |weft| {
-        let read = Read::default();
-        let port = read.port(weft)?;
-        weft.barrier()?;
-        if weft.rank() == Rank(0) {
-            (0..messages).try_for_each(|_| port.send(Rank(1), &vec![7; bytes]))?;
-        } else {
-            read.wait(weft, messages)?;
-        }
-        weft.barrier()?;
-        Ok(read.times())
-    })?;
+    let ran = messages_one_way(setup, bytes, messages)?;
     Ok(bytes as f64 / gap(&ran.values[1]) * 1e9)
 }
 
@@ -344,7 +340,7 @@ fn broadcast_latencies(results: &mut Results) -> Result<()> {
     for ranks in [16, 64] {
         let setup = Setup::lfc(ranks);
         let mut curves = [Vec::new(), Vec::new(), Vec::new()];
-        for bytes in [0, 256, 512, 1000] {
+        for bytes in BROADCAST_SIZES {
             let times = [
                 packets_broadcast::latency(&setup, bytes)?,
                 broadcast_latency(&setup, Broadcast::Unordered, bytes)?,
@@ -367,7 +363,7 @@ fn broadcast_latencies(results: &mut Results) -> Result<()> {
             let holds = added.iter().all(|time| near(*time, added[0])) && near(added[0], fetch_add);
             let all: Vec<String> = added.iter().map(|time| short(*time)).collect();
             let evidence = format!(
-                "us at 0, 256, 512, 1000 bytes: {}; a fetch-and-add {}",
+                "us at 0, 256, 512, 960 bytes: {}; a fetch-and-add {}",
                 all.join(", "),
                 short(fetch_add)
             );

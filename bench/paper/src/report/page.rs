@@ -150,9 +150,6 @@ fn write_chapter(page: &mut String, chapter: &Chapter<'_>, paper: Paper) {
     for (why, ids) in reasons {
         let _ = writeln!(page, "- {}: {why}", ids.join(", "));
     }
-    for remark in &chapter.remarks {
-        let _ = writeln!(page, "\n{remark}");
-    }
     if paper != chapter.of {
         return;
     }

@@ -1,8 +1,8 @@
 //! Everybody broadcasts before it receives (careful-protocols 6.1, table 3).
 
-use super::{Cluster, LIMIT, PERCENT, POINTS, Payload, Ran, Row, claims, delta, now, rows};
+use super::{Cluster, LIMIT, PERCENT, POINTS, Payload, Ran, Row, Table, claims, delta, now, rows};
 use crate::claim::Claim;
-use crate::experiment::{Experiment, Setting};
+use crate::experiment::Setting;
 use crate::results::{Quantity, Results, listed, short};
 use anyhow::{Result, bail};
 use std::sync::LazyLock;
@@ -75,9 +75,6 @@ pub fn flood(
         }
     })
 }
-
-/// The experiment.
-pub struct Flooding;
 
 /// What table 3 has no number for, because the traditional protocol never ended.
 const NEVER: &[&str] = &[
@@ -163,48 +160,33 @@ const MISSES: &[(&str, &[&str])] = &[
     ),
 ];
 
-impl Experiment for Flooding {
-    fn name(&self) -> &'static str {
-        "events-flooding"
-    }
+/// Table 3.
+pub const TABLE: Table = Table {
+    name: "events-flooding",
+    title: "Everybody broadcasts before it receives (6.1, table 3)",
+    claims: &CLAIMS,
+    settings: &[
+        Setting("CP-T3-P2-outstanding", "10×16"),
+        Setting("CP-T3-P4-outstanding", "10×8"),
+        Setting("CP-T3-P8-outstanding", "10×4"),
+        Setting("CP-5-medusa-buf", "128"),
+        Setting("CP-6-fl-timeout", "too large"),
+    ],
+    run,
+};
 
-    fn title(&self) -> &'static str {
-        "Everybody broadcasts before it receives (6.1, table 3)"
+fn run(results: &mut Results) -> Result<()> {
+    let mut cells = Vec::new();
+    for row in ROWS {
+        let of =
+            |protocol| flood(Cluster { nodes: row.nodes, protocol }, row.words, row.processing);
+        let (trad, care) = (of(Protocol::Traditional)?, of(Protocol::Careful)?);
+        let Some(care) = care else { bail!("{}: the careful protocol never ended", row.ids[1]) };
+        record(row, trad.as_ref(), &care, results);
+        cells.push(Cell { row, trad, care });
     }
-
-    fn machines(&self) -> &'static [&'static str] {
-        &["medusa"]
-    }
-
-    fn claims(&self) -> &'static [Claim] {
-        &CLAIMS
-    }
-
-    fn settings(&self) -> &'static [Setting] {
-        &[
-            Setting("CP-T3-P2-outstanding", "10×16"),
-            Setting("CP-T3-P4-outstanding", "10×8"),
-            Setting("CP-T3-P8-outstanding", "10×4"),
-            Setting("CP-5-medusa-buf", "128"),
-            Setting("CP-6-fl-timeout", "too large"),
-        ]
-    }
-
-    fn run(&self, results: &mut Results) -> Result<()> {
-        let mut cells = Vec::new();
-        for row in ROWS {
-            let of =
-                |protocol| flood(Cluster { nodes: row.nodes, protocol }, row.words, row.processing);
-            let (trad, care) = (of(Protocol::Traditional)?, of(Protocol::Careful)?);
-            let Some(care) = care else {
-                bail!("{}: the careful protocol never ended", row.ids[1])
-            };
-            record(row, trad.as_ref(), &care, results);
-            cells.push(Cell { row, trad, care });
-        }
-        conclude(&cells, results);
-        Ok(())
-    }
+    conclude(&cells, results);
+    Ok(())
 }
 
 /// The time of an event, and what the nodes counted.

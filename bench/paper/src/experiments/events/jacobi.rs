@@ -1,8 +1,8 @@
 //! Jacobi's method on grids of nodes (careful-protocols 6.1, table 4).
 
-use super::{Cluster, ELEMENT_CYCLES, POINTS, claims, delta};
+use super::{Cluster, ELEMENT_CYCLES, POINTS, Table, claims, delta};
 use crate::claim::Claim;
-use crate::experiment::{Experiment, Setting};
+use crate::experiment::Setting;
 use crate::results::{Quantity, Results, listed};
 use anyhow::Result;
 use std::sync::LazyLock;
@@ -36,9 +36,6 @@ pub fn iteration(cluster: Cluster, size: usize) -> Result<f64> {
     Ok(times.iter().sum::<f64>() / times.len() as f64)
 }
 
-/// The experiment.
-pub struct Jacobi;
-
 /// Sizes of grids, and of clusters.
 const SIZES: [usize; 4] = [8, 16, 32, 64];
 const NODES: [u16; 3] = [2, 4, 8];
@@ -60,6 +57,7 @@ static CLAIMS: LazyLock<Vec<Claim>> = LazyLock::new(|| {
         Claim::statement("CP-T4-order-64"),
         Claim::statement("CP-T4-order-gain"),
         Claim::statement("CP-T4-order-gain64"),
+        Claim::statement("CP-6-jac-grow"),
         Claim::statement("CP-6-jac-16"),
         Claim::statement("CP-6-jac-8single"),
         Claim::statement("CP-6-jac-16two"),
@@ -137,42 +135,29 @@ fn falls(times: [f64; 3]) -> bool {
     times[0] > times[1] && times[1] > times[2]
 }
 
-impl Experiment for Jacobi {
-    fn name(&self) -> &'static str {
-        "events-jacobi"
-    }
+/// Table 4.
+pub const TABLE: Table = Table {
+    name: "events-jacobi",
+    title: "Jacobi's method, written with grids (6.1, table 4)",
+    claims: &CLAIMS,
+    settings: &[
+        Setting("CP-6-jac-pow2", "a power of two"),
+        Setting("CP-6-jac-row", "one row"),
+        Setting("CP-6-jac-xfer", "two rows out, two in"),
+        Setting("CP-6-jac-iter", "fixed"),
+    ],
+    run,
+};
 
-    fn title(&self) -> &'static str {
-        "Jacobi's method, written with grids (6.1, table 4)"
-    }
-
-    fn machines(&self) -> &'static [&'static str] {
-        &["medusa"]
-    }
-
-    fn claims(&self) -> &'static [Claim] {
-        &CLAIMS
-    }
-
-    fn settings(&self) -> &'static [Setting] {
-        &[
-            Setting("CP-6-jac-pow2", "a power of two"),
-            Setting("CP-6-jac-row", "one row"),
-            Setting("CP-6-jac-xfer", "two rows out, two in"),
-            Setting("CP-6-jac-iter", "fixed"),
-        ]
-    }
-
-    fn run(&self, results: &mut Results) -> Result<()> {
-        let grids: Vec<Grid> = SIZES.into_iter().map(Grid::run).collect::<Result<_>>()?;
-        for (nodes, ids) in DELTAS.iter().enumerate() {
-            for (grid, id) in grids.iter().zip(ids) {
-                results.figure(id, Quantity::Count(-grid.gains()[nodes]));
-            }
+fn run(results: &mut Results) -> Result<()> {
+    let grids: Vec<Grid> = SIZES.into_iter().map(Grid::run).collect::<Result<_>>()?;
+    for (nodes, ids) in DELTAS.iter().enumerate() {
+        for (grid, id) in grids.iter().zip(ids) {
+            results.figure(id, Quantity::Count(-grid.gains()[nodes]));
         }
-        conclude(&grids, results);
-        Ok(())
     }
+    conclude(&grids, results);
+    Ok(())
 }
 
 fn conclude(grids: &[Grid], results: &mut Results) {
@@ -192,6 +177,14 @@ fn conclude(grids: &[Grid], results: &mut Results) {
     results.statement("CP-T4-order-64", falling, sixty.says());
     let single = eight.trad.iter().chain(&eight.care).all(|&time| eight.alone < time);
     results.statement("CP-6-jac-8single", single, eight.says());
+    // What is left of two nodes' time without half of one's is communication: from 8 to 64 columns it grows by
+    // no more than they do, eight times; points by 64.
+    let talk = |grid: &Grid| grid.care[0] - grid.alone / 2.0;
+    let (points, rows) = (sixty.alone / eight.alone, talk(&sixty) / talk(&eight));
+    let linear = (points / 64.0 - 1.0).abs() < 0.1 && rows <= 8.0;
+    let named = [("computation", points), ("communication", rows)];
+    let evidence = format!("times as long on 64x64 as on 8x8: {}", listed(&named));
+    results.statement("CP-6-jac-grow", linear, evidence);
     let several = sixteen.care.iter().any(|&time| time < sixteen.alone);
     results.statement("CP-6-jac-16", several, sixteen.says());
     results.statement("CP-6-jac-16two", sixteen.care[0] < sixteen.alone, sixteen.says());

@@ -113,6 +113,10 @@ impl Experiment for Bandwidth {
         "Bandwidth (3.2, figure 4)"
     }
 
+    fn notes(&self) -> &'static str {
+        NO_TCP
+    }
+
     fn machines(&self) -> &'static [&'static str] {
         &[MACHINE]
     }
@@ -158,7 +162,6 @@ impl Experiment for Bandwidth {
         results.figure("PU-32-2k-b", Quantity::Count(two_kilobytes[1] as f64));
         statements(&asked, &individual, results);
         figure_4(&asked, &individual, results);
-        results.remark(NO_TCP);
         flow_control(results)?;
         acknowledged_first(results)
     }

@@ -152,6 +152,10 @@ impl Experiment for Programs {
         "Four programs on ten PCs (3.3, table 3)"
     }
 
+    fn notes(&self) -> &'static str {
+        INPUTS
+    }
+
     fn machines(&self) -> &'static [&'static str] {
         &[MACHINE]
     }
@@ -186,7 +190,6 @@ impl Experiment for Programs {
             }
         }
         findings(&columns, results);
-        results.remark(INPUTS);
         Ok(())
     }
 }

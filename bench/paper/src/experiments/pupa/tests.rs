@@ -52,7 +52,7 @@ fn what_the_kernel_does_the_program_waits_for_and_all_share_one_wire() {
     let testbed = Testbed::new(4).unwrap();
     let gap = two_streams(&testbed);
     let mut apart = testbed.clone();
-    apart.machine.link.shared = false;
+    apart.machine.medium = None;
     let one_processor = two_streams(&apart);
     apart.machine.ni.at_host = false;
     let two_processors = two_streams(&apart);

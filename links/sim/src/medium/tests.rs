@@ -1,6 +1,6 @@
 use super::*;
 
-const RING: Ring = Ring { station_ns: 10 };
+const RING: Medium = Medium { station_ns: 10, multicast: true };
 
 fn send(token: &mut Token, from: u16, to: u16, ready: u64) -> (u64, u64, u64) {
     let Carriage { start, end, way } =
@@ -32,4 +32,18 @@ fn a_multicast_is_carried_once() {
     assert_eq!(carry(3, 0, 7), Carriage { start: 0, end: 100, way: 30 });
     assert_eq!(carry(1, 0, 8).start, 100, "another frame");
     assert_eq!(carry(1, 200, 8).start, 200, "the same buffer with another frame");
+}
+
+#[test]
+fn a_segment_is_free_as_soon_as_the_last_frame_has_passed() {
+    let mut token = Token::default();
+    let mut carry = |from, ready, buffer| {
+        let segment = Medium { station_ns: 0, multicast: false };
+        let of = (Rank(from), Rank(3));
+        token.carry(segment, 4, of, (ready, 100), Some(Buffer(buffer)))
+    };
+    assert_eq!(carry(2, 25, 7), Carriage { start: 25, end: 125, way: 0 });
+    assert_eq!(carry(1, 30, 8), Carriage { start: 125, end: 225, way: 0 });
+    assert_eq!(carry(1, 30, 8).start, 225, "a multicast is as many frames as receivers");
+    assert_eq!(carry(0, 400, 9).start, 400);
 }
