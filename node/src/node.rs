@@ -2,7 +2,7 @@
 
 use crate::any_node::{AnyNode, Arrival, Destination, Statistics, Upcall, Upcalls};
 use crate::biased::{Biased, Entered};
-use crate::inner::{Inner, Side};
+use crate::inner::{BUDGET, Inner, Side};
 use crate::interrupts::Interrupts;
 use crate::lossy::Backstop;
 use crate::wait::{Look, Step, WaitPolicy, wait};
@@ -16,7 +16,7 @@ use weft_link::clock::{Clock, Work};
 use weft_link::{Buffer, Capabilities, Link, SharedWords};
 use weft_protocol::invariants::{UpcallConditions, i6_upcalls_only_when_allowed};
 use weft_protocol::{Delivery, Ni, Settings, VARIABLES};
-use weft_wire::{GroupId, Rank};
+use weft_wire::{GroupId, Rank, TreeId};
 
 /// Fetch-and-add variables of each rank that programs may use; the rest are the systems'.
 pub const USER_VARIABLES: u16 = VARIABLES / 2;
@@ -102,6 +102,7 @@ impl<L: Link> Node<L> {
         if L::SEPARATE_NI || delivery.wants_reinjection() {
             inner = self.host_processes(inner, &mut delivery);
         }
+        let placed = delivery.tree.is_placed();
         let bytes = inner.link.bytes(delivery.buffer);
         self.leave_looked(inner);
         let mut arrival = Some(Arrival { delivery, bytes });
@@ -111,12 +112,38 @@ impl<L: Link> Node<L> {
         }
         let mut inner = self.inner.enter();
         self.tell_time(&mut inner);
-        inner.upcall.get_or_insert(upcall);
+        inner.client(placed).get_or_insert(upcall);
         self.in_upcall.store(false, Ordering::Relaxed);
         if let Some(arrival) = arrival {
             inner.release(arrival.delivery);
         }
         inner
+    }
+
+    /// Places packets until there is one for the client, which it returns, or none is left.
+    #[inline(never)]
+    fn place<'a>(
+        &'a self,
+        mut inner: Entered<'a, Inner<L>>,
+        mut found: Option<Delivery<Buffer>>,
+    ) -> Result<(Entered<'a, Inner<L>>, Option<Delivery<Buffer>>)> {
+        for _ in 0..BUDGET {
+            let Some(delivery) = found else { return Ok((inner, None)) };
+            if !delivery.tree.is_placed() {
+                return Ok((inner, Some(delivery)));
+            }
+            let Some(placer) = inner.placer.take() else {
+                inner.pending.push_front(delivery);
+                return Ok((inner, None));
+            };
+            inner = self.process(inner, delivery, placer);
+            self.count_processed(&inner);
+            found = inner.next_delivery()?;
+        }
+        if let Some(delivery) = found {
+            inner.pending.push_front(delivery);
+        }
+        Ok((inner, None))
     }
 
     /// The host processes the packet, and then hands it back to the NI if it is to be forwarded
@@ -279,6 +306,10 @@ impl<L: Link> AnyNode for Node<L> {
         self.inner.enter().upcall = Some(upcall);
     }
 
+    fn set_placer(&self, placer: Upcall) {
+        self.inner.enter().placer = Some(placer);
+    }
+
     #[inline]
     fn alloc(&self, upcalls: Upcalls) -> Result<(Buffer, NonNull<u8>)> {
         match self.try_alloc()? {
@@ -301,10 +332,14 @@ impl<L: Link> AnyNode for Node<L> {
         let mut receiver = None;
         match to {
             Destination::Unicast(rank) if rank.index() < self.ranks => {
-                inner.unicast(rank, frame, size);
+                inner.unicast(TreeId::unicast(self.local), rank, frame, size);
                 receiver = Some(rank);
             }
-            Destination::Unicast(rank) => {
+            Destination::Placed(rank) if rank.index() < self.ranks => {
+                inner.unicast(TreeId::placed(self.local), rank, frame, size);
+                receiver = Some(rank);
+            }
+            Destination::Unicast(rank) | Destination::Placed(rank) => {
                 drop(inner);
                 self.discard(frame);
                 return Err(Error::NoSuchRank { rank, ranks: self.ranks });
@@ -336,7 +371,7 @@ impl<L: Link> AnyNode for Node<L> {
             self.leave_poll(inner);
             return self.check_loss().map(|()| false);
         };
-        let Some(upcall) = inner.upcall.take() else {
+        let Some(upcall) = inner.client(delivery.tree.is_placed()).take() else {
             // Nobody wants packets yet, but credits are wanted.
             inner.pending.push_front(delivery);
             let drained = inner.drain();
@@ -362,7 +397,11 @@ impl<L: Link> AnyNode for Node<L> {
             drained?;
             return self.check_loss().map(|()| false);
         }
-        let Some(mut delivery) = inner.next_delivery()? else {
+        let mut found = inner.next_delivery()?;
+        if found.as_ref().is_some_and(|delivery| delivery.tree.is_placed()) {
+            (inner, found) = self.place(inner, found)?;
+        }
+        let Some(mut delivery) = found else {
             self.leave_poll(inner);
             return self.check_loss().map(|()| false);
         };

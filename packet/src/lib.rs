@@ -17,10 +17,12 @@
 #![deny(unsafe_code)]
 
 mod packets;
+mod place;
 mod receive;
 mod send;
 
 pub use packets::{Group, InterruptsOff, Packets, Variable};
+pub use place::{Connection, Notification, Notifications, ReceiveBuffer, Refusal, Rights, What};
 pub use receive::{HeldPacket, KeptPacket, Packet};
 pub use send::SendPacket;
 pub use weft_node::{Cause, Error, Loss, Result, SharedWords, Statistics, Step, Upcalls};

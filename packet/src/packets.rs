@@ -1,9 +1,11 @@
 //! A rank's packet interface.
 
+use crate::place::{Places, placer};
 use crate::receive::Packet;
 use crate::send::SendPacket;
 use crate::{Error, Loss, Rank, Result, Statistics, Step, Upcalls};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use weft_node::{AnyNode, Arrival, Capabilities, SharedWords, VARIABLES};
 use weft_wire::GroupId;
@@ -15,6 +17,7 @@ pub struct Packets {
     /// What the link says, asked once.
     pub(crate) max_payload: usize,
     multicast_payload: usize,
+    pub(crate) places: Arc<Places>,
 }
 
 /// A multicast group that this rank knows.
@@ -49,8 +52,14 @@ pub struct Variable {
 impl Packets {
     /// The packet interface of `node`.
     pub fn new(node: Arc<dyn AnyNode>) -> Self {
+        let places = Arc::new(Places::default());
+        node.set_placer(placer(&places, &node));
+        Self::over(node, places)
+    }
+
+    pub(crate) fn over(node: Arc<dyn AnyNode>, places: Arc<Places>) -> Self {
         let &Capabilities { max_payload, multicast_payload, .. } = node.capabilities();
-        Packets { node, max_payload, multicast_payload }
+        Packets { node, max_payload, multicast_payload, places }
     }
 
     /// This rank.
@@ -133,6 +142,7 @@ impl Packets {
     /// [`Error::RankLost`], or what a peer did wrong.
     #[inline]
     pub fn poll(&self) -> Result<bool> {
+        self.pay_if_owed();
         self.node.poll()
     }
 
@@ -197,6 +207,7 @@ impl Packets {
     /// pay for a barrier; from here on each pays for one ordinary lock (thesis 6.2.1).
     pub fn share(&self) {
         self.node.share();
+        self.places.state.share();
     }
 
     /// Whether a rank may have threads. Not in the simulator, where ranks are coroutines.
@@ -211,7 +222,7 @@ impl Packets {
 
     /// Whether every packet launched here has left.
     pub fn is_flushed(&self) -> bool {
-        self.node.is_flushed()
+        !self.places.owes.load(Ordering::Relaxed) && self.node.is_flushed()
     }
 
     /// Polls until every packet launched here has left, which takes receivers that release what they

@@ -70,6 +70,10 @@ unsafe impl Send for KeptPacket {}
 unsafe impl Sync for KeptPacket {}
 
 impl KeptPacket {
+    pub(crate) fn new(arrival: Arrival, node: Arc<dyn AnyNode>) -> Self {
+        KeptPacket { arrival: Some(arrival), node }
+    }
+
     /// The rank that sent it.
     pub fn source(&self) -> Rank {
         self.arrival().origin()
@@ -145,6 +149,7 @@ impl Packets {
     #[inline]
     pub fn take(&self, held: &mut HeldPacket) -> crate::Result<bool> {
         held.home = self.home();
+        self.pay_if_owed();
         self.node.take(&mut held.arrival)
     }
 
@@ -193,7 +198,7 @@ impl Packets {
 /// link then promises that the bytes stay and that no correct peer writes them; that peers of the
 /// same job are correct in this is the trust that shared memory asks for (`ARCHITECTURE.md`).
 #[inline]
-unsafe fn bytes(arrival: &Arrival) -> &[u8] {
+pub(crate) unsafe fn bytes(arrival: &Arrival) -> &[u8] {
     let (start, length) = arrival.bytes();
     // SAFETY: the caller's promise; the link checked that `length` bytes are there.
     unsafe { slice::from_raw_parts(start.as_ptr(), length) }

@@ -104,11 +104,11 @@ impl<B: Copy> Ni<B> {
     /// [`GroupError`] if `members` is not a set of ranks of this job.
     ///
     /// # Panics
-    /// After 65,534 groups: the next number stands for unicast trees.
+    /// After 65,534 groups: the next numbers stand for none.
     pub fn create_group(&mut self, members: &[Rank]) -> Result<GroupId, GroupError> {
         let group = Group::new(members, self.settings.shape, self.peers.len())?;
         let id = GroupId(self.groups.len() as u16);
-        assert!(id.0 < u16::MAX, "a job has fewer than {} multicast groups", u16::MAX);
+        assert!(id.0 < GroupId::LIMIT, "a job has at most {} multicast groups", GroupId::LIMIT);
         self.groups.push(group);
         Ok(id)
     }
@@ -122,7 +122,20 @@ impl<B: Copy> Ni<B> {
     /// is freed. Never blocks: without a credit the packet waits in the blocked-sends queue.
     #[inline]
     pub fn unicast(&mut self, to: Rank, buffer: B, size: u16, out: &mut impl Actions<B>) {
-        let tree = TreeId::unicast(self.local);
+        self.unicast_on(TreeId::unicast(self.local), to, buffer, size, out);
+    }
+
+    /// As [`Self::unicast`], on one of this rank's two-node trees: protocols care only that the delivery
+    /// says which.
+    #[inline(always)]
+    pub fn unicast_on(
+        &mut self,
+        tree: TreeId,
+        to: Rank,
+        buffer: B,
+        size: u16,
+        out: &mut impl Actions<B>,
+    ) {
         if to == self.local {
             self.counters.packets_delivered += 1;
             let parent = self.local;
@@ -213,7 +226,7 @@ impl<B: Copy> Ni<B> {
     #[inline]
     fn is_plain(&self, header: &Header) -> bool {
         !self.peers.is_numbered(header.source)
-            && header.tree == TreeId::unicast(header.source)
+            && header.tree.is_unicast_of(header.source)
             && header.channel == Channel::NONE
             && !header.asks
     }
@@ -390,7 +403,10 @@ impl<B: Copy> Ni<B> {
         }
         let numbered = self.peers.is_numbered(from);
         match header.tag {
-            Tag::Ucast | Tag::FaRequest if header.tree != TreeId::unicast(from) => {
+            Tag::Ucast if !header.tree.is_unicast_of(from) => {
+                return Err(Violation::Tree(from, header.tree));
+            }
+            Tag::FaRequest if header.tree != TreeId::unicast(from) => {
                 return Err(Violation::Tree(from, header.tree));
             }
             Tag::Mcast => self.check_multicast(header)?,
