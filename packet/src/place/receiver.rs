@@ -45,14 +45,12 @@ impl Notifications {
     #[inline]
     pub fn wait(&mut self) -> Result<Notification> {
         self.queue.reader.store(this_thread(), Ordering::Relaxed);
-        let mut found = self.queue.take();
-        while found.is_none() {
-            self.packets.poll_until(|| {
-                found = self.queue.take();
-                found.is_some()
-            })?;
-        }
-        found.ok_or_else(|| unreachable!("the loop ends with one"))
+        let mut found = None;
+        self.packets.await_place(|| {
+            found = self.queue.take();
+            Ok(found.is_some())
+        })?;
+        Ok(found.unwrap_or_else(|| unreachable!("the wait ends with one")))
     }
 }
 
@@ -152,9 +150,21 @@ impl ReceiveBuffer {
     /// # Errors
     /// [`Error::Outside`].
     pub fn read(&self, offset: usize, into: &mut [u8]) -> Result<()> {
-        self.within(offset, into.len(), |memory| {
-            into.copy_from_slice(memory.slice(offset, into.len()))
-        })
+        self.look(offset, into.len(), |bytes| into.copy_from_slice(bytes))
+    }
+
+    /// Has `look` look at a range where it lies. Nothing is placed meanwhile, so it must not wait for anything
+    /// of Weft's, nor look at another buffer.
+    ///
+    /// # Errors
+    /// [`Error::Outside`].
+    pub fn look<R>(
+        &self,
+        offset: usize,
+        length: usize,
+        look: impl FnOnce(&[u8]) -> R,
+    ) -> Result<R> {
+        self.within(offset, length, |memory| look(memory.slice(offset, length)))
     }
 
     /// Copies `from` to `offset`, for the other side to get. Nothing is placed meanwhile.
@@ -174,15 +184,19 @@ impl ReceiveBuffer {
         self.start
     }
 
-    fn within(&self, offset: usize, length: usize, act: impl FnOnce(&mut Memory)) -> Result<()> {
+    fn within<R>(
+        &self,
+        offset: usize,
+        length: usize,
+        act: impl FnOnce(&mut Memory) -> R,
+    ) -> Result<R> {
         let mut state = self.packets.places.state.enter();
         let found = state.receives.find(self.peer, self.connection);
         match found {
             Ok(Admitted { buffer, bytes, .. })
                 if offset.checked_add(length).is_some_and(|end| end <= *bytes) =>
             {
-                act(&mut buffer.memory);
-                Ok(())
+                Ok(act(&mut buffer.memory))
             }
             _ => Err(Error::Outside {
                 name: self.name.to_string(),

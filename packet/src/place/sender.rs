@@ -4,7 +4,7 @@
 use super::Rights;
 use super::memory::Landing;
 use super::state::{Offer, Outcome, Owed, Question, Sending};
-use crate::{Error, Packets, Rank, Result, Step};
+use crate::{Error, Packets, Rank, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -32,9 +32,9 @@ impl Packets {
             return Err(Error::NoSuchRank { rank: from, ranks: self.size() });
         }
         let mut found = None;
-        self.poll_until(|| {
+        self.await_place(|| {
             found = self.places.state.enter().take_offer(from, name);
-            found.is_some()
+            Ok(found.is_some())
         })?;
         match found {
             Some(offer) => self.accept(name, from, offer),
@@ -234,14 +234,11 @@ impl Asked<'_> {
     /// Waits until no more than `under_way` questions are.
     fn wait_for_all_but(&mut self, under_way: usize) -> Result<()> {
         let packets = &self.connection.packets;
-        packets.wait(&mut || {
+        packets.await_place(|| {
             while self.numbers.len() > under_way && self.oldest_is_answered()? {
                 self.numbers.pop_front();
             }
-            if self.numbers.len() <= under_way {
-                return Ok(Step::Done);
-            }
-            Ok(if packets.poll()? { Step::Progress } else { Step::Idle })
+            Ok(self.numbers.len() <= under_way)
         })
     }
 

@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use weft::{Call, Client, Mailbox, Packets, Rank, Service, Weft};
+use weft::{Connection, Notifications, ReceiveBuffer, Rights, What};
 
 /// The rank at the other end of this one's line.
 fn other(own: Rank) -> Rank {
@@ -108,6 +109,46 @@ impl Line for MessageLine<'_> {
 
     fn rest(&mut self, side: &mut Side) -> Result<()> {
         settle(self.weft.packets(), side, || Ok(self.weft.poll().map(drop)?))
+    }
+}
+
+/// Puts into a receive buffer of the other end, with notice.
+pub struct PutLine {
+    packets: Packets,
+    to: Connection,
+    buffer: ReceiveBuffer,
+    notifications: Notifications,
+}
+
+impl PutLine {
+    /// A line of puts of up to `bytes` bytes between the two ranks of a job.
+    ///
+    /// # Errors
+    /// Another rank was lost.
+    pub fn new(packets: &Packets, bytes: usize) -> Result<Self> {
+        let (own, notifications) = (packets.rank(), packets.notifications());
+        let buffer = packets.offer("pair", other(own), bytes, Rights::PUT, &notifications)?;
+        let to = packets.connect("pair", other(own))?;
+        Ok(PutLine { packets: packets.clone(), to, buffer, notifications })
+    }
+}
+
+impl Line for PutLine {
+    fn send(&mut self, bytes: &[u8]) -> Result<()> {
+        Ok(self.to.put_notify(0, bytes, 1)?)
+    }
+
+    fn receive(&mut self, _size: usize) -> Result<()> {
+        let notification = self.notifications.wait()?;
+        if let What::Put { length, .. } = notification.what {
+            self.buffer
+                .look(notification.offset, length, |bytes| std::hint::black_box(xor_up(bytes)))?;
+        }
+        Ok(())
+    }
+
+    fn rest(&mut self, side: &mut Side) -> Result<()> {
+        settle(&self.packets, side, || Ok(self.packets.progress().map(drop)?))
     }
 }
 
