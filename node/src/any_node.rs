@@ -6,6 +6,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
 use weft_link::bell::Loss;
+use weft_link::memory::SharedMemory;
 use weft_link::{Buffer, Capabilities, SharedWords};
 use weft_protocol::{Counters, Delivery};
 use weft_wire::{GroupId, Rank};
@@ -155,6 +156,8 @@ pub trait AnyNode: Send + Sync {
     fn fetch_and_add(&self, home: Rank, variable: u16, amount: u64) -> Result<u64>;
     /// Counters in shared memory, if the link has them.
     fn words(&self) -> Option<&Arc<dyn SharedWords>>;
+    /// Memory that some ranks reach without a packet, if the link has any.
+    fn shared_memory(&self) -> Option<&Arc<dyn SharedMemory>>;
     /// Creates the next multicast group.
     ///
     /// # Errors

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 use std::time::Duration;
 use weft_link::bell::{Bells, Loss, Waiter};
 use weft_link::clock::{Clock, Work};
+use weft_link::memory::SharedMemory;
 use weft_link::{Buffer, Capabilities, Link, SharedWords};
 use weft_protocol::invariants::{UpcallConditions, i6_upcalls_only_when_allowed};
 use weft_protocol::{Delivery, Ni, Settings, VARIABLES};
@@ -30,6 +31,7 @@ pub struct Node<L: Link> {
     pub(crate) clock: L::Clock,
     pub(crate) bells: Arc<dyn Bells>,
     words: Option<Arc<dyn SharedWords>>,
+    shared_memory: Option<Arc<dyn SharedMemory>>,
     capabilities: Capabilities,
     policy: WaitPolicy,
     local: Rank,
@@ -57,12 +59,13 @@ impl<L: Link> Node<L> {
     /// A node for rank `local` over `link`. The calling thread is the one that enters for free.
     pub fn new(local: Rank, settings: Settings, link: L, policy: WaitPolicy) -> Self {
         let (clock, bells, words) = (link.clock(), link.bells(), link.words());
-        let capabilities = *link.capabilities();
+        let (capabilities, shared_memory) = (*link.capabilities(), link.shared_memory());
         Node {
             inner: Biased::new(Inner::new(link, Ni::new(local, settings))),
             clock,
             bells,
             words,
+            shared_memory,
             capabilities,
             policy,
             local,
@@ -517,6 +520,10 @@ impl<L: Link> AnyNode for Node<L> {
 
     fn words(&self) -> Option<&Arc<dyn SharedWords>> {
         self.words.as_ref()
+    }
+
+    fn shared_memory(&self) -> Option<&Arc<dyn SharedMemory>> {
+        self.shared_memory.as_ref()
     }
 
     fn create_group(&self, members: &[Rank]) -> Result<GroupId> {

@@ -87,10 +87,10 @@ impl Packets {
 
     /// Makes [progress](Self::progress) until `done` says so.
     pub(crate) fn await_place(&self, mut done: impl FnMut() -> Result<bool>) -> Result<()> {
+        if done()? {
+            return Ok(());
+        }
         self.wait(&mut || {
-            if done()? {
-                return Ok(Step::Done);
-            }
             let any = self.progress()?;
             Ok(match (done()?, any) {
                 (true, _) => Step::Done,

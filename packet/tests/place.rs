@@ -66,7 +66,7 @@ fn bytes_are_where_the_sender_put_them_before_the_receiver_hears_of_them() {
                 assert_eq!(notifications.wait().unwrap().what, What::Closed);
                 assert!(!buffer.is_open());
             } else {
-                let rows = packets.connect("rows", Rank(0)).unwrap();
+                let mut rows = packets.connect("rows", Rank(0)).unwrap();
                 assert_eq!((rows.len(), rows.to(), rows.name()), (BYTES, Rank(0), "rows"));
                 for (round, (offset, length)) in
                     [(0, 8), (17, 1), (5, BYTES - 5), (BYTES, 0), (64, 70_000)]
@@ -104,7 +104,7 @@ fn gets_see_what_was_put_and_written_before() {
                 gate.pass(&packets);
                 assert_eq!(notifications.wait().unwrap().what, What::Closed);
             } else {
-                let both = packets.connect("both", Rank(0)).unwrap();
+                let mut both = packets.connect("both", Rank(0)).unwrap();
                 both.put_notify(0, &[], 7).unwrap();
                 gate.pass(&packets);
                 let mut expected = pattern(BYTES, 1);
@@ -146,8 +146,8 @@ fn a_sender_hears_why_it_may_not() {
                 gate.pass(&packets);
                 return;
             }
-            let puts = packets.connect("puts", Rank(0)).unwrap();
-            let gets = packets.connect("gets", Rank(0)).unwrap();
+            let mut puts = packets.connect("puts", Rank(0)).unwrap();
+            let mut gets = packets.connect("gets", Rank(0)).unwrap();
             let refused =
                 |name: &str, why| Err(Error::Refused { name: name.into(), rank: Rank(0), why });
             let outside = |offset, length| {
@@ -193,7 +193,7 @@ fn a_reader_that_falls_behind_gets_all_notifications_in_order() {
                 }
                 drop(buffer);
             } else {
-                let counts = packets.connect("counts", Rank(0)).unwrap();
+                let mut counts = packets.connect("counts", Rank(0)).unwrap();
                 for word in 0..MANY {
                     counts.put_notify(0, &u64::from(word).to_le_bytes(), word).unwrap();
                 }
@@ -208,7 +208,7 @@ fn a_rank_may_be_at_both_ends() {
     Job::new(1).packets(|packets| {
         let mut notifications = packets.notifications();
         let buffer = packets.offer("own", Rank(0), 64, Rights::BOTH, &notifications).unwrap();
-        let own = packets.connect("own", Rank(0)).unwrap();
+        let mut own = packets.connect("own", Rank(0)).unwrap();
         for word in 0..5_000u32 {
             own.put_notify(word as usize % 60, &word.to_le_bytes(), word).unwrap();
         }

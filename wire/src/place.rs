@@ -21,7 +21,8 @@ pub enum Kind {
     Put = 1,
     /// The last bytes of a put of `length` in all, for `offset`; the receiver is notified of `word`.
     PutNotify = 2,
-    /// A receive buffer of `offset` bytes, with rights `word`. Its name follows.
+    /// A receive buffer of `offset` bytes, with rights `word`. Its name of `length` bytes follows, and what its
+    /// memory is called, if it can be reached without packets.
     Offer = 3,
     /// The offer is taken: the connection is open.
     Accept = 4,

@@ -23,8 +23,8 @@ pub fn rank(spec: &Spec, interface: Option<&str>) -> Result<()> {
         bind_to_core(packets.rank().0.into())?;
         let mut side = beside_packets(packets, interface)?.side;
         let (mut puts, mut floor) = (PutLine::new(packets, size)?, PacketLine::new(packets));
-        let lines: [&mut dyn Line; 2] = [&mut puts, &mut floor];
-        compare(spec, ("put", "packet"), &one_way, end_of(packets.rank()), lines, &mut side)?;
+        let lines: &mut [&mut dyn Line] = &mut [&mut puts, &mut floor];
+        compare(spec, ("put", &["packet"]), &one_way, end_of(packets.rank()), lines, &mut side)?;
         drop(puts);
         return Ok(job.leave()?);
     }
@@ -35,13 +35,16 @@ pub fn rank(spec: &Spec, interface: Option<&str>) -> Result<()> {
     let mut puts = PutLine::new(weft.packets(), size)?;
     if spec.kind == Kind::PutRpc {
         let round = Shape { unit: Unit::RoundTrip, ..one_way };
-        let lines: [&mut dyn Line; 2] = [&mut puts, &mut CallLine::new(&weft)?];
-        compare(spec, ("put-rpc", "rpc"), &round, end, lines, &mut side)?;
+        let lines: &mut [&mut dyn Line] = &mut [&mut puts, &mut CallLine::new(&weft)?];
+        compare(spec, ("put-rpc", &["rpc"]), &round, end, lines, &mut side)?;
     } else {
         let many =
             Shape { pattern: Pattern::Stream, count: 8, unit: Unit::BytesPerSecond, ..one_way };
-        let lines: [&mut dyn Line; 2] = [&mut puts, &mut MessageLine::new(&weft)?];
-        compare(spec, ("put", "message"), &many, end, lines, &mut side)?;
+        let mut into = MessageLine::into_memory(&weft, size)?;
+        let mut in_place = MessageLine::new(&weft)?;
+        let lines: &mut [&mut dyn Line] = &mut [&mut puts, &mut into, &mut in_place];
+        let floors = ["message into memory", "message read where it lies"];
+        compare(spec, ("put", &floors), &many, end, lines, &mut side)?;
     }
     drop(puts);
     Ok(weft.leave()?)
@@ -50,21 +53,23 @@ pub fn rank(spec: &Spec, interface: Option<&str>) -> Result<()> {
 /// Measures puts beside what they are compared with, and prints them at the first end.
 fn compare(
     spec: &Spec,
-    (name, floor): (&'static str, &'static str),
+    (name, floors): (&'static str, &[&'static str]),
     shape: &Shape,
     end: End,
-    mut lines: [&mut dyn Line; 2],
+    lines: &mut [&mut dyn Line],
     side: &mut Side,
 ) -> Result<()> {
-    let mut measured = measure(&mut lines, shape, spec.rounds, end, side)?.into_iter();
-    let (puts, other) = measured.next().zip(measured.next()).context("each line is measured")?;
+    let mut measured = measure(lines, shape, spec.rounds, end, side)?.into_iter();
+    let puts = measured.next().context("each line is measured")?;
     if end == End::First {
         let row = Row::new(name, (2, shape.size), shape.unit.name(), puts.samples, Vec::new());
         let mut row = row.with_processor(puts.processor_ns);
         if spec.arena.is_none() {
             row.link = network::link(spec);
         }
-        row.beside(Floor::measured(floor, other.samples), other.processor_ns);
+        for (floor, other) in floors.iter().zip(measured) {
+            row.beside(Floor::measured(floor, other.samples), other.processor_ns);
+        }
         row.print(spec.json);
     }
     Ok(())

@@ -1,11 +1,14 @@
 //! The memory of receive buffers: written from afar, whenever a peer likes.
 //!
-//! All access is by copies, inside the lock of the rank's connections, so that none is concurrent with another.
-//! Whoever asks for the address promises to do without the lock.
+//! What this process does to it is done inside the lock of the rank's connections, so that none of it is
+//! concurrent. Whoever asks for the address promises to do without the lock. A sender on the same host writes large
+//! puts itself, at any time: reading bytes that are being put gives some old and some new ones, on every link. As
+//! with frames, peers of one job are trusted to notify only of what they have written (`ARCHITECTURE.md`).
 #![allow(unsafe_code)]
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
+use weft_node::MappedMemory;
 
 /// Where buffers begin: at a cache line.
 const ALIGNMENT: usize = 64;
@@ -14,6 +17,8 @@ const ALIGNMENT: usize = 64;
 pub(crate) struct Memory {
     start: NonNull<u8>,
     bytes: usize,
+    /// What it is in, if its sender can reach it too.
+    shared: Option<Box<dyn MappedMemory>>,
 }
 
 // SAFETY: the memory belongs to this value alone, and moves with it.
@@ -28,7 +33,17 @@ impl Memory {
         let layout = Self::layout(bytes)?;
         // SAFETY: the layout has a size of at least one alignment.
         let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-        Some(Memory { start, bytes })
+        Some(Memory { start, bytes, shared: None })
+    }
+
+    /// Memory that its sender writes itself.
+    pub fn shared(shared: Box<dyn MappedMemory>, bytes: usize) -> Self {
+        Memory { start: shared.start(), bytes, shared: Some(shared) }
+    }
+
+    /// Its sender has found it, or does not look for it.
+    pub fn taken(&self) {
+        self.shared.iter().for_each(|shared| shared.taken());
     }
 
     fn layout(bytes: usize) -> Option<Layout> {
@@ -73,9 +88,53 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
+        if self.shared.is_some() {
+            return;
+        }
         let Some(layout) = Self::layout(self.bytes) else { return };
         // SAFETY: allocated with this layout, and nobody uses it any more.
         unsafe { dealloc(self.start.as_ptr(), layout) };
+    }
+}
+
+/// A receive buffer of another rank that this one reaches without a packet.
+pub(crate) struct Remote {
+    shared: Box<dyn MappedMemory>,
+    bytes: usize,
+}
+
+impl Remote {
+    /// The memory of `bytes` bytes in `shared`.
+    pub fn new(shared: Box<dyn MappedMemory>, bytes: usize) -> Self {
+        Remote { shared, bytes }
+    }
+
+    /// Copies `from` to `offset`.
+    ///
+    /// # Panics
+    /// If it does not fit there.
+    pub fn write(&mut self, offset: usize, from: &[u8]) {
+        let to = self.at(offset, from.len());
+        // SAFETY: `at` says that it is inside, and mapped while `self` lives; `from` is elsewhere, because
+        // nobody makes references into this memory.
+        unsafe { to.copy_from_nonoverlapping(NonNull::from(from).cast(), from.len()) };
+    }
+
+    /// Copies what is at `offset` into `into`.
+    ///
+    /// # Panics
+    /// If the range is not inside.
+    pub fn read(&mut self, offset: usize, into: &mut [u8]) {
+        let from = self.at(offset, into.len());
+        // SAFETY: as above, the other way.
+        unsafe { from.copy_to_nonoverlapping(NonNull::from(&mut *into).cast(), into.len()) };
+    }
+
+    fn at(&self, offset: usize, length: usize) -> NonNull<u8> {
+        let end = offset.checked_add(length);
+        assert!(end.is_some_and(|end| end <= self.bytes), "inside the receive buffer");
+        // SAFETY: inside, as just checked.
+        unsafe { self.shared.start().add(offset) }
     }
 }
 

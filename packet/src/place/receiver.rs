@@ -9,11 +9,14 @@ use crate::{Error, Packets, Rank, Result};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use weft_node::NAME_BYTES as NAMED;
 use weft_node::biased::this_thread;
 use weft_wire::place::{Kind, PlaceHeader};
 
 /// Notifications that a queue holds before its senders have to wait.
 const QUEUE_SLOTS: usize = 1024;
+/// Receive buffers of so many bytes are worth a file and a mapping.
+const SHARED_FROM: usize = 16 << 10;
 
 /// Where notifications are read: of one receive buffer, or of several.
 ///
@@ -101,19 +104,39 @@ impl Packets {
         if name.len() > NAME_BYTES {
             return Err(refuse("its name is longer than 128 bytes"));
         }
-        let memory = Memory::new(bytes).ok_or_else(|| refuse("there is not so much memory"))?;
+        let (memory, named) = match self.shared_memory(to, bytes, rights) {
+            Some((memory, named)) => (Some(memory), Some(named)),
+            None => (Memory::new(bytes), None),
+        };
+        let memory = memory.ok_or_else(|| refuse("there is not so much memory"))?;
         let (start, stage) = (memory.start(), Arc::<AtomicU32>::default());
         let queue = Arc::clone(&notifications.queue);
         let receiving = Receiving { memory, queue, stage: Arc::clone(&stage) };
         let mut packet = self.packet()?;
         let offered = self.places.state.enter().receives.offer(to, bytes, rights, receiving);
         let connection = offered.ok_or_else(|| refuse("this rank has 65,536 already"))?;
-        let (offset, word) = (bytes as u64, rights.to_word());
-        let header = PlaceHeader { kind: Kind::Offer, connection, offset, length: 0, word };
+        let (offset, length, word) = (bytes as u64, name.len() as u32, rights.to_word());
+        let header = PlaceHeader { kind: Kind::Offer, connection, offset, length, word };
         packet.put(&header.emit())?.put(name.as_bytes())?;
+        packet.put(named.as_ref().map_or(&[], |named| named))?;
         packet.place(to)?;
         let packets = self.clone();
         Ok(ReceiveBuffer { packets, name: name.into(), peer: to, connection, bytes, start, stage })
+    }
+}
+
+impl Packets {
+    /// Memory for a receive buffer that `to` can write without packets. Who may put may read there, too.
+    fn shared_memory(
+        &self,
+        to: Rank,
+        bytes: usize,
+        rights: Rights,
+    ) -> Option<(Memory, [u8; NAMED])> {
+        let shared = self.node.shared_memory().filter(|_| rights.put && bytes >= SHARED_FROM)?;
+        // Without it there are packets: too many open files are no reason to give up.
+        let (memory, named) = shared.create(to, bytes).ok().flatten()?;
+        Some((Memory::shared(memory, bytes), named))
     }
 }
 

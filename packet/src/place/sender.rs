@@ -2,13 +2,20 @@
 #![allow(unsafe_code)]
 
 use super::Rights;
-use super::memory::Landing;
+use super::memory::{Landing, Remote};
 use super::state::{Offer, Outcome, Owed, Question, Sending};
 use crate::{Error, Packets, Rank, Result};
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use weft_wire::place::{self, Kind, PlaceHeader, Refusal};
+
+/// Puts of so many bytes are copied straight into memory that can be reached: a packet takes two copies, but
+/// brings short ones with its notice.
+const DIRECT_FROM: usize = 1024;
+/// Those of so many wait for packets that are in their way; shorter ones go after them.
+const WAIT_FROM: usize = 64 << 10;
 
 /// The right to put into, or to get from, a receive buffer of another rank. Dropping it closes the connection.
 pub struct Connection {
@@ -19,6 +26,11 @@ pub struct Connection {
     bytes: usize,
     rights: Rights,
     shared: Arc<Sending>,
+    /// Its memory, where that can be reached without packets.
+    remote: Option<Remote>,
+    /// Where packets may still be about to place something: what reaches the memory before them would come
+    /// before what it follows.
+    under_way: Range<usize>,
 }
 
 impl Packets {
@@ -52,15 +64,19 @@ impl Packets {
     }
 
     fn accept(&self, name: &str, to: Rank, offer: Offer) -> Result<Connection> {
-        let Offer { connection, bytes, rights } = offer;
+        let Offer { connection, bytes, rights, memory } = offer;
         // Memory of this machine's, so that the sum of an offset and a length does not overflow.
         let bytes =
             usize::try_from(bytes).map_or(usize::MAX / 2, |bytes| bytes.min(usize::MAX / 2));
+        // Whatever is in the way of that, packets go everywhere.
+        let attach = |named| self.node.shared_memory()?.attach(to, &named, bytes).ok();
+        let remote = memory.and_then(attach).map(|memory| Remote::new(memory, bytes));
         let shared = Arc::new(Sending { refused: AtomicU32::new(0) });
         self.places.state.enter().sends.insert((to, connection), Arc::clone(&shared));
         self.owe(to, Owed::Word(PlaceHeader::new(Kind::Accept, connection)));
         let (packets, name) = (self.clone(), name.into());
-        Ok(Connection { packets, name, to, connection, bytes, rights, shared })
+        let under_way = 0..0;
+        Ok(Connection { packets, name, to, connection, bytes, rights, shared, remote, under_way })
     }
 }
 
@@ -88,7 +104,7 @@ impl Connection {
     /// [`Error::Outside`]; [`Error::Refused`] if the receiver has closed, has not given the right to put, or has
     /// refused an earlier put; [`Error::RankLost`].
     #[inline]
-    pub fn put(&self, offset: usize, bytes: &[u8]) -> Result<()> {
+    pub fn put(&mut self, offset: usize, bytes: &[u8]) -> Result<()> {
         self.check(offset, bytes.len(), self.rights.put)?;
         self.send(offset, bytes, None)
     }
@@ -98,7 +114,7 @@ impl Connection {
     /// # Errors
     /// As [`Self::put`], and [`Error::Outside`] for 4 GiB or more.
     #[inline]
-    pub fn put_notify(&self, offset: usize, bytes: &[u8], word: u32) -> Result<()> {
+    pub fn put_notify(&mut self, offset: usize, bytes: &[u8], word: u32) -> Result<()> {
         self.check(offset, bytes.len(), self.rights.put)?;
         let length = u32::try_from(bytes.len()).map_err(|_| self.outside(offset, bytes.len()))?;
         self.send(offset, bytes, Some((length, word)))
@@ -109,9 +125,16 @@ impl Connection {
     ///
     /// # Errors
     /// As [`Self::put`], of the right to get.
-    pub fn get(&self, offset: usize, into: &mut [u8]) -> Result<()> {
+    pub fn get(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
         self.check(offset, into.len(), self.rights.get)?;
-        self.ask(offset, into)
+        let clear = self.is_clear(offset, into.len());
+        if let Some(remote) = self.remote.as_mut().filter(|_| clear) {
+            remote.read(offset, into);
+            return Ok(());
+        }
+        self.ask(offset, into)?;
+        self.under_way = 0..0;
+        Ok(())
     }
 
     /// Why nothing can be put any more, if so.
@@ -141,20 +164,60 @@ impl Connection {
 
     /// Sends `bytes` in packets; the last one says `notice`: the length of it all, and a word.
     #[inline]
-    fn send(&self, offset: usize, bytes: &[u8], notice: Option<(u32, u32)>) -> Result<()> {
+    fn send(&mut self, offset: usize, bytes: &[u8], notice: Option<(u32, u32)>) -> Result<()> {
+        if self.remote.is_some() && !bytes.is_empty() {
+            if bytes.len() >= DIRECT_FROM && self.write(offset, bytes)? {
+                let end = offset + bytes.len();
+                return notice.map_or(Ok(()), |it| self.launch(Kind::PutNotify, end, &[], it));
+            }
+            self.packets_are_under_way(offset, bytes.len());
+        }
         let most = self.packets.max_payload - place::SIZE;
         let mut at = offset;
         let mut rest = bytes;
+        // Packets travel together as long as more follow.
         while rest.len() > most {
             let (now, later) = rest.split_at(most);
+            self.packets.hold(true);
             self.launch(Kind::Put, at, now, (0, 0))?;
             (at, rest) = (at + most, later);
+        }
+        if at > offset {
+            self.packets.hold(false);
         }
         match notice {
             Some(notice) => self.launch(Kind::PutNotify, at, rest, notice),
             None if rest.is_empty() => Ok(()),
             None => self.launch(Kind::Put, at, rest, (0, 0)),
         }
+    }
+
+    /// Puts `bytes` into memory that this rank reaches; false if packets have to, because what they place is
+    /// not all there yet.
+    fn write(&mut self, offset: usize, bytes: &[u8]) -> Result<bool> {
+        if !self.is_clear(offset, bytes.len()) {
+            if bytes.len() < WAIT_FROM {
+                return Ok(false);
+            }
+            self.flush()?;
+        }
+        let Some(remote) = &mut self.remote else { return Ok(false) };
+        remote.write(offset, bytes);
+        self.packets.copied(bytes.len());
+        Ok(true)
+    }
+
+    /// Whether no packet is about to place anything there.
+    fn is_clear(&self, offset: usize, length: usize) -> bool {
+        offset >= self.under_way.end || offset + length <= self.under_way.start
+    }
+
+    #[inline]
+    fn packets_are_under_way(&mut self, offset: usize, length: usize) {
+        self.under_way = match self.under_way.is_empty() {
+            true => offset..offset + length,
+            false => self.under_way.start.min(offset)..self.under_way.end.max(offset + length),
+        };
     }
 
     #[inline]
@@ -189,9 +252,11 @@ impl Connection {
     ///
     /// # Errors
     /// As [`Self::put`].
-    pub fn flush(&self) -> Result<()> {
+    pub fn flush(&mut self) -> Result<()> {
         self.check(0, 0, true)?;
-        self.ask(0, &mut [])
+        self.ask(0, &mut [])?;
+        self.under_way = 0..0;
+        Ok(())
     }
 }
 

@@ -7,6 +7,7 @@ use super::{Notification, Rights, What};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use weft_node::NAME_BYTES as NAMED;
 use weft_node::biased::Biased;
 use weft_wire::Rank;
 use weft_wire::place::{Kind, PlaceHeader, Refusal};
@@ -55,6 +56,8 @@ pub(crate) struct Offer {
     pub connection: u32,
     pub bytes: u64,
     pub rights: Rights,
+    /// By which name its memory can be reached without packets, if it can.
+    pub memory: Option<[u8; NAMED]>,
 }
 
 /// The sender's side of a connection.
@@ -139,6 +142,7 @@ impl State {
             Kind::Accept => {
                 let admitted = self.receives.find(from, connection)?;
                 admitted.open = true;
+                admitted.buffer.memory.taken();
                 admitted.buffer.stage.store(stage::OPEN, Ordering::Release);
             }
             Kind::Close => {
@@ -163,14 +167,17 @@ impl State {
     }
 
     fn offered(&mut self, from: Rank, header: &PlaceHeader, name: &[u8]) -> Result<(), Refusal> {
+        let (name, memory) =
+            name.split_at_checked(header.length as usize).ok_or(Refusal::Malformed)?;
         let name = str::from_utf8(name).ok().filter(|name| name.len() <= NAME_BYTES);
         let (name, rights) = name.zip(Rights::from_word(header.word)).ok_or(Refusal::Malformed)?;
+        let memory = memory.try_into().ok();
         let waiting = self.offers_of.entry(from).or_default();
         if *waiting == OFFERS_WAITING {
             return Err(Refusal::TooMany);
         }
         *waiting += 1;
-        let offer = Offer { connection: header.connection, bytes: header.offset, rights };
+        let offer = Offer { connection: header.connection, bytes: header.offset, rights, memory };
         self.offers.entry((from, name.into())).or_default().push_back(offer);
         Ok(())
     }
