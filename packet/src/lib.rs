@@ -12,10 +12,13 @@
 //! | `lfc_fetch_and_add` | [`Packets::fetch_and_add`] |
 //! | `upcalls_allowed` | [`Upcalls`] |
 //!
-//! Packets are filled in link memory and read in link memory: this layer copies nothing.
+//! Packets are filled in link memory and read in link memory: this layer copies nothing. Beside packets there are
+//! puts and gets, whose sender names the place: [`Packets::offer`] and [`Packets::connect`].
 
 #![deny(unsafe_code)]
 
+#[doc(hidden)]
+pub mod fuzzing;
 mod packets;
 mod place;
 mod receive;

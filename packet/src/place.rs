@@ -27,6 +27,7 @@
 //! | `memory` | receive buffers, and where answers land |
 //! | `receiver`, `sender` | the two ends of a connection, as programs hold them |
 
+pub(crate) mod fuzzing;
 mod memory;
 mod placer;
 mod queue;

@@ -191,6 +191,14 @@ impl Packets {
     }
 }
 
+/// Has `look` look at the bytes of `arrival`, which nobody releases meanwhile.
+#[inline]
+pub(crate) fn look_at<R>(arrival: &Arrival, look: impl FnOnce(&[u8]) -> R) -> R {
+    // SAFETY: the arrival is borrowed until `look` has returned, which cannot keep the bytes; whoever has it
+    // keeps link memory mapped.
+    look(unsafe { bytes(arrival) })
+}
+
 /// The bytes of `arrival`.
 ///
 /// # Safety
@@ -198,7 +206,7 @@ impl Packets {
 /// link then promises that the bytes stay and that no correct peer writes them; that peers of the
 /// same job are correct in this is the trust that shared memory asks for (`ARCHITECTURE.md`).
 #[inline]
-pub(crate) unsafe fn bytes(arrival: &Arrival) -> &[u8] {
+unsafe fn bytes(arrival: &Arrival) -> &[u8] {
     let (start, length) = arrival.bytes();
     // SAFETY: the caller's promise; the link checked that `length` bytes are there.
     unsafe { slice::from_raw_parts(start.as_ptr(), length) }

@@ -51,8 +51,8 @@ impl Memory {
     }
 
     /// Where it begins.
-    pub fn start(&self) -> NonNull<u8> {
-        self.start
+    pub fn start(&self) -> Address {
+        Address(self.start)
     }
 
     /// Copies `from` to `offset`.
@@ -94,6 +94,21 @@ impl Drop for Memory {
         let Some(layout) = Self::layout(self.bytes) else { return };
         // SAFETY: allocated with this layout, and nobody uses it any more.
         unsafe { dealloc(self.start.as_ptr(), layout) };
+    }
+}
+
+/// Where a receive buffer begins.
+#[derive(Clone, Copy)]
+pub(crate) struct Address(NonNull<u8>);
+
+// SAFETY: a number; whoever uses it as an address promises to use it well (`ReceiveBuffer::start`).
+unsafe impl Send for Address {}
+// SAFETY: as above.
+unsafe impl Sync for Address {}
+
+impl Address {
+    pub fn get(self) -> NonNull<u8> {
+        self.0
     }
 }
 

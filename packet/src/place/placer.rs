@@ -1,10 +1,9 @@
 //! What runs when a placed packet was taken from the network, and what it has to say in return.
-#![allow(unsafe_code)]
 
 use super::state::{After, Owed, Places};
 use crate::Result;
 use crate::packets::Packets;
-use crate::receive::{KeptPacket, bytes};
+use crate::receive::{KeptPacket, look_at};
 use crate::send::SendPacket;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
@@ -18,9 +17,8 @@ pub(crate) fn placer(places: &Arc<Places>, node: &Arc<dyn AnyNode>) -> Upcall {
     let (places, node) = (Arc::clone(places), Arc::downgrade(node));
     Box::new(move |slot| {
         let Some(arrival) = slot.as_ref() else { return };
-        // SAFETY: the arrival is released after this function has returned, or by who keeps it.
-        let packet = unsafe { bytes(arrival) };
-        let after = places.state.enter().arrived(arrival.origin(), packet);
+        let from = arrival.origin();
+        let after = look_at(arrival, |packet| places.state.enter().arrived(from, packet));
         match after {
             After::Nothing => {}
             other => follow_up(&places, &node, slot, other),

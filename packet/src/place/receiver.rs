@@ -1,6 +1,6 @@
 //! The receiver's end of a connection.
 
-use super::memory::Memory;
+use super::memory::{Address, Memory};
 use super::queue::Queue;
 use super::state::{NAME_BYTES, Owed, Receiving, stage};
 use super::table::Admitted;
@@ -66,17 +66,9 @@ pub struct ReceiveBuffer {
     peer: Rank,
     connection: u32,
     bytes: usize,
-    start: NonNull<u8>,
+    start: Address,
     stage: Arc<AtomicU32>,
 }
-
-// SAFETY: the address is one in memory that the rank's connections own; it is used by those only who promise to
-// use it well (`ReceiveBuffer::start`).
-#[allow(unsafe_code)]
-unsafe impl Send for ReceiveBuffer {}
-// SAFETY: as above.
-#[allow(unsafe_code)]
-unsafe impl Sync for ReceiveBuffer {}
 
 impl Packets {
     /// A queue for the notifications of receive buffers.
@@ -204,7 +196,7 @@ impl ReceiveBuffer {
     /// Reading what is being put gives some of the old bytes and some of the new ones. To Rust, and to C, that
     /// is undefined.
     pub fn start(&self) -> NonNull<u8> {
-        self.start
+        self.start.get()
     }
 
     fn within<R>(
