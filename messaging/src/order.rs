@@ -142,8 +142,8 @@ impl Orders {
     }
 
     /// Creates the order `name` among `members`. All ranks call this; those that are no members
-    /// cannot broadcast and get no messages. Nobody broadcasts before all have called it: a barrier
-    /// waits for that.
+    /// cannot broadcast and get no messages. What others broadcast before this rank calls it waits, as for
+    /// [`Packets::group`](weft_packet::Packets::group).
     ///
     /// # Errors
     /// As [`Self::order`], or `members` is no set of ranks of this job.

@@ -7,11 +7,13 @@ mod common;
 use common::{Member, number, run, small};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 use weft_messaging::sync::{Mutex, Semaphore};
 use weft_messaging::{Engine, Error, Mailbox, Port};
 use weft_packet::Rank;
-use weft_threads::{Job, with_loss};
+use weft_threads::{Job, interrupted_with_loss, with_loss};
 
 const MODELS: [&str; 5] = ["plain", "async", "waited", "concurrent", "popup"];
 
@@ -244,5 +246,42 @@ fn a_message_larger_than_memory_is_read_as_it_comes() {
         let time = Duration::from_millis(1);
         let all = engine.block_on(engine.within(time, message.bytes())).unwrap();
         assert_eq!(all.err(), Some(Error::TimedOut(time)));
+    });
+}
+
+/// Tells a thread that is no thread of Weft's.
+struct Tells(std::sync::Mutex<Sender<()>>);
+
+impl Wake for Tells {
+    fn wake(self: Arc<Self>) {
+        let _ = self.0.lock().unwrap().send(());
+    }
+}
+
+/// Nobody waits in Weft: what polls the future is somebody else's executor.
+#[test]
+fn a_lost_rank_wakes_the_tasks_of_other_executors() {
+    use weft_link::bell::{Cause, Loss};
+    let loss = Loss { rank: Rank(0), cause: Cause::Exited(1) };
+    let connect = |packets| {
+        let engine = Engine::new(packets);
+        let interrupted = Arc::clone(&engine);
+        let interrupt = move || interrupted.interrupted();
+        (engine, Box::new(interrupt) as Box<dyn FnMut() + Send>)
+    };
+    interrupted_with_loss(loss, connect, |engine, lose| {
+        let mailbox = Mailbox::new(&engine, "nothing").unwrap();
+        let (tells, told) = channel();
+        let waker = Waker::from(Arc::new(Tells(std::sync::Mutex::new(tells))));
+        let mut context = Context::from_waker(&waker);
+        let mut received = std::pin::pin!(mailbox.receive_async());
+        assert!(received.as_mut().poll(&mut context).is_pending());
+        lose();
+        told.recv_timeout(Duration::from_secs(60)).expect("nobody was woken");
+        let Poll::Ready(Err(lost)) = received.as_mut().poll(&mut context) else {
+            panic!("the future goes on");
+        };
+        assert_eq!(lost.to_string(), LOST);
+        engine.close();
     });
 }

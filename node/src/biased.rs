@@ -76,13 +76,29 @@ impl<T> Biased<T> {
         // As for an entry of another thread; after it, the owner is outside and finds `wanted`.
         self.wanted.store(true, Ordering::SeqCst);
         self.owner.store(NOBODY, Ordering::SeqCst);
+        self.heavy_fence();
+        while self.busy.load(Ordering::Acquire) {
+            std::thread::yield_now();
+        }
+    }
+
+    /// What this thread wrote before is seen by whoever reads after [`Self::heavy_fence`], or this thread
+    /// sees what that one wrote before it. Costs nothing where the kernel passes barriers.
+    #[inline(always)]
+    pub(crate) fn light_fence(&self) {
+        if self.asymmetric {
+            compiler_fence(Ordering::SeqCst);
+        } else {
+            fence(Ordering::SeqCst);
+        }
+    }
+
+    /// The other side of [`Self::light_fence`], which pays for both.
+    pub(crate) fn heavy_fence(&self) {
         if self.asymmetric {
             barrier_on_own_threads();
         } else {
             fence(Ordering::SeqCst);
-        }
-        while self.busy.load(Ordering::Acquire) {
-            std::thread::yield_now();
         }
     }
 
@@ -117,11 +133,7 @@ impl<T> Biased<T> {
             inside_already();
         }
         self.busy.store(true, Ordering::Relaxed);
-        if self.asymmetric {
-            compiler_fence(Ordering::SeqCst);
-        } else {
-            fence(Ordering::SeqCst);
-        }
+        self.light_fence();
         !self.wanted.load(Ordering::Acquire) || self.wait_for_others()
     }
 
@@ -155,11 +167,7 @@ impl<T> Biased<T> {
     #[cold]
     fn keep_owner_out(&self, tries: usize) -> bool {
         self.wanted.store(true, Ordering::SeqCst);
-        if self.asymmetric {
-            barrier_on_own_threads();
-        } else {
-            fence(Ordering::SeqCst);
-        }
+        self.heavy_fence();
         let mut tried = 0;
         while self.busy.load(Ordering::Acquire) {
             tried += 1;

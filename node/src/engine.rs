@@ -79,6 +79,8 @@ pub(crate) enum Request {
     Free(Buffer),
     /// The host has a buffer again.
     Room,
+    /// The host has created a group for which packets have come.
+    Admit,
 }
 
 /// A packet on its way to the host.
@@ -188,7 +190,7 @@ impl<L: Link> Inner<L> {
         let seen = (self.apart.shown, self.fetched, self.host_deadline());
         self.tell_time(now, Side::Ni);
         match event {
-            NiEvent::Request => self.serve_request(),
+            NiEvent::Request => self.serve_request()?,
             NiEvent::Received => drop(self.receive_at(Side::Ni)?),
             NiEvent::Copied => self.finish_copy(now),
             NiEvent::Timeout => {}
@@ -206,8 +208,8 @@ impl<L: Link> Inner<L> {
         self.ni.next_deadline().map(|(deadline, _)| deadline)
     }
 
-    fn serve_request(&mut self) {
-        let Some(request) = self.apart.requests.pop_front() else { return };
+    fn serve_request(&mut self) -> Result<()> {
+        let Some(request) = self.apart.requests.pop_front() else { return Ok(()) };
         match request {
             Request::Unicast { tree, to, frame, size } => {
                 let (ni, mut out) = self.split(Side::Ni);
@@ -230,7 +232,12 @@ impl<L: Link> Inner<L> {
                 self.apart.start_copies(&mut self.link);
             }
             Request::Room => self.apart.start_copies(&mut self.link),
+            Request::Admit => {
+                let (ni, mut out) = self.split(Side::Ni);
+                ni.admit_early(&mut out)?;
+            }
         }
+        Ok(())
     }
 
     /// The oldest copy is complete: the packet is the host's to see.

@@ -8,7 +8,7 @@ use weft_link::bell::{Cause, Loss};
 use weft_link::clock::Nanoseconds;
 use weft_link::{Buffer, Link, Narrow, Payload, Received};
 use weft_protocol::invariants::i9_bounded;
-use weft_protocol::{Actions, Body, Deferred, Delivery, Ni};
+use weft_protocol::{Actions, Body, Deferred, Delivery, Forwarding, Ni, Reliability};
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
 
 /// Packets that one call drains or processes at most, so that it ends.
@@ -198,6 +198,26 @@ impl<L: Link> Inner<L> {
         }
         let (ni, mut out) = self.split(Side::Host);
         ni.fetch_and_add(home, variable, amount, &mut out);
+    }
+
+    /// There is a group more, and packets have come for it, or for a later one.
+    pub fn admit_early(&mut self) -> Result<()> {
+        let preset = self.ni.settings().preset;
+        let side = match (preset.reliability(), preset.forwarding()) {
+            (Reliability::Host, Forwarding::Host) => Side::Host,
+            _ => Side::Ni,
+        };
+        if L::SEPARATE_NI && side == Side::Ni {
+            self.apart.request(Request::Admit, &mut self.link);
+            return Ok(());
+        }
+        let (ni, mut out) = self.split(side);
+        let admitted = ni.admit_early(&mut out).map_err(Error::from);
+        let admitted = admitted.and_then(|()| self.receive_left_behind());
+        if let Err(failure) = &admitted {
+            self.failure.get_or_insert(failure.clone());
+        }
+        admitted
     }
 
     /// Whether everything launched here has left for good.

@@ -41,7 +41,9 @@ pub struct Node<L: Link> {
     pub(crate) interrupts: Interrupts,
     /// Whether a packet is in the hands of an upcall, or of who sorts it. Set inside the lock, so that
     /// there is one at most.
-    in_upcall: AtomicBool,
+    pub(crate) in_upcall: AtomicBool,
+    /// Looks that found a packet in somebody's hands, and so left others where they were.
+    pub(crate) passed_over: AtomicU32,
     /// Waiting threads that sleep, or are about to.
     pub(crate) asleep: AtomicU32,
     /// Whether there is something to do besides packets, and nobody who waits to do it.
@@ -74,6 +76,7 @@ impl<L: Link> Node<L> {
             backstop: Backstop::default(),
             interrupts: Interrupts::default(),
             in_upcall: AtomicBool::new(false),
+            passed_over: AtomicU32::new(0),
             asleep: AtomicU32::new(0),
             errand: AtomicBool::new(false),
             eager: AtomicBool::new(false),
@@ -117,6 +120,9 @@ impl<L: Link> Node<L> {
         self.tell_time(&mut inner);
         inner.client(placed).get_or_insert(upcall);
         self.in_upcall.store(false, Ordering::Relaxed);
+        if self.asleep.load(Ordering::Relaxed) > 0 {
+            self.wake_passed_over(&inner);
+        }
         if let Some(arrival) = arrival {
             inner.release(arrival.delivery);
         }
@@ -366,6 +372,7 @@ impl<L: Link> AnyNode for Node<L> {
         let mut inner = self.inner.enter();
         self.tell_time(&mut inner);
         if self.in_upcall.load(Ordering::Acquire) {
+            self.passed_over.fetch_add(1, Ordering::Relaxed);
             let drained = inner.drain()?;
             self.leave_poll(inner);
             return if drained { Ok(true) } else { self.check_loss().map(|()| false) };
@@ -395,6 +402,7 @@ impl<L: Link> AnyNode for Node<L> {
         let mut inner = self.inner.enter();
         self.tell_time(&mut inner);
         if self.in_upcall.load(Ordering::Acquire) {
+            self.passed_over.fetch_add(1, Ordering::Relaxed);
             let drained = inner.drain();
             self.leave_poll(inner);
             drained?;
@@ -422,6 +430,10 @@ impl<L: Link> AnyNode for Node<L> {
     #[inline]
     fn taken(&self) {
         self.in_upcall.store(false, Ordering::Release);
+        self.inner.light_fence();
+        if self.asleep.load(Ordering::Relaxed) > 0 {
+            self.wake_passed_over(&self.inner.enter());
+        }
     }
 
     #[inline]
@@ -527,7 +539,17 @@ impl<L: Link> AnyNode for Node<L> {
     }
 
     fn create_group(&self, members: &[Rank]) -> Result<GroupId> {
-        Ok(self.inner.enter().ni.create_group(members)?)
+        let mut inner = self.inner.enter();
+        self.tell_time(&mut inner);
+        let group = inner.ni.create_group(members)?;
+        if inner.ni.early() > 0 {
+            inner.admit_early()?;
+            self.leave(inner);
+            // Nothing arrives that would wake those who wait for it.
+            self.nudge();
+            self.bells.ring(Waiter::Watch);
+        }
+        Ok(group)
     }
 
     fn wait(&self, step: &mut Look<'_>) -> Result<()> {

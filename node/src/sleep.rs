@@ -1,6 +1,7 @@
 //! How threads of a node sleep, and what bounds it.
 
 use crate::Result;
+use crate::inner::Inner;
 use crate::node::Node;
 use crate::wait::{Look, Step};
 use std::sync::atomic::Ordering;
@@ -57,7 +58,12 @@ impl<L: Link> Node<L> {
         let Some(ticket) = self.inner.enter().link.arm(Waiter::Host) else {
             return Ok(Step::Progress);
         };
+        let passed_over = self.passed_over.load(Ordering::Relaxed);
         let found = step();
+        if matches!(found, Ok(Step::Idle)) && self.was_passed_over(passed_over) {
+            self.inner.enter().link.disarm(Waiter::Host);
+            return Ok(Step::Progress);
+        }
         self.host_waits(true);
         if matches!(found, Ok(Step::Idle)) {
             self.sleeps.fetch_add(1, Ordering::Relaxed);
@@ -68,6 +74,25 @@ impl<L: Link> Node<L> {
         found
     }
 
+    /// Whether packets may wait that a look has left to another thread, which was in an upcall or sorting,
+    /// and is not any more. If it still is, it rings afterwards: it sees that somebody sleeps.
+    fn was_passed_over(&self, before: u32) -> bool {
+        if L::SEPARATE_NI || self.passed_over.load(Ordering::Relaxed) == before {
+            return false;
+        }
+        self.inner.heavy_fence();
+        !self.in_upcall.load(Ordering::Relaxed)
+    }
+
+    /// No packet is in anybody's hands any more. Those who looked meanwhile have moved what arrived from
+    /// the link, whose bell does not ring for it again, and may sleep.
+    #[cold]
+    pub(crate) fn wake_passed_over(&self, inner: &Inner<L>) {
+        if !inner.pending.is_empty() {
+            self.bells.ring(Waiter::Host);
+        }
+    }
+
     /// Tells an NI apart whether to interrupt the host.
     #[inline]
     fn host_waits(&self, waits: bool) {
@@ -76,3 +101,6 @@ impl<L: Link> Node<L> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

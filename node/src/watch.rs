@@ -43,7 +43,8 @@ pub struct WatchThread {
 
 impl WatchThread {
     /// Starts the upcall thread of `node`. On an interrupt it calls `interrupt`, which should
-    /// poll as long as [`AnyNode::may_interrupt`] says so. When the job has lost a rank it calls `lost` once and ends.
+    /// poll as long as [`AnyNode::may_interrupt`] says so. When the job has lost a rank it
+    /// does so once more, then calls `lost` once and ends.
     ///
     /// # Errors
     /// What the system says about starting a thread.
@@ -118,6 +119,8 @@ impl<L: Link> Watch<L> {
     fn run(mut self, mut interrupt: impl FnMut(), lost: impl FnOnce(weft_link::bell::Loss)) {
         while !self.node.is_closed() {
             if let Some(loss) = self.bells.loss() {
+                // Nobody may wait in the node, and somebody for a future that only a look there ends.
+                self.node.interrupts.run(&mut interrupt);
                 lost(loss);
                 return;
             }

@@ -286,11 +286,15 @@ impl Packets {
         while self.node.may_interrupt() && step() {}
     }
 
-    /// Creates a multicast group. All ranks must create the same groups in the same order, before
-    /// any of them sends to one: a barrier waits for that. Members that overlap with another group's can deadlock (Appendix A.2).
+    /// Creates a multicast group. All ranks must create the same groups in the same order, each when it
+    /// gets there: packets for groups that a rank has not created yet wait. Of one sender a window of them
+    /// can, and nothing else that it sends may come after more; so a rank that sends much to a group does
+    /// well to know that all have created it, by a barrier, if they may wait for this rank until then.
+    /// Members that overlap with another group's can deadlock (Appendix A.2).
     ///
     /// # Errors
-    /// [`Error::Group`] if `members` is empty, has a rank twice, or one that does not exist.
+    /// [`Error::Group`] if `members` is empty, has a rank twice, or one that does not exist;
+    /// [`Error::Violation`] if what came for it cannot have, because another rank's group is another one.
     pub fn group(&self, members: &[Rank]) -> Result<Group> {
         self.node.create_group(members).map(Group)
     }

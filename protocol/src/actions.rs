@@ -69,6 +69,12 @@ impl<B> Deferred<B> {
     pub(crate) fn raw(header: Header, body: Body<B>) -> Self {
         Deferred { header, body, numbered: false, holders: None, copied: false }
     }
+
+    /// A data packet that the NI has checked, and forwards if it is to be forwarded.
+    pub(crate) fn numbered(header: Header, buffer: B, holders: Option<Key>) -> Self {
+        let body = Body::Buffer(buffer);
+        Deferred { header, body, numbered: true, holders, copied: false }
+    }
 }
 
 /// A received packet in the hands of the host (invariant I4: one owner).

@@ -17,6 +17,8 @@ pub struct Counters {
     pub blocked_sends: u64,
     /// Multicast packets passed on to a child, one for each child.
     pub forwards: u64,
+    /// Multicast packets that came before this rank had created their group.
+    pub early_packets: u64,
     /// Credit packets sent, because nothing was there to piggyback on.
     pub explicit_credits: u64,
     /// Credits granted out of the pool, where windows follow demand.

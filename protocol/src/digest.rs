@@ -14,7 +14,8 @@ impl<B: Clone + Hash + Ord> Hash for Ni<B> {
             local,
             settings: _,
             peers,
-            groups: _,
+            groups,
+            early,
             holders,
             variables,
             fetching,
@@ -26,7 +27,8 @@ impl<B: Clone + Hash + Ord> Hash for Ni<B> {
             #[cfg(feature = "planted")]
                 planted: _,
         } = self;
-        (local, holders, fetching, recoveries, retransmission, now, pool).hash(state);
+        (local, groups.len(), early, holders, fetching).hash(state);
+        (recoveries, retransmission, now, pool).hash(state);
         peers.hash_all(state);
         for variable in variables.iter().enumerate().filter(|(_, value)| **value != 0) {
             variable.hash(state);

@@ -30,6 +30,7 @@ mod asking;
 mod counters;
 pub mod credit;
 mod digest;
+mod early;
 mod fetch_add;
 pub mod invariants;
 mod multicast;

@@ -8,7 +8,7 @@ use crate::ni::Departure;
 use crate::preset::{Acknowledging, Forwarding};
 use crate::slab::Key;
 use crate::tree::Group;
-use crate::{Actions, Body, Delivery, Ni, Violation};
+use crate::{Actions, Body, Delivery, Ni};
 use weft_wire::{Channel, GroupId, Header, Rank, Tag, TreeId};
 
 /// The holders of a shared buffer.
@@ -116,16 +116,6 @@ impl<B: Copy> Ni<B> {
         let acknowledges = numbered.then_some((parent, header.sequence));
         let size = header.size;
         self.holders.insert(Holders { buffer, left, size, parent, tree, acknowledges })
-    }
-
-    /// A multicast packet must come on a tree of a known group, from the parent in that tree.
-    pub(crate) fn check_multicast(&self, header: &Header) -> Result<(), Violation> {
-        let refused = Violation::Tree(header.source, header.tree);
-        let group = header.tree.group().and_then(|id| self.group(id)).ok_or(refused)?;
-        match group.parent(header.tree.root, self.local) {
-            Some(parent) if parent == header.source => Ok(()),
-            _ => Err(refused),
-        }
     }
 
     /// A shared packet has left for one of its children, which may be what its acknowledgement waits

@@ -2,6 +2,7 @@
 
 use crate::actions::Sharing;
 use crate::credit::{TooManyCredits, WindowExceeded};
+use crate::early::Early;
 use crate::fetch_add::{self, Fetching, VARIABLES};
 use crate::multicast::Holders;
 use crate::peers::{Peer, Peers};
@@ -13,9 +14,9 @@ use crate::retransmit::{BufferOf, Retransmission};
 use crate::settings::{Recovery, Settings};
 use crate::slab::{Key, Slab};
 use crate::timer::{Nanoseconds, Timer};
-use crate::tree::{Group, GroupError};
+use crate::tree::Group;
 use crate::{Actions, Body, Counters, Delivery, Violation};
-use weft_wire::{Channel, GroupId, Header, Rank, Tag, TreeId};
+use weft_wire::{Channel, Header, Rank, Tag, TreeId};
 
 /// The NI half of the protocols for one rank. `B` names a packet buffer and is never looked into.
 #[derive(Debug, Clone)]
@@ -24,6 +25,8 @@ pub struct Ni<B> {
     pub(crate) settings: Settings,
     pub(crate) peers: Peers<B>,
     pub(crate) groups: Vec<Group>,
+    /// In the order in which they came.
+    pub(crate) early: Vec<Early<B>>,
     pub(crate) holders: Slab<Holders<B>>,
     pub(crate) variables: Vec<u64>,
     pub(crate) fetching: Fetching,
@@ -64,6 +67,7 @@ impl<B: Copy> Ni<B> {
             settings,
             peers: Peers::new(&settings),
             groups: vec![Group::everyone(settings.ranks, settings.shape)],
+            early: Vec::new(),
             holders: Slab::new(),
             variables: vec![0; usize::from(VARIABLES)],
             fetching: Fetching::No,
@@ -96,26 +100,6 @@ impl<B: Copy> Ni<B> {
     /// Whether packets between `peer` and this rank are numbered, acknowledged and sent again.
     pub fn is_numbered(&self, peer: Rank) -> bool {
         self.peers.is_numbered(peer)
-    }
-
-    /// Creates the next multicast group; all ranks must create the same ones in the same order.
-    ///
-    /// # Errors
-    /// [`GroupError`] if `members` is not a set of ranks of this job.
-    ///
-    /// # Panics
-    /// After 65,534 groups: the next numbers stand for none.
-    pub fn create_group(&mut self, members: &[Rank]) -> Result<GroupId, GroupError> {
-        let group = Group::new(members, self.settings.shape, self.peers.len())?;
-        let id = GroupId(self.groups.len() as u16);
-        assert!(id.0 < GroupId::LIMIT, "a job has at most {} multicast groups", GroupId::LIMIT);
-        self.groups.push(group);
-        Ok(id)
-    }
-
-    /// The group `id`, if there is one.
-    pub fn group(&self, id: GroupId) -> Option<&Group> {
-        self.groups.get(usize::from(id.0))
     }
 
     /// Sends `size` bytes of `buffer` to `to` (thesis fig. 4.2). The buffer is the NI's until it
@@ -380,6 +364,7 @@ impl<B: Copy> Ni<B> {
     pub fn is_quiet(&self) -> bool {
         !self.is_fetching()
             && self.holders.len() == 0
+            && self.early.is_empty()
             && self.retransmission.buffers == 0
             && self.is_flushed()
             && self.channels().next().is_none()
@@ -443,6 +428,9 @@ impl<B: Copy> Ni<B> {
             (Tag::Ucast, Body::Buffer(buffer)) => {
                 self.counters.packets_delivered += 1;
                 out.deliver(Delivery::received(buffer, header, creditor, None));
+            }
+            (Tag::Mcast, Body::Buffer(buffer)) if self.is_early(header.tree) => {
+                self.keep_early(Early { header: *header, buffer, creditor, for_host: false });
             }
             (Tag::Mcast, Body::Buffer(buffer)) => {
                 self.multicast_received(header, buffer, creditor, out);

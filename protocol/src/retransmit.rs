@@ -14,10 +14,11 @@
 //! What is the host's comes to it through [`Actions::defer`] and [`Ni::host_received`].
 
 use crate::asking::Why;
+use crate::early::Early;
 use crate::ni::Departure;
 use crate::planted::Bug;
 use crate::preset::{Acknowledging, Forwarding, Reliability};
-use crate::sequence::{Flow, Place, Unsent};
+use crate::sequence::{EARLY, Flow, Place, Unsent};
 use crate::timer::{Nanoseconds, Timer};
 use crate::{Actions, Body, Deferred, Delivery, Ni, Violation};
 use std::collections::VecDeque;
@@ -77,8 +78,11 @@ impl<B: Copy> Ni<B> {
             }
             (Tag::Acknowledge, _) => {}
             (Tag::Nack, _) => self.missed(header, out),
-            (_, Place::Next) if buffer == BufferOf::Link && !self.has_buffer(from, &body) => {
-                self.refuse(header, body, out);
+            (_, Place::Next)
+                if buffer == BufferOf::Link && !self.has_buffer(from, &body)
+                    || self.is_too_early(header) =>
+            {
+                self.refuse(header, body, buffer, out);
             }
             (_, Place::Next) => {
                 let outstanding = self.forwards_before_acknowledgement(header);
@@ -108,8 +112,7 @@ impl<B: Copy> Ni<B> {
     ) -> Result<(), Violation> {
         let mut deferred = Deferred::raw(*header, body);
         if !self.has_buffer(header.source, &body) {
-            self.counters.no_buffer += 1;
-            self.discard(header.source, body, BufferOf::Link, out);
+            self.refuse(header, body, BufferOf::Link, out);
             return Ok(());
         }
         if self.forwarding() == Forwarding::Ni && is_numbered(header.tag) {
@@ -117,6 +120,12 @@ impl<B: Copy> Ni<B> {
             let place = self.check_numbers(header)?;
             if place != Place::Next {
                 self.out_of_sequence(header, place, body, BufferOf::Link, out);
+                return Ok(());
+            }
+            if let (Tag::Mcast, Body::Buffer(buffer)) = (header.tag, body)
+                && self.is_early(header.tree)
+            {
+                self.received_early(header, buffer, out);
                 return Ok(());
             }
             // One thing more than its forwards: the host.
@@ -132,6 +141,22 @@ impl<B: Copy> Ni<B> {
         }
         out.defer(deferred);
         Ok(())
+    }
+
+    /// The next packet of its sender, for a host, and early. The host gets what it acknowledges now,
+    /// and the packet once the NI can forward it.
+    fn received_early(&mut self, header: &Header, buffer: B, out: &mut impl Actions<B>) {
+        let (from, body) = (header.source, Body::Buffer(buffer));
+        if self.is_too_early(header) {
+            return self.refuse(header, body, BufferOf::Link, out);
+        }
+        self.accept_number(from, EARLY);
+        self.fill_pool(from, &body);
+        self.keep_early(Early { header: *header, buffer, creditor: from, for_host: true });
+        let tells = Header::new(Tag::Acknowledge, from, TreeId::unicast(from), 0);
+        let tells = Header { acknowledgement: header.acknowledgement, ..tells };
+        out.defer(Deferred::raw(tells, Body::Empty));
+        self.acknowledge_soon(from, out);
     }
 
     /// The host has taken a deferred packet out of the NI's buffer into `copy`, one of its own; as
@@ -467,7 +492,11 @@ impl<B: Copy> Ni<B> {
     /// How many forwards must have left before `header`'s packet may be acknowledged.
     fn forwards_before_acknowledgement(&self, header: &Header) -> u16 {
         let forward = self.settings.preset.acknowledging() == Acknowledging::Forward;
-        if header.tag == Tag::Mcast && forward { self.children(header.tree) } else { 0 }
+        match header.tag {
+            Tag::Mcast if self.is_early(header.tree) => EARLY,
+            Tag::Mcast if forward => self.children(header.tree),
+            _ => 0,
+        }
     }
 
     fn accept_number(&mut self, from: Rank, outstanding: u16) {
@@ -475,15 +504,21 @@ impl<B: Copy> Ni<B> {
     }
 
     /// Drops a packet for want of a buffer. An NI that retransmits tells the sender once it has one.
-    fn refuse(&mut self, header: &Header, body: Body<B>, out: &mut impl Actions<B>) {
+    fn refuse(
+        &mut self,
+        header: &Header,
+        body: Body<B>,
+        buffer: BufferOf,
+        out: &mut impl Actions<B>,
+    ) {
         let from = header.source;
         self.counters.no_buffer += 1;
-        self.discard(from, body, BufferOf::Link, out);
+        self.discard(from, body, buffer, out);
         if self.settings.preset.is_optimistic() {
             return self.stop(header, out);
         }
-        let refused = &mut self.flow(from).receiving.refused;
-        if !std::mem::replace(refused, true) && self.reliability() == Reliability::Ni {
+        let tells = self.reliability() == Reliability::Ni;
+        if tells && !std::mem::replace(&mut self.flow(from).receiving.refused, true) {
             self.retransmission.refused.push_back(from);
         }
     }

@@ -165,6 +165,9 @@ impl<B: Copy> Ni<B> {
 
     /// Buffers that packets of `from` may fill: its own, and a share of those for all.
     fn room(&self, from: Rank) -> usize {
+        if self.has_all_early(from) {
+            return 0;
+        }
         let shared = self.shared_room();
         let share = shared / (1 + self.retransmission.refused.len());
         self.own_room(from) + share.max(usize::from(shared > 0))

@@ -288,6 +288,10 @@ fn earlier(a: u32, b: u32) -> u32 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Unsent;
 
+/// In place of what must happen to a packet: it may be acknowledged with those before it, and what
+/// happens to it later does not count.
+pub(crate) const EARLY: u16 = u16::MAX;
+
 /// What came from the peer.
 #[derive(Debug, Clone, Default, Hash)]
 pub(crate) struct Receiving {
@@ -361,11 +365,14 @@ impl Receiving {
         self.settle();
     }
 
-    /// One of the things that packet `number` waits for has happened.
+    /// One of the things that packet `number` waits for has happened. Nothing is waited for by those that
+    /// came [`EARLY`], whatever happens to them later.
     pub fn satisfy(&mut self, number: u32) {
         let place = number.wrapping_sub(self.acknowledgeable()) as usize;
-        self.outstanding[place] -= 1;
-        self.settle();
+        if let Some(left) = self.outstanding.get_mut(place).filter(|left| **left != EARLY) {
+            *left -= 1;
+            self.settle();
+        }
     }
 
     /// All packets before this number may be acknowledged.
@@ -402,7 +409,7 @@ impl Receiving {
     }
 
     fn settle(&mut self) {
-        while self.outstanding.front() == Some(&0) {
+        while matches!(self.outstanding.front(), Some(&(0 | EARLY))) {
             self.outstanding.pop_front();
         }
     }

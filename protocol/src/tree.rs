@@ -116,7 +116,7 @@ static RANKS: [Rank; u16::MAX as usize] = {
     ranks
 };
 
-/// A multicast group: a fixed set of ranks, created before the first packet (thesis 3.1.3).
+/// A multicast group: a fixed set of ranks (thesis 3.1.3).
 #[derive(Debug, Clone)]
 pub struct Group {
     members: Cow<'static, [Rank]>,

@@ -15,12 +15,12 @@ pub enum Violation {
     /// A data packet without a credit.
     #[error("{0:?} sent a packet without a credit")]
     Window(Rank),
-    /// Credits that nobody asked for, or more of them.
-    #[error("{0:?} handed back {1} credits that it was not asked for")]
+    /// Credits that nobody asked for, or more of them, or that it has spent.
+    #[error("{0:?} handed back {1} credits that it was not asked for, or does not have")]
     Return(Rank, u16),
     /// A tree of no group, or one on which the packet should not have come this way.
     #[error(
-        "{0:?} sent a packet on the {1:?}, on which it is not the parent here, or whose group this rank has not created"
+        "{0:?} sent a packet on the {1:?}, on which it is not the parent here, or whose group is another one at that rank"
     )]
     Tree(Rank, TreeId),
     /// A kind of packet whose body is of another kind.

@@ -6,6 +6,10 @@
 
 use crate::timer::Nanoseconds;
 
+/// A host gets at least so long to react before the next look, however short the delay is: what has a delay
+/// of 0 interrupts at once, and not again and again while no time passes.
+const LEAST_BETWEEN_LOOKS: Nanoseconds = 1_000;
+
 /// The watchdog of one NI.
 #[derive(Debug, Clone)]
 pub struct Watchdog {
@@ -35,7 +39,8 @@ pub enum Verdict {
 }
 
 impl Watchdog {
-    /// A watchdog that waits `delay` before it suspects the host of not polling.
+    /// A watchdog that waits `delay` before it suspects the host of not polling: with 0, every arrival that
+    /// finds interrupts enabled raises one.
     pub fn new(delay: Nanoseconds) -> Self {
         Watchdog { delay, deadline: None, last_processed: 0 }
     }
@@ -58,7 +63,7 @@ impl Watchdog {
             self.deadline = None;
             return Verdict::Cancel;
         }
-        self.deadline = Some(now + self.delay);
+        self.deadline = Some(now + self.delay.max(LEAST_BETWEEN_LOOKS));
         if host.interrupts_disabled || progressed { Verdict::Restart } else { Verdict::Interrupt }
     }
 }

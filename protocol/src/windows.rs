@@ -28,6 +28,7 @@
 
 use crate::peers::Peer;
 use crate::planted::Bug;
+use crate::pool::Pool;
 use crate::{Actions, Body, Ni, Violation};
 use weft_wire::{Header, Rank, Tag, TreeId};
 
@@ -94,7 +95,11 @@ impl<B: Copy> Ni<B> {
             self.send_control(Tag::Return, source, held, out);
             return Ok(());
         }
-        if !self.pool.as_mut().is_some_and(|pool| pool.returned(source, credits)) {
+        let incoming = &mut self.peers[source].incoming;
+        // What fills a buffer, or is owed, it does not hold: others would get buffers that are in use (I2).
+        let theirs = incoming.window() - incoming.buffered() - incoming.owed();
+        let returned = |pool: &mut Box<Pool>| pool.returned(source, credits);
+        if credits > theirs || !self.pool.as_mut().is_some_and(returned) {
             return Err(Violation::Return(source, credits));
         }
         self.counters.credits_taken_back += u64::from(credits);

@@ -560,7 +560,8 @@ weft_status weft_order_create(const weft_job *job,
                               weft_order **order);
 
 // As weft_order_create(), among count ranks. All ranks of the job call it, members or not; those that
-// are none cannot broadcast, and their callbacks are never called. Members that overlap with another
+// are none cannot broadcast, and their callbacks are never called. What others broadcast before this rank
+// calls it waits. Members that overlap with another
 // group's can deadlock where multicast has trees; shared memory has none.
 weft_status weft_order_create_in(const weft_job *job,
                                  const char *name,

@@ -80,8 +80,8 @@ pub extern "C" fn weft_order_create(
 }
 
 /// As weft_order_create(), among count ranks. All ranks of the job call it, members or not; those that
-/// are none cannot broadcast, and their callbacks are never called. Nobody broadcasts before all have
-/// called it; weft_barrier() waits for that. Members that overlap with another
+/// are none cannot broadcast, and their callbacks are never called. What others broadcast before this rank
+/// calls it waits. Members that overlap with another
 /// group's can deadlock where multicast has trees; shared memory has none.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_order_create_in(

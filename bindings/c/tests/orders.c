@@ -104,8 +104,6 @@ main(void)
     OK(weft_team_all(job, &all));
     OK(weft_order_create(job, "log", heard, &log, &log.order));
     OK(weft_order_create_in(job, "part", ends, 2, heard, &part, &part.order));
-    // Now all know the group.
-    OK(weft_barrier(job));
     FAILS(weft_order_create(job, "log", heard, &log, &again), WEFT_PORT_TAKEN, "log");
     FAILS(weft_order_create(job, "x", NULL, NULL, &again), WEFT_INVALID, "callback is null");
     FAILS(weft_order_broadcast(NULL, &none, 1, NULL), WEFT_INVALID, "order is null");

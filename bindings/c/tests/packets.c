@@ -99,7 +99,7 @@ main(void)
     OK(weft_interrupts_off(job));
     OK(weft_group_create(job, ranks, 2, &both));
     OK(weft_group_create(job, ranks, 1, &second));
-    // Nobody sends to a group before all have created it.
+    // What came before its group was there would be seen after the others.
     OK(weft_fetch_and_add(job, 0, 0, rank, NULL));
     while (rank == 0 && ready == 0)
         OK(weft_fetch_and_add(job, 0, 0, 0, &ready));

@@ -185,6 +185,7 @@ fn run_storm(simulation: Simulation, arguments: &StormArguments, seed: u64) -> R
         deeds: arguments.deeds as usize,
         most_bytes: bytes.into(),
         groups,
+        late_groups: false,
         mix: Mix::default(),
         most_operations: arguments.operations,
         seed,

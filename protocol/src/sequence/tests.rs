@@ -97,3 +97,21 @@ fn satisfying_twice_is_a_bug() {
     receiving.satisfy(1);
     receiving.satisfy(1);
 }
+
+/// It was acknowledged when it came, as far as those before it let it be.
+#[test]
+fn what_waits_for_nothing_is_not_satisfied() {
+    let mut receiving = Receiving::default();
+    for outstanding in [1, EARLY, 2] {
+        receiving.accept(outstanding);
+    }
+    receiving.satisfy(1);
+    assert_eq!(receiving.acknowledgeable(), 0);
+    receiving.satisfy(0);
+    assert_eq!(receiving.acknowledgeable(), 2);
+    receiving.satisfy(1);
+    receiving.satisfy(2);
+    assert_eq!(receiving.acknowledgeable(), 2);
+    receiving.satisfy(2);
+    assert_eq!(receiving.acknowledgeable(), 3);
+}

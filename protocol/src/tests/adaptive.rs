@@ -118,6 +118,24 @@ fn credits_that_nobody_asked_for_are_refused() {
     assert_eq!(bench.state(), before);
 }
 
+/// Else others would get the buffers that its packets fill (I2).
+#[test]
+fn credits_that_were_spent_cannot_be_handed_back() {
+    let mut bench = bench();
+    hungry_packet(&mut bench, 1, 10);
+    bench.release_first();
+    hungry_packet(&mut bench, 1, 11);
+    bench.release_first();
+    hungry_packet(&mut bench, 2, 20);
+    assert_eq!(hungry_packet(&mut bench, 3, 30)[1], did_control(Tag::Recall, 1, 2));
+    for buffer in 12..14 {
+        bench.receive_unicast(1, buffer, 0);
+    }
+    let refused = bench.try_receive(control(Tag::Return, 1, 2), Body::Empty);
+    assert_eq!(refused, Err(Violation::Return(Rank(1), 2)));
+    assert!(bench.try_receive(control(Tag::Return, 1, 1), Body::Empty).is_ok());
+}
+
 #[test]
 fn windows_that_stay_are_not_shared_out() {
     let mut bench = Bench::new(0, 2, 4);

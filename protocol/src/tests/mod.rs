@@ -2,6 +2,7 @@
 
 mod adaptive;
 mod credits;
+mod early;
 mod fetch_add;
 mod groups;
 mod multicast;

@@ -140,6 +140,18 @@ impl Bench {
         self.receive(credit(from, credits), Body::Empty)
     }
 
+    /// The next group, and what came early for it.
+    pub fn create_group(&mut self, members: &[u16]) -> Vec<Did> {
+        self.try_create_group(members).expect("what came early is right")
+    }
+
+    pub fn try_create_group(&mut self, members: &[u16]) -> Result<Vec<Did>, Violation> {
+        let members: Vec<Rank> = members.iter().copied().map(Rank).collect();
+        self.ni.create_group(&members).expect("these are ranks of the job");
+        self.ni.admit_early(&mut self.out)?;
+        Ok(self.did())
+    }
+
     /// The host takes the packet that was delivered first.
     pub fn take(&mut self) -> Delivery<u64> {
         self.out.delivered.pop_front().expect("nothing was delivered")

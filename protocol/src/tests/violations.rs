@@ -113,13 +113,14 @@ fn tree_of_a_multicast() {
     let mut bench = Bench::with(0, 4, 2, Preset::NrxImc, Shape::Chain);
     let pair = bench.ni.create_group(&[Rank(1), Rank(2)]).unwrap();
     let wrong = [
-        (2, broadcast_tree(2)),                      // the root, but not the parent
-        (1, broadcast_tree(2)),                      // the child
-        (3, broadcast_tree(0)),                      // a tree of one's own
-        (3, broadcast_tree(9)),                      // a root that does not exist
-        (3, unicast_tree(3)),                        // no multicast tree
-        (1, TreeId::multicast(pair, Rank(1))),       // a group that 0 is not in
-        (1, TreeId::multicast(GroupId(7), Rank(1))), // no group
+        (2, broadcast_tree(2)),                         // the root, but not the parent
+        (1, broadcast_tree(2)),                         // the child
+        (3, broadcast_tree(0)),                         // a tree of one's own
+        (3, broadcast_tree(9)),                         // a root that does not exist
+        (3, unicast_tree(3)),                           // no multicast tree
+        (1, TreeId::multicast(pair, Rank(1))),          // a group that 0 is not in
+        (1, TreeId::multicast(GroupId(1026), Rank(1))), // no group for long
+        (1, TreeId::multicast(GroupId(2), Rank(0))),    // a tree of one's own, whatever the group
     ];
     for (from, tree) in wrong {
         let violation = Violation::Tree(Rank(from), tree);

@@ -23,11 +23,11 @@ fn a_host_that_processed_everything_cancels_the_timer() {
 
 #[test]
 fn an_idle_host_is_interrupted_again_and_again() {
-    let mut dog = Watchdog::new(100);
+    let mut dog = Watchdog::new(2_000);
     dog.arrived(0);
-    assert_eq!(dog.timeout(100, 1, host(0, false)), Verdict::Interrupt);
-    assert_eq!(dog.deadline(), Some(200));
-    assert_eq!(dog.timeout(200, 1, host(0, false)), Verdict::Interrupt);
+    assert_eq!(dog.timeout(2_000, 1, host(0, false)), Verdict::Interrupt);
+    assert_eq!(dog.deadline(), Some(4_000));
+    assert_eq!(dog.timeout(4_000, 1, host(0, false)), Verdict::Interrupt);
 }
 
 #[test]
@@ -46,4 +46,17 @@ fn disabled_interrupts_put_it_off_for_ever() {
         assert_eq!(dog.timeout(look * 100, 1, host(0, true)), Verdict::Restart);
     }
     assert_eq!(dog.timeout(1000, 1, host(0, false)), Verdict::Interrupt);
+}
+
+/// Else a simulated host would never get to what it is interrupted for.
+#[test]
+fn a_delay_of_0_interrupts_at_once_and_lets_time_pass_then() {
+    let mut dog = Watchdog::new(0);
+    dog.arrived(50);
+    assert_eq!(dog.deadline(), Some(50));
+    for (now, disabled) in [(50, false), (1_050, true)] {
+        let verdict = if disabled { Verdict::Restart } else { Verdict::Interrupt };
+        assert_eq!(dog.timeout(now, 1, host(0, disabled)), verdict);
+        assert_eq!(dog.deadline(), Some(now + LEAST_BETWEEN_LOOKS));
+    }
 }

@@ -26,11 +26,11 @@ use arbitrary::{Result, Unstructured};
 use books::is_numbered;
 use host::{COPIES, DEFERRED, Host, Kind, SEND_BUFFERS};
 use std::collections::VecDeque;
-use weft_protocol::invariants::{PairCredits, i1_credit_conservation, i9_bounded};
-use weft_protocol::tree::Shape;
+use weft_protocol::invariants::{i2_promised, i9_bounded};
+use weft_protocol::tree::{Group, Shape};
 use weft_protocol::{
-    Acknowledging, Body, Counters, Forwarding, Ni, Preset, Pupa, Recovery, Reliability, Settings,
-    Timer, VARIABLES,
+    Acknowledging, Adaptive, Body, Counters, Forwarding, Ni, Preset, Pupa, Recovery, Reliability,
+    SendBuffers, Settings, Timer, VARIABLES,
 };
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
 
@@ -88,6 +88,10 @@ struct Bench {
     settings: Settings,
     /// The groups that this rank is in.
     groups: Vec<GroupId>,
+    /// One that it will create at some time.
+    next: Option<Group>,
+    /// What came for groups that it has not created.
+    early: Vec<Header>,
     now: u64,
     /// The host has refused a packet that the NI had accepted: the job is over.
     over: bool,
@@ -112,12 +116,15 @@ impl Bench {
             settings.receive_buffers = script.int_in_range(1..=most)?;
         }
         if preset.is_optimistic() {
-            let low_water_percent = script.int_in_range(0..=50)?;
+            let low_water_percent: u8 = script.int_in_range(0..=50)?;
             settings.pupa = Pupa {
                 primary_sends: script.int_in_range(1..=6)?,
                 secondary_sends: script.int_in_range(1..=12)?,
                 primary_buffers: script.int_in_range(0..=2)?,
-                send_buffers: None,
+                send_buffers: (low_water_percent % 2 == 1).then(|| SendBuffers {
+                    primary_bytes: u16::from(low_water_percent) % (SIZE + 1),
+                    bytes: 1 + u16::from(low_water_percent) % SIZE,
+                }),
                 low_water_percent,
                 high_water_percent: low_water_percent + script.int_in_range(0..=50)?,
                 ask_every: 1 + low_water_percent as u16 % 3,
@@ -128,18 +135,55 @@ impl Bench {
         settings.retransmit_after = 1000;
         settings.acknowledge_after = 200;
         let local = Rank(script.int_in_range(0..=ranks - 1)?);
-        let mut ni = Ni::new(local, settings);
-        let mut groups = vec![GroupId::ALL];
         let members = script.arbitrary::<u8>()?;
+        let late = members >> 7 == 1;
+        settings.adaptive = adaptive(&settings, members);
         let members: Vec<Rank> =
             (0..ranks).filter(|rank| members >> rank & 1 == 1).map(Rank).collect();
-        if let Ok(group) = ni.create_group(&members)
-            && members.contains(&local)
-        {
-            groups.push(group);
+        let next = Group::new(&members, settings.shape, usize::from(ranks));
+        let next = next.unwrap_or_else(|_| Group::everyone(ranks, settings.shape));
+        let mut bench = Bench {
+            ni: Ni::new(local, settings),
+            host: Host::new(local, &settings),
+            settings,
+            groups: vec![GroupId::ALL],
+            next: Some(next),
+            early: vec![],
+            now: 0,
+            over: false,
+            recent: VecDeque::new(),
+        };
+        if !late {
+            bench.create_group();
         }
-        let host = Host::new(local, &settings);
-        Ok(Bench { ni, host, settings, groups, now: 0, over: false, recent: VecDeque::new() })
+        Ok(bench)
+    }
+
+    /// Creates the group that there is to be. What came early for it has to have come from its parent.
+    fn create_group(&mut self) {
+        let Some(group) = self.next.take() else { return };
+        self.tell_time();
+        let local = self.host.local;
+        let created = self.ni.create_group(group.members());
+        let id = created.expect("it is one");
+        if group.contains(local) {
+            self.groups.push(id);
+        }
+        let is_right = |header: &Header| {
+            header.tree.group() != Some(id)
+                || group.parent(header.tree.root, local) == Some(header.source)
+        };
+        let right = self.early.iter().all(is_right);
+        let (before, actions) = (format!("{:?}", self.ni), self.host.actions);
+        let admitted = self.ni.admit_early(&mut self.host);
+        assert_eq!(admitted.is_ok(), right, "{:?} of {group:?}", self.early);
+        if admitted.is_err() {
+            assert_eq!(format!("{:?}", self.ni), before, "a violation left a trace");
+            assert_eq!(self.host.actions, actions, "a violation was acted upon");
+            self.over = true;
+        }
+        self.early.retain(|header| header.tree.group() != Some(id));
+        assert!(self.over || self.ni.early() == self.early.len());
     }
 
     fn play(&mut self, script: &mut Unstructured<'_>) -> Result<()> {
@@ -182,6 +226,7 @@ impl Bench {
             28 if script.arbitrary()? => self.copy_deferred(script)?,
             28 => self.host_receives(),
             29 => self.advance(script.arbitrary::<u16>()?.into()),
+            31 if self.next.is_some() => self.create_group(),
             _ => self.advance_to_deadline(),
         }
         Ok(())
@@ -228,9 +273,10 @@ impl Bench {
         match self.ni.received(&header, body, &mut self.host) {
             Ok(()) => {
                 assert!(correct, "{header:?} with {body:?} was accepted");
+                let early = self.note_early(&header);
                 if self.ni_checks_numbers() {
                     let seen = self.settings.preset.reliability() == Reliability::Ni;
-                    self.note_number(&header, before.counters(), seen);
+                    self.note_number(&header, before.counters(), seen, early);
                 }
             }
             Err(violation) => {
@@ -243,13 +289,23 @@ impl Bench {
         }
     }
 
+    /// Notes a packet that is to wait for its group, and says whether it is.
+    fn note_early(&mut self, header: &Header) -> bool {
+        let early = self.ni.early() > self.early.len();
+        self.early.extend(early.then_some(*header));
+        assert_eq!(self.ni.early(), self.early.len());
+        early
+    }
+
     /// Notes the number of a packet that was not refused, unless it was dropped.
-    fn note_number(&mut self, header: &Header, before: &Counters, seen: bool) {
+    fn note_number(&mut self, header: &Header, before: &Counters, seen: bool, early: bool) {
         let dropped = |counters: &Counters| (counters.out_of_sequence, counters.no_buffer);
         if is_numbered(header.tag) && dropped(self.ni.counters()) == dropped(before) {
             self.host.books.accepted(header);
-            if seen {
-                self.host.books.seen(header);
+            match (seen, early) {
+                (true, _) => self.host.books.seen(header),
+                (false, true) => self.host.books.came_early(header),
+                (false, false) => {}
             }
         }
     }
@@ -258,9 +314,11 @@ impl Bench {
     /// for other reasons first, so they are not asked.
     fn is_correct(&self, header: &Header, body: &Body<u64>) -> bool {
         let Header { source, tree, .. } = *header;
-        let from_parent = || {
-            let group = self.ni.group(tree.group()?)?;
-            group.parent(tree.root, self.host.local)
+        let ranks = self.settings.ranks;
+        let from_parent = || match self.ni.group(tree.group()?) {
+            Some(group) => group.parent(tree.root, self.host.local),
+            // Nobody knows yet.
+            None => (tree.root != self.host.local && tree.root.0 < ranks).then_some(source),
         };
         match (header.tag, body) {
             _ if self.settings.preset.retransmits() => true,
@@ -283,8 +341,11 @@ impl Bench {
             (*self.ni.counters(), self.host.actions, self.host.books.clone());
         self.host.books.acknowledges(&header);
         match self.ni.host_received(deferred, &mut self.host) {
-            Ok(()) if !self.ni_checks_numbers() => self.note_number(&header, &before, true),
-            Ok(()) if is_numbered(header.tag) => self.host.books.seen(&header),
+            Ok(()) if !self.ni_checks_numbers() => {
+                let early = self.note_early(&header);
+                self.note_number(&header, &before, true, early);
+            }
+            Ok(()) if is_numbered(header.tag) => self.host.books.reached_host(&header),
             Ok(()) => {}
             Err(violation) => {
                 assert_eq!(*self.ni.counters(), before, "{violation} was counted");
@@ -426,6 +487,10 @@ impl Bench {
                 self.check_credits(peer);
             }
         }
+        if self.is_careful() {
+            let promised = self.host.books.peers().map(|peer| self.ni.promised(peer));
+            i2_promised(promised.map(u64::from).sum(), self.settings.promised_buffers());
+        }
         self.host.books.check();
         let channels = self.host.books.channels.owners(self.host.local);
         assert!(self.ni.channels().eq(channels), "I7 recovery: {:?}", self.ni);
@@ -443,12 +508,12 @@ impl Bench {
 
     /// Receive buffers that peers can fill.
     fn buffers_at_most(&self) -> usize {
-        let Settings { ranks, window_packets: window, recovery, .. } = self.settings;
+        let Settings { ranks, recovery, .. } = self.settings;
         let others = usize::from(ranks) - 1;
         match (self.is_careful(), recovery) {
             (false, _) => self.settings.receive_buffers + others * self.settings.primary_buffers(),
-            (true, Recovery::Off) => others * usize::from(window),
-            (true, _) => others * usize::from(window) + others,
+            (true, Recovery::Off) => self.settings.promised_buffers(),
+            (true, _) => self.settings.promised_buffers() + others,
         }
     }
 
@@ -468,21 +533,24 @@ impl Bench {
 
     /// I1, from one end: what is not here is in flight, or at the peer.
     fn check_credits(&self, peer: Rank) {
-        let window = self.settings.window_packets;
-        let none = PairCredits {
-            window,
-            held: 0,
-            in_flight: 0,
-            buffered: 0,
-            owed: 0,
-            returning: 0,
-            handed_back: 0,
-        };
+        let first = i64::from(self.settings.first_credits());
         let credits = &self.host.books.pair(peer).credits;
         let (held, _) = self.ni.outgoing(peer);
-        i1_credit_conservation(&PairCredits { held, in_flight: credits.spent(), ..none });
+        assert_eq!(i64::from(held), first - credits.spent(), "I1 credit conservation: {peer:?}");
         let (buffered, owed) = self.ni.incoming(peer);
-        let held = window - credits.filled();
-        i1_credit_conservation(&PairCredits { held, buffered, owed, ..none });
+        let theirs = first - credits.filled();
+        let promised = i64::from(self.ni.promised(peer));
+        let here = i64::from(buffered + owed);
+        assert_eq!(here + theirs, promised, "I1 credit conservation: those of {peer:?}");
+        assert!(promised >= first, "{peer:?} has less than its floor");
     }
+}
+
+/// Windows that follow demand, under some of the careful presets: as `dice` say.
+fn adaptive(settings: &Settings, dice: u8) -> Option<Adaptive> {
+    let window = settings.window_packets;
+    let chosen = !settings.preset.retransmits() && dice >> 6 & 1 == 1;
+    let floor_packets = 1 + u16::from(dice) % window;
+    let pool_packets = u32::from(dice >> 2) % (2 * u32::from(window) + 1);
+    chosen.then_some(Adaptive { floor_packets, pool_packets })
 }

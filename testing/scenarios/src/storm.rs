@@ -21,6 +21,8 @@ pub struct Storm {
     pub most_bytes: usize,
     /// Multicast groups besides that of all ranks.
     pub groups: Vec<Vec<Rank>>,
+    /// Ranks create these when they have done some of their deeds, and not before.
+    pub late_groups: bool,
     /// How often each rank does what.
     pub mix: Mix,
     /// Computations are of up to this many operations.
@@ -71,13 +73,17 @@ pub struct Plan {
     deeds: Vec<Vec<Deed>>,
     due: Vec<u64>,
     groups: Vec<Vec<Rank>>,
+    /// After so many deeds each rank creates them.
+    late: Vec<usize>,
     most_bytes: usize,
 }
 
 impl Storm {
     /// The plan that follows from the seed.
     pub fn plan(&self) -> Plan {
-        let deeds: Vec<Vec<Deed>> = (0..self.ranks).map(|rank| self.deeds_of(Rank(rank))).collect();
+        let late: Vec<usize> = (0..self.ranks).map(|rank| self.late(rank)).collect();
+        let deeds: Vec<Vec<Deed>> =
+            (0..).map(Rank).zip(&late).map(|(rank, late)| self.deeds_of(rank, *late)).collect();
         let mut due = vec![0; usize::from(self.ranks)];
         for (from, deed) in
             deeds.iter().enumerate().flat_map(|(from, d)| d.iter().map(move |d| (from, d)))
@@ -94,10 +100,19 @@ impl Storm {
                 due[from] -= 1;
             }
         }
-        Plan { deeds, due, groups: self.groups.clone(), most_bytes: self.most_bytes }
+        Plan { deeds, due, groups: self.groups.clone(), late, most_bytes: self.most_bytes }
     }
 
-    fn deeds_of(&self, rank: Rank) -> Vec<Deed> {
+    /// The deeds that `rank` has done when it creates groups.
+    fn late(&self, rank: u16) -> usize {
+        let mut random = Random::part(self.seed ^ 0x1a7e, u64::from(rank));
+        let most = if self.late_groups { self.deeds as u64 / 2 } else { 0 };
+        random.below(most + 1) as usize
+    }
+
+    /// The first deeds, until `rank` is `late` enough, wait for nobody: what it waits for might be behind
+    /// more packets of groups than can come early.
+    fn deeds_of(&self, rank: Rank, late: usize) -> Vec<Deed> {
         let mut random = Random::part(self.seed, u64::from(rank.0));
         let member = |(_, group): &(usize, &Vec<Rank>)| group.contains(&rank);
         let mut groups: Vec<usize> =
@@ -105,11 +120,13 @@ impl Storm {
         if self.groups.is_empty() {
             groups.push(0);
         }
-        (0..self.deeds).map(|_| self.deed(&groups, &mut random)).collect()
+        let first = Mix { multicasts: 0, fetch_adds: 0, ..self.mix };
+        let mix = |number| if number < late { first } else { self.mix };
+        (0..self.deeds).map(|number| self.deed(mix(number), &groups, &mut random)).collect()
     }
 
-    fn deed(&self, groups: &[usize], random: &mut Random) -> Deed {
-        let Mix { unicasts, multicasts, fetch_adds, computations, polls } = self.mix;
+    fn deed(&self, mix: Mix, groups: &[usize], random: &mut Random) -> Deed {
+        let Mix { unicasts, multicasts, fetch_adds, computations, polls } = mix;
         let ranks = u64::from(self.ranks);
         let any = |random: &mut Random| Rank(random.below(ranks) as u16);
         let mut dice = random.below(unicasts + multicasts + fetch_adds + computations + polls);
@@ -156,13 +173,15 @@ impl Plan {
     pub fn run(&self, packets: &Packets, judge: &Arc<Judge>) -> Result<(), Error> {
         let rank = packets.rank();
         let mut groups = vec![Group::ALL];
-        for members in &self.groups {
-            groups.push(packets.group(members)?);
-        }
         let seen = Arc::new(Mutex::new(Seen::default()));
-        self.watch(packets, judge, &groups, &seen);
+        self.watch(packets, judge, &seen);
         let forget = || drop(lock(&seen).kept.drain(..).collect::<Vec<_>>());
-        for deed in &self.deeds[rank.index()] {
+        for (number, deed) in self.deeds[rank.index()].iter().enumerate() {
+            if number == self.late[rank.index()] {
+                for members in &self.groups {
+                    groups.push(packets.group(members)?);
+                }
+            }
             // A rank that waits must not keep what others wait for.
             forget();
             if judge.objects() {
@@ -183,20 +202,12 @@ impl Plan {
     }
 
     /// Shows every packet to the judge, and keeps every seventh for a while.
-    fn watch(
-        &self,
-        packets: &Packets,
-        judge: &Arc<Judge>,
-        groups: &[Group],
-        seen: &Arc<Mutex<Seen>>,
-    ) {
+    fn watch(&self, packets: &Packets, judge: &Arc<Judge>, seen: &Arc<Mutex<Seen>>) {
         let (rank, judge, seen) = (packets.rank(), Arc::clone(judge), Arc::clone(seen));
-        let groups = groups.to_vec();
         packets.on_packet(move |packet| {
-            let number = |group| groups.iter().position(|known| *known == group);
-            let stream = match packet.group().map(number) {
+            let stream = match packet.group() {
                 None => Stream::To(rank),
-                Some(group) => Stream::Group(group_id(group.unwrap_or(usize::MAX))),
+                Some(group) => Stream::Group(weft_model::packets::GroupId(group.number())),
             };
             judge.ask(|reference| reference.shows_bytes(rank, packet.source(), stream, &packet));
             let mut seen = lock(&seen);

@@ -12,7 +12,8 @@ use weft_threads::{Between, Job, Weather};
 fn storm(ranks: u16, seed: u64) -> Storm {
     let most_bytes = 500;
     let mix = Mix::default();
-    Storm { ranks, deeds: 400, most_bytes, groups: vec![], mix, most_operations: 1, seed }
+    let (groups, late_groups) = (vec![], false);
+    Storm { ranks, deeds: 400, most_bytes, groups, late_groups, mix, most_operations: 1, seed }
 }
 
 fn assert_clean(storm: &Storm, job: &Job) {
@@ -52,6 +53,19 @@ fn udp_weathers_storms_whatever_the_network_does() {
         for job in [fair, Job { between: bad, ..fair }, Job { between: faulty, ..fair }] {
             assert_clean(&storm(3, seed), &job);
         }
+    }
+}
+
+#[test]
+fn groups_may_be_created_at_any_time() {
+    let late = |seed| {
+        let groups = vec![vec![Rank(0), Rank(2)], vec![Rank(2), Rank(1), Rank(0)]];
+        Storm { groups, late_groups: true, ..storm(3, seed) }
+    };
+    for (seed, preset) in (20..).zip(Preset::RETRANSMITTING) {
+        assert_clean(&late(seed), &Job::over_udp(3, preset));
+        assert_clean(&late(seed), &Job::new(3));
+        assert_clean(&late(seed), &Job { between: Between::Plain, ..Job::new(3) });
     }
 }
 

@@ -14,6 +14,7 @@ fn storm(ranks: u16, seed: u64) -> Storm {
         deeds: 60,
         most_bytes: 900,
         groups: vec![],
+        late_groups: false,
         mix: Mix::default(),
         most_operations: 20_000,
         seed,
@@ -66,6 +67,20 @@ fn retransmitting_presets_weather_a_bad_one() {
         let injected = report.injected;
         let kinds = [injected.lost, injected.duplicated, injected.delayed, injected.corrupted];
         assert!(kinds.iter().all(|&count| count > 0), "{preset}: {injected:?}");
+    }
+}
+
+/// Whoever has its groups sends to those who have not.
+#[test]
+fn groups_may_be_created_at_any_time() {
+    let groups = vec![[0, 4, 1].map(Rank).to_vec(), [3, 2, 6, 5].map(Rank).to_vec()];
+    let storm = Storm { groups, late_groups: true, ..storm(7, 6) };
+    for preset in Preset::ALL {
+        let loss = if preset.retransmits() { 0.02 } else { 0.0 };
+        let faults = Faults { loss, ..Faults::default() };
+        let report = assert_weathered(&storm, preset, &faults, 3);
+        let early = report.statistics.iter().map(|counted| counted.protocol.early_packets);
+        assert!(early.sum::<u64>() > 0, "{preset}");
     }
 }
 

@@ -442,3 +442,32 @@ fn random_programs_that_lose_a_rank_end() {
         }
     }
 }
+
+/// Interrupts at once, whether or not the host may be interrupted, and time goes on.
+#[test]
+fn an_interrupt_delay_of_0_ends() {
+    for preset in Preset::ALL {
+        let mut options = options(2, preset);
+        options.interrupt_delay = Some(Duration::ZERO);
+        let report = Simulation::new(options).unwrap().run(|weft: Weft| {
+            let heard = Arc::new(Blocking::new(0));
+            let hears = Arc::clone(&heard);
+            let port = weft.port("port", move |mut message| {
+                *hears.lock().unwrap() += number(&mut message);
+            })?;
+            weft.barrier()?;
+            if weft.rank() == 0 {
+                for _ in 0..10 {
+                    port.send(Rank(1), &1_u64.to_le_bytes())?;
+                }
+            }
+            // Nobody polls: what arrives interrupts.
+            while weft.rank() == 1 && *heard.lock().unwrap() < 10 {
+                weft.work(1000);
+            }
+            weft.barrier()
+        });
+        assert_success(&report, &preset.to_string());
+        assert!(report.statistics[1].interrupts > 0, "{preset}");
+    }
+}

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use weft_protocol::tree::Shape;
-use weft_protocol::{Adaptive, Counters, Preset, Pupa, Recovery, Settings};
+use weft_protocol::{Adaptive, Counters, Preset, Pupa, Recovery, SendBuffers, Settings};
 use weft_scenarios::{Mix, Random, Storm, Verdict};
 use weft_simulator::{
     Ended, Faults, Injected, Options, OptionsError, Outcome, Partition, Report, Simulation,
@@ -62,6 +62,8 @@ pub struct Passed {
     pub credits_taken_back: u64,
     /// What was done to it.
     pub injected: Injected,
+    /// Packets of groups that a rank had not created yet.
+    pub early_packets: u64,
     /// The time that passed in it.
     pub virtual_time: Duration,
     /// Stands for everything that happened.
@@ -97,7 +99,11 @@ impl fmt::Display for Case {
         if let Some(buffers) = self.receive_buffers {
             write!(f, ", {buffers} receive buffers")?;
         }
-        write!(f, ", {} groups; {:?}", storm.groups.len(), self.faults)
+        let late = if storm.late_groups { "late " } else { "" };
+        if let Some(SendBuffers { primary_bytes, bytes }) = self.pupa.send_buffers {
+            write!(f, ", send buffers of {bytes} bytes beside {primary_bytes}")?;
+        }
+        write!(f, ", {} {late}groups; {:?}", storm.groups.len(), self.faults)
     }
 }
 
@@ -132,7 +138,7 @@ impl Case {
         }
         let storm = storm(number, ranks, groups, mix, packets, &mut random);
         let faults = faults(preset, ranks, &mut random);
-        let pupa = pupa(&mut random);
+        let pupa = Pupa { send_buffers: send_buffers(number), ..pupa(&mut random) };
         let retransmit_at_least = *random.choose(&[None, Some(50_000), Some(500_000)]);
         Case {
             number,
@@ -283,6 +289,7 @@ fn passed(report: &Report<()>, verdict: &Verdict) -> Passed {
         recoveries: report.recoveries(),
         credits_granted: count(|counters| counters.credits_granted),
         credits_taken_back: count(|counters| counters.credits_taken_back),
+        early_packets: count(|counters| counters.early_packets),
         injected: report.injected,
         virtual_time: report.virtual_time,
         trace_hash: report.trace_hash,
@@ -343,6 +350,7 @@ fn storm(
         ranks,
         deeds: deeds.max(4) as usize,
         most_bytes,
+        late_groups: Random::part(0x1a7e_0000, number).happens(500),
         groups,
         mix,
         most_operations,
@@ -363,6 +371,16 @@ fn pupa(random: &mut Random) -> Pupa {
         ask_every: *random.choose(&[1, 2, 32]),
         refresh_every: *random.choose(&[1, 50]),
     }
+}
+
+/// Send buffers by bytes, in half of the cases: of all sizes, from one that takes many for a packet to one
+/// that takes none for most.
+fn send_buffers(number: u64) -> Option<SendBuffers> {
+    // Numbers of its own, as for windows.
+    let mut random = Random::part(0x5e4d_b0ff, number);
+    let primary_bytes = *random.choose(&[0, 48, 200, 1024]);
+    let bytes = *random.choose(&[16, 100, 256, 2048]);
+    random.happens(500).then_some(SendBuffers { primary_bytes, bytes })
 }
 
 /// Slow ranks and lost ranks for all; everything else for those that bear it.

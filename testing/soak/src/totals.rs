@@ -92,6 +92,7 @@ impl Totals {
         sum.recoveries += passed.recoveries;
         sum.credits_granted += passed.credits_granted;
         sum.credits_taken_back += passed.credits_taken_back;
+        sum.early_packets += passed.early_packets;
         sum.virtual_time += passed.virtual_time;
         let (all, one) = (&mut sum.injected, &passed.injected);
         all.lost += one.lost;
@@ -113,7 +114,7 @@ impl Totals {
 
 impl fmt::Display for Totals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Passed { credits_granted, credits_taken_back, .. } = self.sum;
+        let Passed { credits_granted, credits_taken_back, early_packets, .. } = self.sum;
         let Passed { packets, sent_again, shown, recoveries, injected, virtual_time, .. } =
             self.sum;
         writeln!(f, "cases                     {:>12}", self.cases)?;
@@ -123,6 +124,7 @@ impl fmt::Display for Totals {
         writeln!(f, "recoveries                {recoveries:>12}")?;
         writeln!(f, "credits out of pools      {credits_granted:>12}")?;
         writeln!(f, "  and back into them      {credits_taken_back:>12}")?;
+        writeln!(f, "packets before groups     {early_packets:>12}")?;
         writeln!(f, "faults injected           {:>12}", injected.total())?;
         writeln!(f, "  frames lost             {:>12}", injected.lost)?;
         writeln!(f, "  frames doubled          {:>12}", injected.duplicated)?;

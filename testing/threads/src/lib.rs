@@ -244,6 +244,25 @@ impl Drop for TimeLimit {
 
 /// Runs `program` as rank 1 of a job of two in which rank 0 is lost while it runs: `lose` does it.
 pub fn with_loss<T>(loss: Loss, program: impl FnOnce(Packets, &dyn Fn()) -> T) -> T {
+    let (node, lose) = survivor(loss);
+    program(Packets::new(node), &lose)
+}
+
+/// As [`with_loss`], with an upcall thread; `connect` is that of [`Job::run`].
+pub fn interrupted_with_loss<C, T>(
+    loss: Loss,
+    connect: impl FnOnce(Packets) -> (C, Box<dyn FnMut() + Send>),
+    program: impl FnOnce(C, &dyn Fn()) -> T,
+) -> T {
+    let (node, lose) = survivor(loss);
+    let (client, interrupt) = connect(Packets::new(Arc::clone(&node) as Arc<_>));
+    let delay = Duration::from_micros(50);
+    let _watch = WatchThread::start(node, delay, interrupt, |_| {}).expect("a thread can start");
+    program(client, &lose)
+}
+
+/// Rank 1 of two, and what loses rank 0.
+fn survivor(loss: Loss) -> (Arc<Node<Shm>>, impl Fn()) {
     let memory = Settings::new(2);
     let segments = create_segments(&memory).expect("shared memory can be made");
     let supervisor = Supervisor::attach(&memory, &segments).expect("segments can be mapped");
@@ -253,10 +272,10 @@ pub fn with_loss<T>(loss: Loss, program: impl FnOnce(Packets, &dyn Fn()) -> T) -
         ..weft_protocol::Settings::new(2, memory.window_packets)
     };
     let node = Node::new(Rank(1), settings, link, WaitPolicy::for_ranks(2, 2));
-    let lose = || {
+    let lose = move || {
         supervisor.announce_loss(loss.rank, loss.cause);
     };
-    program(Packets::new(Arc::new(node)), &lose)
+    (Arc::new(node), lose)
 }
 
 fn join<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {

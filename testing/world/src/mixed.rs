@@ -47,6 +47,9 @@ pub struct MixedOptions {
     pub weather: Weather,
     /// What each rank sends.
     pub sends: usize,
+    /// If given, multicasts go to these, and each rank creates their group at some time. Else they go to
+    /// all.
+    pub members: Option<Vec<Rank>>,
     /// Fixes all that is random.
     pub seed: u64,
 }
@@ -78,6 +81,8 @@ struct Flying {
 #[derive(Default)]
 struct End {
     to_send: usize,
+    /// It has yet to create the group.
+    to_create: bool,
     sending: usize,
     launches: u32,
     next_buffer: u64,
@@ -151,13 +156,18 @@ impl Mixed {
             let near = (0..ranks).filter(|&peer| peer != rank && host(peer) == host(rank));
             near.for_each(|peer| ni.set_lossless(Rank(peer)));
         }
-        let end = || End { to_send: options.sends, ..End::default() };
+        let to_create = options.members.is_some();
+        let end = || End { to_send: options.sends, to_create, ..End::default() };
+        let mut reference = Reference::new(ranks, MOST_BYTES);
+        if let Some(members) = &options.members {
+            reference.create_group(members);
+        }
         Mixed {
             ends: (0..ranks).map(|_| end()).collect(),
             nis,
             flying: BTreeMap::new(),
             last: BTreeMap::new(),
-            reference: Reference::new(ranks, MOST_BYTES),
+            reference,
             random: Random::new(options.seed),
             now: 0,
             events: 0,
@@ -207,8 +217,9 @@ impl Mixed {
     }
 
     fn is_busy(&self, at: usize) -> bool {
-        let End { to_send, sending, delivered, deferred, .. } = &self.ends[at];
-        !delivered.is_empty()
+        let End { to_send, to_create, sending, delivered, deferred, .. } = &self.ends[at];
+        *to_create
+            || !delivered.is_empty()
             || !deferred.is_empty()
             || *to_send > 0 && *sending < SEND_BUFFERS && !self.nis[at].is_fetching()
     }
@@ -217,27 +228,45 @@ impl Mixed {
         if !self.ends[at].deferred.is_empty() {
             return self.host_receives(at);
         }
-        let End { to_send, sending, delivered, .. } = &self.ends[at];
+        let End { to_send, to_create, sending, delivered, .. } = &self.ends[at];
         let can_send = *to_send > 0 && *sending < SEND_BUFFERS && !self.nis[at].is_fetching();
-        if can_send && (delivered.is_empty() || self.random.happens(500)) {
+        if *to_create && self.random.happens(20) {
+            self.create_group(at);
+        } else if can_send && (delivered.is_empty() || self.random.happens(500)) {
             self.send(at);
         } else {
             self.process(at);
         }
     }
 
+    fn create_group(&mut self, at: usize) {
+        self.ends[at].to_create = false;
+        let Some(members) = self.options.members.clone() else { return };
+        self.at(at, |ni, out| {
+            ni.create_group(&members).expect("they are ranks of this job");
+            ni.admit_early(out).expect("all peers are correct");
+        });
+    }
+
+    /// The group that `at` may multicast to, if it may.
+    fn group(&self, at: usize) -> Option<GroupId> {
+        let group = if self.options.members.is_some() { GroupId(1) } else { GroupId::ALL };
+        let known = self.nis[at].group(group)?;
+        known.contains(Rank(at as u16)).then_some(group)
+    }
+
     fn send(&mut self, at: usize) {
         let (ranks, from) = (u64::from(self.options.settings.ranks), Rank(at as u16));
         self.ends[at].to_send -= 1;
         let other = Rank(((at as u64 + 1 + self.random.below(ranks - 1)) % ranks) as u16);
-        match self.random.below(10) {
-            0..=5 => {
+        match (self.random.below(10), self.group(at)) {
+            (6..=8, Some(group)) => {
+                let (buffer, size) = self.fill(from, Stream::Group(group));
+                self.at(at, |ni, out| ni.multicast(group, buffer, size, out));
+            }
+            (0..=8, _) => {
                 let (buffer, size) = self.fill(from, Stream::To(other));
                 self.at(at, |ni, out| ni.unicast(other, buffer, size, out));
-            }
-            6..=8 => {
-                let (buffer, size) = self.fill(from, Stream::Group(GroupId::ALL));
-                self.at(at, |ni, out| ni.multicast(GroupId::ALL, buffer, size, out));
             }
             _ => {
                 self.reference.asks(from, other, 3, 5);

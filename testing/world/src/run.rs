@@ -17,7 +17,7 @@ impl Programs {
     pub fn new(ranks: u16, sends: &[Step]) -> Self {
         let mut to_send = vec![VecDeque::new(); usize::from(ranks)];
         for send in sends {
-            assert!(send.is_send(), "'{send}' happens by itself");
+            assert!(send.is_a_program_s(), "'{send}' happens by itself");
             to_send[send.rank().index()].push_back(*send);
         }
         Programs { to_send }
@@ -31,7 +31,7 @@ impl Programs {
 
     /// `step` is taken, which may be one of these sends.
     pub fn took(&mut self, step: &Step) {
-        if step.is_send() {
+        if step.is_a_program_s() {
             self.to_send[step.rank().index()].pop_front();
         }
     }

@@ -31,6 +31,11 @@ pub enum Step {
         /// What to add; not 0, so that the judge can tell the additions apart.
         amount: u64,
     },
+    /// The host of `at` creates the next group, where groups are created late.
+    Create {
+        /// Whose host.
+        at: Rank,
+    },
     /// The packet at the head of the wire from `from` reaches the NI of `to`.
     Arrive {
         /// Where the wire begins.
@@ -54,8 +59,14 @@ pub enum Step {
 
 impl Step {
     /// Whether a program asks for this step; all others happen by themselves.
-    pub fn is_send(&self) -> bool {
-        matches!(self, Step::Unicast { .. } | Step::Multicast { .. } | Step::FetchAdd { .. })
+    pub fn is_a_program_s(&self) -> bool {
+        matches!(
+            self,
+            Step::Unicast { .. }
+                | Step::Multicast { .. }
+                | Step::FetchAdd { .. }
+                | Step::Create { .. }
+        )
     }
 
     /// The rank whose NI the step concerns.
@@ -65,7 +76,7 @@ impl Step {
             | Step::Multicast { from, .. }
             | Step::FetchAdd { from, .. } => from,
             Step::Arrive { to, .. } => to,
-            Step::Process { at } | Step::Release { at, .. } => at,
+            Step::Create { at } | Step::Process { at } | Step::Release { at, .. } => at,
         }
     }
 }
@@ -78,6 +89,7 @@ impl fmt::Display for Step {
             Step::FetchAdd { from, home, variable, amount } => {
                 write!(f, "{from} adds {amount} to variable {variable} of {home}")
             }
+            Step::Create { at } => write!(f, "{at} creates its next group"),
             Step::Arrive { from, to } => write!(f, "a packet of {from} arrives at {to}"),
             Step::Process { at } => write!(f, "the host of {at} processes a packet"),
             Step::Release { at, index } => write!(f, "the host of {at} releases packet {index}"),

@@ -25,6 +25,8 @@ pub struct Options {
     pub send_buffers: usize,
     /// The multicast groups besides the broadcast group, which is always there.
     pub groups: Vec<Vec<Rank>>,
+    /// Each rank creates them by [`Step::Create`], and not before anything happens.
+    pub late_groups: bool,
 }
 
 /// `N` NIs with their hosts and wires.
@@ -52,7 +54,7 @@ impl World {
         let ranks = options.settings.ranks;
         let mut nis: Vec<Ni<u64>> =
             (0..ranks).map(|rank| Ni::new(Rank(rank), options.settings)).collect();
-        for ni in &mut nis {
+        for ni in nis.iter_mut().filter(|_| !options.late_groups) {
             for members in &options.groups {
                 ni.create_group(members).unwrap_or_else(|refused| panic!("{refused}"));
             }
@@ -128,12 +130,16 @@ impl World {
     }
 
     /// Whether `step` can happen now. A send can if its host has a free send buffer, or no
-    /// fetch-and-add outstanding.
+    /// fetch-and-add outstanding, and has created the group.
     pub fn is_possible(&self, step: &Step) -> bool {
         let host = &self.hosts[step.rank().index()];
         match *step {
-            Step::Unicast { .. } | Step::Multicast { .. } => host.free_send_buffers > 0,
+            Step::Unicast { .. } => host.free_send_buffers > 0,
+            Step::Multicast { from, group } => {
+                host.free_send_buffers > 0 && self.ni(from).group(group).is_some()
+            }
             Step::FetchAdd { .. } => !host.fetching,
+            Step::Create { at } => self.next_group(at).is_some(),
             Step::Arrive { from, to } => !self.wires.between(from, to).is_empty(),
             Step::Process { .. } => !host.delivered.is_empty(),
             Step::Release { index, .. } => index < host.kept.len(),
@@ -159,6 +165,7 @@ impl World {
             Step::FetchAdd { from, home, variable, amount } => {
                 self.fetch_add(from, home, variable, amount);
             }
+            Step::Create { at } => self.create_group(at),
             Step::Arrive { from, to } => self.arrive(from, to),
             Step::Process { at } => self.process(at),
             Step::Release { at, index } => self.release(at, index),
@@ -218,6 +225,35 @@ impl World {
         self.at(from, |ni, out| ni.fetch_and_add(home, variable, amount, out));
     }
 
+    /// The number and the members of the group that `at` creates next.
+    fn next_group(&self, at: Rank) -> Option<(GroupId, &Vec<Rank>)> {
+        let mut numbered = (1..).map(GroupId).zip(&self.options.groups);
+        numbered.find(|&(id, _)| self.ni(at).group(id).is_none())
+    }
+
+    /// The packets that came early are due where they are forwarded to.
+    fn create_group(&mut self, at: Rank) {
+        let (id, members) = self.next_group(at).expect("all are created");
+        let members = members.clone();
+        let created = self.at(at, |ni, _| ni.create_group(&members));
+        assert_eq!(created, Ok(id));
+        let early: Vec<(u64, TreeId)> = self
+            .ledger
+            .received(at)
+            .map(|buffer| (buffer.number(), buffer.contents.tree()))
+            .filter(|(_, tree)| tree.group() == Some(id))
+            .collect();
+        for &(number, tree) in &early {
+            let due = self.due_on_arrival(tree, at);
+            self.ledger.used(number, at).due = due;
+        }
+        let admitted = self.at(at, |ni, out| ni.admit_early(out));
+        assert_eq!(admitted, Ok(()), "all peers are correct");
+        for (number, _) in early {
+            self.ledger.dropped += self.ledger.was_dropped(number);
+        }
+    }
+
     /// All credit packets arrive, whatever is before them on their wires; says whether there were
     /// any. Careful networks do not do this.
     pub(crate) fn take_credits(&mut self) -> bool {
@@ -265,7 +301,10 @@ impl World {
         if header.tag == Tag::FaRequest && !answered {
             i5_control_never_blocks(Tag::FaReply);
         }
-        if let Body::Buffer(number) = received {
+        let is_known = |id| self.ni(to).group(id).is_some();
+        if let Body::Buffer(number) = received
+            && header.tree.group().is_none_or(is_known)
+        {
             self.ledger.dropped += self.ledger.was_dropped(number);
         }
     }
@@ -278,15 +317,18 @@ impl World {
         header: &Header,
         contents: Contents,
     ) -> Body<u64> {
-        let due = match header.tag {
-            Tag::Mcast => self.children(header.tree, at),
-            _ => vec![],
-        };
+        let due = self.due_on_arrival(header.tree, at);
+        let host = HostPart::Awaited;
+        Body::Buffer(self.ledger.lend(Buffer { at, from: Some(from), contents, due, host }))
+    }
+
+    /// Who is due a copy of what came on `tree`, as far as it is known.
+    fn due_on_arrival(&mut self, tree: TreeId, at: Rank) -> Vec<Rank> {
+        let due = self.children(tree, at);
         if self.options.settings.preset.forwarding() == Forwarding::Ni {
             self.due(at, &due);
         }
-        let host = HostPart::Awaited;
-        Body::Buffer(self.ledger.lend(Buffer { at, from: Some(from), contents, due, host }))
+        due
     }
 
     fn process(&mut self, at: Rank) {

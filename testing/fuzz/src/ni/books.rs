@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use weft_protocol::Settings;
-use weft_wire::{Channel, Header, Rank, Tag, TreeId};
+use weft_wire::{Channel, GroupId, Header, Rank, Tag, TreeId};
 
 /// All that is known about all peers.
 #[derive(Clone)]
@@ -33,6 +33,12 @@ pub struct Credits {
     accepted: u32,
     /// Credits given back to it.
     given: u32,
+    /// Credits for it that were handed back when it asked.
+    handed_back: u32,
+    /// Its credits that it has handed back.
+    got_back: u32,
+    /// The credits that it was asked for, and has not answered about.
+    pub asked: Option<u16>,
 }
 
 /// Go-back-N in both directions. Scripts are too short for numbers to wrap around.
@@ -46,6 +52,8 @@ pub struct Numbers {
     pub expected: u32,
     /// The host has seen all before this one.
     pub seen: u32,
+    /// Packets after these that count as seen: they wait for their group, not for the host.
+    early: BTreeSet<u32>,
     /// The acknowledgement that the peer was sent last.
     pub told: u32,
     /// The peer has said farewell: it need not acknowledge anything any more.
@@ -82,7 +90,14 @@ impl Books {
     /// The NI is about to get a packet, under a careful preset.
     pub fn arrives(&mut self, header: &Header) {
         let Some(pair) = self.pairs.get_mut(header.source.index()) else { return };
-        pair.credits.returned += u32::from(header.credits);
+        match header.tag {
+            Tag::Recall => {}
+            Tag::Return => {
+                pair.credits.asked = None;
+                pair.credits.got_back += u32::from(header.credits);
+            }
+            _ => pair.credits.returned += u32::from(header.credits),
+        }
         match (header.tag, header.channel.0) {
             (Tag::ChannelClear, Some(owner)) => {
                 self.channels.below.remove(&(header.source, owner));
@@ -115,12 +130,36 @@ impl Books {
         let numbers = &mut self.pairs[header.source.index()].numbers;
         assert_eq!(header.sequence, numbers.seen, "I3 order: the host was shown {header:?}");
         numbers.seen += 1;
+        numbers.pass_early();
+    }
+
+    /// The NI keeps it until its group is there. It may be acknowledged.
+    pub fn came_early(&mut self, header: &Header) {
+        let numbers = &mut self.pairs[header.source.index()].numbers;
+        numbers.early.insert(header.sequence);
+        numbers.pass_early();
+    }
+
+    /// The host got to what its NI had accepted: in order, but for what had come early.
+    pub fn reached_host(&mut self, header: &Header) {
+        let numbers = &self.pairs[header.source.index()].numbers;
+        let early = header.tag == Tag::Mcast && header.tree.group() != Some(GroupId::ALL);
+        if !early || header.sequence >= numbers.seen && !numbers.early.contains(&header.sequence) {
+            self.seen(header);
+        }
     }
 
     /// The NI transmits a packet, under a careful preset.
     pub fn transmitted_carefully(&mut self, to: Rank, header: &Header) {
         let credits = &mut self.pairs[to.index()].credits;
-        credits.given += u32::from(header.credits);
+        match header.tag {
+            Tag::Recall => {
+                assert_eq!(credits.asked, None, "{to:?} is asked twice");
+                credits.asked = Some(header.credits);
+            }
+            Tag::Return => credits.handed_back += u32::from(header.credits),
+            _ => credits.given += u32::from(header.credits),
+        }
         match header.channel.0 {
             None => credits.sent += u32::from(header.tag.is_data()),
             Some(owner) if header.tag.is_data() => {
@@ -166,15 +205,23 @@ impl Books {
     }
 }
 
+impl Numbers {
+    fn pass_early(&mut self) {
+        while self.early.remove(&self.seen) {
+            self.seen += 1;
+        }
+    }
+}
+
 impl Credits {
-    /// Credits for the peer that are not here.
-    pub fn spent(&self) -> u16 {
-        u16::try_from(self.sent.wrapping_sub(self.returned)).expect("I1: more returned than spent")
+    /// Credits for the peer that are not here, less those that came besides.
+    pub fn spent(&self) -> i64 {
+        i64::from(self.sent) + i64::from(self.handed_back) - i64::from(self.returned)
     }
 
-    /// The peer's credits that are here.
-    pub fn filled(&self) -> u16 {
-        u16::try_from(self.accepted.wrapping_sub(self.given)).expect("I1: more given than taken")
+    /// The peer's credits that are here, less those that it got besides.
+    pub fn filled(&self) -> i64 {
+        i64::from(self.accepted) + i64::from(self.got_back) - i64::from(self.given)
     }
 }
 

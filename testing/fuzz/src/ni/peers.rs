@@ -3,6 +3,7 @@
 use super::Bench;
 use super::books::is_numbered;
 use arbitrary::{Result, Unstructured};
+use weft_protocol::tree::Group;
 use weft_protocol::{Body, Deferred, Recovery, VARIABLES};
 use weft_wire::{Channel, GroupId, Header, Rank, Tag, TreeId};
 
@@ -32,6 +33,9 @@ impl Bench {
                 from = self.host.fetching.filter(|&home| home != self.host.local).unwrap_or(from);
                 tree = TreeId::unicast(from);
                 (Tag::FaReply, Body::Fetched(script.arbitrary()?))
+            }
+            10 if self.settings.adaptive.is_some() => {
+                (*script.choose(&[Tag::Credit, Tag::Recall, Tag::Return])?, Body::Empty)
             }
             10 if self.is_careful() => (Tag::Credit, Body::Empty),
             10 => (*script.choose(&[Tag::Acknowledge, Tag::Nack, Tag::Farewell])?, Body::Empty),
@@ -82,21 +86,42 @@ impl Bench {
 
     /// The last hop to this rank in the tree of some root, if there is one; else from `from`.
     fn multicast_hop(&self, from: Rank, script: &mut Unstructured<'_>) -> Result<(Rank, TreeId)> {
-        let group = *script.choose(&self.groups)?;
-        let members = self.ni.group(group).expect("this rank made it").members();
-        let root = *script.choose(members)?;
-        let parent = self.ni.group(group).and_then(|group| group.parent(root, self.host.local));
-        Ok((parent.unwrap_or(from), TreeId::multicast(group, root)))
+        let is_in = |group: &&Group| group.contains(self.host.local);
+        if let Some(next) = self.next.as_ref().filter(is_in)
+            && script.arbitrary()?
+        {
+            return self.hop_in(GroupId(1), next, from, script);
+        }
+        let id = *script.choose(&self.groups)?;
+        let group = self.ni.group(id).expect("this rank made it");
+        self.hop_in(id, group, from, script)
+    }
+
+    fn hop_in(
+        &self,
+        id: GroupId,
+        group: &Group,
+        from: Rank,
+        script: &mut Unstructured<'_>,
+    ) -> Result<(Rank, TreeId)> {
+        let root = *script.choose(group.members())?;
+        let parent = group.parent(root, self.host.local);
+        Ok((parent.unwrap_or(from), TreeId::multicast(id, root)))
     }
 
     /// Credits and a channel, or a sequence number and an acknowledgement, near what is right.
     fn number(&self, header: &mut Header, script: &mut Unstructured<'_>) -> Result<()> {
         let pair = self.host.books.pair(header.source);
         if self.is_careful() {
-            let spent = pair.credits.spent();
-            if header.tag == Tag::Credit || script.arbitrary()? {
-                header.credits = script.int_in_range(0..=spent)?;
+            let (held, _) = self.ni.outgoing(header.source);
+            let most = match header.tag {
+                Tag::Return => pair.credits.asked.unwrap_or(0),
+                _ => self.settings.window_packets - held,
+            };
+            if matches!(header.tag, Tag::Credit | Tag::Return) || script.arbitrary()? {
+                header.credits = script.int_in_range(0..=most)?;
             }
+            header.asks = self.settings.adaptive.is_some() && script.arbitrary()?;
             let often = if self.settings.recovery == Recovery::Off { 1 } else { 5 };
             if script.ratio(often, 16)? {
                 header.channel = Channel(Some(Rank(script.int_in_range(0..=self.settings.ranks)?)));
@@ -157,7 +182,11 @@ fn any_tree(script: &mut Unstructured<'_>) -> Result<TreeId> {
     let root = Rank(script.int_in_range(0..=8)?);
     Ok(match script.int_in_range(0..=3)? {
         0 => TreeId::unicast(root),
-        1 | 2 => TreeId::multicast(GroupId(script.int_in_range(0..=2)?), root),
+        // The last is one that nobody could have created by now.
+        1 | 2 => {
+            let id = [0, 1, 2000][script.int_in_range(0..=2_usize)?];
+            TreeId::multicast(GroupId(id), root)
+        }
         _ => TreeId::from_bits(script.arbitrary()?),
     })
 }

@@ -2,7 +2,7 @@
 
 use super::Bench;
 use super::books::Numbers;
-use weft_protocol::Body;
+use weft_protocol::{Adaptive, Body};
 use weft_wire::{Header, Rank, Tag, TreeId};
 
 /// Answers of peers, at most, until nothing is due any more.
@@ -11,6 +11,7 @@ const ANSWERS: usize = 2000;
 impl Bench {
     /// The host releases everything, the peers answer everything: nothing is left.
     pub(super) fn come_to_rest(&mut self) {
+        self.create_group();
         for _ in 0..ANSWERS {
             self.host_finishes();
             if self.over {
@@ -30,9 +31,14 @@ impl Bench {
         assert_eq!(self.ni.shared_buffers(), 0);
         assert!(self.host.gave_everything_back());
         for peer in self.host.books.peers() {
-            assert_eq!(self.ni.outgoing(peer), (self.window(), 0));
+            let (held, blocked) = self.ni.outgoing(peer);
+            assert_eq!(blocked, 0);
+            match self.settings.adaptive {
+                None => assert_eq!(held, self.window()),
+                Some(Adaptive { floor_packets, .. }) => assert!(held >= floor_packets),
+            }
             assert_eq!(self.ni.incoming(peer).0, 0);
-            let Numbers { expected, told, .. } = self.host.books.pair(peer).numbers;
+            let &Numbers { expected, told, .. } = &self.host.books.pair(peer).numbers;
             assert_eq!(told, expected, "what {peer:?} sent was not acknowledged");
         }
     }
@@ -56,7 +62,10 @@ impl Bench {
         let owes = |peer: Rank| {
             let pair = books.pair(peer);
             if self.is_careful() {
-                let credits = pair.credits.spent();
+                if pair.credits.asked.is_some() {
+                    return Some(from(Tag::Return, peer));
+                }
+                let credits = u16::try_from(pair.credits.spent()).unwrap_or(0);
                 return (credits > 0).then(|| Header { credits, ..from(Tag::Credit, peer) });
             }
             // A peer that had no room has some now.

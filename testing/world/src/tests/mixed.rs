@@ -38,7 +38,7 @@ fn mixes() -> impl Strategy<Value = MixedOptions> {
             }
             let (loss, duplication, reordering) = weather;
             let weather = Weather { loss, duplication, reordering };
-            MixedOptions { settings, hosts, weather, sends: 30, seed }
+            MixedOptions { settings, hosts, weather, sends: 30, members: None, seed }
         },
     )
 }
@@ -52,13 +52,24 @@ proptest! {
         mixed.run();
         prop_assert!(mixed.shown() > 0);
     }
+
+    #[test]
+    fn ranks_create_a_group_when_they_get_there(options in mixes(), chosen in any::<u8>()) {
+        let ranks = 0..options.settings.ranks;
+        let members: Vec<Rank> =
+            ranks.filter(|&rank| rank == 0 || chosen >> rank & 1 == 1).map(Rank).collect();
+        let mut mixed = Mixed::new(MixedOptions { members: Some(members), ..options });
+        mixed.run();
+        prop_assert!(mixed.shown() > 0);
+    }
 }
 
 fn two_hosts_of_three(preset: Preset, loss: u64) -> Mixed {
     let settings = settings(preset, 6, 4, Shape::Binary);
     let weather = Weather { loss, ..Weather::default() };
     let hosts = vec![0, 1, 0, 1, 0, 1];
-    let mut mixed = Mixed::new(MixedOptions { settings, hosts, weather, sends: 200, seed: 5 });
+    let mut mixed =
+        Mixed::new(MixedOptions { settings, hosts, weather, sends: 200, members: None, seed: 5 });
     mixed.run();
     mixed
 }
@@ -75,12 +86,36 @@ fn careful_pairs_have_credits_and_the_others_acknowledgements() {
 }
 
 #[test]
+fn packets_come_early_under_every_preset() {
+    for preset in Preset::RETRANSMITTING {
+        for hosts in [vec![0, 1, 2, 3, 4, 5], vec![0, 0, 0, 1, 1, 1]] {
+            let settings = settings(preset, 6, 2, Shape::Binary);
+            let weather = Weather { loss: 20, ..Weather::default() };
+            let members = Some((0..6).map(Rank).collect());
+            let sends = 200;
+            let options = MixedOptions { settings, hosts, weather, sends, members, seed: 5 };
+            let mut mixed = Mixed::new(options);
+            mixed.run();
+            let early: u64 = (0..6).map(|r| mixed.counters(Rank(r)).early_packets).sum();
+            assert!(early > 5, "{preset}: {early}");
+        }
+    }
+}
+
+#[test]
 fn a_job_on_one_host_needs_no_timer_whatever_its_preset() {
     for preset in Preset::RETRANSMITTING {
         let settings = settings(preset, 4, 4, Shape::Binary);
         let weather = Weather { loss: 900, ..Weather::default() };
         let hosts = vec![7; 4];
-        let mut mixed = Mixed::new(MixedOptions { settings, hosts, weather, sends: 50, seed: 2 });
+        let mut mixed = Mixed::new(MixedOptions {
+            settings,
+            hosts,
+            weather,
+            sends: 50,
+            members: None,
+            seed: 2,
+        });
         mixed.run();
         for rank in 0..4 {
             let counters = mixed.counters(Rank(rank));
@@ -99,7 +134,8 @@ fn one_primary_buffer_is_enough_to_forward() {
     for seed in 0..20 {
         let weather = Weather { loss: 10, ..Weather::default() };
         let hosts = vec![0, 0, 1, 1, 2, 2];
-        let mut mixed = Mixed::new(MixedOptions { settings, hosts, weather, sends: 60, seed });
+        let mut mixed =
+            Mixed::new(MixedOptions { settings, hosts, weather, sends: 60, members: None, seed });
         mixed.run();
         let stops: u64 = (0..6).map(|rank| mixed.counters(Rank(rank)).stops).sum();
         assert!(stops > 0, "nobody ran out of buffers");

@@ -2,6 +2,7 @@
 
 mod adaptive;
 mod deadlock;
+mod early;
 mod explore;
 mod faults;
 mod interleavings;
@@ -29,7 +30,7 @@ fn config(cases: u32) -> ProptestConfig {
 
 fn options(ranks: u16, window_packets: u16, preset: Preset, shape: Shape) -> Options {
     let settings = Settings { preset, shape, ..Settings::new(ranks, window_packets) };
-    Options { settings, send_buffers: 4, groups: vec![] }
+    Options { settings, send_buffers: 4, groups: vec![], late_groups: false }
 }
 
 /// `ranks` ranks under the default preset.
