@@ -69,6 +69,9 @@ impl Engine {
     /// Messages over `packets`, whose packets are all its own from here on.
     pub fn new(packets: Packets) -> Arc<Self> {
         Arc::new_cyclic(|this: &Weak<Engine>| {
+            let engine = this.clone();
+            packets
+                .progress_by(move || engine.upgrade().map_or(Ok(false), |it| it.progress_below()));
             let announced = this.clone();
             let announce = Box::new(move || {
                 if let Some(engine) = announced.upgrade() {
@@ -179,6 +182,16 @@ impl Engine {
             self.run_ready()?;
         }
         Ok(true)
+    }
+
+    /// Makes progress for who waits for something below messages. What went wrong above is left to who can
+    /// hear it.
+    fn progress_below(self: &Arc<Self>) -> weft_packet::Result<bool> {
+        match self.advance() {
+            Err(Error::Packet(error)) => Err(error),
+            Err(_) => Ok(false),
+            Ok(any) => Ok(any),
+        }
     }
 
     /// Takes one packet from the network and sorts it; no handler runs.

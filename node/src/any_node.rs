@@ -6,6 +6,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
 use weft_link::bell::Loss;
+use weft_link::memory::SharedMemory;
 use weft_link::{Buffer, Capabilities, SharedWords};
 use weft_protocol::{Counters, Delivery};
 use weft_wire::{GroupId, Rank};
@@ -56,6 +57,8 @@ pub enum Upcalls {
 pub enum Destination {
     /// To one rank.
     Unicast(Rank),
+    /// To one rank, which places it.
+    Placed(Rank),
     /// To all other members of a group.
     Multicast(GroupId),
 }
@@ -87,6 +90,9 @@ pub trait AnyNode: Send + Sync {
     fn window_packets(&self) -> usize;
     /// Installs the client's function for arriving packets.
     fn set_upcall(&self, upcall: Upcall);
+    /// Installs the function that placed packets are given to, one at a time, whenever packets are taken from
+    /// the network by polls, by [`Self::take`], or by the upcall thread.
+    fn set_placer(&self, placer: Upcall);
     /// A frame to fill, and where its bytes are. Blocks, draining, while all are on their way.
     ///
     /// # Errors
@@ -107,8 +113,8 @@ pub trait AnyNode: Send + Sync {
     /// [`crate::Error::RankLost`], or what a peer did wrong.
     fn poll(&self) -> Result<bool>;
     /// Takes one packet from the network, as [`Self::poll`] does, for a client that sorts packets by
-    /// itself: no other packet is taken, and no upcall made, until it calls [`Self::taken`]. False if
-    /// there was none; what was in `into` must have been released.
+    /// itself: no other packet is taken, and no upcall made, until it calls [`Self::taken`]. Packets to be
+    /// placed that are before it are placed. False if there was none; what was in `into` must have been released.
     ///
     /// # Errors
     /// As [`Self::poll`].
@@ -150,6 +156,8 @@ pub trait AnyNode: Send + Sync {
     fn fetch_and_add(&self, home: Rank, variable: u16, amount: u64) -> Result<u64>;
     /// Counters in shared memory, if the link has them.
     fn words(&self) -> Option<&Arc<dyn SharedWords>>;
+    /// Memory that some ranks reach without a packet, if the link has any.
+    fn shared_memory(&self) -> Option<&Arc<dyn SharedMemory>>;
     /// Creates the next multicast group.
     ///
     /// # Errors

@@ -41,6 +41,12 @@ pub struct Biased<T> {
 // SAFETY: the lock gives out `&mut T` to one thread at a time, so `T` only has to be `Send`.
 unsafe impl<T: Send> Sync for Biased<T> {}
 
+impl<T: Default> Default for Biased<T> {
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}
+
 impl<T> Biased<T> {
     /// A lock around `value`, owned by the calling thread.
     pub fn new(value: T) -> Self {

@@ -21,7 +21,7 @@ use weft_link::ni::{NiEvent, NiHalf};
 use weft_link::{Buffer, Link, Payload};
 use weft_protocol::watchdog::{HostStatus, Verdict, Watchdog};
 use weft_protocol::{Body, Deferred, Delivery, Reliability};
-use weft_wire::{GroupId, Header, Rank, Tag};
+use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
 
 /// What lies between an NI and its host.
 #[derive(Default)]
@@ -54,6 +54,7 @@ pub(crate) struct Apart {
 /// What a host asks of its NI.
 pub(crate) enum Request {
     Unicast {
+        tree: TreeId,
         to: Rank,
         frame: Buffer,
         size: u16,
@@ -210,9 +211,9 @@ impl<L: Link> Inner<L> {
     fn serve_request(&mut self) -> Result<()> {
         let Some(request) = self.apart.requests.pop_front() else { return Ok(()) };
         match request {
-            Request::Unicast { to, frame, size } => {
+            Request::Unicast { tree, to, frame, size } => {
                 let (ni, mut out) = self.split(Side::Ni);
-                ni.unicast(to, frame, size, &mut out);
+                ni.unicast_on(tree, to, frame, size, &mut out);
             }
             Request::Multicast { group, frame, size } => {
                 let (ni, mut out) = self.split(Side::Ni);

@@ -48,6 +48,38 @@ pub enum Error {
     /// A multicast to a group that this rank is not a member of.
     #[error("this rank is not a member of that group")]
     NotAMember,
+    /// Something was not placed in, or not read from, another rank's receive buffer.
+    #[error("receive buffer {name:?} of rank {rank}: {why}")]
+    Refused {
+        /// The buffer's name.
+        name: String,
+        /// The rank that has it.
+        rank: Rank,
+        /// Why.
+        why: weft_wire::place::Refusal,
+    },
+    /// A range that is not inside a receive buffer.
+    #[error("bytes {offset} to {} are not inside the {bytes} of receive buffer {name:?}", .offset.saturating_add(*.length))]
+    Outside {
+        /// The buffer's name.
+        name: String,
+        /// Where the range begins.
+        offset: usize,
+        /// Its length.
+        length: usize,
+        /// Bytes of the buffer.
+        bytes: usize,
+    },
+    /// A receive buffer that cannot be.
+    #[error("a receive buffer of {bytes} bytes named {name:?}: {what}")]
+    Buffer {
+        /// Its name.
+        name: String,
+        /// Bytes asked for.
+        bytes: usize,
+        /// What is wrong.
+        what: &'static str,
+    },
     /// A fetch-and-add variable that does not exist.
     #[error("there is no fetch-and-add variable {0}: programs have 0 to {max}", max = crate::node::USER_VARIABLES - 1)]
     NoSuchVariable(u16),

@@ -9,7 +9,7 @@ use weft_link::clock::Nanoseconds;
 use weft_link::{Buffer, Link, Narrow, Payload, Received};
 use weft_protocol::invariants::i9_bounded;
 use weft_protocol::{Actions, Body, Deferred, Delivery, Forwarding, Ni, Reliability};
-use weft_wire::{GroupId, Header, Rank, Tag};
+use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
 
 /// Packets that one call drains or processes at most, so that it ends.
 pub(crate) const BUDGET: usize = 64;
@@ -25,6 +25,8 @@ pub(crate) struct Inner<L> {
     pub pending: VecDeque<Delivery<Buffer>>,
     /// The client's function; absent while it runs.
     pub upcall: Option<Upcall>,
+    /// What placed packets are given to instead; absent while it runs.
+    pub placer: Option<Upcall>,
     /// The answer to the outstanding fetch-and-add.
     pub fetched: Option<u64>,
     /// Frames that the client has allocated and not launched.
@@ -123,6 +125,7 @@ impl<L: Link> Inner<L> {
             ni,
             pending: VecDeque::with_capacity(BUDGET),
             upcall: None,
+            placer: None,
             fetched: None,
             held: 0,
             drained_polls: 0,
@@ -162,14 +165,14 @@ impl<L: Link> Inner<L> {
     }
 
     #[inline]
-    pub fn unicast(&mut self, to: Rank, frame: Buffer, size: u16) {
+    pub fn unicast(&mut self, tree: TreeId, to: Rank, frame: Buffer, size: u16) {
         self.held -= 1;
         if self.asks_ni() {
-            self.apart.request(Request::Unicast { to, frame, size }, &mut self.link);
+            self.apart.request(Request::Unicast { tree, to, frame, size }, &mut self.link);
             return;
         }
         let (ni, mut out) = self.split(Side::Host);
-        ni.unicast(to, frame, size, &mut out);
+        ni.unicast_on(tree, to, frame, size, &mut out);
     }
 
     pub fn multicast(&mut self, group: GroupId, frame: Buffer, size: u16) -> Result<()> {
@@ -231,6 +234,12 @@ impl<L: Link> Inner<L> {
     pub fn reinject(&mut self, delivery: &mut Delivery<Buffer>) {
         let (ni, mut out) = self.split(Side::Host);
         ni.reinject(delivery, &mut out);
+    }
+
+    /// The function that packets go to: placed ones, or others.
+    #[inline]
+    pub fn client(&mut self, placed: bool) -> &mut Option<Upcall> {
+        if placed { &mut self.placer } else { &mut self.upcall }
     }
 
     /// The next packet for the host: one that waits, or else one from the network.

@@ -2,7 +2,7 @@
 
 use crate::any_node::{AnyNode, Arrival, Destination, Statistics, Upcall, Upcalls};
 use crate::biased::{Biased, Entered};
-use crate::inner::{Inner, Side};
+use crate::inner::{BUDGET, Inner, Side};
 use crate::interrupts::Interrupts;
 use crate::lossy::Backstop;
 use crate::wait::{Look, Step, WaitPolicy, wait};
@@ -13,10 +13,11 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 use std::time::Duration;
 use weft_link::bell::{Bells, Loss, Waiter};
 use weft_link::clock::{Clock, Work};
+use weft_link::memory::SharedMemory;
 use weft_link::{Buffer, Capabilities, Link, SharedWords};
 use weft_protocol::invariants::{UpcallConditions, i6_upcalls_only_when_allowed};
 use weft_protocol::{Delivery, Ni, Settings, VARIABLES};
-use weft_wire::{GroupId, Rank};
+use weft_wire::{GroupId, Rank, TreeId};
 
 /// Fetch-and-add variables of each rank that programs may use; the rest are the systems'.
 pub const USER_VARIABLES: u16 = VARIABLES / 2;
@@ -30,6 +31,7 @@ pub struct Node<L: Link> {
     pub(crate) clock: L::Clock,
     pub(crate) bells: Arc<dyn Bells>,
     words: Option<Arc<dyn SharedWords>>,
+    shared_memory: Option<Arc<dyn SharedMemory>>,
     capabilities: Capabilities,
     policy: WaitPolicy,
     local: Rank,
@@ -59,12 +61,13 @@ impl<L: Link> Node<L> {
     /// A node for rank `local` over `link`. The calling thread is the one that enters for free.
     pub fn new(local: Rank, settings: Settings, link: L, policy: WaitPolicy) -> Self {
         let (clock, bells, words) = (link.clock(), link.bells(), link.words());
-        let capabilities = *link.capabilities();
+        let (capabilities, shared_memory) = (*link.capabilities(), link.shared_memory());
         Node {
             inner: Biased::new(Inner::new(link, Ni::new(local, settings))),
             clock,
             bells,
             words,
+            shared_memory,
             capabilities,
             policy,
             local,
@@ -105,6 +108,7 @@ impl<L: Link> Node<L> {
         if L::SEPARATE_NI || delivery.wants_reinjection() {
             inner = self.host_processes(inner, &mut delivery);
         }
+        let placed = delivery.tree.is_placed();
         let bytes = inner.link.bytes(delivery.buffer);
         self.leave_looked(inner);
         let mut arrival = Some(Arrival { delivery, bytes });
@@ -114,7 +118,7 @@ impl<L: Link> Node<L> {
         }
         let mut inner = self.inner.enter();
         self.tell_time(&mut inner);
-        inner.upcall.get_or_insert(upcall);
+        inner.client(placed).get_or_insert(upcall);
         self.in_upcall.store(false, Ordering::Relaxed);
         if self.asleep.load(Ordering::Relaxed) > 0 {
             self.wake_passed_over(&inner);
@@ -123,6 +127,32 @@ impl<L: Link> Node<L> {
             inner.release(arrival.delivery);
         }
         inner
+    }
+
+    /// Places packets until there is one for the client, which it returns, or none is left.
+    #[inline(never)]
+    fn place<'a>(
+        &'a self,
+        mut inner: Entered<'a, Inner<L>>,
+        mut found: Option<Delivery<Buffer>>,
+    ) -> Result<(Entered<'a, Inner<L>>, Option<Delivery<Buffer>>)> {
+        for _ in 0..BUDGET {
+            let Some(delivery) = found else { return Ok((inner, None)) };
+            if !delivery.tree.is_placed() {
+                return Ok((inner, Some(delivery)));
+            }
+            let Some(placer) = inner.placer.take() else {
+                inner.pending.push_front(delivery);
+                return Ok((inner, None));
+            };
+            inner = self.process(inner, delivery, placer);
+            self.count_processed(&inner);
+            found = inner.next_delivery()?;
+        }
+        if let Some(delivery) = found {
+            inner.pending.push_front(delivery);
+        }
+        Ok((inner, None))
     }
 
     /// The host processes the packet, and then hands it back to the NI if it is to be forwarded
@@ -285,6 +315,10 @@ impl<L: Link> AnyNode for Node<L> {
         self.inner.enter().upcall = Some(upcall);
     }
 
+    fn set_placer(&self, placer: Upcall) {
+        self.inner.enter().placer = Some(placer);
+    }
+
     #[inline]
     fn alloc(&self, upcalls: Upcalls) -> Result<(Buffer, NonNull<u8>)> {
         match self.try_alloc()? {
@@ -307,10 +341,14 @@ impl<L: Link> AnyNode for Node<L> {
         let mut receiver = None;
         match to {
             Destination::Unicast(rank) if rank.index() < self.ranks => {
-                inner.unicast(rank, frame, size);
+                inner.unicast(TreeId::unicast(self.local), rank, frame, size);
                 receiver = Some(rank);
             }
-            Destination::Unicast(rank) => {
+            Destination::Placed(rank) if rank.index() < self.ranks => {
+                inner.unicast(TreeId::placed(self.local), rank, frame, size);
+                receiver = Some(rank);
+            }
+            Destination::Unicast(rank) | Destination::Placed(rank) => {
                 drop(inner);
                 self.discard(frame);
                 return Err(Error::NoSuchRank { rank, ranks: self.ranks });
@@ -343,7 +381,7 @@ impl<L: Link> AnyNode for Node<L> {
             self.leave_poll(inner);
             return self.check_loss().map(|()| false);
         };
-        let Some(upcall) = inner.upcall.take() else {
+        let Some(upcall) = inner.client(delivery.tree.is_placed()).take() else {
             // Nobody wants packets yet, but credits are wanted.
             inner.pending.push_front(delivery);
             let drained = inner.drain();
@@ -370,7 +408,11 @@ impl<L: Link> AnyNode for Node<L> {
             drained?;
             return self.check_loss().map(|()| false);
         }
-        let Some(mut delivery) = inner.next_delivery()? else {
+        let mut found = inner.next_delivery()?;
+        if found.as_ref().is_some_and(|delivery| delivery.tree.is_placed()) {
+            (inner, found) = self.place(inner, found)?;
+        }
+        let Some(mut delivery) = found else {
             self.leave_poll(inner);
             return self.check_loss().map(|()| false);
         };
@@ -490,6 +532,10 @@ impl<L: Link> AnyNode for Node<L> {
 
     fn words(&self) -> Option<&Arc<dyn SharedWords>> {
         self.words.as_ref()
+    }
+
+    fn shared_memory(&self) -> Option<&Arc<dyn SharedMemory>> {
+        self.shared_memory.as_ref()
     }
 
     fn create_group(&self, members: &[Rank]) -> Result<GroupId> {

@@ -12,15 +12,20 @@
 //! | `lfc_fetch_and_add` | [`Packets::fetch_and_add`] |
 //! | `upcalls_allowed` | [`Upcalls`] |
 //!
-//! Packets are filled in link memory and read in link memory: this layer copies nothing.
+//! Packets are filled in link memory and read in link memory: this layer copies nothing. Beside packets there are
+//! puts and gets, whose sender names the place: [`Packets::offer`] and [`Packets::connect`].
 
 #![deny(unsafe_code)]
 
+#[doc(hidden)]
+pub mod fuzzing;
 mod packets;
+mod place;
 mod receive;
 mod send;
 
 pub use packets::{Group, InterruptsOff, Packets, Variable};
+pub use place::{Connection, Notification, Notifications, ReceiveBuffer, Refusal, Rights, What};
 pub use receive::{HeldPacket, KeptPacket, Packet};
 pub use send::SendPacket;
 pub use weft_node::{Cause, Error, Loss, Result, SharedWords, Statistics, Step, Upcalls};

@@ -1,9 +1,11 @@
 //! A rank's packet interface.
 
+use crate::place::{Places, placer};
 use crate::receive::Packet;
 use crate::send::SendPacket;
 use crate::{Error, Loss, Rank, Result, Statistics, Step, Upcalls};
-use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use weft_node::{AnyNode, Arrival, Capabilities, SharedWords, VARIABLES};
 use weft_wire::GroupId;
@@ -15,7 +17,13 @@ pub struct Packets {
     /// What the link says, asked once.
     pub(crate) max_payload: usize,
     multicast_payload: usize,
+    pub(crate) places: Arc<Places>,
+    /// How to wait, if not by [`Packets::poll`].
+    progress: Arc<OnceLock<Progress>>,
 }
+
+/// What a layer above does when a rank waits: takes what arrives, and says whether anything did.
+type Progress = Box<dyn Fn() -> Result<bool> + Send + Sync>;
 
 /// A multicast group that this rank knows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -49,8 +57,47 @@ pub struct Variable {
 impl Packets {
     /// The packet interface of `node`.
     pub fn new(node: Arc<dyn AnyNode>) -> Self {
+        let places = Arc::new(Places::default());
+        node.set_placer(placer(&places, &node));
+        Self::over(node, places)
+    }
+
+    pub(crate) fn over(node: Arc<dyn AnyNode>, places: Arc<Places>) -> Self {
         let &Capabilities { max_payload, multicast_payload, .. } = node.capabilities();
-        Packets { node, max_payload, multicast_payload }
+        Packets { node, max_payload, multicast_payload, places, progress: Arc::default() }
+    }
+
+    /// Has what waits here wait by `progress` instead of by [`Self::poll`]: a layer that [takes](Self::take)
+    /// packets says it once, because a packet of its own would otherwise be in the way of all that follow.
+    pub fn progress_by(&self, progress: impl Fn() -> Result<bool> + Send + Sync + 'static) {
+        // A second layer would wait for packets that the first one takes.
+        assert!(self.progress.set(Box::new(progress)).is_ok(), "one layer takes packets");
+    }
+
+    /// Takes what arrives, as whoever takes packets here does: [`Self::poll`], if nobody else.
+    ///
+    /// # Errors
+    /// As [`Self::poll`].
+    pub fn progress(&self) -> Result<bool> {
+        match self.progress.get() {
+            Some(progress) => progress(),
+            None => self.poll(),
+        }
+    }
+
+    /// Makes [progress](Self::progress) until `done` says so.
+    pub(crate) fn await_place(&self, mut done: impl FnMut() -> Result<bool>) -> Result<()> {
+        if done()? {
+            return Ok(());
+        }
+        self.wait(&mut || {
+            let any = self.progress()?;
+            Ok(match (done()?, any) {
+                (true, _) => Step::Done,
+                (false, true) => Step::Progress,
+                (false, false) => Step::Idle,
+            })
+        })
     }
 
     /// This rank.
@@ -133,6 +180,7 @@ impl Packets {
     /// [`Error::RankLost`], or what a peer did wrong.
     #[inline]
     pub fn poll(&self) -> Result<bool> {
+        self.pay_if_owed();
         self.node.poll()
     }
 
@@ -197,6 +245,7 @@ impl Packets {
     /// pay for a barrier; from here on each pays for one ordinary lock (thesis 6.2.1).
     pub fn share(&self) {
         self.node.share();
+        self.places.state.share();
     }
 
     /// Whether a rank may have threads. Not in the simulator, where ranks are coroutines.
@@ -211,7 +260,7 @@ impl Packets {
 
     /// Whether every packet launched here has left.
     pub fn is_flushed(&self) -> bool {
-        self.node.is_flushed()
+        !self.places.owes.load(Ordering::Relaxed) && self.node.is_flushed()
     }
 
     /// Polls until every packet launched here has left, which takes receivers that release what they

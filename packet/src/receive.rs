@@ -70,6 +70,10 @@ unsafe impl Send for KeptPacket {}
 unsafe impl Sync for KeptPacket {}
 
 impl KeptPacket {
+    pub(crate) fn new(arrival: Arrival, node: Arc<dyn AnyNode>) -> Self {
+        KeptPacket { arrival: Some(arrival), node }
+    }
+
     /// The rank that sent it.
     pub fn source(&self) -> Rank {
         self.arrival().origin()
@@ -145,6 +149,7 @@ impl Packets {
     #[inline]
     pub fn take(&self, held: &mut HeldPacket) -> crate::Result<bool> {
         held.home = self.home();
+        self.pay_if_owed();
         self.node.take(&mut held.arrival)
     }
 
@@ -184,6 +189,14 @@ impl Packets {
     fn home(&self) -> usize {
         Arc::as_ptr(&self.node).addr()
     }
+}
+
+/// Has `look` look at the bytes of `arrival`, which nobody releases meanwhile.
+#[inline]
+pub(crate) fn look_at<R>(arrival: &Arrival, look: impl FnOnce(&[u8]) -> R) -> R {
+    // SAFETY: the arrival is borrowed until `look` has returned, which cannot keep the bytes; whoever has it
+    // keeps link memory mapped.
+    look(unsafe { bytes(arrival) })
 }
 
 /// The bytes of `arrival`.

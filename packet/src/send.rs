@@ -90,6 +90,12 @@ impl<'a> SendPacket<'a> {
         self.launch(Destination::Multicast(group.0))
     }
 
+    /// Sends it to rank `to`, which places it where its header says.
+    #[inline]
+    pub(crate) fn place(self, to: Rank) -> Result<()> {
+        self.launch(Destination::Placed(to))
+    }
+
     #[inline]
     fn launch(mut self, to: Destination) -> Result<()> {
         self.launched = true;

@@ -42,11 +42,11 @@ impl<B: Copy> Ni<B> {
     /// [`GroupError`] if `members` is not a set of ranks of this job.
     ///
     /// # Panics
-    /// After 65,534 groups: the next number stands for unicast trees.
+    /// After 65,534 groups: the next numbers stand for none.
     pub fn create_group(&mut self, members: &[Rank]) -> Result<GroupId, GroupError> {
         let group = Group::new(members, self.settings.shape, self.peers.len())?;
         let id = GroupId(self.groups.len() as u16);
-        assert!(id.0 < u16::MAX, "a job has fewer than {} multicast groups", u16::MAX);
+        assert!(id.0 < GroupId::LIMIT, "a job has at most {} multicast groups", GroupId::LIMIT);
         self.groups.push(group);
         Ok(id)
     }

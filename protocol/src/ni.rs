@@ -106,7 +106,20 @@ impl<B: Copy> Ni<B> {
     /// is freed. Never blocks: without a credit the packet waits in the blocked-sends queue.
     #[inline]
     pub fn unicast(&mut self, to: Rank, buffer: B, size: u16, out: &mut impl Actions<B>) {
-        let tree = TreeId::unicast(self.local);
+        self.unicast_on(TreeId::unicast(self.local), to, buffer, size, out);
+    }
+
+    /// As [`Self::unicast`], on one of this rank's two-node trees: protocols care only that the delivery
+    /// says which.
+    #[inline(always)]
+    pub fn unicast_on(
+        &mut self,
+        tree: TreeId,
+        to: Rank,
+        buffer: B,
+        size: u16,
+        out: &mut impl Actions<B>,
+    ) {
         if to == self.local {
             self.counters.packets_delivered += 1;
             let parent = self.local;
@@ -197,7 +210,7 @@ impl<B: Copy> Ni<B> {
     #[inline]
     fn is_plain(&self, header: &Header) -> bool {
         !self.peers.is_numbered(header.source)
-            && header.tree == TreeId::unicast(header.source)
+            && header.tree.is_unicast_of(header.source)
             && header.channel == Channel::NONE
             && !header.asks
     }
@@ -375,7 +388,10 @@ impl<B: Copy> Ni<B> {
         }
         let numbered = self.peers.is_numbered(from);
         match header.tag {
-            Tag::Ucast | Tag::FaRequest if header.tree != TreeId::unicast(from) => {
+            Tag::Ucast if !header.tree.is_unicast_of(from) => {
+                return Err(Violation::Tree(from, header.tree));
+            }
+            Tag::FaRequest if header.tree != TreeId::unicast(from) => {
                 return Err(Violation::Tree(from, header.tree));
             }
             Tag::Mcast => self.check_multicast(header)?,

@@ -53,6 +53,10 @@ impl GroupId {
     pub const ALL: GroupId = GroupId(0);
     /// Stands for "no group" in the tree identifiers of unicast packets.
     const NONE: GroupId = GroupId(u16::MAX);
+    /// Stands for "no group" in those of placed packets.
+    const PLACED: GroupId = GroupId(u16::MAX - 1);
+    /// How many groups there can be: the other numbers stand for none.
+    pub const LIMIT: u16 = Self::PLACED.0;
 }
 
 /// A spanning tree: the group that it spans and the member at its root.
@@ -74,6 +78,25 @@ impl TreeId {
         TreeId { group: GroupId::NONE, root: sender }
     }
 
+    /// The same trees, for packets that are placed where their sender says instead of handed to the
+    /// receiver's program.
+    #[inline]
+    pub fn placed(sender: Rank) -> Self {
+        TreeId { group: GroupId::PLACED, root: sender }
+    }
+
+    /// Whether packets of this tree are placed.
+    #[inline]
+    pub fn is_placed(self) -> bool {
+        self.group == GroupId::PLACED
+    }
+
+    /// Whether this is one of the two-node trees that `sender` is the root of.
+    #[inline]
+    pub fn is_unicast_of(self, sender: Rank) -> bool {
+        self.root == sender && self.group >= GroupId::PLACED
+    }
+
     /// The tree on which `root` multicasts to `group`.
     #[inline]
     pub fn multicast(group: GroupId, root: Rank) -> Self {
@@ -83,7 +106,7 @@ impl TreeId {
     /// The group that this tree spans; `None` for a unicast tree.
     #[inline]
     pub fn group(self) -> Option<GroupId> {
-        (self.group != GroupId::NONE).then_some(self.group)
+        (self.group < GroupId::PLACED).then_some(self.group)
     }
 
     /// This identifier as one number.
@@ -103,6 +126,7 @@ impl fmt::Debug for TreeId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.group() {
             Some(group) => write!(f, "tree of group {} from {:?}", group.0, self.root),
+            None if self.is_placed() => write!(f, "placed by {:?}", self.root),
             None => write!(f, "unicast from {:?}", self.root),
         }
     }

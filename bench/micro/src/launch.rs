@@ -1,7 +1,7 @@
 //! Starting a benchmark: the command's side and the ranks'.
 
 use crate::arena::{self, Arena};
-use crate::{authentication, hostile, network, rpc, stream, upcalls};
+use crate::{authentication, hostile, network, put, rpc, stream, upcalls};
 use crate::{bandwidth, barrier, fetch_add, latency, loggp, message, multicast, order, poll, rate};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
@@ -42,6 +42,10 @@ pub enum Kind {
     Rpc,
     /// Calls a second, 64 of them at once.
     RpcRate,
+    /// Bytes placed where their sender says, with notice: against a packet, or from 64 KiB on against a message
+    Put,
+    /// A call by puts: the request is placed, and so is the reply; against a call by messages
+    PutRpc,
     /// On Ethernet: what authenticating frames takes of a round trip
     Authentication,
     /// On Ethernet: a TCP stream of 1 Gbit/s and messages on one interface, both alone and together
@@ -62,7 +66,12 @@ impl Kind {
             Kind::Barrier | Kind::Poll | Kind::Rpc | Kind::RpcRate => 0,
             Kind::LogGp => 16,
             Kind::Latency | Kind::Message | Kind::Upcalls | Kind::AllReduce => 8,
-            Kind::Rate | Kind::FetchAdd | Kind::Authentication | Kind::Coexist => 8,
+            Kind::Put
+            | Kind::PutRpc
+            | Kind::Rate
+            | Kind::FetchAdd
+            | Kind::Authentication
+            | Kind::Coexist => 8,
             Kind::Order => 64,
             Kind::Hostile => 1400,
         }
@@ -134,8 +143,10 @@ impl Spec {
         if settings.ranks < least {
             bail!("this benchmark needs at least {least} ranks (-n {least})");
         }
-        if matches!(self.kind, Kind::LogGp | Kind::Message | Kind::Stream | Kind::Upcalls)
-            && settings.ranks != 2
+        if matches!(
+            self.kind,
+            Kind::LogGp | Kind::Message | Kind::Stream | Kind::Upcalls | Kind::Put | Kind::PutRpc
+        ) && settings.ranks != 2
         {
             bail!("this benchmark measures the link between two ranks (-n 2)");
         }
@@ -143,7 +154,7 @@ impl Spec {
             bail!("--machine is what `weft bench loggp` writes");
         }
         let most = match self.kind {
-            Kind::Bandwidth | Kind::Stream => arena::BULK_BYTES / 2,
+            Kind::Bandwidth | Kind::Stream | Kind::Put => arena::BULK_BYTES / 2,
             Kind::Message | Kind::Upcalls => settings.frame_bytes as usize - 16,
             _ => settings.frame_bytes as usize,
         };
@@ -228,6 +239,7 @@ pub fn rank(spec: &Spec) -> Result<()> {
         Kind::Order => order::rank(spec, &arena),
         Kind::Poll => poll::rank(spec, &arena),
         Kind::Rpc | Kind::RpcRate => rpc::rank(spec, &arena),
+        Kind::Put | Kind::PutRpc => put::rank(spec, None),
         Kind::LogGp => loggp::rank(spec, &arena),
         Kind::Authentication | Kind::Coexist | Kind::Hostile => bail!("these use no arena"),
     }

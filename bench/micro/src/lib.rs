@@ -28,6 +28,7 @@ mod network;
 mod order;
 pub mod pair;
 mod poll;
+mod put;
 mod rate;
 mod report;
 mod rpc;

@@ -11,6 +11,7 @@ use crate::pair::raw::RawXdp;
 use crate::pair::sockets::Sockets;
 use crate::pair::wefts::{CallLine, MessageLine, PacketLine, end_of};
 use crate::pair::{End, Line, Measured, Pattern, Shape, Unit, bind_to_core, measure};
+use crate::put;
 use crate::report::{Floor, Row};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
@@ -89,8 +90,11 @@ fn shape(spec: &Spec) -> Option<Shape> {
 
 /// Whether `spec` can be measured between hosts.
 fn check(spec: &Spec) -> Result<()> {
-    if shape(spec).is_none() && spec.kind != Kind::Coexist {
-        bail!("between hosts there are latency, message, rate, bandwidth, rpc and coexist");
+    let apart = matches!(spec.kind, Kind::Coexist | Kind::Put | Kind::PutRpc);
+    if shape(spec).is_none() && !apart {
+        bail!(
+            "between hosts there are latency, message, rate, bandwidth, rpc, put, put-rpc and coexist"
+        );
     }
     if spec.ranks.is_some_and(|ranks| ranks != 2) {
         bail!("between hosts, benchmarks have two ranks");
@@ -135,8 +139,10 @@ pub fn run(spec: &Spec) -> Result<Outcome> {
 /// It could not join, or the other was lost.
 pub fn rank(spec: &Spec) -> Result<()> {
     let interface = spec.hosts.interface.as_deref();
-    if spec.kind == Kind::Coexist {
-        return coexist::rank(spec, interface);
+    match spec.kind {
+        Kind::Coexist => return coexist::rank(spec, interface),
+        Kind::Put | Kind::PutRpc => return put::rank(spec, interface),
+        _ => {}
     }
     let shape = shape(spec).context("ranks are started by `weft bench`")?;
     if matches!(spec.kind, Kind::Latency | Kind::Rate) {

@@ -42,7 +42,8 @@ pub use weft_messaging::{
     OrderedMessage, Parts, Port, sync,
 };
 pub use weft_packet::{
-    Cause, Group, KeptPacket, Loss, Packet, Packets, Rank, SendPacket, Step, Upcalls, Variable,
+    Cause, Connection, Group, KeptPacket, Loss, Notification, Notifications, Packet, Packets, Rank,
+    ReceiveBuffer, Refusal, Rights, SendPacket, Step, Upcalls, Variable, What,
 };
 
 /// What most programs use.

@@ -17,6 +17,7 @@
 //! | here | [`Link`], its [`Capabilities`], what can go wrong |
 //! | [`bell`] | how a thread sleeps until a frame comes |
 //! | [`clock`] | time, and what work costs of it |
+//! | [`memory`] | memory beside frames, which peers reach without a packet |
 //! | [`ni`] | the NI half of the protocols, where it runs apart from the host |
 //! | [`wrap`] | faults, capture and counters around any link |
 
@@ -24,6 +25,7 @@
 
 pub mod bell;
 pub mod clock;
+pub mod memory;
 pub mod ni;
 pub mod wrap;
 
@@ -175,6 +177,11 @@ pub trait Link: Send + 'static {
 
     /// Counters in memory that all ranks reach without a packet, if the link has such memory.
     fn words(&self) -> Option<Arc<dyn SharedWords>> {
+        None
+    }
+
+    /// Memory that some ranks reach without a packet, if the link has any.
+    fn shared_memory(&self) -> Option<Arc<dyn memory::SharedMemory>> {
         None
     }
 

@@ -20,6 +20,7 @@
 
 mod bridge;
 mod link;
+mod memory;
 mod waiting;
 
 pub use link::{Mixed, Near};

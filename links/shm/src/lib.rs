@@ -23,6 +23,7 @@
 //! | [`ring`], `prefetch` | the ring of slots between two ranks |
 //! | `pool` | frames that this rank sends from |
 //! | `inbox` | what this rank has received and not given back |
+//! | `lent` | memory that a peer writes itself |
 //! | `doorbell` | which rings to poll; who sleeps and wants to be woken |
 //! | `link` | all of it as a [`weft_link::Link`] |
 //! | `supervisor` | the launcher's view |
@@ -38,6 +39,8 @@ pub mod ring;
 mod doorbell;
 #[cfg(not(loom))]
 mod inbox;
+#[cfg(not(loom))]
+mod lent;
 #[cfg(not(loom))]
 mod link;
 #[cfg(not(loom))]

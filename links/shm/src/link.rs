@@ -2,6 +2,7 @@
 
 use crate::doorbell::{Doorbell, Listener, OwnBells, register_for_barriers};
 use crate::inbox::Inbox;
+use crate::lent::LentMemory;
 use crate::memory::{Frames, View};
 use crate::pool::Pool;
 use crate::ring::{Consumer, INLINE_BYTES, INLINE_WORDS, Producer, Slot};
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::SystemClock;
+use weft_link::memory::SharedMemory;
 use weft_link::{
     BadFrame, Buffer, Capabilities, Link, LinkViolation, Part, Payload, Received, SharedWords,
 };
@@ -327,6 +329,10 @@ impl Link for Shm {
 
     fn disarm(&mut self, waiter: Waiter) {
         self.listener.disarm(waiter);
+    }
+
+    fn shared_memory(&self) -> Option<Arc<dyn SharedMemory>> {
+        Some(Arc::new(LentMemory { own: self.own }))
     }
 
     fn words(&self) -> Option<Arc<dyn SharedWords>> {

@@ -322,7 +322,7 @@ impl Bench {
         };
         match (header.tag, body) {
             _ if self.settings.preset.retransmits() => true,
-            (Tag::Ucast, Body::Buffer(_)) => tree == TreeId::unicast(source),
+            (Tag::Ucast, Body::Buffer(_)) => tree.is_unicast_of(source),
             (Tag::Mcast, Body::Buffer(_)) => from_parent() == Some(source),
             (Tag::FaRequest, Body::FetchAdd { variable, .. }) => {
                 *variable < VARIABLES && tree == TreeId::unicast(source)

@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use weft::{Call, Client, Mailbox, Packets, Rank, Service, Weft};
+use weft::{Connection, Notifications, ReceiveBuffer, Rights, What};
 
 /// The rank at the other end of this one's line.
 fn other(own: Rank) -> Rank {
@@ -78,6 +79,8 @@ impl Line for PacketLine {
 pub struct MessageLine<'a> {
     weft: &'a Weft,
     mailbox: Mailbox,
+    /// Where messages go before they are read, if not read where they lie.
+    into: Option<Vec<u8>>,
 }
 
 impl<'a> MessageLine<'a> {
@@ -86,7 +89,15 @@ impl<'a> MessageLine<'a> {
     /// # Errors
     /// Another rank was lost.
     pub fn new(weft: &'a Weft) -> Result<Self> {
-        Ok(MessageLine { weft, mailbox: weft.mailbox("pair")? })
+        Ok(MessageLine { weft, mailbox: weft.mailbox("pair")?, into: None })
+    }
+
+    /// The same, of up to `bytes` bytes, which end in memory of the receiver's choice.
+    ///
+    /// # Errors
+    /// Another rank was lost.
+    pub fn into_memory(weft: &'a Weft, bytes: usize) -> Result<Self> {
+        Ok(MessageLine { weft, mailbox: weft.mailbox("memory")?, into: Some(vec![0; bytes]) })
     }
 }
 
@@ -97,6 +108,12 @@ impl Line for MessageLine<'_> {
 
     fn receive(&mut self, _size: usize) -> Result<()> {
         let mut message = self.mailbox.receive()?;
+        if let Some(into) = &mut self.into {
+            let into = &mut into[..message.remaining() as usize];
+            message.read_exact(into)?;
+            std::hint::black_box(xor_up(into));
+            return Ok(());
+        }
         while message.remaining() > 0 {
             let chunk = message.chunk()?;
             std::hint::black_box(xor_up(chunk));
@@ -108,6 +125,72 @@ impl Line for MessageLine<'_> {
 
     fn rest(&mut self, side: &mut Side) -> Result<()> {
         settle(self.weft.packets(), side, || Ok(self.weft.poll().map(drop)?))
+    }
+}
+
+/// Places in a receive buffer: the next put is under way while the last one is read.
+const PLACES: usize = 2;
+
+/// Puts into a receive buffer of the other end, with notice.
+pub struct PutLine {
+    packets: Packets,
+    to: Connection,
+    buffer: ReceiveBuffer,
+    notifications: Notifications,
+}
+
+impl PutLine {
+    /// A line of puts of up to `bytes` bytes between the two ranks of a job.
+    ///
+    /// # Errors
+    /// Another rank was lost.
+    pub fn new(packets: &Packets, bytes: usize) -> Result<Self> {
+        let (own, notifications) = (packets.rank(), packets.notifications());
+        let bytes = PLACES * bytes.next_multiple_of(64);
+        let buffer = packets.offer("pair", other(own), bytes, Rights::PUT, &notifications)?;
+        let to = packets.connect("pair", other(own))?;
+        Ok(PutLine { packets: packets.clone(), to, buffer, notifications })
+    }
+}
+
+impl Line for PutLine {
+    fn send(&mut self, bytes: &[u8]) -> Result<()> {
+        Ok(self.to.put_notify(0, bytes, 1)?)
+    }
+
+    fn receive(&mut self, _size: usize) -> Result<()> {
+        let notification = self.notifications.wait()?;
+        if let What::Put { length, .. } = notification.what {
+            self.buffer
+                .look(notification.offset, length, |bytes| std::hint::black_box(xor_up(bytes)))?;
+        }
+        Ok(())
+    }
+
+    fn stream_out(&mut self, bytes: &[u8], messages: u64) -> Result<()> {
+        for message in 0..messages as usize {
+            if message >= PLACES {
+                // What was there was read.
+                self.notifications.wait()?;
+            }
+            let place = message % PLACES * (self.to.len() / PLACES);
+            self.to.put_notify(place, bytes, 1)?;
+        }
+        Ok(())
+    }
+
+    fn stream_in(&mut self, size: usize, messages: u64) -> Result<()> {
+        for message in 0..messages as usize {
+            self.receive(size)?;
+            if message + PLACES < messages as usize {
+                self.to.put_notify(0, &[], 1)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn rest(&mut self, side: &mut Side) -> Result<()> {
+        settle(&self.packets, side, || Ok(self.packets.progress().map(drop)?))
     }
 }
 

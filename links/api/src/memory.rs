@@ -1,0 +1,42 @@
+//! Memory beside frames that a peer reaches without a packet, on links where ranks share a host.
+
+use std::io;
+use std::ptr::NonNull;
+use weft_wire::Rank;
+
+/// Bytes that name a piece of memory to a peer.
+pub const NAME_BYTES: usize = 16;
+
+/// Makes memory for peers, and reaches what peers have made.
+pub trait SharedMemory: Send + Sync {
+    /// Memory of `bytes` zeros that `peer` may reach by the name that comes with it, until it is dropped here:
+    /// what a peer that has it then still does to it, nobody sees. `None` if `peer` cannot.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn create(&self, peer: Rank, bytes: usize) -> io::Result<Option<Named>>;
+
+    /// The memory of `bytes` that `peer` has made for this rank under `name`. Each side keeps it as long as
+    /// it likes.
+    ///
+    /// # Errors
+    /// What the system says, or that this is no such memory: the name is a peer's word.
+    fn attach(
+        &self,
+        peer: Rank,
+        name: &[u8; NAME_BYTES],
+        bytes: usize,
+    ) -> io::Result<Box<dyn MappedMemory>>;
+}
+
+/// Memory, and its name.
+pub type Named = (Box<dyn MappedMemory>, [u8; NAME_BYTES]);
+
+/// Memory of so many bytes as were asked for, which stays where it is until this is dropped.
+pub trait MappedMemory: Send + Sync {
+    /// Where it begins, at a page.
+    fn start(&self) -> NonNull<u8>;
+
+    /// The peer has it, and will not ask for it again.
+    fn taken(&self);
+}

@@ -1,0 +1,37 @@
+//! Memory that ranks of this host reach without a packet, by their numbers in the job.
+
+use std::io;
+use std::sync::Arc;
+use weft_link::memory::{MappedMemory, NAME_BYTES, Named, SharedMemory};
+use weft_wire::Rank;
+
+/// The near link's, for those that are near.
+pub(crate) struct NearMemory {
+    pub near: Arc<dyn SharedMemory>,
+    /// By rank: its number at the near link.
+    pub routes: Vec<Option<Rank>>,
+}
+
+impl NearMemory {
+    fn number(&self, rank: Rank) -> Option<Rank> {
+        self.routes.get(rank.index()).copied().flatten()
+    }
+}
+
+impl SharedMemory for NearMemory {
+    fn create(&self, peer: Rank, bytes: usize) -> io::Result<Option<Named>> {
+        self.number(peer).map_or(Ok(None), |number| self.near.create(number, bytes))
+    }
+
+    fn attach(
+        &self,
+        peer: Rank,
+        name: &[u8; NAME_BYTES],
+        bytes: usize,
+    ) -> io::Result<Box<dyn MappedMemory>> {
+        match self.number(peer) {
+            Some(number) => self.near.attach(number, name, bytes),
+            None => Err(io::Error::new(io::ErrorKind::InvalidInput, "memory on another host")),
+        }
+    }
+}

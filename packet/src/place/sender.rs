@@ -1,0 +1,336 @@
+//! The sender's end of a connection.
+#![allow(unsafe_code)]
+
+use super::Rights;
+use super::memory::{Landing, Remote};
+use super::state::{Offer, Outcome, Owed, Question, Sending};
+use crate::{Error, Packets, Rank, Result};
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use weft_wire::place::{self, Kind, PlaceHeader, Refusal};
+
+/// Puts of so many bytes are copied straight into memory that can be reached: a packet takes two copies, but
+/// brings short ones with its notice.
+const DIRECT_FROM: usize = 1024;
+/// Those of so many wait for packets that are in their way; shorter ones go after them.
+const WAIT_FROM: usize = 64 << 10;
+
+/// The right to put into, or to get from, a receive buffer of another rank. Dropping it closes the connection.
+pub struct Connection {
+    packets: Packets,
+    name: Box<str>,
+    to: Rank,
+    connection: u32,
+    bytes: usize,
+    rights: Rights,
+    shared: Arc<Sending>,
+    /// Its memory, where that can be reached without packets.
+    remote: Option<Remote>,
+    /// Where packets may still be about to place something: what reaches the memory before them would come
+    /// before what it follows.
+    under_way: Range<usize>,
+}
+
+impl Packets {
+    /// Takes the receive buffer that `from` offers to this rank under `name`. Waits until it does; of several
+    /// with that name, it is the one offered first.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchRank`], [`Error::RankLost`].
+    pub fn connect(&self, name: &str, from: Rank) -> Result<Connection> {
+        if from.index() >= self.size() {
+            return Err(Error::NoSuchRank { rank: from, ranks: self.size() });
+        }
+        let mut found = None;
+        self.await_place(|| {
+            found = self.places.state.enter().take_offer(from, name);
+            Ok(found.is_some())
+        })?;
+        match found {
+            Some(offer) => self.accept(name, from, offer),
+            None => unreachable!("the wait ends with an offer"),
+        }
+    }
+
+    /// As [`Self::connect`], without waiting: `None` if there is no such offer.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn try_connect(&self, name: &str, from: Rank) -> Result<Option<Connection>> {
+        let offer = self.places.state.enter().take_offer(from, name);
+        offer.map(|offer| self.accept(name, from, offer)).transpose()
+    }
+
+    fn accept(&self, name: &str, to: Rank, offer: Offer) -> Result<Connection> {
+        let Offer { connection, bytes, rights, memory } = offer;
+        // Memory of this machine's, so that the sum of an offset and a length does not overflow.
+        let bytes =
+            usize::try_from(bytes).map_or(usize::MAX / 2, |bytes| bytes.min(usize::MAX / 2));
+        // Whatever is in the way of that, packets go everywhere.
+        let attach = |named| self.node.shared_memory()?.attach(to, &named, bytes).ok();
+        let remote = memory.and_then(attach).map(|memory| Remote::new(memory, bytes));
+        let shared = Arc::new(Sending { refused: AtomicU32::new(0) });
+        self.places.state.enter().sends.insert((to, connection), Arc::clone(&shared));
+        self.owe(to, Owed::Word(PlaceHeader::new(Kind::Accept, connection)));
+        let (packets, name) = (self.clone(), name.into());
+        let under_way = 0..0;
+        Ok(Connection { packets, name, to, connection, bytes, rights, shared, remote, under_way })
+    }
+}
+
+impl Connection {
+    /// The name under which the buffer was offered.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The rank that has it.
+    pub fn to(&self) -> Rank {
+        self.to
+    }
+
+    /// Its size in bytes.
+    #[expect(clippy::len_without_is_empty, reason = "a size, not a number of things inside")]
+    pub fn len(&self) -> usize {
+        self.bytes
+    }
+
+    /// Puts `bytes` at `offset`. Returns when they are in packets; blocks, making upcalls, while all are on
+    /// their way. Nobody is notified: a later [`Self::put_notify`] says that these are there as well.
+    ///
+    /// # Errors
+    /// [`Error::Outside`]; [`Error::Refused`] if the receiver has closed, has not given the right to put, or has
+    /// refused an earlier put; [`Error::RankLost`].
+    #[inline]
+    pub fn put(&mut self, offset: usize, bytes: &[u8]) -> Result<()> {
+        self.check(offset, bytes.len(), self.rights.put)?;
+        self.send(offset, bytes, None)
+    }
+
+    /// As [`Self::put`]; the receiver is notified, of `word` too, when all bytes are placed. There may be none.
+    ///
+    /// # Errors
+    /// As [`Self::put`], and [`Error::Outside`] for 4 GiB or more.
+    #[inline]
+    pub fn put_notify(&mut self, offset: usize, bytes: &[u8], word: u32) -> Result<()> {
+        self.check(offset, bytes.len(), self.rights.put)?;
+        let length = u32::try_from(bytes.len()).map_err(|_| self.outside(offset, bytes.len()))?;
+        self.send(offset, bytes, Some((length, word)))
+    }
+
+    /// Gets what is at `offset`, after all that was put through this connection before. Waits for it, making
+    /// upcalls; the receiver's program takes no part.
+    ///
+    /// # Errors
+    /// As [`Self::put`], of the right to get.
+    pub fn get(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
+        self.check(offset, into.len(), self.rights.get)?;
+        let clear = self.is_clear(offset, into.len());
+        if let Some(remote) = self.remote.as_mut().filter(|_| clear) {
+            remote.read(offset, into);
+            return Ok(());
+        }
+        self.ask(offset, into)?;
+        self.under_way = 0..0;
+        Ok(())
+    }
+
+    /// Why nothing can be put any more, if so.
+    #[inline]
+    fn check(&self, offset: usize, length: usize, right: bool) -> Result<()> {
+        let refused = self.shared.refused.load(Ordering::Acquire);
+        let inside = offset.checked_add(length).is_some_and(|end| end <= self.bytes);
+        if refused == 0 && inside && right {
+            return Ok(());
+        }
+        Err(match Refusal::from_number(refused) {
+            Some(why) => self.refused(why),
+            None if !inside => self.outside(offset, length),
+            None => self.refused(Refusal::Rights),
+        })
+    }
+
+    #[cold]
+    fn refused(&self, why: Refusal) -> Error {
+        Error::Refused { name: self.name.to_string(), rank: self.to, why }
+    }
+
+    #[cold]
+    fn outside(&self, offset: usize, length: usize) -> Error {
+        Error::Outside { name: self.name.to_string(), offset, length, bytes: self.bytes }
+    }
+
+    /// Sends `bytes` in packets; the last one says `notice`: the length of it all, and a word.
+    #[inline]
+    fn send(&mut self, offset: usize, bytes: &[u8], notice: Option<(u32, u32)>) -> Result<()> {
+        if self.remote.is_some() && !bytes.is_empty() {
+            if bytes.len() >= DIRECT_FROM && self.write(offset, bytes)? {
+                let end = offset + bytes.len();
+                return notice.map_or(Ok(()), |it| self.launch(Kind::PutNotify, end, &[], it));
+            }
+            self.packets_are_under_way(offset, bytes.len());
+        }
+        let most = self.packets.max_payload - place::SIZE;
+        let mut at = offset;
+        let mut rest = bytes;
+        // Packets travel together as long as more follow.
+        while rest.len() > most {
+            let (now, later) = rest.split_at(most);
+            self.packets.hold(true);
+            self.launch(Kind::Put, at, now, (0, 0))?;
+            (at, rest) = (at + most, later);
+        }
+        if at > offset {
+            self.packets.hold(false);
+        }
+        match notice {
+            Some(notice) => self.launch(Kind::PutNotify, at, rest, notice),
+            None if rest.is_empty() => Ok(()),
+            None => self.launch(Kind::Put, at, rest, (0, 0)),
+        }
+    }
+
+    /// Puts `bytes` into memory that this rank reaches; false if packets have to, because what they place is
+    /// not all there yet.
+    fn write(&mut self, offset: usize, bytes: &[u8]) -> Result<bool> {
+        if !self.is_clear(offset, bytes.len()) {
+            if bytes.len() < WAIT_FROM {
+                return Ok(false);
+            }
+            self.flush()?;
+        }
+        let Some(remote) = &mut self.remote else { return Ok(false) };
+        remote.write(offset, bytes);
+        self.packets.copied(bytes.len());
+        Ok(true)
+    }
+
+    /// Whether no packet is about to place anything there.
+    fn is_clear(&self, offset: usize, length: usize) -> bool {
+        offset >= self.under_way.end || offset + length <= self.under_way.start
+    }
+
+    #[inline]
+    fn packets_are_under_way(&mut self, offset: usize, length: usize) {
+        self.under_way = match self.under_way.is_empty() {
+            true => offset..offset + length,
+            false => self.under_way.start.min(offset)..self.under_way.end.max(offset + length),
+        };
+    }
+
+    #[inline]
+    fn launch(&self, kind: Kind, offset: usize, bytes: &[u8], notice: (u32, u32)) -> Result<()> {
+        let (length, word) = notice;
+        let connection = self.connection;
+        let header = PlaceHeader { kind, connection, offset: offset as u64, length, word };
+        let mut packet = self.packets.packet()?;
+        packet.put(&header.emit())?.put(bytes)?;
+        packet.place(self.to)
+    }
+
+    /// Asks for a range, in questions of a packet each, several of which are under way at a time.
+    fn ask(&self, offset: usize, into: &mut [u8]) -> Result<()> {
+        let most = self.packets.max_payload - place::SIZE;
+        let at_once = (self.packets.in_flight() / 2).max(1);
+        let mut asked = Asked { connection: self, numbers: VecDeque::new() };
+        if into.is_empty() {
+            asked.ask(offset, into)?;
+        }
+        let mut at = offset;
+        for part in into.chunks_mut(most) {
+            let length = part.len();
+            asked.wait_for_all_but(at_once - 1)?;
+            asked.ask(at, part)?;
+            at += length;
+        }
+        asked.wait_for_all_but(0)
+    }
+
+    /// Waits until all that was put through this connection is placed, or was refused.
+    ///
+    /// # Errors
+    /// As [`Self::put`].
+    pub fn flush(&mut self) -> Result<()> {
+        self.check(0, 0, true)?;
+        self.ask(0, &mut [])?;
+        self.under_way = 0..0;
+        Ok(())
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.packets.places.state.enter().sends.remove(&(self.to, self.connection));
+        if self.shared.refused.load(Ordering::Acquire) == 0 {
+            self.packets.owe(self.to, Owed::Word(PlaceHeader::new(Kind::Close, self.connection)));
+        }
+    }
+}
+
+/// Questions under way, oldest first. What lies in wait for their answers goes with it.
+struct Asked<'a> {
+    connection: &'a Connection,
+    numbers: VecDeque<u32>,
+}
+
+impl Asked<'_> {
+    /// Asks for what is at `offset`. `into` is the landing of the answer as long as `self` lives.
+    fn ask(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
+        let Connection { packets, to, connection, .. } = self.connection;
+        let mut packet = packets.packet()?;
+        let length = into.len() as u32;
+        // SAFETY: the landing is in the state until the answer comes, or `self` is dropped: while the caller
+        // of `Connection::get`, who has `into`, waits.
+        let outcome = Outcome::Asked(unsafe { Landing::new(into) });
+        let mut state = packets.places.state.enter();
+        state.last_question = state.last_question.wrapping_add(1);
+        let word = state.last_question;
+        state.questions.insert(word, Question { to: *to, connection: *connection, outcome });
+        drop(state);
+        self.numbers.push_back(word);
+        let (connection, offset) = (*connection, offset as u64);
+        let header = PlaceHeader { kind: Kind::Get, connection, offset, length, word };
+        packet.put(&header.emit())?;
+        packet.place(*to)
+    }
+
+    /// Waits until no more than `under_way` questions are.
+    fn wait_for_all_but(&mut self, under_way: usize) -> Result<()> {
+        let packets = &self.connection.packets;
+        packets.await_place(|| {
+            while self.numbers.len() > under_way && self.oldest_is_answered()? {
+                self.numbers.pop_front();
+            }
+            Ok(self.numbers.len() <= under_way)
+        })
+    }
+
+    fn oldest_is_answered(&self) -> Result<bool> {
+        let Some(number) = self.numbers.front() else { return Ok(true) };
+        let mut state = self.connection.packets.places.state.enter();
+        let why = match state.questions.get(number).map(|question| &question.outcome) {
+            Some(Outcome::Asked(_)) => return Ok(false),
+            Some(Outcome::Refused(why)) => *why,
+            Some(Outcome::Answered) | None => {
+                state.questions.remove(number);
+                return Ok(true);
+            }
+        };
+        drop(state);
+        Err(self.connection.refused(why))
+    }
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        if self.numbers.is_empty() {
+            return;
+        }
+        let mut state = self.connection.packets.places.state.enter();
+        for number in &self.numbers {
+            state.questions.remove(number);
+        }
+    }
+}

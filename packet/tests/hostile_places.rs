@@ -1,0 +1,132 @@
+//! A member of the job that puts where it may not (sender-based-protocols 2): nothing changes, and it is told.
+
+#![allow(clippy::unwrap_used)]
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use weft_packet::fuzzing::send_placed;
+use weft_packet::{Error, Packets, Rank, ReceiveBuffer, Refusal, Rights};
+use weft_protocol::Preset;
+use weft_threads::Job;
+
+/// Bytes of a placed packet: kind, connection, offset, length and word, then what to place.
+fn forged(kind: u8, connection: u32, offset: u64, length: u32, bytes: &[u8]) -> Vec<u8> {
+    let mut packet = vec![kind, 0, 0, 0];
+    packet.extend(connection.to_le_bytes());
+    packet.extend(offset.to_le_bytes());
+    packet.extend(length.to_le_bytes());
+    packet.extend([0; 4]);
+    packet.extend(bytes);
+    packet
+}
+
+const PUT: u8 = 1;
+const NOTIFY: u8 = 2;
+const GET: u8 = 8;
+const GOT: u8 = 9;
+
+/// What a rank of this kind sends to hurt others: each is refused.
+fn attacks(own: u32, others: u32) -> Vec<Vec<u8>> {
+    let evil = [0xEE; 64];
+    vec![
+        // Past the end, at the end, around the end of the address space.
+        forged(PUT, own, 128, 0, &evil),
+        forged(PUT, own, 65, 0, &evil),
+        forged(PUT, own, u64::MAX - 10, 0, &evil),
+        forged(NOTIFY, own, 64, 200, &evil),
+        forged(NOTIFY, own, 0, 1, &evil),
+        // Another rank's buffer, and such as nobody has.
+        forged(PUT, others, 0, 0, &evil),
+        forged(NOTIFY, others, 0, 64, &evil),
+        forged(GET, others, 0, 64, &[]),
+        forged(PUT, 77, 0, 0, &evil),
+        forged(PUT, own | 1 << 16, 0, 0, &evil),
+        forged(PUT, u32::MAX, 0, 0, &evil),
+        // Not its right.
+        forged(GET, own, 0, 64, &[]),
+        // No placed packets at all.
+        forged(0, own, 0, 0, &evil),
+        forged(200, own, 0, 0, &evil),
+        vec![],
+        vec![PUT; 23],
+    ]
+}
+
+fn contents(buffer: &ReceiveBuffer) -> Vec<u8> {
+    let mut bytes = vec![0; buffer.len()];
+    buffer.read(0, &mut bytes).unwrap();
+    bytes
+}
+
+/// Polls until every rank has got here so many times.
+fn meet(packets: &Packets, arrived: &AtomicU64) {
+    let all = (arrived.fetch_add(1, Ordering::SeqCst) + 1).next_multiple_of(packets.size() as u64);
+    packets.poll_until(|| arrived.load(Ordering::SeqCst) >= all).unwrap();
+}
+
+#[test]
+fn a_hostile_sender_changes_no_byte_and_is_told_why() {
+    let xdp = Job::over_xdp(3, Preset::Pupa);
+    for job in [Job::new(3), Job::over_udp(3, Preset::Pupa)].into_iter().chain(xdp) {
+        let arrived = AtomicU64::new(0);
+        job.packets(|packets| match packets.rank().0 {
+            0 => victim(&packets, &arrived),
+            1 => hostile(&packets, &arrived),
+            _ => honest(&packets, &arrived),
+        });
+    }
+}
+
+fn victim(packets: &Packets, arrived: &AtomicU64) {
+    let mut notifications = packets.notifications();
+    let offer = |to| packets.offer("buffer", Rank(to), 128, Rights::PUT, &notifications).unwrap();
+    let (for_hostile, for_honest) = (offer(1), offer(2));
+    // What the attacks are written for.
+    assert_eq!((for_hostile.connection(), for_honest.connection()), (0, 1));
+    packets.poll_until(|| for_hostile.is_open() && for_honest.is_open()).unwrap();
+    for_hostile.write(0, &[1; 128]).unwrap();
+    meet(packets, arrived);
+    let refused = attacks(0, 1).len() as u64;
+    packets.poll_until(|| packets.puts_refused() >= refused).unwrap();
+    meet(packets, arrived);
+    assert_eq!(packets.puts_refused(), refused);
+    assert_eq!(contents(&for_hostile), [1; 128]);
+    assert_eq!(contents(&for_honest), [[2; 64], [0; 64]].concat());
+    let notification = notifications.wait().unwrap();
+    assert_eq!((notification.from, notification.offset), (Rank(2), 0));
+    assert_eq!(notifications.try_next(), None);
+    drop(for_hostile);
+    // It is late now: its memory may be another's.
+    let another = packets.offer("another", Rank(2), 128, Rights::PUT, &notifications).unwrap();
+    meet(packets, arrived);
+    packets.poll_until(|| packets.puts_refused() > refused).unwrap();
+    assert_eq!(contents(&another), [0; 128]);
+    meet(packets, arrived);
+}
+
+fn hostile(packets: &Packets, arrived: &AtomicU64) {
+    let mut buffer = packets.connect("buffer", Rank(0)).unwrap();
+    meet(packets, arrived);
+    for attack in attacks(0, 1) {
+        send_placed(packets, Rank(0), &attack).unwrap();
+    }
+    // An answer that nobody asked for is no more than that.
+    send_placed(packets, Rank(0), &forged(GOT, 0, 0, 0, &[0xEE; 8])).unwrap();
+    packets.poll_until(|| buffer.put(0, &[]).is_err()).unwrap();
+    let why = Refusal::Bounds;
+    let told = Error::Refused { name: "buffer".into(), rank: Rank(0), why };
+    assert_eq!(buffer.put(0, &[1]), Err(told));
+    meet(packets, arrived);
+    meet(packets, arrived);
+    send_placed(packets, Rank(0), &forged(PUT, 0, 0, 0, &[0xEE; 64])).unwrap();
+    meet(packets, arrived);
+}
+
+fn honest(packets: &Packets, arrived: &AtomicU64) {
+    let mut buffer = packets.connect("buffer", Rank(0)).unwrap();
+    meet(packets, arrived);
+    buffer.put_notify(0, &[2; 64], 0).unwrap();
+    buffer.flush().unwrap();
+    meet(packets, arrived);
+    meet(packets, arrived);
+    meet(packets, arrived);
+}

@@ -1,0 +1,248 @@
+//! Puts and gets between real ranks (sender-based-protocols 2).
+
+#![allow(clippy::unwrap_used)]
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use weft_packet::{Error, Packets, Rank, Refusal, Rights, What};
+use weft_protocol::Preset;
+use weft_threads::{Between, FaultPlan, Job, Weather};
+
+/// Where the ranks of a test meet before they leave: a rank that is gone serves nobody any more.
+#[derive(Default)]
+struct Gate(AtomicU64);
+
+impl Gate {
+    /// Polls until every rank has got here.
+    fn pass(&self, packets: &Packets) {
+        let arrived = self.0.fetch_add(1, Ordering::SeqCst) + 1;
+        let all = arrived.next_multiple_of(packets.size() as u64);
+        packets.poll_until(|| self.0.load(Ordering::SeqCst) >= all).unwrap();
+    }
+}
+
+/// Memory, UDP and, where it may be had, AF_XDP; without faults and with them.
+fn jobs(ranks: u16) -> Vec<Job> {
+    let mut jobs = vec![Job::new(ranks)];
+    for preset in [Preset::Pupa, Preset::IrxImc] {
+        let fair = Job::over_udp(ranks, preset);
+        jobs.extend([fair, Job { between: Between::Udp(Weather::bad(1, 0.01)), ..fair }]);
+        let faults = FaultPlan { seed: 2, loss: 0.01, duplication: 0.01 };
+        let xdp = Job::over_xdp(ranks, preset);
+        jobs.extend(xdp.map(|fair| Job { between: Between::Xdp(faults), ..fair }));
+    }
+    jobs
+}
+
+/// Bytes that differ from place to place.
+fn pattern(length: usize, seed: usize) -> Vec<u8> {
+    (0..length).map(|at| (at * 31 + at / 251 + seed) as u8).collect()
+}
+
+#[test]
+fn bytes_are_where_the_sender_put_them_before_the_receiver_hears_of_them() {
+    for job in jobs(2) {
+        let gate = Gate::default();
+        job.packets(|packets| {
+            const BYTES: usize = 300_000;
+            if packets.rank() == 0 {
+                let mut notifications = packets.notifications();
+                let buffer =
+                    packets.offer("rows", Rank(1), BYTES, Rights::PUT, &notifications).unwrap();
+                for (round, (offset, length)) in
+                    [(0, 8), (17, 1), (5, BYTES - 5), (BYTES, 0), (64, 70_000)]
+                        .into_iter()
+                        .enumerate()
+                {
+                    let notification = notifications.wait().unwrap();
+                    assert_eq!(notification.from, Rank(1));
+                    assert_eq!(notification.connection, buffer.connection());
+                    assert_eq!(notification.offset, offset);
+                    assert_eq!(notification.what, What::Put { length, word: round as u32 });
+                    let mut bytes = vec![0; length];
+                    buffer.read(offset, &mut bytes).unwrap();
+                    assert_eq!(bytes, pattern(length, round));
+                }
+                assert!(buffer.is_open());
+                assert_eq!(notifications.wait().unwrap().what, What::Closed);
+                assert!(!buffer.is_open());
+            } else {
+                let mut rows = packets.connect("rows", Rank(0)).unwrap();
+                assert_eq!((rows.len(), rows.to(), rows.name()), (BYTES, Rank(0), "rows"));
+                for (round, (offset, length)) in
+                    [(0, 8), (17, 1), (5, BYTES - 5), (BYTES, 0), (64, 70_000)]
+                        .into_iter()
+                        .enumerate()
+                {
+                    let bytes = pattern(length, round);
+                    // The first bytes unannounced: the notice of the rest says that they are there.
+                    let (first, rest) = bytes.split_at(length / 3);
+                    if round % 2 == 1 {
+                        rows.put(offset, first).unwrap();
+                        rows.put(offset + first.len(), rest).unwrap();
+                    }
+                    rows.put_notify(offset, &bytes, round as u32).unwrap();
+                    rows.flush().unwrap();
+                }
+            }
+            gate.pass(&packets);
+        });
+    }
+}
+
+#[test]
+fn gets_see_what_was_put_and_written_before() {
+    for job in jobs(2) {
+        let gate = Gate::default();
+        job.packets(|packets| {
+            const BYTES: usize = 200_000;
+            if packets.rank() == 0 {
+                let mut notifications = packets.notifications();
+                let buffer =
+                    packets.offer("both", Rank(1), BYTES, Rights::BOTH, &notifications).unwrap();
+                buffer.write(0, &pattern(BYTES, 1)).unwrap();
+                assert_eq!(notifications.wait().unwrap().what, What::Put { length: 0, word: 7 });
+                gate.pass(&packets);
+                assert_eq!(notifications.wait().unwrap().what, What::Closed);
+            } else {
+                let mut both = packets.connect("both", Rank(0)).unwrap();
+                both.put_notify(0, &[], 7).unwrap();
+                gate.pass(&packets);
+                let mut expected = pattern(BYTES, 1);
+                let mut bytes = vec![0; BYTES];
+                both.get(0, &mut bytes).unwrap();
+                assert!(bytes == expected);
+                for round in 0..20 {
+                    let (offset, put) = (round * 9_000, pattern(10_000, round));
+                    both.put(offset, &put).unwrap();
+                    expected[offset..][..put.len()].copy_from_slice(&put);
+                    both.get(0, &mut bytes[..offset + put.len()]).unwrap();
+                    assert!(bytes[..offset + put.len()] == expected[..offset + put.len()]);
+                }
+                let mut one = [0];
+                both.get(BYTES - 1, &mut one).unwrap();
+                assert_eq!(one[0], expected[BYTES - 1]);
+            }
+            gate.pass(&packets);
+        });
+    }
+}
+
+#[test]
+fn a_sender_hears_why_it_may_not() {
+    for job in jobs(2) {
+        let gate = Gate::default();
+        job.packets(|packets| {
+            if packets.rank() == 0 {
+                let notifications = packets.notifications();
+                let puts =
+                    packets.offer("puts", Rank(1), 100, Rights::PUT, &notifications).unwrap();
+                let gets =
+                    packets.offer("gets", Rank(1), 100, Rights::GET, &notifications).unwrap();
+                packets.poll_until(|| puts.is_open() && gets.is_open()).unwrap();
+                gate.pass(&packets);
+                drop(puts);
+                gate.pass(&packets);
+                packets.poll_until(|| !gets.is_open()).unwrap();
+                gate.pass(&packets);
+                return;
+            }
+            let mut puts = packets.connect("puts", Rank(0)).unwrap();
+            let mut gets = packets.connect("gets", Rank(0)).unwrap();
+            let refused =
+                |name: &str, why| Err(Error::Refused { name: name.into(), rank: Rank(0), why });
+            let outside = |offset, length| {
+                Err(Error::Outside { name: "puts".into(), offset, length, bytes: 100 })
+            };
+            assert_eq!(puts.put(99, &[1, 2]), outside(99, 2));
+            assert_eq!(puts.put(usize::MAX, &[1]), outside(usize::MAX, 1));
+            assert_eq!(puts.get(0, &mut [0; 4]), refused("puts", Refusal::Rights));
+            assert_eq!(gets.put(0, &[1]), refused("gets", Refusal::Rights));
+            puts.put(98, &[1, 2]).unwrap();
+            puts.flush().unwrap();
+            gate.pass(&packets);
+            gate.pass(&packets);
+            // It has closed, and said so before it came to the gate.
+            assert_eq!(puts.put(0, &[1]), refused("puts", Refusal::Closed));
+            assert_eq!(puts.flush(), refused("puts", Refusal::Closed));
+            gets.get(0, &mut [0; 100]).unwrap();
+            drop((puts, gets));
+            gate.pass(&packets);
+        });
+    }
+}
+
+#[test]
+fn a_reader_that_falls_behind_gets_all_notifications_in_order() {
+    const MANY: u32 = 20_000;
+    for job in [Job::new(2), Job::over_udp(2, Preset::Pupa)] {
+        let gate = Gate::default();
+        job.packets(|packets| {
+            if packets.rank() == 0 {
+                let mut notifications = packets.notifications();
+                let buffer =
+                    packets.offer("counts", Rank(1), 8, Rights::PUT, &notifications).unwrap();
+                for word in 0..MANY {
+                    if word % 5_000 == 0 {
+                        // It looks at nothing for as long as anything comes.
+                        let mut idle = 0;
+                        while idle < 1_000 {
+                            idle = if packets.poll().unwrap() { 0 } else { idle + 1 };
+                        }
+                    }
+                    assert_eq!(notifications.wait().unwrap().what, What::Put { length: 8, word });
+                }
+                drop(buffer);
+            } else {
+                let mut counts = packets.connect("counts", Rank(0)).unwrap();
+                for word in 0..MANY {
+                    counts.put_notify(0, &u64::from(word).to_le_bytes(), word).unwrap();
+                }
+            }
+            gate.pass(&packets);
+        });
+    }
+}
+
+#[test]
+fn a_rank_may_be_at_both_ends() {
+    Job::new(1).packets(|packets| {
+        let mut notifications = packets.notifications();
+        let buffer = packets.offer("own", Rank(0), 64, Rights::BOTH, &notifications).unwrap();
+        let mut own = packets.connect("own", Rank(0)).unwrap();
+        for word in 0..5_000u32 {
+            own.put_notify(word as usize % 60, &word.to_le_bytes(), word).unwrap();
+        }
+        let mut bytes = [0; 4];
+        own.get(4_999 % 60, &mut bytes).unwrap();
+        assert_eq!(u32::from_le_bytes(bytes), 4_999);
+        for word in 0..5_000 {
+            assert_eq!(notifications.wait().unwrap().what, What::Put { length: 4, word });
+        }
+        assert_eq!(
+            buffer.read(62, &mut [0; 3]),
+            Err(Error::Outside { name: "own".into(), offset: 62, length: 3, bytes: 64 })
+        );
+    });
+}
+
+#[test]
+fn buffers_and_connections_that_cannot_be_are_refused() {
+    Job::new(1).packets(|packets| {
+        let notifications = packets.notifications();
+        let offer = |name: &str, to, bytes| {
+            packets.offer(name, Rank(to), bytes, Rights::PUT, &notifications).map(|_| ())
+        };
+        let buffer =
+            |name: &str, bytes, what| Err(Error::Buffer { name: name.into(), bytes, what });
+        assert_eq!(offer("far", 1, 8), Err(Error::NoSuchRank { rank: Rank(1), ranks: 1 }));
+        let long = "n".repeat(129);
+        assert_eq!(offer(&long, 0, 8), buffer(&long, 8, "its name is longer than 128 bytes"));
+        assert_eq!(
+            offer("huge", 0, usize::MAX),
+            buffer("huge", usize::MAX, "there is not so much memory")
+        );
+        let nobody = packets.connect("far", Rank(1)).map(|_| ());
+        assert_eq!(nobody, Err(Error::NoSuchRank { rank: Rank(1), ranks: 1 }));
+        assert!(packets.try_connect("unheard of", Rank(0)).unwrap().is_none());
+    });
+}
