@@ -129,30 +129,28 @@ impl<L: Link> Node<L> {
         inner
     }
 
-    /// Places packets until there is one for the client, which it returns, or none is left.
+    /// Places `found` and what follows it, until it is a packet for the client, or none is left.
     #[inline(never)]
     fn place<'a>(
         &'a self,
         mut inner: Entered<'a, Inner<L>>,
-        mut found: Option<Delivery<Buffer>>,
-    ) -> Result<(Entered<'a, Inner<L>>, Option<Delivery<Buffer>>)> {
+        found: &mut Option<Delivery<Buffer>>,
+    ) -> Result<Entered<'a, Inner<L>>> {
         for _ in 0..BUDGET {
-            let Some(delivery) = found else { return Ok((inner, None)) };
-            if !delivery.tree.is_placed() {
-                return Ok((inner, Some(delivery)));
-            }
+            let is_placed = |delivery: &mut Delivery<Buffer>| delivery.tree.is_placed();
+            let Some(delivery) = found.take_if(is_placed) else { return Ok(inner) };
             let Some(placer) = inner.placer.take() else {
                 inner.pending.push_front(delivery);
-                return Ok((inner, None));
+                return Ok(inner);
             };
             inner = self.process(inner, delivery, placer);
             self.count_processed(&inner);
-            found = inner.next_delivery()?;
+            *found = inner.next_delivery()?;
         }
-        if let Some(delivery) = found {
+        if let Some(delivery) = found.take() {
             inner.pending.push_front(delivery);
         }
-        Ok((inner, None))
+        Ok(inner)
     }
 
     /// The host processes the packet, and then hands it back to the NI if it is to be forwarded
@@ -410,7 +408,7 @@ impl<L: Link> AnyNode for Node<L> {
         }
         let mut found = inner.next_delivery()?;
         if found.as_ref().is_some_and(|delivery| delivery.tree.is_placed()) {
-            (inner, found) = self.place(inner, found)?;
+            inner = self.place(inner, &mut found)?;
         }
         let Some(mut delivery) = found else {
             self.leave_poll(inner);

@@ -388,8 +388,9 @@ fn what_a_peer_did_wrong_is_told_to_who_waits_whoever_met_it_first() {
         log(&packets);
         if packets.rank() == 0 {
             // So far ahead of the other rank none is that makes no mistake.
-            let groups = (0..1_100).map(|_| packets.group(&[Rank(0), Rank(1)]).unwrap());
-            packets.packet().unwrap().multicast(groups.last().unwrap()).unwrap();
+            let group = || packets.group(&[Rank(0), Rank(1)]).unwrap();
+            let groups: Vec<Group> = (0..1_100).map(|_| group()).collect();
+            packets.packet().unwrap().multicast(groups[1_099]).unwrap();
             return;
         }
         // As an interrupt does, which has nobody to tell.

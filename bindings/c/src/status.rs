@@ -155,6 +155,8 @@ fn of_packets(error: &weft_packet::Error) -> Status {
         Error::Group(_) => Status::BadGroup,
         Error::NotAMember => Status::NotAMember,
         Error::NoSuchVariable(_) => Status::NoSuchVariable,
+        Error::Outside { .. } | Error::Buffer { .. } => Status::Invalid,
+        Error::Refused { .. } => Status::Other,
     }
 }
 

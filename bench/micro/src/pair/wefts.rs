@@ -109,7 +109,7 @@ impl Line for MessageLine<'_> {
     fn receive(&mut self, _size: usize) -> Result<()> {
         let mut message = self.mailbox.receive()?;
         if let Some(into) = &mut self.into {
-            let into = &mut into[..message.remaining() as usize];
+            let into = &mut into[..message.remaining()];
             message.read_exact(into)?;
             std::hint::black_box(xor_up(into));
             return Ok(());
