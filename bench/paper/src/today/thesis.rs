@@ -1,0 +1,299 @@
+//! What the thesis concludes of LFC and Panda, asked of today's links.
+
+mod trees;
+
+use super::bench::{bench, find, first, verdict};
+use super::markdown;
+use crate::results::{listed, short};
+use anyhow::{Context, Result};
+use std::fmt::Write;
+use trees::{RANKS, Senders};
+use weft_node::Shape;
+
+/// The windows of figure 8.2 that are tried.
+const WINDOWS: [u16; 5] = [1, 2, 4, 8, 32];
+/// Bytes of the packets of figures 8.1 and 8.2.
+const BYTES: usize = 1024;
+/// A window that suffices gives this part of the best, as in the simulator.
+const ENOUGH: f64 = 0.9;
+/// The thesis's reliability schemes, as `weft bench` is asked for them, and the one that these links have by default.
+const PRESETS: [(&str, &str); 4] = [
+    ("nrx", "--preset nrx-imc --lossless"),
+    ("irx", "--preset irx-imc"),
+    ("hrx", "--preset hrx-hmc"),
+    ("pupa", "--preset pupa"),
+];
+/// The share of frames that is lost on purpose.
+const LOSS: f64 = 0.01;
+
+/// The section.
+pub fn section() -> String {
+    let mut text = String::from(
+        "What can be asked of shared memory (`shm`) and of two network namespaces that a veth pair joins (`udp`, `xdp`), by \
+         `weft bench`, medians. Nothing here has a processor for the NI's half of the protocols: it runs in the ranks' own calls. What \
+         the thesis says of NIs that work beside their hosts (forwarding at the NI or at the host, 8.3; fetch-and-add at the NI, 5.2; \
+         interrupts suppressed by it) cannot be asked here, only in the simulator.\n",
+    );
+    for part in [memory, windows, presets_, shapes] {
+        match part() {
+            Ok(part) => text += &format!("\n{part}"),
+            Err(error) => {
+                let _ = writeln!(text, "\nNot measured: {error:#}.");
+            }
+        }
+    }
+    text
+}
+
+/// One conclusion.
+fn said(what: &str, holds: bool, evidence: &str) -> String {
+    format!("- {what}: {} here ({evidence}).\n", verdict(holds))
+}
+
+/// Polling, interrupts, calls, upcalls, multicast in shared memory.
+fn memory() -> Result<String> {
+    let latency = first("latency --rounds 101")?.p50;
+    let mut text = String::from("In shared memory:\n\n");
+    let interrupt = interrupt_ns()?;
+    text += &said(
+        "5.1.3, an interrupt costs much more than a poll (there 31 us on top of 11.6, three times the latency)",
+        interrupt > 2.0 * latency,
+        &listed(&[("ns: one way with polling", latency), ("an interrupt on top", interrupt)]),
+    );
+    let parts = bench("loggp --rounds 51")?;
+    let of = |name: &str| find(&parts, name).map(|line| line.p50);
+    let (send, receive, way) =
+        (of("loggp-send-overhead")?, of("loggp-receive-overhead")?, of("loggp-latency")?);
+    text += &said(
+        "5.1.2, most of a packet's time is spent between the hosts (o_s 1.6, o_r 2.2, L 8.2 us)",
+        way > send.max(receive),
+        &listed(&[("ns: o_s", send), ("o_r", receive), ("L", way)]),
+    );
+    let added = bench("fetch-add --rounds 101")?;
+    let add = added.first().context("fetch-add printed nothing")?.p50;
+    text += &said(
+        "6.4, a remote fetch-and-add takes less than a round trip, by little (19.8 of 23.3 us)",
+        add < 2.0 * latency,
+        &format!(
+            "{}; by much: it is an instruction",
+            listed(&[("ns", add), ("round trip", 2.0 * latency)])
+        ),
+    );
+    let multicast = first("multicast --rounds 51")?;
+    let unicasts = multicast.floor("unicast")?;
+    text += &said(
+        "9.1, multicast supported by the lowest layer is considerably better than one layered on unicasts",
+        multicast.p50 < 0.8 * unicasts,
+        &listed(&[
+            ("ns of a packet in a row, to 3: multicast", multicast.p50),
+            ("unicasts", unicasts),
+        ]),
+    );
+    let message = first("message --rounds 101")?;
+    let packet = message.floor("packet")?;
+    text += &said(
+        "6.5.1, messages add a small constant to packets (there 5 us to 12, 1.4 times)",
+        message.p50 < 1.42 * packet,
+        &listed(&[
+            ("ns: a packet", packet),
+            ("a message", message.p50),
+            ("times", message.p50 / packet),
+        ]),
+    );
+    let call = first("rpc --rounds 101")?;
+    let there_and_back = call.floor("packet")?;
+    text += &said(
+        "6.5, a call costs little more than its two messages (here: at most 1.5 times two packets)",
+        call.p50 < 1.5 * there_and_back,
+        &listed(&[("ns: two packets", there_and_back), ("a null call", call.p50)]),
+    );
+    Ok(text + &upcalls_and_order()?)
+}
+
+fn upcalls_and_order() -> Result<String> {
+    let upcalls = bench("upcalls --rounds 101")?;
+    let inline = find(&upcalls, "upcall-async")?;
+    let plain = inline.floor("plain")?;
+    let popup = find(&upcalls, "upcall-popup")?.p50;
+    let mut text = said(
+        "6.2.3, a handler that may block but does not needs no thread switch, and pop-up threads cost one",
+        inline.p50 < 1.5 * plain && popup > 1.5 * plain,
+        &listed(&[("ns: plain", plain), ("may block", inline.p50), ("thread", popup)]),
+    );
+    let order = first("order --rounds 11")?;
+    let unordered = order.floor("broadcast")?;
+    text += &said(
+        "6.5.2, one order for all costs little beside the broadcasts (here: at least 0.7 of their rate, 4 ranks)",
+        order.p50 > 0.7 * unordered,
+        &listed(&[("M/s: in order", order.p50 / 1e6), ("in none", unordered / 1e6)]),
+    );
+    Ok(text)
+}
+
+/// What an interrupt takes on top of the way and of the watchdog's delay.
+fn interrupt_ns() -> Result<f64> {
+    let file = std::env::temp_dir().join(format!("weft-{}.toml", std::process::id()));
+    let described = bench(&format!("loggp --rounds 51 --machine {}", file.display()));
+    let text = std::fs::read_to_string(&file);
+    // Nobody needs it any more, and it may not be there.
+    let _ = std::fs::remove_file(&file);
+    described?;
+    let text = text?;
+    let line = text.lines().find_map(|line| line.strip_prefix("interrupt_ns = "));
+    Ok(line.context("the machine's description has no interrupt")?.trim().parse()?)
+}
+
+/// Figure 8.2: what a stream of packets gets out of a window.
+fn windows() -> Result<String> {
+    let mut table = markdown(&["link", "scheme", "W = 1", "2", "4", "8", "32", "enough at"]);
+    let (mut wide, mut host) = (Vec::new(), Vec::new());
+    let mut reasons = String::new();
+    for (link, scheme, words) in schemes() {
+        let curve: Result<Vec<f64>> = WINDOWS
+            .iter()
+            .map(|window| {
+                let size = format!("rate --size {BYTES} --rounds 7 --window {window} {words}");
+                Ok(first(&size)?.p50 * BYTES as f64 / 1e6)
+            })
+            .collect();
+        match curve {
+            Ok(curve) => {
+                let enough = enough(&curve);
+                let by = if scheme == "hrx" { &mut host } else { &mut wide };
+                by.push(enough);
+                let mut row = vec![link.to_owned(), scheme.to_owned()];
+                row.extend(curve.into_iter().map(short));
+                row.push(enough.to_string());
+                table.add_row(row);
+            }
+            Err(error) => {
+                let _ = writeln!(reasons, "`{link}`, {scheme}, is not measured: {error:#}.\n");
+            }
+        }
+    }
+    let mut text = format!(
+        "Throughput of packets of {BYTES} bytes by window (figure 8.2), MB/s; enough is the least window that gives {ENOUGH} of the \
+         best:\n\n{}\n\n{reasons}",
+        table.trim_fmt()
+    );
+    let most = |enough: &[u16]| enough.iter().max().copied().unwrap_or_default();
+    text += &said(
+        "8.2.4, windows of 4 are enough for nrx and irx",
+        most(&wide) <= 4,
+        &format!("the link and scheme that needs most needs {}", most(&wide)),
+    );
+    if !host.is_empty() {
+        text += &said(
+            "8.2.4, hrx needs 8",
+            most(&host) <= 8,
+            &format!("it needs {} at most", most(&host)),
+        );
+    }
+    Ok(text)
+}
+
+/// Links, schemes on them, and how to ask for them.
+fn schemes() -> Vec<(&'static str, &'static str, String)> {
+    let mut schemes = vec![("shm", "nrx", String::new())];
+    for link in ["udp", "xdp"] {
+        let of =
+            |&(name, words): &(&'static str, &str)| (link, name, format!("--link {link} {words}"));
+        schemes.extend(PRESETS.iter().take(3).map(of));
+    }
+    schemes
+}
+
+/// The least window with nearly the best of `curve`.
+fn enough(curve: &[f64]) -> u16 {
+    let best = curve.iter().fold(0.0, |a: f64, &b| a.max(b));
+    let place = curve.iter().position(|&rate| rate >= ENOUGH * best).unwrap_or_default();
+    WINDOWS[place]
+}
+
+/// Figure 8.1 and table 8.4: the schemes' latency, and what each gets through where packets are lost.
+fn presets_() -> Result<String> {
+    let mut text = format!(
+        "The reliability schemes on networks (figure 8.1, table 8.4): one way of 8 bytes, packets of 64 bytes a second, and the same where \
+         {} % of the frames is lost, for which nrx is not made:\n\n",
+        LOSS * 100.0
+    );
+    let mut table =
+        markdown(&["link", "scheme", "latency, us", "rate, M/s", "with loss, M/s", "part"]);
+    let mut orders = String::new();
+    for link in ["udp", "xdp"] {
+        let mut latencies = Vec::new();
+        for (name, words) in PRESETS {
+            let one_way = first(&format!("latency --link {link} {words} --rounds 101"))?.p50 / 1e3;
+            let rate = format!("rate --link {link} --size 64 --rounds 11 {words}");
+            let whole = first(&rate)?.p50 / 1e6;
+            let lossy =
+                if name == "nrx" { None } else { first(&format!("{rate} --loss {LOSS}")).ok() };
+            let lossy = lossy.map(|line| line.p50 / 1e6);
+            latencies.push((name, one_way));
+            let part = lossy.map_or("-".into(), |lossy| short(lossy / whole));
+            let row = [link.into(), name.into(), short(one_way), short(whole)];
+            table.add_row(row.into_iter().chain([lossy.map_or("-".into(), short), part]));
+        }
+        let [(_, nrx), (_, irx), (_, hrx), _] = latencies[..] else { continue };
+        orders += &said(
+            &format!(
+                "8.2.3, `{link}`: latency of nrx below that of irx, and of irx below that of hrx"
+            ),
+            nrx < irx && irx < hrx,
+            &listed(&latencies),
+        );
+        let most = nrx.max(irx).max(hrx) / nrx.min(irx).min(hrx);
+        orders += &said(
+            &format!(
+                "8.2.6, `{link}`: all three can be made to perform well (here: within 1.25 of one another)"
+            ),
+            most <= 1.25,
+            &format!("the slowest takes {} times the fastest's", short(most)),
+        );
+    }
+    let _ = writeln!(text, "{}\n\n{orders}", table.trim_fmt());
+    Ok(text.trim_end().to_owned() + "\n")
+}
+
+/// Figure 5.10: trees, if one broadcasts and if all do.
+fn shapes() -> Result<String> {
+    const SHAPES: [(&str, Shape); 3] =
+        [("flat", Shape::Flat), ("binary", Shape::Binary), ("chain", Shape::Chain)];
+    let mut table = markdown(&["tree", "one sends, MB/s", "all send, MB/s of each"]);
+    let mut rates = Vec::new();
+    for (name, shape) in SHAPES {
+        let pair = [trees::rate(shape, Senders::One)?, trees::rate(shape, Senders::All)?];
+        table.add_row([name.into(), short(pair[0]), short(pair[1])]);
+        rates.push(pair);
+    }
+    let [flat, binary, chain] = rates[..] else { unreachable!("three shapes") };
+    let mut text = format!(
+        "Broadcasts of packets of 1 Kbyte to {RANKS} ranks in shared memory, which are threads, by the tree (figure 5.10), with recovery \
+         from deadlocks:\n\n{}\n\n",
+        table.trim_fmt()
+    );
+    let two = |at: usize| listed(&[("chain", chain[at]), ("binary", binary[at])]);
+    text += &said(
+        "5.3.2, if one sends, chains are better than binary trees",
+        chain[0] > binary[0],
+        &two(0),
+    );
+    text += &said("5.3.2, if all send, they are worse", chain[1] < binary[1], &two(1));
+    text += &said(
+        "a tree is worth its forwards at all (shared memory has none by default: one write serves all readers)",
+        flat[0] < binary[0].max(chain[0]),
+        &listed(&[("flat", flat[0]), ("the better tree", binary[0].max(chain[0]))]),
+    );
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::enough;
+
+    #[test]
+    fn enough_is_the_least_window_with_nearly_the_best() {
+        assert_eq!(enough(&[10.0, 20.0, 89.0, 90.0, 100.0]), 8);
+        assert_eq!(enough(&[95.0, 99.0, 100.0, 98.0, 97.0]), 1);
+    }
+}
