@@ -11,7 +11,7 @@ pub struct Protocols {
     /// The protocol [default: the link's]
     #[arg(long, value_name = "NAME")]
     preset: Option<Preset>,
-    /// Packets that a rank may have under way to another one
+    /// Packets that a rank may have under way to another one, a power of two
     #[arg(long, value_name = "PACKETS", value_parser = clap::value_parser!(u16).range(1..))]
     pub window: Option<u16>,
     /// The shape of multicast trees [flat, binary, binomial, chain or relay]
