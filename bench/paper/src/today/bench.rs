@@ -80,9 +80,36 @@ pub fn verdict(holds: bool) -> &'static str {
     if holds { "holds" } else { "does not hold" }
 }
 
+/// Two runs differ by so much at least before one is called more.
+const MARGIN: f64 = 1.05;
+
+/// Says whether figures rise in this order here.
+pub fn rises(figures: &[f64]) -> &'static str {
+    let pairs = || figures.windows(2);
+    if pairs().all(|pair| pair[1] > pair[0] * MARGIN) {
+        "holds"
+    } else if pairs().any(|pair| pair[1] < pair[0] / MARGIN) {
+        "does not hold"
+    } else {
+        "cannot be told, within 5 %,"
+    }
+}
+
+/// Whether one is more than the other.
+pub fn is_more(one: f64, other: f64) -> bool {
+    one > other * MARGIN
+}
+
 #[cfg(test)]
 mod tests {
-    use super::lines;
+    use super::{lines, rises};
+
+    #[test]
+    fn an_order_within_five_percent_is_none() {
+        assert_eq!(rises(&[1.0, 2.0, 3.0]), "holds");
+        assert_eq!(rises(&[1.0, 1.02, 3.0]), "cannot be told, within 5 %,");
+        assert_eq!(rises(&[1.0, 2.0, 1.5]), "does not hold");
+    }
 
     #[test]
     fn floors_may_be_missing() {

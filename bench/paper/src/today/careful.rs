@@ -1,6 +1,6 @@
 //! Careful-protocols' tables 1 and 4 today: events under both protocols, in memory and on Ethernet.
 
-use super::bench::{bench, find, verdict};
+use super::bench::{bench, find, is_more, verdict};
 use super::markdown;
 use crate::results::{listed, short};
 use crate::targets::Targets;
@@ -168,9 +168,10 @@ fn conclude(text: &mut String, measured: &Measured) {
     let mut said = |what: &str, holds: bool, evidence: String| {
         let _ = writeln!(text, "- {what}: {} here ({evidence}).", verdict(holds));
     };
-    let slower = |cells: &[Cell]| cells.iter().filter(|cell| cell.care >= cell.trad).count();
-    let of =
-        |cells: &[Cell]| format!("careful is slower in {} of {} cells", slower(cells), cells.len());
+    let slower = |cells: &[Cell]| cells.iter().filter(|cell| is_more(cell.care, cell.trad)).count();
+    let of = |cells: &[Cell]| {
+        format!("careful is slower by more than 5 % in {} of {} cells", slower(cells), cells.len())
+    };
     said(
         "`CP-T1-order`, a message takes careful less than traditional",
         slower(ring) == 0,
