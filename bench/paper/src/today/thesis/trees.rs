@@ -1,6 +1,5 @@
 //! Broadcasts down trees of different shapes, in shared memory (figure 5.10): one sends, or all do.
 
-use super::super::steps::median;
 use anyhow::{Context, Result, anyhow};
 use std::sync::Arc;
 use std::sync::Barrier;
@@ -18,7 +17,7 @@ const BYTES: usize = 1024;
 /// Packets of a sender in a sample.
 const PACKETS: u64 = 4000;
 /// Samples.
-const SAMPLES: usize = 7;
+const SAMPLES: usize = 21;
 
 /// Who sends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,13 +28,27 @@ pub enum Senders {
     All,
 }
 
-/// MB/s that each sender gets out, until the last receiver has all of it, with recovery from deadlocks.
+/// MB/s that each sender gets out down a tree: the lower quartile of the samples, the median, the upper one.
+pub type Quartiles = [f64; 3];
+
+/// What each sender gets out until the last receiver has all of it, down each of these trees in turns, with recovery
+/// from deadlocks.
 ///
 /// # Errors
 /// What the system says.
-pub fn rate(shape: Shape, senders: Senders) -> Result<f64> {
-    let samples: Result<Vec<f64>> = (0..SAMPLES).map(|_| sample(shape, senders)).collect();
-    Ok(median(samples?))
+pub fn rates(shapes: &[Shape], senders: Senders) -> Result<Vec<Quartiles>> {
+    let mut samples = vec![Vec::new(); shapes.len()];
+    for _ in 0..SAMPLES {
+        for (shape, samples) in shapes.iter().zip(&mut samples) {
+            samples.push(sample(*shape, senders)?);
+        }
+    }
+    Ok(samples.into_iter().map(quartiles).collect())
+}
+
+fn quartiles(mut samples: Vec<f64>) -> Quartiles {
+    samples.sort_by(f64::total_cmp);
+    [1, 2, 3].map(|quarter| samples[(samples.len() - 1) * quarter / 4])
 }
 
 fn sample(shape: Shape, senders: Senders) -> Result<f64> {
@@ -98,6 +111,11 @@ fn part(packets: &Packets, senders: Senders, start: &Barrier, done: &AtomicUsize
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn quartiles_are_samples() {
+        assert_eq!(quartiles(vec![5.0, 1.0, 4.0, 2.0, 3.0]), [2.0, 3.0, 4.0]);
+    }
 
     #[test]
     fn all_trees_reach_everybody() {
