@@ -39,6 +39,9 @@ Examples:
   weft bench latency --link xdp                the same past the kernel's network stack
   weft bench rpc --hosts a,b            between two hosts, reached by ssh
   weft bench coexist                    beside a TCP stream of 1 Gbit/s on the same interface
+  weft bench events -n 4                a message around the ring under the careful and the traditional protocol
+  weft bench rate --link udp --preset irx-imc --window 8 --loss 0.01
+                                        a protocol with so large windows, where packets are lost
   weft bench hostile --frames 1000000   beside frames of strangers, a million of them
 
 A figure is the median of many samples. Its floor is the same movement of data by the barest means,

@@ -136,6 +136,9 @@ pub trait AnyNode: Send + Sync {
     fn set_eager(&self);
     /// Has sleeping threads look again at this time by [`Self::now`].
     fn set_alarm(&self, time: Option<Duration>);
+    /// As [`Self::set_alarm`], for a thread that is about to wait, or to go on waiting, and needs nobody else:
+    /// the upcall thread, whose waking takes microseconds, is not told.
+    fn set_own_alarm(&self, time: Option<Duration>);
     /// From here on no thread enters for free, and all enter at the cost of one ordinary lock.
     fn share(&self);
     /// What is launched from here on may stay in this rank until held no longer, because more follows;

@@ -458,12 +458,15 @@ impl<L: Link> AnyNode for Node<L> {
     }
 
     fn set_alarm(&self, time: Option<Duration>) {
-        let nanoseconds = time.map_or(u64::MAX, |time| time.as_nanos() as u64);
-        let before = self.alarm.swap(nanoseconds, Ordering::SeqCst);
-        if nanoseconds < before {
+        let before = self.alarm.swap(nanoseconds_of(time), Ordering::SeqCst);
+        if nanoseconds_of(time) < before {
             self.nudge();
             self.bells.ring(Waiter::Watch);
         }
+    }
+
+    fn set_own_alarm(&self, time: Option<Duration>) {
+        self.alarm.store(nanoseconds_of(time), Ordering::Relaxed);
     }
 
     fn share(&self) {
@@ -608,4 +611,9 @@ impl<L: Link> AnyNode for Node<L> {
         self.closed.store(true, Ordering::Release);
         self.bells.ring(Waiter::Watch);
     }
+}
+
+/// A time as an alarm has it; none is never.
+fn nanoseconds_of(time: Option<Duration>) -> u64 {
+    time.map_or(u64::MAX, |time| time.as_nanos() as u64)
 }

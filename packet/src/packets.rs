@@ -228,6 +228,11 @@ impl Packets {
         self.node.set_alarm(time);
     }
 
+    /// As [`Self::set_alarm`], for this thread, which waits or is about to: nobody else is told.
+    pub fn set_own_alarm(&self, time: Option<Duration>) {
+        self.node.set_own_alarm(time);
+    }
+
     /// What is launched from here on may wait for company, because more follows at once: until the first
     /// launch after `hold(false)`, and until somebody polls at the latest.
     #[inline]

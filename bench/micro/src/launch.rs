@@ -1,7 +1,8 @@
 //! Starting a benchmark: the command's side and the ranks'.
 
 use crate::arena::{self, Arena};
-use crate::{authentication, hostile, network, put, rpc, stream, upcalls};
+use crate::protocols::Protocols;
+use crate::{authentication, events, hostile, network, put, rpc, stream, upcalls};
 use crate::{bandwidth, barrier, fetch_add, latency, loggp, message, multicast, order, poll, rate};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
@@ -46,6 +47,8 @@ pub enum Kind {
     Put,
     /// A call by puts: the request is placed, and so is the reply; against a call by messages
     PutRpc,
+    /// A message around the ring of ranks and Jacobi's method, under both protocols of events.
+    Events,
     /// On Ethernet: what authenticating frames takes of a round trip
     Authentication,
     /// On Ethernet: a TCP stream of 1 Gbit/s and messages on one interface, both alone and together
@@ -73,6 +76,7 @@ impl Kind {
             | Kind::Authentication
             | Kind::Coexist => 8,
             Kind::Order => 64,
+            Kind::Events => 4,
             Kind::Hostile => 1400,
         }
     }
@@ -94,7 +98,7 @@ pub struct Spec {
     /// Ranks [default: 2; 4 for multicast and order, 8 for barrier]
     #[arg(short = 'n', long)]
     pub ranks: Option<u16>,
-    /// Bytes of each message [default: 8; none for rpc, 16 for loggp, 64 for order, 1 KiB for multicast, 1 MiB for bandwidth]
+    /// Bytes of each message [default: 8; none for rpc, 4 for events, 16 for loggp, 64 for order, 1 KiB for multicast, 1 MiB for bandwidth]
     #[arg(long)]
     pub size: Option<usize>,
     /// Samples of each thing measured
@@ -109,6 +113,9 @@ pub struct Spec {
     /// For loggp: write what was measured as a machine description for the simulator
     #[arg(long, value_name = "FILE.toml")]
     pub machine: Option<PathBuf>,
+    /// For events: points on a side of the grid of Jacobi's method
+    #[arg(long, value_name = "POINTS", default_value_t = 16)]
+    pub grid: usize,
     /// For hostile: frames that strangers send
     #[arg(long, default_value_t = 1_000_000)]
     pub frames: u64,
@@ -118,6 +125,9 @@ pub struct Spec {
     /// The interface for the floor of AF_XDP; set by the launcher
     #[arg(long, hide = true)]
     pub floor: Option<String>,
+    /// Which protocols
+    #[command(flatten)]
+    pub protocols: Protocols,
     /// Which hosts
     #[command(flatten)]
     pub hosts: network::Hosts,
@@ -129,7 +139,9 @@ impl Spec {
     }
 
     pub(crate) fn settings(&self) -> Settings {
-        Settings::new(self.ranks.unwrap_or(self.kind.default_ranks()))
+        let settings = Settings::new(self.ranks.unwrap_or(self.kind.default_ranks()));
+        let window_packets = self.protocols.window.unwrap_or(settings.window_packets);
+        Settings { window_packets, ..settings }
     }
 
     /// Whether this is between hosts.
@@ -139,7 +151,8 @@ impl Spec {
     }
 
     fn check(&self, settings: &Settings) -> Result<()> {
-        let least = if matches!(self.kind, Kind::Barrier | Kind::Poll) { 1 } else { 2 };
+        let alone = matches!(self.kind, Kind::Barrier | Kind::Poll | Kind::Events);
+        let least = if alone { 1 } else { 2 };
         if settings.ranks < least {
             bail!("this benchmark needs at least {least} ranks (-n {least})");
         }
@@ -150,12 +163,19 @@ impl Spec {
         {
             bail!("this benchmark measures the link between two ranks (-n 2)");
         }
+        if self.kind == Kind::Events {
+            events::check(self, settings.ranks)?;
+        }
+        if self.protocols.loss > 0.0 {
+            bail!("--loss is about a network, and these ranks share memory");
+        }
         if self.machine.is_some() && self.kind != Kind::LogGp {
             bail!("--machine is what `weft bench loggp` writes");
         }
         let most = match self.kind {
             Kind::Bandwidth | Kind::Stream | Kind::Put => arena::BULK_BYTES / 2,
             Kind::Message | Kind::Upcalls => settings.frame_bytes as usize - 16,
+            Kind::Events => settings.frame_bytes as usize - events::HEADER_BYTES,
             _ => settings.frame_bytes as usize,
         };
         if !(1..=most).contains(&self.size().max(1)) {
@@ -207,12 +227,14 @@ pub(crate) fn job(spec: &Spec) -> Result<JobSpec> {
     let kind = spec.kind.to_possible_value().map(|value| value.get_name().to_owned());
     job.arguments.push("bench-rank".into());
     job.arguments.extend(kind.map(Into::into));
-    for (name, value) in [("--rounds", spec.rounds), ("--size", spec.size())] {
+    for (name, value) in [("--rounds", spec.rounds), ("--size", spec.size()), ("--grid", spec.grid)]
+    {
         job.arguments.extend([name.into(), value.to_string().into()]);
     }
     if spec.json {
         job.arguments.push("--json".into());
     }
+    spec.protocols.choose(&mut job);
     job.dedicated = true;
     Ok(job)
 }
@@ -241,6 +263,7 @@ pub fn rank(spec: &Spec) -> Result<()> {
         Kind::Rpc | Kind::RpcRate => rpc::rank(spec, &arena),
         Kind::Put | Kind::PutRpc => put::rank(spec, None),
         Kind::LogGp => loggp::rank(spec, &arena),
+        Kind::Events => events::rank(spec, &arena),
         Kind::Authentication | Kind::Coexist | Kind::Hostile => bail!("these use no arena"),
     }
 }

@@ -4,7 +4,6 @@
 //! Without `--hosts`, the hosts are two network namespaces of this machine on a veth pair. Either way the job is
 //! one of [`weft_launch::run_on_hosts`], and rank `i` runs on core `i`.
 
-use crate::coexist;
 use crate::launch::{Kind, Spec, job};
 use crate::pair::hello::{beside_messages, beside_packets};
 use crate::pair::raw::RawXdp;
@@ -13,11 +12,13 @@ use crate::pair::wefts::{CallLine, MessageLine, PacketLine, end_of};
 use crate::pair::{End, Line, Measured, Pattern, Shape, Unit, bind_to_core, measure};
 use crate::put;
 use crate::report::{Floor, Row};
+use crate::{coexist, events};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
 use weft_launch::{FarLink, HostsSpec, Outcome, parse_hosts, run_on_hosts};
 use weft_netns::{Cluster, Options};
+use weft_xdp::ETHERTYPE;
 
 /// Bytes of the largest message that is measured between hosts.
 const SIZE_MAX: usize = 64 << 20;
@@ -41,9 +42,6 @@ pub struct Hosts {
     /// By which interface, or in the network of which address, hosts reach one another
     #[arg(long, value_name = "NAME|ADDRESS")]
     interface: Option<String>,
-    /// The protocol [default: the link's]
-    #[arg(long, value_name = "NAME")]
-    preset: Option<String>,
 }
 
 impl Hosts {
@@ -90,11 +88,17 @@ fn shape(spec: &Spec) -> Option<Shape> {
 
 /// Whether `spec` can be measured between hosts.
 fn check(spec: &Spec) -> Result<()> {
-    let apart = matches!(spec.kind, Kind::Coexist | Kind::Put | Kind::PutRpc);
+    let apart = [Kind::Coexist, Kind::Events, Kind::Put, Kind::PutRpc].contains(&spec.kind);
     if shape(spec).is_none() && !apart {
         bail!(
-            "between hosts there are latency, message, rate, bandwidth, rpc, put, put-rpc and coexist"
+            "between hosts there are latency, message, rate, bandwidth, rpc, put, put-rpc, events and coexist"
         );
+    }
+    if spec.kind == Kind::Events {
+        events::check(spec, 2)?;
+    }
+    if spec.protocols.loss > 0.0 && spec.hosts.are_given() {
+        bail!("--loss is for hosts that are made here, of network namespaces");
     }
     if spec.ranks.is_some_and(|ranks| ranks != 2) {
         bail!("between hosts, benchmarks have two ranks");
@@ -112,8 +116,6 @@ fn check(spec: &Spec) -> Result<()> {
 pub fn run(spec: &Spec) -> Result<Outcome> {
     check(spec)?;
     let mut job = job(spec)?;
-    let preset = spec.hosts.preset.as_deref().map(|preset| ("preset".into(), preset.into()));
-    job.options.extend(preset);
     job.arguments.extend(["--link".into(), link(spec).into()]);
     if let Some(interface) = &spec.hosts.interface {
         job.arguments.extend(["--interface".into(), interface.into()]);
@@ -121,16 +123,27 @@ pub fn run(spec: &Spec) -> Result<Outcome> {
     if let Some(names) = &spec.hosts.hosts {
         return Ok(run_on_hosts(&job, &spec.hosts.spec(names, link(spec))?, |_| {})?);
     }
-    let cluster = Cluster::new(2, Options::default()).context(
+    let loss = spec.protocols.loss;
+    let cluster = Cluster::new(2, Options { bridge: loss > 0.0, ..Options::default() }).context(
         "two hosts are made of network namespaces here, unless --hosts names two real ones",
     )?;
     cluster.add_wire(FLOOR_INTERFACE)?;
+    if loss > 0.0 {
+        lose(&cluster, loss)?;
+        job.arguments.extend(["--loss".into(), loss.to_string().into()]);
+    }
     job.arguments.extend(["--floor".into(), FLOOR_INTERFACE.into()]);
     let mut hosts = spec.hosts.spec("a,b", link(spec))?;
     hosts.remote_shell = vec![cluster.remote_shell().into()];
     // Only the main thread can be told of signals.
     job.dedicated = false;
     Ok(cluster.host(0).enter(|| run_on_hosts(&job, &hosts, |_| {}))??)
+}
+
+/// From here on this share of Weft's frames is lost, of either link's.
+fn lose(cluster: &Cluster, share: f64) -> Result<()> {
+    cluster.lose_frames(ETHERTYPE, share)?;
+    Ok(cluster.hosts().iter().try_for_each(|host| host.lose_datagrams(share))?)
 }
 
 /// A rank's part of a benchmark between two hosts.
@@ -142,6 +155,7 @@ pub fn rank(spec: &Spec) -> Result<()> {
     match spec.kind {
         Kind::Coexist => return coexist::rank(spec, interface),
         Kind::Put | Kind::PutRpc => return put::rank(spec, interface),
+        Kind::Events => return events::rank_between_hosts(spec, interface),
         _ => {}
     }
     let shape = shape(spec).context("ranks are started by `weft bench`")?;
@@ -179,36 +193,41 @@ fn compare(
         Some(interface) => RawXdp::open(interface, end, side)?,
         None => Err("on hosts that exist it would take an interface of its own".into()),
     };
-    let mut lines: Vec<&mut dyn Line> = vec![weft, udp, tcp];
+    // Datagrams that are lost are lost for good.
+    let mut udp = if spec.protocols.loss > 0.0 { Err(NEVER_AGAIN.to_owned()) } else { Ok(udp) };
+    let mut lines: Vec<&mut dyn Line> = vec![weft, tcp];
+    lines.extend(udp.as_mut().ok().map(|udp| &mut **udp as &mut dyn Line));
     lines.extend(raw.as_mut().ok().map(|raw| raw as &mut dyn Line));
     let mut measured = measure(&mut lines, shape, spec.rounds, end, side)?.into_iter();
     let mut next = || measured.next().context("each line is measured");
-    let (weft, udp, tcp) = (next()?, next()?, next()?);
-    let raw = raw.map(|_| next()).and_then(|raw| raw.map_err(|error| error.to_string()));
+    let (weft, tcp) = (next()?, next()?);
+    let mut floor = |line: std::result::Result<(), String>| -> Result<Floored> {
+        line.map_or_else(|why| Ok(Err(why)), |()| next().map(Ok))
+    };
+    let (udp, raw) = (floor(udp.map(drop))?, floor(raw.map(drop))?);
     if end == End::First {
-        row(spec, shape, weft, raw, [("udp", udp), ("tcp", tcp)]).print(spec.json);
+        row(spec, shape, weft, [("af_xdp", raw), ("udp", udp), ("tcp", Ok(tcp))]).print(spec.json);
     }
     Ok(())
 }
 
-fn row(
-    spec: &Spec,
-    shape: &Shape,
-    weft: Measured,
-    raw: std::result::Result<Measured, String>,
-    floors: [(&'static str, Measured); 2],
-) -> Row {
+/// A floor, or why it was not measured.
+type Floored = std::result::Result<Measured, String>;
+
+/// Why a floor is not measured.
+const NEVER_AGAIN: &str = "it sends nothing again that is lost";
+
+fn row(spec: &Spec, shape: &Shape, weft: Measured, floors: [(&'static str, Floored); 3]) -> Row {
     let kind = spec.kind.to_possible_value().map(|value| value.get_name().to_owned());
     let (ranks, unit) = ((2, shape.size), shape.unit.name());
     let row = Row::new(kind.unwrap_or_default(), ranks, unit, weft.samples, Vec::new());
     let mut row = row.with_processor(weft.processor_ns);
     row.link = link(spec);
-    match raw {
-        Ok(raw) => row.beside(Floor::measured("af_xdp", raw.samples), raw.processor_ns),
-        Err(why) => row.floors.push(Floor::missing("af_xdp", why)),
-    }
     for (what, floor) in floors {
-        row.beside(Floor::measured(what, floor.samples), floor.processor_ns);
+        match floor {
+            Ok(floor) => row.beside(Floor::measured(what, floor.samples), floor.processor_ns),
+            Err(why) => row.floors.push(Floor::missing(what, why)),
+        }
     }
     row
 }

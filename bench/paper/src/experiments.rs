@@ -11,6 +11,7 @@ pub mod panda;
 pub mod presets;
 pub mod pupa;
 pub mod recovery;
+pub mod sender;
 pub mod sequencers;
 pub mod trees;
 pub mod unicast;
@@ -40,6 +41,7 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         Box::new(events::throughput::TABLE),
         Box::new(events::flooding::TABLE),
         Box::new(events::jacobi::TABLE),
+        Box::new(sender::SendPath),
     ]
 }
 

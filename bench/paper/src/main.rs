@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use std::thread::available_parallelism;
 use std::time::Instant;
 use weft_paper::report::PageFile;
+use weft_paper::targets::Paper;
 use weft_paper::today::{self, steps::Between};
 use weft_paper::{Experiment, Report, Targets, adaptive, experiments, suite};
 
@@ -16,12 +17,15 @@ use weft_paper::{Experiment, Report, Targets, adaptive, experiments, suite};
 #[derive(Parser)]
 #[command(name = "weft-paper", after_help = EXAMPLES)]
 struct Arguments {
-    /// Run only these experiments, and write no pages
+    /// Run only these experiments, and write only pages to which no other one belongs
     #[arg(long, value_name = "EXPERIMENT", value_delimiter = ',')]
     only: Vec<String>,
     /// List the experiments and what each measures, and run none
     #[arg(long)]
     list: bool,
+    /// Ask only what this machine's own links say to these papers, and put it at the end of their pages
+    #[arg(long, value_name = "PAPER", value_delimiter = ',')]
+    today: Vec<Paper>,
     /// Measure windows that follow demand only
     #[arg(long)]
     adaptive: bool,
@@ -39,7 +43,8 @@ struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   make paper                            everything, and the pages in docs/paper
-  weft-paper --only broadcast           one experiment, on the terminal
+  weft-paper --only broadcast           one experiment; its page is written if it is all of it
+  weft-paper --today thesis,careful     what their conclusions come to on this machine's links
   weft-paper --list                     what is measured, by id
 
 The exit status is not 0 if a figure is outside its band and nothing explains it.";
@@ -62,6 +67,9 @@ fn measure(arguments: &Arguments) -> Result<()> {
         today::steps::run(between, arguments.batches)?;
         return Ok(());
     }
+    if !arguments.today.is_empty() {
+        return write_today(&arguments.today, &arguments.out);
+    }
     let experiments = chosen(&arguments.only)?;
     if arguments.list {
         list(&experiments);
@@ -69,9 +77,11 @@ fn measure(arguments: &Arguments) -> Result<()> {
     }
     let targets = Targets::read()?;
     let report = run(&targets, &experiments)?;
-    if arguments.only.is_empty() && report.faults().is_empty() {
-        write(&pages(&report), &arguments.out)?;
-        write_adaptive(&arguments.out)?;
+    if report.faults().is_empty() {
+        write(&pages(&report, &complete(&targets, &experiments)), &arguments.out)?;
+        if arguments.only.is_empty() {
+            write_adaptive(&arguments.out)?;
+        }
     }
     println!("{}", report.text());
     if !report.faults().is_empty() {
@@ -121,16 +131,41 @@ fn run<'a>(targets: &'a Targets, experiments: &[Box<dyn Experiment>]) -> Result<
     })
 }
 
-/// The report's pages, and behind them what was measured on this machine.
-fn pages(report: &Report<'_>) -> Vec<PageFile> {
-    eprintln!("weft-paper: today, on this machine ...");
-    let today = today::sections();
+/// The papers of whose figures none belongs to an experiment that is not among these.
+fn complete(targets: &Targets, experiments: &[Box<dyn Experiment>]) -> Vec<Paper> {
+    let ran = |name: &str| experiments.iter().any(|experiment| experiment.name() == name);
+    let rest = experiments::all().into_iter().filter(|experiment| !ran(experiment.name()));
+    let missing: Vec<Paper> = rest
+        .flat_map(|experiment| experiment.claims().iter().map(|claim| claim.id))
+        .filter_map(|id| Some(targets.get(id)?.paper))
+        .collect();
+    Paper::ALL.into_iter().filter(|paper| !missing.contains(paper)).collect()
+}
+
+/// The report's pages about these papers with their figures, and behind them what was measured on this machine.
+fn pages(report: &Report<'_>, papers: &[Paper]) -> Vec<PageFile> {
     let mut pages = report.pages();
-    for (name, text) in &mut pages {
-        let of = |paper| format!("{paper}.md") == *name;
-        text.extend(today.iter().filter(|section| of(section.0)).map(|section| section.1.as_str()));
+    let file = |paper: &Paper| format!("{paper}.md");
+    pages.retain(|(name, _)| name.ends_with(".svg") || papers.iter().any(|one| file(one) == *name));
+    for (paper, section) in today::sections(papers) {
+        let of = pages.iter_mut().filter(|(name, _)| *name == file(&paper));
+        of.for_each(|(_, text)| text.push_str(&section));
     }
     pages
+}
+
+/// Asks these papers' questions of this machine, and replaces the ends of their pages by the answers.
+fn write_today(papers: &[Paper], folder: &Path) -> Result<()> {
+    for (paper, section) in today::sections(papers) {
+        println!("{section}");
+        let path = folder.join(format!("{paper}.md"));
+        let page = std::fs::read_to_string(&path)
+            .with_context(|| format!("no page to end: {}", path.display()))?;
+        let front = page.split(today::HEADING).next().unwrap_or_default();
+        std::fs::write(&path, format!("{front}{section}"))
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(())
 }
 
 fn write(pages: &[PageFile], folder: &Path) -> Result<()> {

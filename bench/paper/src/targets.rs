@@ -7,6 +7,7 @@ use reasons::Reasons;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::str::FromStr;
 
 /// The rows of both files, as they were read off the papers.
 const FILES: [(&str, &str); 2] = [
@@ -53,6 +54,15 @@ impl fmt::Display for Paper {
             Paper::Sender => "sender",
             Paper::Pupa => "pupa",
         })
+    }
+}
+
+impl FromStr for Paper {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let named = Paper::ALL.into_iter().find(|paper| paper.to_string() == name);
+        named.ok_or_else(|| format!("there are thesis, careful, sender and pupa, no '{name}'"))
     }
 }
 

@@ -1,21 +1,43 @@
 //! What the papers' questions come to on the machine that runs `make paper`: real links, real time.
 //!
 //! Nothing here can be repeated exactly, so it stands at the end of a page, behind [`HEADING`], and no
-//! row of the targets counts as measured by it. What the machine does not permit is said there instead.
+//! row of the targets counts as measured by it; what may count is an experiment that runs alone. What the
+//! machine does not permit is said there instead.
 
+mod bench;
+mod careful;
 mod pupa;
 mod sender;
 pub mod steps;
+mod thesis;
 
 use crate::targets::Paper;
+use comfy_table::{Table, presets};
 
 /// What is behind it is measured here and now.
 pub const HEADING: &str = "\n## Today, on the machine that measured\n";
 
-/// The sections, and the pages that they end.
-pub fn sections() -> Vec<(Paper, String)> {
-    [(Paper::Sender, sender::section()), (Paper::Pupa, pupa::section())]
-        .into_iter()
-        .map(|(paper, section)| (paper, format!("{HEADING}\n{section}")))
-        .collect()
+/// What each page's section is made by.
+const SECTIONS: [(Paper, fn() -> String); 4] = [
+    (Paper::Thesis, thesis::section),
+    (Paper::Careful, careful::section),
+    (Paper::Sender, sender::section),
+    (Paper::Pupa, pupa::section),
+];
+
+/// The sections of these papers, each the end of its page.
+pub fn sections(papers: &[Paper]) -> Vec<(Paper, String)> {
+    let mut sections = Vec::new();
+    for (paper, section) in SECTIONS.into_iter().filter(|(paper, _)| papers.contains(paper)) {
+        eprintln!("weft-paper: today, on this machine: {paper} ...");
+        sections.push((paper, format!("{HEADING}\n{}", section())));
+    }
+    sections
+}
+
+/// A table for a page.
+fn markdown(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_preset(presets::ASCII_MARKDOWN).set_header(header.iter().copied());
+    table
 }

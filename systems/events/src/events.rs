@@ -260,7 +260,7 @@ impl Events {
             Ok(Step::Idle)
         })?;
         if ask_at.is_some() {
-            self.packets.set_alarm(None);
+            self.packets.set_own_alarm(None);
         }
         match (found, failed) {
             (Some(found), _) => Ok(found),
@@ -284,7 +284,7 @@ impl Events {
         if due || ask_at.is_none() {
             let next = now + self.settings.request_after;
             *ask_at = Some(next);
-            self.packets.set_alarm(Some(next));
+            self.packets.set_own_alarm(Some(next));
         }
         Ok(())
     }

@@ -16,9 +16,13 @@ fn refused(words: &str) -> String {
 fn what_cannot_be_measured_is_refused_before_anything_starts() {
     assert_eq!(
         refused("barrier --link udp"),
-        "between hosts there are latency, message, rate, bandwidth, rpc and coexist"
+        "between hosts there are latency, message, rate, bandwidth, rpc, events and coexist"
     );
     assert_eq!(refused("latency --hosts a,b -n 3"), "between hosts, benchmarks have two ranks");
+    assert_eq!(
+        refused("latency --hosts a,b --loss 0.1"),
+        "--loss is for hosts that are made here, of network namespaces"
+    );
     assert_eq!(refused("latency --hosts a,b,c"), "a benchmark is between two hosts: --hosts a,b");
     assert_eq!(
         refused("bandwidth --link udp --size 67108865"),
@@ -30,9 +34,9 @@ fn what_cannot_be_measured_is_refused_before_anything_starts() {
 fn a_row_names_what_was_not_measured_and_what_processors_did() {
     let spec = Words::parse_from(["bench", "bandwidth", "--link", "udp", "--size", "2000000"]).spec;
     let measured = |p50, processor_ns| Measured { samples: vec![p50; 3], processor_ns };
-    let floors = [("udp", measured(4e8, 2e6)), ("tcp", measured(1e9, 3e6))];
-    let why = || Err("it is not there".into());
-    let row = row(&spec, &shape(&spec).unwrap(), measured(8e8, 1e6), why(), floors);
+    let missing = ("af_xdp", Err("it is not there".into()));
+    let floors = [missing, ("udp", Ok(measured(4e8, 2e6))), ("tcp", Ok(measured(1e9, 3e6)))];
+    let row = row(&spec, &shape(&spec).unwrap(), measured(8e8, 1e6), floors);
     let json = serde_json::to_value(&row).unwrap();
     assert_eq!(json["bench"], "bandwidth");
     assert_eq!(json["link"], "udp");

@@ -1,27 +1,13 @@
 //! Pupa's first question today: a message on Ethernet beside TCP.
 
+use super::bench::first;
+use super::markdown;
 use crate::results::short;
-use anyhow::{Context, Result, bail};
-use comfy_table::{Table, presets};
-use serde::Deserialize;
+use anyhow::Result;
 use std::fmt::Write;
-use std::process::Command;
 
 /// Bytes of the messages that the paper calls small.
 const SIZES: [usize; 3] = [4, 16, 32];
-
-/// A line of `weft bench --json`, as far as it is used.
-#[derive(Deserialize)]
-struct Line {
-    p50: f64,
-    floors: Vec<Floor>,
-}
-
-#[derive(Deserialize)]
-struct Floor {
-    what: String,
-    p50: f64,
-}
 
 /// The section.
 pub fn section() -> String {
@@ -30,9 +16,7 @@ pub fn section() -> String {
          TCP (TCP_NODELAY) in turns in the same run. Pupa took less than half of TCP's time at 4 bytes. \
          What bare sockets take of it here is in `docs/internals/performance.md`: AF_XDP 0.42 to 0.50, UDP 0.58 to 0.72.\n\n",
     );
-    let mut table = Table::new();
-    table.load_preset(presets::ASCII_MARKDOWN);
-    table.set_header(["link", "bytes", "Weft, us", "TCP, us", "Weft/TCP", "under half"]);
+    let mut table = markdown(&["link", "bytes", "Weft, us", "TCP, us", "Weft/TCP", "under half"]);
     let mut reasons = Vec::new();
     for link in ["xdp", "udp"] {
         for bytes in SIZES {
@@ -59,17 +43,6 @@ pub fn section() -> String {
 
 /// Nanoseconds one way of Weft and of TCP.
 fn measure(link: &str, bytes: usize) -> Result<(f64, f64)> {
-    let weft = std::env::current_exe()?.with_file_name("weft");
-    let output = Command::new(&weft)
-        .args(["bench", "message", "--link", link, "--size", &bytes.to_string(), "--json"])
-        .output()
-        .context("there is no `weft` beside this program (make build)")?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        bail!("{}", said.trim().lines().last().unwrap_or("it says nothing"));
-    }
-    let said = String::from_utf8(output.stdout)?;
-    let line: Line = serde_json::from_str(said.lines().next().context("it printed nothing")?)?;
-    let tcp = line.floors.iter().find(|floor| floor.what.contains("tcp"));
-    Ok((line.p50, tcp.context("it has no floor of TCP")?.p50))
+    let line = first(&format!("message --link {link} --size {bytes}"))?;
+    Ok((line.p50, line.floor("tcp")?))
 }

@@ -1,20 +1,25 @@
 //! Sender-based-protocols' figures 2 and 3 beside Weft's own path.
 
-use super::steps::{Between, STEPS, Times, repeated, run};
-use crate::results::short;
+use super::bench::verdict;
+use super::markdown;
+use super::steps::{Between, STEPS, repeated, run};
+use crate::results::{listed, short};
 use anyhow::{Context, Result, bail};
-use comfy_table::{Table, presets};
 use std::fmt::Write;
-use std::net::UdpSocket;
 use std::process::Command;
-use std::time::Instant;
 
 /// Batches that are timed.
 const TIMED: usize = 4000;
 /// Batches that callgrind counts twice, so that what is done once does not count.
 const COUNTED: [usize; 2] = [50, 150];
-/// Samples of what the system takes by itself.
-const SYSTEM: usize = 20_000;
+/// Cache lines that a step makes cross from core to core in shared memory, by design: nobody counts them.
+const LINES: [(&str, &str); 5] = [
+    ("allocate", "0"),
+    ("fill", "0; of more than 48 bytes, those that the receiver will read"),
+    ("launch", "1, the slot"),
+    ("look", "0 while nothing comes"),
+    ("receive", "1, the slot; 1 in 32 packets for credits"),
+];
 
 /// The paper's steps of a send (figure 2, BSD) beside ours, by what they are for.
 const PAPER: [(&str, &str, &str); 7] = [
@@ -47,6 +52,11 @@ pub fn section() -> String {
     }
     table.add_row(["all of a send", "105, 283", "`allocate`, `fill`, `launch`"]);
     let _ = writeln!(text, "{}", table.trim_fmt());
+    let mut table = markdown(&["Weft's step", "cache lines that cross to another core, `shm`"]);
+    for (step, lines) in LINES {
+        table.add_row([format!("`{step}`"), lines.to_owned()]);
+    }
+    let _ = writeln!(text, "\n{}", table.trim_fmt());
     let megahertz = megahertz();
     for (between, name) in [(Between::Shm, "shm"), (Between::Udp, "udp")] {
         match budget(between, name, megahertz) {
@@ -72,10 +82,12 @@ fn budget(between: Between, name: &str, megahertz: Option<f64>) -> Result<String
         STEPS.iter().map(|(step, _)| count(name, step).context("callgrind")).collect();
     let mut table =
         markdown(&["step", "what", "ns", "cycles", "instructions", "cycles each", "D1 misses"]);
+    let mut cycles_each = Vec::new();
     for (((step, what), time), counted) in STEPS.iter().zip(times).zip(&counts) {
         let cycles = megahertz.map(|megahertz| time * megahertz / 1e3);
         let counted = counted.as_ref().ok();
         let each = cycles.zip(counted).map(|(cycles, counted)| cycles / counted.instructions);
+        cycles_each.push(each);
         table.add_row([
             format!("`{step}`"),
             (*what).to_owned(),
@@ -93,89 +105,19 @@ fn budget(between: Between, name: &str, megahertz: Option<f64>) -> Result<String
     if let Some(Err(error)) = counts.into_iter().find(Result::is_err) {
         let _ = writeln!(text, "\nNot all is counted: {error:#}.");
     }
-    text.push('\n');
-    findings(&mut text, between, &times)?;
+    // The paper's device is the system's here; in memory there is none.
+    text.extend((between == Between::Udp).then(|| per_instruction(&cycles_each)).flatten());
     Ok(text)
 }
 
-/// The paper's orders that can be asked of this path.
-fn findings(text: &mut String, between: Between, times: &Times) -> Result<()> {
-    let [allocate, fill, launch, look, receive] = *times;
-    let send = allocate + fill + launch;
-    let mut found = |id: &str, what: &str, holds: bool, evidence: String| {
-        let verdict = if holds { "holds" } else { "does not hold" };
-        let _ = writeln!(text, "- `{id}`, {what}: {verdict} here ({evidence}).");
-    };
-    let call = system_call_ns();
-    match between {
-        Between::Shm => {
-            let evidence = format!("a look {} ns, getppid {} ns", short(look), short(call));
-            let what = "an empty light call is far cheaper than an empty system call";
-            found("SB-3-lw-order", what, look * 2.0 < call, evidence);
-        }
-        Between::Udp => {
-            let (sent, received) = datagram_ns()?;
-            let system = sent + received;
-            let (ours, theirs) =
-                ((launch - sent).max(0.0) + allocate + fill, (receive - received).max(0.0));
-            let evidence = format!(
-                "send {} ns, receive {} ns without the system's {} and {} for a bare datagram",
-                short(ours),
-                short(theirs),
-                short(sent),
-                short(received)
-            );
-            found(
-                "SB-F3-order",
-                "controller and wire, here the system's part, are the largest part of one way",
-                system > ours && system > theirs,
-                evidence.clone(),
-            );
-            let smallest = theirs <= ours && theirs <= system;
-            found("SB-F3-order2", "the receive path is the smallest part", smallest, evidence);
-            let of = format!("{} of {} ns", short(launch), short(send));
-            found(
-                "SB-F2-order",
-                "what goes to the device costs most of a send",
-                launch > send / 2.0,
-                of,
-            );
-        }
-    }
-    Ok(())
-}
-
-/// Nanoseconds of a system call that does nothing.
-fn system_call_ns() -> f64 {
-    let start = Instant::now();
-    for _ in 0..SYSTEM {
-        std::hint::black_box(rustix::process::getppid());
-    }
-    start.elapsed().as_nanos() as f64 / SYSTEM as f64
-}
-
-/// Nanoseconds that the system takes to send a datagram of 64 bytes over loopback, and to receive it.
-fn datagram_ns() -> Result<(f64, f64)> {
-    let (from, to) = (UdpSocket::bind("127.0.0.1:0")?, UdpSocket::bind("127.0.0.1:0")?);
-    from.connect(to.local_addr()?)?;
-    let (mut sending, mut receiving, mut bytes) = (Vec::new(), Vec::new(), [0; 64]);
-    for _ in 0..SYSTEM / 16 {
-        let start = Instant::now();
-        for _ in 0..16 {
-            from.send(&bytes)?;
-        }
-        sending.push(start.elapsed().as_nanos() as f64 / 16.0);
-        let start = Instant::now();
-        for _ in 0..16 {
-            to.recv(&mut bytes)?;
-        }
-        receiving.push(start.elapsed().as_nanos() as f64 / 16.0);
-    }
-    let median = |mut times: Vec<f64>| {
-        times.sort_by(f64::total_cmp);
-        times[times.len() / 2]
-    };
-    Ok((median(sending), median(receiving)))
+/// Figure 2's order of cycles for each instruction, where instructions are counted.
+fn per_instruction(each: &[Option<f64>]) -> Option<String> {
+    let [Some(allocate), Some(fill), Some(launch), ..] = *each else { return None };
+    let evidence = listed(&[("launch", launch), ("allocate", allocate), ("fill", fill)]);
+    let holds = verdict(launch > allocate.max(fill));
+    Some(format!(
+        "\n- `SB-F2-order-cpi`, the step that reaches the device has the most cycles for each instruction: {holds} here ({evidence}).\n"
+    ))
 }
 
 /// What callgrind counted of a step.
@@ -212,12 +154,6 @@ fn counted(between: &str, step: &str, batches: usize) -> Result<Counted> {
     // Ir Dr Dw I1mr D1mr D1mw ...
     let [instructions, _, _, _, reads, writes, ..] = numbers[..] else { bail!("it says '{line}'") };
     Ok(Counted { instructions, misses: reads + writes })
-}
-
-fn markdown(header: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_preset(presets::ASCII_MARKDOWN).set_header(header.iter().copied());
-    table
 }
 
 fn in_words(figure: Option<f64>) -> String {

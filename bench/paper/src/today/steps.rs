@@ -7,6 +7,7 @@
 use anyhow::{Context, Result};
 use std::hint::black_box;
 use std::net::{Ipv4Addr, UdpSocket};
+use std::os::fd::OwnedFd;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -71,8 +72,8 @@ fn fill(packet: &mut SendPacket<'_>) -> Result<()> {
 }
 
 #[inline(never)]
-fn launch(packet: SendPacket<'_>) -> Result<()> {
-    Ok(packet.unicast(Rank(1))?)
+fn launch(packet: SendPacket<'_>, to: Rank) -> Result<()> {
+    Ok(packet.unicast(to)?)
 }
 
 #[inline(never)]
@@ -104,10 +105,7 @@ pub fn run(between: Between, batches: usize) -> Result<Times> {
             times.push(time);
         }
     }
-    Ok(times.map(|mut times| {
-        times.sort_by(f64::total_cmp);
-        times[times.len() / 2]
-    }))
+    Ok(times.map(median))
 }
 
 /// How often each step is done in `batches` batches; a look that finds packets may find several.
@@ -115,8 +113,43 @@ pub fn repeated(batches: usize) -> usize {
     batches * BATCH
 }
 
+/// Nanoseconds of a packet there and one back, step after step and not in batches: the median of `batches`.
+///
+/// # Errors
+/// As [`run`].
+pub fn round_trip(between: Between, batches: usize) -> Result<f64> {
+    let ranks = match between {
+        Between::Shm => in_memory()?,
+        Between::Udp => over_udp()?,
+    };
+    let way = |from: usize| {
+        let (sender, receiver) = (&ranks[from].0, &ranks[1 - from]);
+        let due = receiver.1.load(Ordering::Relaxed) + 1;
+        let mut packet = allocate(sender)?;
+        fill(&mut packet)?;
+        launch(packet, receiver.0.rank())?;
+        receive(receiver, due)
+    };
+    let mut times = Vec::with_capacity(batches);
+    for _ in 0..batches {
+        let start = Instant::now();
+        for _ in 0..BATCH {
+            way(0)?;
+            way(1)?;
+        }
+        times.push(start.elapsed().as_nanos() as f64 / BATCH as f64);
+    }
+    Ok(median(times))
+}
+
+/// The median.
+pub fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
 /// A rank, and how many packets it has had.
-type Receiver = (Packets, Arc<AtomicU64>);
+pub type Receiver = (Packets, Arc<AtomicU64>);
 
 fn batch([(sender, _), receiver]: &[Receiver; 2]) -> Result<Times> {
     let mut times = [0.0; STEPS.len()];
@@ -131,7 +164,7 @@ fn batch([(sender, _), receiver]: &[Receiver; 2]) -> Result<Times> {
     packets.iter_mut().try_for_each(fill)?;
     times[1] = each(start);
     let start = Instant::now();
-    packets.into_iter().try_for_each(launch)?;
+    packets.into_iter().try_for_each(|packet| launch(packet, Rank(1)))?;
     times[2] = each(start);
     let before = receiver.1.load(Ordering::Relaxed);
     let start = Instant::now();
@@ -149,14 +182,34 @@ fn batch([(sender, _), receiver]: &[Receiver; 2]) -> Result<Times> {
 }
 
 fn in_memory() -> Result<[Receiver; 2]> {
-    let memory = weft_link_shm::Settings::new(2);
-    let segments = create_segments(&memory).context("shared memory")?;
-    let settings = Settings::new(2, memory.window_packets);
-    let rank = |rank| {
-        let link = Shm::attach(Rank(rank), memory, &segments).context("a rank's memory")?;
-        Ok::<_, anyhow::Error>(packets(Rank(rank), settings, link))
-    };
-    Ok([rank(0)?, rank(1)?])
+    let memory = Memory::new()?;
+    Ok([memory.rank(Rank(0))?, memory.rank(Rank(1))?])
+}
+
+/// What two ranks share, each of which may be a thread.
+pub struct Memory {
+    settings: weft_link_shm::Settings,
+    segments: Vec<OwnedFd>,
+}
+
+impl Memory {
+    /// Memory for two.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn new() -> Result<Self> {
+        let settings = weft_link_shm::Settings::new(2);
+        Ok(Memory { settings, segments: create_segments(&settings).context("shared memory")? })
+    }
+
+    /// One of the ranks, for the thread that calls this.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn rank(&self, rank: Rank) -> Result<Receiver> {
+        let link = Shm::attach(rank, self.settings, &self.segments).context("a rank's memory")?;
+        Ok(packets(rank, Settings::new(2, self.settings.window_packets), link))
+    }
 }
 
 fn over_udp() -> Result<[Receiver; 2]> {
