@@ -46,7 +46,8 @@ pub(crate) fn attach(member: &mut Membership, options: &Options) -> Result<Netwo
         let interface = |host: &u16| ethernet.interfaces.get(usize::from(*host)).copied();
         let peers = network.hosts.iter().map(interface).collect::<Option<_>>();
         let peers = peers.ok_or_else(|| invalid("a rank's host has no interface"))?;
-        let far = Xdp::attach(XdpSettings { port, peers, keys, mtu })?;
+        let group = network.copied.then(|| weft_xdp::group_of(network.job));
+        let far = Xdp::attach(XdpSettings { port, peers, keys, mtu, group })?;
         let arrivals = far.arrivals()?;
         let link = Mixed::new(near, near_ranks, far, arrivals, ranks)?;
         return Ok(NetworkLink::Xdp(Box::new(link)));

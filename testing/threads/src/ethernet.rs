@@ -53,6 +53,7 @@ impl Ethernet {
             port,
             peers: self.peers.clone(),
             keys: Keys::new(Secret::new([7; 16]), JOB, rank, Protection::Tagged),
+            group: None,
         });
         let seed = self.faults.seed + u64::from(rank.0);
         Faults::new(link.expect("a rank can attach"), FaultPlan { seed, ..self.faults })
