@@ -5,7 +5,7 @@
 use std::sync::Mutex;
 use weft_packet::{Packets, Rank};
 use weft_protocol::Preset;
-use weft_threads::{Between, FaultPlan, Job, Tap};
+use weft_threads::{Between, FaultPlan, Job, Tap, Way};
 
 const RANKS: u16 = 4;
 
@@ -45,9 +45,13 @@ fn assert_each_once_and_in_order(results: &[Vec<Vec<u32>>], count: u32) {
 
 #[test]
 fn a_broadcast_of_many_packets_costs_about_as_many_frames() {
+    Way::ALL.into_iter().for_each(costs_about_as_many_frames);
+}
+
+fn costs_about_as_many_frames(way: Way) {
     const COUNT: u32 = 400;
     let tap = Tap::new();
-    let Some(job) = Job::over_multicast(RANKS, Preset::Pupa) else { return };
+    let Some(job) = Job::over_multicast(way, RANKS, Preset::Pupa) else { return };
     let job = Job { tap: Some(tap), ..job };
     let got = job.packets(|packets| {
         let broadcasts = packets.rank() == Rank(0);
@@ -79,8 +83,9 @@ fn a_broadcast_of_many_packets_costs_about_as_many_frames() {
 
 #[test]
 fn all_arrive_once_and_in_order_under_every_preset() {
-    for preset in Preset::RETRANSMITTING {
-        let Some(job) = Job::over_multicast(RANKS, preset) else { return };
+    let both = Way::ALL.into_iter().flat_map(|way| Preset::RETRANSMITTING.map(|one| (way, one)));
+    for (way, preset) in both {
+        let Some(job) = Job::over_multicast(way, RANKS, preset) else { return };
         let results = job.packets(|packets| all_broadcast(&packets, 300));
         assert_each_once_and_in_order(&results, 300);
     }
@@ -88,10 +93,11 @@ fn all_arrive_once_and_in_order_under_every_preset() {
 
 #[test]
 fn what_is_lost_is_sent_again_to_those_who_missed_it() {
-    for (seed, preset) in (1..).zip(Preset::RETRANSMITTING) {
-        let Some(job) = Job::over_multicast(RANKS, preset) else { return };
+    let both = Way::ALL.into_iter().flat_map(|way| Preset::RETRANSMITTING.map(|one| (way, one)));
+    for (seed, (way, preset)) in (1..).zip(both) {
+        let Some(job) = Job::over_multicast(way, RANKS, preset) else { return };
         let faults = FaultPlan { seed, loss: 0.03, duplication: 0.03 };
-        let job = Job { between: Between::Copied(0.05, faults), ..job };
+        let job = Job { between: Between::Copied(way, 0.05, faults), ..job };
         let results = job.packets(|packets| {
             let got = all_broadcast(&packets, 200);
             packets.flush().unwrap();

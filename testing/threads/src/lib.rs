@@ -40,11 +40,25 @@ pub enum Between {
     Udp(Weather),
     /// AF_XDP between hosts with a rank each, 2 to 9 of them, with these faults on top.
     Xdp(FaultPlan),
-    /// UDP between hosts with a rank each, 2 to 9 of them, which a bridge joins that copies multicasts. This share
-    /// of what arrives at a host is lost, and these faults come on top.
-    Copied(f64, FaultPlan),
+    /// UDP or AF_XDP between hosts with a rank each, 3 to 9 of them, which a bridge joins that copies multicasts.
+    /// This share of what goes to a host is lost, and these faults come on top.
+    Copied(Way, f64, FaultPlan),
     /// UDP over loopback, through the wrapper that loses and doubles what ranks send.
     Faulty(FaultPlan),
+}
+
+/// By what frames go from host to host.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Way {
+    /// UDP.
+    Udp,
+    /// AF_XDP.
+    Xdp,
+}
+
+impl Way {
+    /// Both.
+    pub const ALL: [Way; 2] = [Way::Udp, Way::Xdp];
 }
 
 /// A job to run in threads.
@@ -60,7 +74,7 @@ pub struct Job {
     pub between: Between,
     /// The polling watchdog's delay; without one there are no upcall threads.
     pub interrupt_delay: Option<Duration>,
-    /// Over UDP, where the test gets at the network.
+    /// Between hosts, where the test gets at the network.
     pub tap: Option<&'static Tap>,
     /// How long peers may keep silent; if not given, as long as users get it, but for ever without upcall
     /// threads: then ranks that compute do not say that they live.
@@ -96,10 +110,14 @@ impl Job {
             Between::Udp(weather) => weather,
             Between::Faulty(_) => Weather::default(),
             Between::Xdp(faults) => {
-                let ethernet = Ethernet::new(&self.memory, faults);
+                let ethernet = Ethernet::new(&self.memory, None, faults, self.tap);
                 return self.ranks(|rank| ethernet.attach(rank), connect, program);
             }
-            Between::Copied(loss, faults) => {
+            Between::Copied(Way::Xdp, loss, faults) => {
+                let ethernet = Ethernet::new(&self.memory, Some(loss), faults, self.tap);
+                return self.ranks(|rank| ethernet.attach(rank), connect, program);
+            }
+            Between::Copied(Way::Udp, loss, faults) => {
                 let network = Copied::new(&self.memory, loss, faults, self.tap);
                 return self.ranks(|rank| network.attach(rank), connect, program);
             }
@@ -145,10 +163,10 @@ impl Job {
         weft_netns::available().then(|| Job { between, ..Job::over_udp(ranks, preset) })
     }
 
-    /// A job over UDP between hosts whose multicasts the network copies, without faults; `None` as above.
-    pub fn over_multicast(ranks: u16, preset: Preset) -> Option<Self> {
+    /// A job between hosts whose multicasts the network copies, without faults; `None` as above.
+    pub fn over_multicast(way: Way, ranks: u16, preset: Preset) -> Option<Self> {
         let faults = FaultPlan { seed: 1, loss: 0.0, duplication: 0.0 };
-        let (between, shape) = (Between::Copied(0.0, faults), Shape::Flat);
+        let (between, shape) = (Between::Copied(way, 0.0, faults), Shape::Flat);
         weft_netns::available().then(|| Job { between, shape, ..Job::over_udp(ranks, preset) })
     }
 
