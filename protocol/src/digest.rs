@@ -15,6 +15,7 @@ impl<B: Clone + Hash + Ord> Hash for Ni<B> {
             settings: _,
             peers,
             groups: _,
+            host_of: _,
             holders,
             variables,
             fetching,

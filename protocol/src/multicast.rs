@@ -7,7 +7,7 @@ use crate::actions::Sharing;
 use crate::ni::Departure;
 use crate::preset::{Acknowledging, Forwarding};
 use crate::slab::Key;
-use crate::tree::Group;
+use crate::tree::{Group, GroupError};
 use crate::{Actions, Body, Delivery, Ni, Violation};
 use weft_wire::{Channel, GroupId, Header, Rank, Tag, TreeId};
 
@@ -25,6 +25,42 @@ pub(crate) struct Holders<B> {
 }
 
 impl<B: Copy> Ni<B> {
+    /// Ranks with equal numbers in `host_of`, which is by rank, share a host: trees cross to each host once
+    /// ([`Group::on_hosts`]). All ranks must be told the same, before the first group and the first packet.
+    ///
+    /// # Panics
+    /// If it does not name the host of every rank, or there are groups.
+    pub fn set_hosts(&mut self, host_of: &[u16]) {
+        assert_eq!(host_of.len(), self.peers.len(), "every rank has a host");
+        assert_eq!(self.groups.len(), 1, "groups have trees already");
+        let everyone = Group::everyone(self.settings.ranks, self.settings.shape);
+        self.groups = vec![everyone.on_hosts(host_of)];
+        self.host_of = Some(host_of.into());
+    }
+
+    /// Creates the next multicast group; all ranks must create the same ones in the same order.
+    ///
+    /// # Errors
+    /// [`GroupError`] if `members` is not a set of ranks of this job.
+    ///
+    /// # Panics
+    /// After 65,534 groups: the next number stands for unicast trees.
+    pub fn create_group(&mut self, members: &[Rank]) -> Result<GroupId, GroupError> {
+        let mut group = Group::new(members, self.settings.shape, self.peers.len())?;
+        if let Some(host_of) = &self.host_of {
+            group = group.on_hosts(host_of);
+        }
+        let id = GroupId(self.groups.len() as u16);
+        assert!(id.0 < u16::MAX, "a job has fewer than {} multicast groups", u16::MAX);
+        self.groups.push(group);
+        Ok(id)
+    }
+
+    /// The group `id`, if there is one.
+    pub fn group(&self, id: GroupId) -> Option<&Group> {
+        self.groups.get(usize::from(id.0))
+    }
+
     /// Sends `size` bytes of `buffer` to all other members of `group` (thesis fig. 4.6). The
     /// buffer is the NI's until it is freed.
     ///

@@ -13,9 +13,9 @@ use crate::retransmit::{BufferOf, Retransmission};
 use crate::settings::{Recovery, Settings};
 use crate::slab::{Key, Slab};
 use crate::timer::{Nanoseconds, Timer};
-use crate::tree::{Group, GroupError};
+use crate::tree::Group;
 use crate::{Actions, Body, Counters, Delivery, Violation};
-use weft_wire::{Channel, GroupId, Header, Rank, Tag, TreeId};
+use weft_wire::{Channel, Header, Rank, Tag, TreeId};
 
 /// The NI half of the protocols for one rank. `B` names a packet buffer and is never looked into.
 #[derive(Debug, Clone)]
@@ -24,6 +24,8 @@ pub struct Ni<B> {
     pub(crate) settings: Settings,
     pub(crate) peers: Peers<B>,
     pub(crate) groups: Vec<Group>,
+    /// By rank, where trees know hosts.
+    pub(crate) host_of: Option<Box<[u16]>>,
     pub(crate) holders: Slab<Holders<B>>,
     pub(crate) variables: Vec<u64>,
     pub(crate) fetching: Fetching,
@@ -64,6 +66,7 @@ impl<B: Copy> Ni<B> {
             settings,
             peers: Peers::new(&settings),
             groups: vec![Group::everyone(settings.ranks, settings.shape)],
+            host_of: None,
             holders: Slab::new(),
             variables: vec![0; usize::from(VARIABLES)],
             fetching: Fetching::No,
@@ -96,26 +99,6 @@ impl<B: Copy> Ni<B> {
     /// Whether packets between `peer` and this rank are numbered, acknowledged and sent again.
     pub fn is_numbered(&self, peer: Rank) -> bool {
         self.peers.is_numbered(peer)
-    }
-
-    /// Creates the next multicast group; all ranks must create the same ones in the same order.
-    ///
-    /// # Errors
-    /// [`GroupError`] if `members` is not a set of ranks of this job.
-    ///
-    /// # Panics
-    /// After 65,534 groups: the next number stands for unicast trees.
-    pub fn create_group(&mut self, members: &[Rank]) -> Result<GroupId, GroupError> {
-        let group = Group::new(members, self.settings.shape, self.peers.len())?;
-        let id = GroupId(self.groups.len() as u16);
-        assert!(id.0 < u16::MAX, "a job has fewer than {} multicast groups", u16::MAX);
-        self.groups.push(group);
-        Ok(id)
-    }
-
-    /// The group `id`, if there is one.
-    pub fn group(&self, id: GroupId) -> Option<&Group> {
-        self.groups.get(usize::from(id.0))
     }
 
     /// Sends `size` bytes of `buffer` to `to` (thesis fig. 4.2). The buffer is the NI's until it

@@ -78,9 +78,9 @@ pub(crate) fn settings(
     let here = member.settings();
     let crowded = !options.cores_suffice(here.ranks);
     let usual = network_settings(member.ranks(), preset(options)?, link, crowded);
-    // Then a rank sends to all others by itself.
-    let copied = member.network().is_some_and(|network| network.copied);
-    let one_frame = copied && usize::from(member.ranks()) <= RECEIVERS_MAX + 1;
+    // Then a rank sends to all other hosts by itself.
+    let reaches = |network: &Network| usize::from(network.host_count()) <= RECEIVERS_MAX + 1;
+    let one_frame = member.network().is_some_and(|network| network.copied && reaches(network));
     Ok(Settings {
         // What near ranks have room for, whatever the network has.
         window_packets: here.window_packets,

@@ -25,6 +25,8 @@ pub struct Options {
     pub send_buffers: usize,
     /// The multicast groups besides the broadcast group, which is always there.
     pub groups: Vec<Vec<Rank>>,
+    /// The host of each rank, if trees are to know that.
+    pub hosts: Option<Vec<u16>>,
 }
 
 /// `N` NIs with their hosts and wires.
@@ -53,6 +55,7 @@ impl World {
         let mut nis: Vec<Ni<u64>> =
             (0..ranks).map(|rank| Ni::new(Rank(rank), options.settings)).collect();
         for ni in &mut nis {
+            options.hosts.iter().for_each(|hosts| ni.set_hosts(hosts));
             for members in &options.groups {
                 ni.create_group(members).unwrap_or_else(|refused| panic!("{refused}"));
             }

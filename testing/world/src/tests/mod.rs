@@ -29,7 +29,7 @@ fn config(cases: u32) -> ProptestConfig {
 
 fn options(ranks: u16, window_packets: u16, preset: Preset, shape: Shape) -> Options {
     let settings = Settings { preset, shape, ..Settings::new(ranks, window_packets) };
-    Options { settings, send_buffers: 4, groups: vec![] }
+    Options { settings, send_buffers: 4, groups: vec![], hosts: None }
 }
 
 /// `ranks` ranks under the default preset.
