@@ -81,6 +81,53 @@ fn costs_about_as_many_frames(way: Way) {
     assert!(root < 2 * u64::from(COUNT), "{root} datagrams for {COUNT} packets to three ranks");
 }
 
+/// Where ranks share hosts, one frame is for each other host, or for all of them; and those who get it pass it on.
+#[test]
+fn a_broadcast_crosses_to_each_host_once() {
+    const COUNT: u32 = 200;
+    for hosts in [2, 3] {
+        let tap = Tap::new();
+        let Some(job) = Job::on_hosts(2 * hosts, 2, Preset::Pupa) else { return };
+        let forwards = Job { tap: Some(tap), ..job }.packets(|packets| {
+            let got = std::sync::Arc::new(Mutex::new(Vec::new()));
+            let seen = std::sync::Arc::clone(&got);
+            packets.on_packet(move |packet| seen.lock().unwrap().push(packet.to_vec()));
+            let root = packets.rank() == Rank(1);
+            for number in (0..COUNT).filter(|_| root) {
+                let mut packet = packets.packet().unwrap();
+                packet.put(&[number as u8; 900]).unwrap();
+                packet.broadcast().unwrap();
+            }
+            let expected = if root { 0 } else { COUNT as usize };
+            packets.poll_until(|| got.lock().unwrap().len() == expected).unwrap();
+            let right = |(number, packet): (u32, &Vec<u8>)| *packet == [number as u8; 900];
+            assert!((0..).zip(got.lock().unwrap().iter()).all(right), "another packet, or order");
+            packets.flush().unwrap();
+            packets.statistics().protocol.forwards
+        });
+        let expected = |rank: u16| if rank >= 2 && rank.is_multiple_of(2) { COUNT } else { 0 };
+        let expected: Vec<u64> = (0..2 * hosts).map(|rank| expected(rank).into()).collect();
+        assert_eq!(forwards, expected, "the first of each other host forwards");
+        let sent: Vec<_> = tap.counters().iter().map(|link| link.sent).collect();
+        let root = sent.iter().map(|sent| sent.datagrams).max().unwrap();
+        let (count, several) =
+            (u64::from(COUNT), sent.iter().map(|sent| sent.several).sum::<u64>());
+        // More only for what a host had no buffers for at the time, and gets by itself.
+        assert!((count..count * 3 / 2).contains(&root), "{root} frames for {COUNT} packets");
+        assert!(if hosts == 2 { several == 0 } else { several >= count * 3 / 4 }, "{several}");
+    }
+}
+
+#[test]
+fn all_arrive_once_and_in_order_where_ranks_share_hosts() {
+    for (preset, loss) in Preset::RETRANSMITTING.into_iter().zip([0.0, 0.03, 0.0, 0.03, 0.03]) {
+        let Some(job) = Job::on_hosts(RANKS, 2, preset) else { return };
+        let job = Job { between: Between::Hosts(2, loss), ..job };
+        let results = job.packets(|packets| all_broadcast(&packets, 200));
+        assert_each_once_and_in_order(&results, 200);
+    }
+}
+
 #[test]
 fn all_arrive_once_and_in_order_under_every_preset() {
     let both = Way::ALL.into_iter().flat_map(|way| Preset::RETRANSMITTING.map(|one| (way, one)));

@@ -1,4 +1,5 @@
-//! Jobs whose ranks are threads of one process, over real shared memory, UDP or AF_XDP, for tests.
+//! Jobs whose ranks are threads of one process, over real shared memory, UDP, AF_XDP or two of these, for
+//! tests.
 //!
 //! Every rank has its own node, link and mappings, as if it were a process of its own.
 
@@ -6,6 +7,7 @@
 
 mod copied;
 mod ethernet;
+mod hosts;
 mod tap;
 mod wire;
 
@@ -15,7 +17,8 @@ pub use weft_strangers::Attack;
 pub use wire::Weather;
 
 use copied::Copied;
-use ethernet::Ethernet;
+use ethernet::{Ethernet, Frames};
+use hosts::{Hosts, beside};
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
@@ -43,6 +46,9 @@ pub enum Between {
     /// UDP or AF_XDP between hosts with a rank each, 3 to 9 of them, which a bridge joins that copies multicasts.
     /// This share of what goes to a host is lost, and these faults come on top.
     Copied(Way, f64, FaultPlan),
+    /// Hosts with so many ranks each, 2 to 9 of them: shared memory within, and AF_XDP between. The bridge copies
+    /// multicasts, and loses this share of all frames.
+    Hosts(u16, f64),
     /// UDP over loopback, through the wrapper that loses and doubles what ranks send.
     Faulty(FaultPlan),
 }
@@ -110,12 +116,18 @@ impl Job {
             Between::Udp(weather) => weather,
             Between::Faulty(_) => Weather::default(),
             Between::Xdp(faults) => {
-                let ethernet = Ethernet::new(&self.memory, None, faults, self.tap);
+                let ethernet =
+                    Ethernet::new(&self.memory, Frames { each: 1, copied: None }, faults, self.tap);
                 return self.ranks(|rank| ethernet.attach(rank), connect, program);
             }
             Between::Copied(Way::Xdp, loss, faults) => {
-                let ethernet = Ethernet::new(&self.memory, Some(loss), faults, self.tap);
+                let frames = Frames { each: 1, copied: Some(loss) };
+                let ethernet = Ethernet::new(&self.memory, frames, faults, self.tap);
                 return self.ranks(|rank| ethernet.attach(rank), connect, program);
+            }
+            Between::Hosts(each, loss) => {
+                let hosts = Hosts::new(&self.memory, each, loss, self.tap);
+                return self.ranks(|rank| hosts.attach(rank), connect, program);
             }
             Between::Copied(Way::Udp, loss, faults) => {
                 let network = Copied::new(&self.memory, loss, faults, self.tap);
@@ -170,6 +182,12 @@ impl Job {
         weft_netns::available().then(|| Job { between, shape, ..Job::over_udp(ranks, preset) })
     }
 
+    /// A job of hosts with so many ranks each, which lose nothing; `None` as above.
+    pub fn on_hosts(ranks: u16, each: u16, preset: Preset) -> Option<Self> {
+        let (between, shape) = (Between::Hosts(each, 0.0), Shape::Flat);
+        weft_netns::available().then(|| Job { between, shape, ..Job::over_udp(ranks, preset) })
+    }
+
     fn ranks<L: Link, C, T: Send>(
         self,
         attach: impl Fn(Rank) -> L + Sync,
@@ -207,6 +225,11 @@ impl Job {
         let settings = self.settings(link.capabilities());
         let policy = WaitPolicy::for_ranks(usize::from(settings.ranks), 2);
         let node = Arc::new(Node::new(rank, settings, link, policy));
+        if let Between::Hosts(each, _) = self.between {
+            node.set_lossless(beside(rank, each).map(Rank).filter(|other| *other != rank));
+            let host_of: Vec<u16> = (0..self.memory.ranks).map(|rank| rank / each).collect();
+            node.set_hosts(&host_of);
+        }
         let packets = Packets::new(Arc::clone(&node) as Arc<_>);
         let (client, interrupt) = connect(packets.clone());
         let _watch = self.interrupt_delay.map(|delay| {
@@ -229,6 +252,11 @@ impl Job {
         weft_protocol::Settings {
             preset: self.preset,
             shape: self.shape,
+            window_packets: match self.between {
+                // What ranks of a host have room for, whatever the network has.
+                Between::Hosts(..) => window_packets,
+                _ => settings.window_packets,
+            },
             silence: self.silence.or(settings.silence.filter(|_| self.interrupt_delay.is_some())),
             ..settings
         }
