@@ -85,9 +85,10 @@ fn costs_about_as_many_frames(way: Way) {
 #[test]
 fn a_broadcast_crosses_to_each_host_once() {
     const COUNT: u32 = 200;
+    const EACH: u16 = 3;
     for hosts in [2, 3] {
         let tap = Tap::new();
-        let Some(job) = Job::on_hosts(2 * hosts, 2, Preset::Pupa) else { return };
+        let Some(job) = Job::on_hosts(EACH * hosts, EACH, Preset::Pupa) else { return };
         let forwards = Job { tap: Some(tap), ..job }.packets(|packets| {
             let got = std::sync::Arc::new(Mutex::new(Vec::new()));
             let seen = std::sync::Arc::clone(&got);
@@ -105,8 +106,9 @@ fn a_broadcast_crosses_to_each_host_once() {
             packets.flush().unwrap();
             packets.statistics().protocol.forwards
         });
-        let expected = |rank: u16| if rank >= 2 && rank.is_multiple_of(2) { COUNT } else { 0 };
-        let expected: Vec<u64> = (0..2 * hosts).map(|rank| expected(rank).into()).collect();
+        let passes_on = |rank: u16| rank >= EACH && rank.is_multiple_of(EACH);
+        let expected = |rank| if passes_on(rank) { COUNT * u32::from(EACH - 1) } else { 0 };
+        let expected: Vec<u64> = (0..EACH * hosts).map(|rank| expected(rank).into()).collect();
         assert_eq!(forwards, expected, "the first of each other host forwards");
         let sent: Vec<_> = tap.counters().iter().map(|link| link.sent).collect();
         let root = sent.iter().map(|sent| sent.datagrams).max().unwrap();

@@ -10,7 +10,7 @@ use weft_link::{Link, Payload};
 use weft_netns::{Cluster, Host, Options, available};
 use weft_seal::{Keys, Protection, Refused, Secret};
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId, several};
-use weft_xdp::{Seen, Xdp, XdpHost, XdpOptions, XdpPort, group_of};
+use weft_xdp::{Seen, Xdp, XdpHost, XdpOptions, group_of};
 
 const MTU: usize = 1500;
 

@@ -1,6 +1,7 @@
 //! Hosts with several ranks each between threads: shared memory within, AF_XDP between.
 
 use std::ops::Range;
+use std::os::fd::OwnedFd;
 use weft_link::wrap::{FaultPlan, Shown};
 use weft_link_shm::{Settings, Shm, create_segments};
 use weft_mixed::{Mixed, Near};
@@ -11,13 +12,14 @@ use crate::ethernet::{Ethernet, Frames, counted};
 use crate::tap::Tap;
 
 /// A rank's link, which tells the tap at the end what its far part has done.
-type Seen = Shown<Mixed<Shm, Xdp>, Box<dyn FnMut(&Mixed<Shm, Xdp>) + Send>>;
+type Seen = Shown<Both, Box<dyn FnMut(&Both) + Send>>;
+type Both = Mixed<Shm, Xdp>;
 
 /// The hosts of a job, each with the same number of ranks.
 pub(crate) struct Hosts {
     /// Of one host: how many ranks, and what they share.
     near: Settings,
-    segments: Vec<Vec<std::os::fd::OwnedFd>>,
+    segments: Vec<Vec<OwnedFd>>,
     ranks: u16,
     ethernet: Ethernet,
     tap: &'static Tap,
@@ -50,7 +52,7 @@ impl Hosts {
         let near = near.expect("a rank can attach");
         let mixed = Mixed::new(near, ranks, far, arrivals, self.ranks);
         let tap = self.tap;
-        let show: Box<dyn FnMut(&Mixed<Shm, Xdp>) + Send> =
+        let show: Box<dyn FnMut(&Both) + Send> =
             Box::new(move |mixed| tap.detached(counted(mixed.far())));
         Shown::new(mixed.expect("a thread can start"), show)
     }
