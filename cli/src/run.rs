@@ -32,7 +32,7 @@ pub struct Arguments {
     /// The network between the ranks loses nothing, so that presets that never send again will do
     #[arg(long)]
     lossless: bool,
-    /// The shape of multicast trees [flat, binary, binomial, chain or relay; default: the link's best]
+    /// The shape of multicast trees, of hosts where there are several [flat, binary, binomial, chain or relay; default: the link's best]
     #[arg(long, value_name = "SHAPE")]
     tree: Option<Shape>,
     /// How long an arrival waits for the program to poll before it is interrupted

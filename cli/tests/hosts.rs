@@ -55,7 +55,7 @@ fn who_copies_multicasts_is_found_out_and_said() {
     }
     let cluster = Cluster::new(3, Options::default()).unwrap();
     let first_line = |words: &str| {
-        let words = format!("run -v --hosts a:1,b:2,c:1 --link udp {words} -- true");
+        let words = format!("run -v --hosts a:1,b:2,c:1 {words} -- true");
         let err = text(&weft(&cluster, &words).stderr);
         err.lines().next().unwrap_or_default().to_owned()
     };
@@ -63,17 +63,24 @@ fn who_copies_multicasts_is_found_out_and_said() {
         let line = first_line(words);
         assert!(line.ends_with(end), "{line}");
     };
-    ends_with("", "udp between (asked for), multicasts copied by Ethernet, pupa");
-    ends_with("--multicast ethernet", "multicasts copied by Ethernet, pupa");
     let v6 = format!("--interface {}", cluster.host(0).ipv6());
-    ends_with(&v6, "multicasts copied by Ethernet, pupa");
-    ends_with("--multicast tree", "udp between (asked for), pupa");
+    let udp = "udp between (asked for)";
+    let xdp = "xdp between (native, copying, MTU 1500)";
+    for (link, between) in [("--link udp", udp), ("--link xdp", xdp), ("", xdp)] {
+        let copied = format!("{between}, multicasts copied by Ethernet, pupa");
+        ends_with(link, &copied);
+        ends_with(&format!("{link} --multicast ethernet"), &copied);
+        ends_with(&format!("{link} {v6}"), &copied);
+        ends_with(&format!("{link} --multicast tree"), &format!("{between}, pupa"));
+    }
     cluster.lose_multicasts().unwrap();
     let why = "host a hears nothing that host b sends to all";
-    ends_with("", &format!("multicasts copied by ranks ({why}), pupa"));
-    let refused =
-        format!("weft: the network does not copy multicasts: {why}; take --multicast auto");
-    assert_eq!(first_line("--multicast ethernet"), refused);
+    for link in ["--link udp", "--link xdp"] {
+        ends_with(link, &format!("multicasts copied by ranks ({why}), pupa"));
+        let refused =
+            format!("weft: the network does not copy multicasts: {why}; take --multicast auto");
+        assert_eq!(first_line(&format!("{link} --multicast ethernet")), refused);
+    }
     let two = "run --hosts a,b --link udp --multicast ethernet -- true";
     let err = text(&weft(&cluster, two).stderr);
     assert!(err.contains("that takes three hosts or more"), "{err}");

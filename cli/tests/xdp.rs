@@ -11,8 +11,8 @@ use std::process::Stdio;
 use std::time::Instant;
 
 use common::{
-    Running, asp_is_right, command, has_program, no_program_remains, one_line_within_a_second,
-    parent_of, run,
+    Running, asp_is_right, command, has_program, is_in_group, no_program_remains,
+    one_line_within_a_second, parent_of, run,
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
@@ -79,6 +79,29 @@ fn three_hosts_on_a_bridge_that_loses_frames() {
     three.lose_frames(ETHERTYPE, 0.01).unwrap();
     asp(&three, "--hosts a:1,b:1,c:1 --link xdp", 3);
     asp(&three, "--hosts a:2,b:2 --link xdp", 4);
+}
+
+#[test]
+fn multicasts_that_the_network_copies() {
+    if !available() {
+        return;
+    }
+    let four = Cluster::new(4, Options::default()).unwrap();
+    let copied = "--multicast ethernet --link xdp";
+    for (hosts, ranks) in [("a:1,b:1,c:1,d:1", 4), ("a:2,b:1,c:2", 5)] {
+        asp(&four, &format!("{copied} --hosts {hosts}"), ranks);
+    }
+    let job = Running::start(&four, &format!("{copied} --hosts a:1,b:2,c:1"), 4);
+    assert!(four.hosts()[..3].iter().all(is_in_group), "an interface accepts what is for it");
+    let agents = agents(&job);
+    kill_process(job.ranks[2].1, Signal::KILL).unwrap();
+    job.finish(Instant::now());
+    wait_for_ends(&agents);
+    no_program_remains(&four);
+    four.lose_frames(ETHERTYPE, 0.02).unwrap();
+    asp(&four, &format!("{copied} --hosts a:1,b:1,c:1 --preset irx-imc"), 3);
+    asp(&four, &format!("{copied} --hosts a:2,b:1,c:2"), 5);
+    no_program_remains(&four);
 }
 
 #[test]

@@ -96,6 +96,12 @@ impl<L: Link> Node<L> {
         }
     }
 
+    /// Ranks with equal numbers in `host_of`, which is by rank, share a host ([`Ni::set_hosts`]). Before the first
+    /// group and the first packet, and the same at all ranks.
+    pub fn set_hosts(&self, host_of: &[u16]) {
+        self.inner.enter().ni.set_hosts(host_of);
+    }
+
     /// Runs the client's function on `delivery`, outside the lock, and takes back what it returns.
     #[inline]
     fn process<'a>(

@@ -16,6 +16,7 @@ impl<B: Clone + Hash + Ord> Hash for Ni<B> {
             peers,
             groups,
             early,
+            host_of: _,
             holders,
             variables,
             fetching,

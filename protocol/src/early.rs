@@ -44,7 +44,10 @@ impl<B: Copy> Ni<B> {
     /// # Panics
     /// After 65,534 groups: the next numbers stand for none.
     pub fn create_group(&mut self, members: &[Rank]) -> Result<GroupId, GroupError> {
-        let group = Group::new(members, self.settings.shape, self.peers.len())?;
+        let mut group = Group::new(members, self.settings.shape, self.peers.len())?;
+        if let Some(host_of) = &self.host_of {
+            group = group.on_hosts(host_of);
+        }
         let id = GroupId(self.groups.len() as u16);
         assert!(id.0 < GroupId::LIMIT, "a job has at most {} multicast groups", GroupId::LIMIT);
         self.groups.push(group);

@@ -25,6 +25,19 @@ pub(crate) struct Holders<B> {
 }
 
 impl<B: Copy> Ni<B> {
+    /// Ranks with equal numbers in `host_of`, which is by rank, share a host: trees cross to each host once
+    /// ([`Group::on_hosts`]). All ranks must be told the same, before the first group and the first packet.
+    ///
+    /// # Panics
+    /// If it does not name the host of every rank, or there are groups.
+    pub fn set_hosts(&mut self, host_of: &[u16]) {
+        assert_eq!(host_of.len(), self.peers.len(), "every rank has a host");
+        assert_eq!(self.groups.len(), 1, "groups have trees already");
+        let everyone = Group::everyone(self.settings.ranks, self.settings.shape);
+        self.groups = vec![everyone.on_hosts(host_of)];
+        self.host_of = Some(host_of.into());
+    }
+
     /// Sends `size` bytes of `buffer` to all other members of `group` (thesis fig. 4.6). The
     /// buffer is the NI's until it is freed.
     ///

@@ -27,6 +27,8 @@ pub struct Ni<B> {
     pub(crate) groups: Vec<Group>,
     /// In the order in which they came.
     pub(crate) early: Vec<Early<B>>,
+    /// By rank, where trees know hosts.
+    pub(crate) host_of: Option<Box<[u16]>>,
     pub(crate) holders: Slab<Holders<B>>,
     pub(crate) variables: Vec<u64>,
     pub(crate) fetching: Fetching,
@@ -68,6 +70,7 @@ impl<B: Copy> Ni<B> {
             peers: Peers::new(&settings),
             groups: vec![Group::everyone(settings.ranks, settings.shape)],
             early: Vec::new(),
+            host_of: None,
             holders: Slab::new(),
             variables: vec![0; usize::from(VARIABLES)],
             fetching: Fetching::No,

@@ -1,8 +1,12 @@
 //! Multicast groups and the spanning trees of their members (thesis 4.2.2, Appendix A).
 //!
 //! All trees of a group are the tree of its first member, renumbered (thesis 4.2.6), so nothing is
-//! stored per tree: who my parent and children are follows from my position relative to the root.
+//! stored per tree: who my parent and children are follows from my position relative to the root. Where
+//! several ranks share a host, trees have two levels (`hosts`).
 
+mod hosts;
+
+use hosts::{Hosts, Member};
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
@@ -30,23 +34,30 @@ impl Shape {
     pub const ALL: [Shape; 5] =
         [Shape::Binary, Shape::Binomial, Shape::Chain, Shape::Flat, Shape::Relay];
 
+    /// How many children `position` has in a tree of `members`.
+    #[inline]
+    fn children(self, position: usize, members: usize) -> usize {
+        match (self, position) {
+            (Shape::Binary, _) => members.saturating_sub(2 * position + 1).min(2),
+            (Shape::Binomial, _) => binomial_children(position, members),
+            (Shape::Chain, _) | (Shape::Relay, 0) => usize::from(position + 1 < members),
+            (Shape::Flat, 0) => members - 1,
+            (Shape::Relay, 1) => members - 2,
+            (Shape::Flat | Shape::Relay, _) => 0,
+        }
+    }
+
     /// The `i`-th child of `position` in a tree of `members`, if it has that many.
     #[inline]
     fn child(self, position: usize, i: usize, members: usize) -> Option<usize> {
-        let child = match self {
-            Shape::Binary if i < 2 => 2 * position + 1 + i,
+        let children = self.children(position, members);
+        (i < children).then(|| match (self, position) {
+            (Shape::Binary, _) => 2 * position + 1 + i,
             // The farthest child first: it has the largest subtree to serve.
-            Shape::Binomial => {
-                let children = binomial_children(position, members);
-                position + (1 << children.checked_sub(i + 1)?)
-            }
-            Shape::Chain if i == 0 => position + 1,
-            Shape::Flat if position == 0 => i + 1,
-            Shape::Relay if position == 0 && i == 0 => 1,
-            Shape::Relay if position == 1 => i + 2,
-            _ => return None,
-        };
-        (child < members).then_some(child)
+            (Shape::Binomial, _) => position + (1 << (children - i - 1)),
+            (Shape::Relay, 1) => i + 2,
+            (Shape::Chain | Shape::Flat | Shape::Relay, _) => position + 1 + i,
+        })
     }
 
     /// The parent of `position`; `None` for the root.
@@ -123,12 +134,19 @@ pub struct Group {
     /// Each rank's place in `members`; `None` if that is its number, as in the broadcast group.
     places: Option<Vec<u16>>,
     shape: Shape,
+    /// Where members share hosts.
+    hosts: Option<Hosts>,
 }
 
 impl Group {
     /// The group of all ranks; it stores nothing for any of them.
     pub fn everyone(ranks: u16, shape: Shape) -> Self {
-        Group { members: Cow::Borrowed(&RANKS[..usize::from(ranks)]), places: None, shape }
+        Group {
+            members: Cow::Borrowed(&RANKS[..usize::from(ranks)]),
+            places: None,
+            shape,
+            hosts: None,
+        }
     }
 
     /// The group of `members`, numbered in the order given.
@@ -149,7 +167,18 @@ impl Group {
         }
         let everyone = members.len() == ranks && members.is_sorted();
         let places = (!everyone).then_some(places);
-        Ok(Group { members: Cow::Owned(members.to_vec()), places, shape })
+        Ok(Group { members: Cow::Owned(members.to_vec()), places, shape, hosts: None })
+    }
+
+    /// The same group with trees that cross to each host once, given the host of each rank of the job by rank:
+    /// the shape is then that of the tree between hosts.
+    ///
+    /// # Panics
+    /// If a member has no host.
+    #[must_use]
+    pub fn on_hosts(self, host_of: &[u16]) -> Self {
+        let hosts = Hosts::new(&self.members, host_of);
+        Group { hosts, ..self }
     }
 
     /// The members, in their numbering.
@@ -165,6 +194,9 @@ impl Group {
     /// The `i`-th child of `member` in the tree of `root`; `None` if there is none, or if either
     /// is not a member.
     pub fn child(&self, root: Rank, member: Rank, i: usize) -> Option<Rank> {
+        if let Some(hosts) = &self.hosts {
+            return hosts.child(self.shape, self.named(root)?, self.named(member)?, i);
+        }
         let (base, position) = self.position(root, member)?;
         let child = self.shape.child(position, i, self.members.len())?;
         Some(self.member_at(base + child))
@@ -172,6 +204,9 @@ impl Group {
 
     /// The parent of `member` in the tree of `root`; `None` for the root and for non-members.
     pub fn parent(&self, root: Rank, member: Rank) -> Option<Rank> {
+        if let Some(hosts) = &self.hosts {
+            return hosts.parent(self.shape, self.named(root)?, self.named(member)?);
+        }
         let (base, position) = self.position(root, member)?;
         Some(self.member_at(base + self.shape.parent(position)?))
     }
@@ -183,20 +218,25 @@ impl Group {
 
     /// Appendix A.1's sufficient condition, in both its forms: with the members in a ring, at
     /// every forwarder of every tree the way from the parent is shorter than all ways to the
-    /// children, or it is longer than all of them. Holds per group, not across overlapping groups.
+    /// children, or it is longer than all of them. Holds per group, not across overlapping groups. Where members
+    /// share hosts, the ring is that of the hosts, because what comes from beside is not forwarded.
     pub fn satisfies_distance_condition(&self) -> bool {
         self.every_forwarder(|from_parent, to_child| from_parent < to_child)
             || self.every_forwarder(|from_parent, to_child| from_parent > to_child)
     }
 
     fn every_forwarder(&self, holds: impl Fn(usize, usize) -> bool) -> bool {
-        let n = self.members.len();
+        let n = self.hosts.as_ref().map_or(self.members.len(), Hosts::count);
         (0..n).all(|position| {
             let Some(parent) = self.shape.parent(position) else { return true };
             (0..)
                 .map_while(|i| self.shape.child(position, i, n))
                 .all(|child| holds(position - parent, child - position))
         })
+    }
+
+    fn named(&self, member: Rank) -> Option<Member> {
+        Some((member, self.place(member)?))
     }
 
     fn position(&self, root: Rank, member: Rank) -> Option<(usize, usize)> {

@@ -46,7 +46,8 @@ pub(crate) fn attach(member: &mut Membership, options: &Options) -> Result<Netwo
         let interface = |host: &u16| ethernet.interfaces.get(usize::from(*host)).copied();
         let peers = network.hosts.iter().map(interface).collect::<Option<_>>();
         let peers = peers.ok_or_else(|| invalid("a rank's host has no interface"))?;
-        let far = Xdp::attach(XdpSettings { port, peers, keys, mtu })?;
+        let group = network.copied.then(|| weft_xdp::group_of(network.job));
+        let far = Xdp::attach(XdpSettings { port, peers, keys, mtu, group })?;
         let arrivals = far.arrivals()?;
         let link = Mixed::new(near, near_ranks, far, arrivals, ranks)?;
         return Ok(NetworkLink::Xdp(Box::new(link)));
@@ -77,9 +78,9 @@ pub(crate) fn settings(
     let here = member.settings();
     let crowded = !options.cores_suffice(here.ranks);
     let usual = network_settings(member.ranks(), preset(options)?, link, crowded);
-    // Then a rank sends to all others by itself.
-    let copied = member.network().is_some_and(|network| network.copied);
-    let one_frame = copied && usize::from(member.ranks()) <= RECEIVERS_MAX + 1;
+    // Then a rank sends to all other hosts by itself.
+    let reaches = |network: &Network| usize::from(network.host_count()) <= RECEIVERS_MAX + 1;
+    let one_frame = member.network().is_some_and(|network| network.copied && reaches(network));
     Ok(Settings {
         // What near ranks have room for, whatever the network has.
         window_packets: here.window_packets,

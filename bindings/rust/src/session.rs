@@ -87,6 +87,9 @@ impl Session {
         let protocol = network::settings(&member, options, link.capabilities())?;
         let node = Node::new(member.rank(), protocol, link, options.wait_policy(ranks_here));
         node.set_lossless(near);
+        if let Some(network) = member.network().filter(|_| !options.all_far) {
+            node.set_hosts(&network.hosts);
+        }
         Ok(Session::new(node, Some(member), options.interrupt_delay(ranks_here)))
     }
 

@@ -12,6 +12,10 @@ use super::{Finding, Memory, Status};
 /// What to do where no other host can reach this one.
 const BRING_UP: &str = "bring an interface up: ip link set NAME up";
 
+/// One host alone cannot find it out.
+const COPIES: &str =
+    "whether Ethernet copies multicasts is tried when a job starts on three or more";
+
 /// All links, the default first.
 pub(super) fn all(needs: &[Finding]) -> Vec<Finding> {
     let found = candidates();
@@ -35,10 +39,7 @@ fn udp(found: &io::Result<Vec<Candidate>>) -> Finding {
                 .iter()
                 .map(|one| format!("{} {} (MTU {})", one.interface, one.address, one.mtu));
             let all = all.collect::<Vec<_>>().join(", ");
-            // One host alone cannot find it out.
-            let copies =
-                "whether Ethernet copies multicasts is tried when a job starts on three or more";
-            Finding::ok("udp", format!("{what}: {all}; {copies}"))
+            Finding::ok("udp", format!("{what}: {all}; {COPIES}"))
         }
         Err(error) => Finding::problem("udp", error.to_string(), "allow netlink sockets"),
     }
@@ -65,7 +66,9 @@ fn xdp(found: &[Candidate]) -> Finding {
         .map(|(name, interface)| format!("{name} (MTU {}, {})", interface.mtu(), driver(interface)))
         .collect();
     match looked.into_iter().find_map(|(_, found)| found.err()) {
-        _ if !usable.is_empty() => Finding::ok("xdp", format!("{what}: {}", usable.join(", "))),
+        _ if !usable.is_empty() => {
+            Finding::ok("xdp", format!("{what}: {}; {COPIES}", usable.join(", ")))
+        }
         Some(error) => absent(&error),
         None => Finding::absent("xdp", format!("{what}; there is no interface"), BRING_UP),
     }

@@ -41,7 +41,7 @@ pub struct Hosts {
 enum Copying {
     /// Ethernet if it does so between all hosts, else ranks
     Auto,
-    /// Ranks, along the tree that --tree names
+    /// Ranks, along a tree between hosts, which --tree names
     Tree,
     /// Ethernet: one frame leaves, and switches copy it
     Ethernet,

@@ -137,7 +137,7 @@ fn serve(stream: &mut Stream) -> Result<(), AgentError> {
             drop(attachment.take());
             own.into_iter().map(|(socket, _)| Access::Udp(socket)).collect()
         }
-        (true, Some(own)) => own.open(&begin, &interfaces).map_err(refused)?,
+        (true, Some(own)) => own.open(&begin, &interfaces, copied).map_err(refused)?,
         (true, None) => return Err(out_of_order()),
     };
     let part = Part { first: begin.first, size: begin.ranks, network: Some((network, access)) };
@@ -252,12 +252,11 @@ impl Meet {
             self.take_in();
             let now = clock.now();
             let all_met = self.has_met_all();
-            let heard_all = !self.meeting.copies() || self.meeting.uncopied().next().is_none();
-            if !told && (all_met && (heard_all || now >= COPIED_LIMIT) || now >= limit) {
+            if !told && (all_met && (self.has_heard_all() || now >= COPIED_LIMIT) || now >= limit) {
                 told = true;
                 stream.send(&self.missed().emit());
             }
-            let copies = self.meeting.copies();
+            let copies = self.copies();
             let asks = |rounds| !all_met || copies && rounds < COPIED_ROUNDS;
             if asks(rounds) && now >= ask_at {
                 self.ask();
@@ -292,11 +291,23 @@ impl Meet {
         udp && self.greeting.iter().all(|greeting| greeting.missed().next().is_none())
     }
 
+    fn copies(&self) -> bool {
+        self.meeting.copies() || self.greeting.iter().any(Greeting::copies)
+    }
+
+    /// Whether all that greeted all at once, by ways that this host hears, have been heard.
+    fn has_heard_all(&self) -> bool {
+        let over_udp = !self.meeting.copies() || self.meeting.uncopied().next().is_none();
+        let by = |greeting: &Greeting| !greeting.copies() || greeting.uncopied().next().is_none();
+        (over_udp || !self.needs_udp) && self.greeting.iter().all(by)
+    }
+
     fn missed(&self) -> FromAgent {
         FromAgent::Met {
             udp: self.meeting.missed().collect(),
             ethernet: self.greeting.iter().flat_map(Greeting::missed).collect(),
             copied: self.meeting.uncopied().collect(),
+            copied_ethernet: self.greeting.iter().flat_map(Greeting::uncopied).collect(),
         }
     }
 }

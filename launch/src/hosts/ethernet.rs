@@ -6,10 +6,10 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use weft_link::{Link, Payload};
 use weft_seal::{Keys, Protection};
-use weft_wire::{Header, Rank, Tag, TreeId};
+use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
 use weft_xdp::{
     Attached, Interface, MacAddress, Xdp, XdpError, XdpHost, XdpOptions, XdpPort, XdpSettings,
-    XdpSizes, give_up_capabilities, runs_programs,
+    XdpSizes, give_up_capabilities, group_of, runs_programs,
 };
 
 use crate::crew::Access;
@@ -22,6 +22,9 @@ const FRAMES: usize = 512;
 const RECEIVE_FRAMES: usize = 1024;
 /// Ranks from which on a job is large.
 const MANY_RANKS: u16 = 256;
+
+/// Hosts that one greeting to all reaches: packets have room for as many receivers.
+const AT_ONCE: usize = 8;
 
 /// What hosts say to each other, where packets have credits.
 const QUESTION: u16 = 0;
@@ -80,13 +83,17 @@ impl Attachment {
         let job = job_of_hosts(begin.job);
         let keys = Keys::new(begin.secret.clone(), job, own, Protection::Tagged);
         let mtu = begin.mtu.bytes().into();
-        let link = Xdp::attach(XdpSettings { port, peers: interfaces, keys, mtu })?;
-        let missed = (0..hosts).map(Rank).filter(|host| *host != own).collect();
-        Ok(Greeting { arrivals: link.arrivals()?, link, own, missed })
+        let group = (begin.copied && self.host.join(job, 1).is_ok()).then(|| group_of(job));
+        let link = Xdp::attach(XdpSettings { port, peers: interfaces, keys, mtu, group })?;
+        let others: Vec<Rank> = (0..hosts).map(Rank).filter(|host| *host != own).collect();
+        let missed: BTreeSet<Rank> = others.iter().copied().collect();
+        let uncopied = missed.clone();
+        let copies = group.is_some();
+        Ok(Greeting { arrivals: link.arrivals()?, link, own, others, missed, copies, uncopied })
     }
 
-    /// A way for each rank of this host, once it has greeted the others. Nothing that needs a capability
-    /// comes after this, so they are given up.
+    /// A way for each rank of this host, once it has greeted the others; `copied` says whether the network
+    /// copies their multicasts. Nothing that needs a capability comes after this, so they are given up.
     ///
     /// # Errors
     /// What is missing, and what to do about it.
@@ -94,9 +101,11 @@ impl Attachment {
         &mut self,
         begin: &Begin,
         interfaces: &[MacAddress],
+        copied: bool,
     ) -> Result<Vec<Access>, XdpError> {
         let ranks: Vec<Rank> =
             (begin.first..).map(Rank).take(begin.settings.ranks.into()).collect();
+        self.host.join(begin.job, if copied { begin.settings.ranks } else { 0 })?;
         let ports = self.host.open(begin.job, &ranks, sizes(begin))?;
         give_up_capabilities().map_err(|error| XdpError::System {
             interface: begin.interface.clone(),
@@ -124,12 +133,16 @@ fn job_of_hosts(job: u32) -> u32 {
 }
 
 /// One host's part in finding out who reaches whom over Ethernet: each asks every other until that has
-/// answered.
+/// answered, and greets all at once, which is heard where the network copies.
 pub(crate) struct Greeting {
     link: Xdp,
     arrivals: OwnedFd,
     own: Rank,
+    others: Vec<Rank>,
     missed: BTreeSet<Rank>,
+    /// Whether it greets all at once too; and whose such greeting has not been heard.
+    copies: bool,
+    uncopied: BTreeSet<Rank>,
 }
 
 impl Greeting {
@@ -143,8 +156,21 @@ impl Greeting {
         self.missed.iter().map(|host| host.0)
     }
 
-    /// Asks those that have not answered.
+    /// Whether this host greets all at once.
+    pub fn copies(&self) -> bool {
+        self.copies
+    }
+
+    /// The hosts whose greeting to all has not been heard.
+    pub fn uncopied(&self) -> impl Iterator<Item = u16> + '_ {
+        self.uncopied.iter().map(|host| host.0)
+    }
+
+    /// Asks those that have not answered, and greets all at once.
     pub fn ask(&mut self) {
+        if self.copies {
+            self.greet_all();
+        }
         for host in self.missed.clone() {
             self.send(QUESTION, host);
         }
@@ -156,11 +182,29 @@ impl Greeting {
             if let Payload::Buffer(buffer) = received.payload {
                 self.link.free(buffer);
             }
-            let from = received.header.source;
-            match received.header.credits {
+            let Header { source: from, tag, credits: what, .. } = received.header;
+            match what {
+                _ if tag == Tag::Mcast => drop(self.uncopied.remove(&from)),
                 QUESTION => self.send(ANSWER, from),
                 _ => drop(self.missed.remove(&from)),
             }
+        }
+    }
+
+    /// Greets all at once, with frames as long as the job has.
+    fn greet_all(&mut self) {
+        let size = self.link.capabilities().multicast_payload as u16;
+        let header =
+            Header::new(Tag::Mcast, self.own, TreeId::multicast(GroupId::ALL, self.own), size);
+        for hosts in self.others.chunks(AT_ONCE) {
+            let Some(frame) = self.link.alloc() else { return };
+            // What is for one alone would be no such frame.
+            let company = self.others.first().filter(|_| hosts.len() == 1);
+            for host in hosts.iter().chain(company) {
+                self.link.transmit(*host, &header, Payload::Buffer(frame));
+            }
+            self.link.free(frame);
+            self.link.flush();
         }
     }
 

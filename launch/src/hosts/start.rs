@@ -40,6 +40,9 @@ impl<E: Into<LaunchError>> From<E> for Stop {
     }
 }
 
+/// By host: whose greeting to all, by the way that ranks take, it has not heard.
+type Unheard = Vec<Vec<u16>>;
+
 /// A job whose ranks have been started.
 pub(super) struct Started {
     pub layout: Layout,
@@ -76,8 +79,8 @@ pub(super) fn start(
     }
     let copied = hosts.multicast != Multicast::Tree && layout.hosts.len() >= COPIED_FROM;
     beginning.begin(spec, &layout, far, copied)?;
-    let (between, heard) = beginning.meet(hosts.patience, &layout, far)?;
-    let copies = copies(&layout, &between, copied, &heard);
+    let (between, unheard) = beginning.meet(hosts.patience, &layout, far)?;
+    let copies = copies(&layout, copied, &unheard);
     if hosts.multicast == Multicast::Ethernet
         && let Copies::Ranks(why) = &copies
     {
@@ -164,7 +167,7 @@ impl Beginning {
         patience: Duration,
         layout: &Layout,
         far: FarLink,
-    ) -> Result<(Between, Vec<Vec<u16>>), Stop> {
+    ) -> Result<(Between, Unheard), Stop> {
         let bound = self.gather(patience, |message| match message {
             FromAgent::Bound(meeting, ranks, station) => Some((meeting, ranks, station)),
             _ => None,
@@ -184,12 +187,17 @@ impl Beginning {
         let message = ToAgent::Meet { limit_ms, hosts, ranks: layout.with_hosts(own), interfaces };
         self.remotes.iter_mut().for_each(|remote| remote.send(&message));
         let missed = self.gather(patience + MEETING_LIMIT, |message| match message {
-            FromAgent::Met { udp, ethernet, copied } => Some(((udp, ethernet), copied)),
+            FromAgent::Met { udp, ethernet, copied, copied_ethernet } => {
+                Some(((udp, ethernet), (copied, copied_ethernet)))
+            }
             _ => None,
         })?;
         let (missed, unheard): (Vec<_>, Vec<_>) = missed.into_iter().unzip();
         let (udp, ethernet): (Vec<_>, Vec<_>) = missed.into_iter().unzip();
-        Ok((decide(layout, far, between, &udp, &ethernet)?, unheard))
+        let between = decide(layout, far, between, &udp, &ethernet)?;
+        let (by_udp, by_ethernet) = unheard.into_iter().unzip();
+        let over_ethernet = matches!(between, Between::Xdp(_));
+        Ok((between, if over_ethernet { by_ethernet } else { by_udp }))
     }
 
     fn go(&mut self, patience: Duration, layout: &Layout) -> Result<(), Stop> {
@@ -346,12 +354,9 @@ fn decide(
 }
 
 /// Who copies multicasts, given whose greeting to all each host has not heard.
-fn copies(layout: &Layout, between: &Between, tried: bool, unheard: &[Vec<u16>]) -> Copies {
+fn copies(layout: &Layout, tried: bool, unheard: &Unheard) -> Copies {
     if !tried {
         return Copies::Ranks(None);
-    }
-    if let Between::Xdp(_) = between {
-        return Copies::Ranks(Some("over xdp each rank gets a frame of its own".into()));
     }
     match missing(layout, unheard, |host| *host) {
         None => Copies::Network,

@@ -21,7 +21,8 @@
 //!   Bound:        address | ranks (2) x address
 //!                 | 0 (1), or 1 (1) | why not xdp (text), or 2 (1) | interface (6) | in the driver (1) | zero-copy (1)
 //!   Met:          hosts that were not met over UDP (2) x { host (2), by short packets only (1) }
-//!                 | the same over Ethernet (2) x host (2) | hosts whose copied greeting was not heard (2) x host (2)
+//!                 | the same over Ethernet (2) x host (2)
+//!                 | hosts whose copied greeting was not heard over UDP, over Ethernet: each (2) x host (2)
 //!   Started:      ranks (2) x process (4)
 //!   Asked, Joined, Leaving:  rank (2)
 //!   Report, BadMessage:      rank (2) | text
@@ -182,8 +183,10 @@ pub enum FromAgent {
         udp: Vec<(u16, bool)>,
         /// Over Ethernet, if they were to be met there.
         ethernet: Vec<u16>,
-        /// Whose greeting to all hosts at once has not been heard.
+        /// Whose greeting to all hosts at once has not been heard over UDP.
         copied: Vec<u16>,
+        /// The same over Ethernet.
+        copied_ethernet: Vec<u16>,
     },
     /// The processes of the ranks here.
     Started(Vec<u32>),
@@ -387,13 +390,13 @@ impl FromAgent {
                 station.put(&mut bytes);
                 bytes
             }
-            FromAgent::Met { udp, ethernet, copied } => {
+            FromAgent::Met { udp, ethernet, copied, copied_ethernet } => {
                 let mut bytes = begin(MET);
                 put_list(&mut bytes, udp, |bytes, (host, narrow)| {
                     bytes.extend(host.to_le_bytes());
                     bytes.push((*narrow).into());
                 });
-                for hosts in [ethernet, copied] {
+                for hosts in [ethernet, copied, copied_ethernet] {
                     put_list(&mut bytes, hosts, |bytes, host| bytes.extend(host.to_le_bytes()));
                 }
                 bytes
@@ -435,6 +438,7 @@ impl FromAgent {
                 udp: body.list(HOSTS_MAX, |body| Ok((body.u16()?, body.flag()?)))?,
                 ethernet: body.list(HOSTS_MAX, Body::u16)?,
                 copied: body.list(HOSTS_MAX, Body::u16)?,
+                copied_ethernet: body.list(HOSTS_MAX, Body::u16)?,
             },
             STARTED => FromAgent::Started(processes(&mut body)?),
             ASKED..=ENDED => FromAgent::Event(take_event(kind, &mut body)?),

@@ -43,7 +43,7 @@ pub struct Network {
     /// How ranks of other hosts are reached without IP, if that is how; otherwise it is by UDP.
     pub ethernet: Option<Ethernet>,
     /// Whether the network copies multicasts: the sockets of all ranks have joined the job's group
-    /// ([`weft_udp::group_of`]).
+    /// ([`weft_udp::group_of`]), or the interfaces of all hosts have ([`weft_xdp::group_of`]).
     pub copied: bool,
 }
 

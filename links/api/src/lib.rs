@@ -232,6 +232,13 @@ pub trait Part: Link {
     #[must_use]
     fn transmit_copy(&mut self, to: Rank, header: &Header, bytes: &[u8]) -> bool;
 
+    /// An allocated buffer with these bytes, to be transmitted to several, and then freed. None if copies of
+    /// their own cost no more, or no frame is free.
+    fn copy_in(&mut self, bytes: &[u8]) -> Option<Buffer> {
+        let _ = bytes;
+        None
+    }
+
     /// Whether something waits until the system takes more of this link: a sleeper is to wake then, too.
     fn wants_room(&self) -> bool {
         false

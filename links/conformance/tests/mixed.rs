@@ -125,6 +125,35 @@ fn forwarded_packets_wait_for_frames() {
     assert_eq!(receive(&mut links[2]).header, last);
 }
 
+/// A packet of the far link is copied once for all near ranks that it is passed on to.
+#[test]
+fn one_frame_is_enough_to_forward_to_many() {
+    let mut links = mixed(5, |rank| u16::from(rank > 0), true, 2);
+    let _held = links[1].alloc().unwrap();
+    for round in 0..20 {
+        let header = Header::new(Tag::Ucast, Rank(0), TreeId::unicast(Rank(0)), 900 + round);
+        let frame = links[0].alloc().unwrap();
+        links[0].transmit(Rank(1), &header, Payload::Buffer(frame));
+        links[0].free(frame);
+        links[0].flush();
+        let received = receive(&mut links[1]);
+        assert_eq!(received.header.size, 900 + round);
+        let header = Header { source: Rank(1), ..received.header };
+        (2..5).for_each(|to| links[1].transmit(Rank(to), &header, received.payload));
+        let Payload::Buffer(buffer) = received.payload else { panic!("no buffer") };
+        links[1].free(buffer);
+        for link in &mut links[2..] {
+            let received = receive(link);
+            let Payload::Buffer(buffer) = received.payload else { panic!("no buffer") };
+            assert_eq!((received.header.source, received.header.size), (Rank(1), 900 + round));
+            link.free(buffer);
+        }
+        let frame = links[1].alloc();
+        assert!(frame.is_some(), "the frame came back in round {round}");
+        frame.into_iter().for_each(|frame| links[1].free(frame));
+    }
+}
+
 fn receive(link: &mut Both) -> weft_link::Received {
     for _ in 0..1_000_000 {
         match link.receive().unwrap() {

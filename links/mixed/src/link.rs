@@ -54,6 +54,8 @@ pub struct Mixed<N: Link, F: Link> {
     /// Whether programs fill frames of the far link.
     fills_far: bool,
     waiting: Waiting,
+    /// A far buffer that is being passed on to near ranks, and its copy in near memory.
+    passed_on: Option<(Buffer, Buffer)>,
     /// Where the bytes of packets are that cross from one memory to the other.
     scratch: Box<[u8]>,
     turn: u8,
@@ -130,6 +132,7 @@ impl<N: Part, F: Part<Clock = N::Clock>> Mixed<N, F> {
             routes,
             fills_far,
             waiting: Waiting::default(),
+            passed_on: None,
             turn: 0,
         })
     }
@@ -182,6 +185,13 @@ impl<N: Part, F: Part<Clock = N::Clock>> Mixed<N, F> {
             self.near.transmit(to, header, Payload::Buffer(own));
             return;
         }
+        if let Side::Far(far) = side
+            && self.waiting.is_empty()
+            && let Some(copy) = self.near_copy(far, header.size)
+        {
+            self.near.transmit(to, header, Payload::Buffer(copy));
+            return;
+        }
         let bytes = &mut self.scratch[..usize::from(header.size)];
         match side {
             Side::Near(buffer) => self.near.copy_out(buffer, bytes),
@@ -189,6 +199,26 @@ impl<N: Part, F: Part<Clock = N::Clock>> Mixed<N, F> {
         }
         if !self.waiting.is_empty() || !self.near.transmit_copy(to, header, bytes) {
             self.waiting.push_bytes(to, header, bytes);
+        }
+    }
+
+    /// A far buffer's copy in near memory: one for all near ranks that it is passed on to before the next flush.
+    fn near_copy(&mut self, far: Buffer, size: u16) -> Option<Buffer> {
+        if let Some((_, copy)) = self.passed_on.filter(|(passed_on, _)| *passed_on == far) {
+            return Some(copy);
+        }
+        self.drop_copy();
+        let bytes = &mut self.scratch[..usize::from(size)];
+        self.far.copy_out(far, bytes);
+        let copy = self.near.copy_in(bytes)?;
+        self.passed_on = Some((far, copy));
+        Some(copy)
+    }
+
+    #[inline]
+    fn drop_copy(&mut self) {
+        if let Some((_, copy)) = self.passed_on.take() {
+            self.near.free(copy);
         }
     }
 
@@ -273,6 +303,7 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
 
     #[inline]
     fn flush(&mut self) {
+        self.drop_copy();
         self.waiting.retry(&mut self.near);
         self.far.flush();
     }
@@ -312,7 +343,10 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
     fn free(&mut self, buffer: Buffer) {
         match Side::of(buffer) {
             Side::Near(buffer) => self.near.free(buffer),
-            Side::Far(buffer) => self.far.free(buffer),
+            Side::Far(buffer) => {
+                self.drop_copy();
+                self.far.free(buffer);
+            }
         }
     }
 

@@ -364,10 +364,9 @@ impl Part for Shm {
 
     fn transmit_copy(&mut self, to: Rank, header: &Header, bytes: &[u8]) -> bool {
         if bytes.len() > INLINE_BYTES {
-            let Some(frame) = self.pool.alloc() else { return false };
-            self.frames.copy_in(frame, bytes);
-            self.transmit(to, header, Payload::Buffer(Place::Own(frame).buffer()));
-            self.pool.free(frame);
+            let Some(copy) = self.copy_in(bytes) else { return false };
+            self.transmit(to, header, Payload::Buffer(copy));
+            self.free(copy);
             return true;
         }
         let mut words = [0; INLINE_WORDS];
@@ -380,6 +379,13 @@ impl Part for Shm {
         peer.outgoing.push(header, place::INLINE, &words);
         peer.doorbell.press();
         true
+    }
+
+    fn copy_in(&mut self, bytes: &[u8]) -> Option<Buffer> {
+        // What fits into a slot goes in there.
+        let frame = if bytes.len() > INLINE_BYTES { self.pool.alloc() } else { None }?;
+        self.frames.copy_in(frame, bytes);
+        Some(Place::Own(frame).buffer())
     }
 }
 

@@ -33,13 +33,16 @@ enum { TAKEN, FOREIGN, STRANGER, OTHER_QUEUE, COUNTS };
 
 struct destination {
     u32 job;
-    u32 rank;
+    u32 rank; // or PLACES | which of the ranks of this host
 };
+
+// What a frame says that is for several ranks, and where places begin, as in src/program.rs.
+enum { EVERYBODY = 0xffff, PLACES = 0x10000 };
 
 // Which socket is for which rank of which job.
 struct {
     NUMBER(type, MAP_HASH);
-    NUMBER(max_entries, 1024);
+    NUMBER(max_entries, 2048);
     TYPE(key, struct destination);
     TYPE(value, u32);
 } ranks SECTION(".maps");
@@ -101,6 +104,15 @@ static __attribute__((always_inline)) int drop(u32 why)
     return DROP;
 }
 
+// What the network copies goes to a group, whose address says which of the ranks here gets it.
+static __attribute__((always_inline)) u32 rank_of(struct ethernet *ethernet, struct envelope *envelope)
+{
+    u8 *group = ethernet->destination;
+    if (envelope->destination != EVERYBODY || !(group[0] & 1))
+        return envelope->destination;
+    return PLACES | group[4] << 8 | group[5];
+}
+
 SECTION("xdp")
 int weft(struct frame_context *context)
 {
@@ -125,7 +137,7 @@ int weft(struct frame_context *context)
         return drop(FOREIGN);
     if (envelope->magic[0] != 'W' || envelope->magic[1] != 'F' || envelope->version != VERSION)
         return drop(FOREIGN);
-    struct destination key = { .job = envelope->job, .rank = envelope->destination };
+    struct destination key = { .job = envelope->job, .rank = rank_of(ethernet, envelope) };
     u32 *slot = map_lookup(&ranks, &key);
     if (!slot)
         return drop(STRANGER);

@@ -2,7 +2,8 @@
 
 use crate::error::XdpError;
 use crate::interface::{Interface, permitted};
-use crate::memory::Mapping;
+use crate::memory::{Mapping, accept};
+use crate::multicast::{group_of, of_place};
 use crate::port::{HEADROOM, Layout, Mode, PortPlan, XdpPort, XdpSizes};
 use crate::program::{Program, Seen};
 use crate::ring::{Descriptor, Ring};
@@ -45,6 +46,8 @@ pub struct XdpHost {
     interface: Interface,
     program: Program,
     options: XdpOptions,
+    /// Has the interface accept what goes to groups.
+    groups: Option<OwnedFd>,
 }
 
 impl XdpHost {
@@ -56,7 +59,7 @@ impl XdpHost {
     pub fn attach(interface: Interface, options: XdpOptions) -> Result<Self, XdpError> {
         permitted()?;
         let program = Program::attach(&interface, options.ethertype, options.queue)?;
-        Ok(XdpHost { interface, program, options })
+        Ok(XdpHost { interface, program, options, groups: None })
     }
 
     /// The interface.
@@ -72,8 +75,27 @@ impl XdpHost {
         self.program.seen()
     }
 
-    /// Makes a port for each of these ranks of `job` that are on this host, and has the program give
-    /// them their frames. The ranks share one queue of the interface, and memory for frames, so this
+    /// Has the interface accept what the network copies for that many ranks of `job` on this host, and no
+    /// more what it copied for others. Without this a device may drop it before anybody sees it.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn join(&mut self, job: u32, ranks: u16) -> Result<(), XdpError> {
+        // Of no protocol, so that it gets nothing: what it asked for ends with it.
+        let socket =
+            socket_with(AddressFamily::PACKET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)
+                .map_err(|error| self.system("making a socket for groups", error.into()))?;
+        for place in 0..ranks {
+            let address = of_place(group_of(job), place);
+            accept(&socket, self.interface.index, address.0)
+                .map_err(|error| self.system("joining a group", error))?;
+        }
+        self.groups = Some(socket);
+        Ok(())
+    }
+
+    /// Makes a port for each of these ranks of `job` that are on this host, in the order of their numbers, and has the
+    /// program give them their frames, those too that the network copied. The ranks share one queue of the interface, and memory for frames, so this
     /// is done once for all of them.
     ///
     /// # Errors
@@ -87,12 +109,12 @@ impl XdpHost {
         let layout = Layout::new(&self.interface, ranks.len(), sizes)?;
         let memory = self.make_memory(&layout)?;
         let mut sockets: Vec<OwnedFd> = Vec::with_capacity(ranks.len());
-        for &rank in ranks {
+        for (place, &rank) in (0..).zip(ranks) {
             let socket = match sockets.first() {
                 None => self.first_socket(&layout, &memory)?,
                 Some(first) => self.next_socket(&layout, first)?,
             };
-            self.program.add(job, rank, &socket)?;
+            self.program.add(job, rank, place, &socket)?;
             sockets.push(socket);
         }
         let Some(first) = sockets.first() else { return Ok(Vec::new()) };

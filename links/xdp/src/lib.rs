@@ -14,6 +14,7 @@
 //! | `ring`, `memory` | the rings, and chunks of memory (`unsafe`) |
 //! | `station` | one rank's end of the rings |
 //! | `frames` | the frames that a program fills |
+//! | `multicast` | frames that the network copies |
 //! | `link` | [`Xdp`] |
 //! | `raw` | [`Raw`]: the same rings without a protocol, for measuring |
 //!
@@ -36,6 +37,7 @@ mod host;
 mod interface;
 mod link;
 mod memory;
+mod multicast;
 mod port;
 mod program;
 mod raw;
@@ -47,6 +49,7 @@ pub use features::runs_programs;
 pub use host::{ETHERTYPE, XdpHost, XdpOptions};
 pub use interface::{Interface, MacAddress, give_up_capabilities, permitted};
 pub use link::{Counters, Xdp, XdpSettings};
+pub use multicast::group_of;
 pub use port::{Mode, PortPlan, XdpPort, XdpSizes};
 pub use program::{Attached, Seen, is_built};
 pub use raw::Raw;

@@ -3,7 +3,8 @@
 use crate::frames::Frames;
 use crate::interface::MacAddress;
 use crate::memory::Chunk;
-use crate::port::{BODY_START, ENVELOPE_START, Mode, SEND_START, WAITING, XdpPort};
+use crate::multicast::{of_place, places_of};
+use crate::port::{BODY_START, ENVELOPE_START, Mode, PortPlan, SEND_START, WAITING, XdpPort};
 use crate::station::Station;
 use rustix::net::sockopt;
 use std::io;
@@ -15,7 +16,7 @@ use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::SystemClock;
 use weft_link::{Buffer, Capabilities, Link, LinkViolation, Part, Payload, Received};
 use weft_seal::{Keys, Protection, Refusals, Seals};
-use weft_wire::{Header, Rank, envelope, network};
+use weft_wire::{Header, Rank, Tag, envelope, network};
 
 /// What a rank needs to attach.
 #[derive(Debug)]
@@ -28,6 +29,10 @@ pub struct XdpSettings {
     pub keys: Keys,
     /// The narrowest MTU of the ranks' interfaces, in bytes.
     pub mtu: usize,
+    /// If the network copies frames to the hosts of all ranks, and these [have joined](crate::XdpHost::join),
+    /// the [group](crate::group_of): multicasts to ranks with the same place on their hosts leave as one frame. Not if packets
+    /// are encrypted.
+    pub group: Option<MacAddress>,
 }
 
 /// What a link has done since it was attached.
@@ -47,6 +52,8 @@ pub struct Counters {
     pub bad_descriptors: u64,
 }
 
+type EthernetHeader = [u8; ENVELOPE_START - SEND_START];
+
 /// A link over AF_XDP.
 pub struct Xdp {
     station: Station,
@@ -60,12 +67,23 @@ pub struct Xdp {
     seals: Seals,
     capabilities: Capabilities,
     /// What a frame to each rank begins with.
-    ethernet: Vec<[u8; ENVELOPE_START - SEND_START]>,
+    ethernet: Vec<EthernetHeader>,
+    /// By rank: the same of one for several, of which that rank is one; empty where the network copies none.
+    groups: Vec<EthernetHeader>,
     mode: Mode,
     /// Whether the last allocation found no frame.
     starved: bool,
     in_place: u64,
     bells: Arc<DatagramBells>,
+}
+
+/// What a frame to `to` begins with.
+fn ethernet_header(plan: &PortPlan, to: MacAddress) -> EthernetHeader {
+    let mut bytes = [0; ENVELOPE_START - SEND_START];
+    bytes[..6].copy_from_slice(&to.0);
+    bytes[6..12].copy_from_slice(&plan.mac.0);
+    bytes[12..].copy_from_slice(&plan.ethertype.to_be_bytes());
+    bytes
 }
 
 impl Xdp {
@@ -74,10 +92,11 @@ impl Xdp {
     /// # Errors
     /// What the kernel says about the port, or that the settings leave no room for packets.
     pub fn attach(settings: XdpSettings) -> io::Result<Self> {
-        let XdpSettings { port, peers, keys, mtu } = settings;
+        let XdpSettings { port, peers, keys, mtu, group } = settings;
         let plan = port.plan;
         let invalid = |text: &str| io::Error::new(io::ErrorKind::InvalidInput, text);
         let ranks = u16::try_from(peers.len()).map_err(|_| invalid("too many ranks"))?;
+        let own = keys.own();
         let seals = Seals::new(keys, ranks);
         let trailer_bytes = seals.protection().trailer_bytes();
         let around = envelope::SIZE + network::SIZE + trailer_bytes;
@@ -87,31 +106,32 @@ impl Xdp {
             return Err(invalid("frames of that MTU cannot carry packets"));
         }
         let (frames, readers) = (plan.layout.frames as usize, plan.layout.receive_frames as usize);
-        let ethernet = |peer: &MacAddress| {
-            let mut bytes = [0; ENVELOPE_START - SEND_START];
-            bytes[..6].copy_from_slice(&peer.0);
-            bytes[6..12].copy_from_slice(&plan.mac.0);
-            bytes[12..].copy_from_slice(&plan.ethertype.to_be_bytes());
-            bytes
-        };
-        let ethernet = peers.iter().map(ethernet).collect();
+        let ethernet = peers.iter().map(|peer| ethernet_header(&plan, *peer)).collect();
         let mode = port.mode();
         let (station, mut chunks) = Station::new(port)?;
         let places = chunks.split_off(frames);
         let room = ENVELOPE_START..ENVELOPE_START + mtu;
+        let mut outgoing = Outgoing::new(peers.len(), WAITING, room, trailer_bytes);
+        let (mut groups, mut multicast_payload) = (Vec::new(), max_payload);
+        if let Some(group) = group.filter(|_| trailer_bytes == 0) {
+            let numbers = places_of(own, &peers);
+            let to = |number: &Option<u16>| of_place(group, number.unwrap_or_default());
+            groups = numbers.iter().map(|number| ethernet_header(&plan, to(number))).collect();
+            multicast_payload = outgoing.share(numbers).min(max_payload);
+        }
         Ok(Xdp {
             bells: Arc::new(DatagramBells::new(Arc::clone(&station.socket) as _)?),
             station,
             frames: Frames::new(chunks, max_payload),
             places,
             scratch: vec![0; max_payload].into_boxed_slice(),
-            outgoing: Outgoing::new(peers.len(), WAITING, room, trailer_bytes),
+            outgoing,
             // Places for arrivals come from the kernel.
             incoming: Incoming::new(readers, Vec::new()),
             seals,
             capabilities: Capabilities {
                 max_payload,
-                multicast_payload: max_payload,
+                multicast_payload,
                 inline_payload: 0,
                 lossless: false,
                 ordered: false,
@@ -122,6 +142,7 @@ impl Xdp {
                 threads: true,
             },
             ethernet,
+            groups,
             mode,
             starved: false,
             in_place: 0,
@@ -166,8 +187,8 @@ impl Xdp {
         while let Some(mut first) = self.outgoing.pop() {
             self.outgoing.sent.datagrams += 1;
             let end = first.end();
-            first.place[SEND_START..ENVELOPE_START]
-                .copy_from_slice(&self.ethernet[first.to.index()]);
+            let headers = if first.is_for_several() { &self.groups } else { &self.ethernet };
+            first.place[SEND_START..ENVELOPE_START].copy_from_slice(&headers[first.to.index()]);
             self.station.submit(first.place, SEND_START, end);
         }
         let congested = self.station.kick();
@@ -188,12 +209,14 @@ impl Xdp {
     }
 
     /// A packet whose user bytes are in a frame of the program's: sent from there, unless others can share
-    /// its datagram, or the frame is on its way to somebody else, or encryption would change the bytes.
+    /// its datagram, be it packets or receivers, or the frame is on its way to somebody else, or encryption would change the bytes.
     #[inline]
     fn transmit_frame(&mut self, to: Rank, header: &Header, frame: u32) {
         let size = usize::from(header.size);
         let plain = self.seals.protection() == Protection::Tagged;
+        let alone = header.tag != Tag::Mcast || !self.outgoing.is_shared(to);
         if plain
+            && alone
             && self.outgoing.fills_one(size)
             && !self.outgoing.is_full()
             && let Some(chunk) = self.frames.take(frame)

@@ -178,6 +178,24 @@ pub(crate) fn split(
     (mapping, chunks)
 }
 
+/// Has an interface accept frames to `address`, for as long as the packet socket is there.
+pub(crate) fn accept(socket: &OwnedFd, interface: u32, address: [u8; 6]) -> io::Result<()> {
+    let mut wish = libc::packet_mreq {
+        mr_ifindex: interface.cast_signed(),
+        mr_type: libc::PACKET_MR_MULTICAST as libc::c_ushort,
+        mr_alen: address.len() as libc::c_ushort,
+        mr_address: [0; 8],
+    };
+    wish.mr_address[..address.len()].copy_from_slice(&address);
+    let (level, name) = (libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP);
+    let bytes = size_of_val(&wish) as libc::socklen_t;
+    // SAFETY: the kernel reads so many bytes of `wish`, which outlives the call.
+    let done = unsafe {
+        libc::setsockopt(socket.as_raw_fd(), level, name, (&raw const wish).cast(), bytes)
+    };
+    if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
 /// What the kernel says about an interface.
 pub(crate) struct Hardware {
     pub ethernet: bool,

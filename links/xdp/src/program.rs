@@ -22,6 +22,9 @@ pub fn is_built() -> bool {
     OBJECT.is_some()
 }
 
+/// From here on the program's keys are places of ranks on their hosts, not ranks.
+const PLACES: u32 = 0x1_0000;
+
 /// Where the kernel runs the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub enum Attached {
@@ -80,12 +83,21 @@ impl Program {
         Ok(Program { ranks, sockets, counts, _link: link, attached, next_slot: 0 })
     }
 
-    /// From here on `socket` gets the frames for this rank.
-    pub fn add(&mut self, job: u32, rank: Rank, socket: &OwnedFd) -> Result<(), XdpError> {
+    /// From here on `socket` gets the frames for this rank, and those for the ranks with this place on their
+    /// hosts.
+    pub fn add(
+        &mut self,
+        job: u32,
+        rank: Rank,
+        place: u16,
+        socket: &OwnedFd,
+    ) -> Result<(), XdpError> {
         let refused = |error: aya::maps::MapError| XdpError::Program(chain(&error));
         let slot = self.next_slot;
         self.sockets.set(slot, socket.as_fd(), 0).map_err(refused)?;
-        self.ranks.insert([job, rank.0.into()], slot, 0).map_err(refused)?;
+        for key in [u32::from(rank.0), PLACES | u32::from(place)] {
+            self.ranks.insert([job, key], slot, 0).map_err(refused)?;
+        }
         self.next_slot += 1;
         Ok(())
     }

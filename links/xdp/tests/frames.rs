@@ -215,7 +215,8 @@ fn frames_of_other_jobs_and_of_forgers_go_nowhere() {
     let mut other = attach(cluster.host(0), XdpOptions::default()).unwrap();
     let port = open(cluster.host(0), &mut other, 8, &[Rank(0)]).remove(0);
     let peers = vec![port.mac(), hosts[0].interface().mac()];
-    let settings = weft_xdp::XdpSettings { mtu: port.mtu(), port, peers, keys: keys(4, 8, 0) };
+    let settings =
+        weft_xdp::XdpSettings { mtu: port.mtu(), port, peers, keys: keys(4, 8, 0), group: None };
     let mut stranger = vec![weft_xdp::Xdp::attach(settings).unwrap()];
     for number in 0..20 {
         send_control(&mut stranger, 0, 1, number);

@@ -171,6 +171,85 @@ fn which_shapes_satisfy_the_distance_condition() {
     }
 }
 
+fn hosts(numbers: &[u16], shape: Shape) -> Group {
+    everyone(numbers.len() as u16, shape).on_hosts(numbers)
+}
+
+#[test]
+fn trees_cross_to_each_host_once() {
+    // Two ranks on each of four hosts; then what others send to host 2 goes to its second rank.
+    let group = hosts(&[0, 0, 1, 1, 2, 2, 3, 3], Shape::Flat);
+    let from_0 = [(0, 2), (0, 4), (0, 6), (0, 1), (2, 3), (4, 5), (6, 7)];
+    assert_eq!(edges(&group, Rank(0)), from_0);
+    let from_5 = [(5, 6), (5, 0), (5, 2), (5, 4), (6, 7), (0, 1), (2, 3)];
+    assert_eq!(edges(&group, Rank(5)), from_5);
+    let group = hosts(&[0, 0, 1, 1, 2, 2, 3, 3], Shape::Binary);
+    let from_0 = [(0, 2), (0, 4), (0, 1), (2, 6), (2, 3), (4, 5), (6, 7)];
+    assert_eq!(edges(&group, Rank(0)), from_0);
+    let some = Group::new(&ranks(&[7, 3, 2, 4, 6]), Shape::Flat, 8).unwrap();
+    let some = some.on_hosts(&[0, 0, 1, 1, 2, 2, 3, 3]);
+    assert_eq!(edges(&some, Rank(2)), [(2, 4), (2, 7), (2, 3), (7, 6)]);
+}
+
+#[test]
+fn hosts_with_a_member_each_change_nothing() {
+    for shape in Shape::ALL {
+        let spread = hosts(&[3, 0, 2, 1], shape);
+        for root in 0..4 {
+            assert_eq!(edges(&spread, Rank(root)), edges(&everyone(4, shape), Rank(root)));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, rng_seed: prop::test_runner::RngSeed::Fixed(0),
+                                        failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn trees_between_hosts_span_their_members_and_keep_the_distance_condition(
+        members in Just((0..40).collect::<Vec<u16>>()).prop_shuffle(),
+        n in 1usize..=30,
+        host_of in prop::collection::vec(0u16..12, 40),
+        shape in prop::sample::select(&Shape::ALL[..]),
+    ) {
+        let group = Group::new(&ranks(&members[..n]), shape, 40).unwrap().on_hosts(&host_of);
+        assert_spans(&group);
+        let stranger = Rank(members[n]);
+        prop_assert_eq!(group.parent(stranger, group.members()[0]), None);
+        prop_assert_eq!(group.child(group.members()[0], stranger, 0), None);
+        let ring: Vec<u16> = {
+            let mut seen = Vec::new();
+            let all = group.members().iter().map(|member| host_of[member.index()]);
+            all.for_each(|host| if !seen.contains(&host) { seen.push(host) });
+            seen
+        };
+        let at = |rank: Rank| ring.iter().position(|host| *host == host_of[rank.index()]).unwrap();
+        let distance = |from: Rank, to: Rank| (at(to) + ring.len() - at(from)) % ring.len();
+        let careful = matches!(shape, Shape::Binary | Shape::Binomial | Shape::Flat);
+        prop_assert!(!careful || group.satisfies_distance_condition());
+        for &root in group.members() {
+            let edges = edges(&group, root);
+            let across = edges.iter().filter(|(from, to)| distance(Rank(*from), Rank(*to)) > 0);
+            prop_assert_eq!(across.count(), ring.len() - 1, "each other host is entered once");
+            for &member in group.members() {
+                let Some(parent) = group.parent(root, member) else { continue };
+                let up = distance(parent, member);
+                let further: Vec<usize> =
+                    group.children(root, member).map(|child| distance(member, child)).collect();
+                prop_assert!(up > 0 || further.is_empty(), "what is from beside goes no further");
+                let right = |down: &usize| match shape {
+                    _ if *down == 0 => true,
+                    Shape::Binary => up < *down,
+                    Shape::Binomial => up > *down,
+                    Shape::Flat => false,
+                    Shape::Chain | Shape::Relay => true,
+                };
+                prop_assert!(further.iter().all(right), "{:?}: {} then {:?}", shape, up, further);
+            }
+        }
+    }
+}
+
 #[test]
 fn what_is_not_a_group_says_why() {
     let refused = |members: &[u16]| Group::new(&ranks(members), Shape::Binary, 4).unwrap_err();

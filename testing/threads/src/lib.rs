@@ -1,4 +1,5 @@
-//! Jobs whose ranks are threads of one process, over real shared memory, UDP or AF_XDP, for tests.
+//! Jobs whose ranks are threads of one process, over real shared memory, UDP, AF_XDP or two of these, for
+//! tests.
 //!
 //! Every rank has its own node, link and mappings, as if it were a process of its own.
 
@@ -6,6 +7,7 @@
 
 mod copied;
 mod ethernet;
+mod hosts;
 mod tap;
 mod wire;
 
@@ -15,7 +17,8 @@ pub use weft_strangers::Attack;
 pub use wire::Weather;
 
 use copied::Copied;
-use ethernet::Ethernet;
+use ethernet::{Ethernet, Frames};
+use hosts::{Hosts, beside};
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
@@ -40,11 +43,28 @@ pub enum Between {
     Udp(Weather),
     /// AF_XDP between hosts with a rank each, 2 to 9 of them, with these faults on top.
     Xdp(FaultPlan),
-    /// UDP between hosts with a rank each, 2 to 9 of them, which a bridge joins that copies multicasts. This share
-    /// of what arrives at a host is lost, and these faults come on top.
-    Copied(f64, FaultPlan),
+    /// UDP or AF_XDP between hosts with a rank each, 3 to 9 of them, which a bridge joins that copies multicasts.
+    /// This share of what goes to a host is lost, and these faults come on top.
+    Copied(Way, f64, FaultPlan),
+    /// Hosts with so many ranks each, 2 to 9 of them: shared memory within, and AF_XDP between. The bridge copies
+    /// multicasts, and loses this share of all frames.
+    Hosts(u16, f64),
     /// UDP over loopback, through the wrapper that loses and doubles what ranks send.
     Faulty(FaultPlan),
+}
+
+/// By what frames go from host to host.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Way {
+    /// UDP.
+    Udp,
+    /// AF_XDP.
+    Xdp,
+}
+
+impl Way {
+    /// Both.
+    pub const ALL: [Way; 2] = [Way::Udp, Way::Xdp];
 }
 
 /// A job to run in threads.
@@ -60,7 +80,7 @@ pub struct Job {
     pub between: Between,
     /// The polling watchdog's delay; without one there are no upcall threads.
     pub interrupt_delay: Option<Duration>,
-    /// Over UDP, where the test gets at the network.
+    /// Between hosts, where the test gets at the network.
     pub tap: Option<&'static Tap>,
     /// How long peers may keep silent; if not given, as long as users get it, but for ever without upcall
     /// threads: then ranks that compute do not say that they live.
@@ -96,10 +116,20 @@ impl Job {
             Between::Udp(weather) => weather,
             Between::Faulty(_) => Weather::default(),
             Between::Xdp(faults) => {
-                let ethernet = Ethernet::new(&self.memory, faults);
+                let ethernet =
+                    Ethernet::new(&self.memory, Frames { each: 1, copied: None }, faults, self.tap);
                 return self.ranks(|rank| ethernet.attach(rank), connect, program);
             }
-            Between::Copied(loss, faults) => {
+            Between::Copied(Way::Xdp, loss, faults) => {
+                let frames = Frames { each: 1, copied: Some(loss) };
+                let ethernet = Ethernet::new(&self.memory, frames, faults, self.tap);
+                return self.ranks(|rank| ethernet.attach(rank), connect, program);
+            }
+            Between::Hosts(each, loss) => {
+                let hosts = Hosts::new(&self.memory, each, loss, self.tap);
+                return self.ranks(|rank| hosts.attach(rank), connect, program);
+            }
+            Between::Copied(Way::Udp, loss, faults) => {
                 let network = Copied::new(&self.memory, loss, faults, self.tap);
                 return self.ranks(|rank| network.attach(rank), connect, program);
             }
@@ -145,10 +175,16 @@ impl Job {
         weft_netns::available().then(|| Job { between, ..Job::over_udp(ranks, preset) })
     }
 
-    /// A job over UDP between hosts whose multicasts the network copies, without faults; `None` as above.
-    pub fn over_multicast(ranks: u16, preset: Preset) -> Option<Self> {
+    /// A job between hosts whose multicasts the network copies, without faults; `None` as above.
+    pub fn over_multicast(way: Way, ranks: u16, preset: Preset) -> Option<Self> {
         let faults = FaultPlan { seed: 1, loss: 0.0, duplication: 0.0 };
-        let (between, shape) = (Between::Copied(0.0, faults), Shape::Flat);
+        let (between, shape) = (Between::Copied(way, 0.0, faults), Shape::Flat);
+        weft_netns::available().then(|| Job { between, shape, ..Job::over_udp(ranks, preset) })
+    }
+
+    /// A job of hosts with so many ranks each, which lose nothing; `None` as above.
+    pub fn on_hosts(ranks: u16, each: u16, preset: Preset) -> Option<Self> {
+        let (between, shape) = (Between::Hosts(each, 0.0), Shape::Flat);
         weft_netns::available().then(|| Job { between, shape, ..Job::over_udp(ranks, preset) })
     }
 
@@ -189,6 +225,11 @@ impl Job {
         let settings = self.settings(link.capabilities());
         let policy = WaitPolicy::for_ranks(usize::from(settings.ranks), 2);
         let node = Arc::new(Node::new(rank, settings, link, policy));
+        if let Between::Hosts(each, _) = self.between {
+            node.set_lossless(beside(rank, each).map(Rank).filter(|other| *other != rank));
+            let host_of: Vec<u16> = (0..self.memory.ranks).map(|rank| rank / each).collect();
+            node.set_hosts(&host_of);
+        }
         let packets = Packets::new(Arc::clone(&node) as Arc<_>);
         let (client, interrupt) = connect(packets.clone());
         let _watch = self.interrupt_delay.map(|delay| {
@@ -211,6 +252,11 @@ impl Job {
         weft_protocol::Settings {
             preset: self.preset,
             shape: self.shape,
+            window_packets: match self.between {
+                // What ranks of a host have room for, whatever the network has.
+                Between::Hosts(..) => window_packets,
+                _ => settings.window_packets,
+            },
             silence: self.silence.or(settings.silence.filter(|_| self.interrupt_delay.is_some())),
             ..settings
         }

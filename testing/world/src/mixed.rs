@@ -43,6 +43,8 @@ pub struct MixedOptions {
     pub settings: Settings,
     /// The host that each rank is on: within a host nothing is lost.
     pub hosts: Vec<u16>,
+    /// Whether trees know of hosts.
+    pub trees_of_hosts: bool,
     /// Between hosts.
     pub weather: Weather,
     /// What each rank sends.
@@ -155,6 +157,9 @@ impl Mixed {
         for (ni, rank) in nis.iter_mut().zip(0..) {
             let near = (0..ranks).filter(|&peer| peer != rank && host(peer) == host(rank));
             near.for_each(|peer| ni.set_lossless(Rank(peer)));
+            if options.trees_of_hosts {
+                ni.set_hosts(&options.hosts);
+            }
         }
         let to_create = options.members.is_some();
         let end = || End { to_send: options.sends, to_create, ..End::default() };

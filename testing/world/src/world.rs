@@ -27,6 +27,8 @@ pub struct Options {
     pub groups: Vec<Vec<Rank>>,
     /// Each rank creates them by [`Step::Create`], and not before anything happens.
     pub late_groups: bool,
+    /// The host of each rank, if trees are to know that.
+    pub hosts: Option<Vec<u16>>,
 }
 
 /// `N` NIs with their hosts and wires.
@@ -54,6 +56,9 @@ impl World {
         let ranks = options.settings.ranks;
         let mut nis: Vec<Ni<u64>> =
             (0..ranks).map(|rank| Ni::new(Rank(rank), options.settings)).collect();
+        for ni in &mut nis {
+            options.hosts.iter().for_each(|hosts| ni.set_hosts(hosts));
+        }
         for ni in nis.iter_mut().filter(|_| !options.late_groups) {
             for members in &options.groups {
                 ni.create_group(members).unwrap_or_else(|refused| panic!("{refused}"));

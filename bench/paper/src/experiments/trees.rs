@@ -255,7 +255,7 @@ fn distances(results: &mut Results) -> Result<()> {
 
 fn options(ranks: u16, window_packets: u16, shape: Shape) -> Options {
     let settings = Settings { shape, ..Settings::new(ranks, window_packets) };
-    Options { settings, send_buffers: 4, groups: vec![], late_groups: false }
+    Options { settings, send_buffers: 4, groups: vec![], late_groups: false, hosts: None }
 }
 
 /// How many of the orders tried end in a deadlock when all broadcast, of how many, and whether every

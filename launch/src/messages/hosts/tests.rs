@@ -111,8 +111,14 @@ fn any_from_agent() -> impl Strategy<Value = FromAgent> {
         ".{0,50}".prop_map(FromAgent::Refused),
         (any_address(), vec(any_address(), 0..9), any_station())
             .prop_map(|(own, all, station)| FromAgent::Bound(own, all, station)),
-        (vec(any::<(u16, bool)>(), 0..9), vec(any::<u16>(), 0..9), vec(any::<u16>(), 0..9))
-            .prop_map(|(udp, ethernet, copied)| FromAgent::Met { udp, ethernet, copied }),
+        (vec(any::<(u16, bool)>(), 0..9), [(); 3].map(|()| vec(any::<u16>(), 0..9))).prop_map(
+            |(udp, [ethernet, copied, copied_ethernet])| FromAgent::Met {
+                udp,
+                ethernet,
+                copied,
+                copied_ethernet,
+            }
+        ),
         vec(any::<u32>(), 0..9).prop_map(FromAgent::Started),
         any_event().prop_map(FromAgent::Event),
         (any_rank(), kind, vec(any::<u8>(), 0..99))

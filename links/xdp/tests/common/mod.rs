@@ -34,10 +34,19 @@ pub fn keys(secret: u8, job: u32, own: u16) -> Keys {
 
 /// Ranks with these ports; the last argument says which secret the first has.
 pub fn links(ports: Vec<XdpPort>, secret: u8) -> Vec<Xdp> {
+    links_with(ports, |own| keys(if own == 0 { secret } else { 4 }, JOB, own), None)
+}
+
+/// Ranks with these ports and keys, which multicast to this group.
+pub fn links_with(
+    ports: Vec<XdpPort>,
+    keys: impl Fn(u16) -> Keys,
+    group: Option<MacAddress>,
+) -> Vec<Xdp> {
     let peers: Vec<MacAddress> = ports.iter().map(XdpPort::mac).collect();
     let link = |(own, port): (u16, XdpPort)| {
-        let keys = keys(if own == 0 { secret } else { 4 }, JOB, own);
-        Xdp::attach(XdpSettings { mtu: port.mtu(), port, peers: peers.clone(), keys }).unwrap()
+        let (mtu, peers, keys) = (port.mtu(), peers.clone(), keys(own));
+        Xdp::attach(XdpSettings { port, peers, keys, mtu, group }).unwrap()
     };
     (0..).zip(ports).map(link).collect()
 }

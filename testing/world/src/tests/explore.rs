@@ -144,6 +144,46 @@ fn credits_at_once_need_small_windows() {
     states(options(2, 3, Preset::NrxImc, Shape::Binary), &[unicast(0, 1)], Runs::CreditsAtOnce);
 }
 
+/// Where ranks share hosts, trees cross to each once: no shape that is safe deadlocks, not even if all pairs are
+/// careful, and no shape does on two hosts, where packets are forwarded only to those beside.
+#[test]
+fn broadcasts_between_hosts_do_not_deadlock() {
+    for (hosts, shapes) in [
+        (&[0, 0, 1, 1][..], &[Shape::Chain][..]),
+        (&[0, 1, 2, 2], &SAFE),
+        (&[0, 1, 1], &Shape::ALL),
+    ] {
+        for (&shape, preset) in shapes.iter().flat_map(|one| Preset::CAREFUL.map(|two| (one, two)))
+        {
+            let ranks = hosts.len() as u16;
+            let options = options(ranks, 1, preset, shape);
+            let options = Options { hosts: Some(hosts.to_vec()), ..options };
+            let states = states(options, &everybody_broadcasts(ranks, 1), Runs::CreditsAtOnce);
+            assert!(states > 100, "{hosts:?}, {shape}, {preset}: {states}");
+        }
+    }
+}
+
+/// The interleavings of two hosts with two ranks whose programs are prompt, without another reduction.
+#[test]
+fn all_interleavings_of_broadcasts_between_two_hosts() {
+    let flat = options(4, 1, Preset::NrxImc, Shape::Flat);
+    let flat = Options { hosts: Some(vec![0, 0, 1, 1]), ..flat };
+    let prompt = states(flat, &everybody_broadcasts(3, 1), Runs::Prompt);
+    assert!(prompt > 2_000, "{prompt}");
+}
+
+/// A chain between three hosts is one of three ranks (thesis fig. 4.8): who is beside one of them changes nothing.
+#[test]
+fn a_chain_of_hosts_deadlocks_like_one_of_ranks() {
+    let chain = options(4, 1, Preset::NrxImc, Shape::Chain);
+    let chain = Options { hosts: Some(vec![0, 1, 2, 2]), ..chain };
+    let sends: Vec<Step> = (0..3).map(broadcast).collect();
+    let found = counterexample(chain, &sends, Runs::All);
+    let cycle = found.deadlock().expect("a deadlock").cycle();
+    assert_eq!((found.steps.len(), cycle), (6, ranks(&[0, 1, 2])), "{found}");
+}
+
 /// A multicast in each of the overlapping groups of fig. A.2.
 pub(super) const MULTICASTS_OF_A_2: [Step; 3] = [
     Step::Multicast { from: Rank(0), group: GroupId(1) },

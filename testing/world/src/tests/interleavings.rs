@@ -23,7 +23,7 @@ fn any_wish() -> impl Strategy<Value = Wish> {
 }
 
 /// Which multicasts are sent: by MCAST's two restrictions (thesis 4.2.6) either broadcasts, or
-/// multicasts to groups that do not overlap. Where nobody forwards, anything goes.
+/// multicasts to groups that do not overlap. Where nobody forwards, or only to those beside, anything goes.
 #[derive(Clone, Copy, Debug)]
 enum Groups {
     Broadcast,
@@ -98,10 +98,11 @@ fn any_case() -> impl Strategy<Value = Case> {
         };
         let wishes = prop::collection::vec(any_wish(), 0..60);
         let buffers = 1usize..6;
-        (any_partition(ranks), prop::sample::select(groups), buffers, wishes).prop_map(
-            move |(members, groups, send_buffers, wishes)| {
+        let hosts = prop::option::of(prop::collection::vec(0u16..4, usize::from(ranks)));
+        (any_partition(ranks), prop::sample::select(groups), buffers, hosts, wishes).prop_map(
+            move |(members, groups, send_buffers, hosts, wishes)| {
                 let options = options(ranks, window_packets, preset, shape);
-                let options = Options { send_buffers, groups: members, ..options };
+                let options = Options { send_buffers, groups: members, hosts, ..options };
                 Case { options, groups, wishes }
             },
         )

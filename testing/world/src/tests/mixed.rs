@@ -21,8 +21,8 @@ fn mixes() -> impl Strategy<Value = MixedOptions> {
     let shape = proptest::sample::select(&[Shape::Binary, Shape::Binomial, Shape::Flat][..]);
     let weather = (0_u64..60, 0_u64..100, 0_u64..100);
     let pupa = (1_u16..20, 1_u16..3, 0_u8..50, 0_u8..50);
-    (hosts, preset, shape, 1_u16..6, weather, pupa, any::<u64>(), any::<bool>()).prop_map(
-        |(hosts, preset, shape, window, weather, pupa, seed, few)| {
+    (hosts, preset, shape, 1_u16..6, weather, pupa, any::<u64>(), any::<[bool; 2]>()).prop_map(
+        |(hosts, preset, shape, window, weather, pupa, seed, [few, trees_of_hosts])| {
             let mut settings = settings(preset, hosts.len() as u16, window, shape);
             let (primary_sends, primary_buffers, low, more) = pupa;
             settings.pupa = Pupa {
@@ -38,7 +38,15 @@ fn mixes() -> impl Strategy<Value = MixedOptions> {
             }
             let (loss, duplication, reordering) = weather;
             let weather = Weather { loss, duplication, reordering };
-            MixedOptions { settings, hosts, weather, sends: 30, members: None, seed }
+            MixedOptions {
+                settings,
+                hosts,
+                trees_of_hosts,
+                weather,
+                sends: 30,
+                members: None,
+                seed,
+            }
         },
     )
 }
@@ -68,8 +76,15 @@ fn two_hosts_of_three(preset: Preset, loss: u64) -> Mixed {
     let settings = settings(preset, 6, 4, Shape::Binary);
     let weather = Weather { loss, ..Weather::default() };
     let hosts = vec![0, 1, 0, 1, 0, 1];
-    let mut mixed =
-        Mixed::new(MixedOptions { settings, hosts, weather, sends: 200, members: None, seed: 5 });
+    let mut mixed = Mixed::new(MixedOptions {
+        settings,
+        hosts,
+        trees_of_hosts: false,
+        weather,
+        sends: 200,
+        members: None,
+        seed: 5,
+    });
     mixed.run();
     mixed
 }
@@ -93,7 +108,9 @@ fn packets_come_early_under_every_preset() {
             let weather = Weather { loss: 20, ..Weather::default() };
             let members = Some((0..6).map(Rank).collect());
             let sends = 200;
-            let options = MixedOptions { settings, hosts, weather, sends, members, seed: 5 };
+            let trees_of_hosts = false;
+            let options =
+                MixedOptions { settings, hosts, trees_of_hosts, weather, sends, members, seed: 5 };
             let mut mixed = Mixed::new(options);
             mixed.run();
             let early: u64 = (0..6).map(|r| mixed.counters(Rank(r)).early_packets).sum();
@@ -111,6 +128,7 @@ fn a_job_on_one_host_needs_no_timer_whatever_its_preset() {
         let mut mixed = Mixed::new(MixedOptions {
             settings,
             hosts,
+            trees_of_hosts: false,
             weather,
             sends: 50,
             members: None,
@@ -134,8 +152,15 @@ fn one_primary_buffer_is_enough_to_forward() {
     for seed in 0..20 {
         let weather = Weather { loss: 10, ..Weather::default() };
         let hosts = vec![0, 0, 1, 1, 2, 2];
-        let mut mixed =
-            Mixed::new(MixedOptions { settings, hosts, weather, sends: 60, members: None, seed });
+        let mut mixed = Mixed::new(MixedOptions {
+            settings,
+            hosts,
+            trees_of_hosts: seed % 2 == 0,
+            weather,
+            sends: 60,
+            members: None,
+            seed,
+        });
         mixed.run();
         let stops: u64 = (0..6).map(|rank| mixed.counters(Rank(rank)).stops).sum();
         assert!(stops > 0, "nobody ran out of buffers");

@@ -30,7 +30,7 @@ fn config(cases: u32) -> ProptestConfig {
 
 fn options(ranks: u16, window_packets: u16, preset: Preset, shape: Shape) -> Options {
     let settings = Settings { preset, shape, ..Settings::new(ranks, window_packets) };
-    Options { settings, send_buffers: 4, groups: vec![], late_groups: false }
+    Options { settings, send_buffers: 4, groups: vec![], late_groups: false, hosts: None }
 }
 
 /// `ranks` ranks under the default preset.
