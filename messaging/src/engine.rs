@@ -57,6 +57,10 @@ pub struct Statistics {
     pub messages_received: u64,
     /// Packets copied out of link memory because their port was slow.
     pub packets_copied_out: u64,
+    /// Packets in link memory that nobody has read, now.
+    pub packets_unread: u64,
+    /// Bytes of memory that packets take now which were copied out and which nobody has read.
+    pub bytes_copied_out: u64,
     /// Sends that waited because their receiver's port was full.
     pub stalls: u64,
     /// Packets that handlers sent to full ports all the same.
@@ -263,7 +267,13 @@ impl Engine {
 
     /// What this layer and those below have done.
     pub fn statistics(&self) -> Statistics {
-        Statistics { packets: self.packets.statistics(), ..self.state.enter().statistics }
+        let state = self.state.enter();
+        Statistics {
+            packets: self.packets.statistics(),
+            packets_unread: state.kept.iter().map(|kept| u64::from(*kept)).sum(),
+            bytes_copied_out: state.copied_bytes as u64,
+            ..state.statistics
+        }
     }
 
     /// Creates the port `name` and returns its slot.
