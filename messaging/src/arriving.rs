@@ -94,6 +94,13 @@ impl Arrivals {
         self.messages.insert((from, number), arriving);
     }
 
+    /// Whether a message is all here, or never will be.
+    pub fn is_complete(&self, body: &Body) -> bool {
+        self.messages.get(&(body.from, body.number)).is_none_or(|message| {
+            message.arrived == message.length || message.sender == Sender::GaveUp
+        })
+    }
+
     /// Whether a packet is the next of a message that has begun.
     pub fn continues(&self, from: Rank, header: &PacketHeader, bytes: u64) -> bool {
         let message = self.messages.get(&(from, header.message));

@@ -217,7 +217,7 @@ impl Engine {
     }
 
     /// Something was left to be done in `state`.
-    fn disturb(&self) {
+    pub(crate) fn disturb(&self) {
         self.unrest.store(true, Ordering::Release);
     }
 

@@ -227,7 +227,7 @@ impl<'a> Sending<'a> {
     /// Waits until `look` finds what the receivers are to say, and complains now and then.
     fn wait<T>(&mut self, look: Look<Self, T>) -> Result<T> {
         let engine = Arc::clone(&self.port.engine);
-        let _stalled = Stalled::begin(&engine);
+        let _stalled = Stalled::begin(&engine, self.asking);
         let mut complaints = 0;
         loop {
             let deadline = engine.packets().now() + PATIENCE;
@@ -242,7 +242,7 @@ impl<'a> Sending<'a> {
 
     async fn wait_async<T>(&mut self, look: Look<Self, T>) -> Result<T> {
         let engine = Arc::clone(&self.port.engine);
-        let _stalled = Stalled::begin(&engine);
+        let _stalled = Stalled::begin(&engine, false);
         let mut complaints = 0;
         loop {
             let found = poll_fn(|context| match look(self, Some(context.waker())) {
@@ -385,18 +385,32 @@ impl Drop for Sending<'_> {
 type Look<S, T> = fn(&mut S, Option<&Waker>) -> Result<Option<T>>;
 
 /// A send that waits for its receivers, while it lives.
-struct Stalled<'a>(&'a Engine);
+struct Stalled<'a> {
+    engine: &'a Engine,
+    /// It blocks its thread until it is answered.
+    asks: bool,
+}
 
 impl<'a> Stalled<'a> {
-    fn begin(engine: &'a Engine) -> Self {
-        engine.state.enter().stalled += 1;
-        Stalled(engine)
+    fn begin(engine: &'a Engine, asks: bool) -> Self {
+        let mut state = engine.state.enter();
+        state.stalled += 1;
+        state.asking += u32::from(asks);
+        Stalled { engine, asks }
     }
 }
 
 impl Drop for Stalled<'_> {
     fn drop(&mut self) {
-        self.0.state.enter().stalled -= 1;
+        let mut state = self.engine.state.enter();
+        state.stalled -= 1;
+        state.asking -= u32::from(self.asks);
+        let resumes = self.asks && state.resume_deferred();
+        drop(state);
+        if resumes {
+            self.engine.disturb();
+            self.engine.have_handlers_run();
+        }
     }
 }
 

@@ -34,6 +34,11 @@ pub(crate) struct State {
     pub copied_bytes: usize,
     /// Sends that wait for room at some port, and are not done with anything else meanwhile.
     pub stalled: u32,
+    /// Sends among them that block a thread until their receiver has answered. Handlers that the thread runs
+    /// meanwhile are above the send in its stack: they must not wait for what comes from another rank.
+    pub asking: u32,
+    /// Ports whose handlers would have to.
+    deferred: Vec<usize>,
     /// Control packets that found no frame to leave in.
     pub owed: VecDeque<(To, PacketHeader)>,
     /// Why this rank cannot go on.
@@ -191,6 +196,8 @@ impl State {
             kept: ByRank::default(),
             copied_bytes: 0,
             stalled: 0,
+            asking: 0,
+            deferred: Vec::new(),
             owed: VecDeque::new(),
             failure: None,
             incidents: VecDeque::new(),
@@ -305,6 +312,14 @@ impl State {
     pub fn next_ready(&mut self) -> Option<(PortRun, Box<Handler>, Box<Arrived>)> {
         while let Some(slot) = self.ready.pop_front() {
             let port = self.ports.at(slot);
+            if self.asking > 0
+                && let Some(first) = port.queue.front()
+                && port.handler.as_ref().is_some_and(|handler| handler.may_block())
+                && !self.arrivals.is_complete(&first.body)
+            {
+                self.deferred.push(slot);
+                continue;
+            }
             let Some(handler) = port.handler.take() else { continue };
             match port.queue.pop_front() {
                 Some(message) => {
@@ -315,6 +330,13 @@ impl State {
             }
         }
         None
+    }
+
+    /// Something has come, or a send has ended: deferred handlers may run. Says whether there are any.
+    pub fn resume_deferred(&mut self) -> bool {
+        let any = !self.deferred.is_empty();
+        self.ready.extend(self.deferred.drain(..));
+        any
     }
 
     /// What [`Self::announce`] returned to be run cannot be run here.
@@ -405,9 +427,11 @@ impl State {
         }
         self.statistics.messages_received += 1;
         let calm = self.is_calm();
+        let waits = self.asking > 0 && bytes < length;
         let slot = self.ports.find(port);
         let port = self.ports.at(slot);
         if calm
+            && !waits
             && port.queue.is_empty()
             && let Some(handler) = port.handler.take()
         {

@@ -91,12 +91,17 @@ impl Engine {
             state = self.state.enter();
         }
         let (unwanted, reader) = state.arrivals.arrived(from, header.message, bytes, part);
+        let resumes = state.resume_deferred();
         drop(state);
         if let Some(mut part) = unwanted {
             self.give_back(&body, &mut part);
         }
         // A reader that left no waker polls by itself.
-        reader.map_or(Announcement::Rests, |reader| Announcement::Wakes(vec![reader]))
+        match reader {
+            Some(reader) => Announcement::Wakes(vec![reader]),
+            None if resumes => Announcement::Waits,
+            None => Announcement::Rests,
+        }
     }
 
     pub(super) fn control(
@@ -108,6 +113,7 @@ impl Engine {
         let mut state = self.state.enter();
         let slot = state.ports.find(header.port);
         let nobody_reads = state.stalled > 0 && state.copied_bytes < COPY_LIMIT_BYTES;
+        let asks = state.asking > 0;
         let port = state.ports.at(slot);
         let flow = header.group().map(Group::numbered);
         let (mut wakers, mut answer, mut legal) = (Vec::new(), None, true);
@@ -121,7 +127,7 @@ impl Engine {
                 answer =
                     report.map(|report| PacketHeader::window(header.port, header.group(), report));
             }
-            Kind::Waiting if nobody_reads && port.is_unread() => {
+            Kind::Waiting if nobody_reads && (asks || port.is_unread()) => {
                 let number = header.message;
                 let grant = state.arrivals.grant(from, number);
                 answer = grant.then(|| Answer::Granted.header(header.port, number));
@@ -145,16 +151,17 @@ impl Engine {
     }
 
     /// A message begins whose sender asks first. It has its place as any has. If this rank waits for the
-    /// sender's own answer, neither would ever read: then it is granted at once.
+    /// sender's own answer, neither would ever read: then it is granted at once. So is what a handler would
+    /// read that cannot run before all of it is here, because the thread that would run it asks somebody.
     #[cold]
     fn request(&self, held: HeldPacket, from: Rank, header: &PacketHeader) -> Announcement {
         let announcement = self.first(held, from, header, 0);
         let mut state = self.state.enter();
         let slot = state.ports.find(header.port);
-        let crosses = state.requests.wait_for(from)
-            && state.ports.at(slot).is_unread()
-            && state.copied_bytes < COPY_LIMIT_BYTES;
-        if crosses && state.arrivals.grant(from, header.message) {
+        let is_unread = state.ports.at(slot).is_unread();
+        let crosses = if is_unread { state.requests.wait_for(from) } else { state.asking > 0 };
+        let grants = crosses && state.copied_bytes < COPY_LIMIT_BYTES;
+        if grants && state.arrivals.grant(from, header.message) {
             drop(state);
             self.answer(from, header.port, header.message, Answer::Granted);
         }
