@@ -52,6 +52,7 @@ fn everything_arrives_once_and_in_order_on_bad_networks() {
                 loss: 0.02,
                 duplication: 0.02,
                 reordering: 0.05,
+                held_back: Duration::from_micros(200),
                 corruption: 0.01,
                 ..Faults::default()
             };
