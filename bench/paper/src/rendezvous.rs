@@ -16,7 +16,7 @@ use weft_simulator::{Machine, Options, Simulation};
 /// Ranks that send to one that does not read.
 pub const SENDERS: u16 = 15;
 /// How long it does not.
-const UNREAD_FOR: Duration = Duration::from_millis(15);
+const UNREAD_FOR: Duration = Duration::from_millis(400);
 /// Round trips, or messages in a row.
 const MESSAGES: u64 = 8;
 
