@@ -23,6 +23,11 @@ impl<T: Default> ByRank<T> {
         Some(&page[rank.index() % PAGE])
     }
 
+    /// The entries of all ranks on pages that were touched.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.pages.iter().flatten().flat_map(|page| page.iter())
+    }
+
     /// The entry of `rank`.
     #[inline]
     pub fn entry(&mut self, rank: Rank) -> &mut T {

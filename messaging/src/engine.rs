@@ -5,11 +5,13 @@
 //! message arrive. Here is what others call; `sort` and `run` are the two steps, and how threads share them
 //! is in `wait`.
 
+use crate::arriving::Taken;
 use crate::error::{Error, Result};
 use crate::handler::Handler;
 use crate::lend;
 use crate::message::{Arrived, Body, Message};
 use crate::popup::Pool;
+use crate::rendezvous::Answer;
 use crate::state::{Announcement, Part, PortRun, State};
 use crate::tasks::Tasks;
 use crate::wait::Nudge;
@@ -55,10 +57,16 @@ pub struct Statistics {
     pub messages_received: u64,
     /// Packets copied out of link memory because their port was slow.
     pub packets_copied_out: u64,
+    /// Packets in link memory that nobody has read, now.
+    pub packets_unread: u64,
+    /// Bytes of memory that packets take now which were copied out and which nobody has read.
+    pub bytes_copied_out: u64,
     /// Sends that waited because their receiver's port was full.
     pub stalls: u64,
     /// Packets that handlers sent to full ports all the same.
     pub overdrafts: u64,
+    /// Messages whose receivers were asked first.
+    pub requests: u64,
     /// Handlers that waited and became continuations.
     pub continuations: u64,
     /// The layers below.
@@ -222,7 +230,7 @@ impl Engine {
     }
 
     /// Something was left to be done in `state`.
-    fn disturb(&self) {
+    pub(crate) fn disturb(&self) {
         self.unrest.store(true, Ordering::Release);
     }
 
@@ -272,7 +280,13 @@ impl Engine {
 
     /// What this layer and those below have done.
     pub fn statistics(&self) -> Statistics {
-        Statistics { packets: self.packets.statistics(), ..self.state.enter().statistics }
+        let state = self.state.enter();
+        Statistics {
+            packets: self.packets.statistics(),
+            packets_unread: state.kept.iter().map(|kept| u64::from(*kept)).sum(),
+            bytes_copied_out: state.copied_bytes as u64,
+            ..state.statistics
+        }
     }
 
     /// Creates the port `name` and returns its slot.
@@ -323,13 +337,26 @@ impl Engine {
         Ok(arrived.map(|arrived| self.open(arrived)))
     }
 
-    /// The next part of an arriving message; else leaves `waker` for it.
+    /// The next part of an arriving message; else leaves `waker` for it, and tells a sender that has asked
+    /// that it may send.
     pub(crate) fn take_part(&self, body: &Body, waker: Option<&Waker>) -> Result<Option<Part>> {
         let mut state = self.state.enter();
-        match state.take_part(body.from, body.number, waker) {
-            None => state.failure.clone().map_or(Ok(None), Err),
-            part => Ok(part),
+        let grant = match state.arrivals.take_part(body.from, body.number, waker) {
+            Taken::Part(part) => return Ok(Some(part)),
+            Taken::GivenUp(sent) => {
+                let Body { from, length, .. } = *body;
+                return Err(Error::GivenUp { from, sent, length });
+            }
+            Taken::Nothing { grant } => grant,
+        };
+        if let Some(failure) = &state.failure {
+            return Err(failure.clone());
         }
+        drop(state);
+        if grant {
+            self.answer(body.from, body.port, body.number, Answer::Granted);
+        }
+        Ok(None)
     }
 
     /// This rank cannot go on: everybody who waits is told, now or when they ask.

@@ -38,6 +38,16 @@ pub enum Error {
         /// Who sent it.
         from: Rank,
     },
+    /// A message whose sender gave it up: it dropped the future that was sending it, or was refused.
+    #[error("rank {from} gave up its message after {sent} of {length} bytes")]
+    GivenUp {
+        /// Who had begun it.
+        from: Rank,
+        /// Bytes that were sent.
+        sent: u64,
+        /// Bytes that it was to have.
+        length: u64,
+    },
     /// A peer that begins message after message and ends none.
     #[error("rank {from} has begun {limit} messages and ended none of them")]
     Unfinished {

@@ -8,7 +8,7 @@
 //! ```
 //! `message` is the sender's number for it. In a first packet `bytes` is the length of the whole
 //! message, headers excluded, and the headers of higher layers follow; in later ones it is how many
-//! came before, so that a gap is noticed.
+//! came before, so that a gap is noticed. A request is a first packet with the headers and without the bytes.
 
 /// Bytes of the header.
 pub const SIZE: usize = 16;
@@ -39,6 +39,16 @@ pub enum Kind {
     /// No message: `message` packets of the flow `bytes` were sent to the port in all, and their sender
     /// waits for room.
     Stalled,
+    /// The first of a message whose other packets come when they are granted. It has no bytes of it.
+    Request,
+    /// No message: the answer to a request. `message` is wanted, and all of it may come.
+    Grant,
+    /// No message: the answer to a request. Nobody wants `message`, and nothing of it shall come.
+    Unwanted,
+    /// No message: the sender of `message`, a request, waits for an answer still.
+    Waiting,
+    /// No message: `message` ends here, after `bytes` bytes, for its sender has given it up.
+    Cancel,
 }
 
 /// The header of one packet of a message.
@@ -48,7 +58,7 @@ pub struct PacketHeader {
     pub port: u32,
     /// The sender's number for the message.
     pub message: u32,
-    /// First packet: bytes of the whole message. Later: bytes that came before.
+    /// First packet, or request: bytes of the whole message. Later: bytes that came before.
     pub bytes: u64,
     /// First packet: bytes of higher layers' headers that follow.
     pub header_bytes: u8,
@@ -84,6 +94,11 @@ impl PacketHeader {
     /// The complaint of who has sent so many packets of a flow and has no room for more.
     pub fn stalled(port: u32, group: Option<u16>, sent: u32) -> Self {
         PacketHeader::of_flow(port, Kind::Stalled, group, sent)
+    }
+
+    /// What two ranks say to each other about message `number`, of which `bytes` bytes were sent.
+    pub fn of_message(port: u32, kind: Kind, number: u32, bytes: u64) -> Self {
+        PacketHeader { message: number, bytes, ..PacketHeader::about(port, kind) }
     }
 
     fn of_flow(port: u32, kind: Kind, group: Option<u16>, message: u32) -> Self {
@@ -124,6 +139,11 @@ impl PacketHeader {
             Kind::Probe => 4,
             Kind::NoPort => 5,
             Kind::Stalled => 6,
+            Kind::Request => 7,
+            Kind::Grant => 8,
+            Kind::Unwanted => 9,
+            Kind::Waiting => 10,
+            Kind::Cancel => 11,
         };
         let low = u64::from(self.port) | u64::from(self.message) << 32;
         let kind = if self.aligned { kind | ALIGNED } else { kind };
@@ -154,6 +174,11 @@ impl PacketHeader {
                 4 => Kind::Probe,
                 5 => Kind::NoPort,
                 6 => Kind::Stalled,
+                7 => Kind::Request,
+                8 => Kind::Grant,
+                9 => Kind::Unwanted,
+                10 => Kind::Waiting,
+                11 => Kind::Cancel,
                 _ => return None,
             },
             aligned: high >> 56 & ALIGNED != 0,
@@ -162,9 +187,9 @@ impl PacketHeader {
         let is_right = match header.kind {
             Kind::First => true,
             Kind::Next => header.header_bytes == 0,
-            Kind::Window | Kind::Probe | Kind::NoPort | Kind::Stalled => {
-                header.header_bytes == 0 && !header.aligned && bytes.is_empty()
-            }
+            // An empty message needs no grant, and would wait for one.
+            Kind::Request => header.bytes > 0 && !header.aligned && bytes.is_empty(),
+            _ => header.header_bytes == 0 && !header.aligned && bytes.is_empty(),
         };
         is_right.then_some((header, bytes))
     }

@@ -89,6 +89,12 @@ where
 }
 
 impl Handler {
+    /// Whether it may block whoever polls: until the message that it reads is all here, for example. In the
+    /// simulator, popup threads are none.
+    pub fn may_block(&self) -> bool {
+        !matches!(self, Handler::Async(_))
+    }
+
     /// Whether the next message waits for the end of a run that waits.
     pub fn stops_port(&self) -> bool {
         !matches!(self, Handler::Async(Waiting { concurrent: true, .. }))

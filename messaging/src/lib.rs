@@ -11,6 +11,7 @@
 //! | `engine` | what packets become: messages queued at ports; handlers run one a port |
 //! | [`Port`], [`Mailbox`] | sending; receiving by upcall, or by asking |
 //! | [`Message`] | reading a stream message |
+//! | `arriving`, `rendezvous` | messages that are not all here; those whose senders ask first |
 //! | [`HeaderStack`] | headers of several layers in one buffer |
 //! | [`collective`] | what all members of a [`Team`](collective::Team) do together |
 //! | [`rpc`] | remote procedure call |
@@ -23,6 +24,7 @@
 
 #![forbid(unsafe_code)]
 
+mod arriving;
 mod barrier;
 mod by_rank;
 pub mod collective;
@@ -38,6 +40,7 @@ pub mod order;
 mod parts;
 mod popup;
 mod port;
+mod rendezvous;
 pub mod rpc;
 mod send;
 mod state;

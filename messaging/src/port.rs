@@ -10,6 +10,7 @@ use crate::send::{Sending, To};
 use crate::state::PortRun;
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 use weft_packet::{Group, Rank};
@@ -29,7 +30,12 @@ pub struct Port {
     pub(crate) slot: usize,
     /// Whether this rank receives here.
     receives: bool,
+    /// Messages of so many bytes are asked for before they are sent.
+    rendezvous_bytes: AtomicU64,
 }
+
+/// No message is as long.
+const EAGER: u64 = u64::MAX;
 
 /// A port whose messages are asked for.
 pub struct Mailbox(Port);
@@ -110,7 +116,13 @@ impl Port {
     pub fn sender(engine: &Arc<Engine>, name: &str) -> Result<Self> {
         let slot = engine.state.enter().port_elsewhere(name)?;
         let number = crate::format::port_number(name);
-        Ok(Port { engine: Arc::clone(engine), name: name.into(), number, slot, receives: false })
+        Ok(Port::at(engine, name, (number, slot), false))
+    }
+
+    fn at(engine: &Arc<Engine>, name: &str, (number, slot): (u32, usize), receives: bool) -> Self {
+        let rendezvous_bytes = AtomicU64::new(EAGER);
+        let (engine, name) = (Arc::clone(engine), name.into());
+        Port { engine, name, number, slot, receives, rendezvous_bytes }
     }
 
     fn create_async<R>(
@@ -135,12 +147,32 @@ impl Port {
     ) -> Result<Self> {
         let slot = engine.create_port(name, handler)?;
         let number = crate::format::port_number(name);
-        Ok(Port { engine: Arc::clone(engine), name: name.into(), number, slot, receives: true })
+        Ok(Port::at(engine, name, (number, slot), true))
     }
 
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Has messages of `bytes` bytes and more that are sent here to one rank wait for their reader: the
+    /// receiver is asked first, and the bytes leave when it reads, or are left out if it drops the message
+    /// (rendezvous, as in NX/2; careful-protocols 3 and 7). `None`, as at first: all messages are sent at
+    /// once, up to the port's window.
+    ///
+    /// Whatever its senders have to say, a receiver then keeps one short packet of each such message that it has not
+    /// begun to read; but each takes a round trip more, and its sender waits for the reader: programs that
+    /// send, and read only later what makes the other side read, stop. Two ranks that send to each other do
+    /// not. Multicasts, messages to this rank itself, and those that a handler sends without `await` are sent
+    /// at once as before. This is for what is sent here from now on; receivers need not know.
+    pub fn rendezvous_from(&self, bytes: Option<u64>) {
+        self.rendezvous_bytes.store(bytes.unwrap_or(EAGER), Ordering::Relaxed);
+    }
+
+    /// Whether a message of `bytes` bytes is asked for first.
+    #[inline]
+    pub(crate) fn asks_first(&self, bytes: u64) -> bool {
+        bytes > 0 && bytes >= self.rendezvous_bytes.load(Ordering::Relaxed)
     }
 
     /// Sends a message to `to`. Returns when all of it is in packets; the receiver may already be
@@ -229,7 +261,8 @@ impl Port {
     /// Asks rank `to` whether it has this port. If it has not, whoever waits for room there gets
     /// [`crate::Error::NoPort`].
     pub(crate) fn probe(&self, to: Rank) {
-        self.engine.tell(to, crate::format::PacketHeader::about(self.number, Kind::Probe));
+        self.engine
+            .tell(To::Rank(to), crate::format::PacketHeader::about(self.number, Kind::Probe));
     }
 }
 

@@ -4,7 +4,8 @@ use crate::engine::{Engine, leave};
 use crate::format::{self, Kind, MAX_MESSAGE, PacketHeader};
 use crate::parts::Parts;
 use crate::port::Port;
-use crate::state::State;
+use crate::rendezvous::{Answer, i12_granted_first};
+use crate::state::{PortState, State};
 use crate::{Error, Result};
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -12,13 +13,13 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 use weft_packet::{Group, Rank, SendPacket, Step};
 
-/// How long a sender waits for room before it asks whether the port is there at all.
+/// How long a sender waits for its receivers before it complains.
 const PATIENCE: Duration = Duration::from_millis(20);
 /// Times that it complains before it asks whether there is such a port.
 const ASK_FOR_PORT_AFTER: u32 = 50;
 
 /// Where a message goes.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum To {
     Rank(Rank),
     Group(Group),
@@ -34,6 +35,8 @@ pub(crate) struct Sending<'a> {
     total: u64,
     /// Room at the receivers for one packet was taken.
     claimed: bool,
+    /// Its receiver was asked, and has not answered.
+    asking: bool,
 }
 
 impl<'a> Sending<'a> {
@@ -50,15 +53,22 @@ impl<'a> Sending<'a> {
         if headers.len() > max.min(usize::from(u8::MAX)) {
             return Err(Error::Headers { size: headers.len(), max: max.min(u8::MAX.into()) });
         }
+        let kind = match to {
+            To::Rank(rank) if port.asks_first(total) && rank != port.engine.packets().rank() => {
+                Kind::Request
+            }
+            _ => Kind::First,
+        };
         let header = PacketHeader {
             port: port.number,
             message: 0,
             bytes: total,
             header_bytes: headers.len() as u8,
-            kind: Kind::First,
+            kind,
             aligned: false,
         };
-        Ok(Sending { port, to, headers, header, sent: 0, total, claimed: false })
+        let (claimed, asking) = (false, false);
+        Ok(Sending { port, to, headers, header, sent: 0, total, claimed, asking })
     }
 
     /// Sends all of it. Blocks while there is no room.
@@ -72,7 +82,7 @@ impl<'a> Sending<'a> {
                 Some(packet) => packet,
                 None => wait_for_frame(&self.port.engine)?,
             };
-            if self.fill(packet, parts)? {
+            if self.fill(packet, parts)? || self.asking && !self.wait_for_grant()? {
                 return Ok(());
             }
         }
@@ -89,7 +99,7 @@ impl<'a> Sending<'a> {
                 Some(packet) => packet,
                 None => wait_for_frame(&self.port.engine)?,
             };
-            if self.fill(packet, parts)? {
+            if self.fill(packet, parts)? || self.asking && !self.wait_for_grant_async().await? {
                 return Ok(());
             }
         }
@@ -105,9 +115,13 @@ impl<'a> Sending<'a> {
         let (engine, slot) = (&self.port.engine, self.port.slot);
         let mut state = engine.state.enter();
         let window = state.window;
-        if self.header.kind == Kind::First && self.header.message == 0 {
+        if self.header.kind != Kind::Next && self.header.message == 0 {
             self.header.message = state.next_message_number();
             state.statistics.messages_sent += 1;
+            if self.header.kind == Kind::Request && waker.is_none() && state.is_handling() {
+                // Who handles a message waits for nobody.
+                self.header.kind = Kind::First;
+            }
         }
         let granted = match self.to {
             To::Rank(rank) if rank == engine.packets().rank() => true,
@@ -131,18 +145,8 @@ impl<'a> Sending<'a> {
         waker: Option<&Waker>,
     ) -> Result<bool> {
         let may_overdraw = waker.is_none() && state.is_handling();
-        if let Some(failure) = &state.failure {
-            return Err(failure.clone());
-        }
+        self.check(&mut state)?;
         let port = state.ports.at(self.port.slot);
-        let refused = match self.to {
-            To::Rank(rank) => port.refused.remove(&rank).then_some(rank),
-            // All of them: what is left would be taken for an answer to the next one's question.
-            To::Group(_) => std::mem::take(&mut port.refused).pop_first(),
-        };
-        if let Some(rank) = refused {
-            return Err(Error::NoPort { rank, port: self.port.name.to_string() });
-        }
         if may_overdraw {
             match self.to {
                 To::Rank(rank) => port.outgoing.overdraw(rank),
@@ -156,39 +160,105 @@ impl<'a> Sending<'a> {
         Ok(false)
     }
 
+    /// Whether there is a reason to wait no longer.
+    fn check(&self, state: &mut State) -> Result<()> {
+        if let Some(failure) = &state.failure {
+            return Err(failure.clone());
+        }
+        let PortState { refused, .. } = state.ports.at(self.port.slot);
+        let refused = match self.to {
+            To::Rank(rank) => refused.remove(&rank).then_some(rank),
+            // All of them: what is left would be taken for an answer to the next one's question.
+            To::Group(_) => std::mem::take(refused).pop_first(),
+        };
+        match refused {
+            Some(rank) => Err(Error::NoPort { rank, port: self.port.name.to_string() }),
+            None => Ok(()),
+        }
+    }
+
+    /// The answer of the receiver, if it has come; else leaves `waker` for it.
+    fn answer(&mut self, waker: Option<&Waker>) -> Result<Option<Answer>> {
+        let To::Rank(rank) = self.to else { unreachable!("only single receivers are asked") };
+        let state = &mut *self.port.engine.state.enter();
+        if let Some(answer) = state.requests.take(rank, self.header.message, waker) {
+            return Ok(Some(answer));
+        }
+        self.check(state)?;
+        leave(&mut state.ports.at(self.port.slot).senders, waker);
+        Ok(None)
+    }
+
+    /// Waits until the receiver has answered. Says whether it wants what it was asked for; if not, that is it.
+    #[cold]
+    fn wait_for_grant(&mut self) -> Result<bool> {
+        let answer = self.wait(Self::answer)?;
+        Ok(self.is_granted(answer))
+    }
+
+    async fn wait_for_grant_async(&mut self) -> Result<bool> {
+        let answer = self.wait_async(Self::answer).await?;
+        Ok(self.is_granted(answer))
+    }
+
+    fn is_granted(&mut self, answer: Answer) -> bool {
+        self.asking = false;
+        if answer == Answer::Unwanted {
+            self.sent = self.total;
+        }
+        answer == Answer::Granted
+    }
+
+    fn claimed(&mut self, waker: Option<&Waker>) -> Result<Option<()>> {
+        Ok(self.claim(waker)?.then_some(()))
+    }
+
     #[cold]
     fn wait_for_room(&mut self) -> Result<()> {
-        let engine = Arc::clone(&self.port.engine);
-        let _stalled = Stalled::begin(&engine);
-        for complaints in 1u32.. {
-            let deadline = engine.packets().now() + PATIENCE;
-            let look = |_: &_, waker: Option<&Waker>| Ok(self.claim(waker)?.then_some(()));
-            if engine.wait_until(Some(deadline), look)?.is_some() {
-                break;
-            }
-            self.complain(complaints);
-        }
-        Ok(())
+        self.port.engine.state.enter().statistics.stalls += 1;
+        self.wait(Self::claimed)
     }
 
     async fn wait_for_room_async(&mut self) -> Result<()> {
+        self.port.engine.state.enter().statistics.stalls += 1;
+        self.wait_async(Self::claimed).await
+    }
+
+    /// Waits until `look` finds what the receivers are to say, and complains now and then.
+    fn wait<T>(&mut self, look: Look<Self, T>) -> Result<T> {
         let engine = Arc::clone(&self.port.engine);
-        let _stalled = Stalled::begin(&engine);
-        for complaints in 1u32.. {
-            let claimed = poll_fn(|context| match self.claim(Some(context.waker())) {
-                Ok(true) => Poll::Ready(Ok(())),
+        let _stalled = Stalled::begin(&engine, self.asking);
+        let mut complaints = 0;
+        loop {
+            let deadline = engine.packets().now() + PATIENCE;
+            let looked = engine.wait_until(Some(deadline), |_, waker| look(self, waker))?;
+            if let Some(found) = looked {
+                return Ok(found);
+            }
+            complaints += 1;
+            self.complain(complaints);
+        }
+    }
+
+    async fn wait_async<T>(&mut self, look: Look<Self, T>) -> Result<T> {
+        let engine = Arc::clone(&self.port.engine);
+        let _stalled = Stalled::begin(&engine, false);
+        let mut complaints = 0;
+        loop {
+            let found = poll_fn(|context| match look(self, Some(context.waker())) {
+                Ok(Some(found)) => Poll::Ready(Ok(found)),
                 Err(error) => Poll::Ready(Err(error)),
-                Ok(false) => {
+                Ok(None) => {
                     engine.somebody_waits();
                     Poll::Pending
                 }
             });
-            if let Ok(claimed) = engine.within(PATIENCE, claimed).await {
-                return claimed;
+            if let Ok(found) = engine.within(PATIENCE, found).await {
+                return found;
             }
+            complaints += 1;
             self.complain(complaints);
         }
-        Ok(())
     }
 
     /// Has waited for long, so many times: perhaps nobody can read there now, or nobody ever will.
@@ -199,9 +269,14 @@ impl<'a> Sending<'a> {
             To::Group(group) => (other_members(engine, group), Some(group)),
         };
         for rank in receivers {
-            let sent = engine.state.enter().ports.at(self.port.slot).outgoing.sent(rank, flow);
-            let group = flow.map(|group| group.number());
-            engine.tell(rank, PacketHeader::stalled(self.header.port, group, sent));
+            let PacketHeader { port, message, .. } = self.header;
+            let complaint = if self.asking {
+                PacketHeader::of_message(port, Kind::Waiting, message, 0)
+            } else {
+                let sent = engine.state.enter().ports.at(self.port.slot).outgoing.sent(rank, flow);
+                PacketHeader::stalled(port, flow.map(|group| group.number()), sent)
+            };
+            engine.tell(To::Rank(rank), complaint);
             if complaints.is_multiple_of(ASK_FOR_PORT_AFTER) {
                 self.port.probe(rank);
             }
@@ -213,6 +288,13 @@ impl<'a> Sending<'a> {
     fn fill(&mut self, mut packet: SendPacket<'_>, parts: &(impl Parts + ?Sized)) -> Result<bool> {
         if let To::Group(_) = self.to {
             packet.leave_room_for_receivers();
+        }
+        if self.header.kind == Kind::Request {
+            self.ask(packet)?;
+            return Ok(false);
+        }
+        if cfg!(debug_assertions) {
+            i12_granted_first(!self.asking);
         }
         let left = (self.total - self.sent) as usize;
         self.header.aligned = format::is_aligned(packet.room(), left);
@@ -231,9 +313,8 @@ impl<'a> Sending<'a> {
             }
             None => gather(&mut packet, self.sent as usize, parts)?,
         }
-        self.sent += (before - packet.room()) as u64;
-        self.claimed = false;
-        let is_last = self.sent == self.total;
+        let filled = (before - packet.room()) as u64;
+        let is_last = self.sent + filled == self.total;
         if !is_last || self.header.kind == Kind::Next {
             self.port.engine.packets().hold(!is_last);
         }
@@ -241,28 +322,95 @@ impl<'a> Sending<'a> {
             To::Rank(rank) => packet.unicast(rank)?,
             To::Group(group) => packet.multicast(group)?,
         }
+        self.launched(filled);
+        Ok(is_last)
+    }
+
+    /// Launches the request for this message.
+    #[cold]
+    fn ask(&mut self, mut packet: SendPacket<'_>) -> Result<()> {
+        let To::Rank(rank) = self.to else { unreachable!("only single receivers are asked") };
+        packet.put(&self.header.emit())?.put(self.headers)?;
+        let (engine, number) = (&self.port.engine, self.header.message);
+        let mut state = engine.state.enter();
+        state.requests.ask(rank, number);
+        state.statistics.requests += 1;
+        drop(state);
+        if let Err(error) = packet.unicast(rank) {
+            engine.state.enter().requests.forget(rank, number);
+            return Err(error.into());
+        }
+        self.asking = true;
+        self.launched(0);
+        Ok(())
+    }
+
+    /// A packet with so many bytes of the message has left.
+    #[inline]
+    fn launched(&mut self, bytes: u64) {
+        self.sent += bytes;
+        self.claimed = false;
         self.header.kind = Kind::Next;
         self.header.header_bytes = 0;
         self.header.bytes = self.sent;
-        Ok(is_last)
+    }
+
+    /// It has begun, and ends before all of it was sent: its receivers must not wait for the rest.
+    #[cold]
+    fn give_up(&mut self) {
+        let (engine, PacketHeader { port, message, .. }) = (&self.port.engine, self.header);
+        let mut state = engine.state.enter();
+        let known = match self.to {
+            To::Rank(rank) if self.asking => state.requests.withdraw(rank, message),
+            _ => true,
+        };
+        let failed = state.failure.is_some();
+        drop(state);
+        if known && !failed {
+            engine.tell(self.to, PacketHeader::of_message(port, Kind::Cancel, message, self.sent));
+        }
     }
 }
 
-/// A send that waits for room, while it lives.
-struct Stalled<'a>(&'a Engine);
+impl Drop for Sending<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.header.kind == Kind::Next && self.sent < self.total {
+            self.give_up();
+        }
+    }
+}
+
+/// What a send looks for while it waits; it leaves a waker if it finds nothing.
+type Look<S, T> = fn(&mut S, Option<&Waker>) -> Result<Option<T>>;
+
+/// A send that waits for its receivers, while it lives.
+struct Stalled<'a> {
+    engine: &'a Engine,
+    /// It blocks its thread until it is answered.
+    asks: bool,
+}
 
 impl<'a> Stalled<'a> {
-    fn begin(engine: &'a Engine) -> Self {
+    fn begin(engine: &'a Engine, asks: bool) -> Self {
         let mut state = engine.state.enter();
-        state.statistics.stalls += 1;
         state.stalled += 1;
-        Stalled(engine)
+        state.asking += u32::from(asks);
+        Stalled { engine, asks }
     }
 }
 
 impl Drop for Stalled<'_> {
     fn drop(&mut self) {
-        self.0.state.enter().stalled -= 1;
+        let mut state = self.engine.state.enter();
+        state.stalled -= 1;
+        state.asking -= u32::from(self.asks);
+        let resumes = self.asks && state.resume_deferred();
+        drop(state);
+        if resumes {
+            self.engine.disturb();
+            self.engine.have_handlers_run();
+        }
     }
 }
 

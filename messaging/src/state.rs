@@ -1,21 +1,19 @@
 //! What the engine knows, inside its lock: ports, messages that arrive, windows. No calls out of here.
 
+use crate::arriving::Arrivals;
 use crate::by_rank::ByRank;
 use crate::engine::Statistics;
 use crate::error::{Error, Result};
-use crate::format::{PacketHeader, port_number};
+use crate::format::{Kind, PacketHeader, port_number};
 use crate::handler::Handler;
 use crate::message::{Arrived, Body};
+use crate::rendezvous::Requests;
+use crate::send::To;
 use crate::window::{Flow, Incoming, Outgoing};
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::task::Waker;
 use weft_node::biased::this_thread;
 use weft_packet::{HeldPacket, Rank};
-
-/// Messages of one sender that have begun and not ended, at most. A sender has one for each send
-/// that is under way: one a thread, and one for each handler that runs in the middle of another.
-pub(crate) const UNFINISHED_LIMIT: usize = 4096;
 
 pub(crate) struct State {
     /// Packets of a port's window.
@@ -25,19 +23,24 @@ pub(crate) struct State {
     pub ports: Ports,
     /// Ports with a handler that does not run, and a message for it.
     pub ready: VecDeque<usize>,
-    /// Messages whose last packet has not arrived, by sender and the sender's number.
-    arriving: BTreeMap<(Rank, u32), Arriving>,
+    /// Messages whose last packet has not arrived, or was not read.
+    pub arrivals: Arrivals,
+    /// Messages whose receivers were asked.
+    pub requests: Requests,
     next_message: u32,
-    /// How many of those are not all here, by sender.
-    unfinished: Tally,
     /// Packets kept in link memory, by sender.
     pub kept: ByRank<u32>,
     /// What packets cost that were copied out.
     pub copied_bytes: usize,
     /// Sends that wait for room at some port, and are not done with anything else meanwhile.
     pub stalled: u32,
+    /// Sends among them that block a thread until their receiver has answered. Handlers that the thread runs
+    /// meanwhile are above the send in its stack: they must not wait for what comes from another rank.
+    pub asking: u32,
+    /// Ports whose handlers would have to.
+    deferred: Vec<usize>,
     /// Control packets that found no frame to leave in.
-    pub owed: VecDeque<(Rank, PacketHeader)>,
+    pub owed: VecDeque<(To, PacketHeader)>,
     /// Why this rank cannot go on.
     pub failure: Option<Error>,
     /// What one handler did, for the program to hear once.
@@ -59,29 +62,6 @@ pub(crate) struct State {
     pub popups: Vec<usize>,
     /// Threads that wait for a future.
     pub blocked_on: Vec<usize>,
-}
-
-/// Counts by rank, with nothing for ranks of which there is nothing.
-#[derive(Default)]
-struct Tally(BTreeMap<Rank, usize>);
-
-impl Tally {
-    fn of(&self, rank: Rank) -> usize {
-        self.0.get(&rank).copied().unwrap_or(0)
-    }
-
-    fn add(&mut self, rank: Rank) {
-        *self.0.entry(rank).or_default() += 1;
-    }
-
-    fn subtract(&mut self, rank: Rank) {
-        if let Entry::Occupied(mut count) = self.0.entry(rank) {
-            *count.get_mut() -= 1;
-            if *count.get() == 0 {
-                count.remove();
-            }
-        }
-    }
 }
 
 /// The ports that this rank has created, or got messages for. Their slots stay what they are: windows
@@ -156,34 +136,23 @@ impl Ports {
 }
 
 impl PortState {
+    /// Whether nobody can read here while this rank is in a send: its messages are asked for, or its handler
+    /// waits in the middle of one.
+    pub fn is_unread(&self) -> bool {
+        !self.has_handler || self.waiting.is_some()
+    }
+
+    /// The message that waits here, if it does.
+    pub fn unqueue(&mut self, from: Rank, number: u32) -> Option<Box<Arrived>> {
+        let mut bodies = self.queue.iter().map(|arrived| &arrived.body);
+        let place = bodies.position(|body| body.from == from && body.number == number)?;
+        self.queue.remove(place)
+    }
+
     /// Whether its handler is still the one of `run`.
     #[inline]
     pub fn runs(&self, run: PortRun) -> bool {
         self.has_handler && self.generation == run.generation
-    }
-}
-
-/// A message of which packets are still to come, or wait for its reader.
-struct Arriving {
-    /// Bytes of the message that were put into `parts`, or thrown away.
-    arrived: u64,
-    length: u64,
-    /// `None` once its reader has dropped it: the rest is thrown away.
-    parts: Option<VecDeque<Part>>,
-    reader: Option<Waker>,
-    port: u32,
-}
-
-impl Arriving {
-    /// Whether a packet of `bytes` bytes after `before` others is the next one. None is empty: a
-    /// peer could send any number of those without ever getting further.
-    fn expects(&self, before: u64, bytes: u64) -> bool {
-        self.arrived == before && (1..=self.length - self.arrived).contains(&bytes)
-    }
-
-    /// Whether nothing is to come, and nothing left to be read.
-    fn is_done(&self) -> bool {
-        self.arrived == self.length && self.parts.as_ref().is_none_or(VecDeque::is_empty)
     }
 }
 
@@ -221,12 +190,14 @@ impl State {
             own,
             ports: Ports::default(),
             ready: VecDeque::new(),
-            arriving: BTreeMap::new(),
+            arrivals: Arrivals::default(),
+            requests: Requests::default(),
             next_message: 0,
-            unfinished: Tally::default(),
             kept: ByRank::default(),
             copied_bytes: 0,
             stalled: 0,
+            asking: 0,
+            deferred: Vec::new(),
             owed: VecDeque::new(),
             failure: None,
             incidents: VecDeque::new(),
@@ -341,6 +312,14 @@ impl State {
     pub fn next_ready(&mut self) -> Option<(PortRun, Box<Handler>, Box<Arrived>)> {
         while let Some(slot) = self.ready.pop_front() {
             let port = self.ports.at(slot);
+            if self.asking > 0
+                && let Some(first) = port.queue.front()
+                && port.handler.as_ref().is_some_and(|handler| handler.may_block())
+                && !self.arrivals.is_complete(&first.body)
+            {
+                self.deferred.push(slot);
+                continue;
+            }
             let Some(handler) = port.handler.take() else { continue };
             match port.queue.pop_front() {
                 Some(message) => {
@@ -351,6 +330,13 @@ impl State {
             }
         }
         None
+    }
+
+    /// Something has come, or a send has ended: deferred handlers may run. Says whether there are any.
+    pub fn resume_deferred(&mut self) -> bool {
+        let any = !self.deferred.is_empty();
+        self.ready.extend(self.deferred.drain(..));
+        any
     }
 
     /// What [`Self::announce`] returned to be run cannot be run here.
@@ -416,21 +402,6 @@ impl State {
         self.next_message
     }
 
-    /// Whether a message may begin so: it has no more bytes than it says, and neither its number nor
-    /// its sender is taken up by messages that have not ended.
-    pub fn check_first(&self, from: Rank, header: &PacketHeader, bytes: u64) -> Result<()> {
-        if bytes == header.bytes {
-            return Ok(());
-        }
-        if bytes > header.bytes || self.arriving.contains_key(&(from, header.message)) {
-            return Err(Error::Stray { from });
-        }
-        if self.unfinished.of(from) >= UNFINISHED_LIMIT {
-            return Err(Error::Unfinished { from, limit: UNFINISHED_LIMIT });
-        }
-        Ok(())
-    }
-
     /// Whether nothing has to be done before the next handler runs.
     #[inline]
     pub fn is_calm(&self) -> bool {
@@ -446,19 +417,21 @@ impl State {
         calm && port.handler.is_some() && port.queue.is_empty()
     }
 
-    /// Brings a message to its port; `bytes` of it are in its first packet. Returns it with the handler
-    /// that is to run on it, if that can be at once.
+    /// Brings a message to its port; `bytes` of it are in its first packet, which is of this kind. Returns it
+    /// with the handler that is to run on it, if that can be at once.
     #[inline]
-    pub fn announce(&mut self, arrived: Box<Arrived>, bytes: u64) -> Announcement {
+    pub fn announce(&mut self, arrived: Box<Arrived>, bytes: u64, kind: Kind) -> Announcement {
         let Body { length, port, .. } = arrived.body;
         if bytes < length {
-            self.begin_arriving(&arrived.body, bytes);
+            self.arrivals.begin(&arrived.body, bytes, kind);
         }
         self.statistics.messages_received += 1;
         let calm = self.is_calm();
+        let waits = self.asking > 0 && bytes < length;
         let slot = self.ports.find(port);
         let port = self.ports.at(slot);
         if calm
+            && !waits
             && port.queue.is_empty()
             && let Some(handler) = port.handler.take()
         {
@@ -478,51 +451,6 @@ impl State {
         }
     }
 
-    fn begin_arriving(&mut self, body: &Body, bytes: u64) {
-        let Body { from, number, length, port, .. } = *body;
-        self.unfinished.add(from);
-        let (parts, reader) = (Some(VecDeque::new()), None);
-        let arriving = Arriving { arrived: bytes, length, parts, reader, port };
-        self.arriving.insert((from, number), arriving);
-    }
-
-    /// Whether a packet is the next of a message that has begun.
-    pub fn continues(&self, from: Rank, header: &PacketHeader, bytes: u64) -> bool {
-        let message = self.arriving.get(&(from, header.message));
-        message.is_some_and(|message| {
-            message.expects(header.bytes, bytes) && message.port == header.port
-        })
-    }
-
-    /// The next packet of a message is here. Returns it if nobody wants it (any more), and who waits.
-    pub fn arrived(
-        &mut self,
-        from: Rank,
-        number: u32,
-        bytes: u64,
-        part: Part,
-    ) -> (Option<Part>, Option<Waker>) {
-        let Some(message) = self.arriving.get_mut(&(from, number)) else {
-            return (Some(part), None);
-        };
-        message.arrived += bytes;
-        if message.arrived == message.length {
-            self.unfinished.subtract(from);
-        }
-        let unwanted = match &mut message.parts {
-            Some(parts) => {
-                parts.push_back(part);
-                None
-            }
-            None => Some(part),
-        };
-        let reader = message.reader.take();
-        if message.is_done() {
-            self.arriving.remove(&(from, number));
-        }
-        (unwanted, reader)
-    }
-
     /// A part was read, or thrown away: what its sender is to be told, if anything. It is given if it was
     /// copied out.
     #[inline]
@@ -532,30 +460,6 @@ impl State {
             Some(copy) => self.copied_bytes -= copy_cost(copy),
         }
         self.consumed(body.from, body.port, body.flow)
-    }
-
-    /// The next part of an arriving message, if it is there; else leaves `waker` for it.
-    pub fn take_part(&mut self, from: Rank, number: u32, waker: Option<&Waker>) -> Option<Part> {
-        let arriving = self.arriving.get_mut(&(from, number))?;
-        let part = arriving.parts.as_mut().and_then(VecDeque::pop_front);
-        if part.is_none() {
-            arriving.reader = waker.cloned();
-        } else if arriving.is_done() {
-            self.arriving.remove(&(from, number));
-        }
-        part
-    }
-
-    /// The reader of an arriving message wants no more of it: what is here of it.
-    pub fn abandon(&mut self, from: Rank, number: u32) -> VecDeque<Part> {
-        let Some(arriving) = self.arriving.get_mut(&(from, number)) else {
-            return VecDeque::new();
-        };
-        let parts = arriving.parts.take();
-        if arriving.is_done() {
-            self.arriving.remove(&(from, number));
-        }
-        parts.unwrap_or_default()
     }
 
     /// A packet was read, or thrown away: what its sender is to be told, if anything.
@@ -576,7 +480,8 @@ impl State {
             wakers.append(&mut port.receivers);
             wakers.append(&mut port.senders);
         }
-        wakers.extend(self.arriving.values_mut().filter_map(|message| message.reader.take()));
+        wakers.extend(self.arrivals.drain_wakers());
+        wakers.extend(self.requests.drain_wakers());
         wakers.extend(self.followers.iter().map(|(_, waker)| waker.clone()));
         wakers
     }

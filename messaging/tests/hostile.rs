@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use weft_messaging::format::{Kind, MAX_MESSAGE, PacketHeader, port_number};
 use weft_messaging::{Engine, Error, Mailbox};
 use weft_packet::{Packets, Rank};
@@ -60,6 +61,19 @@ fn read_on(mailbox: &Mailbox) -> Result<(), Error> {
     }
 }
 
+/// Takes and keeps messages, and reads none, until there is an error.
+fn keep_on(mailbox: &Mailbox) -> Result<(), Error> {
+    let mut kept = Vec::new();
+    loop {
+        kept.push(mailbox.receive()?);
+    }
+}
+
+/// A request for message `message`, and what else two ranks say about one.
+fn about(kind: Kind, message: u32, bytes: u64) -> Written {
+    (PacketHeader::of_message(port_number("box"), kind, message, bytes), 0)
+}
+
 const STRAY: Error = Error::Stray { from: Rank(1) };
 
 #[test]
@@ -99,6 +113,75 @@ fn messages_without_end() {
     let written: Vec<Written> = (0..=4096).map(|message| first(message, 2, 1)).collect();
     let unfinished = Error::Unfinished { from: Rank(1), limit: 4096 };
     assert_eq!(rank_0_reads(&written, read_on), Err(unfinished));
+}
+
+#[test]
+fn bytes_that_nobody_has_granted() {
+    // Until it is read, and so granted, nothing of it may come.
+    let written = [about(Kind::Request, 1, 3), next(1, 0, 3)];
+    assert_eq!(rank_0_reads(&written, keep_on), Err(STRAY));
+}
+
+#[test]
+fn requests_that_cannot_be() {
+    let request = |bytes| about(Kind::Request, 1, bytes);
+    assert_eq!(rank_0_reads(&[request(0)], read_on), Err(STRAY), "for nothing");
+    let (header, _) = request(3);
+    assert_eq!(rank_0_reads(&[(header, 3)], read_on), Err(STRAY), "with bytes");
+    let twice = [first(1, 3, 2), request(3)];
+    assert_eq!(rank_0_reads(&twice, read_one), Err(STRAY), "of a message that has begun");
+}
+
+#[test]
+fn requests_without_end() {
+    let written: Vec<Written> =
+        (0..=4096).map(|message| about(Kind::Request, message, 2)).collect();
+    let unfinished = Error::Unfinished { from: Rank(1), limit: 4096 };
+    assert_eq!(rank_0_reads(&written, keep_on), Err(unfinished));
+}
+
+#[test]
+fn answers_to_what_nobody_asked() {
+    for kind in [Kind::Grant, Kind::Unwanted] {
+        assert_eq!(rank_0_reads(&[about(kind, 1, 0)], read_one), Err(STRAY), "{kind:?}");
+    }
+}
+
+#[test]
+fn messages_that_end_where_they_are_not() {
+    for bytes in [0, 1, 3, MAX_MESSAGE] {
+        let written = [first(1, 3, 2), about(Kind::Cancel, 1, bytes)];
+        assert_eq!(rank_0_reads(&written, read_one), Err(STRAY), "after {bytes} bytes");
+    }
+}
+
+/// Its sender may have heard too late that nobody wants it, or that it is granted: both are no news.
+#[test]
+fn what_is_about_a_message_that_is_gone_changes_nothing() {
+    let gone = [about(Kind::Cancel, 1, 0), about(Kind::Waiting, 1, 0), first(2, 1, 1)];
+    assert_eq!(rank_0_reads(&gone, read_one), Ok(vec![7]));
+}
+
+/// Whoever reads already is woken.
+#[test]
+fn a_reader_hears_that_its_message_was_given_up() {
+    let taken = AtomicBool::new(false);
+    let told = Job::new(2).packets(|packets| match packets.rank().0 {
+        0 => {
+            let mailbox = Mailbox::new(&Engine::new(packets), "box").unwrap();
+            let mut message = mailbox.receive().unwrap();
+            taken.store(true, Ordering::SeqCst);
+            message.read_to_vec()
+        }
+        _ => {
+            write(&packets, &[first(1, 5, 2)]);
+            packets.poll_until(|| taken.load(Ordering::SeqCst)).unwrap();
+            write(&packets, &[next(1, 2, 2), about(Kind::Cancel, 1, 4)]);
+            Ok(Vec::new())
+        }
+    });
+    let given_up = Error::GivenUp { from: Rank(1), sent: 4, length: 5 };
+    assert_eq!(told, [Err(given_up), Ok(Vec::new())]);
 }
 
 /// What waits for a port that is never created must not keep the engine, nor the node below it.

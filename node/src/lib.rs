@@ -28,6 +28,7 @@ mod lossy;
 mod network;
 mod node;
 mod sleep;
+mod upcalls;
 pub mod wait;
 mod watch;
 

@@ -1,8 +1,8 @@
 //! A rank's network interface, entered by its threads.
 
 use crate::any_node::{AnyNode, Arrival, Destination, Statistics, Upcall, Upcalls};
-use crate::biased::{Biased, Entered};
-use crate::inner::{BUDGET, Inner, Side};
+use crate::biased::Biased;
+use crate::inner::{Inner, Side};
 use crate::interrupts::Interrupts;
 use crate::lossy::Backstop;
 use crate::wait::{Look, Step, WaitPolicy, wait};
@@ -15,8 +15,7 @@ use weft_link::bell::{Bells, Loss, Waiter};
 use weft_link::clock::{Clock, Work};
 use weft_link::memory::SharedMemory;
 use weft_link::{Buffer, Capabilities, Link, SharedWords};
-use weft_protocol::invariants::{UpcallConditions, i6_upcalls_only_when_allowed};
-use weft_protocol::{Delivery, Ni, Settings, VARIABLES};
+use weft_protocol::{Ni, Settings, VARIABLES};
 use weft_wire::{GroupId, Rank, TreeId};
 
 /// Fetch-and-add variables of each rank that programs may use; the rest are the systems'.
@@ -52,7 +51,7 @@ pub struct Node<L: Link> {
     pub(crate) eager: AtomicBool,
     /// When a sleeping thread has to look again at the latest, in nanoseconds.
     pub(crate) alarm: AtomicU64,
-    packets_processed: AtomicU64,
+    pub(crate) packets_processed: AtomicU64,
     pub(crate) sleeps: AtomicU64,
     closed: AtomicBool,
 }
@@ -100,109 +99,6 @@ impl<L: Link> Node<L> {
     /// group and the first packet, and the same at all ranks.
     pub fn set_hosts(&self, host_of: &[u16]) {
         self.inner.enter().ni.set_hosts(host_of);
-    }
-
-    /// Runs the client's function on `delivery`, outside the lock, and takes back what it returns.
-    #[inline]
-    fn process<'a>(
-        &'a self,
-        mut inner: Entered<'a, Inner<L>>,
-        mut delivery: Delivery<Buffer>,
-        mut upcall: Upcall,
-    ) -> Entered<'a, Inner<L>> {
-        self.in_upcall.store(true, Ordering::Relaxed);
-        if L::SEPARATE_NI || delivery.wants_reinjection() {
-            inner = self.host_processes(inner, &mut delivery);
-        }
-        let placed = delivery.tree.is_placed();
-        let bytes = inner.link.bytes(delivery.buffer);
-        self.leave_looked(inner);
-        let mut arrival = Some(Arrival { delivery, bytes });
-        upcall(&mut arrival);
-        if arrival.is_some() {
-            self.clock.charge(Work::Release);
-        }
-        let mut inner = self.inner.enter();
-        self.tell_time(&mut inner);
-        inner.client(placed).get_or_insert(upcall);
-        self.in_upcall.store(false, Ordering::Relaxed);
-        if self.asleep.load(Ordering::Relaxed) > 0 {
-            self.wake_passed_over(&inner);
-        }
-        if let Some(arrival) = arrival {
-            inner.release(arrival.delivery);
-        }
-        inner
-    }
-
-    /// Places `found` and what follows it, until it is a packet for the client, or none is left.
-    #[inline(never)]
-    fn place<'a>(
-        &'a self,
-        mut inner: Entered<'a, Inner<L>>,
-        found: &mut Option<Delivery<Buffer>>,
-    ) -> Result<Entered<'a, Inner<L>>> {
-        for _ in 0..BUDGET {
-            let is_placed = |delivery: &mut Delivery<Buffer>| delivery.tree.is_placed();
-            let Some(delivery) = found.take_if(is_placed) else { return Ok(inner) };
-            let Some(placer) = inner.placer.take() else {
-                inner.pending.push_front(delivery);
-                return Ok(inner);
-            };
-            inner = self.process(inner, delivery, placer);
-            self.count_processed(&inner);
-            *found = inner.next_delivery()?;
-        }
-        if let Some(delivery) = found.take() {
-            inner.pending.push_front(delivery);
-        }
-        Ok(inner)
-    }
-
-    /// The host processes the packet, and then hands it back to the NI if it is to be forwarded
-    /// (thesis 8.3.1).
-    #[inline(never)]
-    fn host_processes<'a>(
-        &'a self,
-        mut inner: Entered<'a, Inner<L>>,
-        delivery: &mut Delivery<Buffer>,
-    ) -> Entered<'a, Inner<L>> {
-        let reinjects = delivery.wants_reinjection();
-        if L::SEPARATE_NI {
-            drop(inner);
-            self.clock.charge(Work::Process { bytes: delivery.size });
-            if reinjects {
-                self.clock.charge(Work::Reinject { bytes: delivery.size });
-            }
-            inner = self.inner.enter();
-            self.tell_time(&mut inner);
-        }
-        if reinjects {
-            inner.reinject(delivery);
-        }
-        inner
-    }
-
-    /// Counts a packet that the host got to. Written inside the lock only; the upcall thread reads it at
-    /// any time.
-    #[inline]
-    fn count_processed(&self, _inside: &Entered<'_, Inner<L>>) {
-        let total = self.packets_processed.load(Ordering::Relaxed) + 1;
-        self.packets_processed.store(total, Ordering::Relaxed);
-    }
-
-    /// I6, where upcalls start. Every upcall starts in a poll, which is the second condition; what
-    /// can go wrong here is that one starts inside another.
-    #[inline]
-    fn assert_upcall_allowed(&self, in_upcall: bool) {
-        if cfg!(debug_assertions) {
-            let conditions = UpcallConditions {
-                interrupts_enabled: !self.interrupts.are_off(),
-                polling: true,
-                upcalls_allowed: false,
-            };
-            i6_upcalls_only_when_allowed(conditions, in_upcall);
-        }
     }
 
     fn check_loss(&self) -> Result<()> {

@@ -49,6 +49,7 @@ mod silence;
 mod slab;
 mod timer;
 pub mod tree;
+mod unicast;
 mod violation;
 pub mod watchdog;
 mod windows;

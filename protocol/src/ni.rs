@@ -105,35 +105,6 @@ impl<B: Copy> Ni<B> {
         self.peers.is_numbered(peer)
     }
 
-    /// Sends `size` bytes of `buffer` to `to` (thesis fig. 4.2). The buffer is the NI's until it
-    /// is freed. Never blocks: without a credit the packet waits in the blocked-sends queue.
-    #[inline]
-    pub fn unicast(&mut self, to: Rank, buffer: B, size: u16, out: &mut impl Actions<B>) {
-        self.unicast_on(TreeId::unicast(self.local), to, buffer, size, out);
-    }
-
-    /// As [`Self::unicast`], on one of this rank's two-node trees: protocols care only that the delivery
-    /// says which.
-    #[inline(always)]
-    pub fn unicast_on(
-        &mut self,
-        tree: TreeId,
-        to: Rank,
-        buffer: B,
-        size: u16,
-        out: &mut impl Actions<B>,
-    ) {
-        if to == self.local {
-            self.counters.packets_delivered += 1;
-            let parent = self.local;
-            out.deliver(Delivery { buffer, size, tree, parent, sharing: Sharing::Alone });
-            return;
-        }
-        let body = Body::Buffer(buffer);
-        let departure = Departure { tag: Tag::Ucast, tree, size, body, holders: None };
-        self.credit_send(to, departure, Channel::NONE, out);
-    }
-
     /// A packet from the network (thesis fig. 4.3, 4.7). `body` must be a buffer for data packets;
     /// it is the NI's until delivered.
     ///

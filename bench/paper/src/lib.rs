@@ -25,6 +25,7 @@ pub mod experiment;
 pub mod experiments;
 pub mod fit;
 pub mod plot;
+pub mod rendezvous;
 pub mod report;
 pub mod results;
 pub mod suite;

@@ -11,7 +11,7 @@ use std::time::Instant;
 use weft_paper::report::PageFile;
 use weft_paper::targets::Paper;
 use weft_paper::today::{self, steps::Between};
-use weft_paper::{Experiment, Report, Targets, adaptive, experiments, suite};
+use weft_paper::{Experiment, Report, Targets, adaptive, experiments, rendezvous, suite};
 
 /// Measure the papers' tables and figures again
 #[derive(Parser)]
@@ -29,6 +29,9 @@ struct Arguments {
     /// Measure windows that follow demand only
     #[arg(long)]
     adaptive: bool,
+    /// Measure messages that ask first only
+    #[arg(long)]
+    rendezvous: bool,
     /// Only do the steps of a packet's way over this link: what `today` counts instructions of
     #[arg(long, value_name = "LINK", hide = true)]
     steps: Option<Between>,
@@ -63,6 +66,9 @@ fn measure(arguments: &Arguments) -> Result<()> {
     if arguments.adaptive {
         return write_adaptive(&arguments.out);
     }
+    if arguments.rendezvous {
+        return write_rendezvous(&arguments.out);
+    }
     if let Some(between) = arguments.steps {
         today::steps::run(between, arguments.batches)?;
         return Ok(());
@@ -81,6 +87,7 @@ fn measure(arguments: &Arguments) -> Result<()> {
         write(&pages(&report, &complete(&targets, &experiments)), &arguments.out)?;
         if arguments.only.is_empty() {
             write_adaptive(&arguments.out)?;
+            write_rendezvous(&arguments.out)?;
         }
     }
     println!("{}", report.text());
@@ -97,6 +104,14 @@ fn measure(arguments: &Arguments) -> Result<()> {
 fn write_adaptive(folder: &Path) -> Result<()> {
     eprintln!("weft-paper: adaptive windows ...");
     let pages = adaptive::pages().context("adaptive windows")?;
+    println!("{}", pages[0].1);
+    write(&pages, folder)
+}
+
+/// The same of messages that ask first.
+fn write_rendezvous(folder: &Path) -> Result<()> {
+    eprintln!("weft-paper: rendezvous ...");
+    let pages = rendezvous::pages().context("rendezvous")?;
     println!("{}", pages[0].1);
     write(&pages, folder)
 }

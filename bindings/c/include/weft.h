@@ -46,7 +46,8 @@ typedef enum {
     WEFT_NO_MEMORY,
     // The time limit passed.
     WEFT_TIMED_OUT,
-    // Whoever was to complete an operation ended without doing so.
+    // Whoever was to complete an operation ended without doing so, or was to send a message and gave
+    // it up.
     WEFT_ABANDONED,
     // The rank that was called has no such service.
     WEFT_NO_SERVICE,
@@ -393,9 +394,19 @@ weft_status weft_mailbox_create(const weft_job *job, const char *name, weft_port
 // the caller holds nothing that they wait for. Not to be called in a callback.
 weft_status weft_port_destroy(weft_port *port);
 
+// Has messages of so many bytes and more that are sent here to one rank wait for their reader: the
+// receiver is asked first, and the bytes leave when it reads, so that what it has not begun to read takes
+// no memory there. Each takes a round trip more. 0, as at first: none waits. Never blocks.
+weft_status weft_port_rendezvous_from(const weft_port *port,
+                                      size_t bytes);
+
 // Sends a message to the port of the same name at rank to. Returns when all of it is in packets;
-// the receiver may be reading by then. Blocks, draining the network, while it has no credits.
-weft_status weft_port_send(const weft_port *port, uint32_t to, const void *bytes, size_t length);
+// the receiver may be reading by then. Blocks, draining the network, while it has no credits, and, if
+// the message is to wait for its reader, until there is one.
+weft_status weft_port_send(const weft_port *port,
+                           uint32_t to,
+                           const void *bytes,
+                           size_t length);
 
 // As weft_port_send(), of a message in count pieces, which are gathered into packets.
 weft_status weft_port_sendv(const weft_port *port,

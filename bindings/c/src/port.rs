@@ -162,8 +162,20 @@ pub extern "C" fn weft_port_destroy(port: Option<Box<Port>>) -> Status {
     })
 }
 
+/// Has messages of so many bytes and more that are sent here to one rank wait for their reader: the
+/// receiver is asked first, and the bytes leave when it reads, so that what it has not begun to read takes
+/// no memory there. Each takes a round trip more. 0, as at first: none waits. Never blocks.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_port_rendezvous_from(port: Option<&Port>, bytes: usize) -> Status {
+    call(|| {
+        opened(port)?.port().rendezvous_from((bytes > 0).then_some(bytes as u64));
+        Ok(())
+    })
+}
+
 /// Sends a message to the port of the same name at rank to. Returns when all of it is in packets;
-/// the receiver may be reading by then. Blocks, draining the network, while it has no credits.
+/// the receiver may be reading by then. Blocks, draining the network, while it has no credits, and, if
+/// the message is to wait for its reader, until there is one.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_port_send(
     port: Option<&Port>,

@@ -39,7 +39,8 @@ pub enum Status {
     NoMemory,
     /// The time limit passed.
     TimedOut,
-    /// Whoever was to complete an operation ended without doing so.
+    /// Whoever was to complete an operation ended without doing so, or was to send a message and gave
+    /// it up.
     Abandoned,
     /// The rank that was called has no such service.
     NoService,
@@ -126,7 +127,7 @@ fn of_messages(error: &weft_messaging::Error) -> Status {
         Error::NoPort { .. } | Error::Unclaimed { .. } => Status::NoPort,
         Error::NoMemory { .. } => Status::NoMemory,
         Error::TimedOut(_) | Error::CallTimedOut { .. } => Status::TimedOut,
-        Error::Abandoned => Status::Abandoned,
+        Error::Abandoned | Error::GivenUp { .. } => Status::Abandoned,
         Error::Panicked { .. }
         | Error::TaskPanicked(_)
         | Error::OrderPanicked(_)

@@ -21,7 +21,7 @@ const VALGRIND: [&str; 5] = [
 ];
 /// The programs, with the ranks that they run on and what the ranks write, sorted; a `#` stands for
 /// a figure that differs from run to run.
-const PROGRAMS: [(&str, u32, &[&str]); 13] = [
+const PROGRAMS: [(&str, u32, &[&str]); 14] = [
     (
         "examples/hello.c",
         3,
@@ -62,6 +62,7 @@ const PROGRAMS: [(&str, u32, &[&str]); 13] = [
     ("tests/calls.c", 2, &[]),
     ("tests/orders.c", 3, &[]),
     ("tests/collectives.c", 3, &[]),
+    ("tests/rendezvous.c", 2, &[]),
 ];
 
 /// The folder that Cargo builds into.

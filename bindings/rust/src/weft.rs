@@ -59,8 +59,14 @@ pub struct Statistics {
     pub explicit_credits: u64,
     /// Packets copied out of link memory because nobody read them.
     pub packets_copied_out: u64,
+    /// Packets in link memory that nobody has read, now.
+    pub packets_unread: u64,
+    /// Bytes of memory that packets take now which were copied out and which nobody has read.
+    pub bytes_copied_out: u64,
     /// Sends that waited because their receiver's port was full.
     pub stalls: u64,
+    /// Messages whose receivers were asked first ([`Port::rendezvous_from`]).
+    pub requests: u64,
     /// Packets that handlers sent to full ports all the same.
     pub overdrafts: u64,
     /// Handlers that waited and became continuations.
@@ -547,7 +553,10 @@ impl Weft {
             blocked_sends: protocol.blocked_sends,
             explicit_credits: protocol.explicit_credits,
             packets_copied_out: messaging.packets_copied_out,
+            packets_unread: messaging.packets_unread,
+            bytes_copied_out: messaging.bytes_copied_out,
             stalls: messaging.stalls,
+            requests: messaging.requests,
             overdrafts: messaging.overdrafts,
             continuations: messaging.continuations,
             interrupts: messaging.packets.interrupts,

@@ -4,6 +4,8 @@ use super::Engine;
 use crate::error::Error;
 use crate::format::{Kind, PacketHeader};
 use crate::message::{Arrived, Body};
+use crate::rendezvous::Answer;
+use crate::send::To;
 use crate::state::{Announcement, Part, State, copy_cost};
 use weft_packet::{Group, HeldPacket, Rank};
 
@@ -26,7 +28,11 @@ impl Engine {
         match header.kind {
             Kind::First => self.first(held, from, &header, bytes),
             Kind::Next => self.next(held, from, &header, bytes),
-            Kind::Window | Kind::Probe | Kind::NoPort | Kind::Stalled => {
+            Kind::Request => self.request(held, from, &header),
+            Kind::Grant => self.answered(held, from, &header, Answer::Granted),
+            Kind::Unwanted => self.answered(held, from, &header, Answer::Unwanted),
+            Kind::Cancel => self.cancelled(held, from, &header),
+            Kind::Window | Kind::Probe | Kind::NoPort | Kind::Stalled | Kind::Waiting => {
                 self.control(held, from, &header)
             }
         }
@@ -41,7 +47,7 @@ impl Engine {
         bytes: u64,
     ) -> Announcement {
         let mut state = self.state.enter();
-        if let Err(error) = state.check_first(from, header, bytes) {
+        if let Err(error) = state.arrivals.check_first(from, header, bytes) {
             drop(state);
             return self.refuse(held, error);
         }
@@ -59,9 +65,9 @@ impl Engine {
         if is_crowded(&mut state, from, at_most) {
             drop(state);
             self.copy_out(&mut arrived.part);
-            return self.state.enter().announce(arrived, bytes);
+            return self.state.enter().announce(arrived, bytes, header.kind);
         }
-        state.announce(arrived, bytes)
+        state.announce(arrived, bytes, header.kind)
     }
 
     pub(super) fn next(
@@ -73,7 +79,7 @@ impl Engine {
     ) -> Announcement {
         let body = Body::new(from, held.group(), header);
         let mut state = self.state.enter();
-        if !state.continues(from, header, bytes) {
+        if !state.arrivals.continues(from, header, bytes) {
             drop(state);
             return self.refuse(held, Error::Stray { from });
         }
@@ -84,13 +90,18 @@ impl Engine {
             self.copy_out(&mut part);
             state = self.state.enter();
         }
-        let (unwanted, reader) = state.arrived(from, header.message, bytes, part);
+        let (unwanted, reader) = state.arrivals.arrived(from, header.message, bytes, part);
+        let resumes = state.resume_deferred();
         drop(state);
         if let Some(mut part) = unwanted {
             self.give_back(&body, &mut part);
         }
         // A reader that left no waker polls by itself.
-        reader.map_or(Announcement::Rests, |reader| Announcement::Wakes(vec![reader]))
+        match reader {
+            Some(reader) => Announcement::Wakes(vec![reader]),
+            None if resumes => Announcement::Waits,
+            None => Announcement::Rests,
+        }
     }
 
     pub(super) fn control(
@@ -102,6 +113,7 @@ impl Engine {
         let mut state = self.state.enter();
         let slot = state.ports.find(header.port);
         let nobody_reads = state.stalled > 0 && state.copied_bytes < COPY_LIMIT_BYTES;
+        let asks = state.asking > 0;
         let port = state.ports.at(slot);
         let flow = header.group().map(Group::numbered);
         let (mut wakers, mut answer, mut legal) = (Vec::new(), None, true);
@@ -110,10 +122,15 @@ impl Engine {
                 legal = port.outgoing.reported(from, flow, header.message);
                 wakers = std::mem::take(&mut port.senders);
             }
-            Kind::Stalled if nobody_reads && !port.has_handler => {
+            Kind::Stalled if nobody_reads && port.is_unread() => {
                 let report = port.incoming.advance(from, flow, header.message);
                 answer =
                     report.map(|report| PacketHeader::window(header.port, header.group(), report));
+            }
+            Kind::Waiting if nobody_reads && (asks || port.is_unread()) => {
+                let number = header.message;
+                let grant = state.arrivals.grant(from, number);
+                answer = grant.then(|| Answer::Granted.header(header.port, number));
             }
             Kind::Probe if port.name.is_none() => {
                 answer = Some(PacketHeader::about(header.port, Kind::NoPort));
@@ -129,8 +146,65 @@ impl Engine {
         if !legal {
             self.fail(Error::Stray { from });
         }
-        answer.into_iter().for_each(|answer| self.tell(from, answer));
+        answer.into_iter().for_each(|answer| self.tell(To::Rank(from), answer));
         Announcement::Wakes(wakers)
+    }
+
+    /// A message begins whose sender asks first. It has its place as any has. If this rank waits for the
+    /// sender's own answer, neither would ever read: then it is granted at once. So is what a handler would
+    /// read that cannot run before all of it is here, because the thread that would run it asks somebody.
+    #[cold]
+    fn request(&self, held: HeldPacket, from: Rank, header: &PacketHeader) -> Announcement {
+        let announcement = self.first(held, from, header, 0);
+        let mut state = self.state.enter();
+        let slot = state.ports.find(header.port);
+        let is_unread = state.ports.at(slot).is_unread();
+        let crosses = if is_unread { state.requests.wait_for(from) } else { state.asking > 0 };
+        let grants = crosses && state.copied_bytes < COPY_LIMIT_BYTES;
+        if grants && state.arrivals.grant(from, header.message) {
+            drop(state);
+            self.answer(from, header.port, header.message, Answer::Granted);
+        }
+        announcement
+    }
+
+    /// A receiver has answered a request of this rank.
+    #[cold]
+    fn answered(
+        &self,
+        mut held: HeldPacket,
+        from: Rank,
+        header: &PacketHeader,
+        answer: Answer,
+    ) -> Announcement {
+        let waits = self.state.enter().requests.answered(from, header.message, answer);
+        let Some(waits) = waits else { return self.refuse(held, Error::Stray { from }) };
+        self.packets.release(&mut held);
+        Announcement::Wakes(waits.into_iter().collect())
+    }
+
+    /// The sender of a message has given it up: if nobody has taken it yet, it was never there.
+    #[cold]
+    fn cancelled(&self, mut held: HeldPacket, from: Rank, header: &PacketHeader) -> Announcement {
+        let mut state = self.state.enter();
+        let slot = state.ports.find(header.port);
+        let arrived = state.ports.at(slot).unqueue(from, header.message);
+        let ended = state.arrivals.cancel(from, header, arrived.is_some());
+        drop(state);
+        let Some(ended) = ended else { return self.refuse(held, Error::Stray { from }) };
+        let body = Body::new(from, held.group(), header);
+        self.packets.release(&mut held);
+        ended.parts.into_iter().for_each(|mut part| self.give_back(&body, &mut part));
+        arrived.into_iter().for_each(|arrived| self.finish(arrived));
+        if ended.answer {
+            self.answer(from, header.port, header.message, Answer::Unwanted);
+        }
+        Announcement::Wakes(ended.reader.into_iter().collect())
+    }
+
+    /// Answers the request of message `number`.
+    pub(super) fn answer(&self, to: Rank, port: u32, number: u32, answer: Answer) {
+        self.tell(To::Rank(to), answer.header(port, number));
     }
 
     /// Takes a packet out of link memory: its sender has spent much of its window on packets that nobody
@@ -161,7 +235,7 @@ impl Engine {
         let copy = part.copy.take();
         let report = self.state.enter().give_back(body, copy.as_deref());
         if let Some((to, header)) = report {
-            self.tell(to, header);
+            self.tell(To::Rank(to), header);
         }
     }
 
@@ -182,29 +256,36 @@ impl Engine {
         }
         drop(state);
         if let Some((to, header)) = report {
-            self.tell(to, header);
+            self.tell(To::Rank(to), header);
         }
     }
 
     /// The reader of an arriving message wants no more of it.
     pub(crate) fn abandon(&self, body: &Body) {
-        let parts = self.state.enter().abandon(body.from, body.number);
-        parts.into_iter().for_each(|mut part| self.give_back(body, &mut part));
+        let ended = self.state.enter().arrivals.abandon(body.from, body.number);
+        ended.parts.into_iter().for_each(|mut part| self.give_back(body, &mut part));
+        if ended.answer {
+            self.answer(body.from, body.port, body.number, Answer::Unwanted);
+        }
     }
 
     /// Sends a control packet, or leaves it for later if there is no frame.
-    pub(crate) fn tell(&self, to: Rank, header: PacketHeader) {
+    pub(crate) fn tell(&self, to: To, header: PacketHeader) {
         if !self.try_tell(to, header) {
             self.state.enter().owed.push_back((to, header));
             self.disturb();
         }
     }
 
-    pub(super) fn try_tell(&self, to: Rank, header: PacketHeader) -> bool {
+    pub(super) fn try_tell(&self, to: To, header: PacketHeader) -> bool {
         // That the pool is exhausted, or the receiver gone, shows where the program sends.
         let Ok(Some(mut packet)) = self.packets.try_packet() else { return false };
         let filled = packet.put(&header.emit()).is_ok();
-        filled && packet.unicast(to).is_ok()
+        filled
+            && match to {
+                To::Rank(rank) => packet.unicast(rank).is_ok(),
+                To::Group(group) => packet.multicast(group).is_ok(),
+            }
     }
 
     #[cold]

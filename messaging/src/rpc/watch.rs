@@ -9,6 +9,7 @@ use super::format::{CallHeader, CallNumber, Kind};
 use crate::engine::{Engine, leave};
 use crate::format::{Kind as PacketKind, PacketHeader};
 use crate::message::{Arrived, Message};
+use crate::send::To;
 use std::sync::{Arc, Weak};
 use std::task::{Wake, Waker};
 use std::time::Duration;
@@ -99,7 +100,7 @@ impl Rpc {
         self.set_timer();
         for (port, rank) in late {
             begin_to_ask(&self.engine, (port, rank), &self.watch);
-            self.engine.tell(rank, PacketHeader::about(port, PacketKind::Probe));
+            self.engine.tell(To::Rank(rank), PacketHeader::about(port, PacketKind::Probe));
         }
     }
 }

@@ -164,6 +164,7 @@ impl Program {
 
     fn send(&mut self, script: &mut Unstructured<'_>) -> Result<()> {
         let bytes = vec![7; script.int_in_range(0..=200)?];
+        self.asked.rendezvous_from(script.arbitrary::<bool>()?.then_some(100));
         let _ended = Wire::end_when_empty(&self.wire);
         let _ = match script.arbitrary::<bool>()? {
             true => self.handled.broadcast(&bytes),

@@ -8,6 +8,9 @@
 //! An [`OrderStorm`] does the same to totally-ordered broadcasts, and an [`OrderJudge`] compares what
 //! all members see: one order for all, FIFO for each sender, exactly once, unchanged.
 //!
+//! A [`MessageStorm`] sends messages of all lengths to ports of all kinds, at once or asking first, and judges
+//! them itself.
+//!
 //! [`patterns`] are simple programs that measure themselves.
 //!
 //! May use `packet`, `messaging` and the model. Keeps no invariant of its own; it is here to find those that are
@@ -16,12 +19,14 @@
 #![forbid(unsafe_code)]
 
 mod judge;
+mod message_storm;
 mod order_judge;
 mod order_storm;
 pub mod patterns;
 mod storm;
 
 pub use judge::{Judge, Verdict};
+pub use message_storm::MessageStorm;
 pub use order_judge::{Line, OrderFault, OrderJudge};
 pub use order_storm::{Kept, OrderStorm};
 pub use storm::{Deed, Mix, Plan, Storm};

@@ -47,6 +47,8 @@ fn errors_below_have_their_codes() {
     let (rank, service) = (weft::Rank(1), String::from("a"));
     let late = weft_messaging::Error::CallTimedOut { rank, service: service.clone() };
     assert_eq!(of(late), Status::TimedOut);
+    let given_up = weft_messaging::Error::GivenUp { from: rank, sent: 1, length: 2 };
+    assert_eq!(of(given_up), Status::Abandoned);
     assert_eq!(of(weft_messaging::Error::NoReply { rank, service }), Status::NoReply);
     assert_eq!(of(weft_messaging::Error::TooManyOrders { limit: 8 }), Status::TooManyOrders);
     let overdrawn = weft_messaging::Error::Overdrawn { order: "a".into(), limit: 4096 };

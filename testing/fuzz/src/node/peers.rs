@@ -89,15 +89,22 @@ impl Peers {
                 peer.open.swap_remove(index);
             }
             (packet_header(message, sent, Kind::Next), body_bytes)
+        } else if script.ratio(1, 6)? {
+            (self.about_a_message(script, origin)?, 0)
         } else {
             peer.next_message += 1;
             let length = match script.int_in_range(0..=15)? {
                 15 => MAX_MESSAGE - u64::from(script.arbitrary::<u8>()?),
                 short => short * 20,
             };
-            let mut header = packet_header(peer.next_message, length, Kind::First);
+            let kind = if script.ratio(1, 6)? { Kind::Request } else { Kind::First };
+            let mut header = packet_header(peer.next_message, length, kind);
             header.header_bytes = script.choose(&[0u8, 0, 4, 20])?.to_owned();
-            let body_bytes = length.min(room - u64::from(header.header_bytes));
+            let body_bytes = match kind {
+                // Its bytes follow as if rank 0 had granted them, which it may not have.
+                Kind::Request => 0,
+                _ => length.min(room - u64::from(header.header_bytes)),
+            };
             if body_bytes < length {
                 peer.open.push((header.message, length, body_bytes));
             }
@@ -113,6 +120,25 @@ impl Peers {
         packet.resize(packet.len() + size.min(room as usize), 7);
         packet.truncate(FRAME_BYTES);
         Ok(packet)
+    }
+
+    /// An answer to rank 0, which numbers its messages from 1 on; or one of a peer's own ends, or waits.
+    fn about_a_message(
+        &mut self,
+        script: &mut Unstructured<'_>,
+        origin: Rank,
+    ) -> Result<PacketHeader> {
+        let open = &mut self.ranks[origin.index()].open;
+        if open.is_empty() || script.arbitrary()? {
+            let kind = *script.choose(&[Kind::Grant, Kind::Unwanted])?;
+            return Ok(packet_header(script.int_in_range(1..=30)?, 0, kind));
+        }
+        let index = script.choose_index(open.len())?;
+        if script.arbitrary()? {
+            return Ok(packet_header(open[index].0, 0, Kind::Waiting));
+        }
+        let (message, _, sent) = open.swap_remove(index);
+        Ok(packet_header(message, sent, Kind::Cancel))
     }
 
     /// Credits for what rank 0 has sent, mostly no more than it has.
@@ -133,6 +159,21 @@ impl Peers {
     }
 }
 
+/// All that a packet may be.
+const KINDS: [Kind; 11] = [
+    Kind::First,
+    Kind::Next,
+    Kind::Window,
+    Kind::Probe,
+    Kind::NoPort,
+    Kind::Stalled,
+    Kind::Request,
+    Kind::Grant,
+    Kind::Unwanted,
+    Kind::Waiting,
+    Kind::Cancel,
+];
+
 fn packet_header(message: u32, bytes: u64, kind: Kind) -> PacketHeader {
     PacketHeader { port: 0, message, bytes, header_bytes: 0, kind, aligned: false }
 }
@@ -149,8 +190,7 @@ fn distort(
         3 => header.header_bytes = script.arbitrary()?,
         4 => *size = script.int_in_range(0..=FRAME_BYTES)?,
         _ => {
-            let kinds = [Kind::First, Kind::Next, Kind::Window, Kind::Probe, Kind::NoPort];
-            header.kind = *script.choose(&kinds)?;
+            header.kind = *script.choose(&KINDS)?;
         }
     }
     Ok(())

@@ -1,0 +1,262 @@
+//! Messages of which packets are still to come, or wait for their reader. Sans-IO: packets in, what is to
+//! be told to senders out.
+
+use crate::error::{Error, Result};
+use crate::format::{Kind, PacketHeader};
+use crate::message::Body;
+use crate::rendezvous::{i12_granted_first, i13_one_answer};
+use crate::state::Part;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, VecDeque};
+use std::task::Waker;
+use weft_packet::Rank;
+
+/// Messages of one sender that have begun and not ended, at most. A sender has one for each send
+/// that is under way: one a thread, and one for each handler that runs in the middle of another.
+pub(crate) const UNFINISHED_LIMIT: usize = 4096;
+
+/// All of them, by sender and the sender's number.
+#[derive(Default)]
+pub(crate) struct Arrivals {
+    messages: BTreeMap<(Rank, u32), Arriving>,
+    /// How many of those are not all here, by sender.
+    unfinished: Tally,
+}
+
+struct Arriving {
+    /// Bytes of the message that were put into `parts`, or thrown away.
+    arrived: u64,
+    length: u64,
+    /// `None` once its reader has dropped it: the rest is thrown away.
+    parts: Option<VecDeque<Part>>,
+    reader: Option<Waker>,
+    port: u32,
+    sender: Sender,
+}
+
+/// What the sender of a message does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sender {
+    /// It has asked, and waits for an answer.
+    Asks,
+    /// It sends what is left.
+    Sends,
+    /// It has ended the message before all of it was sent.
+    GaveUp,
+}
+
+/// What there is for a reader.
+pub(crate) enum Taken {
+    Part(Part),
+    /// Nothing yet.
+    Nothing {
+        /// Its sender is to be told to send.
+        grant: bool,
+    },
+    /// There never will be: the sender has given the message up after so many bytes.
+    GivenUp(u64),
+}
+
+/// What becomes of a message that its reader or its sender wants no more of.
+#[derive(Default)]
+pub(crate) struct Ended {
+    /// What is here of it.
+    pub parts: VecDeque<Part>,
+    /// Its sender waits to be told that nobody wants it.
+    pub answer: bool,
+    /// Who waits for more of it.
+    pub reader: Option<Waker>,
+}
+
+impl Arrivals {
+    /// Whether a message may begin so: it has no more bytes than it says, and neither its number nor
+    /// its sender is taken up by messages that have not ended.
+    pub fn check_first(&self, from: Rank, header: &PacketHeader, bytes: u64) -> Result<()> {
+        if bytes == header.bytes {
+            return Ok(());
+        }
+        if bytes > header.bytes || self.messages.contains_key(&(from, header.message)) {
+            return Err(Error::Stray { from });
+        }
+        if self.unfinished.of(from) >= UNFINISHED_LIMIT {
+            return Err(Error::Unfinished { from, limit: UNFINISHED_LIMIT });
+        }
+        Ok(())
+    }
+
+    /// A message begins of which more is to come than these bytes: by itself, or when it is granted.
+    pub fn begin(&mut self, body: &Body, bytes: u64, kind: Kind) {
+        let Body { from, number, length, port, .. } = *body;
+        self.unfinished.add(from);
+        let (parts, reader) = (Some(VecDeque::new()), None);
+        let sender = if kind == Kind::Request { Sender::Asks } else { Sender::Sends };
+        let arriving = Arriving { arrived: bytes, length, parts, reader, port, sender };
+        self.messages.insert((from, number), arriving);
+    }
+
+    /// Whether a message is all here, or never will be.
+    pub fn is_complete(&self, body: &Body) -> bool {
+        self.messages.get(&(body.from, body.number)).is_none_or(|message| {
+            message.arrived == message.length || message.sender == Sender::GaveUp
+        })
+    }
+
+    /// Whether a packet is the next of a message that has begun.
+    pub fn continues(&self, from: Rank, header: &PacketHeader, bytes: u64) -> bool {
+        let message = self.messages.get(&(from, header.message));
+        message.is_some_and(|message| {
+            message.expects(header.bytes, bytes) && message.port == header.port
+        })
+    }
+
+    /// The next packet of a message is here. Returns it if nobody wants it (any more), and who waits.
+    pub fn arrived(
+        &mut self,
+        from: Rank,
+        number: u32,
+        bytes: u64,
+        part: Part,
+    ) -> (Option<Part>, Option<Waker>) {
+        let Some(message) = self.messages.get_mut(&(from, number)) else {
+            return (Some(part), None);
+        };
+        if cfg!(debug_assertions) {
+            i12_granted_first(message.sender != Sender::Asks);
+        }
+        message.arrived += bytes;
+        if message.arrived == message.length {
+            self.unfinished.subtract(from);
+        }
+        let unwanted = match &mut message.parts {
+            Some(parts) => {
+                parts.push_back(part);
+                None
+            }
+            None => Some(part),
+        };
+        let reader = message.reader.take();
+        if message.is_done() {
+            self.messages.remove(&(from, number));
+        }
+        (unwanted, reader)
+    }
+
+    /// The next part of a message, if it is there; else leaves `waker` for it, and who has asked whether to
+    /// send is to be told so.
+    pub fn take_part(&mut self, from: Rank, number: u32, waker: Option<&Waker>) -> Taken {
+        let Some(message) = self.messages.get_mut(&(from, number)) else {
+            return Taken::Nothing { grant: false };
+        };
+        if let Some(part) = message.parts.as_mut().and_then(VecDeque::pop_front) {
+            if message.is_done() {
+                self.messages.remove(&(from, number));
+            }
+            return Taken::Part(part);
+        }
+        if message.sender == Sender::GaveUp {
+            return Taken::GivenUp(message.arrived);
+        }
+        message.reader = waker.cloned();
+        Taken::Nothing { grant: message.grant() }
+    }
+
+    /// Whether the sender of a message has asked, and is to be told now that it may send.
+    pub fn grant(&mut self, from: Rank, number: u32) -> bool {
+        self.messages.get_mut(&(from, number)).is_some_and(Arriving::grant)
+    }
+
+    /// The reader of a message wants no more of it.
+    pub fn abandon(&mut self, from: Rank, number: u32) -> Ended {
+        let Some(message) = self.messages.get_mut(&(from, number)) else {
+            return Ended::default();
+        };
+        let parts = message.parts.take().unwrap_or_default();
+        let answer = message.sender == Sender::Asks;
+        if answer {
+            self.unfinished.subtract(from);
+        }
+        if message.is_done() || message.sender != Sender::Sends {
+            self.messages.remove(&(from, number));
+        }
+        Ended { parts, answer, reader: None }
+    }
+
+    /// The sender of a message ends it after `sent` bytes; a reader may have it, or it is `queued`, and then
+    /// all of it is gone. `None` if that cannot be: it would have sent something else.
+    pub fn cancel(&mut self, from: Rank, header: &PacketHeader, queued: bool) -> Option<Ended> {
+        let Entry::Occupied(mut entry) = self.messages.entry((from, header.message)) else {
+            // What its reader did not want before it was granted is known no more.
+            return (!queued).then(Ended::default);
+        };
+        let message = entry.get_mut();
+        let is_next = message.arrived == header.bytes && message.arrived < message.length;
+        if !is_next || message.port != header.port || message.sender == Sender::GaveUp {
+            return None;
+        }
+        self.unfinished.subtract(from);
+        let answer = message.sender == Sender::Asks;
+        message.sender = Sender::GaveUp;
+        let reader = message.reader.take();
+        if !queued && message.parts.is_some() {
+            return Some(Ended { parts: VecDeque::new(), answer, reader });
+        }
+        let parts = entry.remove().parts.unwrap_or_default();
+        Some(Ended { parts, answer, reader })
+    }
+
+    /// Those who wait for parts.
+    pub fn drain_wakers(&mut self) -> impl Iterator<Item = Waker> {
+        self.messages.values_mut().filter_map(|message| message.reader.take())
+    }
+}
+
+impl Arriving {
+    /// Whether a packet of `bytes` bytes after `before` others is the next one. None is empty: a
+    /// peer could send any number of those without ever getting further. Nor does any come that was not granted.
+    fn expects(&self, before: u64, bytes: u64) -> bool {
+        self.sender == Sender::Sends
+            && self.arrived == before
+            && (1..=self.length - self.arrived).contains(&bytes)
+    }
+
+    /// Whether nothing is to come, and nothing left to be read.
+    fn is_done(&self) -> bool {
+        self.arrived == self.length && self.parts.as_ref().is_none_or(VecDeque::is_empty)
+    }
+
+    /// Grants what was asked; false if it is not asked (any more).
+    fn grant(&mut self) -> bool {
+        let asks = self.sender == Sender::Asks;
+        if asks {
+            i13_one_answer(self.arrived == 0);
+            self.sender = Sender::Sends;
+        }
+        asks
+    }
+}
+
+/// Counts by rank, with nothing for ranks of which there is nothing.
+#[derive(Default)]
+struct Tally(BTreeMap<Rank, usize>);
+
+impl Tally {
+    fn of(&self, rank: Rank) -> usize {
+        self.0.get(&rank).copied().unwrap_or(0)
+    }
+
+    fn add(&mut self, rank: Rank) {
+        *self.0.entry(rank).or_default() += 1;
+    }
+
+    fn subtract(&mut self, rank: Rank) {
+        if let Entry::Occupied(mut count) = self.0.entry(rank) {
+            *count.get_mut() -= 1;
+            if *count.get() == 0 {
+                count.remove();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

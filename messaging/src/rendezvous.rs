@@ -1,0 +1,132 @@
+//! Rendezvous for large messages: the sender asks, and sends when its reader reads.
+//!
+//! careful-protocols 3 describes NX/2: messages of up to a hundred bytes are sent at once; of a longer one
+//! the receiver hears first, and its bytes come once it has made room. Section 7 proposes the same, so that
+//! receive memory need not grow with senders. Here the question is a first packet without bytes
+//! ([`Kind::Request`]), which takes the message's place at its port and in its flow; the
+//! answer is a control packet, which needs no window: `Grant` when a reader wants bytes, `Unwanted` when it drops
+//! the message.
+//!
+//! A sender waits for one answer to each request, even if it gives the message up meanwhile. Two ranks that ask
+//! each other before they read would wait for ever. So who waits for the answer of another and is asked by it
+//! says yes at once, and memory takes the place of the rendezvous; and who is stalled otherwise says yes to who
+//! has waited for long, as for windows.
+//!
+//! Sans-IO: what was asked and answered, here; what receivers know is in [`arriving`](crate::arriving).
+
+use crate::format::{Kind, PacketHeader};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::task::Waker;
+use weft_packet::Rank;
+
+/// I12, granted first: a message that was asked for has no bytes on their way, nor at its receiver, before the
+/// receiver has granted them.
+pub(crate) fn i12_granted_first(granted: bool) {
+    assert!(granted, "I12 granted first: bytes of a message left before they were asked for");
+}
+
+/// I13, one answer: a request is answered once. What was granted has bytes, or will, and is granted no more.
+pub(crate) fn i13_one_answer(is_first: bool) {
+    assert!(is_first, "I13 one answer: a request was answered again");
+}
+
+/// What a receiver says to a request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Answer {
+    /// Send.
+    Granted,
+    /// Nobody will read it.
+    Unwanted,
+}
+
+impl Answer {
+    /// The control packet that says so of message `number` to a port.
+    pub fn header(self, port: u32, number: u32) -> PacketHeader {
+        let kind = match self {
+            Answer::Granted => Kind::Grant,
+            Answer::Unwanted => Kind::Unwanted,
+        };
+        PacketHeader::of_message(port, kind, number, 0)
+    }
+}
+
+/// The requests of one rank that are under way, by receiver and number.
+#[derive(Default)]
+pub(crate) struct Requests {
+    asked: BTreeMap<(Rank, u32), Request>,
+}
+
+enum Request {
+    /// Not answered. Who waits for that.
+    Asked(Option<Waker>),
+    Answered(Answer),
+    /// Its sender has given it up; the answer is to come all the same.
+    Withdrawn,
+}
+
+impl Requests {
+    /// The request for message `number` is about to be sent.
+    pub fn ask(&mut self, to: Rank, number: u32) {
+        self.asked.insert((to, number), Request::Asked(None));
+    }
+
+    /// It was not sent.
+    pub fn forget(&mut self, to: Rank, number: u32) {
+        self.asked.remove(&(to, number));
+    }
+
+    /// An answer has come. Says who waited for it; `None` if nobody had asked.
+    pub fn answered(&mut self, from: Rank, number: u32, answer: Answer) -> Option<Option<Waker>> {
+        let Entry::Occupied(mut entry) = self.asked.entry((from, number)) else { return None };
+        match entry.get_mut() {
+            Request::Asked(waker) => {
+                let waker = waker.take();
+                entry.insert(Request::Answered(answer));
+                Some(waker)
+            }
+            Request::Withdrawn => {
+                entry.remove();
+                Some(None)
+            }
+            Request::Answered(_) => None,
+        }
+    }
+
+    /// The answer to a request, if it has come; else leaves `waker` for it. Each is taken once.
+    pub fn take(&mut self, to: Rank, number: u32, waker: Option<&Waker>) -> Option<Answer> {
+        let Entry::Occupied(mut entry) = self.asked.entry((to, number)) else { return None };
+        if let Request::Asked(waiting) = entry.get_mut() {
+            *waiting = waker.cloned();
+        }
+        let Request::Answered(answer) = *entry.get() else { return None };
+        entry.remove();
+        Some(answer)
+    }
+
+    /// The sender of a request gives it up. Whether its receiver may still have it.
+    pub fn withdraw(&mut self, to: Rank, number: u32) -> bool {
+        if let Some(answer) = self.take(to, number, None) {
+            return answer == Answer::Granted;
+        }
+        self.asked.insert((to, number), Request::Withdrawn);
+        true
+    }
+
+    /// Whether this rank waits for an answer of `rank`.
+    pub fn wait_for(&self, rank: Rank) -> bool {
+        let mut of_rank = self.asked.range((rank, 0)..=(rank, u32::MAX));
+        of_rank.any(|(_, request)| matches!(request, Request::Asked(_)))
+    }
+
+    /// Those who wait for answers.
+    pub fn drain_wakers(&mut self) -> impl Iterator<Item = Waker> {
+        self.asked.values_mut().filter_map(|request| match request {
+            Request::Asked(waker) => waker.take(),
+            _ => None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;
