@@ -8,9 +8,9 @@
 //!
 //! | module | protocol | thesis |
 //! |---|---|---|
-//! | [`credit`] | UCAST: credits between each pair of ranks, blocked-sends queues | 4.1 |
+//! | [`credit`], `unicast` | UCAST: credits between each pair of ranks, blocked-sends queues | 4.1 |
 //! | `pool`, `windows` | windows that follow demand | careful-protocols 7 |
-//! | [`tree`], `multicast` | MCAST: spanning trees, forwarding, release | 4.2, Appendix A |
+//! | [`tree`], `multicast`, `early` | MCAST: spanning trees, forwarding, release; groups not created yet | 4.2, Appendix A |
 //! | `recovery` | RECOV: deadlock suspected, and a way out | 4.3, 5.3.2 |
 //! | `retransmit`, `sequence` | irx and hrx: go-back-N | 8.2.2, 8.3.2 |
 //! | `asking`, `room` | pupa: acknowledgements when asked for, credits without limit | Pupa 2.2 |
