@@ -92,6 +92,7 @@ soak: setup
 	@$(CARGO) run --locked --release --quiet --package weft-soak -- --adaptive --packets 1 --faults 0
 	WEFT_LOSS_RUNS=200 $(CARGO) test --locked --release --package weft-cli --test loss -- --nocapture
 	$(CARGO) test --locked --release --package weft-world --features soak
+	$(CARGO) test --locked --release --package weft-region --features soak
 	WEFT_END_RUNS=20 $(CARGO) test --locked --release --package weft-cli --test across \
 	    -- ends:: --nocapture --test-threads 1
 	WEFT_MESSAGES=10000000 $(CARGO) test --locked --release --package weft-messaging --test exactly_once \
