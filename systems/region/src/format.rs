@@ -80,5 +80,66 @@ impl Header {
     }
 }
 
+/// What nodes say beside the coherence protocol.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Notice {
+    /// To the home: how large is the region?
+    Map,
+    /// From the home: so many bytes, and it has this version now.
+    Mapped {
+        /// The directory's version.
+        version: Version,
+        /// The region's size.
+        bytes: u64,
+    },
+    /// From the home: there is no such region.
+    Unknown,
+    /// To rank 0: I am at the barrier.
+    Arrived,
+    /// From rank 0: all are.
+    Released,
+}
+
+/// Kinds of notices come after those of messages.
+const FIRST_NOTICE: u8 = 32;
+
+impl Notice {
+    /// Encodes a notice about `region`, in as many bytes as a message with data has before it; the barrier is
+    /// about none, which is region 0 of rank 0.
+    pub fn emit(&self, region: RegionId) -> [u8; DATA_SIZE] {
+        let (kind, version, bytes) = match *self {
+            Notice::Map => (0, Version::default(), 0),
+            Notice::Mapped { version, bytes } => (1, version, bytes),
+            Notice::Unknown => (2, Version::default(), 0),
+            Notice::Arrived => (3, Version::default(), 0),
+            Notice::Released => (4, Version::default(), 0),
+        };
+        let message = Message { kind: Kind::Read, version, party: region.home };
+        let mut encoded = Header { region, message, offset: bytes }.emit();
+        encoded[0] = FIRST_NOTICE + kind;
+        encoded
+    }
+
+    /// The notice in `bytes`, and the region that it is about; `None` if no correct node of a job of `ranks`
+    /// writes that.
+    pub fn parse(bytes: &[u8], ranks: usize) -> Option<(RegionId, Self)> {
+        let bytes: &[u8; DATA_SIZE] = bytes.try_into().ok()?;
+        let (mut front, size) = (*bytes.first_chunk::<SIZE>()?, bytes.last_chunk::<8>()?);
+        let kind = std::mem::replace(&mut front[0], Kind::Read as u8);
+        let (Header { region, message, .. }, _) = Header::parse(&front, ranks)?;
+        let (version, bytes) = (message.version, u64::from_le_bytes(*size));
+        let notice = match kind.checked_sub(FIRST_NOTICE)? {
+            0 => Notice::Map,
+            1 => Notice::Mapped { version, bytes },
+            2 => Notice::Unknown,
+            3 => Notice::Arrived,
+            4 => Notice::Released,
+            _ => return None,
+        };
+        let says_more = version != Version::default() || bytes != 0;
+        (!says_more || kind == FIRST_NOTICE + 1).then_some((region, notice))
+    }
+}
+
 #[cfg(test)]
 mod tests;

@@ -5,13 +5,17 @@ use weft_packet::Rank;
 use weft_region::coherence::{
     Actions, Call, Hint, Kind, Message, Misuse, Policy, Region, Version, table::ReplicaState,
 };
-use weft_region::format::Header;
+use weft_region::format::{Header, Notice};
 use weft_region::invariants;
 
 const RANKS: u16 = 5;
 
-/// What stands before a message's data.
+/// What stands before a message's data, and what nodes say beside the protocol.
 pub fn header(data: &[u8]) {
+    if let Some((region, notice)) = Notice::parse(data, usize::from(RANKS)) {
+        assert_eq!(notice.emit(region), data);
+        assert_eq!(Header::parse(data, usize::from(RANKS)), None);
+    }
     let Some((header, rest)) = Header::parse(data, usize::from(RANKS)) else { return };
     assert_eq!(header.size() + rest.len(), data.len());
     assert_eq!(header.emit()[..header.size()], data[..header.size()]);

@@ -44,3 +44,18 @@ fn what_no_node_writes_is_no_header() {
     data[16..].fill(0xff);
     assert!(parse(&data, 6) && !parse(&[&data[..], &[0]].concat(), 6), "beyond all memory");
 }
+
+#[test]
+fn notices_survive_and_are_no_headers() {
+    let region = RegionId { home: Rank(3), index: 9 };
+    let mapped = Notice::Mapped { version: Version(7), bytes: 1 << 40 };
+    for notice in [Notice::Map, mapped, Notice::Unknown, Notice::Arrived, Notice::Released] {
+        let bytes = notice.emit(region);
+        assert_eq!(Notice::parse(&bytes, 4), Some((region, notice)));
+        assert_eq!(Notice::parse(&bytes, 3), None, "a home that the job does not have");
+        assert_eq!((Notice::parse(&bytes[1..], 4), Header::parse(&bytes, 4)), (None, None));
+        let mut more = bytes;
+        more[20] = 1;
+        assert_eq!(Notice::parse(&more, 4).is_some(), notice == mapped);
+    }
+}
