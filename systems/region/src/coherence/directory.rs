@@ -45,13 +45,6 @@ struct Request {
     version: Version,
 }
 
-/// A node gives one copy back and asks for another.
-const MOST_EARLY: usize = 2;
-
-fn may_be_early(kind: Kind) -> bool {
-    matches!(kind, Kind::Read | Kind::Write | Kind::Upgrade | Kind::Delete | Kind::Return)
-}
-
 /// The directory of one region.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Directory {
@@ -130,16 +123,17 @@ impl Directory {
             return Ok(());
         }
         if self.is_early(from) {
+            let held = self.fits(&request) && self.take(Event::Early, Some(request), rules, router);
             let unexpected = Err(Breach::Unexpected { kind: message.kind });
-            let full = self.early.len() >= MOST_EARLY || !may_be_early(message.kind);
-            let held = !full && self.take(Event::Early, Some(request), rules, router);
             return if held { Ok(()) } else { unexpected };
         }
         self.told(request, rules, router)?;
         while !self.is_busy()
             && let Some(request) = self.early.pop_front()
         {
-            self.told(request, rules, router)?;
+            // What is no answer to what the requester got in the end was made up, and is dropped: whose
+            // message brought it here is not to blame.
+            let _ = self.told(request, rules, router);
         }
         self.serve_queue(rules, router);
         Ok(())
@@ -147,8 +141,19 @@ impl Directory {
 
     /// Whether `from` was handed a copy, as far as the home can know.
     pub(super) fn is_early(&self, from: Rank) -> bool {
-        let requester = self.current.map(|request| request.from);
-        self.state == State::Fetching && requester == Some(from) && self.policy.three_party
+        let handed = self.state == State::Fetching && self.party(self.current) == from;
+        handed && from != self.home
+    }
+
+    /// Whether a requester that was handed what it asked for may say this next: give the only copy back, ask for
+    /// something else.
+    fn fits(&self, request: &Request) -> bool {
+        let reads = self.current.is_some_and(|current| self.event_of(current) == Event::Read);
+        match (reads, self.early.len()) {
+            (false, 0) => request.kind == Kind::Return && request.version == self.version.next(),
+            (true, 0) | (false, 1) => request.kind <= Kind::Delete,
+            _ => false,
+        }
     }
 
     fn is_busy(&self) -> bool {
