@@ -25,7 +25,7 @@ help:
 	@echo 'make bench   measure this machine: each figure beside its floor (leave it alone meanwhile)'
 	@echo 'make compare   the same beside Open MPI, MPICH, UCX, libfabric and TCP, in memory and on Ethernet; draws compare.svg'
 	@echo 'make paper   measure the tables and figures of the papers again, in the simulator and some here; writes docs/paper'
-	@echo 'make soak    the long tests: 50 million packets on bad simulated networks, ranks killed 200 times, jobs on two hosts ended in seven ways, all states of larger worlds, ten million messages over bad UDP, races run a hundred times'
+	@echo 'make soak    the long tests: 50 million packets on bad simulated networks, ranks killed 200 times, jobs on two hosts ended in seven ways, all states of larger worlds, 7,000 programs on simulated regions, ten million messages over bad UDP, races run a hundred times'
 	@echo 'make fuzz    everything that reads foreign bytes, fed with what libFuzzer makes up (nightly compiler)'
 	@echo 'make fuzz-keep   add to the corpus what reached new code'
 	@echo 'make install put commands, libweft, weft.h and manual pages below PREFIX (/usr/local); uninstall removes them'
@@ -92,6 +92,7 @@ soak: setup
 	@$(CARGO) run --locked --release --quiet --package weft-soak -- --adaptive --packets 1 --faults 0
 	WEFT_LOSS_RUNS=200 $(CARGO) test --locked --release --package weft-cli --test loss -- --nocapture
 	$(CARGO) test --locked --release --package weft-world --features soak
+	$(CARGO) test --locked --release --package weft-region --features soak
 	WEFT_END_RUNS=20 $(CARGO) test --locked --release --package weft-cli --test across \
 	    -- ends:: --nocapture --test-threads 1
 	WEFT_MESSAGES=10000000 $(CARGO) test --locked --release --package weft-messaging --test exactly_once \

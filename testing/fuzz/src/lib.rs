@@ -10,6 +10,7 @@
 //! | `simulator` | machine descriptions; packets whose bits flip |
 //! | `seal` | frames that were changed on their way, and frames that nobody sealed |
 //! | `shm` | the shared-memory link, by a peer that writes any slot |
+//! | `region` | headers of a region's messages; a region, at its home and elsewhere, by peers that say anything |
 //! | `ni` | one NI of each preset, by hosts that keep their contract and peers that keep none |
 //! | `node` | a whole node with the messaging layer on it, by such peers |
 //!
@@ -24,6 +25,7 @@
 mod messages;
 mod ni;
 mod node;
+mod region;
 mod seal;
 mod shm;
 mod simulator;
@@ -65,6 +67,8 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("hrx-imc", ni::hrx_imc),
     ("pupa", ni::pupa),
     ("node", node::node),
+    ("region-header", region::header),
+    ("region", region::messages),
 ];
 
 /// Runs `data` through the target `name`.

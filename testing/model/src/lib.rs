@@ -3,6 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`explore`] | all states that a model can get into, or the shortest way to one that is wrong |
+//! | [`memory`] | shared memory as programs see it (7.3.1): one writer or readers, who see the last write |
 //! | [`packets`] | the packet layer as programs see it (thesis chapter 3): a reference that takes the same sends as the real one, and says at each packet whether it agrees |
 //! | [`random`] | numbers from a seed, the same on every machine |
 //! | [`windows`] | the window protocol of careful-protocols 5.3, to explore its theorem 1 |
@@ -13,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 pub mod explore;
+pub mod memory;
 pub mod packets;
 pub mod random;
 pub mod windows;

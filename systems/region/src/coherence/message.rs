@@ -1,0 +1,114 @@
+//! What nodes tell each other about a region.
+
+use weft_packet::Rank;
+
+/// How often the only copy of a region changed hands. Counts round.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Version(pub u32);
+
+impl Version {
+    /// The version after this one.
+    #[must_use]
+    pub fn next(self) -> Version {
+        Version(self.0.wrapping_add(1))
+    }
+
+    /// Whether this is an earlier one. Both are of one region at about the same time: less than 2^31 apart.
+    pub fn is_before(self, other: Version) -> bool {
+        (self.0.wrapping_sub(other.0)).cast_signed() < 0
+    }
+}
+
+/// What a message says.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Kind {
+    /// To the home: send me a copy to read.
+    Read,
+    /// To the home: send me the only copy. I have none.
+    Write,
+    /// To the home: let my copy be the only one.
+    Upgrade,
+    /// To the home: end the region. I have no copy.
+    Delete,
+    /// To the home: my copy is gone.
+    Acknowledge,
+    /// To the home, with data: I had the only copy, and do not need it.
+    Return,
+    /// To the home, with data: I had the only copy, and read on.
+    Keep,
+    /// To the home, with data: I had the only copy, gave the requester one, and read on.
+    HandShared,
+    /// To the home: I had the only copy, and gave it to the requester.
+    HandExclusive,
+    /// From the home: drop your copy, and say so.
+    Invalidate,
+    /// From the home: send your copy to the party, and to me; read on.
+    FetchShared,
+    /// From the home: send your copy to the party, and drop it.
+    FetchExclusive,
+    /// From the home: your copy is the only one.
+    Upgraded,
+    /// From the home, with data: others wrote.
+    Update,
+    /// From the home: the region is no more.
+    Gone,
+    /// With data: a copy to read.
+    DataShared,
+    /// With data: the only copy.
+    DataExclusive,
+}
+
+impl Kind {
+    /// All kinds, in the order of their codes.
+    pub const ALL: [Kind; 17] = [
+        Kind::Read,
+        Kind::Write,
+        Kind::Upgrade,
+        Kind::Delete,
+        Kind::Acknowledge,
+        Kind::Return,
+        Kind::Keep,
+        Kind::HandShared,
+        Kind::HandExclusive,
+        Kind::Invalidate,
+        Kind::FetchShared,
+        Kind::FetchExclusive,
+        Kind::Upgraded,
+        Kind::Update,
+        Kind::Gone,
+        Kind::DataShared,
+        Kind::DataExclusive,
+    ];
+
+    /// Whether the region's bytes come along.
+    pub fn carries_data(self) -> bool {
+        use Kind::*;
+        matches!(self, Return | Keep | HandShared | Update | DataShared | DataExclusive)
+    }
+
+    /// Whether it is for the home's directory.
+    pub fn is_for_home(self) -> bool {
+        self <= Kind::HandExclusive
+    }
+
+    /// Whether it names a party.
+    pub fn is_fetch(self) -> bool {
+        matches!(self, Kind::FetchShared | Kind::FetchExclusive)
+    }
+
+    /// Whether only the home sends it.
+    pub fn is_from_home(self) -> bool {
+        (Kind::Invalidate..=Kind::Gone).contains(&self)
+    }
+}
+
+/// A message about a region.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Message {
+    /// What it says.
+    pub kind: Kind,
+    /// The version of the copy that it is about, or that comes with it.
+    pub version: Version,
+    /// Of the home's fetches: where the copy is to go. Else the home.
+    pub party: Rank,
+}

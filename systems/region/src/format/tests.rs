@@ -1,0 +1,61 @@
+//! What is written is read again, and nothing else is.
+
+use super::*;
+
+fn header(kind: Kind) -> Header {
+    let party = if kind.is_fetch() { Rank(5) } else { Rank(2) };
+    let region = RegionId { home: Rank(2), index: 0x0102_0304 };
+    let offset = if kind.carries_data() { 1 << 40 } else { 0 };
+    Header { region, message: Message { kind, version: Version(0xa0b0_c0d0), party }, offset }
+}
+
+#[test]
+fn headers_survive() {
+    for (code, kind) in Kind::ALL.into_iter().enumerate() {
+        let header = header(kind);
+        let mut bytes = header.emit()[..header.size()].to_vec();
+        let data: &[u8] = if kind.carries_data() { b"data" } else { b"" };
+        bytes.extend(data);
+        assert_eq!(Header::parse(&bytes, 6), Some((header, data)));
+        assert_eq!((usize::from(bytes[0]), &bytes[2..8]), (code, &[2, 0, 4, 3, 2, 1][..]));
+        assert_eq!(
+            (&bytes[8..12], bytes[12]),
+            (&[0xd0, 0xc0, 0xb0, 0xa0][..], header.message.party.0 as u8)
+        );
+    }
+}
+
+#[test]
+fn what_no_node_writes_is_no_header() {
+    let read = header(Kind::Read).emit();
+    let parse = |bytes: &[u8], ranks| Header::parse(bytes, ranks).is_some();
+    assert!(parse(&read[..SIZE], 6) && !parse(&read[..SIZE - 1], 6));
+    assert!(!parse(&read[..SIZE + 1], 6), "a request carries no data");
+    assert!(!parse(&read[..SIZE], 2), "a home that the job does not have");
+    let fetch = header(Kind::FetchShared).emit();
+    assert!(parse(&fetch[..SIZE], 6) && !parse(&fetch[..SIZE], 5), "a party that it does not have");
+    for (at, value) in [(0, 17), (1, 1), (12, 3), (14, 1), (15, 1)] {
+        let mut bytes = read;
+        bytes[at] = value;
+        assert!(!parse(&bytes[..SIZE], 6), "{value} at {at}");
+    }
+    let mut data = header(Kind::Update).emit();
+    assert!(parse(&data, 6) && !parse(&data[..DATA_SIZE - 1], 6));
+    data[16..].fill(0xff);
+    assert!(parse(&data, 6) && !parse(&[&data[..], &[0]].concat(), 6), "beyond all memory");
+}
+
+#[test]
+fn notices_survive_and_are_no_headers() {
+    let region = RegionId { home: Rank(3), index: 9 };
+    let mapped = Notice::Mapped { version: Version(7), bytes: 1 << 40 };
+    for notice in [Notice::Map, mapped, Notice::Unknown, Notice::Arrived, Notice::Released] {
+        let bytes = notice.emit(region);
+        assert_eq!(Notice::parse(&bytes, 4), Some((region, notice)));
+        assert_eq!(Notice::parse(&bytes, 3), None, "a home that the job does not have");
+        assert_eq!((Notice::parse(&bytes[1..], 4), Header::parse(&bytes, 4)), (None, None));
+        let mut more = bytes;
+        more[20] = 1;
+        assert_eq!(Notice::parse(&more, 4).is_some(), notice == mapped);
+    }
+}

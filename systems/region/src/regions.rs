@@ -1,0 +1,297 @@
+//! Regions on the packet layer: one node's part in them.
+//!
+//! Handlers run in upcalls, in whatever thread polls or is interrupted, and never wait. No lock is held while
+//! the packet layer is called, because an upcall may hold what that waits for. What a handler sends while all
+//! packets are on their way stays in the outbox, for whoever calls or is called next.
+
+mod error;
+mod guard;
+mod outbox;
+mod slot;
+
+pub use error::{Error, Result};
+pub use guard::{Mapped, Read, Write};
+
+use crate::RegionId;
+use crate::coherence::{Call, Policy, Region, Version};
+use crate::format::{Header, Notice};
+use bytemuck::Pod;
+use outbox::Outbox;
+use slot::Slot;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use weft_packet::{Packet, Packets, Rank, Step};
+
+/// Regions that are mapped no more and kept all the same.
+const MOST_UNMAPPED: usize = 64;
+
+/// A node's part in the regions of a job, one for each job: it takes all packets of the rank. Clones are handles
+/// to the same one.
+#[derive(Clone)]
+pub struct Regions {
+    node: Arc<Node>,
+}
+
+struct Node {
+    packets: Packets,
+    outbox: Outbox,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    slots: BTreeMap<RegionId, Arc<Mutex<Slot>>>,
+    /// Regions that this node created so far.
+    created: u32,
+    /// What a home answered to who asked for the size of a region.
+    answers: BTreeMap<RegionId, Notice>,
+    /// The regions that were unmapped last, the latest at the end.
+    unmapped: VecDeque<RegionId>,
+    /// At rank 0: who is at the barrier.
+    arrived: usize,
+    /// Barriers that are over.
+    released: u64,
+    /// Barriers that this node has come to.
+    entered: u64,
+    /// What a peer did wrong, which ends it all.
+    breach: Option<Error>,
+}
+
+impl Regions {
+    /// Takes part. All ranks do, before any of them maps a region of another. The upcall of `packets` is this
+    /// system's from here on.
+    pub fn open(packets: &Packets) -> Self {
+        let node = Node {
+            packets: packets.clone(),
+            outbox: Outbox::default(),
+            state: Mutex::new(State::default()),
+        };
+        let regions = Regions { node: Arc::new(node) };
+        let upcall = Arc::downgrade(&regions.node);
+        packets.on_packet(move |packet| {
+            if let Some(node) = upcall.upgrade() {
+                node.arrive(&packet);
+            }
+        });
+        regions
+    }
+
+    /// This node.
+    pub fn rank(&self) -> Rank {
+        self.node.packets.rank()
+    }
+
+    /// `rgn_create`: a region of `bytes` zeros, of which this node is the home. Others map it by its
+    /// name, once they know it.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub fn create(&self, bytes: u64, policy: Policy) -> Result<RegionId> {
+        let memory = slot::zeros(bytes)?;
+        let mut state = lock(&self.node.state);
+        let id = RegionId { home: self.rank(), index: state.created };
+        state.created += 1;
+        let machine = Region::at_home(self.rank(), policy);
+        state.slots.insert(id, Arc::new(Mutex::new(Slot::new(machine, bytes, memory))));
+        Ok(id)
+    }
+
+    /// `rgn_map`: makes a region one that may be accessed here, as a slice of `T`. Asks its home for its size if
+    /// this node does not know it, and waits. May be done several times; dropping the result unmaps it
+    /// (`rgn_unmap`), which keeps the copy for as long as there is room.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`], [`Error::Shape`], [`Error::Memory`], a lost rank.
+    pub fn map<T: Pod>(&self, id: RegionId) -> Result<Mapped<T>> {
+        let slot = match self.node.slot(id) {
+            Some(slot) => slot,
+            None => self.ask(id)?,
+        };
+        let mapped = Mapped::new(self.clone(), id, slot)?;
+        lock(&self.node.state).unmapped.retain(|&other| other != id);
+        Ok(mapped)
+    }
+
+    /// Asks the home of a region for it.
+    fn ask(&self, id: RegionId) -> Result<Arc<Mutex<Slot>>> {
+        let (me, home) = (self.rank(), id.home);
+        if home == me || home.index() >= self.node.packets.size() {
+            return Err(Error::Unknown(id));
+        }
+        self.node.outbox.notice(home, id, Notice::Map);
+        let answer = self.node.wait(|node| lock(&node.state).answers.remove(&id))?;
+        let Notice::Mapped { version, bytes } = answer else { return Err(Error::Unknown(id)) };
+        let memory = slot::zeros(bytes)?;
+        let machine = Region::elsewhere(me, home, version);
+        let slot = Arc::new(Mutex::new(Slot::new(machine, bytes, memory)));
+        Ok(Arc::clone(lock(&self.node.state).slots.entry(id).or_insert(slot)))
+    }
+
+    /// `rgn_barrier`: returns when all ranks have called it as often as this one. Requests of others are
+    /// served meanwhile.
+    ///
+    /// # Errors
+    /// A peer's breach, a lost rank.
+    pub fn barrier(&self) -> Result<()> {
+        let mut state = lock(&self.node.state);
+        state.entered += 1;
+        let entered = state.entered;
+        drop(state);
+        if self.rank() == Rank(0) {
+            self.node.arrived();
+        } else {
+            self.node.outbox.notice(Rank(0), RegionId::NONE, Notice::Arrived);
+        }
+        self.node.wait(|node| (lock(&node.state).released >= entered).then_some(()))
+    }
+
+    /// The end: a barrier, after which nobody needs anything of this node any more.
+    ///
+    /// # Errors
+    /// As [`Self::barrier`].
+    pub fn close(self) -> Result<()> {
+        self.barrier()?;
+        self.node.wait(|node| node.outbox.is_empty().then_some(()))?;
+        Ok(self.node.packets.flush()?)
+    }
+
+    /// Calls, and waits until the call goes on.
+    fn call(&self, id: RegionId, slot: &Mutex<Slot>, call: Call) -> Result<()> {
+        let mut here = lock(slot);
+        here.call(id, call, &self.node.outbox)?;
+        let waits = matches!(call, Call::StartRead | Call::StartWrite | Call::Delete);
+        let mut outcome = here.outcome.take();
+        drop(here);
+        if waits && outcome.is_none() {
+            outcome = Some(self.node.wait(|_| lock(slot).outcome.take())?);
+        } else {
+            self.node.flush()?;
+        }
+        if outcome == Some(false) { Err(Error::Deleted(id)) } else { Ok(()) }
+    }
+
+    /// A mapping of `id` is gone.
+    fn unmapped(&self, id: RegionId) {
+        let mut state = lock(&self.node.state);
+        state.unmapped.push_back(id);
+        if state.unmapped.len() <= MOST_UNMAPPED {
+            return;
+        }
+        let oldest = state.unmapped.pop_front();
+        let Some((id, slot)) = oldest.and_then(|id| Some((id, state.slots.get(&id)?.clone())))
+        else {
+            return;
+        };
+        drop(state);
+        let mut here = lock(&slot);
+        // Nobody here uses it, so that nothing can be wrong with this.
+        let flushed = here.call(id, Call::Flush, &self.node.outbox);
+        let forgets = flushed.is_ok() && here.may_be_forgotten();
+        drop(here);
+        if forgets {
+            lock(&self.node.state).slots.remove(&id);
+        }
+        // Who waits next is told what fails here.
+        let _ = self.node.flush();
+    }
+}
+
+impl Node {
+    fn slot(&self, id: RegionId) -> Option<Arc<Mutex<Slot>>> {
+        lock(&self.state).slots.get(&id).cloned()
+    }
+
+    fn flush(&self) -> Result<()> {
+        Ok(self.outbox.flush(&self.packets)?)
+    }
+
+    /// Polls until `find` finds something.
+    fn wait<T>(&self, mut find: impl FnMut(&Node) -> Option<T>) -> Result<T> {
+        let mut found = None;
+        self.packets.wait(&mut || {
+            self.outbox.flush(&self.packets)?;
+            found = find(self);
+            if found.is_some() || lock(&self.state).breach.is_some() {
+                return Ok(Step::Done);
+            }
+            Ok(if self.packets.poll()? { Step::Progress } else { Step::Idle })
+        })?;
+        if let Some(found) = found {
+            self.flush()?;
+            return Ok(found);
+        }
+        let breach = lock(&self.state).breach.clone();
+        Err(breach
+            .unwrap_or_else(|| unreachable!("a wait ends with what it waits for, or a breach")))
+    }
+
+    /// The upcall.
+    fn arrive(&self, packet: &Packet<'_>) {
+        let (from, ranks) = (packet.source(), self.packets.size());
+        let outcome = if let Some((header, data)) = Header::parse(packet, ranks) {
+            self.packets.copied(data.len());
+            self.told(from, &header, data)
+        } else if let Some((region, notice)) = Notice::parse(packet, ranks) {
+            self.noticed(from, region, notice)
+        } else {
+            Err(Error::Packet(from))
+        };
+        if let Err(error) = outcome {
+            lock(&self.state).breach.get_or_insert(error);
+        }
+        // Whoever waits meets the same error.
+        let _ = self.outbox.flush(&self.packets);
+        self.packets.nudge();
+    }
+
+    fn told(&self, from: Rank, header: &Header, data: &[u8]) -> Result<()> {
+        let Header { region, message, .. } = *header;
+        let breach = |what| Error::Breach { from, region, what };
+        match self.slot(region) {
+            Some(slot) => lock(&slot).receive(from, header, data, &self.outbox),
+            None if message.kind.is_for_home() => Err(Error::Packet(from)),
+            None => {
+                // A region that this node has forgotten: a demand on the copy that it had.
+                let mut forgotten =
+                    Region::elsewhere(self.packets.rank(), region.home, Version::default());
+                let mut hands = slot::Hands::of_nothing(region, &self.outbox);
+                forgotten.receive(from, message, &mut hands).map_err(breach)
+            }
+        }
+    }
+
+    fn noticed(&self, from: Rank, region: RegionId, notice: Notice) -> Result<()> {
+        match notice {
+            Notice::Map => {
+                let slot = self.slot(region).filter(|_| region.home == self.packets.rank());
+                let known = slot.and_then(|slot| lock(&slot).mapped_by_another());
+                self.outbox.notice(from, region, known.unwrap_or(Notice::Unknown));
+            }
+            Notice::Mapped { .. } | Notice::Unknown => {
+                lock(&self.state).answers.insert(region, notice);
+            }
+            Notice::Arrived => self.arrived(),
+            Notice::Released => lock(&self.state).released += 1,
+        }
+        Ok(())
+    }
+
+    /// At rank 0: one more is at the barrier.
+    fn arrived(&self) {
+        let mut state = lock(&self.state);
+        state.arrived += 1;
+        if state.arrived < self.packets.size() {
+            return;
+        }
+        state.arrived = 0;
+        state.released += 1;
+        drop(state);
+        for rank in 1..self.packets.size() as u16 {
+            self.outbox.notice(Rank(rank), RegionId::NONE, Notice::Released);
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

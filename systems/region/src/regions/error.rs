@@ -1,0 +1,56 @@
+//! What can go wrong with regions.
+
+use crate::RegionId;
+use crate::coherence::{Breach, Misuse};
+use weft_packet::Rank;
+
+/// Why a region cannot be used.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Error {
+    /// A call that the program must not make now.
+    #[error("{region}: {what}")]
+    Misuse {
+        /// Of which region.
+        region: RegionId,
+        /// What is wrong.
+        what: Misuse,
+    },
+    /// A name that its home never gave.
+    #[error("there is no {0}: map regions after their creator told you their names")]
+    Unknown(RegionId),
+    /// A region that somebody ended.
+    #[error("{0} was deleted")]
+    Deleted(RegionId),
+    /// A region whose bytes are no whole number of elements.
+    #[error("{region} has {bytes} bytes, which are no slice of elements of {element} bytes")]
+    Shape {
+        /// Which.
+        region: RegionId,
+        /// Its size.
+        bytes: u64,
+        /// Bytes of an element.
+        element: usize,
+    },
+    /// More bytes than this machine gives.
+    #[error("there is no memory for a region of {0} bytes")]
+    Memory(u64),
+    /// A peer sent what is no packet of this system.
+    #[error("rank {0} sent something that is no message about a region")]
+    Packet(Rank),
+    /// A peer did what no correct node does.
+    #[error("rank {from} broke the protocol of {region}: {what}")]
+    Breach {
+        /// Who.
+        from: Rank,
+        /// Of which region.
+        region: RegionId,
+        /// What it did.
+        what: Breach,
+    },
+    /// The packet layer failed.
+    #[error(transparent)]
+    Packets(#[from] weft_packet::Error),
+}
+
+/// A result with the [`enum@Error`] of this layer.
+pub type Result<T> = std::result::Result<T, Error>;

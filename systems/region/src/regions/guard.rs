@@ -1,0 +1,172 @@
+//! Mapped regions, and accesses that end when they go out of scope: an access without its brackets does not
+//! compile.
+
+use super::slot::{Memory, Slot};
+use super::{Error, Regions, Result, lock};
+use crate::RegionId;
+use crate::coherence::Call;
+use bytemuck::Pod;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, Mutex};
+
+/// A region that this node may access, as a slice of `T`. Dropping it unmaps the region.
+pub struct Mapped<T> {
+    regions: Regions,
+    id: RegionId,
+    slot: Arc<Mutex<Slot>>,
+    bytes: usize,
+    element: PhantomData<fn() -> T>,
+}
+
+impl<T: Pod> Mapped<T> {
+    pub(super) fn new(regions: Regions, id: RegionId, slot: Arc<Mutex<Slot>>) -> Result<Self> {
+        let mut here = lock(&slot);
+        let (bytes, element) = (here.bytes(), size_of::<T>());
+        if element == 0 || align_of::<T>() > align_of::<u64>() || bytes % element as u64 != 0 {
+            return Err(Error::Shape { region: id, bytes, element });
+        }
+        here.mapped += 1;
+        drop(here);
+        Ok(Mapped { regions, id, slot, bytes: bytes as usize, element: PhantomData })
+    }
+
+    /// Its name.
+    pub fn id(&self) -> RegionId {
+        self.id
+    }
+
+    /// Elements.
+    pub fn len(&self) -> usize {
+        self.bytes / size_of::<T>()
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.bytes == 0
+    }
+
+    /// `rgn_start_read`: waits until nobody writes and what is here is valid. Dropping the result is
+    /// `rgn_end_read`.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] inside a write of this node, [`Error::Deleted`], a peer's breach, a lost rank.
+    pub fn read(&self) -> Result<Read<'_, T>> {
+        self.call(Call::StartRead)?;
+        let memory = Arc::clone(&lock(&self.slot).memory);
+        Ok(Read { region: self, memory: Some(memory) })
+    }
+
+    /// `rgn_start_write`: waits until nobody else reads or writes. Dropping the result is `rgn_end_write`.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] inside a read or write of this node, [`Error::Deleted`], a peer's breach, a lost rank.
+    pub fn write(&self) -> Result<Write<'_, T>> {
+        self.call(Call::StartWrite)?;
+        let memory = std::mem::take(&mut lock(&self.slot).memory);
+        Ok(Write { region: self, memory: Arc::unwrap_or_clone(memory) })
+    }
+
+    /// Asks for a copy to read before it is needed. Never waits.
+    ///
+    /// # Errors
+    /// A lost rank.
+    pub fn prefetch(&self) -> Result<()> {
+        self.call(Call::Prefetch)
+    }
+
+    /// `rgn_flush`: gives up what is here. Never waits.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] inside an access, a lost rank.
+    pub fn flush(&self) -> Result<()> {
+        self.call(Call::Flush)
+    }
+
+    /// `rgn_delete`: ends the region everywhere, once nobody is in it.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] inside an access, [`Error::Deleted`], a peer's breach, a lost rank.
+    pub fn delete(self) -> Result<()> {
+        self.call(Call::Delete)
+    }
+}
+
+impl<T> Mapped<T> {
+    fn call(&self, call: Call) -> Result<()> {
+        self.regions.call(self.id, &self.slot, call)
+    }
+
+    fn end(&self, call: Call) {
+        // A destructor has nobody to tell; who waits next is told the same.
+        let _ = self.call(call);
+    }
+}
+
+impl<T> Drop for Mapped<T> {
+    fn drop(&mut self) {
+        let mut here = lock(&self.slot);
+        here.mapped -= 1;
+        let last = here.mapped == 0;
+        drop(here);
+        if last {
+            self.regions.unmapped(self.id);
+        }
+    }
+}
+
+/// A read of a region; others may read it too.
+#[must_use = "an access ends when it is dropped"]
+pub struct Read<'a, T> {
+    region: &'a Mapped<T>,
+    memory: Option<Memory>,
+}
+
+impl<T: Pod> Deref for Read<'_, T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        let words: &[u64] = self.memory.as_ref().map_or(&[], |memory| memory);
+        bytemuck::cast_slice(&bytemuck::cast_slice::<u64, u8>(words)[..self.region.bytes])
+    }
+}
+
+impl<T> Drop for Read<'_, T> {
+    fn drop(&mut self) {
+        // First, so that the next writer here need not copy it.
+        self.memory = None;
+        self.region.end(Call::EndRead);
+    }
+}
+
+/// A write of a region; nobody else is in it.
+#[must_use = "an access ends when it is dropped"]
+pub struct Write<'a, T> {
+    region: &'a Mapped<T>,
+    memory: Vec<u64>,
+}
+
+impl<T: Pod> Deref for Write<'_, T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        bytemuck::cast_slice(&bytemuck::cast_slice::<u64, u8>(&self.memory)[..self.region.bytes])
+    }
+}
+
+impl<T: Pod> DerefMut for Write<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [T] {
+        let bytes = &mut bytemuck::cast_slice_mut::<u64, u8>(&mut self.memory)[..self.region.bytes];
+        bytemuck::cast_slice_mut(bytes)
+    }
+}
+
+impl<T> Drop for Write<'_, T> {
+    fn drop(&mut self) {
+        lock(&self.region.slot).memory = Arc::new(std::mem::take(&mut self.memory));
+        self.region.end(Call::EndWrite);
+    }
+}

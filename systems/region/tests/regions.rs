@@ -1,0 +1,233 @@
+//! Regions on the packet layer: random programs between threads and on simulated ranks, judged by a memory that
+//! knows nothing of copies.
+
+#![allow(clippy::unwrap_used)]
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use weft_model::memory::Memory;
+use weft_model::random::Random;
+use weft_packet::{Packets, Rank};
+use weft_protocol::Preset;
+use weft_region::coherence::{Hint, Misuse, Policy};
+use weft_region::{Error, Mapped, RegionId, Regions};
+use weft_simulator::{Faults, Machine, Options, Outcome, Simulation};
+use weft_threads::Job;
+
+/// Bytes of the regions that each rank creates: nothing to speak of, a little, and several packets.
+const SIZES: [u64; 3] = [8, 64, 20_000];
+
+fn policy(random: &mut Random) -> Policy {
+    let hint = *random.choose(&[Hint::Invalidate, Hint::Update, Hint::Migratory]);
+    Policy { hint, three_party: random.happens(700) }
+}
+
+/// The number that a region holds in all of its places.
+fn number(words: &[u64]) -> u64 {
+    assert!(words.iter().all(|word| *word == words[0]), "half of a write is seen");
+    words[0]
+}
+
+/// Accesses random regions of all ranks, telling the judge. Returns the writes.
+fn accesses(packets: &Packets, judge: &Mutex<Memory>, seed: u64, times: u32) -> u64 {
+    let regions = Regions::open(packets);
+    let (me, ranks) = (packets.rank(), packets.size() as u16);
+    let mut random = Random::part(seed, u64::from(me.0));
+    for bytes in SIZES {
+        regions.create(bytes, policy(&mut random)).unwrap();
+    }
+    regions.barrier().unwrap();
+    let id = |place: usize| RegionId {
+        home: Rank((place / SIZES.len()) as u16),
+        index: (place % SIZES.len()) as u32,
+    };
+    let places = usize::from(ranks) * SIZES.len();
+    let mut mapped: Vec<Option<Mapped<u64>>> = (0..places).map(|_| None).collect();
+    let mut written = 0;
+    for _ in 0..times {
+        let place = random.below(places as u64) as usize;
+        if mapped[place].is_none() {
+            mapped[place] = Some(regions.map(id(place)).unwrap());
+        }
+        let region = mapped[place].as_ref().unwrap();
+        match random.below(10) {
+            0..5 => {
+                let words = region.read().unwrap();
+                judge.lock().unwrap().begin_read(me.index(), place, number(&words)).unwrap();
+                packets.work(random.below(200));
+                judge.lock().unwrap().end_read(me.index(), place).unwrap();
+            }
+            5..8 => {
+                let mut words = region.write().unwrap();
+                let seen = number(&words);
+                judge.lock().unwrap().begin_write(me.index(), place, seen).unwrap();
+                words.fill(seen + 1);
+                packets.work(random.below(200));
+                judge.lock().unwrap().end_write(me.index(), place).unwrap();
+                written += 1;
+            }
+            8 => region.prefetch().unwrap(),
+            _ if random.happens(500) => region.flush().unwrap(),
+            _ => mapped[place] = None,
+        }
+    }
+    drop(mapped);
+    regions.close().unwrap();
+    written
+}
+
+fn judge(ranks: u16) -> Mutex<Memory> {
+    Mutex::new(Memory::new(usize::from(ranks) * SIZES.len()))
+}
+
+#[test]
+fn threads_see_one_memory() {
+    for (ranks, seed) in [(2, 1), (3, 2), (4, 3)] {
+        let judge = judge(ranks);
+        let written = Job::new(ranks).packets(|packets| accesses(&packets, &judge, seed, 300));
+        assert!(written.iter().sum::<u64>() > u64::from(ranks) * 40);
+    }
+}
+
+#[test]
+fn threads_over_udp_see_one_memory() {
+    for preset in [Preset::IrxImc, Preset::Pupa] {
+        let judge = judge(3);
+        let job = Job::over_udp(3, preset);
+        let written = job.packets(|packets| accesses(&packets, &judge, 7, 150));
+        assert!(written.iter().sum::<u64>() > 3 * 20);
+    }
+}
+
+/// Runs `options` to their end. Returns the writes.
+fn simulated(mut options: Options, seed: u64, times: u32) -> u64 {
+    options.seed = seed;
+    let judge = Arc::new(judge(options.settings.ranks));
+    let what = format!("{}, seed {seed}", options.settings.preset);
+    let report = Simulation::new(options)
+        .unwrap()
+        .run_packets(move |packets| Ok::<_, String>(accesses(&packets, &judge, seed, times)));
+    report.into_values().unwrap_or_else(|failed| panic!("{what}: {failed}")).iter().sum()
+}
+
+/// Under all presets, those that retransmit on a network that loses, doubles and reorders frames.
+#[test]
+fn simulated_ranks_see_one_memory() {
+    let seeds = if cfg!(feature = "soak") { 1000 } else { 2 };
+    for preset in Preset::ALL {
+        for seed in 0..seeds {
+            let ranks = 2 + (seed % 5) as u16;
+            let mut options = Options::with_preset(Machine::myrinet().unwrap(), ranks, preset);
+            if preset.retransmits() {
+                let held_back = Duration::from_micros(100);
+                let (loss, duplication, reordering) = (0.02, 0.02, 0.02);
+                options.faults =
+                    Faults { loss, duplication, reordering, held_back, ..Faults::default() };
+            }
+            assert!(simulated(options, seed, 60) > u64::from(ranks) * 5);
+        }
+    }
+}
+
+/// A home that dies with a region of its own that another wrote, and others that wait for it.
+#[test]
+fn a_lost_home_is_told_to_all_and_hangs_nobody() {
+    let program = |packets: Packets| -> Result<(), Error> {
+        let regions = Regions::open(&packets);
+        regions.create(64, Policy::default())?;
+        regions.barrier()?;
+        let region = regions.map::<u64>(RegionId { home: Rank(1), index: 0 })?;
+        loop {
+            region.write()?[0] += 1;
+            regions.barrier()?;
+        }
+    };
+    for (seed, preset) in [(1, Preset::NrxImc), (2, Preset::IrxImc), (3, Preset::HrxHmc)] {
+        let mut options = Options::with_preset(Machine::myrinet().unwrap(), 3, preset);
+        let crash = (Rank(1), Duration::from_millis(2));
+        options.faults = Faults { crashes: vec![crash], ..Faults::default() };
+        options.seed = seed;
+        let report = Simulation::new(options).unwrap().run_packets(program);
+        for (rank, outcome) in report.outcomes.iter().enumerate() {
+            match outcome {
+                Outcome::Crashed => assert_eq!(rank, 1),
+                Outcome::Victim(what) => assert!(what.contains("rank 1"), "{preset}: {what}"),
+                other => panic!("{preset}, rank {rank}: {other:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn misuse_is_an_error_and_no_hang() {
+    Job::new(2).packets(|packets| {
+        let regions = Regions::open(&packets);
+        let (zero, one) =
+            (RegionId { home: Rank(0), index: 0 }, RegionId { home: Rank(1), index: 0 });
+        regions.create(24, Policy::default()).unwrap();
+        regions.barrier().unwrap();
+        let region = regions.map::<u64>(zero).unwrap();
+        let misuse = |error: Option<Error>, wanted| match error {
+            Some(Error::Misuse { region, what }) => assert_eq!((region, what), (zero, wanted)),
+            other => panic!("{other:?}"),
+        };
+        let read = region.read().unwrap();
+        misuse(region.write().err(), Misuse::Reading);
+        misuse(region.flush().err(), Misuse::Reading);
+        let again = region.read().unwrap();
+        assert_eq!((read.len(), again[2]), (3, 0));
+        drop((read, again));
+        let write = region.write().unwrap();
+        misuse(region.read().err(), Misuse::Writing);
+        drop(write);
+        regions.barrier().unwrap();
+        let unknown = RegionId { index: 1, ..one };
+        assert!(matches!(regions.map::<u8>(unknown), Err(Error::Unknown(id)) if id == unknown));
+        let nowhere = RegionId { home: Rank(2), index: 0 };
+        assert!(matches!(regions.map::<u8>(nowhere), Err(Error::Unknown(_))));
+        assert!(matches!(regions.map::<[u8; 16]>(zero), Err(Error::Shape { bytes: 24, .. })));
+        assert!(matches!(
+            regions.create(u64::MAX, Policy::default()),
+            Err(Error::Memory(u64::MAX))
+        ));
+        regions.barrier().unwrap();
+        if regions.rank() == Rank(1) {
+            regions.map::<u64>(zero).unwrap().delete().unwrap();
+        }
+        regions.barrier().unwrap();
+        assert!(matches!(region.read().err(), Some(Error::Deleted(id)) if id == zero));
+        assert!(matches!(region.write().err(), Some(Error::Deleted(_))));
+        drop(region);
+        regions.close().unwrap();
+    });
+}
+
+/// More regions than are kept unmapped: the oldest go home, and come back.
+#[test]
+fn unmapped_regions_keep_what_was_written() {
+    Job::new(2).packets(|packets| {
+        let regions = Regions::open(&packets);
+        if regions.rank() == Rank(0) {
+            for _ in 0..150 {
+                regions.create(8, Policy::default()).unwrap();
+            }
+        }
+        regions.barrier().unwrap();
+        let id = |index| RegionId { home: Rank(0), index };
+        if regions.rank() == Rank(1) {
+            for round in 0..2 {
+                for index in 0..150 {
+                    let region = regions.map::<u32>(id(index)).unwrap();
+                    let mut words = region.write().unwrap();
+                    assert_eq!(*words, [round * index, round]);
+                    words.copy_from_slice(&[(round + 1) * index, round + 1]);
+                }
+            }
+        }
+        regions.barrier().unwrap();
+        for index in 0..150 {
+            assert_eq!(*regions.map::<u32>(id(index)).unwrap().read().unwrap(), [2 * index, 2]);
+        }
+        regions.close().unwrap();
+    });
+}
