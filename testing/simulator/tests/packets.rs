@@ -80,7 +80,9 @@ fn a_packet_takes_as_long_as_the_parts_on_its_way() {
 
 #[test]
 fn packets_follow_each_other_as_fast_as_the_busiest_part_allows() {
-    let machine = Machine::myrinet().unwrap();
+    let mut machine = Machine::myrinet().unwrap();
+    // Where its engines do not hold up its processor.
+    machine.ni.one_port = false;
     let report = run(Options::on(machine.clone(), 2), |packets, times| {
         if packets.rank() == 1 {
             return receive(packets, times, 40);
