@@ -197,12 +197,13 @@ impl<L: Link> Node<L> {
     /// Arms the upcall thread's bell, for a sleep that lasts no longer than `limit`; returns with the
     /// ticket how long it may last. `None` if something is there, or the host is inside.
     pub(crate) fn arm_watch(&self, limit: Duration) -> Option<(Ticket, Duration)> {
-        let limit = limit.min(self.until_alarm());
         let mut inner = self.inner.try_enter()?;
         if !inner.pending.is_empty() {
             return None;
         }
         let ticket = inner.link.arm(Waiter::Watch)?;
+        // After the ticket: who sets an earlier alarm from here on rings the bell.
+        let limit = limit.min(self.until_alarm());
         Some((ticket, self.announce_sleep(&inner, limit)))
     }
 
