@@ -2,11 +2,10 @@
 
 #![allow(clippy::unwrap_used)]
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use weft_packet::fuzzing::send_placed;
 use weft_packet::{Error, Packets, Rank, ReceiveBuffer, Refusal, Rights};
 use weft_protocol::Preset;
-use weft_threads::Job;
+use weft_threads::{Gate, Job};
 
 /// Bytes of a placed packet: kind, connection, offset, length and word, then what to place.
 fn forged(kind: u8, connection: u32, offset: u64, length: u32, bytes: &[u8]) -> Vec<u8> {
@@ -57,26 +56,20 @@ fn contents(buffer: &ReceiveBuffer) -> Vec<u8> {
     bytes
 }
 
-/// Polls until every rank has got here so many times.
-fn meet(packets: &Packets, arrived: &AtomicU64) {
-    let all = (arrived.fetch_add(1, Ordering::SeqCst) + 1).next_multiple_of(packets.size() as u64);
-    packets.poll_until(|| arrived.load(Ordering::SeqCst) >= all).unwrap();
-}
-
 #[test]
 fn a_hostile_sender_changes_no_byte_and_is_told_why() {
     let xdp = Job::over_xdp(3, Preset::Pupa);
     for job in [Job::new(3), Job::over_udp(3, Preset::Pupa)].into_iter().chain(xdp) {
-        let arrived = AtomicU64::new(0);
+        let gate = Gate::default();
         job.packets(|packets| match packets.rank().0 {
-            0 => victim(&packets, &arrived),
-            1 => hostile(&packets, &arrived),
-            _ => honest(&packets, &arrived),
+            0 => victim(&packets, &gate),
+            1 => hostile(&packets, &gate),
+            _ => honest(&packets, &gate),
         });
     }
 }
 
-fn victim(packets: &Packets, arrived: &AtomicU64) {
+fn victim(packets: &Packets, gate: &Gate) {
     let mut notifications = packets.notifications();
     let offer = |to| packets.offer("buffer", Rank(to), 128, Rights::PUT, &notifications).unwrap();
     let (for_hostile, for_honest) = (offer(1), offer(2));
@@ -84,10 +77,10 @@ fn victim(packets: &Packets, arrived: &AtomicU64) {
     assert_eq!((for_hostile.connection(), for_honest.connection()), (0, 1));
     packets.poll_until(|| for_hostile.is_open() && for_honest.is_open()).unwrap();
     for_hostile.write(0, &[1; 128]).unwrap();
-    meet(packets, arrived);
+    gate.pass(packets);
     let refused = attacks(0, 1).len() as u64;
     packets.poll_until(|| packets.puts_refused() >= refused).unwrap();
-    meet(packets, arrived);
+    gate.pass(packets);
     assert_eq!(packets.puts_refused(), refused);
     assert_eq!(contents(&for_hostile), [1; 128]);
     assert_eq!(contents(&for_honest), [[2; 64], [0; 64]].concat());
@@ -97,15 +90,15 @@ fn victim(packets: &Packets, arrived: &AtomicU64) {
     drop(for_hostile);
     // It is late now: its memory may be another's.
     let another = packets.offer("another", Rank(2), 128, Rights::PUT, &notifications).unwrap();
-    meet(packets, arrived);
+    gate.pass(packets);
     packets.poll_until(|| packets.puts_refused() > refused).unwrap();
     assert_eq!(contents(&another), [0; 128]);
-    meet(packets, arrived);
+    gate.pass(packets);
 }
 
-fn hostile(packets: &Packets, arrived: &AtomicU64) {
+fn hostile(packets: &Packets, gate: &Gate) {
     let mut buffer = packets.connect("buffer", Rank(0)).unwrap();
-    meet(packets, arrived);
+    gate.pass(packets);
     for attack in attacks(0, 1) {
         send_placed(packets, Rank(0), &attack).unwrap();
     }
@@ -115,18 +108,18 @@ fn hostile(packets: &Packets, arrived: &AtomicU64) {
     let why = Refusal::Bounds;
     let told = Error::Refused { name: "buffer".into(), rank: Rank(0), why };
     assert_eq!(buffer.put(0, &[1]), Err(told));
-    meet(packets, arrived);
-    meet(packets, arrived);
+    gate.pass(packets);
+    gate.pass(packets);
     send_placed(packets, Rank(0), &forged(PUT, 0, 0, 0, &[0xEE; 64])).unwrap();
-    meet(packets, arrived);
+    gate.pass(packets);
 }
 
-fn honest(packets: &Packets, arrived: &AtomicU64) {
+fn honest(packets: &Packets, gate: &Gate) {
     let mut buffer = packets.connect("buffer", Rank(0)).unwrap();
-    meet(packets, arrived);
+    gate.pass(packets);
     buffer.put_notify(0, &[2; 64], 0).unwrap();
     buffer.flush().unwrap();
-    meet(packets, arrived);
-    meet(packets, arrived);
-    meet(packets, arrived);
+    gate.pass(packets);
+    gate.pass(packets);
+    gate.pass(packets);
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use weft_packet::{Cause, Error, Group, KeptPacket, Loss, Packets, Rank, Upcalls, Variable};
 use weft_protocol::Preset;
 use weft_protocol::tree::Shape;
-use weft_threads::{Between, FaultPlan, Job, Weather, with_loss};
+use weft_threads::{Between, FaultPlan, Gate, Job, Weather, with_loss};
 
 /// What a rank received: who sent it, whether it was multicast, its bytes.
 type Log = Arc<Mutex<Vec<(Rank, bool, Vec<u8>)>>>;
@@ -27,19 +27,6 @@ fn send(packets: &Packets, to: Rank, bytes: &[u8]) {
     let mut packet = packets.packet().unwrap();
     packet.put(bytes).unwrap();
     packet.unicast(to).unwrap();
-}
-
-/// Where the ranks of a test meet before they leave: a rank that is gone serves nobody any more.
-#[derive(Default)]
-struct Gate(AtomicU64);
-
-impl Gate {
-    /// Polls until every rank has got here.
-    fn pass(&self, packets: &Packets) {
-        let arrived = self.0.fetch_add(1, Ordering::SeqCst) + 1;
-        let all = arrived.next_multiple_of(packets.size() as u64);
-        packets.poll_until(|| self.0.load(Ordering::SeqCst) >= all).unwrap();
-    }
 }
 
 fn all_kinds_of_job(ranks: u16) -> Vec<Job> {

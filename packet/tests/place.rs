@@ -2,23 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use weft_packet::{Error, Packets, Rank, Refusal, Rights, What};
+use weft_packet::{Error, Rank, Refusal, Rights, What};
 use weft_protocol::Preset;
-use weft_threads::{Between, FaultPlan, Job, Weather};
-
-/// Where the ranks of a test meet before they leave: a rank that is gone serves nobody any more.
-#[derive(Default)]
-struct Gate(AtomicU64);
-
-impl Gate {
-    /// Polls until every rank has got here.
-    fn pass(&self, packets: &Packets) {
-        let arrived = self.0.fetch_add(1, Ordering::SeqCst) + 1;
-        let all = arrived.next_multiple_of(packets.size() as u64);
-        packets.poll_until(|| self.0.load(Ordering::SeqCst) >= all).unwrap();
-    }
-}
+use weft_threads::{Between, FaultPlan, Gate, Job, Weather};
 
 /// Memory, UDP and, where it may be had, AF_XDP; without faults and with them.
 fn jobs(ranks: u16) -> Vec<Job> {
@@ -161,9 +147,9 @@ fn a_sender_hears_why_it_may_not() {
             puts.flush().unwrap();
             gate.pass(&packets);
             gate.pass(&packets);
-            // It has closed, and said so before it came to the gate.
-            assert_eq!(puts.put(0, &[1]), refused("puts", Refusal::Closed));
+            // It has closed. That may still be on its way; the answer to a question comes after it.
             assert_eq!(puts.flush(), refused("puts", Refusal::Closed));
+            assert_eq!(puts.put(0, &[1]), refused("puts", Refusal::Closed));
             gets.get(0, &mut [0; 100]).unwrap();
             drop((puts, gets));
             gate.pass(&packets);

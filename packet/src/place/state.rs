@@ -33,7 +33,6 @@ pub(crate) struct State {
     pub sends: BTreeMap<(Rank, u32), Arc<Sending>>,
     /// What others have offered, by whom and under which name, and this rank has not taken.
     pub offers: BTreeMap<(Rank, Box<str>), VecDeque<Offer>>,
-    offers_of: BTreeMap<Rank, usize>,
     /// Questions under way, by their numbers.
     pub questions: BTreeMap<u32, Question>,
     pub last_question: u32,
@@ -172,11 +171,11 @@ impl State {
         let name = str::from_utf8(name).ok().filter(|name| name.len() <= NAME_BYTES);
         let (name, rights) = name.zip(Rights::from_word(header.word)).ok_or(Refusal::Malformed)?;
         let memory = memory.try_into().ok();
-        let waiting = self.offers_of.entry(from).or_default();
-        if *waiting == OFFERS_WAITING {
+        let of_sender =
+            self.offers.range((from, "".into())..).take_while(|((of, _), _)| *of == from);
+        if of_sender.map(|(_, offers)| offers.len()).sum::<usize>() == OFFERS_WAITING {
             return Err(Refusal::TooMany);
         }
-        *waiting += 1;
         let offer = Offer { connection: header.connection, bytes: header.offset, rights, memory };
         self.offers.entry((from, name.into())).or_default().push_back(offer);
         Ok(())
@@ -189,9 +188,6 @@ impl State {
         let offer = offers.pop_front();
         if offers.is_empty() {
             self.offers.remove(&key);
-        }
-        if let Some(waiting) = self.offers_of.get_mut(&from) {
-            *waiting -= 1;
         }
         offer
     }
@@ -214,18 +210,10 @@ impl State {
                 question.outcome = Outcome::Refused(why);
             }
         }
-        let mut withdrawn = 0;
         self.offers.retain(|(from, _), offers| {
-            if *from == to {
-                let before = offers.len();
-                offers.retain(|offer| offer.connection != connection);
-                withdrawn += before - offers.len();
-            }
+            offers.retain(|offer| *from != to || offer.connection != connection);
             !offers.is_empty()
         });
-        if let Some(waiting) = self.offers_of.get_mut(&to) {
-            *waiting -= withdrawn;
-        }
     }
 
     fn answered(&mut self, from: Rank, header: &PlaceHeader, bytes: &[u8]) -> Result<(), Refusal> {

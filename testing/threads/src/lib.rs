@@ -7,10 +7,13 @@
 
 mod copied;
 mod ethernet;
+mod gate;
 mod hosts;
+mod limit;
 mod tap;
 mod wire;
 
+pub use gate::Gate;
 pub use tap::Tap;
 pub use weft_link::wrap::FaultPlan;
 pub use weft_strangers::Attack;
@@ -19,8 +22,8 @@ pub use wire::Weather;
 use copied::Copied;
 use ethernet::{Ethernet, Frames};
 use hosts::{Hosts, beside};
+use limit::TimeLimit;
 use std::sync::Arc;
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 use weft_link::wrap::{Faults, Plain};
 use weft_link::{Capabilities, Link, bell::Loss};
@@ -260,31 +263,6 @@ impl Job {
             silence: self.silence.or(settings.silence.filter(|_| self.interrupt_delay.is_some())),
             ..settings
         }
-    }
-}
-
-/// Ends the test process if a job takes for ever: a deadlock should fail, not hang.
-struct TimeLimit(Sender<()>);
-
-impl TimeLimit {
-    const USUAL: Duration = Duration::from_secs(120);
-
-    fn start(job: Job) -> Self {
-        let (done, ended) = channel();
-        std::thread::spawn(move || {
-            if ended.recv_timeout(job.limit) == Err(RecvTimeoutError::Timeout) {
-                eprintln!("ranks of this job wait for one another for ever: {job:?}");
-                std::process::abort();
-            }
-        });
-        TimeLimit(done)
-    }
-}
-
-impl Drop for TimeLimit {
-    fn drop(&mut self) {
-        // If nobody listens any more, the process is about to end anyway.
-        let _ = self.0.send(());
     }
 }
 
