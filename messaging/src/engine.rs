@@ -229,6 +229,12 @@ impl Engine {
         !self.unrest.load(Ordering::Acquire) && !self.tasks.has_any()
     }
 
+    /// Whether something was left to be done in `state`.
+    #[inline]
+    pub(crate) fn has_unrest(&self) -> bool {
+        self.unrest.load(Ordering::Acquire)
+    }
+
     /// Something was left to be done in `state`.
     pub(crate) fn disturb(&self) {
         self.unrest.store(true, Ordering::Release);

@@ -121,6 +121,7 @@ impl Engine {
         // What is there already is taken without leading anybody.
         while self.step()? {
             if let Some(found) = look(self, None)? {
+                self.leave_no_unrest();
                 return Ok(Some(found));
             }
         }
@@ -132,6 +133,16 @@ impl Engine {
             if let Poll::Ready(outcome) = follow(deadline, look)? {
                 return Ok(outcome);
             }
+        }
+    }
+
+    /// This thread goes, and may not poll again for long. What its last step left for handlers is seen by
+    /// nobody, unless another packet comes: it becomes an errand.
+    #[inline]
+    fn leave_no_unrest(&self) {
+        // After a failure nothing runs any more, and the unrest stays.
+        if self.has_unrest() && self.failure().is_none() {
+            self.have_handlers_run();
         }
     }
 
@@ -340,6 +351,7 @@ impl Drop for Leading<'_> {
         }
         state.leader = 0;
         self.engine.hand_over(state);
+        self.engine.leave_no_unrest();
     }
 }
 

@@ -378,12 +378,13 @@ fn a_reduction_that_panics_does_so_where_its_program_waits() {
                 assert!(*next < 30, "three is too many");
                 *into += next;
             };
-            let begun = team.begin_reduce(0, vec![10 * team.rank() as u64; 50], reduction).unwrap();
-            let outcome = catch_unwind(AssertUnwindSafe(|| begun.wait()));
+            let begun = team.begin_reduce(0, vec![10 * team.rank() as u64; 50], reduction);
+            let outcome = catch_unwind(AssertUnwindSafe(|| begun?.wait()));
             if team.rank() == 2 {
                 assert_eq!(outcome.unwrap_err().downcast_ref(), Some(&"three is too many"));
             } else {
-                // Those that only send have ended; they are told by what they do next.
+                // Those that only send have ended; they are told by what they do next. Who begins late is told
+                // at once.
                 let next = outcome.unwrap().and_then(|_| team.begin_barrier()?.wait());
                 assert_eq!(next, Err(Error::ReductionPanicked(Rank(2))), "{job:?}");
             }
