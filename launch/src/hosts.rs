@@ -45,6 +45,8 @@ pub use reach::candidates;
 
 /// How often both sides say that they are there.
 const BEAT: Duration = Duration::from_millis(200);
+/// How often the launcher looks for silent hosts.
+const LOOK: Duration = Duration::from_millis(50);
 /// The silence after which a host is lost.
 const HOST_SILENCE: Duration = Duration::from_millis(900);
 /// The silence after which an agent gives up its launcher. Long: somebody may have stopped it by hand.

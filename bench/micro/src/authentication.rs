@@ -55,7 +55,8 @@ fn round_trips(size: usize, rounds: usize) -> Result<[Vec<f64>; 2]> {
     let keys = |rank| Keys::new(secret(), 1, rank, Protection::Tagged);
     let (tagged, _) = links(&cluster, keys)?;
     let (untagged, _) = links(&cluster, |rank| keys(rank).without_tags())?;
-    let shape = Shape { pattern: Pattern::PingPong, size, count: 100, unit: Unit::RoundTrip };
+    let shape =
+        Shape { pattern: Pattern::PingPong, size, count: 100, unit: Unit::RoundTrip, each: false };
     let (measured, _) = run(vec![tagged, untagged], |seat: &mut Seat| {
         let Seat { end, packets, side } = seat;
         let [mut tagged, mut untagged] = [0, 1].map(|job| PacketLine::new(&packets[job]));

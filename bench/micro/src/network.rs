@@ -83,7 +83,7 @@ fn shape(spec: &Spec) -> Option<Shape> {
         Kind::Bandwidth => (Pattern::Stream, 8, Unit::BytesPerSecond),
         _ => return None,
     };
-    Some(Shape { pattern, size, count, unit })
+    Some(Shape { pattern, size, count, unit, each: pattern == Pattern::PingPong })
 }
 
 /// Whether `spec` can be measured between hosts.

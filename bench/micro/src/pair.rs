@@ -124,6 +124,9 @@ pub struct Shape {
     pub count: u64,
     /// What the figure says.
     pub unit: Unit,
+    /// Whether each round trip is a sample by itself, instead of the mean of all. Where one takes microseconds,
+    /// reading the clock for each is nothing.
+    pub each: bool,
 }
 
 impl Shape {
@@ -135,19 +138,14 @@ impl Shape {
         }
     }
 
-    /// This end's part of a sample. The figure means something at the first end only.
+    /// This end's part of a sample, and what it gave. The figures mean something at the first end only.
     ///
     /// # Errors
     /// The line is broken.
-    pub fn sample(&self, line: &mut dyn Line, end: End, bytes: &[u8]) -> Result<f64> {
+    pub fn sample(&self, line: &mut dyn Line, end: End, bytes: &[u8]) -> Result<Vec<f64>> {
         let start = Instant::now();
         match (self.pattern, end) {
-            (Pattern::PingPong, End::First) => {
-                for _ in 0..self.count {
-                    line.send(bytes)?;
-                    line.receive(self.size)?;
-                }
-            }
+            (Pattern::PingPong, End::First) => return self.round_trips(line, bytes),
             (Pattern::PingPong, End::Second) => {
                 for _ in 0..self.count {
                     line.receive(self.size)?;
@@ -163,11 +161,29 @@ impl Shape {
                 line.send(&[1])?;
             }
         }
-        Ok(self.figure(start.elapsed()))
+        Ok(vec![self.figure(start.elapsed(), self.count)])
     }
 
-    fn figure(&self, took: Duration) -> f64 {
-        let (count, seconds) = (self.count as f64, took.as_secs_f64());
+    fn round_trips(&self, line: &mut dyn Line, bytes: &[u8]) -> Result<Vec<f64>> {
+        let start = Instant::now();
+        let (mut before, mut figures) = (start, Vec::new());
+        for _ in 0..self.count {
+            line.send(bytes)?;
+            line.receive(self.size)?;
+            if self.each {
+                let now = Instant::now();
+                figures.push(self.figure(now - before, 1));
+                before = now;
+            }
+        }
+        if !self.each {
+            figures.push(self.figure(start.elapsed(), self.count));
+        }
+        Ok(figures)
+    }
+
+    fn figure(&self, took: Duration, count: u64) -> f64 {
+        let (count, seconds) = (count as f64, took.as_secs_f64());
         match self.unit {
             Unit::OneWay => seconds * 1e9 / (2.0 * count),
             Unit::RoundTrip => seconds * 1e9 / count,
@@ -205,11 +221,11 @@ pub fn measure(
         for (index, line) in lines.iter_mut().enumerate() {
             side.meet(|| Ok(()))?;
             let before = processor_time();
-            let figure = shape.sample(*line, end, &bytes)?;
+            let sampled = shape.sample(*line, end, &bytes)?;
             let used = processor_time().saturating_sub(before);
             line.rest(side)?;
             if round > 0 {
-                figures[index].push(figure);
+                figures[index].extend(sampled);
                 processor[index] += used;
             }
         }

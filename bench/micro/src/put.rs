@@ -16,7 +16,8 @@ const LARGE: usize = 64 << 10;
 /// A rank's part.
 pub fn rank(spec: &Spec, interface: Option<&str>) -> Result<()> {
     let size = spec.size().max(1);
-    let one_way = Shape { pattern: Pattern::PingPong, size, count: 200, unit: Unit::OneWay };
+    let one_way =
+        Shape { pattern: Pattern::PingPong, size, count: 200, unit: Unit::OneWay, each: false };
     if spec.kind == Kind::Put && size < LARGE {
         let job = weft::join_packets()?;
         let packets = job.packets();

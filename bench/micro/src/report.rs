@@ -20,6 +20,8 @@ pub struct Row {
     pub p50: f64,
     /// 99 of 100 samples were no worse.
     pub p99: f64,
+    /// Of all samples: what hiccups cost, which the median does not show.
+    pub mean: f64,
     /// The least.
     pub min: f64,
     /// Samples taken.
@@ -69,6 +71,9 @@ pub struct Floor {
     pub what: &'static str,
     /// Its median; `None` if it was not measured.
     pub p50: Option<f64>,
+    /// The mean of its samples.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean: Option<f64>,
     /// Why it was not measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<Cow<'static, str>>,
@@ -104,12 +109,13 @@ impl Processor {
 impl Floor {
     /// The floor with these samples.
     pub fn measured(what: &'static str, samples: Vec<f64>) -> Self {
-        Floor { what, p50: Some(median(samples)), missing: None, processor: None }
+        let mean = Some(mean_of(&samples));
+        Floor { what, p50: Some(median(samples)), mean, missing: None, processor: None }
     }
 
     /// A floor that could not be measured, and why.
     pub fn missing(what: &'static str, why: impl Into<Cow<'static, str>>) -> Self {
-        Floor { what, p50: None, missing: Some(why.into()), processor: None }
+        Floor { what, p50: None, mean: None, missing: Some(why.into()), processor: None }
     }
 }
 
@@ -134,6 +140,7 @@ impl Row {
             unit,
             p50: quantile(&sorted, 0.5),
             p99: quantile(&sorted, worst),
+            mean: mean_of(&sorted),
             min: quantile(&sorted, 0.0),
             rounds,
             processor: None,
@@ -168,22 +175,25 @@ impl Row {
         }
         let Row { bench, link, ranks, size, rounds, .. } = self;
         println!("{bench} of {}, {ranks} ranks, {link}:", bytes(*size));
-        let [p50, p99, min] = [self.p50, self.p99, self.min].map(|figure| self.figure(figure));
+        let figures = [self.p50, self.p99, self.mean, self.min];
+        let [p50, p99, mean, min] = figures.map(|figure| self.figure(figure));
         let used = |processor: Option<Processor>| match processor {
             Some(processor) => format!("   {}", processor.text(*size)),
             None => String::new(),
         };
         let own = used(self.processor);
-        println!("  p50 {p50}   p99 {p99}   min {min}   ({rounds} samples){own}");
+        println!("  p50 {p50}   p99 {p99}   mean {mean}   min {min}   ({rounds} samples){own}");
         let mut limit = self.limit;
         for floor in &self.floors {
             match floor.p50 {
                 Some(p50) => {
                     let (ratio, used) = (self.p50 / p50, used(floor.processor));
                     let (what, figure) = (floor.what, self.figure(p50));
+                    let mean = floor.mean.map(|mean| format!(", mean {}", self.figure(mean)));
+                    let mean = mean.unwrap_or_default();
                     let limit = limit.take().map(|limit| format!("   ({})", limit.text(ratio)));
                     let limit = limit.unwrap_or_default();
-                    println!("  {ratio:.2} x {what}: {figure}{used}{limit}");
+                    println!("  {ratio:.2} x {what}: {figure}{mean}{used}{limit}");
                 }
                 None => {
                     let why = floor.missing.as_deref().unwrap_or_default();
@@ -218,6 +228,10 @@ fn bytes(size: usize) -> String {
 /// The median.
 pub fn median(samples: Vec<f64>) -> f64 {
     quantile_of(samples, 0.5)
+}
+
+fn mean_of(samples: &[f64]) -> f64 {
+    samples.iter().sum::<f64>() / samples.len() as f64
 }
 
 /// The sample that this part of all samples, 0 to 1, is no larger than.

@@ -12,7 +12,7 @@ use weft_wire::Rank;
 use super::layout::{HostsSpec, Layout};
 use super::remote::Remote;
 use super::start::{Started, Stop, start};
-use super::{BEAT, FLUSH_LIMIT};
+use super::{BEAT, FLUSH_LIMIT, LOOK};
 use crate::clock::Clock;
 use crate::job::{Action, Event, Job, KILL_LIMIT};
 use crate::messages::hosts::{FromAgent, ToAgent};
@@ -84,6 +84,7 @@ struct Conductor<'a> {
     job: Job,
     clock: Clock,
     ticked_at: Duration,
+    beat_at: Duration,
     remotes: Vec<Remote>,
     output: Output,
     signals: Option<Signals>,
@@ -102,6 +103,7 @@ impl<'a> Conductor<'a> {
             job: Job::new(ranks, spec.join_limit, spec.loss_grace),
             clock: Clock::start(),
             ticked_at: Duration::ZERO,
+            beat_at: Duration::ZERO,
             remotes,
             output,
             signals,
@@ -119,7 +121,7 @@ impl<'a> Conductor<'a> {
 
     fn turn(&mut self) -> Result<(), LaunchError> {
         let until = self.job.next_deadline().map(|at| at.saturating_sub(self.clock.now()));
-        let timeout = until.map_or(BEAT, |until| until.min(BEAT));
+        let timeout = until.map_or(LOOK, |until| until.min(LOOK));
         for source in wait_for(&self.sources(), Some(timeout))? {
             match source {
                 Source::Signals => self.take_signals(),
@@ -247,16 +249,20 @@ impl<'a> Conductor<'a> {
     /// From time to time: says that the launcher is there, and looks who has not said so for long.
     fn tick(&mut self) {
         let elapsed = self.clock.now().saturating_sub(self.ticked_at);
-        if elapsed < BEAT {
+        if elapsed < LOOK {
             return;
         }
         self.ticked_at = self.clock.now();
+        let beats = self.ticked_at.saturating_sub(self.beat_at) >= BEAT;
+        if beats {
+            self.beat_at = self.ticked_at;
+        }
         for number in 0..self.remotes.len() {
             let remote = &mut self.remotes[number];
             if remote.is_lost || remote.finished.is_some() {
                 continue;
             }
-            if remote.stream.is_flushed() {
+            if beats && remote.stream.is_flushed() {
                 remote.send(&ToAgent::Beat);
             }
             if remote.has_been_silent(elapsed) {

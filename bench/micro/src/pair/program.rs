@@ -18,7 +18,7 @@ pub const FIGURES: [(&str, Shape); 3] = [
 ];
 
 const fn shape(pattern: Pattern, size: usize, count: u64, unit: Unit) -> Shape {
-    Shape { pattern, size, count, unit }
+    Shape { pattern, size, count, unit, each: false }
 }
 
 /// One process of the program.

@@ -17,10 +17,28 @@ fn both<T: Send>(address: IpAddr, program: impl Fn(Sockets, End) -> T + Sync) ->
 #[test]
 fn both_kinds_of_sockets_carry_all_patterns() {
     let shapes = [
-        Shape { pattern: Pattern::PingPong, size: 8, count: 3, unit: Unit::OneWay },
-        Shape { pattern: Pattern::PingPong, size: 4000, count: 3, unit: Unit::RoundTrip },
-        Shape { pattern: Pattern::Stream, size: 64, count: 200, unit: Unit::PerSecond },
-        Shape { pattern: Pattern::Stream, size: 100_000, count: 2, unit: Unit::BytesPerSecond },
+        Shape { pattern: Pattern::PingPong, size: 8, count: 3, unit: Unit::OneWay, each: true },
+        Shape {
+            pattern: Pattern::PingPong,
+            size: 4000,
+            count: 3,
+            unit: Unit::RoundTrip,
+            each: false,
+        },
+        Shape {
+            pattern: Pattern::Stream,
+            size: 64,
+            count: 200,
+            unit: Unit::PerSecond,
+            each: false,
+        },
+        Shape {
+            pattern: Pattern::Stream,
+            size: 100_000,
+            count: 2,
+            unit: Unit::BytesPerSecond,
+            each: false,
+        },
     ];
     for address in [IpAddr::from(Ipv4Addr::LOCALHOST), Ipv6Addr::LOCALHOST.into()] {
         let measured = both(address, |mut sockets, end| {
@@ -28,10 +46,10 @@ fn both_kinds_of_sockets_carry_all_patterns() {
             let lines: &mut [&mut dyn Line] = &mut [tcp, udp];
             shapes.map(|shape| measure(lines, &shape, 2, end, side).unwrap())
         });
-        for lines in measured {
+        for (lines, shape) in measured.into_iter().zip(shapes) {
             assert_eq!(lines.len(), 2);
             for line in lines {
-                assert_eq!(line.samples.len(), 2);
+                assert_eq!(line.samples.len(), if shape.each { 2 * 3 } else { 2 });
                 assert!(line.samples.iter().all(|&figure| figure > 0.0 && figure.is_finite()));
                 assert!(line.processor_ns > 0.0);
             }
@@ -60,7 +78,8 @@ impl Line for Counted {
 
 #[test]
 fn a_stream_ends_with_one_message_back() {
-    let shape = Shape { pattern: Pattern::Stream, size: 5, count: 3, unit: Unit::PerSecond };
+    let shape =
+        Shape { pattern: Pattern::Stream, size: 5, count: 3, unit: Unit::PerSecond, each: false };
     let (mut first, mut second) = (Counted::default(), Counted::default());
     shape.sample(&mut first, End::First, &[7; 5]).unwrap();
     shape.sample(&mut second, End::Second, &[7; 5]).unwrap();
@@ -71,9 +90,9 @@ fn a_stream_ends_with_one_message_back() {
 
 #[test]
 fn figures_are_in_their_units() {
-    let shape = |unit| Shape { pattern: Pattern::PingPong, size: 100, count: 10, unit };
+    let shape = |unit| Shape { pattern: Pattern::PingPong, size: 100, count: 10, unit, each: true };
     let took = Duration::from_micros(100);
-    let figure = |unit: Unit| shape(unit).figure(took);
+    let figure = |unit: Unit| shape(unit).figure(took, 10);
     assert!((figure(Unit::OneWay) - 5_000.0).abs() < 1e-6);
     assert!((figure(Unit::RoundTrip) - 10_000.0).abs() < 1e-6);
     assert!((figure(Unit::PerSecond) - 100_000.0).abs() < 1e-6);
