@@ -94,25 +94,18 @@ pub enum Notice {
     },
     /// From the home: there is no such region.
     Unknown,
-    /// To rank 0: I am at the barrier.
-    Arrived,
-    /// From rank 0: all are.
-    Released,
 }
 
 /// Kinds of notices come after those of messages.
 const FIRST_NOTICE: u8 = 32;
 
 impl Notice {
-    /// Encodes a notice about `region`, in as many bytes as a message with data has before it; the barrier is
-    /// about none, which is region 0 of rank 0.
+    /// Encodes a notice about `region`, in as many bytes as a message with data has before it.
     pub fn emit(&self, region: RegionId) -> [u8; DATA_SIZE] {
         let (kind, version, bytes) = match *self {
             Notice::Map => (0, Version::default(), 0),
             Notice::Mapped { version, bytes } => (1, version, bytes),
             Notice::Unknown => (2, Version::default(), 0),
-            Notice::Arrived => (3, Version::default(), 0),
-            Notice::Released => (4, Version::default(), 0),
         };
         let message = Message { kind: Kind::Read, version, party: region.home };
         let mut encoded = Header { region, message, offset: bytes }.emit();
@@ -132,14 +125,14 @@ impl Notice {
             0 => Notice::Map,
             1 => Notice::Mapped { version, bytes },
             2 => Notice::Unknown,
-            3 => Notice::Arrived,
-            4 => Notice::Released,
             _ => return None,
         };
         let says_more = version != Version::default() || bytes != 0;
         (!says_more || kind == FIRST_NOTICE + 1).then_some((region, notice))
     }
 }
+
+pub mod together;
 
 #[cfg(test)]
 mod tests;

@@ -21,6 +21,8 @@
 //! | `rgn_start_write`, `rgn_end_write` | [`Mapped::write`], dropping a [`Write`] |
 //! | `rgn_flush` | [`Mapped::flush`] |
 //! | `rgn_barrier` | [`Regions::barrier`] |
+//! | `rgn_bcast_send`, `rgn_bcast_recv` | [`Regions::broadcast`] |
+//! | `rgn_reduce_*` | [`Regions::reduce`] |
 //!
 //! May use the packet layer, of which the protocol takes the numbers of ranks and nothing else. Keeps R1 to R6
 //! (`ARCHITECTURE.md`), and that no lock is held while the packet layer is called.
@@ -44,11 +46,6 @@ pub struct RegionId {
     pub home: Rank,
     /// Which of that node's regions, counted from 0; numbers are not used again.
     pub index: u32,
-}
-
-impl RegionId {
-    /// What notices name that are about no region.
-    const NONE: RegionId = RegionId { home: Rank(0), index: 0 };
 }
 
 impl fmt::Display for RegionId {

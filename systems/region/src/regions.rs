@@ -8,18 +8,21 @@ mod error;
 mod guard;
 mod outbox;
 mod slot;
+mod together;
 
 pub use error::{Error, Result};
 pub use guard::{Mapped, Read, Write};
 
 use crate::RegionId;
 use crate::coherence::{Call, Policy, Region, Version};
+use crate::format::together::Part;
 use crate::format::{Header, Notice};
 use bytemuck::Pod;
 use outbox::Outbox;
 use slot::Slot;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use together::Together;
 use weft_packet::{Packet, Packets, Rank, Step};
 
 /// Regions that are mapped no more and kept all the same.
@@ -36,6 +39,7 @@ struct Node {
     packets: Packets,
     outbox: Outbox,
     state: Mutex<State>,
+    together: Mutex<Together>,
 }
 
 #[derive(Default)]
@@ -47,12 +51,6 @@ struct State {
     answers: BTreeMap<RegionId, Notice>,
     /// The regions that were unmapped last, the latest at the end.
     unmapped: VecDeque<RegionId>,
-    /// At rank 0: who is at the barrier.
-    arrived: usize,
-    /// Barriers that are over.
-    released: u64,
-    /// Barriers that this node has come to.
-    entered: u64,
     /// What a peer did wrong, which ends it all.
     breach: Option<Error>,
 }
@@ -65,6 +63,7 @@ impl Regions {
             packets: packets.clone(),
             outbox: Outbox::default(),
             state: Mutex::new(State::default()),
+            together: Mutex::new(Together::default()),
         };
         let regions = Regions { node: Arc::new(node) };
         let upcall = Arc::downgrade(&regions.node);
@@ -125,24 +124,6 @@ impl Regions {
         let machine = Region::elsewhere(me, home, version);
         let slot = Arc::new(Mutex::new(Slot::new(machine, bytes, memory)));
         Ok(Arc::clone(lock(&self.node.state).slots.entry(id).or_insert(slot)))
-    }
-
-    /// `rgn_barrier`: returns when all ranks have called it as often as this one. Requests of others are
-    /// served meanwhile.
-    ///
-    /// # Errors
-    /// A peer's breach, a lost rank.
-    pub fn barrier(&self) -> Result<()> {
-        let mut state = lock(&self.node.state);
-        state.entered += 1;
-        let entered = state.entered;
-        drop(state);
-        if self.rank() == Rank(0) {
-            self.node.arrived();
-        } else {
-            self.node.outbox.notice(Rank(0), RegionId::NONE, Notice::Arrived);
-        }
-        self.node.wait(|node| (lock(&node.state).released >= entered).then_some(()))
     }
 
     /// The end: a barrier, after which nobody needs anything of this node any more.
@@ -233,6 +214,9 @@ impl Node {
             self.told(from, &header, data)
         } else if let Some((region, notice)) = Notice::parse(packet, ranks) {
             self.noticed(from, region, notice)
+        } else if let Some((part, values)) = Part::parse(packet, ranks) {
+            self.packets.copied(values.len());
+            self.take_part(from, &part, values)
         } else {
             Err(Error::Packet(from))
         };
@@ -270,25 +254,8 @@ impl Node {
             Notice::Mapped { .. } | Notice::Unknown => {
                 lock(&self.state).answers.insert(region, notice);
             }
-            Notice::Arrived => self.arrived(),
-            Notice::Released => lock(&self.state).released += 1,
         }
         Ok(())
-    }
-
-    /// At rank 0: one more is at the barrier.
-    fn arrived(&self) {
-        let mut state = lock(&self.state);
-        state.arrived += 1;
-        if state.arrived < self.packets.size() {
-            return;
-        }
-        state.arrived = 0;
-        state.released += 1;
-        drop(state);
-        for rank in 1..self.packets.size() as u16 {
-            self.outbox.notice(Rank(rank), RegionId::NONE, Notice::Released);
-        }
     }
 }
 

@@ -9,9 +9,9 @@ use weft_model::memory::Memory;
 use weft_model::random::Random;
 use weft_packet::{Packets, Rank};
 use weft_protocol::Preset;
-use weft_region::coherence::{Hint, Misuse, Policy};
-use weft_region::{Error, Mapped, RegionId, Regions};
-use weft_simulator::{Faults, Machine, Options, Outcome, Simulation};
+use weft_region::coherence::{Hint, Policy};
+use weft_region::{Mapped, RegionId, Regions};
+use weft_simulator::{Faults, Machine, Options, Simulation};
 use weft_threads::Job;
 
 /// Bytes of the regions that each rank creates: nothing to speak of, a little, and several packets.
@@ -127,79 +127,6 @@ fn simulated_ranks_see_one_memory() {
             assert!(simulated(options, seed, 60) > u64::from(ranks) * 5);
         }
     }
-}
-
-/// A home that dies with a region of its own that another wrote, and others that wait for it.
-#[test]
-fn a_lost_home_is_told_to_all_and_hangs_nobody() {
-    let program = |packets: Packets| -> Result<(), Error> {
-        let regions = Regions::open(&packets);
-        regions.create(64, Policy::default())?;
-        regions.barrier()?;
-        let region = regions.map::<u64>(RegionId { home: Rank(1), index: 0 })?;
-        loop {
-            region.write()?[0] += 1;
-            regions.barrier()?;
-        }
-    };
-    for (seed, preset) in [(1, Preset::NrxImc), (2, Preset::IrxImc), (3, Preset::HrxHmc)] {
-        let mut options = Options::with_preset(Machine::myrinet().unwrap(), 3, preset);
-        let crash = (Rank(1), Duration::from_millis(2));
-        options.faults = Faults { crashes: vec![crash], ..Faults::default() };
-        options.seed = seed;
-        let report = Simulation::new(options).unwrap().run_packets(program);
-        for (rank, outcome) in report.outcomes.iter().enumerate() {
-            match outcome {
-                Outcome::Crashed => assert_eq!(rank, 1),
-                Outcome::Victim(what) => assert!(what.contains("rank 1"), "{preset}: {what}"),
-                other => panic!("{preset}, rank {rank}: {other:?}"),
-            }
-        }
-    }
-}
-
-#[test]
-fn misuse_is_an_error_and_no_hang() {
-    Job::new(2).packets(|packets| {
-        let regions = Regions::open(&packets);
-        let (zero, one) =
-            (RegionId { home: Rank(0), index: 0 }, RegionId { home: Rank(1), index: 0 });
-        regions.create(24, Policy::default()).unwrap();
-        regions.barrier().unwrap();
-        let region = regions.map::<u64>(zero).unwrap();
-        let misuse = |error: Option<Error>, wanted| match error {
-            Some(Error::Misuse { region, what }) => assert_eq!((region, what), (zero, wanted)),
-            other => panic!("{other:?}"),
-        };
-        let read = region.read().unwrap();
-        misuse(region.write().err(), Misuse::Reading);
-        misuse(region.flush().err(), Misuse::Reading);
-        let again = region.read().unwrap();
-        assert_eq!((read.len(), again[2]), (3, 0));
-        drop((read, again));
-        let write = region.write().unwrap();
-        misuse(region.read().err(), Misuse::Writing);
-        drop(write);
-        regions.barrier().unwrap();
-        let unknown = RegionId { index: 1, ..one };
-        assert!(matches!(regions.map::<u8>(unknown), Err(Error::Unknown(id)) if id == unknown));
-        let nowhere = RegionId { home: Rank(2), index: 0 };
-        assert!(matches!(regions.map::<u8>(nowhere), Err(Error::Unknown(_))));
-        assert!(matches!(regions.map::<[u8; 16]>(zero), Err(Error::Shape { bytes: 24, .. })));
-        assert!(matches!(
-            regions.create(u64::MAX, Policy::default()),
-            Err(Error::Memory(u64::MAX))
-        ));
-        regions.barrier().unwrap();
-        if regions.rank() == Rank(1) {
-            regions.map::<u64>(zero).unwrap().delete().unwrap();
-        }
-        regions.barrier().unwrap();
-        assert!(matches!(region.read().err(), Some(Error::Deleted(id)) if id == zero));
-        assert!(matches!(region.write().err(), Some(Error::Deleted(_))));
-        drop(region);
-        regions.close().unwrap();
-    });
 }
 
 /// More regions than are kept unmapped: the oldest go home, and come back.

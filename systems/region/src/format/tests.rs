@@ -49,7 +49,7 @@ fn what_no_node_writes_is_no_header() {
 fn notices_survive_and_are_no_headers() {
     let region = RegionId { home: Rank(3), index: 9 };
     let mapped = Notice::Mapped { version: Version(7), bytes: 1 << 40 };
-    for notice in [Notice::Map, mapped, Notice::Unknown, Notice::Arrived, Notice::Released] {
+    for notice in [Notice::Map, mapped, Notice::Unknown] {
         let bytes = notice.emit(region);
         assert_eq!(Notice::parse(&bytes, 4), Some((region, notice)));
         assert_eq!(Notice::parse(&bytes, 3), None, "a home that the job does not have");
@@ -57,5 +57,33 @@ fn notices_survive_and_are_no_headers() {
         let mut more = bytes;
         more[20] = 1;
         assert_eq!(Notice::parse(&more, 4).is_some(), notice == mapped);
+    }
+}
+
+#[test]
+fn parts_survive_and_are_nothing_else() {
+    use together::{Does, Operation, Part, SIZE, Step};
+    let does = [Does::Barrier, Does::Broadcast { root: Rank(3) }, Does::Reduce { element: 8 }];
+    let steps = [Step::Up, Step::Down, Step::Go, Step::Disagree(Rank(3))];
+    for (does, step) in does.into_iter().flat_map(|does| steps.map(|step| (does, step))) {
+        let carries = matches!(step, Step::Up | Step::Down);
+        let (offset, data): (u64, &[u8]) = if carries { (1 << 40, b"data") } else { (0, b"") };
+        let operation = Operation { does, number: 0x0102_0304, bytes: offset + data.len() as u64 };
+        let part = Part { step, operation, offset };
+        let mut bytes = part.emit().to_vec();
+        bytes.extend(data);
+        assert_eq!(Part::parse(&bytes, 4), Some((part, data)));
+        assert_eq!((Header::parse(&bytes, 4), Notice::parse(&bytes[..SIZE], 4)), (None, None));
+        let names = matches!(does, Does::Broadcast { .. }) || matches!(step, Step::Disagree(_));
+        assert_eq!(Part::parse(&bytes, 3).is_none(), names, "a rank that the job does not have");
+        assert_eq!(Part::parse(&bytes[..SIZE - 1], 4), None);
+        bytes.push(0);
+        assert_eq!(Part::parse(&bytes, 4), None, "beyond the values");
+        bytes.pop();
+        for (at, value) in [(0, 63), (0, 68), (1, 3)] {
+            let mut bytes = bytes.clone();
+            bytes[at] = value;
+            assert_eq!(Part::parse(&bytes, 4), None, "{value} at {at}");
+        }
     }
 }

@@ -13,13 +13,12 @@ use weft_packet::Rank;
 /// them, or a copy if somebody still needs them as they are.
 pub(super) type Memory = Arc<Vec<u64>>;
 
-/// As many zeros.
+/// As many zeros. The system gives them when they are written.
 pub(super) fn zeros(bytes: u64) -> Result<Memory> {
-    let words = usize::try_from(bytes.div_ceil(8)).map_err(|_| Error::Memory(bytes))?;
-    let mut memory = Vec::new();
-    memory.try_reserve_exact(words).map_err(|_| Error::Memory(bytes))?;
-    memory.resize(words, 0);
-    Ok(Arc::new(memory))
+    let too_many = || Error::Memory(bytes);
+    let words = usize::try_from(bytes.div_ceil(8)).map_err(|_| too_many())?;
+    let memory = bytemuck::allocation::try_zeroed_slice_box(words).map_err(|()| too_many())?;
+    Ok(Arc::new(memory.into_vec()))
 }
 
 pub(super) struct Slot {
