@@ -8,6 +8,8 @@
 //! ```
 //! Offset and data are there where the kind says so. A region may be larger than a packet: its packets name
 //! the place of their bytes (7.3.2), and travel in order, so that the last of them completes the message.
+//!
+//! A multicast reaches all ranks. Who it is for stands before the header ([`receivers`]).
 
 use crate::RegionId;
 use crate::coherence::{Kind, Message, Version};
@@ -77,6 +79,33 @@ impl Header {
         let message = Message { kind, version: Version(word(8)), party };
         let region = RegionId { home, index: word(4) };
         sound.then_some((Header { region, message, offset }, data))
+    }
+}
+
+/// Who a multicast is for: a bit for each rank, the lowest of the first byte for rank 0.
+pub mod receivers {
+    use std::collections::BTreeSet;
+    use weft_packet::Rank;
+
+    /// Bytes that this takes in a job of `ranks`.
+    pub fn size(ranks: usize) -> usize {
+        ranks.div_ceil(8)
+    }
+
+    /// Encodes `to`, who are in a job of `ranks`.
+    pub fn emit(to: &BTreeSet<Rank>, ranks: usize) -> Box<[u8]> {
+        let mut bits = vec![0; size(ranks)];
+        for rank in to {
+            bits[rank.index() / 8] |= 1 << (rank.index() % 8);
+        }
+        bits.into()
+    }
+
+    /// Whether `me` is meant, and what follows; `None` if `bytes` are too few.
+    pub fn split(bytes: &[u8], ranks: usize, me: Rank) -> Option<(bool, &[u8])> {
+        let (bits, rest) = bytes.split_at_checked(size(ranks))?;
+        let byte = bits.get(me.index() / 8)?;
+        Some((byte >> (me.index() % 8) & 1 == 1, rest))
     }
 }
 

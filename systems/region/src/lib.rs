@@ -32,7 +32,7 @@ pub mod format;
 pub mod invariants;
 mod regions;
 
-pub use regions::{Error, Mapped, Read, Regions, Result, Write};
+pub use regions::{Error, Mapped, Read, Regions, Result, Settings, Write};
 
 use std::fmt;
 use weft_packet::Rank;

@@ -14,12 +14,13 @@ pub use guard::{Mapped, Read, Write};
 
 use crate::RegionId;
 use crate::coherence::{Call, Policy, Region, Version};
-use crate::format::{Header, Notice};
+use crate::format::{Header, Notice, receivers};
 use bytemuck::Pod;
 use outbox::Outbox;
 use slot::Slot;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use weft_node::biased::Biased;
 use weft_packet::{Packet, Packets, Rank, Step};
 
 /// Regions that are mapped no more and kept all the same.
@@ -38,9 +39,23 @@ struct Node {
     state: Mutex<State>,
 }
 
+/// How regions travel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Settings {
+    /// What goes to several nodes is multicast where that is less to send: when they are at least two, and half
+    /// of those that a broadcast reaches. Otherwise each gets a packet of its own, as in the thesis (7.3.2).
+    pub multicast: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings { multicast: true }
+    }
+}
+
 #[derive(Default)]
 struct State {
-    slots: BTreeMap<RegionId, Arc<Mutex<Slot>>>,
+    slots: BTreeMap<RegionId, Arc<Biased<Slot>>>,
     /// Regions that this node created so far.
     created: u32,
     /// What a home answered to who asked for the size of a region.
@@ -61,9 +76,14 @@ impl Regions {
     /// Takes part. All ranks do, before any of them maps a region of another. The upcall of `packets` is this
     /// system's from here on.
     pub fn open(packets: &Packets) -> Self {
+        Self::open_with(packets, Settings::default())
+    }
+
+    /// As [`Self::open`], with other settings than the usual ones.
+    pub fn open_with(packets: &Packets, settings: Settings) -> Self {
         let node = Node {
             packets: packets.clone(),
-            outbox: Outbox::default(),
+            outbox: Outbox::new(packets, settings),
             state: Mutex::new(State::default()),
         };
         let regions = Regions { node: Arc::new(node) };
@@ -92,7 +112,7 @@ impl Regions {
         let id = RegionId { home: self.rank(), index: state.created };
         state.created += 1;
         let machine = Region::at_home(self.rank(), policy);
-        state.slots.insert(id, Arc::new(Mutex::new(Slot::new(machine, bytes, memory))));
+        state.slots.insert(id, Arc::new(Biased::new(Slot::new(machine, bytes, memory))));
         Ok(id)
     }
 
@@ -113,7 +133,7 @@ impl Regions {
     }
 
     /// Asks the home of a region for it.
-    fn ask(&self, id: RegionId) -> Result<Arc<Mutex<Slot>>> {
+    fn ask(&self, id: RegionId) -> Result<Arc<Biased<Slot>>> {
         let (me, home) = (self.rank(), id.home);
         if home == me || home.index() >= self.node.packets.size() {
             return Err(Error::Unknown(id));
@@ -123,7 +143,7 @@ impl Regions {
         let Notice::Mapped { version, bytes } = answer else { return Err(Error::Unknown(id)) };
         let memory = slot::zeros(bytes)?;
         let machine = Region::elsewhere(me, home, version);
-        let slot = Arc::new(Mutex::new(Slot::new(machine, bytes, memory)));
+        let slot = Arc::new(Biased::new(Slot::new(machine, bytes, memory)));
         Ok(Arc::clone(lock(&self.node.state).slots.entry(id).or_insert(slot)))
     }
 
@@ -155,19 +175,51 @@ impl Regions {
         Ok(self.node.packets.flush()?)
     }
 
-    /// Calls, and waits until the call goes on.
-    fn call(&self, id: RegionId, slot: &Mutex<Slot>, call: Call) -> Result<()> {
-        let mut here = lock(slot);
+    /// Calls, and waits until the call goes on; then `take` has what it is made for.
+    #[inline]
+    fn call<R>(
+        &self,
+        id: RegionId,
+        slot: &Biased<Slot>,
+        call: Call,
+        mut take: impl FnMut(&mut Slot) -> R,
+    ) -> Result<R> {
+        let mut here = slot.enter();
         here.call(id, call, &self.node.outbox)?;
         let waits = matches!(call, Call::StartRead | Call::StartWrite | Call::Delete);
-        let mut outcome = here.outcome.take();
-        drop(here);
-        if waits && outcome.is_none() {
-            outcome = Some(self.node.wait(|_| lock(slot).outcome.take())?);
-        } else {
+        let granted = here.outcome.take();
+        if granted == Some(true) || !waits {
+            let taken = take(&mut here);
+            drop(here);
             self.node.flush()?;
+            return Ok(taken);
         }
-        if outcome == Some(false) { Err(Error::Deleted(id)) } else { Ok(()) }
+        drop(here);
+        let taken = match granted {
+            Some(_) => None,
+            None => self.node.wait(|_| {
+                let mut here = slot.enter();
+                let granted = here.outcome.take()?;
+                Some(granted.then(|| take(&mut here)))
+            })?,
+        };
+        taken.ok_or(Error::Deleted(id))
+    }
+
+    /// Ends an access, once `give_back` has given back what it was made for.
+    #[inline]
+    fn end(
+        &self,
+        id: RegionId,
+        slot: &Biased<Slot>,
+        call: Call,
+        give_back: impl FnOnce(&mut Slot),
+    ) -> Result<()> {
+        let mut here = slot.enter();
+        give_back(&mut here);
+        here.call(id, call, &self.node.outbox)?;
+        drop(here);
+        self.node.flush()
     }
 
     /// A mapping of `id` is gone.
@@ -183,7 +235,7 @@ impl Regions {
             return;
         };
         drop(state);
-        let mut here = lock(&slot);
+        let mut here = slot.enter();
         // Nobody here uses it, so that nothing can be wrong with this.
         let flushed = here.call(id, Call::Flush, &self.node.outbox);
         let forgets = flushed.is_ok() && here.may_be_forgotten();
@@ -197,7 +249,7 @@ impl Regions {
 }
 
 impl Node {
-    fn slot(&self, id: RegionId) -> Option<Arc<Mutex<Slot>>> {
+    fn slot(&self, id: RegionId) -> Option<Arc<Biased<Slot>>> {
         lock(&self.state).slots.get(&id).cloned()
     }
 
@@ -228,9 +280,10 @@ impl Node {
     /// The upcall.
     fn arrive(&self, packet: &Packet<'_>) {
         let (from, ranks) = (packet.source(), self.packets.size());
-        let outcome = if let Some((header, data)) = Header::parse(packet, ranks) {
-            self.packets.copied(data.len());
-            self.told(from, &header, data)
+        let outcome = if packet.group().is_some() {
+            self.told_with_others(from, packet)
+        } else if let Some((header, data)) = Header::parse(packet, ranks) {
+            self.told(from, &header, data, false)
         } else if let Some((region, notice)) = Notice::parse(packet, ranks) {
             self.noticed(from, region, notice)
         } else {
@@ -244,11 +297,28 @@ impl Node {
         self.packets.nudge();
     }
 
-    fn told(&self, from: Rank, header: &Header, data: &[u8]) -> Result<()> {
+    /// What came by multicast, which only some may.
+    fn told_with_others(&self, from: Rank, packet: &[u8]) -> Result<()> {
+        let (me, ranks) = (self.packets.rank(), self.packets.size());
+        let (for_me, rest) = receivers::split(packet, ranks, me).ok_or(Error::Packet(from))?;
+        match Header::parse(rest, ranks) {
+            Some((header, data)) if header.message.kind.may_be_multicast() => {
+                if for_me {
+                    self.told(from, &header, data, true)
+                } else {
+                    Ok(())
+                }
+            }
+            _ => Err(Error::Packet(from)),
+        }
+    }
+
+    fn told(&self, from: Rank, header: &Header, data: &[u8], multicast: bool) -> Result<()> {
+        self.packets.copied(data.len());
         let Header { region, message, .. } = *header;
         let breach = |what| Error::Breach { from, region, what };
         match self.slot(region) {
-            Some(slot) => lock(&slot).receive(from, header, data, &self.outbox),
+            Some(slot) => slot.enter().receive((from, multicast), header, data, &self.outbox),
             None if message.kind.is_for_home() => Err(Error::Packet(from)),
             None => {
                 // A region that this node has forgotten: a demand on the copy that it had.
@@ -264,7 +334,7 @@ impl Node {
         match notice {
             Notice::Map => {
                 let slot = self.slot(region).filter(|_| region.home == self.packets.rank());
-                let known = slot.and_then(|slot| lock(&slot).mapped_by_another());
+                let known = slot.and_then(|slot| slot.enter().mapped_by_another());
                 self.outbox.notice(from, region, known.unwrap_or(Notice::Unknown));
             }
             Notice::Mapped { .. } | Notice::Unknown => {

@@ -5,7 +5,7 @@ use super::{Error, Result};
 use crate::RegionId;
 use crate::coherence::{Actions, Call, Message, Region};
 use crate::format::{Header, Notice};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use weft_packet::Rank;
 
@@ -26,13 +26,15 @@ pub(super) struct Slot {
     machine: Region,
     bytes: u64,
     /// Empty while it is written.
-    pub(super) memory: Memory,
+    memory: Memory,
+    /// Another handle to it for the next reader: making one and dropping it again is most of what a hit costs.
+    spare: Option<Memory>,
     /// Mappings at this node.
     pub(super) mapped: u32,
     /// Whether the call that waited goes on or is refused.
     pub(super) outcome: Option<bool>,
-    /// Data that has not come whole, by sender.
-    coming: BTreeMap<Rank, Coming>,
+    /// Data that has not come whole, by sender and whether it is multicast: the two have no order.
+    coming: BTreeMap<(Rank, bool), Coming>,
 }
 
 struct Coming {
@@ -43,11 +45,51 @@ struct Coming {
 
 impl Slot {
     pub(super) fn new(machine: Region, bytes: u64, memory: Memory) -> Self {
-        Slot { machine, bytes, memory, mapped: 0, outcome: None, coming: BTreeMap::new() }
+        Slot {
+            machine,
+            bytes,
+            memory,
+            spare: None,
+            mapped: 0,
+            outcome: None,
+            coming: BTreeMap::new(),
+        }
     }
 
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// The bytes, for a reader that was let in.
+    #[inline]
+    pub(super) fn lend(&mut self) -> Memory {
+        self.spare.take().unwrap_or_else(|| Arc::clone(&self.memory))
+    }
+
+    /// A reader is done with [`Self::lend`]'s result.
+    #[inline]
+    pub(super) fn take_back(&mut self, lent: Memory) {
+        self.spare = Some(lent);
+    }
+
+    /// The bytes, for a writer that was let in.
+    #[inline]
+    pub(super) fn take(&mut self) -> Vec<u64> {
+        self.spare = None;
+        if let Some(words) = Arc::get_mut(&mut self.memory) {
+            return std::mem::take(words);
+        }
+        // Packets are to be filled from the bytes as they are.
+        Arc::unwrap_or_clone(std::mem::take(&mut self.memory))
+    }
+
+    /// What the writer has made of [`Self::take`]'s result.
+    #[inline]
+    pub(super) fn put_back(&mut self, words: Vec<u64>) {
+        match Arc::get_mut(&mut self.memory) {
+            Some(empty) => *empty = words,
+            None => self.memory = Arc::new(words),
+        }
     }
 
     /// What another node that maps it has to know; nothing if it is no more.
@@ -75,6 +117,7 @@ impl Slot {
         (&mut self.machine, hands)
     }
 
+    #[inline]
     pub(super) fn call(&mut self, id: RegionId, call: Call, outbox: &Outbox) -> Result<()> {
         let (machine, mut hands) = self.hands(id, outbox);
         machine.call(call, &mut hands).map_err(|what| Error::Misuse { region: id, what })
@@ -82,18 +125,22 @@ impl Slot {
 
     pub(super) fn receive(
         &mut self,
-        from: Rank,
+        (from, multicast): (Rank, bool),
         header: &Header,
         data: &[u8],
         outbox: &Outbox,
     ) -> Result<()> {
         let Header { region, message, .. } = *header;
         let came = if message.kind.carries_data() {
-            let Some(whole) = self.collect(from, header, data)? else { return Ok(()) };
+            let Some(whole) = self.collect((from, multicast), header, data)? else { return Ok(()) };
             Some(whole)
         } else {
             None
         };
+        if came.is_some() {
+            // Nobody reads what the bytes that came take the place of.
+            self.spare = None;
+        }
         let (machine, mut hands) = self.hands(region, outbox);
         hands.came = came;
         machine.receive(from, message, &mut hands).map_err(|what| Error::Breach {
@@ -104,25 +151,30 @@ impl Slot {
     }
 
     /// Keeps what has come of a message. All of its bytes, if these were the last.
-    fn collect(&mut self, from: Rank, header: &Header, data: &[u8]) -> Result<Option<Memory>> {
+    fn collect(
+        &mut self,
+        way: (Rank, bool),
+        header: &Header,
+        data: &[u8],
+    ) -> Result<Option<Memory>> {
         let Header { message, offset, .. } = *header;
         let begins = offset == 0;
         let fresh = if begins { Some(Arc::unwrap_or_clone(zeros(self.bytes)?)) } else { None };
         if let Some(memory) = fresh {
-            self.coming.insert(from, Coming { message, memory, came: 0 });
+            self.coming.insert(way, Coming { message, memory, came: 0 });
         }
-        let coming = self.coming.get_mut(&from).filter(|coming| {
+        let coming = self.coming.get_mut(&way).filter(|coming| {
             let (fits, follows) = (offset + data.len() as u64 <= self.bytes, coming.came == offset);
             fits && follows && coming.message == message
         });
-        let coming = coming.ok_or(Error::Packet(from))?;
+        let coming = coming.ok_or(Error::Packet(way.0))?;
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut coming.memory);
         bytes[offset as usize..][..data.len()].copy_from_slice(data);
         coming.came += data.len() as u64;
         if coming.came < self.bytes {
             return Ok(None);
         }
-        Ok(self.coming.remove(&from).map(|coming| Arc::new(coming.memory)))
+        Ok(self.coming.remove(&way).map(|coming| Arc::new(coming.memory)))
     }
 }
 
@@ -157,6 +209,15 @@ impl Actions for Hands<'_> {
             }
             _ => self.outbox.message(to, self.id, message),
         }
+    }
+
+    fn multicast(&mut self, to: &BTreeSet<Rank>, message: Message) {
+        if !self.outbox.multicasts_to(to.len()) {
+            return to.iter().for_each(|&to| self.send(to, message));
+        }
+        let data = self.memory.as_ref().filter(|_| message.kind.carries_data());
+        let data = data.map(|memory| (Arc::clone(memory), self.bytes));
+        self.outbox.multicast(to, self.id, message, data);
     }
 
     fn place(&mut self) {
