@@ -71,12 +71,6 @@ impl Pages {
         unsafe { self.start.cast::<u8>().add(page * PAGE_BYTES).read_volatile() }
     }
 
-    /// Takes all pages away from this rank.
-    pub fn drop_all(&self) -> Result<()> {
-        // SAFETY: the mapping of `self`, into which nobody has a reference.
-        Ok(unsafe { mprotect(self.start.as_ptr(), self.bytes(), MprotectFlags::empty())? })
-    }
-
     fn bytes(&self) -> usize {
         self.pages * PAGE_BYTES
     }

@@ -49,7 +49,11 @@ fn random_programs_see_one_memory() {
             homes,
             nesting: 3,
             forgetful: random.happens(500),
-            multicast: *random.choose(&[Multicast::InOrder, Multicast::Sometimes, Multicast::Freely]),
+            multicast: *random.choose(&[
+                Multicast::InOrder,
+                Multicast::Sometimes,
+                Multicast::Freely,
+            ]),
             ..Options::new(nodes, 60)
         };
         written += run(&options, seed);
