@@ -23,7 +23,8 @@
 //! | `rgn_barrier` | [`Regions::barrier`] |
 //!
 //! May use the packet layer, of which the protocol takes the numbers of ranks and nothing else. Keeps R1 to R6
-//! (`ARCHITECTURE.md`), and that no lock is held while the packet layer is called.
+//! (`ARCHITECTURE.md`), and that no lock is held while the packet layer is called for anything that waits or makes
+//! upcalls.
 
 #![forbid(unsafe_code)]
 
@@ -32,7 +33,7 @@ pub mod format;
 pub mod invariants;
 mod regions;
 
-pub use regions::{Error, Mapped, Read, Regions, Result, Settings, Write};
+pub use regions::{DataWay, Error, Mapped, Read, Regions, Result, Settings, Write};
 
 use std::fmt;
 use weft_packet::Rank;

@@ -21,7 +21,7 @@ use slot::Slot;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use weft_node::biased::Biased;
-use weft_packet::{Packet, Packets, Rank, Step};
+use weft_packet::{Block, Packet, Packets, Rank, Step};
 
 /// Regions that are mapped no more and kept all the same.
 const MOST_UNMAPPED: usize = 64;
@@ -45,11 +45,24 @@ pub struct Settings {
     /// What goes to several nodes is multicast where that is less to send: when they are at least two, and half
     /// of those that a broadcast reaches. Otherwise each gets a packet of its own, as in the thesis (7.3.2).
     pub multicast: bool,
+    /// How the bytes of regions get to who has asked for them.
+    pub data: DataWay,
+}
+
+/// How the bytes of regions get to who has asked for them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum DataWay {
+    /// Copied into packets and out of them.
+    #[default]
+    Packets,
+    /// Those of regions of 1 KiB and more are put into the memory of the region there, which who asks has opened
+    /// for it: by the sender itself on one host, and where they fill more than a packet between hosts.
+    Puts,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { multicast: true }
+        Settings { multicast: true, data: DataWay::default() }
     }
 }
 
@@ -107,7 +120,7 @@ impl Regions {
     /// # Errors
     /// [`Error::Memory`].
     pub fn create(&self, bytes: u64, policy: Policy) -> Result<RegionId> {
-        let memory = slot::zeros(bytes)?;
+        let memory = Arc::new(self.node.outbox.zeros(bytes)?);
         let mut state = lock(&self.node.state);
         let id = RegionId { home: self.rank(), index: state.created };
         state.created += 1;
@@ -141,7 +154,7 @@ impl Regions {
         self.node.outbox.notice(home, id, Notice::Map);
         let answer = self.node.wait(|node| lock(&node.state).answers.remove(&id))?;
         let Notice::Mapped { version, bytes } = answer else { return Err(Error::Unknown(id)) };
-        let memory = slot::zeros(bytes)?;
+        let memory = Arc::new(self.node.outbox.zeros(bytes)?);
         let machine = Region::elsewhere(me, home, version);
         let slot = Arc::new(Biased::new(Slot::new(machine, bytes, memory)));
         Ok(Arc::clone(lock(&self.node.state).slots.entry(id).or_insert(slot)))
@@ -187,7 +200,7 @@ impl Regions {
         let mut here = slot.enter();
         here.call(id, call, &self.node.outbox)?;
         let waits = matches!(call, Call::StartRead | Call::StartWrite | Call::Delete);
-        let granted = here.outcome.take();
+        let granted = here.outcome();
         if granted == Some(true) || !waits {
             let taken = take(&mut here);
             drop(here);
@@ -199,11 +212,17 @@ impl Regions {
             Some(_) => None,
             None => self.node.wait(|_| {
                 let mut here = slot.enter();
-                let granted = here.outcome.take()?;
+                let granted = here.outcome()?;
                 Some(granted.then(|| take(&mut here)))
             })?,
         };
         taken.ok_or(Error::Deleted(id))
+    }
+
+    /// The bytes of a region, for a writer that was let in.
+    #[inline]
+    fn writable(&self, slot: &mut Slot) -> Result<Block> {
+        slot.take(&self.node.outbox)
     }
 
     /// Ends an access, once `give_back` has given back what it was made for.
@@ -254,14 +273,14 @@ impl Node {
     }
 
     fn flush(&self) -> Result<()> {
-        Ok(self.outbox.flush(&self.packets)?)
+        Ok(self.outbox.flush()?)
     }
 
     /// Polls until `find` finds something.
     fn wait<T>(&self, mut find: impl FnMut(&Node) -> Option<T>) -> Result<T> {
         let mut found = None;
         self.packets.wait(&mut || {
-            self.outbox.flush(&self.packets)?;
+            self.outbox.flush()?;
             found = find(self);
             if found.is_some() || lock(&self.state).breach.is_some() {
                 return Ok(Step::Done);
@@ -293,7 +312,7 @@ impl Node {
             lock(&self.state).breach.get_or_insert(error);
         }
         // Whoever waits meets the same error.
-        let _ = self.outbox.flush(&self.packets);
+        let _ = self.outbox.flush();
         self.packets.nudge();
     }
 
@@ -340,6 +359,7 @@ impl Node {
             Notice::Mapped { .. } | Notice::Unknown => {
                 lock(&self.state).answers.insert(region, notice);
             }
+            Notice::Heap(name) => self.outbox.heap_of(from, name),
             Notice::Arrived => self.arrived(),
             Notice::Released => lock(&self.state).released += 1,
         }

@@ -2,8 +2,8 @@
 
 use crate::report::Limit;
 use weft::Rank;
-use weft_region::Settings;
 use weft_region::coherence::{Hint, Policy};
+use weft_region::{DataWay, Settings};
 
 /// What a hit may take, with its end.
 const HIT_NS: f64 = 25.0;
@@ -99,7 +99,11 @@ pub fn lines(ranks: usize, size: usize) -> Vec<Line> {
     }
     for bytes in LARGER {
         let trip = plan.silent(bytes, Turn::RoundTrip(bytes));
-        plan.miss("region-read", Miss { bytes, ..clean }, vec![(TRIP, trip)], None);
+        let packets = Miss { bytes, ..clean };
+        let settings = Settings { data: DataWay::Puts, ..clean.settings };
+        let packets_at = plan.miss("region-read", packets, vec![(TRIP, trip)], None);
+        let beside = vec![("by packets", packets_at), (TRIP, trip)];
+        plan.miss("region-read-put", Miss { settings, ..packets }, beside, None);
     }
     plan.0
 }

@@ -92,6 +92,13 @@ impl Kind {
         matches!(self, Kind::Invalidate | Kind::Update)
     }
 
+    /// Whether it asks for a copy that may be put into its place, or may be about one that was.
+    pub fn may_land(self) -> bool {
+        use Kind::*;
+        let asks = matches!(self, Read | Write | FetchShared | FetchExclusive);
+        asks || matches!(self, DataShared | DataExclusive | Keep | Return)
+    }
+
     /// Whether it is for the home's directory.
     pub fn is_for_home(self) -> bool {
         self <= Kind::HandExclusive

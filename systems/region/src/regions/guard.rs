@@ -2,6 +2,7 @@
 //! compile.
 
 use super::slot::{Memory, Slot};
+
 use super::{Error, Regions, Result};
 use crate::RegionId;
 use crate::coherence::Call;
@@ -10,6 +11,7 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use weft_node::biased::Biased;
+use weft_packet::Block;
 
 /// A region that this node may access, as a slice of `T`. Dropping it unmaps the region.
 pub struct Mapped<T> {
@@ -64,7 +66,7 @@ impl<T: Pod> Mapped<T> {
     /// [`Error::Misuse`] inside a read or write of this node, [`Error::Deleted`], a peer's breach, a lost rank.
     #[inline]
     pub fn write(&self) -> Result<Write<'_, T>> {
-        let memory = self.call_for(Call::StartWrite, Slot::take)?;
+        let memory = self.call_for(Call::StartWrite, |slot| self.regions.writable(slot))??;
         Ok(Write { region: self, memory })
     }
 
@@ -134,8 +136,8 @@ impl<T: Pod> Deref for Read<'_, T> {
 
     #[inline]
     fn deref(&self) -> &[T] {
-        let words: &[u64] = self.memory.as_ref().map_or(&[], |memory| memory);
-        bytemuck::cast_slice(&bytemuck::cast_slice::<u64, u8>(words)[..self.region.bytes])
+        let bytes: &[u8] = self.memory.as_ref().map_or(&[], |memory| memory);
+        bytemuck::cast_slice(bytes)
     }
 }
 
@@ -152,7 +154,7 @@ impl<T> Drop for Read<'_, T> {
 #[must_use = "an access ends when it is dropped"]
 pub struct Write<'a, T> {
     region: &'a Mapped<T>,
-    memory: Vec<u64>,
+    memory: Block,
 }
 
 impl<T: Pod> Deref for Write<'_, T> {
@@ -160,22 +162,21 @@ impl<T: Pod> Deref for Write<'_, T> {
 
     #[inline]
     fn deref(&self) -> &[T] {
-        bytemuck::cast_slice(&bytemuck::cast_slice::<u64, u8>(&self.memory)[..self.region.bytes])
+        bytemuck::cast_slice(&self.memory)
     }
 }
 
 impl<T: Pod> DerefMut for Write<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
-        let bytes = &mut bytemuck::cast_slice_mut::<u64, u8>(&mut self.memory)[..self.region.bytes];
-        bytemuck::cast_slice_mut(bytes)
+        bytemuck::cast_slice_mut(&mut self.memory)
     }
 }
 
 impl<T> Drop for Write<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        let words = std::mem::take(&mut self.memory);
-        self.region.end(Call::EndWrite, |slot| slot.put_back(words));
+        let block = std::mem::take(&mut self.memory);
+        self.region.end(Call::EndWrite, |slot| slot.put_back(block));
     }
 }

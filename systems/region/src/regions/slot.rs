@@ -1,101 +1,121 @@
 //! A region at a node: the protocol's machine, and the bytes.
 
-use super::outbox::Outbox;
+use super::outbox::{Data, Outbox};
 use super::{Error, Result};
 use crate::RegionId;
-use crate::coherence::{Actions, Call, Message, Region};
-use crate::format::{Header, Notice};
+use crate::coherence::{Actions, Call, Kind, Message, Region, Version};
+use crate::format::{Header, Notice, Place};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use weft_packet::Rank;
+use weft_packet::{Block, Landing, Rank};
 
-/// The bytes of a region, aligned for any element. Readers and packets to be sent share them; who writes takes
-/// them, or a copy if somebody still needs them as they are.
-pub(super) type Memory = Arc<Vec<u64>>;
-
-/// As many zeros.
-pub(super) fn zeros(bytes: u64) -> Result<Memory> {
-    let words = usize::try_from(bytes.div_ceil(8)).map_err(|_| Error::Memory(bytes))?;
-    let mut memory = Vec::new();
-    memory.try_reserve_exact(words).map_err(|_| Error::Memory(bytes))?;
-    memory.resize(words, 0);
-    Ok(Arc::new(memory))
-}
+/// The bytes of a region. Readers and packets to be sent share them; who writes takes them, or a copy if somebody
+/// still needs them as they are.
+pub(super) type Memory = Arc<Block>;
 
 pub(super) struct Slot {
     machine: Region,
+    here: Here,
+    /// Mappings at this node.
+    pub(super) mapped: u32,
+}
+
+/// What there is beside the protocol.
+struct Here {
     bytes: u64,
-    /// Empty while it is written.
+    /// Empty while it is written, or while bytes that were asked for are to land in it.
     memory: Memory,
     /// Another handle to it for the next reader: making one and dropping it again is most of what a hit costs.
     spare: Option<Memory>,
-    /// Mappings at this node.
-    pub(super) mapped: u32,
     /// Whether the call that waited goes on or is refused.
-    pub(super) outcome: Option<bool>,
+    outcome: Option<bool>,
     /// Data that has not come whole, by sender and whether it is multicast: the two have no order.
     coming: BTreeMap<(Rank, bool), Coming>,
+    /// Where what this node has asked for is to land.
+    landing: Option<Landing>,
+    /// Where others want what they have asked for.
+    places: BTreeMap<Rank, Wanted>,
 }
 
 struct Coming {
     message: Message,
-    memory: Vec<u64>,
+    memory: Block,
     came: u64,
+}
+
+/// Where another node wants a copy.
+#[derive(Clone, Copy)]
+struct Wanted {
+    place: Place,
+    /// Of which version, if the home has said so.
+    version: Option<Version>,
 }
 
 impl Slot {
     pub(super) fn new(machine: Region, bytes: u64, memory: Memory) -> Self {
-        Slot {
-            machine,
+        let here = Here {
             bytes,
             memory,
             spare: None,
-            mapped: 0,
             outcome: None,
             coming: BTreeMap::new(),
-        }
+            landing: None,
+            places: BTreeMap::new(),
+        };
+        Slot { machine, here, mapped: 0 }
     }
 
     pub(super) fn bytes(&self) -> u64 {
-        self.bytes
+        self.here.bytes
+    }
+
+    /// Whether the call that waited goes on or is refused; says so once.
+    #[inline]
+    pub(super) fn outcome(&mut self) -> Option<bool> {
+        self.here.outcome.take()
     }
 
     /// The bytes, for a reader that was let in.
     #[inline]
     pub(super) fn lend(&mut self) -> Memory {
-        self.spare.take().unwrap_or_else(|| Arc::clone(&self.memory))
+        self.here.spare.take().unwrap_or_else(|| Arc::clone(&self.here.memory))
     }
 
     /// A reader is done with [`Self::lend`]'s result.
     #[inline]
     pub(super) fn take_back(&mut self, lent: Memory) {
-        self.spare = Some(lent);
+        self.here.spare = Some(lent);
     }
 
     /// The bytes, for a writer that was let in.
+    ///
+    /// # Errors
+    /// [`Error::Memory`], if it takes a copy.
     #[inline]
-    pub(super) fn take(&mut self) -> Vec<u64> {
-        self.spare = None;
-        if let Some(words) = Arc::get_mut(&mut self.memory) {
-            return std::mem::take(words);
+    pub(super) fn take(&mut self, outbox: &Outbox) -> Result<Block> {
+        if let Some(block) = self.here.take_alone() {
+            return Ok(block);
         }
         // Packets are to be filled from the bytes as they are.
-        Arc::unwrap_or_clone(std::mem::take(&mut self.memory))
+        let mut copy = outbox.zeros(self.here.bytes)?;
+        copy.copy_from_slice(&self.here.memory);
+        self.here.memory = Memory::default();
+        Ok(copy)
     }
 
     /// What the writer has made of [`Self::take`]'s result.
     #[inline]
-    pub(super) fn put_back(&mut self, words: Vec<u64>) {
-        match Arc::get_mut(&mut self.memory) {
-            Some(empty) => *empty = words,
-            None => self.memory = Arc::new(words),
+    pub(super) fn put_back(&mut self, block: Block) {
+        match Arc::get_mut(&mut self.here.memory) {
+            Some(empty) => *empty = block,
+            None => self.here.memory = Arc::new(block),
         }
     }
 
     /// What another node that maps it has to know; nothing if it is no more.
     pub(super) fn mapped_by_another(&self) -> Option<Notice> {
         let directory = self.machine.directory()?;
-        Some(Notice::Mapped { version: directory.version(), bytes: self.bytes })
+        Some(Notice::Mapped { version: directory.version(), bytes: self.here.bytes })
     }
 
     /// Whether this node may forget the region.
@@ -103,26 +123,14 @@ impl Slot {
         self.mapped == 0 && self.machine.directory().is_none() && self.machine.replica().is_idle()
     }
 
-    /// The machine is asked, and what it says goes into the outbox in the same order.
-    fn hands<'a>(&'a mut self, id: RegionId, outbox: &'a Outbox) -> (&'a mut Region, Hands<'a>) {
-        let bytes = self.bytes as usize;
-        let hands = Hands {
-            id,
-            outbox,
-            bytes,
-            came: None,
-            memory: Some(&mut self.memory),
-            outcome: Some(&mut self.outcome),
-        };
-        (&mut self.machine, hands)
-    }
-
     #[inline]
     pub(super) fn call(&mut self, id: RegionId, call: Call, outbox: &Outbox) -> Result<()> {
-        let (machine, mut hands) = self.hands(id, outbox);
-        machine.call(call, &mut hands).map_err(|what| Error::Misuse { region: id, what })
+        let here = Some(&mut self.here);
+        let mut hands = Hands { id, outbox, here, came: None };
+        self.machine.call(call, &mut hands).map_err(|what| Error::Misuse { region: id, what })
     }
 
+    /// A message of `from`, which has come by multicast or for this node alone.
     pub(super) fn receive(
         &mut self,
         (from, multicast): (Rank, bool),
@@ -130,24 +138,32 @@ impl Slot {
         data: &[u8],
         outbox: &Outbox,
     ) -> Result<()> {
-        let Header { region, message, .. } = *header;
-        let came = if message.kind.carries_data() {
-            let Some(whole) = self.collect((from, multicast), header, data)? else { return Ok(()) };
-            Some(whole)
-        } else {
-            None
-        };
-        if came.is_some() {
+        let Header { region: id, message, .. } = *header;
+        let mut came = None;
+        if message.kind.carries_data() {
+            let whole = match header.lands {
+                true => Some(self.here.landed(from, header)?),
+                false => self.here.collect((from, multicast), header, data, outbox)?,
+            };
+            let Some(whole) = whole else { return Ok(()) };
             // Nobody reads what the bytes that came take the place of.
-            self.spare = None;
+            self.here.spare = None;
+            came = Some(Arc::new(whole));
+        } else {
+            self.here.note_place(from, header);
         }
-        let (machine, mut hands) = self.hands(region, outbox);
-        hands.came = came;
-        machine.receive(from, message, &mut hands).map_err(|what| Error::Breach {
-            from,
-            region,
-            what,
-        })
+        let mut hands = Hands { id, outbox, here: Some(&mut self.here), came };
+        let told = self.machine.receive(from, message, &mut hands);
+        told.map_err(|what| Error::Breach { from, region: id, what })
+    }
+}
+
+impl Here {
+    /// The bytes, if nobody shares them.
+    #[inline]
+    fn take_alone(&mut self) -> Option<Block> {
+        self.spare = None;
+        Arc::get_mut(&mut self.memory).map(std::mem::take)
     }
 
     /// Keeps what has come of a message. All of its bytes, if these were the last.
@@ -156,11 +172,14 @@ impl Slot {
         way: (Rank, bool),
         header: &Header,
         data: &[u8],
-    ) -> Result<Option<Memory>> {
+        outbox: &Outbox,
+    ) -> Result<Option<Block>> {
         let Header { message, offset, .. } = *header;
-        let begins = offset == 0;
-        let fresh = if begins { Some(Arc::unwrap_or_clone(zeros(self.bytes)?)) } else { None };
-        if let Some(memory) = fresh {
+        if offset == 0 {
+            let memory = match self.landing.take_if(|_| message.kind != Kind::Update) {
+                Some(landing) => landing.close().0,
+                None => outbox.zeros(self.bytes)?,
+            };
             self.coming.insert(way, Coming { message, memory, came: 0 });
         }
         let coming = self.coming.get_mut(&way).filter(|coming| {
@@ -168,13 +187,70 @@ impl Slot {
             fits && follows && coming.message == message
         });
         let coming = coming.ok_or(Error::Packet(way.0))?;
-        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut coming.memory);
-        bytes[offset as usize..][..data.len()].copy_from_slice(data);
+        coming.memory[offset as usize..][..data.len()].copy_from_slice(data);
         coming.came += data.len() as u64;
         if coming.came < self.bytes {
             return Ok(None);
         }
-        Ok(self.coming.remove(&way).map(|coming| Arc::new(coming.memory)))
+        Ok(self.coming.remove(&way).map(|coming| coming.memory))
+    }
+
+    /// The bytes that were put where this node has asked for them.
+    fn landed(&mut self, from: Rank, header: &Header) -> Result<Block> {
+        let (block, came) = self.landing.take().ok_or(Error::Packet(from))?.close();
+        if came == header.offset { Ok(block) } else { Err(Error::Packet(from)) }
+    }
+
+    /// Remembers where the node that a request or a demand is about wants its copy.
+    fn note_place(&mut self, from: Rank, header: &Header) {
+        let Header { message, .. } = *header;
+        let (who, version) = match message.kind {
+            Kind::FetchShared | Kind::FetchExclusive => (message.party, Some(message.version)),
+            Kind::Read | Kind::Write | Kind::Upgrade | Kind::Delete => (from, None),
+            _ => return,
+        };
+        match header.place() {
+            Some(place) => drop(self.places.insert(who, Wanted { place, version })),
+            None => drop(self.places.remove(&who)),
+        }
+    }
+
+    /// Where `to` wants the copy that `message` brings, if it has asked for that one. Once: what it asks for next, it
+    /// wants elsewhere.
+    fn place_for(&mut self, to: Rank, message: Message) -> Option<Place> {
+        let of = |version: Version| match message.kind {
+            Kind::DataExclusive => version.next() == message.version,
+            _ => version == message.version,
+        };
+        let wanted = self.places.get(&to).filter(|wanted| wanted.version.is_none_or(of))?.place;
+        if !message.kind.may_land() {
+            return None;
+        }
+        self.places.remove(&to);
+        Some(wanted)
+    }
+
+    /// Opens the memory, in which nothing of worth is left, to who will answer.
+    fn open(&mut self, outbox: &Outbox) -> Option<Place> {
+        if !outbox.lands(self.bytes) || self.landing.is_some() {
+            return None;
+        }
+        let block = match self.take_alone() {
+            Some(block) if block.len() as u64 == self.bytes => block,
+            _ => outbox.zeros(self.bytes).ok()?,
+        };
+        let offset = block.offset_in_heap();
+        match outbox.land(block) {
+            Ok(landing) => {
+                let place = Place::new(landing.number(), offset);
+                self.landing = Some(landing);
+                Some(place)
+            }
+            Err(block) => {
+                self.memory = Arc::new(block);
+                None
+            }
+        }
     }
 }
 
@@ -182,32 +258,53 @@ impl Slot {
 pub(super) struct Hands<'a> {
     id: RegionId,
     outbox: &'a Outbox,
-    bytes: usize,
+    here: Option<&'a mut Here>,
     came: Option<Memory>,
-    memory: Option<&'a mut Memory>,
-    outcome: Option<&'a mut Option<bool>>,
 }
 
 impl<'a> Hands<'a> {
     /// For a region that this node does not know.
     pub(super) fn of_nothing(id: RegionId, outbox: &'a Outbox) -> Self {
-        Hands { id, outbox, bytes: 0, came: None, memory: None, outcome: None }
+        Hands { id, outbox, here: None, came: None }
     }
 
+    #[inline]
     fn end(&mut self, granted: bool) {
-        if let Some(outcome) = &mut self.outcome {
-            **outcome = Some(granted);
+        if let Some(here) = &mut self.here {
+            here.outcome = Some(granted);
         }
+    }
+
+    /// The header of `message`, which says where its answer is to land, if it has one.
+    fn header(&mut self, message: Message) -> Header {
+        let header = Header::new(self.id, message);
+        let Some(here) = &mut self.here else { return header };
+        let place = match message.kind {
+            Kind::Read | Kind::Write => here.open(self.outbox),
+            Kind::FetchShared | Kind::FetchExclusive if message.party == self.id.home => {
+                here.open(self.outbox)
+            }
+            Kind::FetchShared | Kind::FetchExclusive => {
+                here.places.get(&message.party).map(|wanted| wanted.place)
+            }
+            _ => None,
+        };
+        place.map_or(header, |place| header.with_place(place))
     }
 }
 
 impl Actions for Hands<'_> {
     fn send(&mut self, to: Rank, message: Message) {
-        match &self.memory {
-            Some(memory) if message.kind.carries_data() => {
-                self.outbox.data(to, self.id, message, (Arc::clone(memory), self.bytes));
+        match &mut self.here {
+            Some(here) if message.kind.carries_data() => {
+                let place = here.place_for(to, message);
+                let data = Data { memory: Arc::clone(&here.memory), place };
+                self.outbox.data(to, Header::new(self.id, message), data);
             }
-            _ => self.outbox.message(to, self.id, message),
+            _ => {
+                let header = self.header(message);
+                self.outbox.message(to, header);
+            }
         }
     }
 
@@ -215,17 +312,18 @@ impl Actions for Hands<'_> {
         if !self.outbox.multicasts_to(to.len()) {
             return to.iter().for_each(|&to| self.send(to, message));
         }
-        let data = self.memory.as_ref().filter(|_| message.kind.carries_data());
-        let data = data.map(|memory| (Arc::clone(memory), self.bytes));
-        self.outbox.multicast(to, self.id, message, data);
+        let here = self.here.as_ref().filter(|_| message.kind.carries_data());
+        let memory = here.map(|here| Arc::clone(&here.memory));
+        self.outbox.multicast(to, Header::new(self.id, message), memory);
     }
 
     fn place(&mut self) {
-        if let (Some(memory), Some(came)) = (&mut self.memory, self.came.take()) {
-            **memory = came;
+        if let (Some(here), Some(came)) = (&mut self.here, self.came.take()) {
+            here.memory = came;
         }
     }
 
+    #[inline]
     fn grant(&mut self, _: Call) {
         self.end(true);
     }
