@@ -19,8 +19,9 @@ use bytemuck::Pod;
 use outbox::Outbox;
 use slot::Slot;
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use weft_node::biased::Biased;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use weft_node::biased::{Biased, Entered};
 use weft_packet::{Block, Packet, Packets, Rank, Step};
 
 /// Regions that are mapped no more and kept all the same.
@@ -36,7 +37,9 @@ pub struct Regions {
 struct Node {
     packets: Packets,
     outbox: Outbox,
-    state: Mutex<State>,
+    state: Biased<State>,
+    /// Whether there is a breach in `state`.
+    broken: AtomicBool,
 }
 
 /// How regions travel.
@@ -97,7 +100,8 @@ impl Regions {
         let node = Node {
             packets: packets.clone(),
             outbox: Outbox::new(packets, settings),
-            state: Mutex::new(State::default()),
+            state: Biased::new(State::default()),
+            broken: AtomicBool::new(false),
         };
         let regions = Regions { node: Arc::new(node) };
         let upcall = Arc::downgrade(&regions.node);
@@ -120,7 +124,7 @@ impl Regions {
     /// # Errors
     /// [`Error::Memory`].
     pub fn create(&self, bytes: u64, policy: Policy) -> Result<RegionId> {
-        let memory = Arc::new(self.node.outbox.zeros(bytes)?);
+        let memory = self.node.outbox.zeros(bytes)?;
         let mut state = lock(&self.node.state);
         let id = RegionId { home: self.rank(), index: state.created };
         state.created += 1;
@@ -154,7 +158,7 @@ impl Regions {
         self.node.outbox.notice(home, id, Notice::Map);
         let answer = self.node.wait(|node| lock(&node.state).answers.remove(&id))?;
         let Notice::Mapped { version, bytes } = answer else { return Err(Error::Unknown(id)) };
-        let memory = Arc::new(self.node.outbox.zeros(bytes)?);
+        let memory = self.node.outbox.zeros(bytes)?;
         let machine = Region::elsewhere(me, home, version);
         let slot = Arc::new(Biased::new(Slot::new(machine, bytes, memory)));
         Ok(Arc::clone(lock(&self.node.state).slots.entry(id).or_insert(slot)))
@@ -282,7 +286,7 @@ impl Node {
         self.packets.wait(&mut || {
             self.outbox.flush()?;
             found = find(self);
-            if found.is_some() || lock(&self.state).breach.is_some() {
+            if found.is_some() || self.broken.load(Ordering::Acquire) {
                 return Ok(Step::Done);
             }
             Ok(if self.packets.poll()? { Step::Progress } else { Step::Idle })
@@ -310,6 +314,7 @@ impl Node {
         };
         if let Err(error) = outcome {
             lock(&self.state).breach.get_or_insert(error);
+            self.broken.store(true, Ordering::Release);
         }
         // Whoever waits meets the same error.
         let _ = self.outbox.flush();
@@ -382,6 +387,8 @@ impl Node {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+/// Enters what is mostly entered by one thread: the one that opened regions, or first mapped one.
+#[inline]
+fn lock<T>(biased: &Biased<T>) -> Entered<'_, T> {
+    biased.enter()
 }

@@ -5,8 +5,9 @@ use super::{DataWay, Error, Result, Settings, lock};
 use crate::RegionId;
 use crate::format::{DATA_SIZE, Header, Notice, Place, receivers};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use weft_node::biased::Biased;
 use weft_packet::{Block, Heap, HeapName, Landing, Packets, Rank, Reach};
 
 /// Regions of fewer bytes travel in packets: a put has its notice in a packet of its own.
@@ -20,11 +21,11 @@ pub(super) struct Outbox {
     packets: Packets,
     settings: Settings,
     heap: Option<Arc<Heap>>,
-    queue: Mutex<Queue>,
+    queue: Biased<Queue>,
     /// Whether there may be something in the queue; written inside its lock.
     any: AtomicBool,
     /// The heaps of other nodes, once they have said how they are called.
-    heaps: Mutex<BTreeMap<Rank, Far>>,
+    heaps: Biased<BTreeMap<Rank, Far>>,
 }
 
 #[derive(Default)]
@@ -74,9 +75,9 @@ impl Outbox {
             packets: packets.clone(),
             settings,
             heap: if puts { packets.heap(HEAP_BYTES) } else { None },
-            queue: Mutex::default(),
+            queue: Biased::default(),
             any: AtomicBool::new(false),
-            heaps: Mutex::default(),
+            heaps: Biased::default(),
         };
         if let Some(heap) = &outbox.heap {
             let all = (0..packets.size() as u16).map(Rank).filter(|&rank| rank != packets.rank());

@@ -23,7 +23,9 @@ pub(super) struct Slot {
 /// What there is beside the protocol.
 struct Here {
     bytes: u64,
-    /// Empty while it is written, or while bytes that were asked for are to land in it.
+    /// The bytes, if nobody has shared them since they were written, or came.
+    alone: Option<Block>,
+    /// Else these. Empty while they are written, or while what was asked for is to land in them.
     memory: Memory,
     /// Another handle to it for the next reader: making one and dropping it again is most of what a hit costs.
     spare: Option<Memory>,
@@ -52,10 +54,11 @@ struct Wanted {
 }
 
 impl Slot {
-    pub(super) fn new(machine: Region, bytes: u64, memory: Memory) -> Self {
+    pub(super) fn new(machine: Region, bytes: u64, memory: Block) -> Self {
         let here = Here {
             bytes,
-            memory,
+            alone: Some(memory),
+            memory: Memory::default(),
             spare: None,
             outcome: None,
             coming: BTreeMap::new(),
@@ -78,7 +81,7 @@ impl Slot {
     /// The bytes, for a reader that was let in.
     #[inline]
     pub(super) fn lend(&mut self) -> Memory {
-        self.here.spare.take().unwrap_or_else(|| Arc::clone(&self.here.memory))
+        self.here.spare.take().unwrap_or_else(|| self.here.shared())
     }
 
     /// A reader is done with [`Self::lend`]'s result.
@@ -106,10 +109,7 @@ impl Slot {
     /// What the writer has made of [`Self::take`]'s result.
     #[inline]
     pub(super) fn put_back(&mut self, block: Block) {
-        match Arc::get_mut(&mut self.here.memory) {
-            Some(empty) => *empty = block,
-            None => self.here.memory = Arc::new(block),
-        }
+        self.here.alone = Some(block);
     }
 
     /// What another node that maps it has to know; nothing if it is no more.
@@ -141,14 +141,15 @@ impl Slot {
         let Header { region: id, message, .. } = *header;
         let mut came = None;
         if message.kind.carries_data() {
-            let whole = match header.lands {
+            // What was here before is worth nothing then, and has room for what comes.
+            let awaited = message.kind != Kind::Update && self.machine.expects(from, message.kind);
+            came = match header.lands {
                 true => Some(self.here.landed(from, header)?),
-                false => self.here.collect((from, multicast), header, data, outbox)?,
+                false => self.here.collect((from, multicast), header, data, (awaited, outbox))?,
             };
-            let Some(whole) = whole else { return Ok(()) };
-            // Nobody reads what the bytes that came take the place of.
-            self.here.spare = None;
-            came = Some(Arc::new(whole));
+            if came.is_none() {
+                return Ok(());
+            }
         } else {
             self.here.note_place(from, header);
         }
@@ -162,8 +163,32 @@ impl Here {
     /// The bytes, if nobody shares them.
     #[inline]
     fn take_alone(&mut self) -> Option<Block> {
+        if let Some(block) = self.alone.take() {
+            return Some(block);
+        }
         self.spare = None;
         Arc::get_mut(&mut self.memory).map(std::mem::take)
+    }
+
+    /// The bytes, to be shared.
+    fn shared(&mut self) -> Memory {
+        if let Some(block) = self.alone.take() {
+            match Arc::get_mut(&mut self.memory) {
+                Some(empty) => *empty = block,
+                None => self.memory = Arc::new(block),
+            }
+        }
+        Arc::clone(&self.memory)
+    }
+
+    /// Memory for bytes that come in packets: what was here, if that is worth nothing.
+    fn room(&mut self, awaited: bool, outbox: &Outbox) -> Result<Block> {
+        let landing = self.landing.take_if(|_| awaited).map(|landing| landing.close().0);
+        let room = landing.or_else(|| if awaited { self.take_alone() } else { None });
+        match room.filter(|block| block.len() as u64 == self.bytes) {
+            Some(block) => Ok(block),
+            None => outbox.zeros(self.bytes),
+        }
     }
 
     /// Keeps what has come of a message. All of its bytes, if these were the last.
@@ -172,14 +197,15 @@ impl Here {
         way: (Rank, bool),
         header: &Header,
         data: &[u8],
-        outbox: &Outbox,
+        (awaited, outbox): (bool, &Outbox),
     ) -> Result<Option<Block>> {
         let Header { message, offset, .. } = *header;
         if offset == 0 {
-            let memory = match self.landing.take_if(|_| message.kind != Kind::Update) {
-                Some(landing) => landing.close().0,
-                None => outbox.zeros(self.bytes)?,
-            };
+            let mut memory = self.room(awaited, outbox)?;
+            if data.len() == memory.len() {
+                memory.copy_from_slice(data);
+                return Ok(Some(memory));
+            }
             self.coming.insert(way, Coming { message, memory, came: 0 });
         }
         let coming = self.coming.get_mut(&way).filter(|coming| {
@@ -247,7 +273,7 @@ impl Here {
                 Some(place)
             }
             Err(block) => {
-                self.memory = Arc::new(block);
+                self.alone = Some(block);
                 None
             }
         }
@@ -259,7 +285,7 @@ pub(super) struct Hands<'a> {
     id: RegionId,
     outbox: &'a Outbox,
     here: Option<&'a mut Here>,
-    came: Option<Memory>,
+    came: Option<Block>,
 }
 
 impl<'a> Hands<'a> {
@@ -298,7 +324,7 @@ impl Actions for Hands<'_> {
         match &mut self.here {
             Some(here) if message.kind.carries_data() => {
                 let place = here.place_for(to, message);
-                let data = Data { memory: Arc::clone(&here.memory), place };
+                let data = Data { memory: here.shared(), place };
                 self.outbox.data(to, Header::new(self.id, message), data);
             }
             _ => {
@@ -312,14 +338,16 @@ impl Actions for Hands<'_> {
         if !self.outbox.multicasts_to(to.len()) {
             return to.iter().for_each(|&to| self.send(to, message));
         }
-        let here = self.here.as_ref().filter(|_| message.kind.carries_data());
-        let memory = here.map(|here| Arc::clone(&here.memory));
+        let here = self.here.as_mut().filter(|_| message.kind.carries_data());
+        let memory = here.map(|here| here.shared());
         self.outbox.multicast(to, Header::new(self.id, message), memory);
     }
 
     fn place(&mut self) {
         if let (Some(here), Some(came)) = (&mut self.here, self.came.take()) {
-            here.memory = came;
+            // Nobody reads what these bytes take the place of.
+            here.spare = None;
+            here.alone = Some(came);
         }
     }
 
