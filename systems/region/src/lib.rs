@@ -25,7 +25,8 @@
 //! | `rgn_reduce_*` | [`Regions::reduce`] |
 //!
 //! May use the packet layer, of which the protocol takes the numbers of ranks and nothing else. Keeps R1 to R6
-//! (`ARCHITECTURE.md`), and that no lock is held while the packet layer is called.
+//! (`ARCHITECTURE.md`), and that no lock is held while the packet layer is called for anything that waits or makes
+//! upcalls.
 
 #![forbid(unsafe_code)]
 
@@ -34,7 +35,7 @@ pub mod format;
 pub mod invariants;
 mod regions;
 
-pub use regions::{Error, Mapped, Read, Regions, Result, Write};
+pub use regions::{DataWay, Error, Mapped, Read, Regions, Result, Settings, Write};
 
 use std::fmt;
 use weft_packet::Rank;
@@ -46,6 +47,11 @@ pub struct RegionId {
     pub home: Rank,
     /// Which of that node's regions, counted from 0; numbers are not used again.
     pub index: u32,
+}
+
+impl RegionId {
+    /// What notices name that are about no region.
+    const NONE: RegionId = RegionId { home: Rank(0), index: 0 };
 }
 
 impl fmt::Display for RegionId {

@@ -10,7 +10,7 @@ use weft_model::random::Random;
 use weft_packet::{Packets, Rank};
 use weft_protocol::Preset;
 use weft_region::coherence::{Hint, Policy};
-use weft_region::{Mapped, RegionId, Regions};
+use weft_region::{DataWay, Mapped, RegionId, Regions, Settings};
 use weft_simulator::{Faults, Machine, Options, Simulation};
 use weft_threads::Job;
 
@@ -30,7 +30,9 @@ fn number(words: &[u64]) -> u64 {
 
 /// Accesses random regions of all ranks, telling the judge. Returns the writes.
 fn accesses(packets: &Packets, judge: &Mutex<Memory>, seed: u64, times: u32) -> u64 {
-    let regions = Regions::open(packets);
+    let data = if seed.is_multiple_of(2) { DataWay::Packets } else { DataWay::Puts };
+    let settings = Settings { multicast: !seed.is_multiple_of(3), data };
+    let regions = Regions::open_with(packets, settings);
     let (me, ranks) = (packets.rank(), packets.size() as u16);
     let mut random = Random::part(seed, u64::from(me.0));
     for bytes in SIZES {
@@ -82,7 +84,7 @@ fn judge(ranks: u16) -> Mutex<Memory> {
 
 #[test]
 fn threads_see_one_memory() {
-    for (ranks, seed) in [(2, 1), (3, 2), (4, 3)] {
+    for (ranks, seed) in [(2, 1), (3, 2), (4, 3), (4, 5), (3, 7)] {
         let judge = judge(ranks);
         let written = Job::new(ranks).packets(|packets| accesses(&packets, &judge, seed, 300));
         assert!(written.iter().sum::<u64>() > u64::from(ranks) * 40);
@@ -91,10 +93,10 @@ fn threads_see_one_memory() {
 
 #[test]
 fn threads_over_udp_see_one_memory() {
-    for preset in [Preset::IrxImc, Preset::Pupa] {
+    for (preset, seed) in [(Preset::IrxImc, 7), (Preset::Pupa, 8)] {
         let judge = judge(3);
         let job = Job::over_udp(3, preset);
-        let written = job.packets(|packets| accesses(&packets, &judge, 7, 150));
+        let written = job.packets(|packets| accesses(&packets, &judge, seed, 150));
         assert!(written.iter().sum::<u64>() > 3 * 20);
     }
 }
@@ -157,4 +159,74 @@ fn unmapped_regions_keep_what_was_written() {
         }
         regions.close().unwrap();
     });
+}
+
+/// Writes and reads a large region by turns, so that its bytes go to and fro.
+#[test]
+fn what_is_put_is_what_was_written() {
+    let program = |packets: Packets| {
+        let settings = Settings { data: DataWay::Puts, ..Settings::default() };
+        let regions = Regions::open_with(&packets, settings);
+        for (index, three_party) in [false, true].into_iter().enumerate() {
+            if packets.rank() == Rank(0) {
+                regions.create(100_000, Policy { three_party, ..Policy::default() }).unwrap();
+            }
+            regions.barrier().unwrap();
+            let region =
+                regions.map::<u32>(RegionId { home: Rank(0), index: index as u32 }).unwrap();
+            for round in 0..12 {
+                let writer = Rank(round % 3);
+                if packets.rank() == writer {
+                    let mut words = region.write().unwrap();
+                    words.iter_mut().zip(0..).for_each(|(word, at): (&mut u32, u32)| {
+                        assert_eq!(*word, u32::from(round) * at, "as it was written before");
+                        *word += at;
+                    });
+                }
+                regions.barrier().unwrap();
+                let words = region.read().unwrap();
+                assert!(
+                    words.iter().zip(0..).all(|(word, at)| *word == (u32::from(round) + 1) * at)
+                );
+                drop(words);
+                regions.barrier().unwrap();
+            }
+        }
+        regions.close().unwrap();
+        packets.puts_refused()
+    };
+    for job in [Job::new(3), Job::over_udp(3, Preset::IrxImc)] {
+        assert_eq!(job.packets(program), [0, 0, 0]);
+    }
+}
+
+/// Of four ranks two read what a third writes then: one multicast instead of two packets. It is counted for each rank
+/// that it reaches, the one that has no copy too.
+#[test]
+fn several_copies_are_invalidated_by_one_multicast() {
+    let launched = |multicast| {
+        let settings = Settings { multicast, ..Settings::default() };
+        let packets = Job::new(4).packets(|packets| {
+            let regions = Regions::open_with(&packets, settings);
+            if packets.rank() == Rank(0) {
+                regions.create(8, Policy::default()).unwrap();
+            }
+            regions.barrier().unwrap();
+            let region = regions.map::<u64>(RegionId { home: Rank(0), index: 0 }).unwrap();
+            for round in 0..20 {
+                if packets.rank() == Rank(0) {
+                    region.write().unwrap()[0] += 1;
+                }
+                regions.barrier().unwrap();
+                if packets.rank().0 < 3 {
+                    assert_eq!(region.read().unwrap()[0], round + 1);
+                }
+                regions.barrier().unwrap();
+            }
+            regions.close().unwrap();
+            packets.statistics().protocol.packets_sent
+        });
+        packets[0]
+    };
+    assert_eq!(launched(true), launched(false) + 19);
 }

@@ -14,7 +14,7 @@ const RANKS: u16 = 5;
 /// What stands before a message's data, and what nodes say beside the protocol.
 pub fn header(data: &[u8]) {
     if let Some((region, notice)) = Notice::parse(data, usize::from(RANKS)) {
-        assert_eq!(notice.emit(region), data);
+        assert_eq!(*notice.emit(region), *data);
         assert_eq!(Header::parse(data, usize::from(RANKS)), None);
     }
     if let Some((part, values)) = Part::parse(data, usize::from(RANKS)) {

@@ -254,7 +254,13 @@ impl Replica {
                     self.grant(call, router);
                 }
             }
-            Step::Acknowledge => router.tell_home(Kind::Acknowledge, message.version),
+            Step::Acknowledge => {
+                // What others wrote before this, and what this has overtaken, is too old then.
+                if self.version.is_before(message.version) {
+                    self.version = message.version;
+                }
+                router.tell_home(Kind::Acknowledge, message.version);
+            }
             Step::Defer => {
                 // One on a copy that was here before may come after one on the copy to come.
                 let kept = self.deferred.filter(|kept| message.version.is_before(kept.version));

@@ -204,7 +204,7 @@ impl Regions {
     fn disagree(&self, operation: &Operation, child: Rank) -> Error {
         let error =
             Error::Disagreement { one: self.rank(), other: child, number: operation.number };
-        lock(&self.node.state).breach.get_or_insert(error.clone());
+        self.node.break_off(error.clone());
         match self.send(Step::Disagree(child), operation, 0, &[], None) {
             Ok(()) => error,
             Err(lost) => lost,
@@ -268,6 +268,7 @@ impl Node {
     pub(super) fn take_part(&self, from: Rank, part: &Part, values: &[u8]) -> Result<()> {
         let (me, ranks) = (self.packets.rank(), self.packets.size());
         let Part { step, operation, offset } = *part;
+        self.packets.copied(values.len());
         let mut together = lock(&self.together);
         match step {
             Step::Up => {
