@@ -12,7 +12,7 @@ use weft_region::coherence::Policy;
 use weft_region::format::together::{Does, Operation, Part, Step};
 use weft_region::{Error, RegionId, Regions};
 use weft_simulator::{Faults, Machine, Options, Simulation};
-use weft_threads::Job;
+use weft_threads::{Job, Way};
 
 /// Values: none, one, those of a packet or so, and more pieces than may be under way.
 const LENGTHS: [usize; 4] = [0, 1, 190, 20_000];
@@ -98,6 +98,16 @@ fn threads_agree() {
 fn threads_over_udp_agree() {
     for preset in [Preset::IrxImc, Preset::HrxHmc, Preset::Pupa] {
         Job::over_udp(4, preset).packets(|packets| operations(&packets, 5, 12).unwrap());
+    }
+}
+
+/// Where the network copies multicasts, and where ranks share hosts.
+#[test]
+fn ranks_of_several_hosts_agree() {
+    let copied = Way::ALL.map(|way| Job::over_multicast(way, 3, Preset::IrxImc));
+    let shared = Job::on_hosts(4, 2, Preset::IrxImc);
+    for job in copied.into_iter().chain([shared]).flatten() {
+        job.packets(|packets| operations(&packets, 6, 12).unwrap());
     }
 }
 
