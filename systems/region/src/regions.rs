@@ -332,7 +332,9 @@ impl Node {
         self.packets.copied(data.len());
         let Header { region, message, .. } = *header;
         let breach = |what| Error::Breach { from, region, what };
-        match self.slot(region) {
+        let state = lock(&self.state);
+        let slot = state.slots.get(&region);
+        match slot {
             Some(slot) => slot.enter().receive((from, multicast), header, data, &self.outbox),
             None if message.kind.is_for_home() => Err(Error::Packet(from)),
             None => {
