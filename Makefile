@@ -66,6 +66,8 @@ bench: build
 	@$(RELEASE)/weft bench rpc
 	@$(RELEASE)/weft bench rpc-rate
 	@$(RELEASE)/weft bench order
+	@$(RELEASE)/weft bench region
+	@$(RELEASE)/weft bench region -n 6
 	@$(RELEASE)/weft bench loggp
 	@$(RELEASE)/weft bench poll -n 2
 	@$(RELEASE)/weft bench poll -n 64
@@ -74,6 +76,7 @@ bench: build
 	@$(RELEASE)/weft bench rate --link udp --size 64
 	@$(RELEASE)/weft bench bandwidth --link udp
 	@$(RELEASE)/weft bench rpc --link udp
+	@for link in udp xdp; do $(RELEASE)/weft bench region --link $$link || exit; done
 	@$(RELEASE)/weft bench authentication
 	@$(RELEASE)/weft bench coexist --link udp
 	@$(RELEASE)/weft bench coexist --link xdp

@@ -15,8 +15,8 @@
 //!
 //! Every packet says which connection it belongs to, and where in its buffer its bytes go. Both are checked,
 //! against who sent it, before the first byte is placed; a sender that is wrong, late or hostile changes nothing,
-//! and is told why ([`Refusal`]). Puts of one rank to another are placed in order, and in order with its gets; in
-//! no order with its packets and messages.
+//! and is told why ([`Refusal`]). Puts of one rank to another are placed in order, and in order with its gets, and
+//! before packets that it launches later and that are taken in upcalls; in no order with messages.
 //!
 //! | module | what |
 //! |---|---|
@@ -26,8 +26,12 @@
 //! | `queue` | notifications |
 //! | `memory` | receive buffers, and where answers land |
 //! | `receiver`, `sender` | the two ends of a connection, as programs hold them |
+//! | `landing` | memory that is open to puts until they have come |
+//! | `heap` | memory for landings that ranks of this host reach without packets |
 
 pub(crate) mod fuzzing;
+mod heap;
+mod landing;
 mod memory;
 mod placer;
 mod queue;
@@ -36,6 +40,9 @@ mod sender;
 mod state;
 mod table;
 
+pub use heap::{Heap, HeapName, Reach};
+pub use landing::Landing;
+pub use memory::Block;
 pub(crate) use placer::placer;
 pub use receiver::{Notifications, ReceiveBuffer};
 pub use sender::Connection;

@@ -5,6 +5,7 @@ use crate::packets::{Group, Packets};
 use crate::{Error, Rank, Result};
 use std::ptr::NonNull;
 use weft_node::{Buffer, Destination};
+use weft_wire::place::{self, Kind, PlaceHeader};
 
 /// A packet to fill and launch. Dropping it gives it back unsent.
 #[must_use = "a packet that is not launched is not sent"]
@@ -94,6 +95,19 @@ impl<'a> SendPacket<'a> {
     #[inline]
     pub(crate) fn place(self, to: Rank) -> Result<()> {
         self.launch(Destination::Placed(to))
+    }
+
+    /// Puts as many of `bytes` into a landing of rank `to` at `offset` as there is room for, and returns how many.
+    /// Whatever is launched to that rank later comes after them. Nothing else may be in the packet. Never blocks.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchRank`].
+    pub fn land(mut self, to: Rank, landing: u32, offset: usize, bytes: &[u8]) -> Result<usize> {
+        let length = bytes.len().min(self.room().saturating_sub(place::SIZE));
+        let header = PlaceHeader::new(Kind::Put, landing);
+        self.put(&PlaceHeader { offset: offset as u64, ..header }.emit())?.put(&bytes[..length])?;
+        self.place(to)?;
+        Ok(length)
     }
 
     #[inline]

@@ -2,7 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
-use weft_packet::{Error, Rank, Refusal, Rights, What};
+use std::sync::{Arc, Mutex};
+use weft_packet::{Block, Error, Rank, Refusal, Rights, What};
 use weft_protocol::Preset;
 use weft_threads::{Between, FaultPlan, Gate, Job, Weather};
 
@@ -230,5 +231,102 @@ fn buffers_and_connections_that_cannot_be_are_refused() {
         let nobody = packets.connect("far", Rank(1)).map(|_| ());
         assert_eq!(nobody, Err(Error::NoSuchRank { rank: Rank(1), ranks: 1 }));
         assert!(packets.try_connect("unheard of", Rank(0)).unwrap().is_none());
+    });
+}
+
+/// Whoever knows its number puts into a landing, until it is closed; what comes later changes nothing.
+#[test]
+fn a_landing_takes_what_comes_until_it_is_closed() {
+    for job in jobs(3) {
+        let gate = Gate::default();
+        let refused = job.packets(|packets| {
+            let numbers = Arc::new(Mutex::new(Vec::new()));
+            let heard = Arc::clone(&numbers);
+            packets.on_packet(move |packet| {
+                let word = |at| u32::from_le_bytes(packet[at..at + 4].try_into().unwrap());
+                heard.lock().unwrap().push((packet.source(), word(0)));
+            });
+            let say = |to, number: u32| {
+                let mut packet = packets.packet().unwrap();
+                packet.put(&number.to_le_bytes()).unwrap();
+                packet.unicast(to).unwrap();
+            };
+            let hear = |count| {
+                packets.poll_until(|| numbers.lock().unwrap().len() >= count).unwrap();
+                numbers.lock().unwrap().clone()
+            };
+            let put = |number, mut at: usize, bytes: &[u8]| {
+                let end = at + bytes.len();
+                while at < end {
+                    let rest = &bytes[bytes.len() - (end - at)..];
+                    at += packets.packet().unwrap().land(Rank(0), number, at, rest).unwrap();
+                }
+            };
+            if packets.rank() == Rank(0) {
+                let landing =
+                    packets.land(Block::zeros(200_000).unwrap()).unwrap_or_else(|_| panic!());
+                let number = landing.number();
+                [1, 2].into_iter().for_each(|to| say(Rank(to), number));
+                // What a rank put is there when its packet comes.
+                hear(2);
+                let (block, came) = landing.close();
+                assert_eq!((came, &block[..100_000]), (200_000, &pattern(100_000, 1)[..]));
+                assert_eq!(&block[100_000..], pattern(100_000, 2));
+                say(Rank(1), 0);
+                hear(3);
+                assert_eq!(&block[..100_000], pattern(100_000, 1), "closed is closed");
+                gate.pass(&packets);
+                return packets.puts_refused();
+            }
+            let me = packets.rank();
+            let number = hear(1)[0].1;
+            let half = 100_000 * (me.index() - 1);
+            put(number, half, &pattern(100_000, me.index()));
+            if me == Rank(2) {
+                put(number, 200_000, &[1]);
+                put(number, usize::MAX - 1, &[1]);
+                put(number + 1, 0, &[1]);
+            }
+            say(Rank(0), 1);
+            if me == Rank(1) {
+                hear(2);
+                put(number, 0, &[1, 2, 3]);
+                say(Rank(0), 2);
+            }
+            gate.pass(&packets);
+            packets.puts_refused()
+        });
+        assert_eq!(refused, [4, 0, 0], "{job:?}");
+    }
+}
+
+/// What ranks of one host put into a heap, they write where it is.
+#[test]
+fn a_heap_is_reached_by_who_knows_its_name() {
+    let gate = Gate::default();
+    let name = Mutex::new(None);
+    Job::new(2).packets(|packets| {
+        if packets.rank() == Rank(0) {
+            let heap = packets.heap(1 << 20).unwrap();
+            let mut first = heap.block(1000).unwrap();
+            first.fill(9);
+            let second = heap.block(1000).unwrap();
+            assert_eq!((first.offset_in_heap(), second.offset_in_heap()), (Some(0), Some(1024)));
+            assert!(heap.block(1 << 20).is_none());
+            *name.lock().unwrap() = Some(heap.name());
+            gate.pass(&packets);
+            assert_eq!(second[..], pattern(1000, 3));
+            assert_eq!(first[..], [9; 1000], "nothing else is touched");
+            drop((first, second));
+            assert_eq!(heap.block(1 << 20).unwrap()[..], vec![0; 1 << 20]);
+        } else {
+            packets.poll_until(|| name.lock().unwrap().is_some()).unwrap();
+            let name = name.lock().unwrap().unwrap();
+            assert!(packets.reach(Rank(1), &name).is_none(), "another rank's name for it");
+            let mut reach = packets.reach(Rank(0), &name).unwrap();
+            assert!(!reach.write((1 << 20) - 1, &[1, 1]) && !reach.write(usize::MAX, &[1]));
+            assert!(reach.write(1024, &pattern(1000, 3)));
+            gate.pass(&packets);
+        }
     });
 }

@@ -6,8 +6,18 @@ use std::fs;
 use std::path::Path;
 
 /// The modules whose functions C calls, in the order of the header.
-const EXPORTED: [&str; 8] =
-    ["status", "job", "packet", "port", "message", "call", "order", "collective"];
+const EXPORTED: [&str; 10] = [
+    "status",
+    "job",
+    "packet",
+    "port",
+    "message",
+    "call",
+    "order",
+    "collective",
+    "region",
+    "place",
+];
 const FOLDER: &str = "bindings/c";
 const HEADER: &str = "bindings/c/include/weft.h";
 

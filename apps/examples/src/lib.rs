@@ -1,17 +1,18 @@
-//! Ten short programs, one idea each: what `docs/guide` explains.
+//! Eleven short programs, one idea each: what `docs/guide` explains.
 //!
-//! Each is a function of its rank's [`Weft`], so that it runs as processes
+//! Each is a function of its rank's [`Weft`], or of its [`Packets`] if it has no messages, so that it runs as processes
 //! (`weft run -n 4 -- weft-example ping`) and in the simulator (`weft sim -n 64 weft-example ping`). They
-//! are one executable, because ten of them, called `ping` or `stream`, would get into the way of others
+//! are one executable, because so many, called `ping` or `stream`, would get into the way of others
 //! in a user's `PATH`.
 //!
 //! Each checks its own result: a wrong one is a panic, and a status that is not 0. Rank 0 prints. They use
-//! the crate `weft` and nothing below it.
+//! the crate `weft` and nothing below it, and what stands on it.
 
 #![forbid(unsafe_code)]
 
 mod bank;
 mod counter;
+mod heat;
 mod hello;
 mod histogram;
 mod kv;
@@ -23,6 +24,7 @@ mod stream;
 
 pub use bank::bank;
 pub use counter::counter;
+pub use heat::heat;
 pub use hello::hello;
 pub use histogram::histogram;
 pub use kv::kv;
@@ -32,7 +34,7 @@ pub use ping::ping;
 pub use ring::ring;
 pub use stream::stream;
 
-use weft::Weft;
+use weft::{Packets, Weft};
 
 /// One of the programs.
 #[derive(Clone, Copy)]
@@ -42,22 +44,45 @@ pub struct Example {
     /// What it shows, in a line.
     pub about: &'static str,
     /// The program, for each rank.
-    pub run: fn(Weft) -> weft::Result<()>,
+    pub run: Program,
+}
+
+/// What an example is to each rank.
+#[derive(Clone, Copy)]
+pub enum Program {
+    /// A program with messages.
+    Messages(Messages),
+    /// A program on shared regions, which take all packets.
+    Regions(Regions),
 }
 
 /// All of them, in the order of the guide.
-pub const ALL: [Example; 10] = [
-    Example { name: "ping", about: "two mailboxes and a round trip, timed", run: ping },
-    Example { name: "hello", about: "a port with a handler, and a broadcast", run: hello },
-    Example { name: "ring", about: "a token that handlers pass on", run: ring },
-    Example { name: "stream", about: "a large message, read while it arrives", run: stream },
-    Example { name: "counter", about: "work shared by fetch-and-add", run: counter },
-    Example { name: "pi", about: "all ranks' sums, added up by an all-reduce", run: pi },
-    Example { name: "histogram", about: "counts change hands in an all-to-all", run: histogram },
-    Example { name: "phonebook", about: "typed calls, errors that are values", run: phonebook },
-    Example { name: "bank", about: "a handler that calls another rank and waits", run: bank },
-    Example { name: "kv", about: "a replicated key-value store", run: kv },
+pub const ALL: [Example; 11] = [
+    messages("ping", "two mailboxes and a round trip, timed", ping),
+    messages("hello", "a port with a handler, and a broadcast", hello),
+    messages("ring", "a token that handlers pass on", ring),
+    messages("stream", "a large message, read while it arrives", stream),
+    messages("counter", "work shared by fetch-and-add", counter),
+    messages("pi", "all ranks' sums, added up by an all-reduce", pi),
+    messages("histogram", "counts change hands in an all-to-all", histogram),
+    messages("phonebook", "typed calls, errors that are values", phonebook),
+    messages("bank", "a handler that calls another rank and waits", bank),
+    messages("kv", "a replicated key-value store", kv),
+    regions("heat", "neighbours read each other's regions of memory", heat),
 ];
+
+/// A program with messages.
+pub type Messages = fn(Weft) -> weft::Result<()>;
+/// A program on shared regions.
+pub type Regions = fn(&Packets) -> weft_region::Result<()>;
+
+const fn messages(name: &'static str, about: &'static str, run: Messages) -> Example {
+    Example { name, about, run: Program::Messages(run) }
+}
+
+const fn regions(name: &'static str, about: &'static str, run: Regions) -> Example {
+    Example { name, about, run: Program::Regions(run) }
+}
 
 /// The program `name`.
 pub fn named(name: &str) -> Option<Example> {

@@ -1,6 +1,6 @@
 //! The code in the guide is the code of the examples: a block that names a file is a part of it.
 //!
-//! Such a block begins with three backquotes and `rust FILE`, from the root of the repository. Where it
+//! Such a block begins with three backquotes and `rust FILE` or `c FILE`, from the root of the repository. Where it
 //! leaves something out it says `// ...` on a line of its own; what stands between is in the file, in this
 //! order, as it is but for the indentation.
 
@@ -16,7 +16,7 @@ fn blocks(page: &str) -> Vec<(String, Vec<String>)> {
         if let Some(opening) = line.strip_prefix("```") {
             let body: Vec<_> =
                 lines.by_ref().take_while(|line| *line != "```").map(str::to_owned).collect();
-            if let Some(file) = opening.strip_prefix("rust ") {
+            if let Some((_, file)) = opening.split_once(' ') {
                 blocks.push((file.to_owned(), body));
             }
         }

@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used)]
 
 use std::time::Duration;
-use weft_examples::{ALL, Example};
+use weft_examples::{ALL, Example, Program};
 use weft_simulator::{Faults, Machine, Options, Outcome, Preset, Report, Simulation};
 
 const PRESETS: [Preset; 6] = [
@@ -20,7 +20,11 @@ const PRESETS: [Preset; 6] = [
 fn run(example: Example, ranks: u16, preset: Preset, faults: Faults, seed: u64) -> Report<()> {
     let mut options = Options::with_preset(Machine::myrinet().unwrap(), ranks, preset);
     (options.faults, options.seed) = (faults, seed);
-    Simulation::new(options).unwrap().run(example.run)
+    let simulation = Simulation::new(options).unwrap();
+    match example.run {
+        Program::Messages(run) => simulation.run(run),
+        Program::Regions(run) => simulation.run_packets(move |packets| run(&packets)),
+    }
 }
 
 fn succeeds(example: Example, ranks: u16, preset: Preset, faults: Faults, seed: u64) -> u64 {

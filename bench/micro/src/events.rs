@@ -7,10 +7,10 @@
 
 use crate::arena::Arena;
 use crate::launch::Spec;
+use crate::meeting::Meeting;
 use crate::network;
 use crate::pair::bind_to_core;
 use crate::pair::hello::beside_packets;
-use crate::pair::side::Side;
 use crate::report::Row;
 use anyhow::{Result, bail};
 use std::sync::Arc;
@@ -29,9 +29,6 @@ pub const HEADER_BYTES: usize = 16;
 /// Bytes of a point of a grid.
 const POINT_BYTES: usize = size_of::<f64>();
 
-/// Where ranks that share memory count themselves.
-const ARRIVED: usize = 0;
-
 /// Whether a job of so many ranks can have this grid.
 ///
 /// # Errors
@@ -49,7 +46,7 @@ pub fn check(spec: &Spec, ranks: u16) -> Result<()> {
 /// It could not join, or another rank was lost.
 pub fn rank(spec: &Spec, arena: &Arena) -> Result<()> {
     let job = weft::join_packets()?;
-    let meeting = Meeting::Memory { arena, met: 0 };
+    let meeting = Meeting::in_memory(arena);
     Bench { spec, packets: job.packets(), meeting, link: "shm" }.run()?;
     Ok(job.leave()?)
 }
@@ -65,12 +62,6 @@ pub fn rank_between_hosts(spec: &Spec, interface: Option<&str>) -> Result<()> {
     let meeting = Meeting::Wire(&mut sockets.side);
     Bench { spec, packets: job.packets(), meeting, link: network::link(spec) }.run()?;
     Ok(job.leave()?)
-}
-
-/// How ranks meet between samples.
-enum Meeting<'a> {
-    Memory { arena: &'a Arena, met: u64 },
-    Wire(&'a mut Side),
 }
 
 /// What is measured in turns.
@@ -174,30 +165,13 @@ impl Bench<'_> {
 
     /// Ends a turn: nothing of it is on its way any more, anywhere.
     fn rest(&mut self, figure: f64) -> Result<f64> {
-        while !self.packets.is_flushed() {
-            self.packets.poll()?;
-        }
-        self.meet()?;
-        while self.packets.poll()? {}
+        self.meeting.settle(self.packets)?;
         Ok(figure)
     }
 
     /// Returns when all ranks are here.
     fn meet(&mut self) -> Result<()> {
-        let packets = self.packets;
-        match &mut self.meeting {
-            Meeting::Wire(side) => side.meet(|| Ok(packets.poll().map(drop)?)),
-            Meeting::Memory { arena, met } => {
-                *met += packets.size() as u64;
-                let arrived = arena.word(ARRIVED);
-                arrived.fetch_add(1, Ordering::SeqCst);
-                while arrived.load(Ordering::SeqCst) < *met {
-                    packets.poll()?;
-                    std::thread::yield_now();
-                }
-                Ok(())
-            }
-        }
+        self.meeting.meet(self.packets)
     }
 
     /// Counts packets from here on, once all do.

@@ -2,7 +2,7 @@
 
 use crate::arena::{self, Arena};
 use crate::protocols::Protocols;
-use crate::{authentication, events, hostile, network, put, rpc, stream, upcalls};
+use crate::{authentication, events, hostile, network, put, region, rpc, stream, upcalls};
 use crate::{bandwidth, barrier, fetch_add, latency, loggp, message, multicast, order, poll, rate};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
@@ -49,6 +49,8 @@ pub enum Kind {
     PutRpc,
     /// A message around the ring of ranks and Jacobi's method, under both protocols of events.
     Events,
+    /// Hits and misses of shared regions, against packets there and back, and against shared pages
+    Region,
     /// On Ethernet: what authenticating frames takes of a round trip
     Authentication,
     /// On Ethernet: a TCP stream of 1 Gbit/s and messages on one interface, both alone and together
@@ -75,7 +77,7 @@ impl Kind {
             | Kind::FetchAdd
             | Kind::Authentication
             | Kind::Coexist => 8,
-            Kind::Order => 64,
+            Kind::Order | Kind::Region => 64,
             Kind::Events => 4,
             Kind::Hostile => 1400,
         }
@@ -98,7 +100,7 @@ pub struct Spec {
     /// Ranks [default: 2; 4 for multicast and order, 8 for barrier]
     #[arg(short = 'n', long)]
     pub ranks: Option<u16>,
-    /// Bytes of each message [default: 8; none for rpc, 4 for events, 16 for loggp, 64 for order, 1 KiB for multicast, 1 MiB for bandwidth]
+    /// Bytes of each message [default: 8; none for rpc, 4 for events, 16 for loggp, 64 for order and region, 1 KiB for multicast, 1 MiB for bandwidth]
     #[arg(long)]
     pub size: Option<usize>,
     /// Samples of each thing measured
@@ -264,6 +266,7 @@ pub fn rank(spec: &Spec) -> Result<()> {
         Kind::Put | Kind::PutRpc => put::rank(spec, None),
         Kind::LogGp => loggp::rank(spec, &arena),
         Kind::Events => events::rank(spec, &arena),
+        Kind::Region => region::rank(spec, &arena),
         Kind::Authentication | Kind::Coexist | Kind::Hostile => bail!("these use no arena"),
     }
 }

@@ -10,9 +10,8 @@ use crate::pair::raw::RawXdp;
 use crate::pair::sockets::Sockets;
 use crate::pair::wefts::{CallLine, MessageLine, PacketLine, end_of};
 use crate::pair::{End, Line, Measured, Pattern, Shape, Unit, bind_to_core, measure};
-use crate::put;
 use crate::report::{Floor, Row};
-use crate::{coexist, events};
+use crate::{coexist, events, put, region};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
@@ -88,10 +87,11 @@ fn shape(spec: &Spec) -> Option<Shape> {
 
 /// Whether `spec` can be measured between hosts.
 fn check(spec: &Spec) -> Result<()> {
-    let apart = [Kind::Coexist, Kind::Events, Kind::Put, Kind::PutRpc].contains(&spec.kind);
+    let apart =
+        [Kind::Coexist, Kind::Events, Kind::Put, Kind::PutRpc, Kind::Region].contains(&spec.kind);
     if shape(spec).is_none() && !apart {
         bail!(
-            "between hosts there are latency, message, rate, bandwidth, rpc, put, put-rpc, events and coexist"
+            "between hosts there are latency, message, rate, bandwidth, rpc, put, put-rpc, region, events and coexist"
         );
     }
     if spec.kind == Kind::Events {
@@ -156,6 +156,7 @@ pub fn rank(spec: &Spec) -> Result<()> {
         Kind::Coexist => return coexist::rank(spec, interface),
         Kind::Put | Kind::PutRpc => return put::rank(spec, interface),
         Kind::Events => return events::rank_between_hosts(spec, interface),
+        Kind::Region => return region::rank_between_hosts(spec, interface),
         _ => {}
     }
     let shape = shape(spec).context("ranks are started by `weft bench`")?;

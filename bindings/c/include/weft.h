@@ -61,10 +61,15 @@ typedef enum {
     WEFT_OVERDRAWN,
     // A callback of an order waits for what can only come after it has returned.
     WEFT_WAITS_FOR_ITSELF,
-    // The members of a team began different operations; it is of no use any more.
+    // The members of a team, or the ranks that share regions, began different operations; it is of
+    // no use any more.
     WEFT_DISAGREEMENT,
     // The team has no such member.
     WEFT_NO_SUCH_MEMBER,
+    // There is no such region, or it was deleted.
+    WEFT_NO_REGION,
+    // The other side of a connection has closed it, or gave no right to what was asked.
+    WEFT_REFUSED,
     // A peer broke the protocol; the job cannot go on.
     WEFT_PROTOCOL,
     // This process could not take its place in the job.
@@ -123,15 +128,43 @@ typedef enum {
     WEFT_XOR,
 } weft_operation;
 
+// How a region is mostly used. Whatever it says, programs see the same memory.
+typedef enum {
+    // Writers drop the copies of readers, who ask again.
+    WEFT_HINT_INVALIDATE = 0,
+    // Written by one rank and read by many, over and over: who had a copy when a write began gets
+    // what was written when it ends.
+    WEFT_HINT_UPDATE,
+    // Read and then written, by one rank after another: who reads gets the only copy.
+    WEFT_HINT_MIGRATORY,
+} weft_hint;
+
+// What a receiver lets the other side do.
+typedef enum {
+    // Put bytes into the buffer.
+    WEFT_RIGHTS_PUT = 1,
+    // Get bytes from it.
+    WEFT_RIGHTS_GET = 2,
+    // Both.
+    WEFT_RIGHTS_BOTH = 3,
+} weft_rights;
+
 // A packet that has arrived: the callback's until it returns, unless it is kept. One thread at a
 // time uses it.
 typedef struct weft_arrival weft_arrival;
+
+// A receive buffer that this rank has offered to another. Any thread may use it, several at once.
+typedef struct weft_buffer weft_buffer;
 
 // A call that was begun. One thread at a time uses it.
 typedef struct weft_pending_call weft_pending_call;
 
 // What calls a service of other ranks. Any thread may use it, several at once.
 typedef struct weft_client weft_client;
+
+// The right to put into, or to get from, a receive buffer of another rank. One thread at a time
+// uses it.
+typedef struct weft_connection weft_connection;
 
 // A multicast group. Any thread may use it, several at once.
 typedef struct weft_group weft_group;
@@ -142,6 +175,9 @@ typedef struct weft_job weft_job;
 // A message: bytes that can be read once, in order, while later ones are still on their way. One
 // thread at a time uses it.
 typedef struct weft_message weft_message;
+
+// Where notifications are read, of one receive buffer or of several. One thread at a time uses it.
+typedef struct weft_notifications weft_notifications;
 
 // An order: messages that all its members get in one order. Any thread may use it, several at once.
 typedef struct weft_order weft_order;
@@ -155,6 +191,12 @@ typedef struct weft_pending weft_pending;
 // A port: messages for it are given to its callback, or asked for if it is a mailbox. Any thread
 // may use it, several at once.
 typedef struct weft_port weft_port;
+
+// A region that this rank has mapped. One thread at a time uses it.
+typedef struct weft_region weft_region;
+
+// A rank's part in the regions of a job. Any thread may use it, several at once.
+typedef struct weft_regions weft_regions;
 
 // A request to a service, to be answered once. One thread at a time uses it and its message.
 typedef struct weft_request weft_request;
@@ -226,6 +268,31 @@ typedef void (*weft_service_callback)(weft_request *request, void *user);
 // broadcast. It may read and send; a broadcast of its own never waits. The message is valid until it
 // returns, unless it keeps it.
 typedef void (*weft_order_callback)(weft_message *message, uint64_t number, void *user);
+
+// A region's name in the job: bytes that may be sent to other ranks.
+typedef struct {
+    // The rank that created it, its home.
+    uint32_t home;
+    // Which of that rank's regions, from 0; numbers are not used again.
+    uint32_t index;
+} weft_region_name;
+
+// Something happened at a receive buffer.
+typedef struct {
+    // The rank at the other end.
+    uint32_t from;
+    // Which of this rank's buffers: see weft_buffer_number().
+    uint32_t buffer;
+    // Where in it bytes were placed.
+    size_t offset;
+    // How many: all of them are there.
+    size_t length;
+    // What the sender says about them.
+    uint32_t word;
+    // Whether the sender has closed the connection instead: nothing was placed, and nothing of it
+    // follows.
+    bool closed;
+} weft_notification;
 
 // A piece of what is sent.
 typedef struct {
@@ -756,6 +823,176 @@ weft_status weft_pending_wait(weft_pending *pending, void *values);
 
 // Gives up on the result of an operation, which goes on all the same, and frees it. Never blocks.
 weft_status weft_pending_free(weft_pending *pending);
+
+// Takes part in the regions of a job, which get all of its packets. All ranks do, once, before any
+// of them maps a region. Only in a job for packets. The result is the caller's, to be given back
+// to weft_regions_close(). Never blocks.
+weft_status weft_regions_open(const weft_job *job, weft_regions **regions);
+
+// Ends it when all ranks have called it, and frees it, even when it fails. All regions are to be
+// unmapped before. Blocks; other ranks are served meanwhile, as in all calls on regions that
+// block.
+weft_status weft_regions_close(weft_regions *regions);
+
+// Returns when all ranks have called it as often as this one. Blocks. All ranks call this and the
+// two functions below in the same order, from one thread at a time.
+weft_status weft_regions_barrier(const weft_regions *regions);
+
+// Gives all ranks the count values of rank root. Blocks.
+weft_status weft_regions_broadcast(const weft_regions *regions,
+                                   uint32_t root,
+                                   void *values,
+                                   size_t count,
+                                   weft_type of);
+
+// Combines the count values of all ranks, one by one, and gives all of them the same result.
+// Blocks.
+weft_status weft_regions_reduce(const weft_regions *regions,
+                                void *values,
+                                size_t count,
+                                weft_type of,
+                                weft_operation operation);
+
+// Creates a region of so many bytes, all 0, of which this rank is the home, and gives its name.
+// Other ranks have to be told the name to map it. Never blocks.
+weft_status weft_region_create(const weft_regions *regions,
+                               uint64_t bytes,
+                               weft_hint hint,
+                               weft_region_name *name);
+
+// Maps a region, so that this rank may access it. Asks its home, if this rank does not know it,
+// and blocks. It is the caller's, to be given back to weft_region_unmap() or weft_region_delete().
+weft_status weft_region_map(const weft_regions *regions,
+                            weft_region_name name,
+                            weft_region **region);
+
+// Frees a mapping. While accesses of it have not ended it is WEFT_INVALID, and frees nothing. What
+// was written stays, and so does the copy here, as long as there is room. Never blocks.
+weft_status weft_region_unmap(weft_region *region);
+
+// Ends a region everywhere, once nobody is in it, and frees this mapping, even when it fails; but
+// while accesses of it have not ended it is WEFT_INVALID, and frees nothing. Blocks.
+weft_status weft_region_delete(weft_region *region);
+
+// The size of a region in bytes. Never blocks.
+weft_status weft_region_size(const weft_region *region, size_t *bytes);
+
+// Starts to read a region: its bytes are valid, and nobody writes them, until
+// weft_region_end_read(). They are aligned for any of weft_type. Accesses to read nest. Blocks
+// while another rank writes.
+weft_status weft_region_start_read(weft_region *region, const void **bytes);
+
+// Ends the access to read that was started last. Never blocks.
+weft_status weft_region_end_read(weft_region *region);
+
+// Starts to write a region: this rank alone has its bytes, and may read and write them until
+// weft_region_end_write(). They hold what was written last. Blocks while another rank is in the
+// region.
+weft_status weft_region_start_write(weft_region *region, void **bytes);
+
+// Ends the access to write: others see what was written. Never blocks.
+weft_status weft_region_end_write(weft_region *region);
+
+// Asks for a copy to read before it is needed. Never blocks.
+weft_status weft_region_prefetch(const weft_region *region);
+
+// Gives up the copy that is here; what was written goes home. Never blocks.
+weft_status weft_region_flush(const weft_region *region);
+
+// Makes a queue for the notifications of receive buffers. It holds 1,024; senders who find it full
+// wait, and with them all else that comes from their ranks. It is the caller's, to be freed with
+// weft_notifications_free(). Never blocks.
+weft_status weft_notifications_create(const weft_job *job, weft_notifications **notifications);
+
+// Frees a queue, once the buffers that it was given to are closed. Never blocks.
+weft_status weft_notifications_free(weft_notifications *notifications);
+
+// The next notification, if there is one; any is set to whether there was. Takes what has arrived,
+// callbacks run meanwhile. Never blocks.
+weft_status weft_notification_poll(weft_notifications *notifications,
+                                   weft_notification *notification,
+                                   bool *any);
+
+// The next notification. Blocks until there is one; callbacks run meanwhile.
+weft_status weft_notification_wait(weft_notifications *notifications,
+                                   weft_notification *notification);
+
+// Offers a receive buffer of length bytes, all 0, to rank to, which may take it under the name,
+// once, and then do what rights say. What it puts with notice is told to notifications. The buffer
+// is the caller's, to be given back to weft_buffer_close(). Blocks only while all packets are on
+// their way.
+weft_status weft_buffer_offer(const weft_job *job,
+                              const char *name,
+                              uint32_t to,
+                              size_t length,
+                              weft_rights rights,
+                              const weft_notifications *notifications,
+                              weft_buffer **buffer);
+
+// The number by which notifications name a buffer. Never blocks.
+weft_status weft_buffer_number(const weft_buffer *buffer, uint32_t *number);
+
+// Whether the other side has taken a buffer, and not closed the connection. Never blocks.
+weft_status weft_buffer_is_open(const weft_buffer *buffer, bool *open);
+
+// Where a buffer begins, at a multiple of 64, for programs that know when nobody puts there. It
+// stays there until the buffer is closed. Never blocks.
+weft_status weft_buffer_start(const weft_buffer *buffer, void **start);
+
+// Copies length bytes at offset of a buffer to into. No packet is placed meanwhile. Never blocks.
+weft_status weft_buffer_read(const weft_buffer *buffer, size_t offset, void *into, size_t length);
+
+// Copies length bytes to offset of a buffer, for the other side to get. Never blocks.
+weft_status weft_buffer_write(const weft_buffer *buffer,
+                              size_t offset,
+                              const void *bytes,
+                              size_t length);
+
+// Closes a buffer and frees it: nothing is placed there any more, and the other side is told when
+// it tries. Never blocks.
+weft_status weft_buffer_close(weft_buffer *buffer);
+
+// Takes the receive buffer that rank from offers to this one under the name; of several of that
+// name, the one offered first. Blocks until there is one; callbacks run meanwhile, as in all calls
+// on connections that block. The connection is the caller's, to be given back to
+// weft_connection_close().
+weft_status weft_connect(const weft_job *job,
+                         const char *name,
+                         uint32_t from,
+                         weft_connection **connection);
+
+// As weft_connect(), but the connection is null if there is no such offer now. Never blocks.
+weft_status weft_try_connect(const weft_job *job,
+                             const char *name,
+                             uint32_t from,
+                             weft_connection **connection);
+
+// The size in bytes of the buffer at the other end. Never blocks.
+weft_status weft_connection_length(const weft_connection *connection, size_t *length);
+
+// Puts length bytes at offset of the buffer. Returns when they may be changed; nobody is notified.
+// A put that the other side has refused is WEFT_REFUSED at the next call. Blocks only while all
+// packets are on their way.
+weft_status weft_put(weft_connection *connection, size_t offset, const void *bytes, size_t length);
+
+// As weft_put(); the other side is notified, of word too, once these bytes are placed, and all
+// that were put through this connection before. There may be none.
+weft_status weft_put_notify(weft_connection *connection,
+                            size_t offset,
+                            const void *bytes,
+                            size_t length,
+                            uint32_t word);
+
+// Gets length bytes at offset of the buffer, after all that was put through this connection
+// before. The other side's program takes no part. Blocks until they are there.
+weft_status weft_get(weft_connection *connection, size_t offset, void *into, size_t length);
+
+// Waits until all that was put through a connection is placed, or was refused.
+weft_status weft_connection_flush(weft_connection *connection);
+
+// Closes a connection and frees it. What was put is placed before the other side is told. Never
+// blocks.
+weft_status weft_connection_close(weft_connection *connection);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -4,7 +4,7 @@
 //! are the team's own, which go through shared memory.
 #![allow(unsafe_code)] // For `no_mangle` only; tidy sees to that.
 
-mod numbers;
+pub(crate) mod numbers;
 
 use self::numbers::{bytes_of, numbers, with_type};
 use crate::awaited::Awaited;

@@ -1,18 +1,24 @@
-//! What borrows a packet interface in Rust, and in C lasts from one call to another.
+//! What borrows a packet interface or a mapped region in Rust, and in C lasts from one call to another.
 #![allow(unsafe_code)]
 
 use std::sync::Arc;
 use weft::{Packets, SendPacket};
 use weft_packet::InterruptsOff;
+use weft_region::{Mapped, Read, Write};
 
-/// Something that borrows a packet interface, and what keeps that where it is.
-pub(crate) struct Held<B> {
-    // Dropped first: it uses the interface.
+/// Something that borrows an owner, a packet interface most often, and what keeps that where it is.
+pub(crate) struct Held<B, O = Packets> {
+    // Dropped first: it uses the owner.
     borrower: B,
-    _packets: Arc<Packets>,
+    _owner: Arc<O>,
 }
 
-impl<B> Held<B> {
+/// An access to read a region.
+pub(crate) type HeldRead = Held<Read<'static, u8>, Mapped<u8>>;
+/// An access to write a region.
+pub(crate) type HeldWrite = Held<Write<'static, u8>, Mapped<u8>>;
+
+impl<B, O> Held<B, O> {
     /// The borrower, as long as it is held.
     pub fn get(&mut self) -> &mut B {
         &mut self.borrower
@@ -20,7 +26,7 @@ impl<B> Held<B> {
 
     /// Lets `end` use the borrower up.
     pub fn end<T>(self, end: impl FnOnce(B) -> T) -> T {
-        let Held { borrower, _packets } = self;
+        let Held { borrower, _owner } = self;
         end(borrower)
     }
 }
@@ -30,7 +36,7 @@ impl Held<SendPacket<'static>> {
     pub fn packet(packets: &Arc<Packets>) -> weft_packet::Result<Self> {
         // SAFETY: the packet is held together with the interface.
         let borrower = unsafe { outlive(packets) }.packet()?;
-        Ok(Held { borrower, _packets: Arc::clone(packets) })
+        Ok(Held { borrower, _owner: Arc::clone(packets) })
     }
 }
 
@@ -39,16 +45,34 @@ impl Held<InterruptsOff<'static>> {
     pub fn interrupts_off(packets: &Arc<Packets>) -> Self {
         // SAFETY: the guard is held together with the interface.
         let borrower = unsafe { outlive(packets) }.interrupts_off();
-        Held { borrower, _packets: Arc::clone(packets) }
+        Held { borrower, _owner: Arc::clone(packets) }
     }
 }
 
-/// The packet interface for as long as somebody has a part in it.
+impl HeldRead {
+    /// Starts to read: see [`Mapped::read`].
+    pub fn read(region: &Arc<Mapped<u8>>) -> weft_region::Result<Self> {
+        // SAFETY: the access is held together with the mapping.
+        let borrower = unsafe { outlive(region) }.read()?;
+        Ok(Held { borrower, _owner: Arc::clone(region) })
+    }
+}
+
+impl HeldWrite {
+    /// Starts to write: see [`Mapped::write`].
+    pub fn write(region: &Arc<Mapped<u8>>) -> weft_region::Result<Self> {
+        // SAFETY: the access is held together with the mapping.
+        let borrower = unsafe { outlive(region) }.write()?;
+        Ok(Held { borrower, _owner: Arc::clone(region) })
+    }
+}
+
+/// The owner for as long as somebody has a part in it.
 ///
 /// # Safety
-/// Whoever uses the result has a clone of `packets` meanwhile.
-unsafe fn outlive(packets: &Arc<Packets>) -> &'static Packets {
-    // SAFETY: the caller's clone keeps the interface alive, an `Arc` keeps it in its place, and
+/// Whoever uses the result has a clone of `owner` meanwhile.
+unsafe fn outlive<O>(owner: &Arc<O>) -> &'static O {
+    // SAFETY: the caller's clone keeps the owner alive, an `Arc` keeps it in its place, and
     // nobody writes it.
-    unsafe { &*Arc::as_ptr(packets) }
+    unsafe { &*Arc::as_ptr(owner) }
 }

@@ -13,14 +13,16 @@
 //! | `call` | remote procedure call | `weft_call(3)` |
 //! | `order` | totally-ordered broadcast | `weft_order(3)` |
 //! | `collective` | what all members of a team do together | `weft_collective(3)` |
+//! | `region` | shared regions of memory | `weft_region(3)` |
+//! | `place` | puts into receive buffers of other ranks | `weft_put(3)` |
 //! | `handle` | what a pointer that C holds points to | |
 //! | `memory` | pointers that C gives (`unsafe`) | |
 //! | `callback` | functions of C's that Weft calls | |
 //! | `awaited` | what one call begins and another waits for | |
 //! | `waiters` | threads that wait for what callbacks do | |
-//! | `held` | what borrows a job, and outlives the call (`unsafe`) | |
+//! | `held` | what borrows a job or a region, and outlives the call (`unsafe`) | |
 //!
-//! It stands on the facade for Rust and adds nothing to it but C's ways. No panic leaves it: an
+//! It stands on the facade for Rust, regions on their system, and adds nothing to it but C's ways. No panic leaves it: an
 //! exported function does its work in `status::call`. Arguments are types that only C can make
 //! (`memory`), so that the exported functions are safe code; what C promises of them is in `weft.h`.
 
@@ -37,6 +39,8 @@ mod memory;
 mod message;
 mod order;
 mod packet;
+mod place;
 mod port;
+mod region;
 mod status;
 mod waiters;

@@ -47,6 +47,16 @@ pub struct TypeNumber(pub(crate) u32);
 #[derive(Clone, Copy)]
 pub struct OperationNumber(pub(crate) u32);
 
+/// `weft_hint`: as [`TypeNumber`].
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub struct HintNumber(pub(crate) u32);
+
+/// `weft_rights`: as [`TypeNumber`].
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub struct RightsNumber(pub(crate) u32);
+
 /// `void *`: what a callback is given back. Weft never looks at what it points to.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
@@ -77,7 +87,22 @@ impl<'a> Bytes<'a> {
     }
 }
 
-impl Room<'_> {
+impl<'a> Room<'a> {
+    /// The `length` bytes, which are 0 now.
+    pub(crate) fn zeroed(self, length: usize) -> Result<&'a mut [u8], Failure> {
+        if length == 0 {
+            return Ok(&mut []);
+        }
+        self.check(length)?;
+        let start: *mut u8 = self.0.cast();
+        // SAFETY: C promises room for the length that it gave, which nobody else uses during the call; all of
+        // it is written before it is a slice.
+        unsafe {
+            start.write_bytes(0, length);
+            Ok(slice::from_raw_parts_mut(start, length))
+        }
+    }
+
     /// Refuses a null pointer, unless there is nothing to write.
     pub(crate) fn check(&self, length: usize) -> Result<(), Failure> {
         if length > 0 { check(self.0, length, "the pointer to the buffer") } else { Ok(()) }

@@ -54,10 +54,15 @@ pub enum Status {
     Overdrawn,
     /// A callback of an order waits for what can only come after it has returned.
     WaitsForItself,
-    /// The members of a team began different operations; it is of no use any more.
+    /// The members of a team, or the ranks that share regions, began different operations; it is of
+    /// no use any more.
     Disagreement,
     /// The team has no such member.
     NoSuchMember,
+    /// There is no such region, or it was deleted.
+    NoRegion,
+    /// The other side of a connection has closed it, or gave no right to what was asked.
+    Refused,
     /// A peer broke the protocol; the job cannot go on.
     Protocol,
     /// This process could not take its place in the job.
@@ -116,6 +121,21 @@ impl From<weft_packet::Error> for Failure {
     }
 }
 
+impl From<weft_region::Error> for Failure {
+    fn from(error: weft_region::Error) -> Self {
+        use weft_region::Error;
+        let status = match &error {
+            Error::Packets(error) => of_packets(error),
+            Error::Misuse { .. } | Error::Shape { .. } => Status::Invalid,
+            Error::Unknown(_) | Error::Deleted(_) => Status::NoRegion,
+            Error::Memory(_) => Status::NoMemory,
+            Error::Disagreement { .. } => Status::Disagreement,
+            Error::Packet(_) | Error::Breach { .. } => Status::Protocol,
+        };
+        Failure::new(status, error.to_string())
+    }
+}
+
 fn of_messages(error: &weft_messaging::Error) -> Status {
     use weft_messaging::Error;
     match error {
@@ -157,7 +177,7 @@ fn of_packets(error: &weft_packet::Error) -> Status {
         Error::NotAMember => Status::NotAMember,
         Error::NoSuchVariable(_) => Status::NoSuchVariable,
         Error::Outside { .. } | Error::Buffer { .. } => Status::Invalid,
-        Error::Refused { .. } => Status::Other,
+        Error::Refused { .. } => Status::Refused,
     }
 }
 
@@ -221,7 +241,7 @@ const VERSION: &CStr =
 static UNKNOWN: &CStr = c"unknown status";
 
 /// The names of all statuses.
-static NAMES: [(Status, &CStr); 29] = [
+static NAMES: [(Status, &CStr); 31] = [
     (Status::Ok, c"WEFT_OK"),
     (Status::Invalid, c"WEFT_INVALID"),
     (Status::RankLost, c"WEFT_RANK_LOST"),
@@ -245,6 +265,8 @@ static NAMES: [(Status, &CStr); 29] = [
     (Status::WaitsForItself, c"WEFT_WAITS_FOR_ITSELF"),
     (Status::Disagreement, c"WEFT_DISAGREEMENT"),
     (Status::NoSuchMember, c"WEFT_NO_SUCH_MEMBER"),
+    (Status::NoRegion, c"WEFT_NO_REGION"),
+    (Status::Refused, c"WEFT_REFUSED"),
     (Status::Protocol, c"WEFT_PROTOCOL"),
     (Status::CannotJoin, c"WEFT_CANNOT_JOIN"),
     (Status::BadOption, c"WEFT_BAD_OPTION"),

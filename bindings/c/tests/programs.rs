@@ -21,7 +21,7 @@ const VALGRIND: [&str; 5] = [
 ];
 /// The programs, with the ranks that they run on and what the ranks write, sorted; a `#` stands for
 /// a figure that differs from run to run.
-const PROGRAMS: [(&str, u32, &[&str]); 14] = [
+const PROGRAMS: [(&str, u32, &[&str]); 18] = [
     (
         "examples/hello.c",
         3,
@@ -56,6 +56,8 @@ const PROGRAMS: [(&str, u32, &[&str]); 14] = [
         2,
         &["rank 0: pi is 3.141592654, nearly", "rank 1: pi is 3.141592654, nearly"],
     ),
+    ("examples/heat.c", 3, &["3000 cells hold # degrees"]),
+    ("examples/rows.c", 3, &["64 rows add up to 1006992000"]),
     ("tests/errors.c", 2, &[]),
     ("tests/packets.c", 2, &[]),
     ("tests/threads.c", 2, &[]),
@@ -63,6 +65,8 @@ const PROGRAMS: [(&str, u32, &[&str]); 14] = [
     ("tests/orders.c", 3, &[]),
     ("tests/collectives.c", 3, &[]),
     ("tests/rendezvous.c", 2, &[]),
+    ("tests/regions.c", 3, &[]),
+    ("tests/puts.c", 2, &[]),
 ];
 
 /// The folder that Cargo builds into.
@@ -165,8 +169,15 @@ fn the_first_program_of_the_guide_runs() {
 
 #[test]
 fn survivors_of_a_lost_rank_are_told() {
+    for program in ["tests/lost.c", "tests/orphans.c"] {
+        rank_2_is_lost(program);
+    }
+}
+
+/// Runs a program of three ranks of which rank 2 kills itself.
+fn rank_2_is_lost(program: &str) {
     let folder = folder();
-    let program = compile("tests/lost.c", &["-O2"], &folder);
+    let program = compile(program, &["-O2"], &folder);
     let mut command = Command::new(built().join("weft"));
     command.args(["run", "-n", "3", "--"]).arg(program).stdin(Stdio::null());
     let output = command.output().unwrap();

@@ -8,7 +8,7 @@ use clap::error::{ContextKind, ErrorKind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use weft::{Packets, Rank};
-use weft_examples::Example;
+use weft_examples::{Example, Program};
 use weft_scenarios::patterns::{self, Times};
 use weft_scenarios::{Mix, Storm};
 use weft_simulator::Simulation;
@@ -148,7 +148,7 @@ impl Workload {
                 let options = options.clone();
                 Run::of(simulation.run(move |weft| weft_sor::run(&weft, &options)))
             }
-            Workload::Example(example) => Run::of(simulation.run(example.run)),
+            Workload::Example(example) => run_example(simulation, example.run),
             Workload::Storm(storm) => run_storm(simulation, storm, seed),
             Workload::Pattern(pattern, arguments) => run_pattern(simulation, *pattern, arguments),
         }
@@ -168,6 +168,13 @@ fn parse<P: Parser>(name: &str, arguments: &Arguments) -> Result<P> {
         ),
         _ => error.into(),
     })
+}
+
+fn run_example(simulation: Simulation, program: Program) -> Run {
+    match program {
+        Program::Messages(run) => Run::of(simulation.run(run)),
+        Program::Regions(run) => Run::of(simulation.run_packets(move |packets| run(&packets))),
+    }
 }
 
 fn run_storm(simulation: Simulation, arguments: &StormArguments, seed: u64) -> Run {

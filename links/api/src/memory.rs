@@ -9,14 +9,14 @@ pub const NAME_BYTES: usize = 16;
 
 /// Makes memory for peers, and reaches what peers have made.
 pub trait SharedMemory: Send + Sync {
-    /// Memory of `bytes` zeros that `peer` may reach by the name that comes with it, until it is dropped here:
-    /// what a peer that has it then still does to it, nobody sees. `None` if `peer` cannot.
+    /// Memory of `bytes` zeros that `peer`, or every rank here, may reach by the name that comes with it, until it is
+    /// dropped here: what a peer that has it then still does to it, nobody sees. `None` if `peer` cannot.
     ///
     /// # Errors
     /// What the system says.
-    fn create(&self, peer: Rank, bytes: usize) -> io::Result<Option<Named>>;
+    fn create(&self, peer: Option<Rank>, bytes: usize) -> io::Result<Option<Named>>;
 
-    /// The memory of `bytes` that `peer` has made for this rank under `name`. Each side keeps it as long as
+    /// The memory of `bytes` that `peer` has made for this rank, or for all, under `name`. Each side keeps it as long as
     /// it likes.
     ///
     /// # Errors

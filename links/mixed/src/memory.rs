@@ -19,8 +19,11 @@ impl NearMemory {
 }
 
 impl SharedMemory for NearMemory {
-    fn create(&self, peer: Rank, bytes: usize) -> io::Result<Option<Named>> {
-        self.number(peer).map_or(Ok(None), |number| self.near.create(number, bytes))
+    fn create(&self, peer: Option<Rank>, bytes: usize) -> io::Result<Option<Named>> {
+        match peer.map(|peer| self.number(peer)) {
+            Some(None) => Ok(None),
+            near => self.near.create(near.flatten(), bytes),
+        }
     }
 
     fn attach(

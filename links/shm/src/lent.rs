@@ -1,4 +1,4 @@
-//! Memory that a rank makes for one peer, which writes there itself.
+//! Memory that a rank makes for one peer, or for all, who write there themselves.
 //!
 //! It is a sealed memfd that the peer opens through `/proc`, as only processes of one user may, so that no
 //! descriptor has to be handed over. Its name says who made it for whom: a peer that names another's memory is
@@ -20,7 +20,7 @@ pub(crate) struct LentMemory {
 }
 
 impl SharedMemory for LentMemory {
-    fn create(&self, peer: Rank, bytes: usize) -> io::Result<Option<Named>> {
+    fn create(&self, peer: Option<Rank>, bytes: usize) -> io::Result<Option<Named>> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let file = memfd_create(title(self.own, peer), flags)?;
         ftruncate(&file, bytes as u64)?;
@@ -45,8 +45,8 @@ impl SharedMemory for LentMemory {
         let path = format!("/proc/{}/fd/{}", word(0), word(4));
         // Before it is opened: opening other things than memory does things.
         let target = readlink(&path, Vec::new())?;
-        let wanted = format!("/memfd:{} (deleted)", title(peer, self.own));
-        let file = match target.to_bytes() == wanted.as_bytes() {
+        let named = |title| target.to_bytes() == format!("/memfd:{title} (deleted)").as_bytes();
+        let file = match named(title(peer, Some(self.own))) || named(title(peer, None)) {
             true => open(&path, OFlags::RDWR | OFlags::CLOEXEC | OFlags::NONBLOCK, Mode::empty())?,
             false => return Err(not_lent()),
         };
@@ -58,9 +58,12 @@ impl SharedMemory for LentMemory {
     }
 }
 
-/// The name of memory that `owner` makes for `peer`.
-fn title(owner: Rank, peer: Rank) -> String {
-    format!("weft-buffer-{owner}-{peer}")
+/// The name of memory that `owner` makes for `peer`, or for all.
+fn title(owner: Rank, peer: Option<Rank>) -> String {
+    match peer {
+        Some(peer) => format!("weft-buffer-{owner}-{peer}"),
+        None => format!("weft-heap-{owner}"),
+    }
 }
 
 fn not_lent() -> io::Error {
@@ -105,7 +108,7 @@ mod tests {
 
     #[test]
     fn both_sides_have_it_as_long_as_they_like() {
-        let (mine, name) = lent(3).create(Rank(5), 100_000).unwrap().unwrap();
+        let (mine, name) = lent(3).create(Some(Rank(5)), 100_000).unwrap().unwrap();
         let theirs = lent(5).attach(Rank(3), &name, 100_000).unwrap();
         assert_ne!(mine.start(), theirs.start());
         assert_eq!(mappings().len(), 2);
@@ -119,7 +122,7 @@ mod tests {
 
     #[test]
     fn memory_for_others_or_of_others_or_of_another_size_is_refused() {
-        let (_mine, name) = lent(6).create(Rank(8), 4096).unwrap().unwrap();
+        let (_mine, name) = lent(6).create(Some(Rank(8)), 4096).unwrap().unwrap();
         assert!(lent(7).attach(Rank(6), &name, 4096).is_err());
         assert!(lent(8).attach(Rank(2), &name, 4096).is_err());
         assert!(lent(8).attach(Rank(6), &name, 4097).is_err());
@@ -130,5 +133,10 @@ mod tests {
         other[4..8].copy_from_slice(&0u32.to_le_bytes());
         assert!(lent(8).attach(Rank(6), &other, 4096).is_err());
         lent(8).attach(Rank(6), &name, 4096).unwrap();
+        let (_all, name) = lent(6).create(None, 4096).unwrap().unwrap();
+        for peer in [7, 8] {
+            lent(peer).attach(Rank(6), &name, 4096).unwrap();
+            assert!(lent(peer).attach(Rank(2), &name, 4096).is_err());
+        }
     }
 }

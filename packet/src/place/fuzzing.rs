@@ -3,7 +3,7 @@
 use super::Rights;
 use super::memory::Memory;
 use super::queue::Queue;
-use super::state::{Receiving, State};
+use super::state::{Receiving, State, Told};
 use std::sync::Arc;
 use weft_wire::Rank;
 
@@ -20,7 +20,8 @@ impl Receiver {
         let (mut state, queue) = (State::default(), Arc::new(Queue::new(8)));
         for &(peer, bytes, rights) in buffers {
             let memory = Memory::new(bytes).expect("little memory");
-            let receiving = Receiving { memory, queue: Arc::clone(&queue), stage: Arc::default() };
+            let told = Some(Told { queue: Arc::clone(&queue), stage: Arc::default() });
+            let receiving = Receiving { memory, told, came: 0 };
             state.receives.offer(peer, bytes, rights, receiving);
         }
         let peers = buffers.iter().map(|(peer, bytes, _)| (*peer, *bytes)).collect();

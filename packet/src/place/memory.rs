@@ -6,8 +6,11 @@
 //! with frames, peers of one job are trusted to notify only of what they have written (`ARCHITECTURE.md`).
 #![allow(unsafe_code)]
 
+use super::heap::Heap;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
+use std::sync::Arc;
 use weft_node::MappedMemory;
 
 /// Where buffers begin: at a cache line.
@@ -17,14 +20,26 @@ const ALIGNMENT: usize = 64;
 pub(crate) struct Memory {
     start: NonNull<u8>,
     bytes: usize,
-    /// What it is in, if its sender can reach it too.
-    shared: Option<Box<dyn MappedMemory>>,
+    keeps: Keeps,
+}
+
+/// What memory goes back to.
+enum Keeps {
+    /// There is none.
+    Nothing,
+    /// To the allocator.
+    Own,
+    /// It was made for its sender, who can reach it too.
+    Shared(Box<dyn MappedMemory>),
+    /// To the heap that it is a part of.
+    Part(Arc<Heap>),
 }
 
 // SAFETY: the memory belongs to this value alone, and moves with it.
 unsafe impl Send for Memory {}
 // SAFETY: a shared `Memory` gives its address and no access; what reads and writes takes it mutably, which is
-// to say inside the lock that it lies in.
+// to say inside the lock that it lies in. A shared `Block` gives its bytes to be read, and nobody writes them
+// without the block.
 unsafe impl Sync for Memory {}
 
 impl Memory {
@@ -33,17 +48,45 @@ impl Memory {
         let layout = Self::layout(bytes)?;
         // SAFETY: the layout has a size of at least one alignment.
         let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-        Some(Memory { start, bytes, shared: None })
+        Some(Memory { start, bytes, keeps: Keeps::Own })
     }
 
     /// Memory that its sender writes itself.
     pub fn shared(shared: Box<dyn MappedMemory>, bytes: usize) -> Self {
-        Memory { start: shared.start(), bytes, shared: Some(shared) }
+        Memory { start: shared.start(), bytes, keeps: Keeps::Shared(shared) }
+    }
+
+    /// No memory.
+    pub fn empty() -> Self {
+        Memory { start: NonNull::<Line>::dangling().cast(), bytes: 0, keeps: Keeps::Nothing }
+    }
+
+    /// A part of a heap that nobody else has; zeros from here on.
+    pub fn part(heap: &Arc<Heap>, offset: usize, bytes: usize) -> Self {
+        let (start, size) = heap.range();
+        assert!(offset.checked_add(bytes).is_some_and(|end| end <= size), "inside the heap");
+        // SAFETY: inside the heap, as just checked, which stays mapped while `heap` lives, and nobody else's.
+        let start = unsafe {
+            let start = start.add(offset);
+            start.write_bytes(0, bytes);
+            start
+        };
+        Memory { start, bytes, keeps: Keeps::Part(Arc::clone(heap)) }
+    }
+
+    /// Where in its heap it begins, if it is in one.
+    pub fn offset_in_heap(&self) -> Option<usize> {
+        match &self.keeps {
+            Keeps::Part(heap) => Some(self.start.addr().get() - heap.range().0.addr().get()),
+            _ => None,
+        }
     }
 
     /// Its sender has found it, or does not look for it.
     pub fn taken(&self) {
-        self.shared.iter().for_each(|shared| shared.taken());
+        if let Keeps::Shared(shared) = &self.keeps {
+            shared.taken();
+        }
     }
 
     fn layout(bytes: usize) -> Option<Layout> {
@@ -88,12 +131,62 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        if self.shared.is_some() {
-            return;
+        if let Keeps::Part(heap) = &self.keeps {
+            let offset = self.start.addr().get() - heap.range().0.addr().get();
+            return heap.take_back(offset, self.bytes);
         }
-        let Some(layout) = Self::layout(self.bytes) else { return };
+        let layout = Self::layout(self.bytes).filter(|_| matches!(self.keeps, Keeps::Own));
+        let Some(layout) = layout else { return };
         // SAFETY: allocated with this layout, and nobody uses it any more.
         unsafe { dealloc(self.start.as_ptr(), layout) };
+    }
+}
+
+/// As memory is aligned.
+#[repr(align(64))]
+struct Line;
+
+/// Memory of this rank, into which others can be let put bytes ([`Packets::land`](crate::Packets::land)), and which
+/// is an ordinary slice while they are not. It begins at a cache line.
+///
+/// Ranks of this host reach one that is part of a [`Heap`] at any time. As with frames, they are trusted to write only
+/// what they were told is open (`ARCHITECTURE.md`).
+pub struct Block(pub(crate) Memory);
+
+impl Block {
+    /// So many zeros; `None` if there is no memory for them.
+    pub fn zeros(bytes: usize) -> Option<Self> {
+        Memory::new(bytes).map(Block)
+    }
+
+    /// Where in its heap it begins, in bytes, if it is in one.
+    pub fn offset_in_heap(&self) -> Option<usize> {
+        self.0.offset_in_heap()
+    }
+}
+
+impl Default for Block {
+    /// No bytes.
+    fn default() -> Self {
+        Block(Memory::empty())
+    }
+}
+
+impl Deref for Block {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        // SAFETY: initialized when it was made, and borrowed: who opens it to others gives the block away.
+        unsafe { std::slice::from_raw_parts(self.0.start.as_ptr(), self.0.bytes) }
+    }
+}
+
+impl DerefMut for Block {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above, and borrowed exclusively.
+        unsafe { std::slice::from_raw_parts_mut(self.0.start.as_ptr(), self.0.bytes) }
     }
 }
 
@@ -124,6 +217,11 @@ impl Remote {
         Remote { shared, bytes }
     }
 
+    /// Whether the range is inside.
+    pub fn holds(&self, offset: usize, length: usize) -> bool {
+        offset.checked_add(length).is_some_and(|end| end <= self.bytes)
+    }
+
     /// Copies `from` to `offset`.
     ///
     /// # Panics
@@ -146,8 +244,7 @@ impl Remote {
     }
 
     fn at(&self, offset: usize, length: usize) -> NonNull<u8> {
-        let end = offset.checked_add(length);
-        assert!(end.is_some_and(|end| end <= self.bytes), "inside the receive buffer");
+        assert!(self.holds(offset, length), "inside the receive buffer");
         // SAFETY: inside, as just checked.
         unsafe { self.shared.start().add(offset) }
     }

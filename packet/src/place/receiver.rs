@@ -2,7 +2,7 @@
 
 use super::memory::{Address, Memory};
 use super::queue::Queue;
-use super::state::{NAME_BYTES, Owed, Receiving, stage};
+use super::state::{NAME_BYTES, Owed, Receiving, Told, stage};
 use super::table::Admitted;
 use super::{Notification, Rights};
 use crate::{Error, Packets, Rank, Result};
@@ -103,7 +103,8 @@ impl Packets {
         let memory = memory.ok_or_else(|| refuse("there is not so much memory"))?;
         let (start, stage) = (memory.start(), Arc::<AtomicU32>::default());
         let queue = Arc::clone(&notifications.queue);
-        let receiving = Receiving { memory, queue, stage: Arc::clone(&stage) };
+        let told = Some(Told { queue, stage: Arc::clone(&stage) });
+        let receiving = Receiving { memory, told, came: 0 };
         let mut packet = self.packet()?;
         let offered = self.places.state.enter().receives.offer(to, bytes, rights, receiving);
         let connection = offered.ok_or_else(|| refuse("this rank has 65,536 already"))?;
@@ -127,7 +128,7 @@ impl Packets {
     ) -> Option<(Memory, [u8; NAMED])> {
         let shared = self.node.shared_memory().filter(|_| rights.put && bytes >= SHARED_FROM)?;
         // Without it there are packets: too many open files are no reason to give up.
-        let (memory, named) = shared.create(to, bytes).ok().flatten()?;
+        let (memory, named) = shared.create(Some(to), bytes).ok().flatten()?;
         Some((Memory::shared(memory, bytes), named))
     }
 }

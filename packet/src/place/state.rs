@@ -2,7 +2,7 @@
 
 use super::memory::{Landing, Memory};
 use super::queue::{Posted, Queue};
-use super::table::{Admitted, Table};
+use super::table::Table;
 use super::{Notification, Rights, What};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -45,6 +45,14 @@ pub(crate) struct State {
 /// A receive buffer, to whoever places.
 pub(crate) struct Receiving {
     pub memory: Memory,
+    /// Who is told of what happens here. Nobody, of a landing: what is put there is counted.
+    pub told: Option<Told>,
+    /// Bytes that packets have put here.
+    pub came: u64,
+}
+
+/// Who is told of what happens at a receive buffer.
+pub(crate) struct Told {
     pub queue: Arc<Queue>,
     pub stage: Arc<AtomicU32>,
 }
@@ -122,15 +130,20 @@ impl State {
     #[inline]
     fn put(&mut self, from: Rank, header: &PlaceHeader, bytes: &[u8]) -> Result<After, Refusal> {
         let (admitted, at) = self.receives.admit(from, header, bytes.len())?;
-        admitted.buffer.memory.write(at, bytes);
-        if header.kind == Kind::Put {
-            return Ok(After::Nothing);
-        }
+        let buffer = &mut admitted.buffer;
+        let told = match (header.kind, &buffer.told) {
+            (Kind::Put, _) => None,
+            (_, Some(told)) => Some(told),
+            (_, None) => return Err(Refusal::Rights),
+        };
+        buffer.memory.write(at, bytes);
+        buffer.came += bytes.len() as u64;
+        let Some(told) = told else { return Ok(After::Nothing) };
         let length = header.length as usize;
         let offset = at + bytes.len() - length;
         let what = What::Put { length, word: header.word };
         let notification = Notification { from, connection: header.connection, offset, what };
-        Ok(post(&admitted.buffer.queue, notification))
+        Ok(post(&told.queue, notification))
     }
 
     #[cold]
@@ -140,14 +153,16 @@ impl State {
             Kind::Offer => self.offered(from, header, bytes)?,
             Kind::Accept => {
                 let admitted = self.receives.find(from, connection)?;
-                admitted.open = true;
+                let told = admitted.buffer.told.as_ref().ok_or(Refusal::NoConnection)?;
+                told.stage.store(stage::OPEN, Ordering::Release);
                 admitted.buffer.memory.taken();
-                admitted.buffer.stage.store(stage::OPEN, Ordering::Release);
+                admitted.open = true;
             }
             Kind::Close => {
                 let admitted = self.receives.find(from, connection)?;
+                let told = admitted.buffer.told.as_ref().ok_or(Refusal::NoConnection)?;
                 if std::mem::take(&mut admitted.open) {
-                    return Ok(closed(from, connection, admitted));
+                    return Ok(closed(from, connection, told));
                 }
             }
             Kind::Withdraw => self.end_sending(from, connection, Refusal::Closed),
@@ -251,11 +266,10 @@ impl State {
 }
 
 /// The sender has closed.
-fn closed(from: Rank, connection: u32, admitted: &Admitted<Receiving>) -> After {
-    let Receiving { queue, stage, .. } = &admitted.buffer;
-    stage.store(stage::CLOSED, Ordering::Release);
+fn closed(from: Rank, connection: u32, told: &Told) -> After {
+    told.stage.store(stage::CLOSED, Ordering::Release);
     let notification = Notification { from, connection, offset: 0, what: What::Closed };
-    post(queue, notification)
+    post(&told.queue, notification)
 }
 
 #[inline]

@@ -25,8 +25,8 @@ struct Place<B> {
 
 /// A buffer that its rank has offered.
 pub(crate) struct Admitted<B> {
-    /// Who may use it.
-    pub peer: Rank,
+    /// Who may use it: this rank, or whoever knows the number.
+    pub peer: Option<Rank>,
     pub bytes: usize,
     pub rights: Rights,
     /// Whether the peer has taken the offer, and not closed the connection since.
@@ -43,6 +43,20 @@ impl<B> Default for Table<B> {
 impl<B> Table<B> {
     /// Offers a buffer to `peer`; the connection's number, or `None` if the table is full.
     pub fn offer(&mut self, peer: Rank, bytes: usize, rights: Rights, buffer: B) -> Option<u32> {
+        self.add(Admitted { peer: Some(peer), bytes, rights, open: false, buffer })
+    }
+
+    /// Opens a buffer to puts of whoever knows the number, as above.
+    pub fn open(&mut self, bytes: usize, buffer: B) -> Option<u32> {
+        self.add(Admitted { peer: None, bytes, rights: Rights::PUT, open: true, buffer })
+    }
+
+    /// Whether there is no place left.
+    pub fn is_full(&self) -> bool {
+        self.free.is_empty() && self.places.len() == LIMIT
+    }
+
+    fn add(&mut self, admitted: Admitted<B>) -> Option<u32> {
         let index = match self.free.pop() {
             Some(index) => index,
             None if self.places.len() < LIMIT => {
@@ -52,7 +66,7 @@ impl<B> Table<B> {
             None => return None,
         };
         let place = &mut self.places[usize::from(index)];
-        place.buffer = Some(Admitted { peer, bytes, rights, open: false, buffer });
+        place.buffer = Some(admitted);
         Some(u32::from(place.generation) << 16 | u32::from(index))
     }
 
@@ -71,13 +85,16 @@ impl<B> Table<B> {
         Some(buffer)
     }
 
-    /// The buffer of `connection`, if it is one of `from`'s.
+    /// The buffer of `connection`, if it is one that `from` may use.
     pub fn find(&mut self, from: Rank, connection: u32) -> Result<&mut Admitted<B>, Refusal> {
         let place = self.places.get_mut(usize::from(connection as u16));
         let place = place.ok_or(Refusal::NoConnection)?;
         let generation = (connection >> 16) as u16;
         match &mut place.buffer {
-            Some(admitted) if place.generation == generation && admitted.peer == from => {
+            Some(admitted)
+                if place.generation == generation
+                    && admitted.peer.is_none_or(|peer| peer == from) =>
+            {
                 Ok(admitted)
             }
             None if place.generation == generation => Err(Refusal::Closed),

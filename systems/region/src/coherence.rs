@@ -7,7 +7,7 @@
 //!
 //! **What it takes of the network**: messages arrive, and those of one node to another in the order in which
 //! they were sent, but for two kinds that may travel by multicast. [`Kind::Invalidate`] and
-//! [`Kind::Update`] keep order among themselves only, and may overtake all others and be overtaken.
+//! [`Kind::Update`] may overtake all others and be overtaken, also by one another.
 //!
 //! **Versions** make that harmless. A region's [`Version`] is how often the only copy changed hands. All valid
 //! copies have the same one, what is sent names the version that it is about, and whoever holds another ignores
@@ -66,8 +66,7 @@ pub trait Actions {
     /// region's bytes go with it, as they are now: they may change as soon as this returns.
     fn send(&mut self, to: Rank, message: Message);
 
-    /// Sends `message`, an invalidation or an update, to several other nodes. Only among such messages does
-    /// it keep the order.
+    /// Sends `message`, an invalidation or an update, to several other nodes, in any order with other messages.
     fn multicast(&mut self, to: &BTreeSet<Rank>, message: Message) {
         to.iter().for_each(|&to| self.send(to, message));
     }

@@ -1,17 +1,24 @@
 //! Messages as bytes: a header of 16 bytes, little-endian, and an offset before data.
 //!
 //! ```text
-//!  0      1      2      4       8         12      14     16       24
-//! ┌──────┬──────┬──────┬───────┬─────────┬───────┬──────┬────────┬──────┐
-//! │ kind │ zero │ home │ index │ version │ party │ zero │ offset │ data │
-//! └──────┴──────┴──────┴───────┴─────────┴───────┴──────┴────────┴──────┘
+//!  0      1       2      4       8         12      14     16       24
+//! ┌──────┬───────┬──────┬───────┬─────────┬───────┬──────┬────────┬──────┐
+//! │ kind │ lands │ home │ index │ version │ party │ zero │ offset │ data │
+//! └──────┴───────┴──────┴───────┴─────────┴───────┴──────┴────────┴──────┘
 //! ```
 //! Offset and data are there where the kind says so. A region may be larger than a packet: its packets name
 //! the place of their bytes (7.3.2), and travel in order, so that the last of them completes the message.
+//!
+//! Where `lands` is 1, the data is put into its place instead. Then requests, and demands made for them, have an offset,
+//! which is that [`Place`]; messages about data have none with them, and the offset says how many bytes were
+//! put by packets.
+//!
+//! A multicast reaches all ranks. Who it is for stands before the header ([`receivers`]); what all ranks do
+//! together is for all, and begins as no such multicast does ([`together`]).
 
 use crate::RegionId;
 use crate::coherence::{Kind, Message, Version};
-use weft_packet::Rank;
+use weft_packet::{HeapName, Rank};
 
 /// Bytes of the header of a message without data.
 pub const SIZE: usize = 16;
@@ -25,14 +32,62 @@ pub struct Header {
     pub region: RegionId,
     /// What it says.
     pub message: Message,
-    /// Where in the region its data belongs, in bytes; 0 without data.
+    /// Whether the data is put, and not sent along.
+    pub lands: bool,
+    /// Where in the region its data belongs, in bytes; or what this says where data is put. Else 0.
     pub offset: u64,
+}
+
+/// Where a node wants the bytes that it has asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Place {
+    /// The number of the landing.
+    pub number: u32,
+    /// Where in the heap of that node, in units of 64 bytes, if it is in it.
+    grain: u32,
+}
+
+/// In no heap.
+const NOWHERE: u32 = u32::MAX;
+/// Bytes of which blocks in heaps begin at multiples.
+const GRAIN: usize = 64;
+
+impl Place {
+    /// The landing with this number, which is at so many bytes in the node's heap.
+    pub fn new(number: u32, offset: Option<usize>) -> Self {
+        let grain = offset.and_then(|offset| u32::try_from(offset / GRAIN).ok());
+        Place { number, grain: grain.unwrap_or(NOWHERE) }
+    }
+
+    /// Where in the heap it is, in bytes.
+    pub fn offset(&self) -> Option<usize> {
+        (self.grain != NOWHERE).then_some(self.grain as usize * GRAIN)
+    }
 }
 
 impl Header {
     /// The header of `message`, whose data, if any, begins with the region's.
     pub fn new(region: RegionId, message: Message) -> Self {
-        Header { region, message, offset: 0 }
+        Header { region, message, lands: false, offset: 0 }
+    }
+
+    /// This request or demand, whose answer is wanted there.
+    #[must_use]
+    pub fn with_place(self, place: Place) -> Self {
+        let offset = u64::from(place.grain) << 32 | u64::from(place.number);
+        Header { lands: true, offset, ..self }
+    }
+
+    /// Where the answer to this is wanted.
+    pub fn place(&self) -> Option<Place> {
+        let (number, grain) = (self.offset as u32, (self.offset >> 32) as u32);
+        (self.lands && !self.message.kind.carries_data()).then_some(Place { number, grain })
+    }
+
+    /// This message about data, which was put, so many of its bytes by packets.
+    #[must_use]
+    pub fn landed(self, by_packets: u64) -> Self {
+        Header { lands: true, offset: by_packets, ..self }
     }
 
     /// Encodes this header; the first [`Self::size`] bytes of the result count.
@@ -40,6 +95,7 @@ impl Header {
         let Message { kind, version, party } = self.message;
         let mut bytes = [0; DATA_SIZE];
         bytes[0] = kind as u8;
+        bytes[1] = u8::from(self.lands);
         bytes[2..4].copy_from_slice(&self.region.home.0.to_le_bytes());
         bytes[4..8].copy_from_slice(&self.region.index.to_le_bytes());
         bytes[8..12].copy_from_slice(&version.0.to_le_bytes());
@@ -50,7 +106,7 @@ impl Header {
 
     /// Bytes that this header takes.
     pub fn size(&self) -> usize {
-        if self.message.kind.carries_data() { DATA_SIZE } else { SIZE }
+        if self.message.kind.carries_data() || self.lands { DATA_SIZE } else { SIZE }
     }
 
     /// The header at the front of `bytes`, and the data after it; `None` if no correct node of a job of
@@ -61,22 +117,51 @@ impl Header {
         let word = |at: usize| u32::from(half(at)) | u32::from(half(at + 2)) << 16;
         let kind = *Kind::ALL.get(usize::from(front[0]))?;
         let (home, party) = (Rank(half(2)), Rank(half(12)));
-        let (offset, data) = if kind.carries_data() {
+        let lands = front[1] == 1;
+        let (offset, data) = if kind.carries_data() || lands {
             let (offset, data) = rest.split_first_chunk::<8>()?;
             (u64::from_le_bytes(*offset), data)
         } else {
             (0, rest)
         };
-        let sound = front[1] == 0
+        let sound = front[1] <= 1
+            && (!lands || kind.may_land())
             && half(14) == 0
             && home.index() < ranks
             && party.index() < ranks
             && (kind.is_fetch() || party == home)
-            && (kind.carries_data() || data.is_empty())
+            && ((kind.carries_data() && !lands) || data.is_empty())
             && offset.checked_add(data.len() as u64).is_some();
         let message = Message { kind, version: Version(word(8)), party };
         let region = RegionId { home, index: word(4) };
-        sound.then_some((Header { region, message, offset }, data))
+        sound.then_some((Header { region, message, lands, offset }, data))
+    }
+}
+
+/// Who a multicast is for: a zero, and a bit for each rank, the lowest of the first byte for rank 0.
+pub mod receivers {
+    use std::collections::BTreeSet;
+    use weft_packet::Rank;
+
+    /// Bytes that this takes in a job of `ranks`.
+    pub fn size(ranks: usize) -> usize {
+        1 + ranks.div_ceil(8)
+    }
+
+    /// Encodes `to`, who are in a job of `ranks`.
+    pub fn emit(to: &BTreeSet<Rank>, ranks: usize) -> Box<[u8]> {
+        let mut bits = vec![0; size(ranks)];
+        for rank in to {
+            bits[1 + rank.index() / 8] |= 1 << (rank.index() % 8);
+        }
+        bits.into()
+    }
+
+    /// Whether `me` is meant, and what follows; `None` if no correct node writes that.
+    pub fn split(bytes: &[u8], ranks: usize, me: Rank) -> Option<(bool, &[u8])> {
+        let (bits, rest) = bytes.split_at_checked(size(ranks))?;
+        let byte = bits.get(1 + me.index() / 8).filter(|_| bits[0] == 0)?;
+        Some((byte >> (me.index() % 8) & 1 == 1, rest))
     }
 }
 
@@ -94,36 +179,37 @@ pub enum Notice {
     },
     /// From the home: there is no such region.
     Unknown,
-    /// To rank 0: I am at the barrier.
-    Arrived,
-    /// From rank 0: all are.
-    Released,
+    /// To all: what the sender's heap is called.
+    Heap(HeapName),
 }
 
 /// Kinds of notices come after those of messages.
 const FIRST_NOTICE: u8 = 32;
 
 impl Notice {
-    /// Encodes a notice about `region`, in as many bytes as a message with data has before it; the barrier is
-    /// about none, which is region 0 of rank 0.
-    pub fn emit(&self, region: RegionId) -> [u8; DATA_SIZE] {
+    /// Encodes a notice about `region`, in as many bytes as a message with data has before it, and a heap's name
+    /// after them; a heap is about none, which is region 0 of rank 0.
+    pub fn emit(&self, region: RegionId) -> Box<[u8]> {
         let (kind, version, bytes) = match *self {
             Notice::Map => (0, Version::default(), 0),
             Notice::Mapped { version, bytes } => (1, version, bytes),
             Notice::Unknown => (2, Version::default(), 0),
-            Notice::Arrived => (3, Version::default(), 0),
-            Notice::Released => (4, Version::default(), 0),
+            Notice::Heap(heap) => (3, Version::default(), heap.bytes),
         };
         let message = Message { kind: Kind::Read, version, party: region.home };
-        let mut encoded = Header { region, message, offset: bytes }.emit();
+        let header = Header { region, message, lands: false, offset: bytes };
+        let mut encoded = header.emit().to_vec();
         encoded[0] = FIRST_NOTICE + kind;
-        encoded
+        if let Notice::Heap(heap) = self {
+            encoded.extend(heap.name);
+        }
+        encoded.into()
     }
 
     /// The notice in `bytes`, and the region that it is about; `None` if no correct node of a job of `ranks`
     /// writes that.
     pub fn parse(bytes: &[u8], ranks: usize) -> Option<(RegionId, Self)> {
-        let bytes: &[u8; DATA_SIZE] = bytes.try_into().ok()?;
+        let (bytes, name) = bytes.split_first_chunk::<DATA_SIZE>()?;
         let (mut front, size) = (*bytes.first_chunk::<SIZE>()?, bytes.last_chunk::<8>()?);
         let kind = std::mem::replace(&mut front[0], Kind::Read as u8);
         let (Header { region, message, .. }, _) = Header::parse(&front, ranks)?;
@@ -132,14 +218,20 @@ impl Notice {
             0 => Notice::Map,
             1 => Notice::Mapped { version, bytes },
             2 => Notice::Unknown,
-            3 => Notice::Arrived,
-            4 => Notice::Released,
+            3 => Notice::Heap(HeapName { bytes, name: name.try_into().ok()? }),
             _ => return None,
         };
         let says_more = version != Version::default() || bytes != 0;
-        (!says_more || kind == FIRST_NOTICE + 1).then_some((region, notice))
+        let sound = match notice {
+            Notice::Mapped { .. } => name.is_empty(),
+            Notice::Heap(_) => version == Version::default(),
+            _ => !says_more && name.is_empty(),
+        };
+        sound.then_some((region, notice))
     }
 }
+
+pub mod together;
 
 #[cfg(test)]
 mod tests;

@@ -21,9 +21,12 @@
 //! | `rgn_start_write`, `rgn_end_write` | [`Mapped::write`], dropping a [`Write`] |
 //! | `rgn_flush` | [`Mapped::flush`] |
 //! | `rgn_barrier` | [`Regions::barrier`] |
+//! | `rgn_bcast_send`, `rgn_bcast_recv` | [`Regions::broadcast`] |
+//! | `rgn_reduce_*` | [`Regions::reduce`] |
 //!
 //! May use the packet layer, of which the protocol takes the numbers of ranks and nothing else. Keeps R1 to R6
-//! (`ARCHITECTURE.md`), and that no lock is held while the packet layer is called.
+//! (`ARCHITECTURE.md`), and that no lock is held while the packet layer is called for anything that waits or makes
+//! upcalls.
 
 #![forbid(unsafe_code)]
 
@@ -32,7 +35,7 @@ pub mod format;
 pub mod invariants;
 mod regions;
 
-pub use regions::{Error, Mapped, Read, Regions, Result, Write};
+pub use regions::{DataWay, Error, Mapped, Read, Regions, Result, Settings, Write};
 
 use std::fmt;
 use weft_packet::Rank;

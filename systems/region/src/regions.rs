@@ -8,19 +8,24 @@ mod error;
 mod guard;
 mod outbox;
 mod slot;
+mod together;
 
 pub use error::{Error, Result};
 pub use guard::{Mapped, Read, Write};
 
 use crate::RegionId;
 use crate::coherence::{Call, Policy, Region, Version};
-use crate::format::{Header, Notice};
+use crate::format::together::Part;
+use crate::format::{Header, Notice, receivers};
 use bytemuck::Pod;
 use outbox::Outbox;
 use slot::Slot;
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use weft_packet::{Packet, Packets, Rank, Step};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use together::Together;
+use weft_node::biased::{Biased, Entered};
+use weft_packet::{Block, Packet, Packets, Rank, Step};
 
 /// Regions that are mapped no more and kept all the same.
 const MOST_UNMAPPED: usize = 64;
@@ -35,24 +40,48 @@ pub struct Regions {
 struct Node {
     packets: Packets,
     outbox: Outbox,
-    state: Mutex<State>,
+    state: Biased<State>,
+    /// Whether there is a breach in `state`.
+    broken: AtomicBool,
+    together: Biased<Together>,
+}
+
+/// How regions travel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Settings {
+    /// What goes to several nodes is multicast where that is less to send: when they are at least two, and half
+    /// of those that a broadcast reaches. Otherwise each gets a packet of its own, as in the thesis (7.3.2).
+    pub multicast: bool,
+    /// How the bytes of regions get to who has asked for them.
+    pub data: DataWay,
+}
+
+/// How the bytes of regions get to who has asked for them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum DataWay {
+    /// Copied into packets and out of them.
+    #[default]
+    Packets,
+    /// Those of regions of 1 KiB and more are put into the memory of the region there, which who asks has opened
+    /// for it: by the sender itself on one host, and where they fill more than a packet between hosts.
+    Puts,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings { multicast: true, data: DataWay::default() }
+    }
 }
 
 #[derive(Default)]
 struct State {
-    slots: BTreeMap<RegionId, Arc<Mutex<Slot>>>,
+    slots: BTreeMap<RegionId, Arc<Biased<Slot>>>,
     /// Regions that this node created so far.
     created: u32,
     /// What a home answered to who asked for the size of a region.
     answers: BTreeMap<RegionId, Notice>,
     /// The regions that were unmapped last, the latest at the end.
     unmapped: VecDeque<RegionId>,
-    /// At rank 0: who is at the barrier.
-    arrived: usize,
-    /// Barriers that are over.
-    released: u64,
-    /// Barriers that this node has come to.
-    entered: u64,
     /// What a peer did wrong, which ends it all.
     breach: Option<Error>,
 }
@@ -61,10 +90,17 @@ impl Regions {
     /// Takes part. All ranks do, before any of them maps a region of another. The upcall of `packets` is this
     /// system's from here on.
     pub fn open(packets: &Packets) -> Self {
+        Self::open_with(packets, Settings::default())
+    }
+
+    /// As [`Self::open`], with other settings than the usual ones.
+    pub fn open_with(packets: &Packets, settings: Settings) -> Self {
         let node = Node {
             packets: packets.clone(),
-            outbox: Outbox::default(),
-            state: Mutex::new(State::default()),
+            outbox: Outbox::new(packets, settings),
+            state: Biased::new(State::default()),
+            broken: AtomicBool::new(false),
+            together: Biased::new(Together::default()),
         };
         let regions = Regions { node: Arc::new(node) };
         let upcall = Arc::downgrade(&regions.node);
@@ -87,12 +123,12 @@ impl Regions {
     /// # Errors
     /// [`Error::Memory`].
     pub fn create(&self, bytes: u64, policy: Policy) -> Result<RegionId> {
-        let memory = slot::zeros(bytes)?;
+        let memory = self.node.outbox.zeros(bytes)?;
         let mut state = lock(&self.node.state);
         let id = RegionId { home: self.rank(), index: state.created };
         state.created += 1;
         let machine = Region::at_home(self.rank(), policy);
-        state.slots.insert(id, Arc::new(Mutex::new(Slot::new(machine, bytes, memory))));
+        state.slots.insert(id, Arc::new(Biased::new(Slot::new(machine, bytes, memory))));
         Ok(id)
     }
 
@@ -113,7 +149,7 @@ impl Regions {
     }
 
     /// Asks the home of a region for it.
-    fn ask(&self, id: RegionId) -> Result<Arc<Mutex<Slot>>> {
+    fn ask(&self, id: RegionId) -> Result<Arc<Biased<Slot>>> {
         let (me, home) = (self.rank(), id.home);
         if home == me || home.index() >= self.node.packets.size() {
             return Err(Error::Unknown(id));
@@ -121,28 +157,10 @@ impl Regions {
         self.node.outbox.notice(home, id, Notice::Map);
         let answer = self.node.wait(|node| lock(&node.state).answers.remove(&id))?;
         let Notice::Mapped { version, bytes } = answer else { return Err(Error::Unknown(id)) };
-        let memory = slot::zeros(bytes)?;
+        let memory = self.node.outbox.zeros(bytes)?;
         let machine = Region::elsewhere(me, home, version);
-        let slot = Arc::new(Mutex::new(Slot::new(machine, bytes, memory)));
+        let slot = Arc::new(Biased::new(Slot::new(machine, bytes, memory)));
         Ok(Arc::clone(lock(&self.node.state).slots.entry(id).or_insert(slot)))
-    }
-
-    /// `rgn_barrier`: returns when all ranks have called it as often as this one. Requests of others are
-    /// served meanwhile.
-    ///
-    /// # Errors
-    /// A peer's breach, a lost rank.
-    pub fn barrier(&self) -> Result<()> {
-        let mut state = lock(&self.node.state);
-        state.entered += 1;
-        let entered = state.entered;
-        drop(state);
-        if self.rank() == Rank(0) {
-            self.node.arrived();
-        } else {
-            self.node.outbox.notice(Rank(0), RegionId::NONE, Notice::Arrived);
-        }
-        self.node.wait(|node| (lock(&node.state).released >= entered).then_some(()))
     }
 
     /// The end: a barrier, after which nobody needs anything of this node any more.
@@ -155,19 +173,57 @@ impl Regions {
         Ok(self.node.packets.flush()?)
     }
 
-    /// Calls, and waits until the call goes on.
-    fn call(&self, id: RegionId, slot: &Mutex<Slot>, call: Call) -> Result<()> {
-        let mut here = lock(slot);
+    /// Calls, and waits until the call goes on; then `take` has what it is made for.
+    #[inline]
+    fn call<R>(
+        &self,
+        id: RegionId,
+        slot: &Biased<Slot>,
+        call: Call,
+        mut take: impl FnMut(&mut Slot) -> R,
+    ) -> Result<R> {
+        let mut here = slot.enter();
         here.call(id, call, &self.node.outbox)?;
         let waits = matches!(call, Call::StartRead | Call::StartWrite | Call::Delete);
-        let mut outcome = here.outcome.take();
-        drop(here);
-        if waits && outcome.is_none() {
-            outcome = Some(self.node.wait(|_| lock(slot).outcome.take())?);
-        } else {
+        let granted = here.outcome();
+        if granted == Some(true) || !waits {
+            let taken = take(&mut here);
+            drop(here);
             self.node.flush()?;
+            return Ok(taken);
         }
-        if outcome == Some(false) { Err(Error::Deleted(id)) } else { Ok(()) }
+        drop(here);
+        let taken = match granted {
+            Some(_) => None,
+            None => self.node.wait(|_| {
+                let mut here = slot.enter();
+                let granted = here.outcome()?;
+                Some(granted.then(|| take(&mut here)))
+            })?,
+        };
+        taken.ok_or(Error::Deleted(id))
+    }
+
+    /// The bytes of a region, for a writer that was let in.
+    #[inline]
+    fn writable(&self, slot: &mut Slot) -> Result<Block> {
+        slot.take(&self.node.outbox)
+    }
+
+    /// Ends an access, once `give_back` has given back what it was made for.
+    #[inline]
+    fn end(
+        &self,
+        id: RegionId,
+        slot: &Biased<Slot>,
+        call: Call,
+        give_back: impl FnOnce(&mut Slot),
+    ) -> Result<()> {
+        let mut here = slot.enter();
+        give_back(&mut here);
+        here.call(id, call, &self.node.outbox)?;
+        drop(here);
+        self.node.flush()
     }
 
     /// A mapping of `id` is gone.
@@ -183,7 +239,7 @@ impl Regions {
             return;
         };
         drop(state);
-        let mut here = lock(&slot);
+        let mut here = slot.enter();
         // Nobody here uses it, so that nothing can be wrong with this.
         let flushed = here.call(id, Call::Flush, &self.node.outbox);
         let forgets = flushed.is_ok() && here.may_be_forgotten();
@@ -197,21 +253,21 @@ impl Regions {
 }
 
 impl Node {
-    fn slot(&self, id: RegionId) -> Option<Arc<Mutex<Slot>>> {
+    fn slot(&self, id: RegionId) -> Option<Arc<Biased<Slot>>> {
         lock(&self.state).slots.get(&id).cloned()
     }
 
     fn flush(&self) -> Result<()> {
-        Ok(self.outbox.flush(&self.packets)?)
+        Ok(self.outbox.flush()?)
     }
 
     /// Polls until `find` finds something.
     fn wait<T>(&self, mut find: impl FnMut(&Node) -> Option<T>) -> Result<T> {
         let mut found = None;
         self.packets.wait(&mut || {
-            self.outbox.flush(&self.packets)?;
+            self.outbox.flush()?;
             found = find(self);
-            if found.is_some() || lock(&self.state).breach.is_some() {
+            if found.is_some() || self.broken.load(Ordering::Acquire) {
                 return Ok(Step::Done);
             }
             Ok(if self.packets.poll()? { Step::Progress } else { Step::Idle })
@@ -228,27 +284,58 @@ impl Node {
     /// The upcall.
     fn arrive(&self, packet: &Packet<'_>) {
         let (from, ranks) = (packet.source(), self.packets.size());
-        let outcome = if let Some((header, data)) = Header::parse(packet, ranks) {
-            self.packets.copied(data.len());
-            self.told(from, &header, data)
+        let outcome = if packet.group().is_some() {
+            self.told_with_others(from, packet)
+        } else if let Some((header, data)) = Header::parse(packet, ranks) {
+            self.told(from, &header, data, false)
         } else if let Some((region, notice)) = Notice::parse(packet, ranks) {
             self.noticed(from, region, notice)
+        } else if let Some((part, values)) = Part::parse(packet, ranks) {
+            self.take_part(from, &part, values)
         } else {
             Err(Error::Packet(from))
         };
         if let Err(error) = outcome {
-            lock(&self.state).breach.get_or_insert(error);
+            self.break_off(error);
         }
         // Whoever waits meets the same error.
-        let _ = self.outbox.flush(&self.packets);
+        let _ = self.outbox.flush();
         self.packets.nudge();
     }
 
-    fn told(&self, from: Rank, header: &Header, data: &[u8]) -> Result<()> {
+    /// Ends it all: who waits is told.
+    fn break_off(&self, error: Error) {
+        lock(&self.state).breach.get_or_insert(error);
+        self.broken.store(true, Ordering::Release);
+    }
+
+    /// What came by multicast: a message that is for some only, or what all ranks do together.
+    fn told_with_others(&self, from: Rank, packet: &[u8]) -> Result<()> {
+        let (me, ranks) = (self.packets.rank(), self.packets.size());
+        if let Some((part, values)) = Part::parse(packet, ranks) {
+            return self.take_part(from, &part, values);
+        }
+        let (for_me, rest) = receivers::split(packet, ranks, me).ok_or(Error::Packet(from))?;
+        match Header::parse(rest, ranks) {
+            Some((header, data)) if header.message.kind.may_be_multicast() => {
+                if for_me {
+                    self.told(from, &header, data, true)
+                } else {
+                    Ok(())
+                }
+            }
+            _ => Err(Error::Packet(from)),
+        }
+    }
+
+    fn told(&self, from: Rank, header: &Header, data: &[u8], multicast: bool) -> Result<()> {
+        self.packets.copied(data.len());
         let Header { region, message, .. } = *header;
         let breach = |what| Error::Breach { from, region, what };
-        match self.slot(region) {
-            Some(slot) => lock(&slot).receive(from, header, data, &self.outbox),
+        let state = lock(&self.state);
+        let slot = state.slots.get(&region);
+        match slot {
+            Some(slot) => slot.enter().receive((from, multicast), header, data, &self.outbox),
             None if message.kind.is_for_home() => Err(Error::Packet(from)),
             None => {
                 // A region that this node has forgotten: a demand on the copy that it had.
@@ -264,34 +351,20 @@ impl Node {
         match notice {
             Notice::Map => {
                 let slot = self.slot(region).filter(|_| region.home == self.packets.rank());
-                let known = slot.and_then(|slot| lock(&slot).mapped_by_another());
+                let known = slot.and_then(|slot| slot.enter().mapped_by_another());
                 self.outbox.notice(from, region, known.unwrap_or(Notice::Unknown));
             }
             Notice::Mapped { .. } | Notice::Unknown => {
                 lock(&self.state).answers.insert(region, notice);
             }
-            Notice::Arrived => self.arrived(),
-            Notice::Released => lock(&self.state).released += 1,
+            Notice::Heap(name) => self.outbox.heap_of(from, name),
         }
         Ok(())
     }
-
-    /// At rank 0: one more is at the barrier.
-    fn arrived(&self) {
-        let mut state = lock(&self.state);
-        state.arrived += 1;
-        if state.arrived < self.packets.size() {
-            return;
-        }
-        state.arrived = 0;
-        state.released += 1;
-        drop(state);
-        for rank in 1..self.packets.size() as u16 {
-            self.outbox.notice(Rank(rank), RegionId::NONE, Notice::Released);
-        }
-    }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+/// Enters what is mostly entered by one thread: the one that opened regions, or first mapped one.
+#[inline]
+fn lock<T>(biased: &Biased<T>) -> Entered<'_, T> {
+    biased.enter()
 }

@@ -6,7 +6,7 @@ mod world;
 
 use weft_model::explore::explore;
 use weft_region::coherence::{Call, Hint, Policy};
-use world::Options;
+use world::{Multicast, Options};
 
 /// How many states `options` have, none of which is wrong.
 fn states(options: &Options) -> usize {
@@ -64,13 +64,18 @@ fn three_nodes_share_two_regions() {
     }
 }
 
-/// Where invalidations travel with everything else.
+/// Where invalidations and updates travel with everything else, or only some of them do, or in no order.
 #[test]
-fn one_way_for_all_messages_is_enough() {
+fn invalidations_and_updates_may_travel_anyhow() {
     for policy in policies() {
-        let calls = vec![Call::StartRead, Call::StartWrite, Call::Flush];
-        let options = Options { policy, calls, multicast: false, ..Options::new(3, 1 + MORE) };
-        assert!(states(&options) > 800);
+        for multicast in [Multicast::Never, Multicast::Sometimes, Multicast::Freely] {
+            let calls = vec![Call::StartRead, Call::StartWrite, Call::Flush];
+            let options = Options { policy, calls, multicast, ..Options::new(3, 1 + MORE) };
+            assert!(states(&options) > 800);
+        }
+        let multicast = Multicast::Freely;
+        let options = Options { policy, multicast, idle_home: true, ..Options::new(3, 3 + MORE) };
+        assert!(states(&options) > 2_000);
     }
 }
 

@@ -6,7 +6,7 @@ mod world;
 
 use weft_model::random::Random;
 use weft_region::coherence::{Call, Hint, Policy};
-use world::{Options, Step, World};
+use world::{Multicast, Options, Step, World};
 
 /// Runs a random program of `seed` in random order to its end. Returns the writes.
 fn run(options: &Options, seed: u64) -> u64 {
@@ -49,7 +49,11 @@ fn random_programs_see_one_memory() {
             homes,
             nesting: 3,
             forgetful: random.happens(500),
-            multicast: random.happens(700),
+            multicast: *random.choose(&[
+                Multicast::InOrder,
+                Multicast::Sometimes,
+                Multicast::Freely,
+            ]),
             ..Options::new(nodes, 60)
         };
         written += run(&options, seed);

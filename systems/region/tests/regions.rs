@@ -9,9 +9,9 @@ use weft_model::memory::Memory;
 use weft_model::random::Random;
 use weft_packet::{Packets, Rank};
 use weft_protocol::Preset;
-use weft_region::coherence::{Hint, Misuse, Policy};
-use weft_region::{Error, Mapped, RegionId, Regions};
-use weft_simulator::{Faults, Machine, Options, Outcome, Simulation};
+use weft_region::coherence::{Hint, Policy};
+use weft_region::{DataWay, Mapped, RegionId, Regions, Settings};
+use weft_simulator::{Faults, Machine, Options, Simulation};
 use weft_threads::Job;
 
 /// Bytes of the regions that each rank creates: nothing to speak of, a little, and several packets.
@@ -30,7 +30,9 @@ fn number(words: &[u64]) -> u64 {
 
 /// Accesses random regions of all ranks, telling the judge. Returns the writes.
 fn accesses(packets: &Packets, judge: &Mutex<Memory>, seed: u64, times: u32) -> u64 {
-    let regions = Regions::open(packets);
+    let data = if seed.is_multiple_of(2) { DataWay::Packets } else { DataWay::Puts };
+    let settings = Settings { multicast: !seed.is_multiple_of(3), data };
+    let regions = Regions::open_with(packets, settings);
     let (me, ranks) = (packets.rank(), packets.size() as u16);
     let mut random = Random::part(seed, u64::from(me.0));
     for bytes in SIZES {
@@ -82,7 +84,7 @@ fn judge(ranks: u16) -> Mutex<Memory> {
 
 #[test]
 fn threads_see_one_memory() {
-    for (ranks, seed) in [(2, 1), (3, 2), (4, 3)] {
+    for (ranks, seed) in [(2, 1), (3, 2), (4, 3), (4, 5), (3, 7)] {
         let judge = judge(ranks);
         let written = Job::new(ranks).packets(|packets| accesses(&packets, &judge, seed, 300));
         assert!(written.iter().sum::<u64>() > u64::from(ranks) * 40);
@@ -91,10 +93,10 @@ fn threads_see_one_memory() {
 
 #[test]
 fn threads_over_udp_see_one_memory() {
-    for preset in [Preset::IrxImc, Preset::Pupa] {
+    for (preset, seed) in [(Preset::IrxImc, 7), (Preset::Pupa, 8)] {
         let judge = judge(3);
         let job = Job::over_udp(3, preset);
-        let written = job.packets(|packets| accesses(&packets, &judge, 7, 150));
+        let written = job.packets(|packets| accesses(&packets, &judge, seed, 150));
         assert!(written.iter().sum::<u64>() > 3 * 20);
     }
 }
@@ -129,79 +131,6 @@ fn simulated_ranks_see_one_memory() {
     }
 }
 
-/// A home that dies with a region of its own that another wrote, and others that wait for it.
-#[test]
-fn a_lost_home_is_told_to_all_and_hangs_nobody() {
-    let program = |packets: Packets| -> Result<(), Error> {
-        let regions = Regions::open(&packets);
-        regions.create(64, Policy::default())?;
-        regions.barrier()?;
-        let region = regions.map::<u64>(RegionId { home: Rank(1), index: 0 })?;
-        loop {
-            region.write()?[0] += 1;
-            regions.barrier()?;
-        }
-    };
-    for (seed, preset) in [(1, Preset::NrxImc), (2, Preset::IrxImc), (3, Preset::HrxHmc)] {
-        let mut options = Options::with_preset(Machine::myrinet().unwrap(), 3, preset);
-        let crash = (Rank(1), Duration::from_millis(2));
-        options.faults = Faults { crashes: vec![crash], ..Faults::default() };
-        options.seed = seed;
-        let report = Simulation::new(options).unwrap().run_packets(program);
-        for (rank, outcome) in report.outcomes.iter().enumerate() {
-            match outcome {
-                Outcome::Crashed => assert_eq!(rank, 1),
-                Outcome::Victim(what) => assert!(what.contains("rank 1"), "{preset}: {what}"),
-                other => panic!("{preset}, rank {rank}: {other:?}"),
-            }
-        }
-    }
-}
-
-#[test]
-fn misuse_is_an_error_and_no_hang() {
-    Job::new(2).packets(|packets| {
-        let regions = Regions::open(&packets);
-        let (zero, one) =
-            (RegionId { home: Rank(0), index: 0 }, RegionId { home: Rank(1), index: 0 });
-        regions.create(24, Policy::default()).unwrap();
-        regions.barrier().unwrap();
-        let region = regions.map::<u64>(zero).unwrap();
-        let misuse = |error: Option<Error>, wanted| match error {
-            Some(Error::Misuse { region, what }) => assert_eq!((region, what), (zero, wanted)),
-            other => panic!("{other:?}"),
-        };
-        let read = region.read().unwrap();
-        misuse(region.write().err(), Misuse::Reading);
-        misuse(region.flush().err(), Misuse::Reading);
-        let again = region.read().unwrap();
-        assert_eq!((read.len(), again[2]), (3, 0));
-        drop((read, again));
-        let write = region.write().unwrap();
-        misuse(region.read().err(), Misuse::Writing);
-        drop(write);
-        regions.barrier().unwrap();
-        let unknown = RegionId { index: 1, ..one };
-        assert!(matches!(regions.map::<u8>(unknown), Err(Error::Unknown(id)) if id == unknown));
-        let nowhere = RegionId { home: Rank(2), index: 0 };
-        assert!(matches!(regions.map::<u8>(nowhere), Err(Error::Unknown(_))));
-        assert!(matches!(regions.map::<[u8; 16]>(zero), Err(Error::Shape { bytes: 24, .. })));
-        assert!(matches!(
-            regions.create(u64::MAX, Policy::default()),
-            Err(Error::Memory(u64::MAX))
-        ));
-        regions.barrier().unwrap();
-        if regions.rank() == Rank(1) {
-            regions.map::<u64>(zero).unwrap().delete().unwrap();
-        }
-        regions.barrier().unwrap();
-        assert!(matches!(region.read().err(), Some(Error::Deleted(id)) if id == zero));
-        assert!(matches!(region.write().err(), Some(Error::Deleted(_))));
-        drop(region);
-        regions.close().unwrap();
-    });
-}
-
 /// More regions than are kept unmapped: the oldest go home, and come back.
 #[test]
 fn unmapped_regions_keep_what_was_written() {
@@ -230,4 +159,74 @@ fn unmapped_regions_keep_what_was_written() {
         }
         regions.close().unwrap();
     });
+}
+
+/// Writes and reads a large region by turns, so that its bytes go to and fro.
+#[test]
+fn what_is_put_is_what_was_written() {
+    let program = |packets: Packets| {
+        let settings = Settings { data: DataWay::Puts, ..Settings::default() };
+        let regions = Regions::open_with(&packets, settings);
+        for (index, three_party) in [false, true].into_iter().enumerate() {
+            if packets.rank() == Rank(0) {
+                regions.create(100_000, Policy { three_party, ..Policy::default() }).unwrap();
+            }
+            regions.barrier().unwrap();
+            let region =
+                regions.map::<u32>(RegionId { home: Rank(0), index: index as u32 }).unwrap();
+            for round in 0..12 {
+                let writer = Rank(round % 3);
+                if packets.rank() == writer {
+                    let mut words = region.write().unwrap();
+                    words.iter_mut().zip(0..).for_each(|(word, at): (&mut u32, u32)| {
+                        assert_eq!(*word, u32::from(round) * at, "as it was written before");
+                        *word += at;
+                    });
+                }
+                regions.barrier().unwrap();
+                let words = region.read().unwrap();
+                assert!(
+                    words.iter().zip(0..).all(|(word, at)| *word == (u32::from(round) + 1) * at)
+                );
+                drop(words);
+                regions.barrier().unwrap();
+            }
+        }
+        regions.close().unwrap();
+        packets.puts_refused()
+    };
+    for job in [Job::new(3), Job::over_udp(3, Preset::IrxImc)] {
+        assert_eq!(job.packets(program), [0, 0, 0]);
+    }
+}
+
+/// Of four ranks two read what a third writes then: one multicast instead of two packets. It is counted for each rank
+/// that it reaches, the one that has no copy too.
+#[test]
+fn several_copies_are_invalidated_by_one_multicast() {
+    let launched = |multicast| {
+        let settings = Settings { multicast, ..Settings::default() };
+        let packets = Job::new(4).packets(|packets| {
+            let regions = Regions::open_with(&packets, settings);
+            if packets.rank() == Rank(0) {
+                regions.create(8, Policy::default()).unwrap();
+            }
+            regions.barrier().unwrap();
+            let region = regions.map::<u64>(RegionId { home: Rank(0), index: 0 }).unwrap();
+            for round in 0..20 {
+                if packets.rank() == Rank(0) {
+                    region.write().unwrap()[0] += 1;
+                }
+                regions.barrier().unwrap();
+                if packets.rank().0 < 3 {
+                    assert_eq!(region.read().unwrap()[0], round + 1);
+                }
+                regions.barrier().unwrap();
+            }
+            regions.close().unwrap();
+            packets.statistics().protocol.packets_sent
+        });
+        packets[0]
+    };
+    assert_eq!(launched(true), launched(false) + 19);
 }

@@ -5,6 +5,7 @@ use weft_packet::Rank;
 use weft_region::coherence::{
     Actions, Call, Hint, Kind, Message, Misuse, Policy, Region, Version, table::ReplicaState,
 };
+use weft_region::format::together::Part;
 use weft_region::format::{Header, Notice};
 use weft_region::invariants;
 
@@ -13,7 +14,12 @@ const RANKS: u16 = 5;
 /// What stands before a message's data, and what nodes say beside the protocol.
 pub fn header(data: &[u8]) {
     if let Some((region, notice)) = Notice::parse(data, usize::from(RANKS)) {
-        assert_eq!(notice.emit(region), data);
+        assert_eq!(*notice.emit(region), *data);
+        assert_eq!(Header::parse(data, usize::from(RANKS)), None);
+    }
+    if let Some((part, values)) = Part::parse(data, usize::from(RANKS)) {
+        assert_eq!([&part.emit()[..], values].concat(), data);
+        assert!(part.offset.checked_add(values.len() as u64).is_some());
         assert_eq!(Header::parse(data, usize::from(RANKS)), None);
     }
     let Some((header, rest)) = Header::parse(data, usize::from(RANKS)) else { return };

@@ -111,7 +111,7 @@ fn may_use(from: Layer, to: Layer) -> bool {
         (Launch, to) => to.is_link(),
         (Facade, Messaging | Packet | Node | Launch | Macros) => true,
         (Facade, to) => to.is_link(),
-        (Bindings, Facade) => true,
+        (Bindings, Facade | Systems) => true,
         (Bindings, to) => may_use(Facade, to),
         (Cli | Bench, _) => true,
         (from, to) => matches!((from.height(), to.height()), (Some(a), Some(b)) if a > b),

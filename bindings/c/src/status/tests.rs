@@ -57,6 +57,30 @@ fn errors_below_have_their_codes() {
 }
 
 #[test]
+fn errors_of_regions_have_their_codes() {
+    use weft_region::coherence::Misuse;
+    use weft_region::{Error, RegionId};
+    let region = RegionId { home: weft::Rank(1), index: 2 };
+    let of = |error: Error| {
+        let failure = Failure::from(error);
+        (failure.status, failure.text)
+    };
+    let (status, text) = of(Error::Misuse { region, what: Misuse::NotStarted });
+    assert_eq!(status, Status::Invalid);
+    assert!(text.starts_with("region 2 of rank 1: "), "{text}");
+    assert_eq!(
+        of(Error::Deleted(region)),
+        (Status::NoRegion, "region 2 of rank 1 was deleted".into())
+    );
+    assert_eq!(of(Error::Unknown(region)).0, Status::NoRegion);
+    assert_eq!(of(Error::Memory(1 << 60)).0, Status::NoMemory);
+    let (one, other) = (weft::Rank(0), weft::Rank(1));
+    assert_eq!(of(Error::Disagreement { one, other, number: 3 }).0, Status::Disagreement);
+    assert_eq!(of(Error::Packet(other)).0, Status::Protocol);
+    assert_eq!(of(weft_packet::Error::NotAMember.into()).0, Status::NotAMember);
+}
+
+#[test]
 fn the_version_is_the_packages() {
     assert_eq!(VERSION.to_str().unwrap(), env!("CARGO_PKG_VERSION"));
 }

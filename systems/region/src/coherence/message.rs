@@ -86,6 +86,19 @@ impl Kind {
         matches!(self, Return | Keep | HandShared | Update | DataShared | DataExclusive)
     }
 
+    /// Whether it may be multicast: it goes to all who have, or had, a copy, and may come in any order with
+    /// all others.
+    pub fn may_be_multicast(self) -> bool {
+        matches!(self, Kind::Invalidate | Kind::Update)
+    }
+
+    /// Whether it asks for a copy that may be put into its place, or may be about one that was.
+    pub fn may_land(self) -> bool {
+        use Kind::*;
+        let asks = matches!(self, Read | Write | FetchShared | FetchExclusive);
+        asks || matches!(self, DataShared | DataExclusive | Keep | Return)
+    }
+
     /// Whether it is for the home's directory.
     pub fn is_for_home(self) -> bool {
         self <= Kind::HandExclusive

@@ -91,16 +91,33 @@ impl Replica {
         if self.waiting.is_some() {
             return Err(Misuse::Waiting);
         }
-        if !self.take(self.event_of(call), Cause::Call(call), rules, router) {
+        let Some(rule) = rules.replica(self.state, self.event_of(call)) else {
             return Err(self.misuse(call));
+        };
+        self.state = rule.next;
+        match rule.steps {
+            [] => {}
+            [Step::Grant] => self.grant(call, router),
+            steps => self.miss(call, steps, rules, router),
         }
-        match call {
-            Call::EndRead => self.readers -= 1,
-            Call::EndWrite => {}
-            _ => return Ok(()),
+        if call == Call::EndRead {
+            self.readers -= 1;
         }
-        self.serve_deferred(rules, router);
+        if self.deferred.is_some() && matches!(call, Call::EndRead | Call::EndWrite) {
+            self.serve_deferred(rules, router);
+        }
         Ok(())
+    }
+
+    #[cold]
+    fn miss(
+        &mut self,
+        call: Call,
+        steps: &[Step],
+        rules: &Rules,
+        router: &mut Router<'_, impl Actions>,
+    ) {
+        steps.iter().for_each(|step| self.step(*step, Cause::Call(call), rules, router));
     }
 
     #[inline]
@@ -254,7 +271,13 @@ impl Replica {
                     self.grant(call, router);
                 }
             }
-            Step::Acknowledge => router.tell_home(Kind::Acknowledge, message.version),
+            Step::Acknowledge => {
+                // What others wrote before this, and what this has overtaken, is too old then.
+                if self.version.is_before(message.version) {
+                    self.version = message.version;
+                }
+                router.tell_home(Kind::Acknowledge, message.version);
+            }
             Step::Defer => {
                 // One on a copy that was here before may come after one on the copy to come.
                 let kept = self.deferred.filter(|kept| message.version.is_before(kept.version));

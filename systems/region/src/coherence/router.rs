@@ -10,7 +10,9 @@ pub struct Router<'a, A> {
     me: Rank,
     home: Rank,
     actions: &'a mut A,
-    local: VecDeque<Message>,
+    /// What is for this node: one message nearly always, and those after it.
+    local: Option<Message>,
+    more: VecDeque<Message>,
     /// The message being received came with bytes.
     pub(super) brings_data: bool,
 }
@@ -18,16 +20,16 @@ pub struct Router<'a, A> {
 impl<'a, A: Actions> Router<'a, A> {
     #[inline]
     pub(super) fn new(me: Rank, home: Rank, actions: &'a mut A) -> Self {
-        Router { me, home, actions, local: VecDeque::new(), brings_data: false }
+        Router { me, home, actions, local: None, more: VecDeque::new(), brings_data: false }
     }
 
     #[inline]
     pub(super) fn has_local(&self) -> bool {
-        !self.local.is_empty()
+        self.local.is_some()
     }
 
     pub(super) fn next_local(&mut self) -> Option<Message> {
-        self.local.pop_front()
+        std::mem::replace(&mut self.local, self.more.pop_front())
     }
 
     pub(super) fn send(&mut self, to: Rank, kind: Kind, version: Version) {
@@ -38,7 +40,10 @@ impl<'a, A: Actions> Router<'a, A> {
     pub(super) fn send_about(&mut self, to: Rank, kind: Kind, version: Version, party: Rank) {
         let message = Message { kind, version, party };
         if to == self.me {
-            self.local.push_back(message);
+            match self.local {
+                None => self.local = Some(message),
+                Some(_) => self.more.push_back(message),
+            }
         } else {
             self.actions.send(to, message);
         }

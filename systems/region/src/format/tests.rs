@@ -6,7 +6,12 @@ fn header(kind: Kind) -> Header {
     let party = if kind.is_fetch() { Rank(5) } else { Rank(2) };
     let region = RegionId { home: Rank(2), index: 0x0102_0304 };
     let offset = if kind.carries_data() { 1 << 40 } else { 0 };
-    Header { region, message: Message { kind, version: Version(0xa0b0_c0d0), party }, offset }
+    Header {
+        region,
+        message: Message { kind, version: Version(0xa0b0_c0d0), party },
+        lands: false,
+        offset,
+    }
 }
 
 #[test]
@@ -23,6 +28,38 @@ fn headers_survive() {
             (&[0xd0, 0xc0, 0xb0, 0xa0][..], header.message.party.0 as u8)
         );
     }
+}
+
+#[test]
+fn headers_say_where_answers_are_wanted_and_that_they_have_landed() {
+    let places =
+        [Place::new(7, Some(64 << 20)), Place::new(u32::MAX, None), Place::new(0, Some(0))];
+    assert_eq!(places.map(|place| place.offset()), [Some(64 << 20), None, Some(0)]);
+    for kind in Kind::ALL {
+        for place in places {
+            let asks = header(kind).with_place(place);
+            let bytes = asks.emit();
+            assert_eq!(
+                Header::parse(&bytes, 6),
+                kind.may_land().then_some((asks, &[][..])),
+                "{kind:?}"
+            );
+            assert_eq!(asks.place(), (!kind.carries_data()).then_some(place));
+        }
+        let landed = header(kind).landed(1000).emit();
+        assert_eq!(Header::parse(&[&landed[..], &[0]].concat(), 6), None, "data beside data");
+    }
+}
+
+#[test]
+fn receivers_are_who_was_meant() {
+    let to = [0, 7, 8, 11].map(Rank).into_iter().collect();
+    let bytes = [&receivers::emit(&to, 12)[..], b"rest"].concat();
+    for rank in (0..12).map(Rank) {
+        assert_eq!(receivers::split(&bytes, 12, rank), Some((to.contains(&rank), &b"rest"[..])));
+    }
+    assert_eq!(receivers::split(&bytes[..2], 12, Rank(0)), None);
+    assert_eq!(receivers::split(&[&[1], &bytes[1..]].concat(), 12, Rank(0)), None);
 }
 
 #[test]
@@ -49,13 +86,42 @@ fn what_no_node_writes_is_no_header() {
 fn notices_survive_and_are_no_headers() {
     let region = RegionId { home: Rank(3), index: 9 };
     let mapped = Notice::Mapped { version: Version(7), bytes: 1 << 40 };
-    for notice in [Notice::Map, mapped, Notice::Unknown, Notice::Arrived, Notice::Released] {
+    let heap = Notice::Heap(HeapName { bytes: 1 << 28, name: *b"0123456789abcdef" });
+    for notice in [Notice::Map, mapped, Notice::Unknown, heap] {
         let bytes = notice.emit(region);
         assert_eq!(Notice::parse(&bytes, 4), Some((region, notice)));
         assert_eq!(Notice::parse(&bytes, 3), None, "a home that the job does not have");
         assert_eq!((Notice::parse(&bytes[1..], 4), Header::parse(&bytes, 4)), (None, None));
         let mut more = bytes;
         more[20] = 1;
-        assert_eq!(Notice::parse(&more, 4).is_some(), notice == mapped);
+        assert_eq!(Notice::parse(&more, 4).is_some(), [mapped, heap].contains(&notice));
+    }
+}
+
+#[test]
+fn parts_survive_and_are_nothing_else() {
+    use together::{Does, Operation, Part, SIZE, Step};
+    let does = [Does::Barrier, Does::Broadcast { root: Rank(3) }, Does::Reduce { element: 8 }];
+    let steps = [Step::Up, Step::Down, Step::Go, Step::Disagree(Rank(3))];
+    for (does, step) in does.into_iter().flat_map(|does| steps.map(|step| (does, step))) {
+        let carries = matches!(step, Step::Up | Step::Down);
+        let (offset, data): (u64, &[u8]) = if carries { (1 << 40, b"data") } else { (0, b"") };
+        let operation = Operation { does, number: 0x0102_0304, bytes: offset + data.len() as u64 };
+        let part = Part { step, operation, offset };
+        let mut bytes = part.emit().to_vec();
+        bytes.extend(data);
+        assert_eq!(Part::parse(&bytes, 4), Some((part, data)));
+        assert_eq!((Header::parse(&bytes, 4), Notice::parse(&bytes[..SIZE], 4)), (None, None));
+        let names = matches!(does, Does::Broadcast { .. }) || matches!(step, Step::Disagree(_));
+        assert_eq!(Part::parse(&bytes, 3).is_none(), names, "a rank that the job does not have");
+        assert_eq!(Part::parse(&bytes[..SIZE - 1], 4), None);
+        bytes.push(0);
+        assert_eq!(Part::parse(&bytes, 4), None, "beyond the values");
+        bytes.pop();
+        for (at, value) in [(0, 63), (0, 68), (1, 3)] {
+            let mut bytes = bytes.clone();
+            bytes[at] = value;
+            assert_eq!(Part::parse(&bytes, 4), None, "{value} at {at}");
+        }
     }
 }

@@ -47,6 +47,19 @@ pub enum Error {
         /// What it did.
         what: Breach,
     },
+    /// Two ranks are in different operations of all ranks; neither can go on.
+    #[error(
+        "ranks {one} and {other} disagree about operation {number} of all ranks: all call the same ones in the \
+         same order, of as many bytes"
+    )]
+    Disagreement {
+        /// Who found it.
+        one: Rank,
+        /// Who is in another one.
+        other: Rank,
+        /// How many operations there were before.
+        number: u32,
+    },
     /// The packet layer failed.
     #[error(transparent)]
     Packets(#[from] weft_packet::Error),

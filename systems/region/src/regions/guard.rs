@@ -2,26 +2,29 @@
 //! compile.
 
 use super::slot::{Memory, Slot};
-use super::{Error, Regions, Result, lock};
+
+use super::{Error, Regions, Result};
 use crate::RegionId;
 use crate::coherence::Call;
 use bytemuck::Pod;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use weft_node::biased::Biased;
+use weft_packet::Block;
 
 /// A region that this node may access, as a slice of `T`. Dropping it unmaps the region.
 pub struct Mapped<T> {
     regions: Regions,
     id: RegionId,
-    slot: Arc<Mutex<Slot>>,
+    slot: Arc<Biased<Slot>>,
     bytes: usize,
     element: PhantomData<fn() -> T>,
 }
 
 impl<T: Pod> Mapped<T> {
-    pub(super) fn new(regions: Regions, id: RegionId, slot: Arc<Mutex<Slot>>) -> Result<Self> {
-        let mut here = lock(&slot);
+    pub(super) fn new(regions: Regions, id: RegionId, slot: Arc<Biased<Slot>>) -> Result<Self> {
+        let mut here = slot.enter();
         let (bytes, element) = (here.bytes(), size_of::<T>());
         if element == 0 || align_of::<T>() > align_of::<u64>() || bytes % element as u64 != 0 {
             return Err(Error::Shape { region: id, bytes, element });
@@ -51,9 +54,9 @@ impl<T: Pod> Mapped<T> {
     ///
     /// # Errors
     /// [`Error::Misuse`] inside a write of this node, [`Error::Deleted`], a peer's breach, a lost rank.
+    #[inline]
     pub fn read(&self) -> Result<Read<'_, T>> {
-        self.call(Call::StartRead)?;
-        let memory = Arc::clone(&lock(&self.slot).memory);
+        let memory = self.call_for(Call::StartRead, Slot::lend)?;
         Ok(Read { region: self, memory: Some(memory) })
     }
 
@@ -61,10 +64,10 @@ impl<T: Pod> Mapped<T> {
     ///
     /// # Errors
     /// [`Error::Misuse`] inside a read or write of this node, [`Error::Deleted`], a peer's breach, a lost rank.
+    #[inline]
     pub fn write(&self) -> Result<Write<'_, T>> {
-        self.call(Call::StartWrite)?;
-        let memory = std::mem::take(&mut lock(&self.slot).memory);
-        Ok(Write { region: self, memory: Arc::unwrap_or_clone(memory) })
+        let memory = self.call_for(Call::StartWrite, |slot| self.regions.writable(slot))??;
+        Ok(Write { region: self, memory })
     }
 
     /// Asks for a copy to read before it is needed. Never waits.
@@ -94,18 +97,24 @@ impl<T: Pod> Mapped<T> {
 
 impl<T> Mapped<T> {
     fn call(&self, call: Call) -> Result<()> {
-        self.regions.call(self.id, &self.slot, call)
+        self.call_for(call, |_| ())
     }
 
-    fn end(&self, call: Call) {
+    #[inline]
+    fn call_for<R>(&self, call: Call, take: impl FnMut(&mut Slot) -> R) -> Result<R> {
+        self.regions.call(self.id, &self.slot, call, take)
+    }
+
+    #[inline]
+    fn end(&self, call: Call, give_back: impl FnOnce(&mut Slot)) {
         // A destructor has nobody to tell; who waits next is told the same.
-        let _ = self.call(call);
+        let _ = self.regions.end(self.id, &self.slot, call, give_back);
     }
 }
 
 impl<T> Drop for Mapped<T> {
     fn drop(&mut self) {
-        let mut here = lock(&self.slot);
+        let mut here = self.slot.enter();
         here.mapped -= 1;
         let last = here.mapped == 0;
         drop(here);
@@ -127,16 +136,17 @@ impl<T: Pod> Deref for Read<'_, T> {
 
     #[inline]
     fn deref(&self) -> &[T] {
-        let words: &[u64] = self.memory.as_ref().map_or(&[], |memory| memory);
-        bytemuck::cast_slice(&bytemuck::cast_slice::<u64, u8>(words)[..self.region.bytes])
+        let bytes: &[u8] = self.memory.as_ref().map_or(&[], |memory| memory);
+        bytemuck::cast_slice(bytes)
     }
 }
 
 impl<T> Drop for Read<'_, T> {
+    #[inline]
     fn drop(&mut self) {
-        // First, so that the next writer here need not copy it.
-        self.memory = None;
-        self.region.end(Call::EndRead);
+        let memory = self.memory.take();
+        self.region
+            .end(Call::EndRead, |slot| memory.into_iter().for_each(|lent| slot.take_back(lent)));
     }
 }
 
@@ -144,7 +154,7 @@ impl<T> Drop for Read<'_, T> {
 #[must_use = "an access ends when it is dropped"]
 pub struct Write<'a, T> {
     region: &'a Mapped<T>,
-    memory: Vec<u64>,
+    memory: Block,
 }
 
 impl<T: Pod> Deref for Write<'_, T> {
@@ -152,21 +162,21 @@ impl<T: Pod> Deref for Write<'_, T> {
 
     #[inline]
     fn deref(&self) -> &[T] {
-        bytemuck::cast_slice(&bytemuck::cast_slice::<u64, u8>(&self.memory)[..self.region.bytes])
+        bytemuck::cast_slice(&self.memory)
     }
 }
 
 impl<T: Pod> DerefMut for Write<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
-        let bytes = &mut bytemuck::cast_slice_mut::<u64, u8>(&mut self.memory)[..self.region.bytes];
-        bytemuck::cast_slice_mut(bytes)
+        bytemuck::cast_slice_mut(&mut self.memory)
     }
 }
 
 impl<T> Drop for Write<'_, T> {
+    #[inline]
     fn drop(&mut self) {
-        lock(&self.region.slot).memory = Arc::new(std::mem::take(&mut self.memory));
-        self.region.end(Call::EndWrite);
+        let block = std::mem::take(&mut self.memory);
+        self.region.end(Call::EndWrite, |slot| slot.put_back(block));
     }
 }

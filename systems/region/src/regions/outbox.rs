@@ -1,19 +1,31 @@
 //! What is to be sent, in order.
 
-use super::lock;
 use super::slot::Memory;
+use super::{DataWay, Error, Result, Settings, lock};
 use crate::RegionId;
-use crate::coherence::Message;
-use crate::format::{DATA_SIZE, Header, Notice};
-use std::collections::VecDeque;
-use std::sync::Mutex;
-use weft_packet::{Packets, Rank};
+use crate::format::{DATA_SIZE, Header, Notice, Place, receivers};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use weft_node::biased::Biased;
+use weft_packet::{Block, Heap, HeapName, Landing, Packets, Rank, Reach};
+
+/// Regions of fewer bytes travel in packets: a put has its notice in a packet of its own.
+const PUT_FROM: u64 = 1024;
+/// Bytes of the heap of a node whose regions others reach; what is not used takes no memory.
+const HEAP_BYTES: usize = 256 << 20;
 
 /// Frames that wait for packets. One thread sends at a time, so that the order stays; others leave theirs
 /// to it.
-#[derive(Default)]
 pub(super) struct Outbox {
-    queue: Mutex<Queue>,
+    packets: Packets,
+    settings: Settings,
+    heap: Option<Arc<Heap>>,
+    queue: Biased<Queue>,
+    /// Whether there may be something in the queue; written inside its lock.
+    any: AtomicBool,
+    /// The heaps of other nodes, once they have said how they are called.
+    heaps: Biased<BTreeMap<Rank, Far>>,
 }
 
 #[derive(Default)]
@@ -22,37 +34,142 @@ struct Queue {
     sending: bool,
 }
 
+/// Another node's heap.
+enum Far {
+    Named(HeapName),
+    Reached(Reach),
+}
+
 struct Outgoing {
-    to: Rank,
+    to: To,
     what: What,
+}
+
+enum To {
+    One(Rank),
+    /// All ranks, of which those are meant that have a bit here.
+    Several(Box<[u8]>),
 }
 
 enum What {
     Message(Header),
-    /// A message with as many bytes of a region, of which those before the header's offset have left.
-    Data(Header, Memory, usize),
-    Notice([u8; DATA_SIZE]),
+    /// A message with a region's bytes, of which those before the header's offset have left.
+    Data(Header, Memory),
+    /// A message about a region's bytes that are put in this place.
+    Put(Header, Memory, Place),
+    Notice(Box<[u8]>),
+}
+
+/// A region's bytes for another node.
+pub(super) struct Data {
+    /// Nobody writes it any more: who does, writes another.
+    pub memory: Memory,
+    /// Where that node wants them, if it has said so.
+    pub place: Option<Place>,
 }
 
 impl Outbox {
-    pub(super) fn message(&self, to: Rank, region: RegionId, message: Message) {
-        self.push(to, What::Message(Header::new(region, message)));
+    pub(super) fn new(packets: &Packets, settings: Settings) -> Self {
+        let puts = settings.data == DataWay::Puts;
+        let outbox = Outbox {
+            packets: packets.clone(),
+            settings,
+            heap: if puts { packets.heap(HEAP_BYTES) } else { None },
+            queue: Biased::default(),
+            any: AtomicBool::new(false),
+            heaps: Biased::default(),
+        };
+        if let Some(heap) = &outbox.heap {
+            let all = (0..packets.size() as u16).map(Rank).filter(|&rank| rank != packets.rank());
+            all.for_each(|to| outbox.notice(to, RegionId::NONE, Notice::Heap(heap.name())));
+        }
+        outbox
     }
 
-    /// A message with the first `bytes` bytes of `memory`, which nobody writes any more: who does, writes
-    /// another.
-    pub(super) fn data(
-        &self,
-        to: Rank,
-        region: RegionId,
-        message: Message,
-        (memory, bytes): (Memory, usize),
-    ) {
-        self.push(to, What::Data(Header::new(region, message), memory, bytes));
+    /// As many zeros.
+    pub(super) fn zeros(&self, bytes: u64) -> Result<Block> {
+        let size = usize::try_from(bytes).map_err(|_| Error::Memory(bytes))?;
+        let part = self.heap.as_ref().and_then(|heap| heap.block(size));
+        part.or_else(|| Block::zeros(size)).ok_or(Error::Memory(bytes))
+    }
+
+    /// Whether what is asked for of a region of this size is to land where it belongs.
+    pub(super) fn lands(&self, bytes: u64) -> bool {
+        self.settings.data == DataWay::Puts && bytes >= PUT_FROM
+    }
+
+    /// Opens `block` to puts, or gives it back.
+    pub(super) fn land(&self, block: Block) -> std::result::Result<Landing, Block> {
+        self.packets.land(block)
+    }
+
+    /// Whether what is for so many nodes is better broadcast.
+    pub(super) fn multicasts_to(&self, nodes: usize) -> bool {
+        let ranks = self.packets.size();
+        let room = receivers::size(ranks) + DATA_SIZE < self.packets.multicast_payload();
+        self.settings.multicast && room && nodes >= 2 && 2 * nodes >= ranks - 1
+    }
+
+    /// A message to several nodes, with its data if it carries any.
+    pub(super) fn multicast(&self, to: &BTreeSet<Rank>, header: Header, data: Option<Memory>) {
+        let what = match data {
+            Some(memory) => What::Data(header, memory),
+            None => What::Message(header),
+        };
+        self.push(To::Several(receivers::emit(to, self.packets.size())), what);
+    }
+
+    pub(super) fn message(&self, to: Rank, header: Header) {
+        self.push(To::One(to), What::Message(header));
+    }
+
+    pub(super) fn data(&self, to: Rank, header: Header, Data { memory, place }: Data) {
+        let one_packet = memory.len() + DATA_SIZE <= self.packets.max_payload();
+        let what = match place {
+            Some(place) if !one_packet || self.is_near(to, place) => {
+                What::Put(header, memory, place)
+            }
+            _ => What::Data(header, memory),
+        };
+        self.push(To::One(to), what);
     }
 
     pub(super) fn notice(&self, to: Rank, region: RegionId, notice: Notice) {
-        self.push(to, What::Notice(notice.emit(region)));
+        self.push(To::One(to), What::Notice(notice.emit(region)));
+    }
+
+    /// The heap of another node.
+    pub(super) fn heap_of(&self, rank: Rank, name: HeapName) {
+        lock(&self.heaps).insert(rank, Far::Named(name));
+    }
+
+    /// Whether `to` has memory there that this node may reach.
+    fn is_near(&self, to: Rank, place: Place) -> bool {
+        place.offset().is_some() && lock(&self.heaps).contains_key(&to)
+    }
+
+    /// Writes a region's bytes into another node's heap; false if it cannot be reached.
+    fn write(&self, to: Rank, place: Place, bytes: &[u8]) -> bool {
+        let Some(offset) = place.offset() else { return false };
+        let mut heaps = lock(&self.heaps);
+        let reach = match heaps.get_mut(&to) {
+            Some(Far::Reached(reach)) => reach,
+            Some(Far::Named(name)) => {
+                let Some(reach) = self.packets.reach(to, name) else {
+                    heaps.remove(&to);
+                    return false;
+                };
+                heaps.insert(to, Far::Reached(reach));
+                let Some(Far::Reached(reach)) = heaps.get_mut(&to) else { return false };
+                reach
+            }
+            None => return false,
+        };
+        let written = reach.write(offset, bytes);
+        if written {
+            self.packets.copied(bytes.len());
+        }
+        written
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -60,12 +177,20 @@ impl Outbox {
         queue.frames.is_empty() && !queue.sending
     }
 
-    fn push(&self, to: Rank, what: What) {
-        lock(&self.queue).frames.push_back(Outgoing { to, what });
+    fn push(&self, to: To, what: What) {
+        let mut queue = lock(&self.queue);
+        queue.frames.push_back(Outgoing { to, what });
+        self.any.store(true, Ordering::Relaxed);
     }
 
-    /// Sends what there are packets for. Never blocks.
-    pub(super) fn flush(&self, packets: &Packets) -> weft_packet::Result<()> {
+    /// Sends what there are packets for. Never blocks. Who has put something in itself does not miss it.
+    #[inline]
+    pub(super) fn flush(&self) -> weft_packet::Result<()> {
+        if self.any.load(Ordering::Relaxed) { self.send() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn send(&self) -> weft_packet::Result<()> {
         let mut queue = lock(&self.queue);
         if queue.sending {
             return Ok(());
@@ -73,7 +198,7 @@ impl Outbox {
         while let Some(next) = queue.frames.pop_front() {
             queue.sending = true;
             drop(queue);
-            let sent = next.send(packets);
+            let sent = next.send(self);
             queue = lock(&self.queue);
             queue.sending = false;
             match sent {
@@ -85,36 +210,64 @@ impl Outbox {
                 Err(error) => return Err(error),
             }
         }
+        self.any.store(false, Ordering::Relaxed);
         Ok(())
     }
 }
 
 impl Outgoing {
     /// Sends it, or returns what there was no packet for.
-    fn send(mut self, packets: &Packets) -> weft_packet::Result<Option<Self>> {
+    fn send(mut self, outbox: &Outbox) -> weft_packet::Result<Option<Self>> {
         loop {
-            let Some(mut packet) = packets.try_packet()? else { return Ok(Some(self)) };
-            let mut more = false;
-            match &mut self.what {
-                What::Message(header) => {
-                    packet.put(&header.emit()[..header.size()])?;
-                }
-                What::Notice(bytes) => {
-                    packet.put(bytes)?;
-                }
-                What::Data(header, memory, size) => {
-                    packet.put(&header.emit())?;
-                    let from = header.offset as usize;
-                    let to = (*size).min(from + packet.room());
-                    packet.put(&bytemuck::cast_slice(memory)[from..to])?;
-                    header.offset = to as u64;
-                    more = to < *size;
-                }
+            if let (What::Put(header, memory, place), To::One(to)) = (&self.what, &self.to)
+                && header.offset == 0
+                && outbox.write(*to, *place, memory)
+            {
+                self.what = What::Message(header.landed(0));
             }
-            packet.unicast(self.to)?;
+            let Some(packet) = outbox.packets.try_packet()? else { return Ok(Some(self)) };
+            let more = self.fill(packet)?;
             if !more {
                 return Ok(None);
             }
         }
+    }
+
+    /// Sends a packet. Whether there has to be another.
+    fn fill(&mut self, mut packet: weft_packet::SendPacket<'_>) -> weft_packet::Result<bool> {
+        if let To::Several(receivers) = &self.to {
+            packet.leave_room_for_receivers();
+            packet.put(receivers)?;
+        }
+        let mut more = false;
+        match (&mut self.what, &self.to) {
+            (What::Put(header, memory, place), &To::One(to)) => {
+                let at = header.offset as usize;
+                header.offset += packet.land(to, place.number, at, &memory[at..])? as u64;
+                if header.offset == memory.len() as u64 {
+                    self.what = What::Message(header.landed(header.offset));
+                }
+                return Ok(true);
+            }
+            (What::Message(header) | What::Put(header, ..), _) => {
+                packet.put(&header.emit()[..header.size()])?;
+            }
+            (What::Notice(bytes), _) => {
+                packet.put(bytes)?;
+            }
+            (What::Data(header, memory), _) => {
+                packet.put(&header.emit())?;
+                let from = header.offset as usize;
+                let to = memory.len().min(from + packet.room());
+                packet.put(&memory[from..to])?;
+                header.offset = to as u64;
+                more = to < memory.len();
+            }
+        }
+        match self.to {
+            To::One(to) => packet.unicast(to)?,
+            To::Several(_) => packet.broadcast()?,
+        }
+        Ok(more)
     }
 }

@@ -1,59 +1,121 @@
 //! A region at a node: the protocol's machine, and the bytes.
 
-use super::outbox::Outbox;
+use super::outbox::{Data, Outbox};
 use super::{Error, Result};
 use crate::RegionId;
-use crate::coherence::{Actions, Call, Message, Region};
-use crate::format::{Header, Notice};
-use std::collections::BTreeMap;
+use crate::coherence::{Actions, Call, Kind, Message, Region, Version};
+use crate::format::{Header, Notice, Place};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use weft_packet::Rank;
+use weft_packet::{Block, Landing, Rank};
 
-/// The bytes of a region, aligned for any element. Readers and packets to be sent share them; who writes takes
-/// them, or a copy if somebody still needs them as they are.
-pub(super) type Memory = Arc<Vec<u64>>;
-
-/// As many zeros.
-pub(super) fn zeros(bytes: u64) -> Result<Memory> {
-    let words = usize::try_from(bytes.div_ceil(8)).map_err(|_| Error::Memory(bytes))?;
-    let mut memory = Vec::new();
-    memory.try_reserve_exact(words).map_err(|_| Error::Memory(bytes))?;
-    memory.resize(words, 0);
-    Ok(Arc::new(memory))
-}
+/// The bytes of a region. Readers and packets to be sent share them; who writes takes them, or a copy if somebody
+/// still needs them as they are.
+pub(super) type Memory = Arc<Block>;
 
 pub(super) struct Slot {
     machine: Region,
-    bytes: u64,
-    /// Empty while it is written.
-    pub(super) memory: Memory,
+    here: Here,
     /// Mappings at this node.
     pub(super) mapped: u32,
+}
+
+/// What there is beside the protocol.
+struct Here {
+    bytes: u64,
+    /// The bytes, if nobody has shared them since they were written, or came.
+    alone: Option<Block>,
+    /// Else these. Empty while they are written, or while what was asked for is to land in them.
+    memory: Memory,
+    /// Another handle to it for the next reader: making one and dropping it again is most of what a hit costs.
+    spare: Option<Memory>,
     /// Whether the call that waited goes on or is refused.
-    pub(super) outcome: Option<bool>,
-    /// Data that has not come whole, by sender.
-    coming: BTreeMap<Rank, Coming>,
+    outcome: Option<bool>,
+    /// Data that has not come whole, by sender and whether it is multicast: the two have no order.
+    coming: BTreeMap<(Rank, bool), Coming>,
+    /// Where what this node has asked for is to land.
+    landing: Option<Landing>,
+    /// Where others want what they have asked for.
+    places: BTreeMap<Rank, Wanted>,
 }
 
 struct Coming {
     message: Message,
-    memory: Vec<u64>,
+    memory: Block,
     came: u64,
 }
 
+/// Where another node wants a copy.
+#[derive(Clone, Copy)]
+struct Wanted {
+    place: Place,
+    /// Of which version, if the home has said so.
+    version: Option<Version>,
+}
+
 impl Slot {
-    pub(super) fn new(machine: Region, bytes: u64, memory: Memory) -> Self {
-        Slot { machine, bytes, memory, mapped: 0, outcome: None, coming: BTreeMap::new() }
+    pub(super) fn new(machine: Region, bytes: u64, memory: Block) -> Self {
+        let here = Here {
+            bytes,
+            alone: Some(memory),
+            memory: Memory::default(),
+            spare: None,
+            outcome: None,
+            coming: BTreeMap::new(),
+            landing: None,
+            places: BTreeMap::new(),
+        };
+        Slot { machine, here, mapped: 0 }
     }
 
     pub(super) fn bytes(&self) -> u64 {
-        self.bytes
+        self.here.bytes
+    }
+
+    /// Whether the call that waited goes on or is refused; says so once.
+    #[inline]
+    pub(super) fn outcome(&mut self) -> Option<bool> {
+        self.here.outcome.take()
+    }
+
+    /// The bytes, for a reader that was let in.
+    #[inline]
+    pub(super) fn lend(&mut self) -> Memory {
+        self.here.spare.take().unwrap_or_else(|| self.here.shared())
+    }
+
+    /// A reader is done with [`Self::lend`]'s result.
+    #[inline]
+    pub(super) fn take_back(&mut self, lent: Memory) {
+        self.here.spare = Some(lent);
+    }
+
+    /// The bytes, for a writer that was let in.
+    ///
+    /// # Errors
+    /// [`Error::Memory`], if it takes a copy.
+    #[inline]
+    pub(super) fn take(&mut self, outbox: &Outbox) -> Result<Block> {
+        if let Some(block) = self.here.take_alone() {
+            return Ok(block);
+        }
+        // Packets are to be filled from the bytes as they are.
+        let mut copy = outbox.zeros(self.here.bytes)?;
+        copy.copy_from_slice(&self.here.memory);
+        self.here.memory = Memory::default();
+        Ok(copy)
+    }
+
+    /// What the writer has made of [`Self::take`]'s result.
+    #[inline]
+    pub(super) fn put_back(&mut self, block: Block) {
+        self.here.alone = Some(block);
     }
 
     /// What another node that maps it has to know; nothing if it is no more.
     pub(super) fn mapped_by_another(&self) -> Option<Notice> {
         let directory = self.machine.directory()?;
-        Some(Notice::Mapped { version: directory.version(), bytes: self.bytes })
+        Some(Notice::Mapped { version: directory.version(), bytes: self.here.bytes })
     }
 
     /// Whether this node may forget the region.
@@ -61,68 +123,160 @@ impl Slot {
         self.mapped == 0 && self.machine.directory().is_none() && self.machine.replica().is_idle()
     }
 
-    /// The machine is asked, and what it says goes into the outbox in the same order.
-    fn hands<'a>(&'a mut self, id: RegionId, outbox: &'a Outbox) -> (&'a mut Region, Hands<'a>) {
-        let bytes = self.bytes as usize;
-        let hands = Hands {
-            id,
-            outbox,
-            bytes,
-            came: None,
-            memory: Some(&mut self.memory),
-            outcome: Some(&mut self.outcome),
-        };
-        (&mut self.machine, hands)
-    }
-
+    #[inline]
     pub(super) fn call(&mut self, id: RegionId, call: Call, outbox: &Outbox) -> Result<()> {
-        let (machine, mut hands) = self.hands(id, outbox);
-        machine.call(call, &mut hands).map_err(|what| Error::Misuse { region: id, what })
+        let here = Some(&mut self.here);
+        let mut hands = Hands { id, outbox, here, came: None };
+        self.machine.call(call, &mut hands).map_err(|what| Error::Misuse { region: id, what })
     }
 
+    /// A message of `from`, which has come by multicast or for this node alone.
     pub(super) fn receive(
         &mut self,
-        from: Rank,
+        (from, multicast): (Rank, bool),
         header: &Header,
         data: &[u8],
         outbox: &Outbox,
     ) -> Result<()> {
-        let Header { region, message, .. } = *header;
-        let came = if message.kind.carries_data() {
-            let Some(whole) = self.collect(from, header, data)? else { return Ok(()) };
-            Some(whole)
+        let Header { region: id, message, .. } = *header;
+        let mut came = None;
+        if message.kind.carries_data() {
+            // What was here before is worth nothing then, and has room for what comes.
+            let awaited = message.kind != Kind::Update && self.machine.expects(from, message.kind);
+            came = match header.lands {
+                true => Some(self.here.landed(from, header)?),
+                false => self.here.collect((from, multicast), header, data, (awaited, outbox))?,
+            };
+            if came.is_none() {
+                return Ok(());
+            }
         } else {
-            None
-        };
-        let (machine, mut hands) = self.hands(region, outbox);
-        hands.came = came;
-        machine.receive(from, message, &mut hands).map_err(|what| Error::Breach {
-            from,
-            region,
-            what,
-        })
+            self.here.note_place(from, header);
+        }
+        let mut hands = Hands { id, outbox, here: Some(&mut self.here), came };
+        let told = self.machine.receive(from, message, &mut hands);
+        told.map_err(|what| Error::Breach { from, region: id, what })
+    }
+}
+
+impl Here {
+    /// The bytes, if nobody shares them.
+    #[inline]
+    fn take_alone(&mut self) -> Option<Block> {
+        if let Some(block) = self.alone.take() {
+            return Some(block);
+        }
+        self.spare = None;
+        Arc::get_mut(&mut self.memory).map(std::mem::take)
+    }
+
+    /// The bytes, to be shared.
+    fn shared(&mut self) -> Memory {
+        if let Some(block) = self.alone.take() {
+            match Arc::get_mut(&mut self.memory) {
+                Some(empty) => *empty = block,
+                None => self.memory = Arc::new(block),
+            }
+        }
+        Arc::clone(&self.memory)
+    }
+
+    /// Memory for bytes that come in packets: what was here, if that is worth nothing.
+    fn room(&mut self, awaited: bool, outbox: &Outbox) -> Result<Block> {
+        let landing = self.landing.take_if(|_| awaited).map(|landing| landing.close().0);
+        let room = landing.or_else(|| if awaited { self.take_alone() } else { None });
+        match room.filter(|block| block.len() as u64 == self.bytes) {
+            Some(block) => Ok(block),
+            None => outbox.zeros(self.bytes),
+        }
     }
 
     /// Keeps what has come of a message. All of its bytes, if these were the last.
-    fn collect(&mut self, from: Rank, header: &Header, data: &[u8]) -> Result<Option<Memory>> {
+    fn collect(
+        &mut self,
+        way: (Rank, bool),
+        header: &Header,
+        data: &[u8],
+        (awaited, outbox): (bool, &Outbox),
+    ) -> Result<Option<Block>> {
         let Header { message, offset, .. } = *header;
-        let begins = offset == 0;
-        let fresh = if begins { Some(Arc::unwrap_or_clone(zeros(self.bytes)?)) } else { None };
-        if let Some(memory) = fresh {
-            self.coming.insert(from, Coming { message, memory, came: 0 });
+        if offset == 0 {
+            let mut memory = self.room(awaited, outbox)?;
+            if data.len() == memory.len() {
+                memory.copy_from_slice(data);
+                return Ok(Some(memory));
+            }
+            self.coming.insert(way, Coming { message, memory, came: 0 });
         }
-        let coming = self.coming.get_mut(&from).filter(|coming| {
+        let coming = self.coming.get_mut(&way).filter(|coming| {
             let (fits, follows) = (offset + data.len() as u64 <= self.bytes, coming.came == offset);
             fits && follows && coming.message == message
         });
-        let coming = coming.ok_or(Error::Packet(from))?;
-        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut coming.memory);
-        bytes[offset as usize..][..data.len()].copy_from_slice(data);
+        let coming = coming.ok_or(Error::Packet(way.0))?;
+        coming.memory[offset as usize..][..data.len()].copy_from_slice(data);
         coming.came += data.len() as u64;
         if coming.came < self.bytes {
             return Ok(None);
         }
-        Ok(self.coming.remove(&from).map(|coming| Arc::new(coming.memory)))
+        Ok(self.coming.remove(&way).map(|coming| coming.memory))
+    }
+
+    /// The bytes that were put where this node has asked for them.
+    fn landed(&mut self, from: Rank, header: &Header) -> Result<Block> {
+        let (block, came) = self.landing.take().ok_or(Error::Packet(from))?.close();
+        if came == header.offset { Ok(block) } else { Err(Error::Packet(from)) }
+    }
+
+    /// Remembers where the node that a request or a demand is about wants its copy.
+    fn note_place(&mut self, from: Rank, header: &Header) {
+        let Header { message, .. } = *header;
+        let (who, version) = match message.kind {
+            Kind::FetchShared | Kind::FetchExclusive => (message.party, Some(message.version)),
+            Kind::Read | Kind::Write | Kind::Upgrade | Kind::Delete => (from, None),
+            _ => return,
+        };
+        match header.place() {
+            Some(place) => drop(self.places.insert(who, Wanted { place, version })),
+            None => drop(self.places.remove(&who)),
+        }
+    }
+
+    /// Where `to` wants the copy that `message` brings, if it has asked for that one. Once: what it asks for next, it
+    /// wants elsewhere.
+    fn place_for(&mut self, to: Rank, message: Message) -> Option<Place> {
+        let of = |version: Version| match message.kind {
+            Kind::DataExclusive => version.next() == message.version,
+            _ => version == message.version,
+        };
+        let wanted = self.places.get(&to).filter(|wanted| wanted.version.is_none_or(of))?.place;
+        if !message.kind.may_land() {
+            return None;
+        }
+        self.places.remove(&to);
+        Some(wanted)
+    }
+
+    /// Opens the memory, in which nothing of worth is left, to who will answer.
+    fn open(&mut self, outbox: &Outbox) -> Option<Place> {
+        if !outbox.lands(self.bytes) || self.landing.is_some() {
+            return None;
+        }
+        let block = match self.take_alone() {
+            Some(block) if block.len() as u64 == self.bytes => block,
+            _ => outbox.zeros(self.bytes).ok()?,
+        };
+        let offset = block.offset_in_heap();
+        match outbox.land(block) {
+            Ok(landing) => {
+                let place = Place::new(landing.number(), offset);
+                self.landing = Some(landing);
+                Some(place)
+            }
+            Err(block) => {
+                self.alone = Some(block);
+                None
+            }
+        }
     }
 }
 
@@ -130,41 +284,74 @@ impl Slot {
 pub(super) struct Hands<'a> {
     id: RegionId,
     outbox: &'a Outbox,
-    bytes: usize,
-    came: Option<Memory>,
-    memory: Option<&'a mut Memory>,
-    outcome: Option<&'a mut Option<bool>>,
+    here: Option<&'a mut Here>,
+    came: Option<Block>,
 }
 
 impl<'a> Hands<'a> {
     /// For a region that this node does not know.
     pub(super) fn of_nothing(id: RegionId, outbox: &'a Outbox) -> Self {
-        Hands { id, outbox, bytes: 0, came: None, memory: None, outcome: None }
+        Hands { id, outbox, here: None, came: None }
     }
 
+    #[inline]
     fn end(&mut self, granted: bool) {
-        if let Some(outcome) = &mut self.outcome {
-            **outcome = Some(granted);
+        if let Some(here) = &mut self.here {
+            here.outcome = Some(granted);
         }
+    }
+
+    /// The header of `message`, which says where its answer is to land, if it has one.
+    fn header(&mut self, message: Message) -> Header {
+        let header = Header::new(self.id, message);
+        let Some(here) = &mut self.here else { return header };
+        let place = match message.kind {
+            Kind::Read | Kind::Write => here.open(self.outbox),
+            Kind::FetchShared | Kind::FetchExclusive if message.party == self.id.home => {
+                here.open(self.outbox)
+            }
+            Kind::FetchShared | Kind::FetchExclusive => {
+                here.places.get(&message.party).map(|wanted| wanted.place)
+            }
+            _ => None,
+        };
+        place.map_or(header, |place| header.with_place(place))
     }
 }
 
 impl Actions for Hands<'_> {
     fn send(&mut self, to: Rank, message: Message) {
-        match &self.memory {
-            Some(memory) if message.kind.carries_data() => {
-                self.outbox.data(to, self.id, message, (Arc::clone(memory), self.bytes));
+        match &mut self.here {
+            Some(here) if message.kind.carries_data() => {
+                let place = here.place_for(to, message);
+                let data = Data { memory: here.shared(), place };
+                self.outbox.data(to, Header::new(self.id, message), data);
             }
-            _ => self.outbox.message(to, self.id, message),
+            _ => {
+                let header = self.header(message);
+                self.outbox.message(to, header);
+            }
         }
+    }
+
+    fn multicast(&mut self, to: &BTreeSet<Rank>, message: Message) {
+        if !self.outbox.multicasts_to(to.len()) {
+            return to.iter().for_each(|&to| self.send(to, message));
+        }
+        let here = self.here.as_mut().filter(|_| message.kind.carries_data());
+        let memory = here.map(|here| here.shared());
+        self.outbox.multicast(to, Header::new(self.id, message), memory);
     }
 
     fn place(&mut self) {
-        if let (Some(memory), Some(came)) = (&mut self.memory, self.came.take()) {
-            **memory = came;
+        if let (Some(here), Some(came)) = (&mut self.here, self.came.take()) {
+            // Nobody reads what these bytes take the place of.
+            here.spare = None;
+            here.alone = Some(came);
         }
     }
 
+    #[inline]
     fn grant(&mut self, _: Call) {
         self.end(true);
     }

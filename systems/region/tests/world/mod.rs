@@ -26,12 +26,25 @@ pub struct Options {
     pub idle_home: bool,
     /// How many times over a node reads a region.
     pub nesting: u32,
-    /// Invalidations and updates travel by a way of their own.
-    pub multicast: bool,
+    /// How invalidations and updates travel.
+    pub multicast: Multicast,
     /// Nodes forget regions of which they have no copy.
     pub forgetful: bool,
     /// A mistake in the rules of all nodes.
     pub planted: Option<Planted>,
+}
+
+/// How invalidations and updates travel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Multicast {
+    /// With everything else.
+    Never,
+    /// By a way of their own, on which they keep order.
+    InOrder,
+    /// By ways of their own: those of a kind keep order with every other one at most.
+    Freely,
+    /// In order where they are for several nodes, else with everything else.
+    Sometimes,
 }
 
 impl Options {
@@ -45,7 +58,7 @@ impl Options {
             times,
             idle_home: false,
             nesting: 1,
-            multicast: true,
+            multicast: Multicast::InOrder,
             forgetful: false,
             planted: None,
         }
@@ -68,8 +81,8 @@ pub enum Step {
     },
 }
 
-/// From, to, by multicast.
-pub type Way = (Rank, Rank, bool);
+/// From, to, and 0 or by which multicast.
+pub type Way = (Rank, Rank, u32);
 
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -80,7 +93,7 @@ impl fmt::Display for Step {
             Step::Forget { node, region } => write!(f, "{node} forgets region {region}"),
             Step::Arrive((from, to, multicast)) => {
                 write!(f, "a message of {from} arrives at {to}")?;
-                f.write_str(if multicast { ", multicast" } else { "" })
+                f.write_str(if multicast > 0 { ", multicast" } else { "" })
             }
         }
     }
@@ -327,7 +340,7 @@ struct Hands<'a> {
     region: usize,
     /// The bytes that the message came with.
     came: Option<u64>,
-    multicast: bool,
+    multicast: Multicast,
     bytes: &'a mut u64,
     host: &'a mut Host,
     ways: &'a mut BTreeMap<Way, VecDeque<Packet>>,
@@ -335,7 +348,7 @@ struct Hands<'a> {
 }
 
 impl Hands<'_> {
-    fn launch(&mut self, to: Rank, multicast: bool, message: Message) {
+    fn launch(&mut self, to: Rank, multicast: u32, message: Message) {
         let data = message.kind.carries_data().then_some(*self.bytes);
         let way = (Rank(self.node as u16), to, multicast);
         let packet = Packet { region: self.region, message, data };
@@ -347,12 +360,20 @@ impl Actions for Hands<'_> {
     fn send(&mut self, to: Rank, message: Message) {
         assert!(!matches!(message.kind, Kind::Invalidate | Kind::Update), "these are multicast");
         assert_ne!(to.index(), self.node, "a node sends nothing to itself");
-        self.launch(to, false, message);
+        self.launch(to, 0, message);
     }
 
     fn multicast(&mut self, to: &BTreeSet<Rank>, message: Message) {
         assert!(!to.is_empty() && !to.contains(&Rank(self.node as u16)));
-        to.iter().for_each(|&to| self.launch(to, self.multicast, message));
+        let way = match self.multicast {
+            Multicast::Never => 0,
+            Multicast::Sometimes => u32::from(to.len() > 1),
+            Multicast::InOrder => 1,
+            Multicast::Freely => {
+                1 + message.version.0 % 2 + 2 * u32::from(message.kind == Kind::Update)
+            }
+        };
+        to.iter().for_each(|&to| self.launch(to, way, message));
     }
 
     fn place(&mut self) {
