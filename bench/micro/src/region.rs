@@ -132,8 +132,10 @@ impl Bench<'_> {
         let mut took = Duration::ZERO;
         // What memory costs that is touched for the first time is not measured.
         for _ in 0..2 {
-            if me == miss.writer {
-                every(Access::Write)?;
+            match miss.writer {
+                Some(writer) if me == writer => every(Access::Write)?,
+                None if me == 0 => all.iter().try_for_each(Mapped::flush)?,
+                _ => {}
             }
             regions.barrier()?;
             if (2..2 + miss.readers).contains(&me.0) {

@@ -33,8 +33,8 @@ pub struct Miss {
     pub bytes: usize,
     pub access: Access,
     pub home: Rank,
-    /// Who wrote before.
-    pub writer: Rank,
+    /// Who wrote before; if nobody, rank 0 has given up its copy.
+    pub writer: Option<Rank>,
     /// How many have read since, from rank 2 on.
     pub readers: u16,
     pub three_party: bool,
@@ -79,7 +79,7 @@ pub fn lines(ranks: usize, size: usize, in_memory: bool) -> Vec<Line> {
         bytes: size,
         access: Access::Read,
         home: Rank(1),
-        writer: Rank(1),
+        writer: None,
         readers: 0,
         three_party: true,
         settings: Settings::default(),
@@ -89,9 +89,11 @@ pub fn lines(ranks: usize, size: usize, in_memory: bool) -> Vec<Line> {
     let fault = vec![("a clean read miss", read)];
     let line = plan.add(Some("region-page".into()), size, Turn::Fault, fault);
     line.limit = (ranks == 2 && in_memory).then_some(Limit::AtLeast(10.0));
-    dirty(&mut plan, ranks, clean, trip);
+    let written = Miss { writer: Some(Rank(1)), ..clean };
+    plan.miss("region-read-written", written, vec![(TRIP, trip)], None);
+    dirty(&mut plan, ranks, written, trip);
     for readers in 0..=ranks as u16 - 2 {
-        let miss = Miss { access: Access::Write, readers, ..clean };
+        let miss = Miss { access: Access::Write, readers, ..written };
         let mut beside = vec![(TRIP, trip)];
         if readers >= 2 {
             let settings = Settings { multicast: false, ..miss.settings };
@@ -112,11 +114,11 @@ pub fn lines(ranks: usize, size: usize, in_memory: bool) -> Vec<Line> {
 }
 
 /// Misses of what another node has written.
-fn dirty(plan: &mut Plan, ranks: usize, clean: Miss, trip: usize) {
-    let own = Miss { home: Rank(0), ..clean };
+fn dirty(plan: &mut Plan, ranks: usize, written: Miss, trip: usize) {
+    let own = Miss { home: Rank(0), ..written };
     plan.miss("region-read-dirty-at-home", own, vec![(TRIP, trip)], None);
     if ranks > 2 {
-        let three = Miss { writer: Rank(2), ..clean };
+        let three = Miss { writer: Some(Rank(2)), ..written };
         let two = Miss { three_party: false, ..three };
         let two = plan.miss("region-read-dirty-2", two, vec![(TRIP, trip)], None);
         let beside = vec![(TRIP, trip), ("by two parties", two)];
