@@ -15,8 +15,8 @@
 //! ```
 //!
 //! `weft run -n 4 -- PROGRAM` starts four ranks of a program; started by itself it is a job of one
-//! rank. [`join`] and [`Weft`] speak messages; [`join_packets`] stays at the packet interface, for
-//! runtime systems that need no more.
+//! rank. [`join`] and [`Weft`] speak messages; [`join_packets`] and [`run_packets`] stay at the packet
+//! interface, for runtime systems that need no more.
 
 #![forbid(unsafe_code)]
 
@@ -32,7 +32,7 @@ pub use error::{Error, Result};
 #[doc(hidden)]
 pub use place::{Guard, Place};
 pub use service::{CallError, Reply};
-pub use session::{PacketJob, join_packets};
+pub use session::{PacketJob, join_packets, run_packets};
 pub use weft::{Outcome, Statistics, Weft, join, run};
 pub use weft_macros::{main, service};
 pub use weft_messaging::collective;

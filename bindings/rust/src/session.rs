@@ -4,6 +4,8 @@ use crate::Result;
 use crate::network::{self, NetworkLink};
 use crate::options::Options;
 use crate::place::{Guard, Place};
+use crate::weft::Outcome;
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use weft_launch::{Membership, PEER_LOST};
@@ -180,7 +182,31 @@ impl PacketJob {
     /// # Errors
     /// The launcher is gone.
     pub fn leave(self) -> Result<()> {
+        self.end()
+    }
+
+    fn end(&self) -> Result<()> {
         self.packets().flush()?;
         self.session.leave()
     }
+}
+
+/// As [`run`](crate::run), at the packet interface: for the programs of systems that need no messages. All
+/// ranks must be done with each other's packets when `program` returns.
+pub fn run_packets<O: Outcome>(program: impl FnOnce(&Packets) -> O) -> ExitCode {
+    let job = match join_packets() {
+        Ok(job) => job,
+        Err(error) => {
+            eprintln!("weft: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let error = match program(job.packets()).error() {
+        None => job.end().err().map(|error| error.to_string()),
+        failed => failed,
+    };
+    let Some(error) = error else { return ExitCode::SUCCESS };
+    job.session.end_if_lost();
+    eprintln!("weft: rank {}: {error}", job.packets().rank());
+    ExitCode::FAILURE
 }

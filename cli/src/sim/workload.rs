@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use weft::{Packets, Rank};
 use weft_examples::Example;
+use weft_kit::Shared;
 use weft_scenarios::patterns::{self, Times};
 use weft_scenarios::{Mix, Storm};
 use weft_simulator::Simulation;
@@ -17,6 +18,7 @@ use weft_simulator::Simulation;
 pub enum Workload {
     Asp(weft_asp::Options),
     Sor(weft_sor::Options),
+    Fft(weft_fft::Options),
     Example(Example),
     Storm(StormArguments),
     Pattern(Pattern, PatternArguments),
@@ -91,6 +93,7 @@ impl Workload {
         let workload = match name {
             "asp" => parse(name, arguments).map(Workload::Asp),
             "sor" => parse(name, arguments).map(Workload::Sor),
+            "fft" => parse(name, arguments).map(Workload::Fft),
             "weft-example" => parse::<ExampleArguments>(name, arguments)
                 .map(|example| Workload::Example(example.name)),
             "storm" => parse(name, arguments).map(Workload::Storm),
@@ -100,7 +103,7 @@ impl Workload {
             "all-to-all" => pattern(Pattern::AllToAll),
             "barrier" => pattern(Pattern::Barrier),
             unknown => bail!(
-                "there is no program or scenario '{unknown}'; there are asp, sor, weft-example, \
+                "there is no program or scenario '{unknown}'; there are asp, sor, fft, weft-example, \
                  storm, ping, stream, broadcast, all-to-all and barrier"
             ),
         }?;
@@ -124,7 +127,7 @@ impl Workload {
             }
             Workload::Storm(storm) => storm.bytes.unwrap_or(0),
             Workload::Pattern(_, pattern) => pattern.bytes,
-            Workload::Asp(_) | Workload::Sor(_) | Workload::Example(_) => 0,
+            _ => 0,
         };
         if bytes > most {
             bail!("--bytes {bytes}: a packet of this machine holds {most}");
@@ -134,7 +137,7 @@ impl Workload {
 
     /// Whether it shows by itself how far it is.
     pub fn shows_progress(&self) -> bool {
-        matches!(self, Workload::Asp(_) | Workload::Sor(_) | Workload::Example(_))
+        !matches!(self, Workload::Storm(_) | Workload::Pattern(..))
     }
 
     /// Runs it.
@@ -148,6 +151,7 @@ impl Workload {
                 let options = options.clone();
                 Run::of(simulation.run(move |weft| weft_sor::run(&weft, &options)))
             }
+            Workload::Fft(options) => on_regions(simulation, options, weft_fft::run),
             Workload::Example(example) => Run::of(simulation.run(example.run)),
             Workload::Storm(storm) => run_storm(simulation, storm, seed),
             Workload::Pattern(pattern, arguments) => run_pattern(simulation, *pattern, arguments),
@@ -168,6 +172,20 @@ fn parse<P: Parser>(name: &str, arguments: &Arguments) -> Result<P> {
         ),
         _ => error.into(),
     })
+}
+
+/// Runs a program on shared regions.
+fn on_regions<O: Clone + 'static, E>(
+    simulation: Simulation,
+    options: &O,
+    program: fn(&Shared, &O) -> std::result::Result<(), E>,
+) -> Run
+where
+    E: std::fmt::Display + From<weft_region::Error> + 'static,
+{
+    let options = options.clone();
+    let run = move |packets| Shared::run(&packets, |shared| program(shared, &options));
+    Run::of(simulation.run_packets(run))
 }
 
 fn run_storm(simulation: Simulation, arguments: &StormArguments, seed: u64) -> Run {
