@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 /// Runs `weft` with these words and returns what the job wrote.
 fn run(words: &str) -> String {
     let weft = Path::new(env!("CARGO_BIN_EXE_weft"));
-    for program in ["asp", "sor"] {
+    for program in ["asp", "sor", "barnes", "water"] {
         let beside = weft.with_file_name(program);
         assert!(beside.exists(), "{} is not built: cargo build --workspace", beside.display());
     }
@@ -44,6 +44,16 @@ fn sor_agrees_with_one_rank_bit_for_bit() {
         let text = run(&format!("run {options} -- sor --rows 60 --columns 50"));
         assert!(text.contains("verified bit for bit against one rank"), "{options}: {text}");
     }
+}
+
+#[test]
+fn bodies_and_molecules_in_regions_are_verified() {
+    let text = run("run -n 2 -- barnes --bodies 200 --steps 2 --verify");
+    assert!(text.starts_with("200 bodies   2 steps of 0.025"), "{text}");
+    assert!(text.contains("verified bit for bit against one rank\nforces on 200 bodies"), "{text}");
+    let text = run("run -n 2 -- water --molecules 40 --verify --hint update");
+    assert!(text.starts_with("40 molecules   10 steps of 0.2 fs"), "{text}");
+    assert!(text.contains("verified against one rank"), "{text}");
 }
 
 #[test]

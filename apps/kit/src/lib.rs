@@ -9,6 +9,7 @@
 //! - [`measure`] measures a speed-up; [`Traffic`], [`summary`] and [`table`] report what every rank sent
 //!   and received;
 //! - [`Progress`] shows how far rank 0 is;
+//! - [`Vector`] is a point in space;
 //! - [`svg`] writes drawings, [`random`] and [`noise`] make input;
 //! - [`arguments`] and [`agree`] let a job say a thing once, not once per rank.
 //!
@@ -29,6 +30,7 @@ mod start;
 pub mod svg;
 mod threads;
 mod traffic;
+mod vector;
 
 pub use blocks::Blocks;
 pub use coherence::{Coherence, HintName};
@@ -41,3 +43,4 @@ pub use shared::{Family, Measured, Shared, Stretch, print, run_shared};
 pub use start::{Ranks, StartError, agree, arguments};
 pub use threads::{ThreadExchange, on_threads};
 pub use traffic::{Traffic, gather_traffic, summary, table};
+pub use vector::Vector;

@@ -5,7 +5,7 @@ pub use measured::{Measured, Stretch};
 use std::error::Error;
 use std::io::{self, Write};
 use std::process::ExitCode;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytemuck::Pod;
@@ -22,8 +22,10 @@ use crate::traffic::{Traffic, summary, table};
 pub struct Shared {
     packets: Packets,
     regions: Regions,
-    /// How many regions each rank has created by [`Shared::create`].
-    created: Mutex<Vec<u32>>,
+    /// How many regions this rank has created.
+    created: Mutex<u32>,
+    /// Where each rank's part of the last family begins.
+    begins: Vec<Mapped<u32>>,
 }
 
 /// Regions that all ranks created together, so that each knows the names of all.
@@ -63,11 +65,9 @@ impl Shared {
         packets: &Packets,
         program: impl FnOnce(&Shared) -> std::result::Result<T, E>,
     ) -> std::result::Result<T, E> {
-        let shared = Shared {
-            packets: packets.clone(),
-            regions: Regions::open(packets),
-            created: Mutex::new(vec![0; packets.size()]),
-        };
+        let regions = Regions::open(packets);
+        let begins = begins(&regions, packets.size())?;
+        let shared = Shared { packets: packets.clone(), regions, created: Mutex::new(1), begins };
         let value = program(&shared)?;
         shared.regions.close()?;
         Ok(value)
@@ -111,9 +111,18 @@ impl Shared {
         self.regions.barrier()
     }
 
+    /// Creates a region of `bytes` zeros by this rank alone, which has to tell its name to those who map it.
+    ///
+    /// # Errors
+    /// There is no memory.
+    pub fn create_one(&self, policy: Policy, bytes: usize) -> Result<RegionId> {
+        *self.created() += 1;
+        self.regions.create(bytes as u64, policy)
+    }
+
     /// Creates regions of zeros, `count_of(rank)` at each rank, where the `number`-th has `bytes_of(number)`
-    /// bytes. Collective: all ranks create the same families in the same order, and a rank that creates regions
-    /// by itself, by [`Regions::create`], does it after the last of them. Others may map them when this returns.
+    /// bytes. Collective: all ranks create the same families in the same order. Others may map them when this
+    /// returns.
     ///
     /// # Errors
     /// There is no memory; a peer's breach, a lost rank.
@@ -123,20 +132,20 @@ impl Shared {
         count_of: impl Fn(usize) -> usize,
         bytes_of: impl Fn(usize) -> usize,
     ) -> Result<Family> {
-        let first = {
-            let mut created = self.created.lock().unwrap_or_else(PoisonError::into_inner);
-            let first = created.clone();
-            let counts = created.iter_mut().enumerate();
-            counts.for_each(|(rank, created)| *created += count_of(rank) as u32);
-            first
-        };
-        let family = Family { first };
+        self.begins[self.rank()].write()?[0] = *self.created();
         for number in 0..count_of(self.rank()) {
-            let id = self.regions.create(bytes_of(number) as u64, policy)?;
-            assert_eq!(id, self.name(&family, number), "families come before other regions");
+            self.create_one(policy, bytes_of(number))?;
         }
         self.barrier()?;
-        Ok(family)
+        self.begins.iter().try_for_each(Mapped::prefetch)?;
+        let first = self.begins.iter().map(|begin| Ok(begin.read()?[0])).collect::<Result<_>>()?;
+        // Before somebody creates the next one.
+        self.barrier()?;
+        Ok(Family { first })
+    }
+
+    fn created(&self) -> MutexGuard<'_, u32> {
+        self.created.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn name(&self, family: &Family, number: usize) -> RegionId {
@@ -175,6 +184,13 @@ impl Shared {
     pub fn gather_traffic(&self, mine: Traffic) -> Result<Option<Vec<Traffic>>> {
         Ok(self.gather(&[mine.to_array()])?.map(|ranks| Traffic::from_arrays(&ranks)))
     }
+}
+
+/// The first region of each rank: where its part of a family begins. Collective.
+fn begins(regions: &Regions, ranks: usize) -> Result<Vec<Mapped<u32>>> {
+    let mine = regions.create(size_of::<u32>() as u64, Policy::default())?;
+    regions.barrier()?;
+    (0..ranks as u16).map(|rank| regions.map(RegionId { home: Rank(rank), ..mine })).collect()
 }
 
 /// Prints what rank 0 has to say in the end: `lines` about the problem, then times and traffic, and a table.

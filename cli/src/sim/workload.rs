@@ -19,6 +19,8 @@ pub enum Workload {
     Asp(weft_asp::Options),
     Sor(weft_sor::Options),
     Fft(weft_fft::Options),
+    Barnes(weft_barnes::Options),
+    Water(weft_water::Options),
     Example(Example),
     Storm(StormArguments),
     Pattern(Pattern, PatternArguments),
@@ -94,6 +96,8 @@ impl Workload {
             "asp" => parse(name, arguments).map(Workload::Asp),
             "sor" => parse(name, arguments).map(Workload::Sor),
             "fft" => parse(name, arguments).map(Workload::Fft),
+            "barnes" => parse(name, arguments).map(Workload::Barnes),
+            "water" => parse(name, arguments).map(Workload::Water),
             "weft-example" => parse::<ExampleArguments>(name, arguments)
                 .map(|example| Workload::Example(example.name)),
             "storm" => parse(name, arguments).map(Workload::Storm),
@@ -103,8 +107,8 @@ impl Workload {
             "all-to-all" => pattern(Pattern::AllToAll),
             "barrier" => pattern(Pattern::Barrier),
             unknown => bail!(
-                "there is no program or scenario '{unknown}'; there are asp, sor, fft, weft-example, \
-                 storm, ping, stream, broadcast, all-to-all and barrier"
+                "there is no program or scenario '{unknown}'; there are asp, sor, fft, barnes, \
+                 water, weft-example, storm, ping, stream, broadcast, all-to-all and barrier"
             ),
         }?;
         if let Workload::Pattern(Pattern::Ping | Pattern::Stream, _) = workload
@@ -152,6 +156,8 @@ impl Workload {
                 Run::of(simulation.run(move |weft| weft_sor::run(&weft, &options)))
             }
             Workload::Fft(options) => on_regions(simulation, options, weft_fft::run),
+            Workload::Barnes(options) => on_regions(simulation, options, weft_barnes::run),
+            Workload::Water(options) => on_regions(simulation, options, weft_water::run),
             Workload::Example(example) => Run::of(simulation.run(example.run)),
             Workload::Storm(storm) => run_storm(simulation, storm, seed),
             Workload::Pattern(pattern, arguments) => run_pattern(simulation, *pattern, arguments),

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use weft_region::Result;
+use weft_region::Error;
 
 use super::Shared;
 use crate::measure::{Times, measure};
@@ -40,7 +40,10 @@ impl Shared {
     ///
     /// # Errors
     /// Those of `part`, a peer's breach, a lost rank.
-    pub fn stretch<T>(&self, part: impl FnOnce() -> Result<T>) -> Result<Stretch<T>> {
+    pub fn stretch<T, E: From<Error>>(
+        &self,
+        part: impl FnOnce() -> Result<T, E>,
+    ) -> Result<Stretch<T>, E> {
         self.barrier()?;
         let (before, start) = (self.traffic(), self.now());
         let value = part()?;
@@ -54,12 +57,12 @@ impl Shared {
     ///
     /// # Errors
     /// Those of `together`, a peer's breach, a lost rank.
-    pub fn measure<W, T>(
+    pub fn measure<W, T, E: From<Error>>(
         &self,
         (checked, speedup): (bool, bool),
         alone: impl Fn() -> W,
-        mut together: impl FnMut() -> Result<Stretch<T>>,
-    ) -> Result<Measured<W, T>> {
+        mut together: impl FnMut() -> Result<Stretch<T>, E>,
+    ) -> Result<Measured<W, T>, E> {
         let (mut whole, mut traffic) = (None, Traffic::default());
         let mut first = || {
             let mut time = None;
@@ -69,7 +72,7 @@ impl Shared {
                 time = Some(self.now() - start);
             }
             self.barrier()?;
-            Ok(time)
+            Ok::<_, E>(time)
         };
         let speedup = speedup && self.size() > 1;
         if checked && !speedup {
@@ -78,7 +81,7 @@ impl Shared {
         let (part, times) = measure(speedup, first, || {
             let stretch = together()?;
             traffic = stretch.traffic;
-            Ok::<_, weft_region::Error>((stretch.value, stretch.time))
+            Ok::<_, E>((stretch.value, stretch.time))
         })?;
         let traffic = self.gather_traffic(traffic)?.unwrap_or_default();
         Ok(Measured { whole, part, times, traffic })
