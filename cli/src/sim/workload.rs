@@ -19,6 +19,8 @@ pub enum Workload {
     Asp(weft_asp::Options),
     Sor(weft_sor::Options),
     Fft(weft_fft::Options),
+    Radix(weft_radix::Options),
+    Lu(weft_lu::Options),
     Example(Example),
     Storm(StormArguments),
     Pattern(Pattern, PatternArguments),
@@ -94,6 +96,8 @@ impl Workload {
             "asp" => parse(name, arguments).map(Workload::Asp),
             "sor" => parse(name, arguments).map(Workload::Sor),
             "fft" => parse(name, arguments).map(Workload::Fft),
+            "radix" => parse(name, arguments).map(Workload::Radix),
+            "lu" => parse(name, arguments).map(Workload::Lu),
             "weft-example" => parse::<ExampleArguments>(name, arguments)
                 .map(|example| Workload::Example(example.name)),
             "storm" => parse(name, arguments).map(Workload::Storm),
@@ -103,7 +107,7 @@ impl Workload {
             "all-to-all" => pattern(Pattern::AllToAll),
             "barrier" => pattern(Pattern::Barrier),
             unknown => bail!(
-                "there is no program or scenario '{unknown}'; there are asp, sor, fft, weft-example, \
+                "there is no program or scenario '{unknown}'; there are asp, sor, fft, radix, lu, weft-example, \
                  storm, ping, stream, broadcast, all-to-all and barrier"
             ),
         }?;
@@ -152,6 +156,8 @@ impl Workload {
                 Run::of(simulation.run(move |weft| weft_sor::run(&weft, &options)))
             }
             Workload::Fft(options) => on_regions(simulation, options, weft_fft::run),
+            Workload::Radix(options) => on_regions(simulation, options, weft_radix::run),
+            Workload::Lu(options) => on_regions(simulation, options, weft_lu::run),
             Workload::Example(example) => Run::of(simulation.run(example.run)),
             Workload::Storm(storm) => run_storm(simulation, storm, seed),
             Workload::Pattern(pattern, arguments) => run_pattern(simulation, *pattern, arguments),
