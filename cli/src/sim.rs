@@ -31,7 +31,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
             return Ok(ExitCode::SUCCESS);
         }
         bail!(
-            "nothing to run: name a program (asp, sor, fft, barnes, water, weft-example) or \
+            "nothing to run: name a program (asp, sor, fft, radix, lu, barnes, water, weft-example) or \
              a scenario (storm, ping, stream, broadcast, all-to-all, barrier), such as weft sim storm -n 4"
         );
     };

@@ -52,10 +52,6 @@ pub struct Options {
     #[arg(long)]
     pub speedup: bool,
 
-    /// Ask for all children of a cell at once, not for one after the other
-    #[arg(long, help_heading = "Regions")]
-    pub prefetch: bool,
-
     /// How the bodies' regions are kept coherent
     #[command(flatten)]
     pub coherence: Coherence,

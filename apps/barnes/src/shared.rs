@@ -32,12 +32,7 @@ impl<'a> SharedSky<'a> {
     ///
     /// # Errors
     /// There is no memory; a peer's breach, a lost rank.
-    pub fn new(
-        shared: &'a Shared,
-        bodies: usize,
-        coherence: Coherence,
-        prefetches: bool,
-    ) -> Result<Self> {
+    pub fn new(shared: &'a Shared, bodies: usize, coherence: Coherence) -> Result<Self> {
         let ranks = shared.size();
         let blocks = Blocks::new(bodies, ranks);
         let of = |rank: usize| blocks.of(rank).len();
@@ -55,7 +50,7 @@ impl<'a> SharedSky<'a> {
                 three_party: coherence.policy().three_party,
                 ..Policy::default()
             },
-            prefetches,
+            prefetches: coherence.prefetch,
             reaches: reaches.collect::<Result<_>>()?,
         })
     }

@@ -79,7 +79,7 @@ pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error
         (options.verify, options.speedup),
         || alone(&plan, |operations| shared.work(operations)),
         || {
-            let mut stripe = Stripe::new(shared, &plan, options.coherence.policy())?;
+            let mut stripe = Stripe::new(shared, &plan, options.coherence)?;
             let stretch = shared.stretch(|| stripe.transform())?;
             Ok(stretch.of(stripe))
         },

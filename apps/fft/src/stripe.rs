@@ -8,14 +8,14 @@
 use crate::alone::transposed;
 use crate::complex::Complex;
 use crate::plan::{MOVE, Plan};
-use weft_kit::{Blocks, Family, Shared};
-use weft_region::coherence::Policy;
+use weft_kit::{Blocks, Coherence, Family, Shared};
 use weft_region::{Mapped, Result, Write};
 
 /// The blocks of all ranks, of which this rank has mapped those that it ever uses.
 pub struct Stripe<'a> {
     shared: &'a Shared,
     plan: &'a Plan,
+    coherence: Coherence,
     /// Rows, and columns, divided among the ranks.
     parts: Blocks,
     family: Family,
@@ -28,12 +28,12 @@ pub struct Stripe<'a> {
 
 impl<'a> Stripe<'a> {
     /// Creates, fills and maps the regions. Collective.
-    pub fn new(shared: &'a Shared, plan: &'a Plan, policy: Policy) -> Result<Self> {
+    pub fn new(shared: &'a Shared, plan: &'a Plan, coherence: Coherence) -> Result<Self> {
         let (me, ranks) = (shared.rank(), shared.size());
         let parts = Blocks::new(plan.side, ranks);
         let mine = parts.of(me);
         let bytes_of = |other| mine.len() * parts.of(other).len() * size_of::<Complex>();
-        let family = shared.create(policy, |_| ranks, bytes_of)?;
+        let family = shared.create(coherence.policy(), |_| ranks, bytes_of)?;
         let map = |home, number| shared.regions().map::<Complex>(family.id(home, number));
         let own = (0..ranks).map(|other| map(me, other)).collect::<Result<Vec<_>>>()?;
         let theirs = (0..ranks).map(|other| map(other, me)).collect::<Result<Vec<_>>>()?;
@@ -46,7 +46,7 @@ impl<'a> Stripe<'a> {
                 *value = plan.input(row, column);
             });
         }
-        Ok(Stripe { shared, plan, parts, family, own, theirs, turned: false })
+        Ok(Stripe { shared, plan, coherence, parts, family, own, theirs, turned: false })
     }
 
     /// Transforms the matrix. Collective.
@@ -71,7 +71,11 @@ impl<'a> Stripe<'a> {
         self.turned = !self.turned;
         let (me, ranks) = (self.shared.rank(), self.shared.size());
         let width = self.parts.of(me).len();
-        for other in (1..=ranks).map(|step| (me + step) % ranks) {
+        let others = (1..=ranks).map(|step| (me + step) % ranks);
+        if self.coherence.prefetch {
+            others.clone().try_for_each(|other| self.block(other).prefetch())?;
+        }
+        for other in others {
             let mut block = self.block(other).write()?;
             let turned = transposed(&block, width);
             block.copy_from_slice(&turned);

@@ -12,6 +12,10 @@ pub struct Coherence {
     /// Have data that another rank wrote come by way of its home, as in the thesis's CRL
     #[arg(long, help_heading = "Regions")]
     pub two_party: bool,
+
+    /// Ask for copies before they are needed, where the program knows which; to write, with --hint migratory
+    #[arg(long, help_heading = "Regions")]
+    pub prefetch: bool,
 }
 
 /// A hint by its name.

@@ -58,10 +58,6 @@ pub struct Options {
     #[arg(long)]
     pub speedup: bool,
 
-    /// Ask for molecules ahead of time
-    #[arg(long, help_heading = "Regions")]
-    pub prefetch: bool,
-
     /// How regions are kept coherent: update is said of places, migratory of forces
     #[command(flatten)]
     pub coherence: Coherence,

@@ -52,7 +52,7 @@ pub fn run(shared: &Shared, options: &Options) -> Result<(), Error> {
 pub fn run_quietly(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error> {
     let problem = agree(shared, options.problem())?;
     let begin = lattice(problem.molecules, options.temperature, options.seed);
-    let water = SharedWater::new(shared, problem.molecules, options.coherence, options.prefetch)?;
+    let water = SharedWater::new(shared, problem.molecules, options.coherence)?;
     let Measured { whole, part, times, traffic } = shared.measure(
         (options.verify, options.speedup),
         || alone(&problem, &begin, |operations| shared.work(operations)),

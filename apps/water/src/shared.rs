@@ -22,6 +22,8 @@ pub struct SharedWater<'a> {
     /// The forces on them: written by one rank after the other. Zeros between steps.
     pub forces: Vec<Mapped<Words>>,
     prefetches: bool,
+    /// Whether who asks for forces gets them to write.
+    takes: bool,
 }
 
 impl<'a> SharedWater<'a> {
@@ -30,12 +32,7 @@ impl<'a> SharedWater<'a> {
     ///
     /// # Errors
     /// There is no memory; a peer's breach, a lost rank.
-    pub fn new(
-        shared: &'a Shared,
-        molecules: usize,
-        coherence: Coherence,
-        prefetches: bool,
-    ) -> Result<Self> {
+    pub fn new(shared: &'a Shared, molecules: usize, coherence: Coherence) -> Result<Self> {
         let policy = coherence.policy();
         let only = |hint| Policy {
             hint: if policy.hint == hint { hint } else { Hint::default() },
@@ -43,12 +40,18 @@ impl<'a> SharedWater<'a> {
         };
         let places = family(shared, molecules, only(Hint::Update))?;
         let forces = family(shared, molecules, only(Hint::Migratory))?;
-        Ok(SharedWater { shared, places, forces, prefetches })
+        let (prefetches, takes) = (coherence.prefetch, policy.hint == Hint::Migratory);
+        Ok(SharedWater { shared, places, forces, prefetches, takes })
     }
 
-    /// The molecule to be asked for when that is needed which comes `further` after the first; there are `count`.
-    pub fn prefetched(&self, further: usize, count: usize) -> Option<usize> {
-        Some(further + AHEAD).filter(|&ahead| self.prefetches && ahead < count)
+    /// Which place to ask for when that of number `at` in a row of `count` is needed.
+    pub fn place_ahead(&self, at: usize, count: usize) -> Option<usize> {
+        Some(at + AHEAD).filter(|&ahead| self.prefetches && ahead < count)
+    }
+
+    /// The same of forces, which are to be written: a copy to read would be of no use.
+    pub fn forces_ahead(&self, at: usize, count: usize) -> Option<usize> {
+        self.place_ahead(at, count).filter(|_| self.takes)
     }
 }
 

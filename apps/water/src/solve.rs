@@ -1,7 +1,7 @@
 //! Steps in time, by all ranks together and by one alone.
 
 use weft_kit::Blocks;
-use weft_region::{Mapped, Result};
+use weft_region::Result;
 
 use crate::molecule::Molecule;
 use crate::potential::{Atoms, Space, within};
@@ -124,7 +124,7 @@ pub fn solve(
         shared.barrier()?;
         let mut round = Round::new(problem, mine.start, &molecules);
         round.interact(water)?;
-        round.hand_in(&water.forces)?;
+        round.hand_in(water)?;
         shared.barrier()?;
         problem.kept(&mut outcome.potential, step, round.energy);
         outcome.forces.clear();
@@ -163,7 +163,7 @@ impl<'a> Round<'a> {
         // Those that come after the last one only, at most half of all.
         let reach = (self.molecules.len() + self.problem.molecules / 2).min(self.problem.molecules);
         for further in 0..if self.molecules.is_empty() { 0 } else { reach } {
-            if let Some(ahead) = water.prefetched(further, reach) {
+            if let Some(ahead) = water.place_ahead(further, reach) {
                 water.places[self.number(ahead)].prefetch()?;
             }
             let operations = match self.molecules.get(further) {
@@ -203,10 +203,16 @@ impl<'a> Round<'a> {
     }
 
     /// Adds what was found to the shared forces.
-    fn hand_in(&self, shared: &[Mapped<[f64; 9]>]) -> Result<()> {
-        for (further, forces) in self.forces.iter().enumerate() {
-            let Some(forces) = forces else { continue };
-            let mut there = shared[self.number(further)].write()?;
+    fn hand_in(&self, water: &SharedWater<'_>) -> Result<()> {
+        let found = |(further, forces): (usize, &Option<Atoms>)| {
+            forces.as_ref().map(|forces| (self.number(further), *forces))
+        };
+        let found: Vec<_> = self.forces.iter().enumerate().filter_map(found).collect();
+        for (at, (number, forces)) in found.iter().enumerate() {
+            if let Some(ahead) = water.forces_ahead(at, found.len()) {
+                water.forces[found[ahead].0].prefetch()?;
+            }
+            let mut there = water.forces[*number].write()?;
             let mut sum = atoms(&there[0]);
             add(&mut sum, forces);
             there[0] = words(&sum);

@@ -19,6 +19,8 @@ pub enum Workload {
     Asp(weft_asp::Options),
     Sor(weft_sor::Options),
     Fft(weft_fft::Options),
+    Radix(weft_radix::Options),
+    Lu(weft_lu::Options),
     Barnes(weft_barnes::Options),
     Water(weft_water::Options),
     Example(Example),
@@ -96,6 +98,8 @@ impl Workload {
             "asp" => parse(name, arguments).map(Workload::Asp),
             "sor" => parse(name, arguments).map(Workload::Sor),
             "fft" => parse(name, arguments).map(Workload::Fft),
+            "radix" => parse(name, arguments).map(Workload::Radix),
+            "lu" => parse(name, arguments).map(Workload::Lu),
             "barnes" => parse(name, arguments).map(Workload::Barnes),
             "water" => parse(name, arguments).map(Workload::Water),
             "weft-example" => parse::<ExampleArguments>(name, arguments)
@@ -107,7 +111,7 @@ impl Workload {
             "all-to-all" => pattern(Pattern::AllToAll),
             "barrier" => pattern(Pattern::Barrier),
             unknown => bail!(
-                "there is no program or scenario '{unknown}'; there are asp, sor, fft, barnes, \
+                "there is no program or scenario '{unknown}'; there are asp, sor, fft, radix, lu, barnes, \
                  water, weft-example, storm, ping, stream, broadcast, all-to-all and barrier"
             ),
         }?;
@@ -156,6 +160,8 @@ impl Workload {
                 Run::of(simulation.run(move |weft| weft_sor::run(&weft, &options)))
             }
             Workload::Fft(options) => on_regions(simulation, options, weft_fft::run),
+            Workload::Radix(options) => on_regions(simulation, options, weft_radix::run),
+            Workload::Lu(options) => on_regions(simulation, options, weft_lu::run),
             Workload::Barnes(options) => on_regions(simulation, options, weft_barnes::run),
             Workload::Water(options) => on_regions(simulation, options, weft_water::run),
             Workload::Example(example) => Run::of(simulation.run(example.run)),

@@ -12,8 +12,13 @@ fn options(words: &str) -> Options {
 
 #[test]
 fn ranks_transform_as_one_does() {
-    let jobs =
-        [(1, ""), (2, "--two-party"), (3, "--hint update"), (4, "--hint migratory"), (4, "")];
+    let jobs = [
+        (1, ""),
+        (2, "--two-party"),
+        (3, "--hint update"),
+        (4, "--hint migratory --prefetch"),
+        (4, "--prefetch"),
+    ];
     for (ranks, words) in jobs {
         let options = options(&format!("--points 1024 --seed {ranks} --verify {words}"));
         let done = Job::new(ranks)
