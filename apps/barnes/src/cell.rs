@@ -143,8 +143,8 @@ pub struct Cube {
 }
 
 impl Cube {
-    /// The cube around the origin that holds all points whose coordinates are at most `reach`, with a power of 2 as
-    /// its side, so that halves of it are exact and it stays the same for a while.
+    /// The cube around the origin that holds all points whose coordinates are at most `reach`, with a power
+    /// of 2 as its side, so that halves of it are exact and it stays the same for a while.
     pub fn around(reach: f64) -> Self {
         let mut half = 1.0;
         while half <= reach {
@@ -158,7 +158,8 @@ impl Cube {
         2.0 * self.half
     }
 
-    /// The side below which there are no cells in this one: two bodies that it does not tell apart are in one place.
+    /// The side below which there are no cells in this one: two bodies that it does not tell apart are in
+    /// one place.
     pub fn smallest(&self) -> f64 {
         self.side() * 0.5_f64.powi(60)
     }

@@ -14,9 +14,9 @@ Examples:
 
 /// Moves the stars of a cluster by the Barnes-Hut algorithm, on all ranks of a Weft job
 ///
-/// Bodies, and the cells of the oct-tree that holds them, are small shared regions. In each step all ranks build the tree
-/// together, and each computes the forces on as much of it as costs its share. The bodies begin as a Plummer model. The
-/// result is the same on any number of ranks, bit for bit.
+/// Bodies, and the cells of the oct-tree that holds them, are small shared regions. In each step all ranks
+/// build the tree together, and each computes the forces on as much of it as costs its share. The bodies
+/// begin as a Plummer model. The result is the same on any number of ranks, bit for bit.
 #[derive(Debug, Clone, Parser)]
 #[command(name = "barnes", version, after_help = EXAMPLES)]
 pub struct Options {

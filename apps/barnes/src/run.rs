@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::options::Options;
 use crate::plummer::plummer;
 use crate::shared::SharedSky;
-use crate::solve::{alone, solve};
+use crate::solve::{alone, together};
 use crate::verify::{Verdict, verify};
 
 /// What came of a run, at rank 0.
@@ -21,13 +21,13 @@ pub struct Solved {
     verdict: Option<Verdict>,
 }
 
-/// Moves the bodies, checks and reports. Collective: every rank of the job calls it with the same options. Rank 0 prints
-/// the report, and returns the error if a check fails.
+/// Moves the bodies, checks and reports. Collective: every rank of the job calls it with the same options.
+/// Rank 0 prints the report, and returns the error if a check fails.
 ///
 /// # Errors
 /// [`enum@Error`].
 pub fn run(shared: &Shared, options: &Options) -> Result<(), Error> {
-    let Some(solved) = run_quietly(shared, options)? else { return Ok(()) };
+    let Some(solved) = solve(shared, options)? else { return Ok(()) };
     let checks = solved.verdict.map_or("not verified (--verify)".to_owned(), |verdict| {
         format!(
             "verified bit for bit against one rank\n\
@@ -49,7 +49,7 @@ pub fn run(shared: &Shared, options: &Options) -> Result<(), Error> {
 ///
 /// # Errors
 /// [`enum@Error`]; at rank 0 that of a check.
-pub fn run_quietly(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error> {
+pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error> {
     let problem = options.problem();
     let begin = agree(shared, plummer(problem.bodies, options.seed).map_err(Error::from))?;
     let mut sky = SharedSky::new(shared, problem.bodies, options.coherence)?;
@@ -63,7 +63,7 @@ pub fn run_quietly(shared: &Shared, options: &Options) -> Result<Option<Solved>,
             let progress = Progress::new(shared.rank(), problem.steps, "Barnes-Hut");
             sky.begin(&begin)?;
             let stretch =
-                shared.stretch(|| solve(&mut sky, &problem, |step| progress.set(step)))?;
+                shared.stretch(|| together(&mut sky, &problem, |step| progress.set(step)))?;
             let bodies = if shared.rank() == 0 { all(&mut sky, problem.bodies)? } else { vec![] };
             // Before they begin again.
             shared.barrier()?;

@@ -10,8 +10,8 @@ use crate::force::Sky;
 
 /// This rank's view of them.
 ///
-/// Body `i` lives at the rank that [`Blocks`] gives it. Cell `c` lives at rank `c % ranks`, which creates it when it
-/// needs one, and uses it again in the next step. Whatever was mapped once stays mapped.
+/// Body `i` lives at the rank that [`Blocks`] gives it. Cell `c` lives at rank `c % ranks`, which creates
+/// it when it needs one, and uses it again in the next step. Whatever was mapped once stays mapped.
 pub struct SharedSky<'a> {
     shared: &'a Shared,
     blocks: Blocks,

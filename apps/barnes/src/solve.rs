@@ -12,22 +12,23 @@ use crate::grow::{ROOT, grow, weigh, zone};
 use crate::shared::SharedSky;
 use crate::tree::{OnePlace, Tree};
 
-/// Operations, in the sense of `Packets::work`, that it takes to look at a body or a cell from a body: 240 cycles of the
-/// thesis's processors. Assumed: the thesis prints the time of a run, not how many visits there were in it.
+/// Operations, in the sense of `Packets::work`, that it takes to look at a body or a cell from a body: 240
+/// cycles of the thesis's processors. Assumed: the thesis prints the time of a run, not how many visits
+/// there were in it.
 const VISIT: usize = 60;
-/// Operations for each body and each cell to build a tree and weigh it. Assumed too; it is a few in a hundred of
-/// the whole.
+/// Operations for each body and each cell to build a tree and weigh it. Assumed too; it is a few in a
+/// hundred of the whole.
 const PLANT: usize = 150;
 
-/// Moves the bodies of `sky`. Collective: every rank calls it with the same problem. `progress` hears how many steps are
-/// done.
+/// Moves the bodies of `sky`. Collective: every rank calls it with the same problem. `progress` hears how
+/// many steps are done.
 ///
-/// The bodies, all bits of them, are those that [`alone`] gives: the tree does not depend on who built it, and all sums are
-/// in its order.
+/// The bodies, all bits of them, are those that [`alone`] gives: the tree does not depend on who built it,
+/// and all sums are in its order.
 ///
 /// # Errors
 /// Bodies in one place; a peer's breach, a lost rank.
-pub fn solve(
+pub fn together(
     sky: &mut SharedSky<'_>,
     problem: &Problem,
     mut progress: impl FnMut(usize),
@@ -122,8 +123,9 @@ pub fn alone(
     Ok(())
 }
 
-/// Moves a body on, once the forces at `step` are known (leap-frog). Before the first step velocities are those of the
-/// same time as the positions; then they are half a step behind, until the last forces bring them together again.
+/// Moves a body on, once the forces at `step` are known (leap-frog). Before the first step velocities are
+/// those of the same time as the positions; then they are half a step behind, until the last forces bring
+/// them together again.
 fn advance(body: &mut Body, problem: &Problem, step: usize) {
     let halves = u8::from(step > 0) + u8::from(step < problem.steps);
     body.kick(f64::from(halves) * 0.5 * problem.step);

@@ -24,7 +24,7 @@ fn help_has_examples_and_mistakes_are_explained() {
     for (arguments, expected) in [
         ("--bodies 1", "'1' for '--bodies"),
         ("--theta 3", "angles from 0 to 1.5"),
-        ("--step -1", "'--step"),
+        ("--step 0", "'0' for '--step <"),
         ("--softening 0", "a number greater than 0"),
         ("--hint often", "possible values: invalidate, update, migratory"),
     ] {

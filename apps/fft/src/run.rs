@@ -81,7 +81,7 @@ pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error
         || {
             let mut stripe = Stripe::new(shared, &plan, options.coherence)?;
             let stretch = shared.stretch(|| stripe.transform())?;
-            Ok(stretch.of(stripe))
+            Ok::<_, Error>(stretch.of(stripe))
         },
     )?;
     if shared.rank() != 0 {

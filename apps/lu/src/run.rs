@@ -64,7 +64,7 @@ pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error
         || {
             let blocks = Blocks::new(shared, matrix, options.coherence)?;
             let stretch = shared.stretch(|| blocks.factorise())?;
-            Ok(stretch.of(blocks))
+            Ok::<_, Error>(stretch.of(blocks))
         },
     )?;
     if shared.rank() != 0 {

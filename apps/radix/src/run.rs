@@ -66,7 +66,7 @@ pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error
         || {
             let mut sort = Sort::new(shared, options)?;
             let stretch = shared.stretch(|| sort.sort())?;
-            Ok(stretch.of(sort))
+            Ok::<_, Error>(stretch.of(sort))
         },
     )?;
     if shared.rank() != 0 {

@@ -20,9 +20,9 @@ const MOST: i64 = 1_000_000;
 
 /// Moves the molecules of water, on all ranks of a Weft job
 ///
-/// Each molecule is pulled by all others within a cut-off and by its own bonds. Where a molecule is and the forces on it are
-/// shared regions. Each rank moves a block of the molecules, computes the pairs of each with the half of all that follow it,
-/// and adds what it found to the forces of both.
+/// Each molecule is pulled by all others within a cut-off and by its own bonds. Where a molecule is and the
+/// forces on it are shared regions. Each rank moves a block of the molecules, computes the pairs of each
+/// with the half of all that follow it, and adds what it found to the forces of both.
 #[derive(Debug, Clone, Parser)]
 #[command(name = "water", version, after_help = EXAMPLES)]
 pub struct Options {
@@ -38,7 +38,8 @@ pub struct Options {
     #[arg(long, default_value = "0.2", value_parser = positive)]
     pub step: f64,
 
-    /// Molecules farther apart do not feel each other, in nanometres [default: 0.9, or half the side of their space]
+    /// Molecules farther apart do not feel each other, in nanometres [default: 0.9, or half the side of
+    /// their space]
     #[arg(long, value_parser = positive)]
     pub cutoff: Option<f64>,
 

@@ -1,11 +1,12 @@
-//! What water molecules do to themselves and to one another: the flexible simple point charge model SPC/Fw (Wu, Tepper and
-//! Voth, 2006), a Lennard-Jones term between oxygens, Coulomb's law between all atoms, harmonic bonds, a harmonic angle.
+//! What water molecules do to themselves and to one another: the flexible simple point charge model SPC/Fw
+//! (Wu, Tepper and Voth, 2006), a Lennard-Jones term between oxygens, Coulomb's law between all atoms,
+//! harmonic bonds, a harmonic angle.
 //!
 //! Units: nanometres, picoseconds, atomic mass units, elementary charges; energies then are in kJ/mol.
 //!
-//! Between molecules all of it is multiplied by a function of the distance of the oxygens that falls from 1 to 0 before the
-//! cut-off, twice differentiable, so that energy is conserved; a molecule has no charge in all, so that nothing is lost there
-//! that matters.
+//! Between molecules all of it is multiplied by a function of the distance of the oxygens that falls from 1
+//! to 0 before the cut-off, twice differentiable, so that energy is conserved; a molecule has no charge in
+//! all, so that nothing is lost there that matters.
 
 use weft_kit::Vector;
 

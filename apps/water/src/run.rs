@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::molecule::{Molecule, lattice};
 use crate::options::Options;
 use crate::shared::{SharedWater, atoms, words};
-use crate::solve::{Outcome, alone, solve};
+use crate::solve::{Outcome, alone, together};
 use crate::verify::{Verdict, verify};
 
 /// What came of a run, at rank 0.
@@ -20,13 +20,13 @@ pub struct Solved {
     verdict: Option<Verdict>,
 }
 
-/// Moves the molecules, checks and reports. Collective: every rank of the job calls it with the same options. Rank 0 prints
-/// the report, and returns the error if a check fails.
+/// Moves the molecules, checks and reports. Collective: every rank of the job calls it with the same
+/// options. Rank 0 prints the report, and returns the error if a check fails.
 ///
 /// # Errors
 /// [`enum@Error`].
 pub fn run(shared: &Shared, options: &Options) -> Result<(), Error> {
-    let Some(solved) = run_quietly(shared, options)? else { return Ok(()) };
+    let Some(solved) = solve(shared, options)? else { return Ok(()) };
     let checks = solved.verdict.map_or("not verified (--verify)".to_owned(), |verdict| {
         format!(
             "verified against one rank\n\
@@ -49,7 +49,7 @@ pub fn run(shared: &Shared, options: &Options) -> Result<(), Error> {
 ///
 /// # Errors
 /// [`enum@Error`]; at rank 0 that of a check.
-pub fn run_quietly(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error> {
+pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error> {
     let problem = agree(shared, options.problem())?;
     let begin = lattice(problem.molecules, options.temperature, options.seed);
     let water = SharedWater::new(shared, problem.molecules, options.coherence)?;
@@ -58,7 +58,7 @@ pub fn run_quietly(shared: &Shared, options: &Options) -> Result<Option<Solved>,
         || alone(&problem, &begin, |operations| shared.work(operations)),
         || {
             let progress = Progress::new(shared.rank(), problem.steps, "water");
-            shared.stretch(|| solve(&water, &problem, &begin, |step| progress.set(step)))
+            shared.stretch(|| together(&water, &problem, &begin, |step| progress.set(step)))
         },
     )?;
     let Some(outcome) = gather(shared, part)? else { return Ok(None) };

@@ -1,5 +1,5 @@
-//! Molecules in shared regions: where one is, and the forces on it, are a region each, because they are used in other
-//! ways.
+//! Molecules in shared regions: where one is, and the forces on it, are a region each, because they are
+//! used in other ways.
 
 use weft_kit::{Blocks, Coherence, Shared, Vector};
 use weft_region::coherence::{Hint, Policy};
@@ -27,8 +27,8 @@ pub struct SharedWater<'a> {
 }
 
 impl<'a> SharedWater<'a> {
-    /// Regions for `molecules` molecules. The hint is given to those that it fits: `update` to places, `migratory` to
-    /// forces. Collective.
+    /// Regions for `molecules` molecules. The hint is given to those that it fits: `update` to places,
+    /// `migratory` to forces. Collective.
     ///
     /// # Errors
     /// There is no memory; a peer's breach, a lost rank.

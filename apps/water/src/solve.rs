@@ -7,8 +7,8 @@ use crate::molecule::Molecule;
 use crate::potential::{Atoms, Space, within};
 use crate::shared::{SharedWater, atoms, words};
 
-/// Operations, in the sense of `Packets::work`, for what two molecules do to each other: 1,000 cycles of the thesis's
-/// processors, nine roots and nine divisions among them. Assumed: the thesis has no Water.
+/// Operations, in the sense of `Packets::work`, for what two molecules do to each other: 1,000 cycles of
+/// the thesis's processors, nine roots and nine divisions among them. Assumed: the thesis has no Water.
 const PAIR: usize = 250;
 /// For two that are too far apart.
 const FAR: usize = 10;
@@ -40,8 +40,9 @@ pub struct Outcome {
 }
 
 impl Problem {
-    /// Whether the pair of `one` and the molecule `apart` places after it is computed with `one`: each has its pairs with the half
-    /// of all that follows it, so that each pair is computed once and all molecules have as many.
+    /// Whether the pair of `one` and the molecule `apart` places after it is computed with `one`: each has
+    /// its pairs with the half of all that follows it, so that each pair is computed once and all molecules
+    /// have as many.
     fn pairs_with(&self, one: usize, apart: usize) -> bool {
         let twice = 2 * apart;
         apart > 0 && (twice < self.molecules || twice == self.molecules && one < apart)
@@ -102,12 +103,12 @@ pub fn alone(problem: &Problem, begin: &[Molecule], mut work: impl FnMut(usize))
     Outcome { molecules, forces, potential }
 }
 
-/// Moves this rank's block of the molecules, which begin as in `begin`. Collective: every rank calls it with the same
-/// problem. `progress` hears how many steps are done.
+/// Moves this rank's block of the molecules, which begin as in `begin`. Collective: every rank calls it
+/// with the same problem. `progress` hears how many steps are done.
 ///
 /// # Errors
 /// A peer's breach, a lost rank.
-pub fn solve(
+pub fn together(
     water: &SharedWater<'_>,
     problem: &Problem,
     begin: &[Molecule],

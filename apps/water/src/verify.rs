@@ -13,8 +13,8 @@ const SAMPLE: usize = 8;
 const NUDGE: f64 = 1e-6;
 /// What forces may differ from it, as a share of the root of their mean square.
 const MOST_SLOPE: f64 = 1e-5;
-/// What atoms may be apart, and forces differ as a share, because ranks add in other orders: far more than rounding, far less
-/// than a mistake.
+/// What atoms may be apart, and forces differ as a share, because ranks add in other orders: far more than
+/// rounding, far less than a mistake.
 const MOST_ROUNDING: f64 = 1e-9;
 
 /// What was checked, and what was found.
@@ -56,8 +56,8 @@ pub fn verify(
     Ok(verdict)
 }
 
-/// What the total energy may change by, as a share of the kinetic. What leap-frog conserves differs from the energy by
-/// the square of the step in periods of the fastest motion, which is that of the bonds.
+/// What the total energy may change by, as a share of the kinetic. What leap-frog conserves differs from
+/// the energy by the square of the step in periods of the fastest motion, which is that of the bonds.
 fn most_drift(problem: &Problem) -> f64 {
     const BONDS_PER_PS: f64 = 800.0;
     1e-9 + (problem.step * BONDS_PER_PS).powi(2) / 4.0
@@ -66,7 +66,7 @@ fn most_drift(problem: &Problem) -> f64 {
 fn examine(problem: &Problem, begin: &[Molecule], found: &Outcome, expected: &Outcome) -> Verdict {
     let pairs = found.molecules.iter().zip(&expected.molecules);
     let distances = pairs.flat_map(|(one, other)| {
-        one.places.into_iter().zip(other.places).map(|(one, other)| (one - other).reach())
+        one.places.into_iter().zip(other.places).map(|(one, other)| (one - other).length())
     });
     let apart = distances.fold(0.0, largest);
     let (sample, slope) = slope(problem, found);
@@ -87,7 +87,8 @@ fn examine(problem: &Problem, begin: &[Molecule], found: &Outcome, expected: &Ou
 fn slope(problem: &Problem, found: &Outcome) -> (usize, f64) {
     let count = found.molecules.len();
     let squares: f64 = found.forces.iter().flatten().map(|force| force.square()).sum();
-    let mean = (squares / (3 * count) as f64).sqrt();
+    // Molecules at rest that do not feel each other have none.
+    let mean = (squares / (3 * count) as f64).sqrt().max(1.0);
     let places: Vec<Atoms> = found.molecules.iter().map(|molecule| molecule.places).collect();
     let sample = SAMPLE.min(count);
     let mut worst = 0.0;
