@@ -107,9 +107,9 @@ impl<'a> Stripe<'a> {
 
     /// The whole matrix as it is now: nobody writes meanwhile.
     pub fn whole(&self) -> Result<Vec<Complex>> {
-        let side = self.plan.side;
+        let (side, ranks) = (self.plan.side, self.shared.size());
         let mut matrix = vec![Complex::default(); side * side];
-        for (of, other) in (0..self.shared.size().pow(2)).map(|pair| self.pair(pair)) {
+        for (of, other) in (0..ranks * ranks).map(|pair| (pair / ranks, pair % ranks)) {
             let (home, number) = if self.turned { (other, of) } else { (of, other) };
             let region: Mapped<Complex> =
                 self.shared.regions().map(self.family.id(home, number))?;
@@ -120,9 +120,5 @@ impl<'a> Stripe<'a> {
             }
         }
         Ok(matrix)
-    }
-
-    fn pair(&self, number: usize) -> (usize, usize) {
-        (number / self.shared.size(), number % self.shared.size())
     }
 }

@@ -1,6 +1,7 @@
 //! A rank's part of the factorisation, in regions.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::kernels::{divide_below, divide_right, factorise, subtract_product};
 use crate::layout::Layout;
@@ -8,7 +9,7 @@ use crate::matrix::{Matrix, Place};
 use weft_kit::{Coherence, Family, Shared};
 use weft_region::{Mapped, Read, Result};
 
-/// The blocks, of which this rank has mapped those that it ever uses.
+/// The blocks, of which this rank has mapped those that it ever uses: its own, and others of their rows and columns.
 pub struct Blocks<'a> {
     shared: &'a Shared,
     matrix: Matrix,
@@ -31,7 +32,9 @@ impl<'a> Blocks<'a> {
         let places = (0..count * count).map(|index| (index / count, index % count));
         let mut blocks =
             Blocks { shared, matrix, layout, coherence, family, mapped: BTreeMap::new() };
-        for place in places.filter(|&place| layout.uses(me, place)) {
+        let used =
+            |&(row, column): &Place| layout.has_row(me, row) || layout.has_column(me, column);
+        for place in places.filter(used) {
             let mapped = blocks.map(place)?;
             if blocks.is_mine(place) {
                 let mut block = mapped.write()?;
@@ -80,12 +83,9 @@ impl<'a> Blocks<'a> {
     /// Subtracts products of these from all of this rank's blocks that are below and to the right of both.
     fn subtract(&self, step: usize) -> Result<()> {
         let n = self.matrix.length(step);
-        let rows = self.later(step).filter(|&row| self.mine_from(row, step, |row, at| (row, at)));
-        let rows: Vec<usize> = rows.collect();
-        let columns = self
-            .later(step)
-            .filter(|&column| self.mine_from(column, step, |column, at| (at, column)));
-        let columns: Vec<usize> = columns.collect();
+        let (me, layout, later) = (self.shared.rank(), self.layout, self.later(step));
+        let rows: Vec<usize> = later.clone().filter(|&row| layout.has_row(me, row)).collect();
+        let columns: Vec<usize> = later.filter(|&column| layout.has_column(me, column)).collect();
         if rows.is_empty() || columns.is_empty() {
             return Ok(());
         }
@@ -107,13 +107,8 @@ impl<'a> Blocks<'a> {
     }
 
     /// Rows of blocks, or columns, that are left behind `step`.
-    fn later(&self, step: usize) -> std::ops::Range<usize> {
+    fn later(&self, step: usize) -> Range<usize> {
         step + 1..self.matrix.blocks()
-    }
-
-    /// Whether this rank owns a block of a row or column from `step` on.
-    fn mine_from(&self, index: usize, step: usize, place: impl Fn(usize, usize) -> Place) -> bool {
-        self.later(step).any(|at| self.is_mine(place(index, at)))
     }
 
     fn is_mine(&self, place: Place) -> bool {

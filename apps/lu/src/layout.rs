@@ -40,10 +40,14 @@ impl Layout {
         (number / across * self.rows + below, number % across * self.columns + beside)
     }
 
-    /// Whether `rank` ever reads or writes the block at `place`: it owns others of its row or of its column.
-    pub fn uses(&self, rank: usize, (row, column): Place) -> bool {
-        let (below, beside) = self.position(rank);
-        row % self.rows == below || column % self.columns == beside
+    /// Whether `rank` owns blocks of this row of blocks.
+    pub fn has_row(&self, rank: usize, row: usize) -> bool {
+        row % self.rows == self.position(rank).0
+    }
+
+    /// Whether `rank` owns blocks of this column of blocks.
+    pub fn has_column(&self, rank: usize, column: usize) -> bool {
+        column % self.columns == self.position(rank).1
     }
 
     /// Where in the grid `rank` is.

@@ -1,4 +1,5 @@
 use std::io;
+use std::ops::Range;
 
 use weft_kit::{Measured, Shared, Times, Traffic, print, thousands};
 use weft_region::{Mapped, Result as Shares};
@@ -143,7 +144,7 @@ impl<'a> Sort<'a> {
     }
 
     /// Where the keys of this rank belong, of which it has counted so many of each digit.
-    fn places(&self, counts: Vec<u32>) -> Shares<Vec<std::ops::Range<usize>>> {
+    fn places(&self, counts: Vec<u32>) -> Shares<Vec<Range<usize>>> {
         let (me, ranks) = (self.shared.rank(), self.shared.size());
         self.counts[me].write()?.copy_from_slice(&counts);
         self.shared.barrier()?;
