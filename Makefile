@@ -38,7 +38,7 @@ setup:
 	@./setup
 
 build: setup
-	@$(CARGO) build --locked --release --bin weft --bin asp --bin sor --bin weft-example
+	@$(CARGO) build --locked --release --bin weft --bin asp --bin sor --bin fft --bin radix --bin lu --bin barnes --bin water --bin weft-example
 
 demo: build
 	@$(RELEASE)/weft run -n 4 -- asp --from AMS --to HBA --speedup --map asp-map.svg
@@ -135,7 +135,7 @@ install: build
 # Only copies what is built in $(RELEASE).
 install-files:
 	@install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include lib/pkgconfig) $(MAN3)
-	@install -m 755 $(addprefix $(RELEASE)/,weft asp sor weft-example) $(DESTDIR)$(PREFIX)/bin
+	@install -m 755 $(addprefix $(RELEASE)/,weft asp sor fft radix lu barnes water weft-example) $(DESTDIR)$(PREFIX)/bin
 	@install -m 644 bindings/c/include/weft.h $(DESTDIR)$(PREFIX)/include
 	@install -m 644 $(RELEASE)/libweft.a $(DESTDIR)$(PREFIX)/lib
 	@install -m 755 $(RELEASE)/libweft.so $(DESTDIR)$(PREFIX)/lib/libweft.so.$(VERSION)
@@ -148,8 +148,8 @@ install-files:
 	@install -m 644 $(PAGES) $(MAN3)
 
 uninstall:
-	@rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/weft bin/asp bin/sor bin/weft-example include/weft.h lib/libweft.a \
-	    lib/libweft.so lib/libweft.so.0 lib/libweft.so.$(VERSION) lib/pkgconfig/weft.pc)
+	@rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/weft bin/asp bin/sor bin/fft bin/radix bin/lu bin/barnes bin/water bin/weft-example \
+	    include/weft.h lib/libweft.a lib/libweft.so lib/libweft.so.0 lib/libweft.so.$(VERSION) lib/pkgconfig/weft.pc)
 	@for link in $(PAGE_LINKS); do rm -f "$(MAN3)/$${link%:*}.3"; done
 
 clean:

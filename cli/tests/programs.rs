@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 /// Runs `weft` with these words and returns what the job wrote.
 fn run(words: &str) -> String {
     let weft = Path::new(env!("CARGO_BIN_EXE_weft"));
-    for program in ["asp", "sor"] {
+    for program in ["asp", "sor", "fft", "radix", "lu", "barnes", "water"] {
         let beside = weft.with_file_name(program);
         assert!(beside.exists(), "{} is not built: cargo build --workspace", beside.display());
     }
@@ -43,6 +43,50 @@ fn sor_agrees_with_one_rank_bit_for_bit() {
     for options in ["-n 1", "-n 2", "-n 7 --preset nrx-hmc --tree binary", "-n 16"] {
         let text = run(&format!("run {options} -- sor --rows 60 --columns 50"));
         assert!(text.contains("verified bit for bit against one rank"), "{options}: {text}");
+    }
+}
+
+#[test]
+fn programs_on_regions_check_themselves() {
+    for program in [
+        "fft --points 4096 --verify --speedup",
+        "radix --keys 20000 --verify",
+        "lu --order 100 --block 12 --verify",
+        "barnes --bodies 150 --steps 1 --verify --hint update",
+        "water --molecules 40 --steps 3 --verify --prefetch",
+    ] {
+        for options in ["-n 1", "-n 2", "-n 3 --preset nrx-hmc", "-n 2 --link udp"] {
+            let text = run(&format!("run {options} -- {program}"));
+            assert!(text.contains("   verified "), "{options} {program}: {text}");
+        }
+        assert!(run(&format!("sim -n 9 {program}")).contains("   verified "), "{program}");
+        let mut words = program.split_whitespace();
+        let alone = Path::new(env!("CARGO_BIN_EXE_weft")).with_file_name(words.next().unwrap());
+        let output = Command::new(alone).args(words).stdin(Stdio::null()).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success() && text.contains("\n1 rank, "), "{program}: {text}");
+    }
+}
+
+#[test]
+fn what_a_program_on_regions_cannot_do_rank_0_says() {
+    for (program, said) in [
+        ("fft --points 5", "a square matrix whose side is a power of two"),
+        ("fft --points 4", "take at most 2 ranks, or more points"),
+        ("radix --radix 10", "a power of two from 2 to 65536"),
+        ("lu --block many", "'many'"),
+        ("barnes --bodies 1", "'1' for '--bodies"),
+        (
+            "water --molecules 8 --cutoff 1",
+            "more than half the side of the space that 8 molecules take",
+        ),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_weft"));
+        let words = ["run", "-n", "3", "--"].into_iter().chain(program.split_whitespace());
+        let output = command.args(words).stdin(Stdio::null()).output().unwrap();
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{program}: {errors}");
+        assert!(errors.contains(said) && !errors.contains("weft: rank 1"), "{program}: {errors}");
     }
 }
 

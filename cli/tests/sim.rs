@@ -69,7 +69,10 @@ fn options_that_cannot_be_are_refused_in_one_line() {
         ("-n 0 storm", "1 to 65534 ranks"),
         ("-n 70000 storm", "1 to 65534 ranks"),
         ("-n 4", "nothing to run"),
-        ("-n 4 hurricane", "there are asp, sor, weft-example, storm"),
+        (
+            "-n 4 hurricane",
+            "there are asp, sor, fft, radix, lu, barnes, water, weft-example, storm",
+        ),
         ("--preset nrx storm", "there is no preset 'nrx'"),
         ("--tree oak storm", "there is no tree shape 'oak'"),
         (

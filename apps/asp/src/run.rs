@@ -202,13 +202,13 @@ fn compute(
     let blocks = Blocks::new(plan.nodes(), exchange.size());
     let progress = Progress::new(exchange.rank(), plan.nodes(), "shortest paths");
     let mut rows = Rows::new(&plan.network.graph, blocks.of(exchange.rank()));
-    let before = Traffic::so_far(weft);
+    let before = Traffic::so_far(weft.packets());
     weft.barrier()?;
     let start = weft.now();
     solve(&mut rows, blocks, exchange, |done| progress.set(done))?;
     weft.barrier()?;
     let time = weft.now() - start;
-    Ok((Solved { rows, traffic: Traffic::so_far(weft).since(before) }, time))
+    Ok((Solved { rows, traffic: Traffic::so_far(weft.packets()).since(before) }, time))
 }
 
 /// Checks what is owned here; rank 0 gets the verdict of all.

@@ -1,5 +1,5 @@
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-use weft::prelude::Weft;
+use weft::Packets;
 
 use crate::exchange::{Error, Exchange};
 use crate::figures::{seconds, thousands};
@@ -24,15 +24,16 @@ pub struct Traffic {
 
 impl Traffic {
     /// The counters of this rank since the start of the job.
-    pub fn so_far(weft: &Weft) -> Self {
-        let counters = weft.statistics();
+    pub fn so_far(packets: &Packets) -> Self {
+        let counted = packets.statistics();
+        let counters = counted.protocol;
         Self {
             packets_sent: counters.packets_sent,
             packets_received: counters.packets_received,
             bytes_sent: counters.bytes_sent,
             bytes_received: counters.bytes_received,
             blocked_sends: counters.blocked_sends,
-            interrupts: counters.interrupts,
+            interrupts: counted.interrupts,
         }
     }
 
@@ -52,7 +53,7 @@ impl Traffic {
         Self::from_array(std::array::from_fn(|index| join(mine[index], others[index])))
     }
 
-    fn to_array(self) -> [u64; 6] {
+    pub(crate) fn to_array(self) -> [u64; 6] {
         [
             self.packets_sent,
             self.packets_received,
@@ -61,6 +62,11 @@ impl Traffic {
             self.blocked_sends,
             self.interrupts,
         ]
+    }
+
+    /// One entry for each rank, which brought one.
+    pub(crate) fn from_arrays(ranks: &[Vec<[u64; 6]>]) -> Vec<Self> {
+        ranks.concat().into_iter().map(Self::from_array).collect()
     }
 
     fn from_array(values: [u64; 6]) -> Self {
@@ -83,7 +89,7 @@ pub fn gather_traffic(
     mine: Traffic,
 ) -> Result<Option<Vec<Traffic>>, Error> {
     let gathered = exchange.gather(&[mine.to_array()], |_| 1)?;
-    Ok(gathered.map(|ranks| ranks.concat().into_iter().map(Traffic::from_array).collect()))
+    Ok(gathered.map(|ranks| Traffic::from_arrays(&ranks)))
 }
 
 /// The line about a run as a whole: ranks, time, the speed-up if one rank was measured too, then what

@@ -1,3 +1,5 @@
+use weft_kit::noise;
+
 /// What is solved: Laplace's equation on a grid of points with fixed values around it.
 ///
 /// There are `rows` by `columns` points, as far apart in both directions, on a rectangle whose longer
@@ -35,8 +37,7 @@ impl Problem {
             return self.exact(row, column);
         }
         let index = (row * (self.columns + 2) + column) as u64;
-        // 53 bits fill a double's fraction, so the conversion is exact.
-        (mixed(index) >> 11) as f64 * (2.0 / (1_u64 << 53) as f64) - 1.0
+        noise(0, index)
     }
 }
 
@@ -45,12 +46,4 @@ pub fn best_omega(rows: usize, columns: usize) -> f64 {
     let radius = |points: usize| (std::f64::consts::PI / (points + 1) as f64).cos();
     let radius = (radius(rows) + radius(columns)) / 2.0;
     2.0 / (1.0 + (1.0 - radius * radius).sqrt())
-}
-
-/// Mixes the bits of a number (the finalizer of SplitMix64).
-fn mixed(index: u64) -> u64 {
-    let mut bits = index.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ (bits >> 31)
 }

@@ -112,13 +112,13 @@ fn solve_together(
     let blocks = Blocks::new(problem.rows, exchange.size());
     let progress = Progress::new(exchange.rank(), problem.iterations, "overrelaxation");
     let mut grid = Grid::new(*problem, blocks.of(exchange.rank()));
-    let before = Traffic::so_far(weft);
+    let before = Traffic::so_far(weft.packets());
     weft.barrier()?;
     let start = weft.now();
     let ended = solve(&mut grid, problem, blocks, exchange, |done| progress.set(done))?;
     weft.barrier()?;
     let time = weft.now() - start;
-    let traffic = Traffic::so_far(weft).since(before);
+    let traffic = Traffic::so_far(weft.packets()).since(before);
     Ok((Solved { grid, ended, traffic }, time))
 }
 

@@ -25,6 +25,7 @@ pub mod experiment;
 pub mod experiments;
 pub mod fit;
 pub mod plot;
+pub mod regions;
 pub mod rendezvous;
 pub mod report;
 pub mod results;

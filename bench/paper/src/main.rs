@@ -11,7 +11,7 @@ use std::time::Instant;
 use weft_paper::report::PageFile;
 use weft_paper::targets::Paper;
 use weft_paper::today::{self, steps::Between};
-use weft_paper::{Experiment, Report, Targets, adaptive, experiments, rendezvous, suite};
+use weft_paper::{Experiment, Report, Targets, adaptive, experiments, regions, rendezvous, suite};
 
 /// Measure the papers' tables and figures again
 #[derive(Parser)]
@@ -32,6 +32,9 @@ struct Arguments {
     /// Measure messages that ask first only
     #[arg(long)]
     rendezvous: bool,
+    /// Measure programs on regions only
+    #[arg(long)]
+    regions: bool,
     /// Only do the steps of a packet's way over this link: what `today` counts instructions of
     #[arg(long, value_name = "LINK", hide = true)]
     steps: Option<Between>,
@@ -69,6 +72,9 @@ fn measure(arguments: &Arguments) -> Result<()> {
     if arguments.rendezvous {
         return write_rendezvous(&arguments.out);
     }
+    if arguments.regions {
+        return write_regions(&arguments.out);
+    }
     if let Some(between) = arguments.steps {
         today::steps::run(between, arguments.batches)?;
         return Ok(());
@@ -88,6 +94,7 @@ fn measure(arguments: &Arguments) -> Result<()> {
         if arguments.only.is_empty() {
             write_adaptive(&arguments.out)?;
             write_rendezvous(&arguments.out)?;
+            write_regions(&arguments.out)?;
         }
     }
     println!("{}", report.text());
@@ -112,6 +119,14 @@ fn write_adaptive(folder: &Path) -> Result<()> {
 fn write_rendezvous(folder: &Path) -> Result<()> {
     eprintln!("weft-paper: rendezvous ...");
     let pages = rendezvous::pages().context("rendezvous")?;
+    println!("{}", pages[0].1);
+    write(&pages, folder)
+}
+
+/// The same of programs on regions.
+fn write_regions(folder: &Path) -> Result<()> {
+    eprintln!("weft-paper: programs on regions ...");
+    let pages = regions::pages().context("programs on regions")?;
     println!("{}", pages[0].1);
     write(&pages, folder)
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use weft::{Packets, Rank};
 use weft_examples::{Example, Program};
+use weft_kit::Shared;
 use weft_scenarios::patterns::{self, Times};
 use weft_scenarios::{Mix, Storm};
 use weft_simulator::Simulation;
@@ -17,6 +18,11 @@ use weft_simulator::Simulation;
 pub enum Workload {
     Asp(weft_asp::Options),
     Sor(weft_sor::Options),
+    Fft(weft_fft::Options),
+    Radix(weft_radix::Options),
+    Lu(weft_lu::Options),
+    Barnes(weft_barnes::Options),
+    Water(weft_water::Options),
     Example(Example),
     Storm(StormArguments),
     Pattern(Pattern, PatternArguments),
@@ -91,6 +97,11 @@ impl Workload {
         let workload = match name {
             "asp" => parse(name, arguments).map(Workload::Asp),
             "sor" => parse(name, arguments).map(Workload::Sor),
+            "fft" => parse(name, arguments).map(Workload::Fft),
+            "radix" => parse(name, arguments).map(Workload::Radix),
+            "lu" => parse(name, arguments).map(Workload::Lu),
+            "barnes" => parse(name, arguments).map(Workload::Barnes),
+            "water" => parse(name, arguments).map(Workload::Water),
             "weft-example" => parse::<ExampleArguments>(name, arguments)
                 .map(|example| Workload::Example(example.name)),
             "storm" => parse(name, arguments).map(Workload::Storm),
@@ -100,8 +111,8 @@ impl Workload {
             "all-to-all" => pattern(Pattern::AllToAll),
             "barrier" => pattern(Pattern::Barrier),
             unknown => bail!(
-                "there is no program or scenario '{unknown}'; there are asp, sor, weft-example, \
-                 storm, ping, stream, broadcast, all-to-all and barrier"
+                "there is no program or scenario '{unknown}'; there are asp, sor, fft, radix, lu, barnes, \
+                 water, weft-example, storm, ping, stream, broadcast, all-to-all and barrier"
             ),
         }?;
         if let Workload::Pattern(Pattern::Ping | Pattern::Stream, _) = workload
@@ -124,7 +135,7 @@ impl Workload {
             }
             Workload::Storm(storm) => storm.bytes.unwrap_or(0),
             Workload::Pattern(_, pattern) => pattern.bytes,
-            Workload::Asp(_) | Workload::Sor(_) | Workload::Example(_) => 0,
+            _ => 0,
         };
         if bytes > most {
             bail!("--bytes {bytes}: a packet of this machine holds {most}");
@@ -134,7 +145,7 @@ impl Workload {
 
     /// Whether it shows by itself how far it is.
     pub fn shows_progress(&self) -> bool {
-        matches!(self, Workload::Asp(_) | Workload::Sor(_) | Workload::Example(_))
+        !matches!(self, Workload::Storm(_) | Workload::Pattern(..))
     }
 
     /// Runs it.
@@ -148,6 +159,11 @@ impl Workload {
                 let options = options.clone();
                 Run::of(simulation.run(move |weft| weft_sor::run(&weft, &options)))
             }
+            Workload::Fft(options) => on_regions(simulation, options, weft_fft::run),
+            Workload::Radix(options) => on_regions(simulation, options, weft_radix::run),
+            Workload::Lu(options) => on_regions(simulation, options, weft_lu::run),
+            Workload::Barnes(options) => on_regions(simulation, options, weft_barnes::run),
+            Workload::Water(options) => on_regions(simulation, options, weft_water::run),
             Workload::Example(example) => run_example(simulation, example.run),
             Workload::Storm(storm) => run_storm(simulation, storm, seed),
             Workload::Pattern(pattern, arguments) => run_pattern(simulation, *pattern, arguments),
@@ -175,6 +191,20 @@ fn run_example(simulation: Simulation, program: Program) -> Run {
         Program::Messages(run) => Run::of(simulation.run(run)),
         Program::Regions(run) => Run::of(simulation.run_packets(move |packets| run(&packets))),
     }
+}
+
+/// Runs a program on shared regions.
+fn on_regions<O: Clone + 'static, E>(
+    simulation: Simulation,
+    options: &O,
+    program: fn(&Shared, &O) -> std::result::Result<(), E>,
+) -> Run
+where
+    E: std::fmt::Display + From<weft_region::Error> + 'static,
+{
+    let options = options.clone();
+    let run = move |packets| Shared::run(&packets, |shared| program(shared, &options));
+    Run::of(simulation.run_packets(run))
 }
 
 fn run_storm(simulation: Simulation, arguments: &StormArguments, seed: u64) -> Run {

@@ -6,6 +6,7 @@ use clap::Parser;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use weft::{Rank, Weft};
+use weft_kit::Shared;
 use weft_simulator::{
     Ended, Faults, Happened, Observer, Options, Outcome, Preset, Report, Simulation, What,
 };
@@ -51,6 +52,30 @@ fn sor_computes_the_same_bits() {
         sor(64, preset);
     }
     sor(16, Preset::HrxHmc);
+}
+
+/// Runs a program on shared regions, which checks its result.
+fn on_regions<O: Parser + 'static, E>(
+    (ranks, preset): (u16, Preset),
+    program: fn(&Shared, &O) -> Result<(), E>,
+    words: &str,
+) where
+    E: std::fmt::Display + From<weft_region::Error> + 'static,
+{
+    let arguments = O::parse_from(words.split_whitespace());
+    let simulation = Simulation::new(options(ranks, preset)).unwrap();
+    let report = simulation
+        .run_packets(move |packets| Shared::run(&packets, |shared| program(shared, &arguments)));
+    assert!(report.is_success(), "{words}, {preset}: {:?} {:?}", report.ended, report.outcomes);
+}
+
+#[test]
+fn programs_on_regions_compute_what_one_rank_does() {
+    for job in [(16, Preset::NrxImc), (5, Preset::IrxHmc), (64, Preset::HrxImc)] {
+        on_regions(job, weft_fft::run, "fft --points 4096 --verify");
+        on_regions(job, weft_radix::run, "radix --keys 5000 --radix 32 --bits 15 --verify");
+        on_regions(job, weft_lu::run, "lu --order 96 --block 8 --verify --prefetch");
+    }
 }
 
 #[test]

@@ -1,0 +1,9 @@
+//! `barnes`: the command line of [`weft_barnes`].
+
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    weft_kit::run_shared(weft_barnes::run)
+}

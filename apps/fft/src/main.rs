@@ -1,0 +1,9 @@
+//! `fft`: the command line of [`weft_fft`].
+
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    weft_kit::run_shared(weft_fft::run)
+}

@@ -1,0 +1,31 @@
+use super::Checks;
+use crate::alone::alone;
+use crate::complex::Complex;
+use crate::plan::Plan;
+
+/// What is found wrong with a transform of 256 points that was spoiled.
+fn wrong(spoil: impl Fn(&mut [Complex])) -> Option<String> {
+    let plan = Plan::new(16, 5);
+    let mut output = alone(&plan, |_| ());
+    spoil(&mut output);
+    Checks::of(&plan, &output).wrong()
+}
+
+#[test]
+fn a_transform_is_right_and_exact() {
+    assert_eq!(wrong(|_| ()), None);
+    let plan = Plan::new(128, 9);
+    let checks = Checks::of(&plan, &alone(&plan, |_| ()));
+    assert!(checks.definition < 1e-6 && checks.energy < 1e-6, "{checks:?}");
+    assert!(checks.inverse > 0.0, "in single precision nothing comes back as it was: {checks:?}");
+}
+
+#[test]
+fn what_is_no_transform_is_found() {
+    assert!(wrong(|output| output.swap(0, 1)).is_some());
+    assert!(wrong(|output| output.reverse()).is_some());
+    let energy = wrong(|output| output.iter_mut().for_each(|value| value[0] *= 1.001));
+    assert!(energy.is_some_and(|what| what.starts_with("an output") || what.contains("energy")));
+    let one = wrong(|output| output[77] = [f32::NAN, 0.0]);
+    assert!(one.is_some_and(|what| what.contains("NaN")));
+}

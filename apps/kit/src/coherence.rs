@@ -1,0 +1,43 @@
+use clap::{Args, ValueEnum};
+use weft_region::coherence::{Hint, Policy};
+
+/// How a program's regions are kept coherent: options of its command line, to be flattened into its own.
+/// They change what a run costs, never what it computes.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub struct Coherence {
+    /// What regions are said to be used for
+    #[arg(long, value_enum, default_value_t, value_name = "HINT", help_heading = "Regions")]
+    pub hint: HintName,
+
+    /// Have data that another rank wrote come by way of its home, as in the thesis's CRL
+    #[arg(long, help_heading = "Regions")]
+    pub two_party: bool,
+
+    /// Ask for copies before they are needed, where the program knows which; to write, with --hint migratory
+    #[arg(long, help_heading = "Regions")]
+    pub prefetch: bool,
+}
+
+/// A hint by its name.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum HintName {
+    /// Nothing: copies are dropped when somebody writes
+    #[default]
+    Invalidate,
+    /// One writes and the same ranks read: copies are brought up to date
+    Update,
+    /// Read and then written, by one after another
+    Migratory,
+}
+
+impl Coherence {
+    /// What regions are created with.
+    pub fn policy(&self) -> Policy {
+        let hint = match self.hint {
+            HintName::Invalidate => Hint::Invalidate,
+            HintName::Update => Hint::Update,
+            HintName::Migratory => Hint::Migratory,
+        };
+        Policy { hint, three_party: !self.two_party }
+    }
+}

@@ -1,0 +1,89 @@
+use std::time::Duration;
+
+use weft_region::Error;
+
+use super::Shared;
+use crate::measure::{Times, measure};
+use crate::traffic::Traffic;
+
+/// What came of solving a problem on all ranks, and perhaps on rank 0 alone as well.
+pub struct Measured<W, T> {
+    /// What one rank alone came to: at rank 0, if it was asked.
+    pub whole: Option<W>,
+    /// What this rank came to together with the others.
+    pub part: T,
+    /// How long it took.
+    pub times: Times,
+    /// What each rank sent and received meanwhile, at rank 0; nothing elsewhere.
+    pub traffic: Vec<Traffic>,
+}
+
+/// A measured stretch of a rank's run.
+pub struct Stretch<T> {
+    /// What it came to.
+    pub value: T,
+    /// How long it took.
+    pub time: Duration,
+    /// What this rank sent and received meanwhile.
+    pub traffic: Traffic,
+}
+
+impl<T> Stretch<T> {
+    /// The same stretch, which came to this.
+    pub fn of<U>(self, value: U) -> Stretch<U> {
+        Stretch { value, time: self.time, traffic: self.traffic }
+    }
+}
+
+impl Shared {
+    /// Runs `part` on all ranks between two barriers, which count. Collective.
+    ///
+    /// # Errors
+    /// Those of `part`, a peer's breach, a lost rank.
+    pub fn stretch<T, E: From<Error>>(
+        &self,
+        part: impl FnOnce() -> Result<T, E>,
+    ) -> Result<Stretch<T>, E> {
+        self.barrier()?;
+        let (before, start) = (self.traffic(), self.now());
+        let value = part()?;
+        self.barrier()?;
+        let (time, traffic) = (self.now() - start, self.traffic().since(before));
+        Ok(Stretch { value, time, traffic })
+    }
+
+    /// Solves a problem `together` on all ranks and, if it is to be checked or its speed-up measured, `alone`
+    /// at rank 0, where the others wait; for the speed-up three times in turn (see [`measure`]). Collective.
+    ///
+    /// # Errors
+    /// Those of `together`, a peer's breach, a lost rank.
+    pub fn measure<W, T, E: From<Error>>(
+        &self,
+        (checked, speedup): (bool, bool),
+        alone: impl Fn() -> W,
+        mut together: impl FnMut() -> Result<Stretch<T>, E>,
+    ) -> Result<Measured<W, T>, E> {
+        let (mut whole, mut traffic) = (None, Traffic::default());
+        let mut first = || {
+            let mut time = None;
+            if self.rank() == 0 {
+                let start = self.now();
+                whole = Some(alone());
+                time = Some(self.now() - start);
+            }
+            self.barrier()?;
+            Ok::<_, E>(time)
+        };
+        let speedup = speedup && self.size() > 1;
+        if checked && !speedup {
+            first()?;
+        }
+        let (part, times) = measure(speedup, first, || {
+            let stretch = together()?;
+            traffic = stretch.traffic;
+            Ok::<_, E>((stretch.value, stretch.time))
+        })?;
+        let traffic = self.gather_traffic(traffic)?.unwrap_or_default();
+        Ok(Measured { whole, part, times, traffic })
+    }
+}

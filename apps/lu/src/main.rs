@@ -1,0 +1,9 @@
+//! `lu`: the command line of [`weft_lu`].
+
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    weft_kit::run_shared(weft_lu::run)
+}

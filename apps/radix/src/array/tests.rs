@@ -1,0 +1,29 @@
+use super::Array;
+use weft_kit::Shared;
+use weft_region::Error;
+use weft_region::coherence::Policy;
+use weft_threads::Job;
+
+/// Rank 0 writes all over an array whose parts are no whole number of regions, and all ranks read.
+#[test]
+fn what_one_writes_across_regions_all_read() {
+    for (ranks, keys) in [(1, 10), (3, 29), (4, 3)] {
+        let done = Job::new(ranks).packets(|packets| {
+            Shared::run(&packets, |shared| {
+                let mut array = Array::new(shared, keys, 4, Policy::default())?;
+                let all: Vec<u32> = (100..100 + keys as u32).collect();
+                if shared.rank() == 0 {
+                    array.write(0, &all[..1])?;
+                    array.write(1, &all[1..])?;
+                }
+                shared.barrier()?;
+                array.prefetch_mine()?;
+                let mine = array.mine();
+                assert_eq!(array.read(mine.clone())?, all[mine]);
+                assert_eq!(array.read(1..keys)?, all[1..]);
+                Ok::<_, Error>(())
+            })
+        });
+        assert!(done.iter().all(Result::is_ok), "{done:?}");
+    }
+}

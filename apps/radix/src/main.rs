@@ -1,0 +1,9 @@
+//! `radix`: the command line of [`weft_radix`].
+
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    weft_kit::run_shared(weft_radix::run)
+}

@@ -1,0 +1,33 @@
+use super::{COPY, COUNT, Digit, MOVE, key, places};
+
+#[test]
+fn a_pass_sorts_by_its_digit_and_keeps_order_else() {
+    let digit = Digit { radix: 4, shift: 2 };
+    let keys = [0b1101, 0b0011, 0b0111, 0b1100, 0b0001, 0b1_0000];
+    let counts = digit.counts(&keys);
+    assert_eq!(counts, [3, 1, 0, 2]);
+    assert_eq!(digit.sorted(&keys, &counts), [0b0011, 0b0001, 0b1_0000, 0b0111, 0b1101, 0b1100]);
+}
+
+#[test]
+fn places_are_by_digit_and_then_by_rank() {
+    let counts = [vec![2, 1], vec![0, 3], vec![1, 1]];
+    assert_eq!(places(&counts, 0), [0..2, 3..4]);
+    assert_eq!(places(&counts, 1), [2..2, 4..7]);
+    assert_eq!(places(&counts, 2), [2..3, 7..8]);
+}
+
+#[test]
+fn keys_have_as_many_bits_as_asked() {
+    for bits in [1, 21, 32] {
+        let largest = (0..2000).map(|place| key(3, place, bits)).max().expect("there are some");
+        assert!(u64::from(largest) < 1 << bits && u64::from(largest) >= 1 << (bits - 1), "{bits}");
+    }
+}
+
+/// What the constants are chosen for.
+#[test]
+fn the_paper_s_problem_takes_one_rank_as_long_as_in_table_8_6() {
+    let seconds = (3 * 3_000_000 * (COUNT + MOVE + COPY)) as f64 * 20e-9;
+    assert!((seconds / 3.20 - 1.0).abs() < 0.02, "{seconds}");
+}

@@ -1,0 +1,9 @@
+//! `water`: the command line of [`weft_water`].
+
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    weft_kit::run_shared(weft_water::run)
+}

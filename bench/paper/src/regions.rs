@@ -1,0 +1,146 @@
+//! The thesis's applications on CRL, and others, on regions: their speed-ups on its cluster, beside table 8.6.
+//!
+//! What programs compute takes as long as they declare, which for those of table 8.6 is chosen to be its `T_1`;
+//! everything else is a prediction. The page is one of its own, because most of it is beside no figure of a paper.
+
+mod page;
+
+pub use page::pages;
+
+use anyhow::{Context, Result, anyhow};
+use clap::Parser;
+use std::error::Error;
+use std::time::Duration;
+use weft_kit::Shared;
+use weft_simulator::{Machine, Options, Preset, Simulation};
+
+/// Packets on the way for each ordered pair (thesis 8.5.1).
+const WINDOW_PACKETS: u16 = 8;
+
+/// A program on regions.
+pub struct Program {
+    /// Its name.
+    pub name: &'static str,
+    /// What it solves, for people.
+    pub problem: &'static str,
+    /// The same, for it.
+    words: &'static [&'static str],
+    /// Whether it is measured under all hints and protocols, too: where that takes no minutes.
+    pub varied: bool,
+    /// The target that is its speed-up on 64 processors in table 8.6, if it is there.
+    pub speedup: Option<&'static str>,
+    solve: Solve,
+}
+
+/// Solves on this rank and, at rank 0, says how long it took.
+type Solve = fn(&Shared, &[&str]) -> std::result::Result<Option<Duration>, Box<dyn Error>>;
+
+/// Those that are measured.
+pub const PROGRAMS: [Program; 7] = [
+    Program {
+        name: "fft",
+        problem: "1,048,576 complex points",
+        words: &[],
+        varied: true,
+        speedup: Some("T8.6-fft-S64"),
+        solve: |shared, words| {
+            Ok(weft_fft::solve(shared, &parse(words)?)?.map(|solved| solved.times.together))
+        },
+    },
+    Program {
+        name: "radix",
+        problem: "3,000,000 keys, radix 128",
+        words: &[],
+        varied: true,
+        speedup: Some("T8.6-radix-S64"),
+        solve: |shared, words| {
+            Ok(weft_radix::solve(shared, &parse(words)?)?.map(|solved| solved.times.together))
+        },
+    },
+    Program {
+        name: "lu",
+        problem: "512 x 512, blocks of 16 x 16",
+        words: &[],
+        varied: true,
+        speedup: None,
+        solve: lu,
+    },
+    Program {
+        name: "lu",
+        problem: "1,024 x 1,024, blocks of 16 x 16",
+        words: &["--order", "1024"],
+        varied: true,
+        speedup: None,
+        solve: lu,
+    },
+    Program {
+        name: "barnes",
+        problem: "16,384 bodies, 1 step",
+        words: &["--steps", "1"],
+        varied: false,
+        speedup: Some("T8.6-barnes-S64"),
+        solve: barnes,
+    },
+    Program {
+        name: "barnes",
+        problem: "2,048 bodies, 2 steps",
+        words: &["--bodies", "2048", "--steps", "2"],
+        varied: true,
+        speedup: None,
+        solve: barnes,
+    },
+    Program {
+        name: "water",
+        problem: "512 molecules",
+        words: &[],
+        varied: true,
+        speedup: None,
+        solve: |shared, words| {
+            Ok(weft_water::solve(shared, &parse(words)?)?.map(|solved| solved.times.together))
+        },
+    },
+];
+
+fn barnes(
+    shared: &Shared,
+    words: &[&str],
+) -> std::result::Result<Option<Duration>, Box<dyn Error>> {
+    Ok(weft_barnes::solve(shared, &parse(words)?)?.map(|solved| solved.times.together))
+}
+
+fn lu(shared: &Shared, words: &[&str]) -> std::result::Result<Option<Duration>, Box<dyn Error>> {
+    Ok(weft_lu::solve(shared, &parse(words)?)?.map(|solved| solved.times.together))
+}
+
+fn parse<O: Parser>(words: &[&str]) -> std::result::Result<O, clap::Error> {
+    O::try_parse_from(["program"].iter().chain(words))
+}
+
+/// What there is of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen {
+    /// How long it took, without making and mapping regions.
+    pub seconds: f64,
+    /// Data packets of the whole run, with that.
+    pub packets: u64,
+}
+
+/// Runs a program on the cluster of the thesis's chapter 8. `how` is what is said about its regions.
+///
+/// # Errors
+/// What a rank or the simulator says.
+pub fn run(program: &Program, ranks: u16, preset: Preset, how: &'static [&str]) -> Result<Seen> {
+    let context = || format!("{} on {ranks} ranks, {preset} {how:?}", program.name);
+    let machine = Machine::named("myrinet-compared").with_context(context)?;
+    let mut options = Options::with_preset(machine, ranks, preset);
+    options.settings.window_packets = WINDOW_PACKETS;
+    let (solve, words) = (program.solve, [program.words, how].concat());
+    let simulation = Simulation::new(options).with_context(context)?;
+    let report = simulation.run_packets(move |packets| {
+        Shared::run(&packets, |shared| solve(shared, &words)).map_err(|error| error.to_string())
+    });
+    let packets = report.packets();
+    let values = report.into_values().map_err(|what| anyhow!(what)).with_context(context)?;
+    let time = values.into_iter().flatten().next().ok_or_else(|| anyhow!("rank 0 said nothing"));
+    Ok(Seen { seconds: time.with_context(context)?.as_secs_f64(), packets })
+}
