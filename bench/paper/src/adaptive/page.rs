@@ -210,7 +210,9 @@ The same, but 8 packets to a peer, as messages are, before it is the next one's 
 ![](adaptive-throughput.svg)";
 const PACED: &str = "\
 Every rank computes for 30 us before each packet that it sends, and sends 8 to a peer in a row; how long the packet in \
-the middle took from its send to the upcall, in us.";
+the middle took from its send to the upcall, in us. No NI is full under this load, so that nobody waits for credits. After 10 us of \
+computing every NI is, and queues are what is measured: with 8 peers, adaptive windows then took 9.4 times as long as static ones \
+of 32, and static ones of 4 took 6.6 times.";
 const WAITING: &str = "\
 The same of ranks that send as fast as they can: how long the packet in the middle took, most of that in queues.";
 const PING: &str = "\
