@@ -19,8 +19,8 @@ const BURSTS: [u64; 4] = [1, 4, 16, 64];
 const PHASES: [u16; 4] = [1, 4, 16, 64];
 /// Packets that a rank sends to one peer before it turns to the next.
 const RUN: u64 = 8;
-/// Operations between packets of ranks that do not only send: 10 us of this machine.
-const COMPUTES: u64 = 500;
+/// Operations between packets of ranks that do not only send: 30 us of this machine, so that the load saturates no NI.
+const COMPUTES: u64 = 1_500;
 /// Packets that each rank sends.
 const PACKETS: u64 = 256;
 /// Pings that each rank sends.
@@ -209,8 +209,10 @@ The same, but 8 packets to a peer, as messages are, before it is the next one's 
 
 ![](adaptive-throughput.svg)";
 const PACED: &str = "\
-Every rank computes for 10 us before each packet that it sends, and sends 8 to a peer in a row; how long the packet in \
-the middle took from its send to the upcall, in us.";
+Every rank computes for 30 us before each packet that it sends, and sends 8 to a peer in a row; how long the packet in \
+the middle took from its send to the upcall, in us. No NI is full under this load, so that nobody waits for credits. After 10 us of \
+computing every NI is, and queues are what is measured: with 8 peers, adaptive windows then took 9.4 times as long as static ones \
+of 32, and static ones of 4 took 6.6 times.";
 const WAITING: &str = "\
 The same of ranks that send as fast as they can: how long the packet in the middle took, most of that in queues.";
 const PING: &str = "\
