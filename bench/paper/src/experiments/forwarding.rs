@@ -29,6 +29,10 @@ const STREAM: usize = 2048;
 const HOST_IS_BUSY: &str = "at 64 Kbyte irx-imc, irx-hmc and hrx-hmc are within 4 % of each other: their NIs send and receive as \
     much, and what irx adds to that (2.3 us a packet) weighs less than that a host that forwards fills each packet once \
     more and waits for the bus that brings it the next";
+/// Why throughput falls more slowly than fanout grows.
+const NOT_ONLY_SENDS: &str = "an NI's memory serves its receive engine and its processor besides its send engine (1.6.2), so that a \
+    forwarder takes as long for receiving a packet, whatever its fanout: the time for each is a F + b, as the thesis \
+    measured of small ones";
 
 /// The experiment.
 pub struct Forwarding;
@@ -45,7 +49,7 @@ impl Experiment for Forwarding {
     fn claims(&self) -> &'static [Claim] {
         const {
             &[
-                Claim::statement("S5.3.1-fanoutlaw"),
+                Claim::statement("S5.3.1-fanoutlaw").misses(NOT_ONLY_SENDS),
                 Claim::statement("S8.3.3-safe"),
                 Claim::statement("S8.3.4-copies"),
                 Claim::statement("S8.3.4-thr-order").misses(HOST_IS_BUSY),
@@ -70,35 +74,20 @@ impl Experiment for Forwarding {
     }
 }
 
-/// One forwarder with so many children. Its send engine makes their transfers one after the other, so that what
-/// is attainable is the engine's rate divided by them. That is one of four limits (5.3.1), and the thesis's own
-/// figure 5.7 has a part that does not depend on the fanout; so this looks at the part that does: every child
-/// takes as much time more, and no throughput is above what the engine alone would leave.
+/// One forwarder with so many children: the time for each full packet is proportional to them.
 fn fanouts(results: &mut Results) -> Result<()> {
-    /// Mbyte/s of the send engine (5.3.1).
-    const ENGINE: f64 = 120.0;
     let mut curve = Vec::new();
     for fanout in [1u16, 2, 4, 8] {
         let setup = Setup { shape: Shape::Relay, ..Setup::lfc(fanout + 2) };
         let rate = blast(&setup, 16 << 10, 16, Senders::One)?.rate;
         curve.push((f64::from(fanout), megabytes(rate).context("a rate")?));
     }
-    // Microseconds that each child more adds to a packet of a Kbyte.
-    let time = |point: &(f64, f64)| 1e6 / 1024.0 / point.1;
-    let steps =
-        curve.windows(2).map(|pair| (time(&pair[1]) - time(&pair[0])) / (pair[1].0 - pair[0].0));
-    let steps: Vec<f64> = steps.collect();
-    let same = steps.iter().all(|step| (step / steps[0] - 1.0).abs() < 0.15);
-    let bounded = curve.iter().all(|point| point.0 * point.1 <= ENGINE);
-    let rates: Vec<String> =
+    // From two children on the forwarder is the slowest; with one the host is.
+    let product: Vec<f64> = curve[1..].iter().map(|point| point.0 * point.1).collect();
+    let holds = product.iter().all(|each| (each / product[0] - 1.0).abs() < 0.15);
+    let all: Vec<String> =
         curve.iter().map(|point| format!("{} at {}", short(point.1), point.0)).collect();
-    let steps: Vec<String> = steps.into_iter().map(short).collect();
-    let evidence = format!(
-        "Mbyte/s by fanout: {}; us that each child adds to a packet: {}",
-        rates.join(", "),
-        steps.join(", ")
-    );
-    results.statement("S5.3.1-fanoutlaw", same && bounded, evidence);
+    results.statement("S5.3.1-fanoutlaw", holds, format!("Mbyte/s by fanout: {}", all.join(", ")));
     Ok(())
 }
 
