@@ -8,6 +8,9 @@ FUZZ_SECONDS := 60
 FUZZ_TARGETS := $(patsubst testing/fuzz/corpus/%,%,$(sort $(wildcard testing/fuzz/corpus/*)))
 FUZZ_FOLDERS := --fuzz-dir testing/fuzz/cargo-fuzz --target-dir target/fuzz
 
+# How often `make soak` runs the tests that race.
+SOAK_RUNS := 100
+
 # Where `make install` puts things, and below which other root.
 PREFIX := /usr/local
 DESTDIR :=
@@ -100,10 +103,10 @@ soak: setup
 	    -- ends:: --nocapture --test-threads 1
 	WEFT_MESSAGES=10000000 $(CARGO) test --locked --release --package weft-messaging --test exactly_once \
 	    -- with_all_faults --nocapture
-	@for run in $$(seq 100); do \
+	@for run in $$(seq $(SOAK_RUNS)); do \
 	    $(CARGO) test --locked --release --quiet --package weft-packet --package weft-messaging \
 	        --package weft-link-conformance --package weft-node >target/soak.log 2>&1 || { cat target/soak.log; exit 1; }; \
-	    printf '\rraces: run %d of 100' $$run; \
+	    printf '\rraces: run %d of $(SOAK_RUNS)' $$run; \
 	done; echo
 
 # What is new goes into target/fuzz-corpus; docs/internals/fuzzing.md says what to do with it.
