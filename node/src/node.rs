@@ -5,7 +5,7 @@ use crate::biased::Biased;
 use crate::inner::{Inner, Side};
 use crate::interrupts::Interrupts;
 use crate::lossy::Backstop;
-use crate::wait::{Look, Step, WaitPolicy, wait};
+use crate::wait::{Look, Step, Turns, WaitPolicy, wait};
 use crate::{Error, Result};
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -33,6 +33,7 @@ pub struct Node<L: Link> {
     shared_memory: Option<Arc<dyn SharedMemory>>,
     capabilities: Capabilities,
     policy: WaitPolicy,
+    turns: Turns,
     local: Rank,
     ranks: usize,
     window_packets: usize,
@@ -69,6 +70,7 @@ impl<L: Link> Node<L> {
             shared_memory,
             capabilities,
             policy,
+            turns: Turns::default(),
             local,
             ranks: usize::from(settings.ranks),
             window_packets: usize::from(settings.first_credits()),
@@ -456,7 +458,7 @@ impl<L: Link> AnyNode for Node<L> {
     }
 
     fn wait(&self, step: &mut Look<'_>) -> Result<()> {
-        wait(self.policy, step, &mut |step| self.sleep(step))
+        wait(self.policy, L::LOSSY.then_some(&self.turns), step, &mut |step| self.sleep(step))
     }
 
     fn is_flushed(&self) -> bool {

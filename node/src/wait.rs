@@ -6,6 +6,7 @@
 //! core; and one that has waited for longer than a few wake-ups sleeps.
 
 use crate::Result;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// What one look at the thing waited for found.
@@ -51,13 +52,35 @@ enum Pace {
     Sleep,
 }
 
-struct Pacer {
+/// Spins after which a rank on a network yields once, if none of its waits was long enough for that: about 0.1 ms.
+const SPINS_A_TURN: u32 = 1000;
+
+/// The spins of all waits of a rank since it last yielded.
+///
+/// What carries its packets on a network is the kernel, partly in a thread of its own (`ksoftirqd`). A rank whose
+/// waits are all short would leave that thread without this core for a time slice, some milliseconds, in which
+/// the queues that it serves overflow; TCP's packets are in them too.
+#[derive(Default)]
+pub struct Turns(AtomicU32);
+
+impl Turns {
+    /// Whether, after one more spin, it is others' turn. A count that threads write at once may miss some.
+    fn is_over(&self) -> bool {
+        let spins = self.0.load(Ordering::Relaxed) + 1;
+        let is_over = spins >= SPINS_A_TURN;
+        self.0.store(if is_over { 0 } else { spins }, Ordering::Relaxed);
+        is_over
+    }
+}
+
+struct Pacer<'a> {
     policy: WaitPolicy,
+    turns: Option<&'a Turns>,
     idle: u32,
     since: Option<Instant>,
 }
 
-impl Pacer {
+impl Pacer<'_> {
     fn progress(&mut self) {
         self.idle = 0;
         self.since = None;
@@ -66,6 +89,9 @@ impl Pacer {
     fn idle(&mut self) -> Pace {
         self.idle = self.idle.saturating_add(1);
         if self.idle <= self.policy.spins {
+            if self.turns.is_some_and(Turns::is_over) {
+                return Pace::Yield;
+            }
             return Pace::Spin(if self.idle < 50 { 1 } else { 16 });
         }
         if self.policy.yield_for.is_zero() {
@@ -80,17 +106,18 @@ impl Pacer {
 /// A look at the thing waited for.
 pub type Look<'a> = dyn FnMut() -> Result<Step> + 'a;
 
-/// Calls `step` until it is done, pacing itself by `policy`. `sleep` is called to sleep; it must
-/// come back when something may have changed.
+/// Calls `step` until it is done, pacing itself by `policy`, and yielding when it is others' turn (`turns`).
+/// `sleep` is called to sleep; it must come back when something may have changed.
 ///
 /// # Errors
 /// The first error of `step` or `sleep`.
 pub fn wait(
     policy: WaitPolicy,
+    turns: Option<&Turns>,
     step: &mut Look<'_>,
     sleep: &mut dyn FnMut(&mut Look<'_>) -> Result<Step>,
 ) -> Result<()> {
-    let mut pacer = Pacer { policy, idle: 0, since: None };
+    let mut pacer = Pacer { policy, turns, idle: 0, since: None };
     loop {
         let mut found = step()?;
         if found == Step::Idle {
@@ -107,3 +134,6 @@ pub fn wait(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
