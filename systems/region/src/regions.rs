@@ -112,6 +112,16 @@ impl Regions {
         regions
     }
 
+    /// Says how the bytes that this node asks for travel from here on. Those of regions that it has already land
+    /// by packets, if at all.
+    ///
+    /// # Errors
+    /// A lost rank.
+    pub fn set_data(&self, data: DataWay) -> Result<()> {
+        self.node.outbox.set_data(data);
+        self.node.flush()
+    }
+
     /// This node.
     pub fn rank(&self) -> Rank {
         self.node.packets.rank()
