@@ -178,7 +178,14 @@ impl Regions {
     /// # Errors
     /// As [`Self::barrier`].
     pub fn close(self) -> Result<()> {
+        // A barrier goes past what waits here, and who has left it takes nothing any more.
+        self.drain()?;
         self.barrier()?;
+        self.drain()
+    }
+
+    /// Waits until all that this node has to say has left.
+    fn drain(&self) -> Result<()> {
         self.node.wait(|node| node.outbox.is_empty().then_some(()))?;
         Ok(self.node.packets.flush()?)
     }
