@@ -25,7 +25,7 @@ mod receive;
 mod send;
 
 pub use packets::{Group, InterruptsOff, Packets, Variable};
-pub use place::{Block, Heap, HeapName, Landing, Reach};
+pub use place::{Block, Heap, HeapName, Landed, Landing, LandingRefused, Reach};
 pub use place::{Connection, Notification, Notifications, ReceiveBuffer, Refusal, Rights, What};
 pub use receive::{HeldPacket, KeptPacket, Packet};
 pub use send::SendPacket;

@@ -41,7 +41,7 @@ mod state;
 mod table;
 
 pub use heap::{Heap, HeapName, Reach};
-pub use landing::Landing;
+pub use landing::{Landed, Landing, LandingRefused};
 pub use memory::Block;
 pub(crate) use placer::placer;
 pub use receiver::{Notifications, ReceiveBuffer};

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use std::sync::{Arc, Mutex};
-use weft_packet::{Block, Error, Rank, Refusal, Rights, What};
+use weft_packet::{Block, Error, Landing, Rank, Refusal, Rights, What};
 use weft_protocol::Preset;
 use weft_threads::{Between, FaultPlan, Gate, Job, Weather};
 
@@ -234,7 +234,7 @@ fn buffers_and_connections_that_cannot_be_are_refused() {
     });
 }
 
-/// Whoever knows its number puts into a landing, until it is closed; what comes later changes nothing.
+/// Who knows its number puts into a landing, until it is closed; what comes later changes nothing.
 #[test]
 fn a_landing_takes_what_comes_until_it_is_closed() {
     for job in jobs(3) {
@@ -263,27 +263,27 @@ fn a_landing_takes_what_comes_until_it_is_closed() {
                 }
             };
             if packets.rank() == Rank(0) {
-                let landing =
-                    packets.land(Block::zeros(200_000).unwrap()).unwrap_or_else(|_| panic!());
-                let number = landing.number();
-                [1, 2].into_iter().for_each(|to| say(Rank(to), number));
+                let landing = || packets.land(Block::zeros(100_000).unwrap()).ok().unwrap();
+                let landings = [landing(), landing()];
+                let numbers = landings.each_ref().map(Landing::number);
+                [1, 2].into_iter().for_each(|to| say(Rank(to), numbers[usize::from(to) - 1]));
                 // What a rank put is there when its packet comes.
                 hear(2);
-                let (block, came) = landing.close();
-                assert_eq!((came, &block[..100_000]), (200_000, &pattern(100_000, 1)[..]));
-                assert_eq!(&block[100_000..], pattern(100_000, 2));
+                let [first, second] = landings.map(Landing::close);
+                assert_eq!((first.came, first.from), (100_000, Some(Rank(1))));
+                assert_eq!((second.came, second.from), (100_000, Some(Rank(2))));
+                assert_eq!(&second.block[..], pattern(100_000, 2));
                 say(Rank(1), 0);
                 hear(3);
-                assert_eq!(&block[..100_000], pattern(100_000, 1), "closed is closed");
+                assert_eq!(&first.block[..], pattern(100_000, 1), "closed is closed");
                 gate.pass(&packets);
                 return packets.puts_refused();
             }
             let me = packets.rank();
             let number = hear(1)[0].1;
-            let half = 100_000 * (me.index() - 1);
-            put(number, half, &pattern(100_000, me.index()));
+            put(number, 0, &pattern(100_000, me.index()));
             if me == Rank(2) {
-                put(number, 200_000, &[1]);
+                put(number, 100_000, &[1]);
                 put(number, usize::MAX - 1, &[1]);
                 put(number + 1, 0, &[1]);
             }

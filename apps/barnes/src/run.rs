@@ -52,6 +52,7 @@ pub fn run(shared: &Shared, options: &Options) -> Result<(), Error> {
 pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error> {
     let problem = options.problem();
     let begin = agree(shared, plummer(problem.bodies, options.seed).map_err(Error::from))?;
+    shared.regions().set_data(options.coherence.data())?;
     let mut sky = SharedSky::new(shared, problem.bodies, options.coherence)?;
     let Measured { whole, part, times, traffic } = shared.measure(
         (options.verify, options.speedup),

@@ -74,6 +74,7 @@ pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error
     let (ranks, side) = (shared.size(), options.side());
     let fits = if ranks <= side { Ok(()) } else { Err(Error::Ranks { ranks, side }) };
     agree(shared, fits)?;
+    shared.regions().set_data(options.coherence.data())?;
     let plan = Plan::new(side, options.seed);
     let Measured { whole, part, times, traffic } = shared.measure(
         (options.verify, options.speedup),

@@ -1,4 +1,5 @@
 use clap::{Args, ValueEnum};
+use weft_region::DataWay;
 use weft_region::coherence::{Hint, Policy};
 
 /// How a program's regions are kept coherent: options of its command line, to be flattened into its own.
@@ -16,6 +17,20 @@ pub struct Coherence {
     /// Ask for copies before they are needed, where the program knows which; to write, with --hint migratory
     #[arg(long, help_heading = "Regions")]
     pub prefetch: bool,
+
+    /// How the bytes of regions of 1 KiB and more travel to who has asked for them
+    #[arg(long, value_enum, default_value_t, value_name = "WAY", help_heading = "Regions")]
+    pub data: DataName,
+}
+
+/// A way of data by its name.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum DataName {
+    /// Copied into packets and out of them
+    #[default]
+    Packets,
+    /// Put into their place by whoever has them
+    Puts,
 }
 
 /// A hint by its name.
@@ -39,5 +54,13 @@ impl Coherence {
             HintName::Migratory => Hint::Migratory,
         };
         Policy { hint, three_party: !self.two_party }
+    }
+
+    /// How their bytes travel.
+    pub fn data(&self) -> DataWay {
+        match self.data {
+            DataName::Packets => DataWay::Packets,
+            DataName::Puts => DataWay::Puts,
+        }
     }
 }

@@ -33,7 +33,7 @@ mod traffic;
 mod vector;
 
 pub use blocks::Blocks;
-pub use coherence::{Coherence, HintName};
+pub use coherence::{Coherence, DataName, HintName};
 pub use exchange::{Alone, Error, Exchange, Mailboxes};
 pub use figures::{seconds, thousands};
 pub use measure::{Times, measure};

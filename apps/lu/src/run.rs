@@ -57,6 +57,7 @@ pub fn run(shared: &Shared, options: &Options) -> Result<(), Error> {
 /// # Errors
 /// [`enum@Error`]; at rank 0 that of a check.
 pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error> {
+    shared.regions().set_data(options.coherence.data())?;
     let matrix = options.matrix();
     let measured = shared.measure(
         (options.verify, options.speedup),

@@ -61,6 +61,7 @@ pub fn run(shared: &Shared, options: &Options) -> Result<(), Error> {
 /// # Errors
 /// [`enum@Error`]; at rank 0 that of the check.
 pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error> {
+    shared.regions().set_data(options.coherence.data())?;
     let Measured { mut part, times, traffic, .. } = shared.measure(
         (false, options.speedup),
         || alone(options, |operations| shared.work(operations)),

@@ -52,6 +52,7 @@ pub fn run(shared: &Shared, options: &Options) -> Result<(), Error> {
 pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error> {
     let problem = agree(shared, options.problem())?;
     let begin = lattice(problem.molecules, options.temperature, options.seed);
+    shared.regions().set_data(options.coherence.data())?;
     let water = SharedWater::new(shared, problem.molecules, options.coherence)?;
     let Measured { whole, part, times, traffic } = shared.measure(
         (options.verify, options.speedup),

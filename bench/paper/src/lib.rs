@@ -32,6 +32,7 @@ pub mod results;
 pub mod suite;
 pub mod targets;
 pub mod today;
+pub mod zero_copy;
 
 pub use claim::{Claim, Expected};
 pub use cluster::{Calibration, Ran, Setup};

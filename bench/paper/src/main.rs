@@ -6,12 +6,13 @@ use anyhow::{Context, Result, bail};
 use clap::Parser;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::thread::available_parallelism;
 use std::time::Instant;
 use weft_paper::report::PageFile;
 use weft_paper::targets::Paper;
 use weft_paper::today::{self, steps::Between};
-use weft_paper::{Experiment, Report, Targets, adaptive, experiments, regions, rendezvous, suite};
+use weft_paper::{
+    Experiment, Report, Targets, adaptive, experiments, regions, rendezvous, suite, zero_copy,
+};
 
 /// Measure the papers' tables and figures again
 #[derive(Parser)]
@@ -35,6 +36,12 @@ struct Arguments {
     /// Measure programs on regions only
     #[arg(long)]
     regions: bool,
+    /// Measure data by message and by put only, in the simulator and on this machine's links
+    #[arg(long)]
+    zero_copy: bool,
+    /// The same on this machine's links only, which replaces the end of the page
+    #[arg(long, requires = "zero_copy")]
+    links: bool,
     /// Only do the steps of a packet's way over this link: what `today` counts instructions of
     #[arg(long, value_name = "LINK", hide = true)]
     steps: Option<Between>,
@@ -75,6 +82,10 @@ fn measure(arguments: &Arguments) -> Result<()> {
     if arguments.regions {
         return write_regions(&arguments.out);
     }
+    if arguments.zero_copy {
+        let write = if arguments.links { write_zero_copy_today } else { write_zero_copy };
+        return write(&arguments.out);
+    }
     if let Some(between) = arguments.steps {
         today::steps::run(between, arguments.batches)?;
         return Ok(());
@@ -95,6 +106,7 @@ fn measure(arguments: &Arguments) -> Result<()> {
             write_adaptive(&arguments.out)?;
             write_rendezvous(&arguments.out)?;
             write_regions(&arguments.out)?;
+            write_zero_copy(&arguments.out)?;
         }
     }
     println!("{}", report.text());
@@ -131,6 +143,22 @@ fn write_regions(folder: &Path) -> Result<()> {
     write(&pages, folder)
 }
 
+/// The same of data by message and by put.
+fn write_zero_copy(folder: &Path) -> Result<()> {
+    eprintln!("weft-paper: data by message and by put ...");
+    let pages = zero_copy::pages().context("data by message and by put")?;
+    println!("{}", pages[0].1);
+    write(&pages, folder)?;
+    write_zero_copy_today(folder)
+}
+
+/// What this machine's links say of it.
+fn write_zero_copy_today(folder: &Path) -> Result<()> {
+    let section = format!("{}\n{}", today::HEADING, today::zero_copy::section());
+    println!("{section}");
+    replace_end(&folder.join(zero_copy::PAGES[0]), &section)
+}
+
 /// The experiments that `only` names; all, if it names none.
 fn chosen(only: &[String]) -> Result<Vec<Box<dyn Experiment>>> {
     let mut all = experiments::all();
@@ -153,7 +181,7 @@ fn list(experiments: &[Box<dyn Experiment>]) {
 
 /// Runs them on all processors.
 fn run<'a>(targets: &'a Targets, experiments: &[Box<dyn Experiment>]) -> Result<Report<'a>> {
-    let (start, threads) = (Instant::now(), available_parallelism().map_or(1, usize::from));
+    let (start, threads) = (Instant::now(), suite::threads());
     suite::run(targets, experiments, threads, |experiment, ended| {
         let seconds = start.elapsed().as_secs();
         let (name, all) = (experiment.name(), experiments.len());
@@ -188,14 +216,18 @@ fn pages(report: &Report<'_>, papers: &[Paper]) -> Vec<PageFile> {
 fn write_today(papers: &[Paper], folder: &Path) -> Result<()> {
     for (paper, section) in today::sections(papers) {
         println!("{section}");
-        let path = folder.join(format!("{paper}.md"));
-        let page = std::fs::read_to_string(&path)
-            .with_context(|| format!("no page to end: {}", path.display()))?;
-        let front = page.split(today::HEADING).next().unwrap_or_default();
-        std::fs::write(&path, format!("{front}{section}"))
-            .with_context(|| format!("cannot write {}", path.display()))?;
+        replace_end(&folder.join(format!("{paper}.md")), &section)?;
     }
     Ok(())
+}
+
+/// Replaces what was measured on a machine at the end of a page.
+fn replace_end(path: &Path, section: &str) -> Result<()> {
+    let page = std::fs::read_to_string(path)
+        .with_context(|| format!("no page to end: {}", path.display()))?;
+    let front = page.split(today::HEADING).next().unwrap_or_default();
+    std::fs::write(path, format!("{front}{section}"))
+        .with_context(|| format!("cannot write {}", path.display()))
 }
 
 fn write(pages: &[PageFile], folder: &Path) -> Result<()> {

@@ -4,8 +4,11 @@
 //! everything else is a prediction. The page is one of its own, because most of it is beside no figure of a paper.
 
 mod page;
+mod write_miss;
 
-pub use page::pages;
+pub(crate) use page::table;
+pub use page::{PAGES, pages};
+pub(crate) use write_miss::QUIET_OPERATIONS;
 
 use anyhow::{Context, Result, anyhow};
 use clap::Parser;
@@ -27,6 +30,8 @@ pub struct Program {
     words: &'static [&'static str],
     /// Whether it is measured under all hints and protocols, too: where that takes no minutes.
     pub varied: bool,
+    /// Whether its data travels in both ways on the page about zero-copy ([`crate::zero_copy`]).
+    pub compared: bool,
     /// The target that is its speed-up on 64 processors in table 8.6, if it is there.
     pub speedup: Option<&'static str>,
     solve: Solve,
@@ -42,6 +47,7 @@ pub const PROGRAMS: [Program; 7] = [
         problem: "1,048,576 complex points",
         words: &[],
         varied: true,
+        compared: true,
         speedup: Some("T8.6-fft-S64"),
         solve: |shared, words| {
             Ok(weft_fft::solve(shared, &parse(words)?)?.map(|solved| solved.times.together))
@@ -52,6 +58,7 @@ pub const PROGRAMS: [Program; 7] = [
         problem: "3,000,000 keys, radix 128",
         words: &[],
         varied: true,
+        compared: true,
         speedup: Some("T8.6-radix-S64"),
         solve: |shared, words| {
             Ok(weft_radix::solve(shared, &parse(words)?)?.map(|solved| solved.times.together))
@@ -62,6 +69,7 @@ pub const PROGRAMS: [Program; 7] = [
         problem: "512 x 512, blocks of 16 x 16",
         words: &[],
         varied: true,
+        compared: false,
         speedup: None,
         solve: lu,
     },
@@ -70,6 +78,7 @@ pub const PROGRAMS: [Program; 7] = [
         problem: "1,024 x 1,024, blocks of 16 x 16",
         words: &["--order", "1024"],
         varied: true,
+        compared: true,
         speedup: None,
         solve: lu,
     },
@@ -78,6 +87,7 @@ pub const PROGRAMS: [Program; 7] = [
         problem: "16,384 bodies, 1 step",
         words: &["--steps", "1"],
         varied: false,
+        compared: false,
         speedup: Some("T8.6-barnes-S64"),
         solve: barnes,
     },
@@ -86,6 +96,7 @@ pub const PROGRAMS: [Program; 7] = [
         problem: "2,048 bodies, 2 steps",
         words: &["--bodies", "2048", "--steps", "2"],
         varied: true,
+        compared: true,
         speedup: None,
         solve: barnes,
     },
@@ -94,6 +105,7 @@ pub const PROGRAMS: [Program; 7] = [
         problem: "512 molecules",
         words: &[],
         varied: true,
+        compared: true,
         speedup: None,
         solve: |shared, words| {
             Ok(weft_water::solve(shared, &parse(words)?)?.map(|solved| solved.times.together))
@@ -125,13 +137,33 @@ pub struct Seen {
     pub packets: u64,
 }
 
+/// The cluster of the thesis's chapter 8.
+///
+/// # Errors
+/// Its description is wrong.
+pub fn machine() -> Result<Machine> {
+    Ok(Machine::named("myrinet-compared")?)
+}
+
 /// Runs a program on the cluster of the thesis's chapter 8. `how` is what is said about its regions.
 ///
 /// # Errors
 /// What a rank or the simulator says.
-pub fn run(program: &Program, ranks: u16, preset: Preset, how: &'static [&str]) -> Result<Seen> {
+pub fn run(program: &Program, ranks: u16, preset: Preset, how: &[&'static str]) -> Result<Seen> {
+    run_on(machine()?, program, (ranks, preset), how)
+}
+
+/// The same on another machine.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_on(
+    machine: Machine,
+    program: &Program,
+    (ranks, preset): (u16, Preset),
+    how: &[&'static str],
+) -> Result<Seen> {
     let context = || format!("{} on {ranks} ranks, {preset} {how:?}", program.name);
-    let machine = Machine::named("myrinet-compared").with_context(context)?;
     let mut options = Options::with_preset(machine, ranks, preset);
     options.settings.window_packets = WINDOW_PACKETS;
     let (solve, words) = (program.solve, [program.words, how].concat());

@@ -113,6 +113,13 @@ pub fn listed(named: &[(&str, f64)]) -> String {
     parts.join(", ")
 }
 
+/// A part in percent, with one decimal.
+pub fn percent(value: f64) -> String {
+    // What is nothing has no sign.
+    let value = if value.abs() < 0.05 { 0.0 } else { value };
+    format!("{value:.1} %")
+}
+
 /// A figure with three significant digits or so.
 pub fn short(value: f64) -> String {
     match value.abs() {

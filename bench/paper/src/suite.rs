@@ -7,6 +7,7 @@ use crate::targets::Targets;
 use anyhow::{Context, Result};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::thread::available_parallelism;
 
 /// Runs `experiments` on `threads` threads, and those that measure this machine after them, one by
 /// one. Whatever the threads, the report is the same, in the order given. `progress` hears of each
@@ -32,16 +33,7 @@ pub fn run<'a>(
         *results[index].lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
         progress(experiment, ended.fetch_add(1, Ordering::Relaxed) + 1);
     };
-    let taken = AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        for _ in 0..threads.max(1) {
-            scope.spawn(|| {
-                while let Some(&index) = together.get(taken.fetch_add(1, Ordering::Relaxed)) {
-                    one(index);
-                }
-            });
-        }
-    });
+    on_threads(threads, &together, |&index| one(index));
     alone.into_iter().for_each(one);
     let mut report = Report::new(targets);
     for (experiment, results) in experiments.iter().zip(results) {
@@ -50,4 +42,35 @@ pub fn run<'a>(
         report.add(&**experiment, &outcome?);
     }
     Ok(report)
+}
+
+/// As many threads as this process may have processors.
+pub fn threads() -> usize {
+    available_parallelism().map_or(1, usize::from)
+}
+
+/// What `of` makes of each of `items`, in their order, on so many threads.
+pub fn on_threads<I: Sync, T: Send>(
+    threads: usize,
+    items: &[I],
+    of: impl Fn(&I) -> T + Sync,
+) -> Vec<T> {
+    let taken = AtomicUsize::new(0);
+    let part = || {
+        let mut made = Vec::new();
+        loop {
+            let index = taken.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(index) else { return made };
+            made.push((index, of(item)));
+        }
+    };
+    let mut made: Vec<(usize, T)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(part)).collect();
+        let joined = threads.into_iter().flat_map(|thread| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        joined.collect()
+    });
+    made.sort_by_key(|(index, _)| *index);
+    made.into_iter().map(|(_, value)| value).collect()
 }

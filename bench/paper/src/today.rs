@@ -10,6 +10,7 @@ mod pupa;
 mod sender;
 pub mod steps;
 mod thesis;
+pub mod zero_copy;
 
 use crate::targets::Paper;
 use comfy_table::{Table, presets};

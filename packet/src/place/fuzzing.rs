@@ -21,7 +21,7 @@ impl Receiver {
         for &(peer, bytes, rights) in buffers {
             let memory = Memory::new(bytes).expect("little memory");
             let told = Some(Told { queue: Arc::clone(&queue), stage: Arc::default() });
-            let receiving = Receiving { memory, told, came: 0 };
+            let receiving = Receiving { memory, told, came: 0, taker: None };
             state.receives.offer(peer, bytes, rights, receiving);
         }
         let peers = buffers.iter().map(|(peer, bytes, _)| (*peer, *bytes)).collect();

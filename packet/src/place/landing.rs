@@ -6,14 +6,37 @@
 //! again, so that what comes late changes nothing. The memory is away while it is open, so that nobody sees part of a
 //! put, and nothing that is read is ever put into.
 
+use super::Refusal;
 use super::memory::Block;
 use super::state::Receiving;
-use crate::Packets;
+use crate::{Packets, Rank};
 
-/// A block that is open to puts of any rank that knows its number. Dropping it closes it, and frees the block.
+/// A block that is open to puts of any rank that knows its number, until one has put something there: then to those of
+/// that one. Dropping it closes it, and frees the block.
 pub struct Landing {
     packets: Packets,
     number: u32,
+}
+
+/// What a landing was, once it is closed.
+pub struct Landed {
+    /// The memory.
+    pub block: Block,
+    /// How many bytes packets have put into it.
+    pub came: u64,
+    /// The rank whose packets those were; none, if there were none.
+    pub from: Option<Rank>,
+}
+
+/// A put into a landing that its rank has refused. It changed nothing there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LandingRefused {
+    /// That rank.
+    pub rank: Rank,
+    /// The landing's number, as the put named it.
+    pub number: u32,
+    /// Why.
+    pub why: Refusal,
 }
 
 impl Packets {
@@ -24,11 +47,17 @@ impl Packets {
         if state.receives.is_full() {
             return Err(block);
         }
-        let receiving = Receiving { memory: block.0, told: None, came: 0 };
+        let receiving = Receiving { memory: block.0, told: None, came: 0, taker: None };
         let opened = state.receives.open(bytes, receiving);
         let number = opened.unwrap_or_else(|| unreachable!("there is a place, as was just seen"));
         drop(state);
         Ok(Landing { packets: self.clone(), number })
+    }
+
+    /// What this rank's puts into landings were refused for last, since this was asked before. That need not be
+    /// wrong: who closes a landing without waiting for what it has asked for refuses what comes.
+    pub fn landing_refused(&self) -> Option<LandingRefused> {
+        self.places.state.enter().landing_refused.take()
     }
 }
 
@@ -38,14 +67,15 @@ impl Landing {
         self.number
     }
 
-    /// Closes it: nothing is put there from here on. The block, and how many bytes packets have put into it.
-    pub fn close(self) -> (Block, u64) {
+    /// Closes it: nothing is put there from here on.
+    pub fn close(self) -> Landed {
         let mut state = self.packets.places.state.enter();
         let withdrawn = state.receives.withdraw(self.number);
         drop(state);
         let receiving = withdrawn.map(|admitted| admitted.buffer);
         let receiving = receiving.unwrap_or_else(|| unreachable!("only this takes it out"));
-        (Block(receiving.memory), receiving.came)
+        let Receiving { memory, came, taker, .. } = receiving;
+        Landed { block: Block(memory), came, from: taker }
     }
 }
 

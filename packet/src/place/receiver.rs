@@ -104,7 +104,7 @@ impl Packets {
         let (start, stage) = (memory.start(), Arc::<AtomicU32>::default());
         let queue = Arc::clone(&notifications.queue);
         let told = Some(Told { queue, stage: Arc::clone(&stage) });
-        let receiving = Receiving { memory, told, came: 0 };
+        let receiving = Receiving { memory, told, came: 0, taker: None };
         let mut packet = self.packet()?;
         let offered = self.places.state.enter().receives.offer(to, bytes, rights, receiving);
         let connection = offered.ok_or_else(|| refuse("this rank has 65,536 already"))?;

@@ -3,7 +3,7 @@
 use super::memory::{Landing, Memory};
 use super::queue::{Posted, Queue};
 use super::table::Table;
-use super::{Notification, Rights, What};
+use super::{LandingRefused, Notification, Rights, What};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -40,15 +40,19 @@ pub(crate) struct State {
     pub owed: VecDeque<(Rank, Owed)>,
     /// What a placed packet was refused for, so many times in all.
     pub refusals: u64,
+    /// What a put of this rank into a landing was refused for last.
+    pub landing_refused: Option<LandingRefused>,
 }
 
 /// A receive buffer, to whoever places.
 pub(crate) struct Receiving {
     pub memory: Memory,
-    /// Who is told of what happens here. Nobody, of a landing: what is put there is counted.
+    /// Who is told of what happens here. Nobody, at a landing: what is put there is counted.
     pub told: Option<Told>,
     /// Bytes that packets have put here.
     pub came: u64,
+    /// Whose landing it is: the first rank's that has put something here.
+    pub taker: Option<Rank>,
 }
 
 /// Who is told of what happens at a receive buffer.
@@ -131,10 +135,12 @@ impl State {
     fn put(&mut self, from: Rank, header: &PlaceHeader, bytes: &[u8]) -> Result<After, Refusal> {
         let (admitted, at) = self.receives.admit(from, header, bytes.len())?;
         let buffer = &mut admitted.buffer;
-        let told = match (header.kind, &buffer.told) {
-            (Kind::Put, _) => None,
-            (_, Some(told)) => Some(told),
-            (_, None) => return Err(Refusal::Rights),
+        let told = match (&buffer.told, header.kind) {
+            (Some(_), Kind::Put) => None,
+            (Some(told), _) => Some(told),
+            (None, Kind::Put) if *buffer.taker.get_or_insert(from) == from => None,
+            (None, Kind::Put) => return Err(Refusal::NoConnection),
+            (None, _) => return Err(Refusal::Rights),
         };
         buffer.memory.write(at, bytes);
         buffer.came += bytes.len() as u64;
@@ -169,6 +175,10 @@ impl State {
             Kind::Refused => {
                 let why = Refusal::from_number(header.word).unwrap_or(Refusal::Malformed);
                 self.end_sending(from, connection, why);
+                if !self.sends.contains_key(&(from, connection)) {
+                    let refused = LandingRefused { rank: from, number: connection, why };
+                    self.landing_refused = Some(refused);
+                }
             }
             Kind::Get => {
                 self.receives.admit(from, header, 0)?;

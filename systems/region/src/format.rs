@@ -10,8 +10,8 @@
 //! the place of their bytes (7.3.2), and travel in order, so that the last of them completes the message.
 //!
 //! Where `lands` is 1, the data is put into its place instead. Then requests, and demands made for them, have an offset,
-//! which is that [`Place`]; messages about data have none with them, and the offset says how many bytes were
-//! put by packets.
+//! which is that [`Place`]; of messages about data the offset says how many bytes packets have put there, and the data
+//! are the last of the region's bytes, if they were not.
 //!
 //! A multicast reaches all ranks. Who it is for stands before the header ([`receivers`]); what all ranks do
 //! together is for all, and begins as no such multicast does ([`together`]).
@@ -84,7 +84,7 @@ impl Header {
         (self.lands && !self.message.kind.carries_data()).then_some(Place { number, grain })
     }
 
-    /// This message about data, which was put, so many of its bytes by packets.
+    /// This message about data that was put, so many of its bytes by packets; what follows it, if anything, are the last.
     #[must_use]
     pub fn landed(self, by_packets: u64) -> Self {
         Header { lands: true, offset: by_packets, ..self }
@@ -130,7 +130,7 @@ impl Header {
             && home.index() < ranks
             && party.index() < ranks
             && (kind.is_fetch() || party == home)
-            && ((kind.carries_data() && !lands) || data.is_empty())
+            && (kind.carries_data() || data.is_empty())
             && offset.checked_add(data.len() as u64).is_some();
         let message = Message { kind, version: Version(word(8)), party };
         let region = RegionId { home, index: word(4) };

@@ -112,6 +112,16 @@ impl Regions {
         regions
     }
 
+    /// Says how the bytes that this node asks for travel from here on. Those of regions that it has already land
+    /// by packets, if at all.
+    ///
+    /// # Errors
+    /// A lost rank.
+    pub fn set_data(&self, data: DataWay) -> Result<()> {
+        self.node.outbox.set_data(data);
+        self.node.flush()
+    }
+
     /// This node.
     pub fn rank(&self) -> Rank {
         self.node.packets.rank()
@@ -168,7 +178,14 @@ impl Regions {
     /// # Errors
     /// As [`Self::barrier`].
     pub fn close(self) -> Result<()> {
+        // A barrier goes past what waits here, and who has left it takes nothing any more.
+        self.drain()?;
         self.barrier()?;
+        self.drain()
+    }
+
+    /// Waits until all that this node has to say has left.
+    fn drain(&self) -> Result<()> {
         self.node.wait(|node| node.outbox.is_empty().then_some(()))?;
         Ok(self.node.packets.flush()?)
     }

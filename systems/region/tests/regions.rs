@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use weft_model::memory::Memory;
@@ -12,7 +13,7 @@ use weft_protocol::Preset;
 use weft_region::coherence::{Hint, Policy};
 use weft_region::{DataWay, Mapped, RegionId, Regions, Settings};
 use weft_simulator::{Faults, Machine, Options, Simulation};
-use weft_threads::Job;
+use weft_threads::{Gate, Job};
 
 /// Bytes of the regions that each rank creates: nothing to speak of, a little, and several packets.
 const SIZES: [u64; 3] = [8, 64, 20_000];
@@ -156,6 +157,38 @@ fn unmapped_regions_keep_what_was_written() {
         regions.barrier().unwrap();
         for index in 0..150 {
             assert_eq!(*regions.map::<u32>(id(index)).unwrap().read().unwrap(), [2 * index, 2]);
+        }
+        regions.close().unwrap();
+    });
+}
+
+/// What a rank flushes when it ends, more than there are packets for, leaves before the others do, whom it is for.
+#[test]
+fn a_rank_that_ends_gives_back_all_that_it_wrote() {
+    const REGIONS: u32 = 3000;
+    let (gate, dropped) = (Gate::default(), AtomicBool::new(false));
+    Job::new(2).packets(|packets| {
+        let regions = Regions::open(&packets);
+        if packets.rank() == Rank(1) {
+            (0..REGIONS).for_each(|_| {
+                regions.create(1024, Policy::default()).unwrap();
+            });
+        }
+        regions.barrier().unwrap();
+        let id = |index| RegionId { home: Rank(1), index };
+        let mut mapped: Vec<Mapped<u8>> = Vec::new();
+        if packets.rank() == Rank(0) {
+            mapped.extend((0..REGIONS).map(|index| regions.map(id(index)).unwrap()));
+            mapped.iter().for_each(|region| region.write().unwrap().fill(7));
+        }
+        gate.pass(&packets);
+        if packets.rank() == Rank(0) {
+            drop(mapped);
+            dropped.store(true, Ordering::SeqCst);
+        }
+        // Rank 1 takes nothing meanwhile.
+        while !dropped.load(Ordering::SeqCst) {
+            std::thread::yield_now();
         }
         regions.close().unwrap();
     });

@@ -1,9 +1,12 @@
 //! The page about programs on regions.
 
-use super::{PROGRAMS, Program, run};
+use super::write_miss::{RANKS, round_trip_us, write_miss_us};
+use super::{PROGRAMS, Program, Seen, run};
 use crate::Targets;
+use crate::plot::{Plot, Scale};
 use crate::report::PageFile;
-use anyhow::Result;
+use crate::suite::{on_threads, threads};
+use anyhow::{Context, Result};
 use comfy_table::{Table, presets};
 use weft_kit::thousands;
 use weft_simulator::Preset;
@@ -14,6 +17,16 @@ const AS_IN_THE_THESIS: &[&str] = &["--two-party"];
 const CHECKED: &[&str] = &["--two-party", "--verify"];
 /// Ranks of the largest run.
 const MOST: u16 = 64;
+/// Ranks of a smaller one.
+const FEWER: u16 = 16;
+
+/// The files that [`pages`] gives.
+pub const PAGES: [&str; 2] = ["regions.md", "regions-write-miss.svg"];
+
+/// Nodes that have a copy of what is missed, of [`RANKS`] of which one misses and one is the home.
+const READERS: [u16; 13] = [0, 1, 2, 4, 8, 16, 24, 31, 32, 40, 48, 56, 62];
+/// Bytes of a region: small, as in CRL's applications, and of several packets.
+const SIZES: [u64; 2] = [64, 4096];
 
 /// What else can be said about regions.
 const WAYS: [(&str, &[&str]); 6] = [
@@ -30,53 +43,137 @@ const WAYS: [(&str, &[&str]); 6] = [
 /// # Errors
 /// What a run says.
 pub fn pages() -> Result<Vec<PageFile>> {
+    let curves = curves()?;
     let text = format!(
         "# Programs on regions\n\n{INTRODUCTION}\n\n## Speed-ups\n\n{SPEEDUPS}\n\n{}\n\n\
-         ## What regions are told\n\n{WAYS_SAY}\n\n{}\n\n\
-         ## Protocols\n\n{PROTOCOLS}\n\n{}\n",
+         ## What regions are told\n\n{WAYS_SAY}\n\n{}\n\nThe same on {FEWER} nodes:\n\n{}\n\n\
+         ## Protocols\n\n{PROTOCOLS}\n\n{}\n\n\
+         ## Write misses (figure 7.18)\n\n{}\n\n{}\n\n![]({})\n",
         speedups()?,
-        ways()?,
-        protocols()?
+        ways(MOST)?,
+        ways(FEWER)?,
+        protocols()?,
+        write_misses(&curves)?,
+        curve_table(&curves),
+        PAGES[1],
     );
-    Ok(vec![("regions.md".into(), text)])
+    Ok(vec![(PAGES[0].into(), text), (PAGES[1].into(), plot(&curves).svg())])
+}
+
+/// Microseconds of write misses of regions of so many bytes, by readers.
+struct Curve {
+    bytes: u64,
+    multicast: bool,
+    us: Vec<f64>,
+}
+
+fn curves() -> Result<Vec<Curve>> {
+    let ways = SIZES.iter().flat_map(|&bytes| [false, true].map(|multicast| (bytes, multicast)));
+    let curve = |(bytes, multicast)| {
+        let us = READERS.iter().map(|&readers| write_miss_us(bytes, readers, multicast));
+        Ok(Curve { bytes, multicast, us: us.collect::<Result<_>>()? })
+    };
+    ways.map(curve).collect()
+}
+
+fn name_of(curve: &Curve) -> String {
+    let how = if curve.multicast { "multicast" } else { "one by one" };
+    format!("{} bytes, {how}", thousands(curve.bytes))
+}
+
+fn curve_table(curves: &[Curve]) -> Table {
+    let mut table = table(["readers".to_owned()].into_iter().chain(curves.iter().map(name_of)));
+    for (at, readers) in READERS.iter().enumerate() {
+        let figures = curves.iter().map(|curve| format!("{:.1}", curve.us[at]));
+        table.add_row([readers.to_string()].into_iter().chain(figures));
+    }
+    table
+}
+
+fn plot(curves: &[Curve]) -> Plot {
+    let axes = (("readers", Scale::Linear), ("us", Scale::Linear));
+    let title = format!("Write misses on {RANKS} nodes (figure 7.18)");
+    let mut plot = Plot::new(PAGES[1].trim_end_matches(".svg"), &title, axes.0, axes.1);
+    for curve in curves {
+        let points = READERS.iter().zip(&curve.us).map(|(&x, &y)| (f64::from(x), y));
+        plot.line(name_of(curve), points.collect());
+    }
+    plot
+}
+
+/// What the text of 7.3.3 says of the figure, beside what is measured.
+fn write_misses(curves: &[Curve]) -> Result<String> {
+    let targets = Targets::read()?;
+    let printed = |id: &str| targets.get(id).map_or_else(|| "-".into(), |row| row.value.clone());
+    let bare = round_trip_us(SIZES[0] as usize)?;
+    let [.., before, last] = READERS;
+    let each = |multicast| {
+        let curve = curves.iter().find(|curve| curve.multicast == multicast);
+        let [.., fewer, most] = curve?.us[..] else { return None };
+        Some((most - fewer) / f64::from(last - before))
+    };
+    let (one_by_one, together) =
+        each(false).zip(each(true)).context("both ways are measured, with some readers")?;
+    Ok(format!(
+        "{WRITE_MISSES} Each of many readers adds {one_by_one:.1} us one by one, and {together:.1} us with a multicast, which leaves the \
+         acknowledgements. With no readers, {} bytes take {:.1} us where bare packets of the same sizes, not answered in the upcall, take {bare:.1} us there and back: \
+         the simulator charges a host for packets and copies, not for what the protocol computes. The thesis has {} and {} us: CRL adds {} us, {} %. Its \
+         text has no figures for readers.",
+        SIZES[0],
+        curves[0].us[0],
+        printed("T7.2-crl-lu-crl"),
+        printed("T7.2-crl-lu-lfc"),
+        printed("S7.3.3-add"),
+        printed("S7.3.3-pct"),
+    ))
+}
+
+/// A run: what, on how many nodes, under which protocol, and what is said about regions.
+type Run = (&'static Program, u16, Preset, &'static [&'static str]);
+
+/// What there is of each of `runs`.
+fn all(runs: &[Run]) -> Result<Vec<Seen>> {
+    let one = |&(program, ranks, preset, how): &Run| run(program, ranks, preset, how);
+    on_threads(threads(), runs, one).into_iter().collect()
 }
 
 fn speedups() -> Result<Table> {
     let targets = Targets::read()?;
     let mut table =
         table(["program", "problem", "one node", "4", "16", "64", "table 8.6", "packets"]);
-    for program in &PROGRAMS {
-        let of = |ranks| run(program, ranks, Preset::default(), AS_IN_THE_THESIS);
-        let (one, most) = (of(1)?, of(MOST)?);
-        run(program, MOST, Preset::default(), CHECKED)?;
+    let nodes = [1, 4, FEWER, MOST].map(|ranks| (ranks, AS_IN_THE_THESIS));
+    let ways: Vec<_> = nodes.into_iter().chain([(MOST, CHECKED)]).collect();
+    let of =
+        |program| ways.iter().map(move |&(ranks, how)| (program, ranks, Preset::default(), how));
+    let seen = all(&PROGRAMS.iter().flat_map(of).collect::<Vec<Run>>())?;
+    for (program, seen) in PROGRAMS.iter().zip(seen.chunks(ways.len())) {
         let paper = program.speedup.and_then(|id| targets.get(id));
-        let speedup = |seconds: f64| format!("{:.2}", one.seconds / seconds);
+        let speedup = |at: usize| format!("{:.2}", seen[0].seconds / seen[at].seconds);
         table.add_row([
             program.name.to_owned(),
             program.problem.to_owned(),
-            format!("{:.2} s", one.seconds),
-            speedup(of(4)?.seconds),
-            speedup(of(16)?.seconds),
-            speedup(most.seconds),
+            format!("{:.2} s", seen[0].seconds),
+            speedup(1),
+            speedup(2),
+            speedup(3),
             paper.map_or("-", |paper| paper.value.as_str()).into(),
-            thousands(most.packets),
+            thousands(seen[3].packets),
         ]);
     }
     Ok(table)
 }
 
-fn ways() -> Result<Table> {
+fn ways(ranks: u16) -> Result<Table> {
     let names = varied().map(name).collect::<Vec<_>>();
     let mut table = table(["".to_owned()].into_iter().chain(names));
-    let one = varied().map(|program| run(program, 1, Preset::default(), AS_IN_THE_THESIS));
-    let one = one.collect::<Result<Vec<_>>>()?;
-    for (what, how) in WAYS {
-        let mut row = vec![what.to_owned()];
-        for (program, one) in varied().zip(&one) {
-            let most = run(program, MOST, Preset::default(), how)?;
-            row.push(format!("{:.2}", one.seconds / most.seconds));
-        }
-        table.add_row(row);
+    let one = varied().map(|program| (program, 1, Preset::default(), AS_IN_THE_THESIS));
+    let of = |(_, how)| varied().map(move |program| (program, ranks, Preset::default(), how));
+    let seen = all(&one.chain(WAYS.into_iter().flat_map(of)).collect::<Vec<Run>>())?;
+    let (one, seen) = seen.split_at(varied().count());
+    for ((what, _), seen) in WAYS.into_iter().zip(seen.chunks(one.len())) {
+        let speedups = one.iter().zip(seen).map(|(one, seen)| one.seconds / seen.seconds);
+        let speedups = speedups.map(|speedup| format!("{speedup:.2}"));
+        table.add_row([what.to_owned()].into_iter().chain(speedups));
     }
     Ok(table)
 }
@@ -84,16 +181,17 @@ fn ways() -> Result<Table> {
 fn protocols() -> Result<Table> {
     let names = varied().map(name).collect::<Vec<_>>();
     let mut table = table(["".to_owned()].into_iter().chain(names));
-    let of = |preset| {
-        let times = varied().map(|program| run(program, MOST, preset, AS_IN_THE_THESIS));
-        times.map(|seen| Ok(seen?.seconds)).collect::<Result<Vec<f64>>>()
-    };
-    let default = of(Preset::default())?;
-    // Pupa is not among what the thesis compares.
-    for preset in Preset::ALL.into_iter().filter(|preset| !preset.is_optimistic()) {
-        let times = of(preset)?;
-        let ratios =
-            times.iter().zip(&default).map(|(time, default)| format!("{:.3}", time / default));
+    // The default first. Pupa is not among what the thesis compares.
+    let others = Preset::ALL.into_iter().filter(|&preset| preset != Preset::default());
+    let others = others.filter(|preset| !preset.is_optimistic());
+    let presets: Vec<Preset> = [Preset::default()].into_iter().chain(others).collect();
+    let of =
+        |&preset: &Preset| varied().map(move |program| (program, MOST, preset, AS_IN_THE_THESIS));
+    let seen = all(&presets.iter().flat_map(of).collect::<Vec<Run>>())?;
+    let default = &seen[..varied().count()];
+    for (preset, seen) in presets.iter().zip(seen.chunks(default.len())) {
+        let ratios = seen.iter().zip(default).map(|(seen, default)| seen.seconds / default.seconds);
+        let ratios = ratios.map(|ratio| format!("{ratio:.3}"));
         table.add_row([preset.to_string()].into_iter().chain(ratios));
     }
     Ok(table)
@@ -108,7 +206,8 @@ fn name(program: &Program) -> String {
     format!("{}, {}", program.name, program.problem)
 }
 
-fn table<S: Into<comfy_table::Cell>>(header: impl IntoIterator<Item = S>) -> Table {
+/// A table for a page.
+pub(crate) fn table<S: Into<comfy_table::Cell>>(header: impl IntoIterator<Item = S>) -> Table {
     let mut table = Table::new();
     table.load_preset(presets::ASCII_MARKDOWN);
     table.set_header(header.into_iter().map(Into::into).collect::<Vec<comfy_table::Cell>>());
@@ -133,3 +232,6 @@ const PROTOCOLS: &str = "\
 Run times on 64 nodes, divided by those under `nrx-imc`. The thesis (8.5.5, 8.5.9, table 8.7): `fft` shows no large differences, and retransmission is \
 slightly slower; `radix` is best without retransmission, then comes `hrx`, and `irx` is slowest; who forwards multicasts hardly matters, \
 because there are hardly any; `barnes` (8.5.4) is as `radix`. So it is here, except that for `fft` it is `hrx` that is slowest.";
+const WRITE_MISSES: &str = "\
+Microseconds of a clean write miss on 64 nodes (one misses, one is the home, so many others have copies), on the machine of the thesis's chapters 5 to 7. The home invalidates all \
+copies, one by one as in the thesis or, where at least half of all others have one, by a multicast, and answers when all have acknowledged.";

@@ -46,8 +46,10 @@ fn headers_say_where_answers_are_wanted_and_that_they_have_landed() {
             );
             assert_eq!(asks.place(), (!kind.carries_data()).then_some(place));
         }
-        let landed = header(kind).landed(1000).emit();
-        assert_eq!(Header::parse(&[&landed[..], &[0]].concat(), 6), None, "data beside data");
+        let landed = header(kind).landed(1000);
+        let bytes = [&landed.emit()[..], b"last"].concat();
+        let parsed = (kind.carries_data() && kind.may_land()).then_some((landed, &b"last"[..]));
+        assert_eq!(Header::parse(&bytes, 6), parsed, "{kind:?}");
     }
 }
 

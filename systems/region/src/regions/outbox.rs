@@ -5,8 +5,8 @@ use super::{DataWay, Error, Result, Settings, lock};
 use crate::RegionId;
 use crate::format::{DATA_SIZE, Header, Notice, Place, receivers};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use weft_node::biased::Biased;
 use weft_packet::{Block, Heap, HeapName, Landing, Packets, Rank, Reach};
 
@@ -19,8 +19,11 @@ const HEAP_BYTES: usize = 256 << 20;
 /// to it.
 pub(super) struct Outbox {
     packets: Packets,
-    settings: Settings,
-    heap: Option<Arc<Heap>>,
+    multicast: bool,
+    /// Whether what this node asks for is put where it belongs.
+    puts: AtomicBool,
+    /// Of those regions whose bytes may be put; made when that is first wanted.
+    heap: OnceLock<Option<Arc<Heap>>>,
     queue: Biased<Queue>,
     /// Whether there may be something in the queue; written inside its lock.
     any: AtomicBool,
@@ -70,32 +73,45 @@ pub(super) struct Data {
 
 impl Outbox {
     pub(super) fn new(packets: &Packets, settings: Settings) -> Self {
-        let puts = settings.data == DataWay::Puts;
         let outbox = Outbox {
             packets: packets.clone(),
-            settings,
-            heap: if puts { packets.heap(HEAP_BYTES) } else { None },
+            multicast: settings.multicast,
+            puts: AtomicBool::new(false),
+            heap: OnceLock::new(),
             queue: Biased::default(),
             any: AtomicBool::new(false),
             heaps: Biased::default(),
         };
-        if let Some(heap) = &outbox.heap {
-            let all = (0..packets.size() as u16).map(Rank).filter(|&rank| rank != packets.rank());
-            all.for_each(|to| outbox.notice(to, RegionId::NONE, Notice::Heap(heap.name())));
-        }
+        outbox.set_data(settings.data);
         outbox
     }
 
-    /// As many zeros.
+    /// How what this node asks for travels from here on.
+    pub(super) fn set_data(&self, data: DataWay) {
+        let puts = data == DataWay::Puts;
+        if puts {
+            self.heap.get_or_init(|| {
+                let heap = self.packets.heap(HEAP_BYTES)?;
+                let others = (0..self.packets.size() as u16).map(Rank);
+                let others = others.filter(|&rank| rank != self.packets.rank());
+                others.for_each(|to| self.notice(to, RegionId::NONE, Notice::Heap(heap.name())));
+                Some(heap)
+            });
+        }
+        self.puts.store(puts, Ordering::Relaxed);
+    }
+
+    /// As many zeros, where others may reach them if they can land there.
     pub(super) fn zeros(&self, bytes: u64) -> Result<Block> {
         let size = usize::try_from(bytes).map_err(|_| Error::Memory(bytes))?;
-        let part = self.heap.as_ref().and_then(|heap| heap.block(size));
+        let heap = self.heap.get().and_then(Option::as_ref).filter(|_| self.lands(bytes));
+        let part = heap.and_then(|heap| heap.block(size));
         part.or_else(|| Block::zeros(size)).ok_or(Error::Memory(bytes))
     }
 
     /// Whether what is asked for of a region of this size is to land where it belongs.
     pub(super) fn lands(&self, bytes: u64) -> bool {
-        self.settings.data == DataWay::Puts && bytes >= PUT_FROM
+        bytes >= PUT_FROM && self.puts.load(Ordering::Relaxed)
     }
 
     /// Opens `block` to puts, or gives it back.
@@ -107,7 +123,7 @@ impl Outbox {
     pub(super) fn multicasts_to(&self, nodes: usize) -> bool {
         let ranks = self.packets.size();
         let room = receivers::size(ranks) + DATA_SIZE < self.packets.multicast_payload();
-        self.settings.multicast && room && nodes >= 2 && 2 * nodes >= ranks - 1
+        self.multicast && room && nodes >= 2 && 2 * nodes >= ranks - 1
     }
 
     /// A message to several nodes, with its data if it carries any.
@@ -243,11 +259,13 @@ impl Outgoing {
         match (&mut self.what, &self.to) {
             (What::Put(header, memory, place), &To::One(to)) => {
                 let at = header.offset as usize;
-                header.offset += packet.land(to, place.number, at, &memory[at..])? as u64;
-                if header.offset == memory.len() as u64 {
-                    self.what = What::Message(header.landed(header.offset));
+                let rest = &memory[at..];
+                if rest.len() + DATA_SIZE > packet.room() {
+                    header.offset += packet.land(to, place.number, at, rest)? as u64;
+                    return Ok(true);
                 }
-                return Ok(true);
+                // The last bytes go with the message: one packet less, for a copy of less than a packet.
+                packet.put(&header.landed(header.offset).emit())?.put(rest)?;
             }
             (What::Message(header) | What::Put(header, ..), _) => {
                 packet.put(&header.emit()[..header.size()])?;

@@ -7,7 +7,7 @@ use crate::coherence::{Actions, Call, Kind, Message, Region, Version};
 use crate::format::{Header, Notice, Place};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use weft_packet::{Block, Landing, Rank};
+use weft_packet::{Block, Landed, Landing, Rank};
 
 /// The bytes of a region. Readers and packets to be sent share them; who writes takes them, or a copy if somebody
 /// still needs them as they are.
@@ -144,7 +144,7 @@ impl Slot {
             // What was here before is worth nothing then, and has room for what comes.
             let awaited = message.kind != Kind::Update && self.machine.expects(from, message.kind);
             came = match header.lands {
-                true => Some(self.here.landed(from, header)?),
+                true => Some(self.here.landed(from, header, data)?),
                 false => self.here.collect((from, multicast), header, data, (awaited, outbox))?,
             };
             if came.is_none() {
@@ -183,7 +183,7 @@ impl Here {
 
     /// Memory for bytes that come in packets: what was here, if that is worth nothing.
     fn room(&mut self, awaited: bool, outbox: &Outbox) -> Result<Block> {
-        let landing = self.landing.take_if(|_| awaited).map(|landing| landing.close().0);
+        let landing = self.landing.take_if(|_| awaited).map(|landing| landing.close().block);
         let room = landing.or_else(|| if awaited { self.take_alone() } else { None });
         match room.filter(|block| block.len() as u64 == self.bytes) {
             Some(block) => Ok(block),
@@ -221,10 +221,17 @@ impl Here {
         Ok(self.coming.remove(&way).map(|coming| coming.memory))
     }
 
-    /// The bytes that were put where this node has asked for them.
-    fn landed(&mut self, from: Rank, header: &Header) -> Result<Block> {
-        let (block, came) = self.landing.take().ok_or(Error::Packet(from))?.close();
-        if came == header.offset { Ok(block) } else { Err(Error::Packet(from)) }
+    /// The bytes that were put where this node has asked for them, and the last, which came with the message about them.
+    fn landed(&mut self, from: Rank, header: &Header, last: &[u8]) -> Result<Block> {
+        let landed = self.landing.take().ok_or(Error::Packet(from))?.close();
+        let Landed { mut block, came, from: by } = landed;
+        let whole = last.is_empty() || came + last.len() as u64 == self.bytes;
+        let sound = whole && came == header.offset && by.is_none_or(|by| by == from);
+        // Whoever puts where nobody has asked for it is to be named, not who answers.
+        let breach = Error::Packet(by.unwrap_or(from));
+        let place = block.len().checked_sub(last.len()).filter(|_| sound).ok_or(breach)?;
+        block[place..].copy_from_slice(last);
+        Ok(block)
     }
 
     /// Remembers where the node that a request or a demand is about wants its copy.
