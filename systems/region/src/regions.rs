@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use together::Together;
-use weft_node::biased::{Biased, Entered};
+use weft_node::biased::Biased;
 use weft_packet::{Block, Packet, Packets, Rank, Step};
 
 /// Regions that are mapped no more and kept all the same.
@@ -124,7 +124,7 @@ impl Regions {
     /// [`Error::Memory`].
     pub fn create(&self, bytes: u64, policy: Policy) -> Result<RegionId> {
         let memory = self.node.outbox.zeros(bytes)?;
-        let mut state = lock(&self.node.state);
+        let mut state = self.node.state.enter();
         let id = RegionId { home: self.rank(), index: state.created };
         state.created += 1;
         let machine = Region::at_home(self.rank(), policy);
@@ -144,7 +144,7 @@ impl Regions {
             None => self.ask(id)?,
         };
         let mapped = Mapped::new(self.clone(), id, slot)?;
-        lock(&self.node.state).unmapped.retain(|&other| other != id);
+        self.node.state.enter().unmapped.retain(|&other| other != id);
         Ok(mapped)
     }
 
@@ -155,12 +155,12 @@ impl Regions {
             return Err(Error::Unknown(id));
         }
         self.node.outbox.notice(home, id, Notice::Map);
-        let answer = self.node.wait(|node| lock(&node.state).answers.remove(&id))?;
+        let answer = self.node.wait(|node| node.state.enter().answers.remove(&id))?;
         let Notice::Mapped { version, bytes } = answer else { return Err(Error::Unknown(id)) };
         let memory = self.node.outbox.zeros(bytes)?;
         let machine = Region::elsewhere(me, home, version);
         let slot = Arc::new(Biased::new(Slot::new(machine, bytes, memory)));
-        Ok(Arc::clone(lock(&self.node.state).slots.entry(id).or_insert(slot)))
+        Ok(Arc::clone(self.node.state.enter().slots.entry(id).or_insert(slot)))
     }
 
     /// The end: a barrier, after which nobody needs anything of this node any more.
@@ -228,7 +228,7 @@ impl Regions {
 
     /// A mapping of `id` is gone.
     fn unmapped(&self, id: RegionId) {
-        let mut state = lock(&self.node.state);
+        let mut state = self.node.state.enter();
         state.unmapped.push_back(id);
         if state.unmapped.len() <= MOST_UNMAPPED {
             return;
@@ -245,7 +245,7 @@ impl Regions {
         let forgets = flushed.is_ok() && here.may_be_forgotten();
         drop(here);
         if forgets {
-            lock(&self.node.state).slots.remove(&id);
+            self.node.state.enter().slots.remove(&id);
         }
         // Who waits next is told what fails here.
         let _ = self.node.flush();
@@ -254,7 +254,7 @@ impl Regions {
 
 impl Node {
     fn slot(&self, id: RegionId) -> Option<Arc<Biased<Slot>>> {
-        lock(&self.state).slots.get(&id).cloned()
+        self.state.enter().slots.get(&id).cloned()
     }
 
     fn flush(&self) -> Result<()> {
@@ -276,7 +276,7 @@ impl Node {
             self.flush()?;
             return Ok(found);
         }
-        let breach = lock(&self.state).breach.clone();
+        let breach = self.state.enter().breach.clone();
         Err(breach
             .unwrap_or_else(|| unreachable!("a wait ends with what it waits for, or a breach")))
     }
@@ -305,7 +305,7 @@ impl Node {
 
     /// Ends it all: who waits is told.
     fn break_off(&self, error: Error) {
-        lock(&self.state).breach.get_or_insert(error);
+        self.state.enter().breach.get_or_insert(error);
         self.broken.store(true, Ordering::Release);
     }
 
@@ -332,7 +332,7 @@ impl Node {
         self.packets.copied(data.len());
         let Header { region, message, .. } = *header;
         let breach = |what| Error::Breach { from, region, what };
-        let state = lock(&self.state);
+        let state = self.state.enter();
         let slot = state.slots.get(&region);
         match slot {
             Some(slot) => slot.enter().receive((from, multicast), header, data, &self.outbox),
@@ -355,16 +355,10 @@ impl Node {
                 self.outbox.notice(from, region, known.unwrap_or(Notice::Unknown));
             }
             Notice::Mapped { .. } | Notice::Unknown => {
-                lock(&self.state).answers.insert(region, notice);
+                self.state.enter().answers.insert(region, notice);
             }
             Notice::Heap(name) => self.outbox.heap_of(from, name),
         }
         Ok(())
     }
-}
-
-/// Enters what is mostly entered by one thread: the one that opened regions, or first mapped one.
-#[inline]
-fn lock<T>(biased: &Biased<T>) -> Entered<'_, T> {
-    biased.enter()
 }

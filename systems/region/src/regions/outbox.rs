@@ -1,7 +1,7 @@
 //! What is to be sent, in order.
 
 use super::slot::Memory;
-use super::{DataWay, Error, Result, Settings, lock};
+use super::{DataWay, Error, Result, Settings};
 use crate::RegionId;
 use crate::format::{DATA_SIZE, Header, Notice, Place, receivers};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -140,18 +140,18 @@ impl Outbox {
 
     /// The heap of another node.
     pub(super) fn heap_of(&self, rank: Rank, name: HeapName) {
-        lock(&self.heaps).insert(rank, Far::Named(name));
+        self.heaps.enter().insert(rank, Far::Named(name));
     }
 
     /// Whether `to` has memory there that this node may reach.
     fn is_near(&self, to: Rank, place: Place) -> bool {
-        place.offset().is_some() && lock(&self.heaps).contains_key(&to)
+        place.offset().is_some() && self.heaps.enter().contains_key(&to)
     }
 
     /// Writes a region's bytes into another node's heap; false if it cannot be reached.
     fn write(&self, to: Rank, place: Place, bytes: &[u8]) -> bool {
         let Some(offset) = place.offset() else { return false };
-        let mut heaps = lock(&self.heaps);
+        let mut heaps = self.heaps.enter();
         let reach = match heaps.get_mut(&to) {
             Some(Far::Reached(reach)) => reach,
             Some(Far::Named(name)) => {
@@ -173,12 +173,12 @@ impl Outbox {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        let queue = lock(&self.queue);
+        let queue = self.queue.enter();
         queue.frames.is_empty() && !queue.sending
     }
 
     fn push(&self, to: To, what: What) {
-        let mut queue = lock(&self.queue);
+        let mut queue = self.queue.enter();
         queue.frames.push_back(Outgoing { to, what });
         self.any.store(true, Ordering::Relaxed);
     }
@@ -191,7 +191,7 @@ impl Outbox {
 
     #[cold]
     fn send(&self) -> weft_packet::Result<()> {
-        let mut queue = lock(&self.queue);
+        let mut queue = self.queue.enter();
         if queue.sending {
             return Ok(());
         }
@@ -199,7 +199,7 @@ impl Outbox {
             queue.sending = true;
             drop(queue);
             let sent = next.send(self);
-            queue = lock(&self.queue);
+            queue = self.queue.enter();
             queue.sending = false;
             match sent {
                 Ok(None) => {}
