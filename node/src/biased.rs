@@ -60,6 +60,12 @@ impl<T> Biased<T> {
         }
     }
 
+    /// A lock around `value` that has no owner, as if it had been [shared](Self::share).
+    pub fn shared(value: T) -> Self {
+        let (owner, wanted) = (AtomicUsize::new(NOBODY), AtomicBool::new(true));
+        Biased { owner, wanted, ..Self::new(value) }
+    }
+
     /// Makes the calling thread the owner. No thread may be inside or try to enter meanwhile.
     pub fn adopt(&mut self) {
         *self.owner.get_mut() = this_thread();

@@ -9,7 +9,7 @@ use crate::wait::{Look, Step, Turns, WaitPolicy, wait};
 use crate::{Error, Result};
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 use weft_link::bell::{Bells, Loss, Waiter};
 use weft_link::clock::{Clock, Work};
@@ -343,9 +343,11 @@ impl<L: Link> AnyNode for Node<L> {
         Node::try_alloc(self)
     }
 
+    #[inline]
     fn nudge(&self) {
-        fence(Ordering::SeqCst);
-        if self.asleep.load(Ordering::SeqCst) > 0 {
+        // Who is about to sleep pays for both, in `sleep`.
+        self.inner.light_fence();
+        if self.asleep.load(Ordering::Relaxed) > 0 {
             self.bells.ring(Waiter::Host);
         }
     }

@@ -43,8 +43,12 @@ impl<L: Link> Node<L> {
     /// Sleeps until something arrives, unless `step` finds something when all is armed. Who sleeps is
     /// woken by what arrives, and the upcall thread is not (thesis 6.2.2).
     pub(crate) fn sleep(&self, step: &mut Look<'_>) -> Result<Step> {
-        // Before the look: see `AnyNode::nudge`.
+        // Before the look: whoever changes what is waited for, and nudges, has it seen by the look, or sees that
+        // somebody sleeps. An NI apart has its host in one thread.
         self.asleep.fetch_add(1, Ordering::SeqCst);
+        if !L::SEPARATE_NI {
+            self.inner.heavy_fence();
+        }
         let slept = self.sleep_armed(step);
         let others = self.asleep.fetch_sub(1, Ordering::SeqCst) - 1;
         if !L::SEPARATE_NI && others > 0 {

@@ -2,7 +2,7 @@
 
 use weft_kit::{Blocks, Coherence, Family, Shared};
 use weft_region::coherence::Policy;
-use weft_region::{Mapped, RegionId, Result};
+use weft_region::{Mapped, Result};
 
 use crate::body::{Body, BodyWords};
 use crate::cell::{Cell, CellWords, Child, Part};
@@ -23,8 +23,6 @@ pub struct SharedSky<'a> {
     created: usize,
     cell_policy: Policy,
     prefetches: bool,
-    /// The reach of each rank's bodies: the largest absolute value of a coordinate.
-    reaches: Vec<Mapped<f64>>,
 }
 
 impl<'a> SharedSky<'a> {
@@ -37,8 +35,6 @@ impl<'a> SharedSky<'a> {
         let blocks = Blocks::new(bodies, ranks);
         let of = |rank: usize| blocks.of(rank).len();
         let names = shared.create(coherence.policy(), of, |_| size_of::<BodyWords>())?;
-        let reach = shared.create(Policy::default(), |_| 1, |_| size_of::<f64>())?;
-        let reaches = (0..ranks).map(|rank| shared.regions().map(reach.id(rank, 0)));
         Ok(SharedSky {
             shared,
             blocks,
@@ -51,7 +47,6 @@ impl<'a> SharedSky<'a> {
                 ..Policy::default()
             },
             prefetches: coherence.prefetch,
-            reaches: reaches.collect::<Result<_>>()?,
         })
     }
 
@@ -123,25 +118,6 @@ impl<'a> SharedSky<'a> {
         (serial * self.shared.size() + self.shared.rank()) as u32
     }
 
-    /// The largest reach of all ranks' bodies, once they have [told](Self::tell_reach).
-    ///
-    /// # Errors
-    /// A peer's breach, a lost rank.
-    pub fn reach(&self) -> Result<f64> {
-        // All at once, whatever the hint: this is no part of the problem.
-        self.reaches.iter().try_for_each(Mapped::prefetch)?;
-        self.reaches.iter().try_fold(0.0, |most: f64, reach| Ok(most.max(reach.read()?[0])))
-    }
-
-    /// Tells the others how far this rank's bodies reach.
-    ///
-    /// # Errors
-    /// A peer's breach, a lost rank.
-    pub fn tell_reach(&self, reach: f64) -> Result<()> {
-        self.reaches[self.shared.rank()].write()?[0] = reach;
-        Ok(())
-    }
-
     fn map_body(&mut self, number: u32) -> Result<&Mapped<BodyWords>> {
         let (shared, blocks, names) = (self.shared, self.blocks, &self.names);
         kept(&mut self.bodies[number as usize], || {
@@ -158,10 +134,9 @@ impl<'a> SharedSky<'a> {
         if cells.len() <= serial {
             cells.resize_with(serial + 1, || None);
         }
-        // The first region after the reach, of which there is one on each rank.
-        let first = self.reaches[home].id();
-        let id = RegionId { index: first.index + 1 + serial as u32, ..first };
-        let shared = self.shared;
+        // They come after the bodies that live there.
+        let (shared, bodies) = (self.shared, self.blocks.of(home).len());
+        let id = self.names.id(home, bodies + serial);
         kept(&mut cells[serial], || shared.regions().map(id))
     }
 }

@@ -42,8 +42,8 @@ pub fn together(
         places[body as usize] = sky.whole_body(body)?.position;
     }
     for step in 0..=problem.steps {
-        prepare(sky, mine.iter().map(|&body| places[body as usize]))?;
-        let cube = Cube::around(sky.reach()?);
+        let reach = prepare(sky, mine.iter().map(|&body| places[body as usize]))?;
+        let cube = Cube::around(reach);
         let place = |body: u32| places[body as usize];
         let own = Tree::of(cube, mine.iter().copied(), place)?;
         shared.work(PLANT * (mine.len() + own.cells.len()));
@@ -64,13 +64,15 @@ pub fn together(
     Ok(shared.barrier()?)
 }
 
-/// Tells the others how far bodies at these places reach, and empties the root. Collective.
-fn prepare(sky: &mut SharedSky<'_>, places: impl Iterator<Item = Vector>) -> Result<(), Error> {
-    sky.tell_reach(places.map(Vector::reach).fold(0.0, f64::max))?;
+/// Empties the root. Returns how far the bodies of all ranks reach, of which this one has those at `places`: the
+/// largest absolute value of a coordinate. Collective.
+fn prepare(sky: &mut SharedSky<'_>, places: impl Iterator<Item = Vector>) -> Result<f64, Error> {
     if sky.number(0) == ROOT {
         sky.plant(0, &crate::cell::Cell::empty(ROOT))?;
     }
-    Ok(sky.shared().barrier()?)
+    let mut reach = [places.map(Vector::reach).fold(0.0, f64::max)];
+    sky.shared().regions().reduce(&mut reach, f64::max)?;
+    Ok(reach[0])
 }
 
 /// These bodies with the forces on them.

@@ -24,8 +24,6 @@ pub struct Shared {
     regions: Regions,
     /// How many regions this rank has created.
     created: Mutex<u32>,
-    /// Where each rank's part of the last family begins.
-    begins: Vec<Mapped<u32>>,
 }
 
 /// Regions that all ranks created together, so that each knows the names of all.
@@ -66,8 +64,7 @@ impl Shared {
         program: impl FnOnce(&Shared) -> std::result::Result<T, E>,
     ) -> std::result::Result<T, E> {
         let regions = Regions::open(packets);
-        let begins = begins(&regions, packets.size())?;
-        let shared = Shared { packets: packets.clone(), regions, created: Mutex::new(1), begins };
+        let shared = Shared { packets: packets.clone(), regions, created: Mutex::new(0) };
         let value = program(&shared)?;
         shared.regions.close()?;
         Ok(value)
@@ -132,15 +129,13 @@ impl Shared {
         count_of: impl Fn(usize) -> usize,
         bytes_of: impl Fn(usize) -> usize,
     ) -> Result<Family> {
-        self.begins[self.rank()].write()?[0] = *self.created();
+        let mut first = vec![0; self.size()];
+        first[self.rank()] = *self.created();
         for number in 0..count_of(self.rank()) {
             self.create_one(policy, bytes_of(number))?;
         }
-        self.barrier()?;
-        self.begins.iter().try_for_each(Mapped::prefetch)?;
-        let first = self.begins.iter().map(|begin| Ok(begin.read()?[0])).collect::<Result<_>>()?;
-        // Before somebody creates the next one.
-        self.barrier()?;
+        // Nobody has it before all have created theirs.
+        self.regions.reduce(&mut first, u32::max)?;
         Ok(Family { first })
     }
 
@@ -184,13 +179,6 @@ impl Shared {
     pub fn gather_traffic(&self, mine: Traffic) -> Result<Option<Vec<Traffic>>> {
         Ok(self.gather(&[mine.to_array()])?.map(|ranks| Traffic::from_arrays(&ranks)))
     }
-}
-
-/// The first region of each rank: where its part of a family begins. Collective.
-fn begins(regions: &Regions, ranks: usize) -> Result<Vec<Mapped<u32>>> {
-    let mine = regions.create(size_of::<u32>() as u64, Policy::default())?;
-    regions.barrier()?;
-    (0..ranks as u16).map(|rank| regions.map(RegionId { home: Rank(rank), ..mine })).collect()
 }
 
 /// Prints what rank 0 has to say in the end: `lines` about the problem, then times and traffic, and a table.

@@ -5,18 +5,14 @@
 //! and a row to either neighbour. Whose turn it is opens its events, and closes them before the next one has
 //! its turn, so that nobody hears what is not for him.
 
-use crate::arena::Arena;
 use crate::launch::Spec;
 use crate::meeting::Meeting;
-use crate::network;
-use crate::pair::bind_to_core;
-use crate::pair::hello::beside_packets;
 use crate::report::Row;
 use anyhow::{Result, bail};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
-use weft::{Packets, Rank};
+use weft::Rank;
 use weft_events::parallel::Nodes;
 use weft_events::{Destination, Events, Flags, Protocol, Settings, Source};
 
@@ -40,28 +36,12 @@ pub fn check(spec: &Spec, ranks: u16) -> Result<()> {
     Ok(())
 }
 
-/// A rank's part in shared memory.
+/// A rank's part.
 ///
 /// # Errors
-/// It could not join, or another rank was lost.
-pub fn rank(spec: &Spec, arena: &Arena) -> Result<()> {
-    let job = weft::join_packets()?;
-    let meeting = Meeting::in_memory(arena);
-    Bench { spec, packets: job.packets(), meeting, link: "shm" }.run()?;
-    Ok(job.leave()?)
-}
-
-/// A rank's part between two hosts, where `interface` is the one to go by.
-///
-/// # Errors
-/// It could not join, or the other was lost.
-pub fn rank_between_hosts(spec: &Spec, interface: Option<&str>) -> Result<()> {
-    let job = weft::join_packets()?;
-    bind_to_core(job.packets().rank().0.into())?;
-    let mut sockets = beside_packets(job.packets(), interface)?;
-    let meeting = Meeting::Wire(&mut sockets.side);
-    Bench { spec, packets: job.packets(), meeting, link: network::link(spec) }.run()?;
-    Ok(job.leave()?)
+/// Another rank was lost.
+pub fn run(meeting: Meeting<'_>) -> Result<()> {
+    Bench(meeting).run()
 }
 
 /// What is measured in turns.
@@ -85,19 +65,14 @@ const TURNS: [Turn; 6] = [
     Turn::Grid(Traditional),
 ];
 
-struct Bench<'a> {
-    spec: &'a Spec,
-    packets: &'a Packets,
-    meeting: Meeting<'a>,
-    link: &'static str,
-}
+struct Bench<'a>(Meeting<'a>);
 
 impl Bench<'_> {
     fn run(mut self) -> Result<()> {
-        let packets = self.packets.clone();
+        let packets = self.0.packets.clone();
         let _off = packets.interrupts_off();
         let mut samples: [Vec<f64>; TURNS.len()] = Default::default();
-        for round in 0..=self.spec.rounds {
+        for round in 0..=self.0.spec.rounds {
             for (turn, samples) in TURNS.into_iter().zip(&mut samples) {
                 let figure = self.sample(turn)?;
                 if round > 0 {
@@ -108,17 +83,17 @@ impl Bench<'_> {
         if packets.rank() == 0 {
             self.print(samples);
         }
-        self.meet()
+        self.0.meet()
     }
 
     fn print(&self, samples: [Vec<f64>; TURNS.len()]) {
-        let ranks = self.packets.size();
+        let ranks = self.0.packets.size();
         let [packet, careful, traditional, rows, careful_grid, traditional_grid] = samples;
-        let (size, row_bytes) = (self.spec.size(), self.spec.grid * POINT_BYTES);
+        let (size, row_bytes) = (self.0.spec.size(), self.0.spec.grid * POINT_BYTES);
         let print = |name, size, samples, what, floor: &Vec<f64>| {
             let floors = if ranks > 1 { vec![(what, floor.clone())] } else { Vec::new() };
             let row = Row::new(name, (ranks, size), "ns", samples, floors);
-            Row { link: self.link, ..row }.print(self.spec.json);
+            Row { link: self.0.link, ..row }.print(self.0.spec.json);
         };
         if ranks > 1 {
             let ring = [("events-ring-careful", careful), ("events-ring-traditional", traditional)];
@@ -136,19 +111,19 @@ impl Bench<'_> {
     /// Nanoseconds of a hop around the ring, or of an iteration.
     fn sample(&mut self, turn: Turn) -> Result<f64> {
         match turn {
-            Turn::Ring(_) | Turn::RingOfPackets if self.packets.size() == 1 => Ok(0.0),
-            Turn::RowsOfPackets if self.packets.size() == 1 => Ok(0.0),
+            Turn::Ring(_) | Turn::RingOfPackets if self.0.packets.size() == 1 => Ok(0.0),
+            Turn::RowsOfPackets if self.0.packets.size() == 1 => Ok(0.0),
             Turn::RingOfPackets => self.ring_of_packets(),
             Turn::RowsOfPackets => self.rows_of_packets(),
             Turn::Ring(protocol) => {
                 let events = self.open(protocol)?;
-                let figure = around(&events, &vec![7; self.spec.size()])?;
+                let figure = around(&events, &vec![7; self.0.spec.size()])?;
                 events.close(AROUND)?;
                 self.rest(figure)
             }
             Turn::Grid(protocol) => {
                 let nodes = Nodes::new(self.open(protocol)?);
-                let figure = jacobi(&nodes, self.spec.grid)?;
+                let figure = jacobi(&nodes, self.0.spec.grid)?;
                 nodes.close()?;
                 self.rest(figure)
             }
@@ -158,72 +133,68 @@ impl Bench<'_> {
     /// Events that all ranks have opened.
     fn open(&mut self, protocol: Protocol) -> Result<Events> {
         let settings = Settings { protocol, ..Settings::default() };
-        let events = Events::open(self.packets, settings)?;
-        self.meet()?;
+        let events = Events::open(self.0.packets, settings)?;
+        self.0.meet()?;
         Ok(events)
     }
 
     /// Ends a turn: nothing of it is on its way any more, anywhere.
     fn rest(&mut self, figure: f64) -> Result<f64> {
-        self.meeting.settle(self.packets)?;
+        self.0.settle()?;
         Ok(figure)
-    }
-
-    /// Returns when all ranks are here.
-    fn meet(&mut self) -> Result<()> {
-        self.meeting.meet(self.packets)
     }
 
     /// Counts packets from here on, once all do.
     fn count(&mut self) -> Result<Arc<AtomicU64>> {
         let arrived = Arc::new(AtomicU64::new(0));
         let count = Arc::clone(&arrived);
-        self.packets.on_packet(move |packet| {
+        self.0.packets.on_packet(move |packet| {
             std::hint::black_box(packet.first());
             count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         });
-        self.meet()?;
+        self.0.meet()?;
         Ok(arrived)
     }
 
     /// The rank so many places further on the ring.
     fn at(&self, by: u16) -> Rank {
-        Rank((self.packets.rank().0 + by) % self.packets.size() as u16)
+        Rank((self.0.packets.rank().0 + by) % self.0.packets.size() as u16)
     }
 
     fn ring_of_packets(&mut self) -> Result<f64> {
         let arrived = self.count()?;
-        let (payload, next) = (vec![7; self.spec.size()], self.at(1));
-        let receive = |round| self.packets.poll_until(|| arrived.load(Ordering::Relaxed) >= round);
+        let (payload, next) = (vec![7; self.0.spec.size()], self.at(1));
+        let receive =
+            |round| self.0.packets.poll_until(|| arrived.load(Ordering::Relaxed) >= round);
         let start = Instant::now();
         for round in 1..=u64::from(AROUND) {
-            if self.packets.rank() != 0 {
+            if self.0.packets.rank() != 0 {
                 receive(round)?;
             }
             self.launch(next, &payload)?;
-            if self.packets.rank() == 0 {
+            if self.0.packets.rank() == 0 {
                 receive(round)?;
             }
         }
-        let figure = each(start, AROUND) / self.packets.size() as f64;
+        let figure = each(start, AROUND) / self.0.packets.size() as f64;
         self.rest(figure)
     }
 
     fn rows_of_packets(&mut self) -> Result<f64> {
         let arrived = self.count()?;
-        let row = vec![7; (self.spec.grid * POINT_BYTES).min(self.packets.max_payload())];
-        let neighbours = [self.at(1), self.at(self.packets.size() as u16 - 1)];
+        let row = vec![7; (self.0.spec.grid * POINT_BYTES).min(self.0.packets.max_payload())];
+        let neighbours = [self.at(1), self.at(self.0.packets.size() as u16 - 1)];
         let start = Instant::now();
         for iteration in 1..=u64::from(ITERATIONS) {
             neighbours.iter().try_for_each(|&to| self.launch(to, &row))?;
-            self.packets.poll_until(|| arrived.load(Ordering::Relaxed) >= 2 * iteration)?;
+            self.0.packets.poll_until(|| arrived.load(Ordering::Relaxed) >= 2 * iteration)?;
         }
         let figure = each(start, ITERATIONS);
         self.rest(figure)
     }
 
     fn launch(&self, to: Rank, bytes: &[u8]) -> Result<()> {
-        let mut packet = self.packets.packet()?;
+        let mut packet = self.0.packets.packet()?;
         packet.put(bytes)?;
         Ok(packet.unicast(to)?)
     }

@@ -2,7 +2,7 @@
 
 use crate::arena::{self, Arena};
 use crate::protocols::Protocols;
-use crate::{authentication, events, hostile, network, put, region, rpc, stream, upcalls};
+use crate::{authentication, events, hostile, meeting, network, put, region, rpc, stream, upcalls};
 use crate::{bandwidth, barrier, fetch_add, latency, loggp, message, multicast, order, poll, rate};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
@@ -265,8 +265,8 @@ pub fn rank(spec: &Spec) -> Result<()> {
         Kind::Rpc | Kind::RpcRate => rpc::rank(spec, &arena),
         Kind::Put | Kind::PutRpc => put::rank(spec, None),
         Kind::LogGp => loggp::rank(spec, &arena),
-        Kind::Events => events::rank(spec, &arena),
-        Kind::Region => region::rank(spec, &arena),
+        Kind::Events => meeting::in_memory(spec, &arena, events::run),
+        Kind::Region => meeting::in_memory(spec, &arena, region::run),
         Kind::Authentication | Kind::Coexist | Kind::Hostile => bail!("these use no arena"),
     }
 }

@@ -2,6 +2,10 @@
 //! two hosts by a connection.
 
 use crate::arena::Arena;
+use crate::launch::Spec;
+use crate::network;
+use crate::pair::bind_to_core;
+use crate::pair::hello::beside_packets;
 use crate::pair::side::Side;
 use anyhow::Result;
 use std::sync::atomic::Ordering;
@@ -10,25 +14,62 @@ use weft::Packets;
 /// Where ranks that share memory count themselves.
 const ARRIVED: usize = 0;
 
+/// A rank of a benchmark of packets, which meets the others.
+pub struct Meeting<'a> {
+    pub spec: &'a Spec,
+    pub packets: &'a Packets,
+    /// What the link between the ranks is called.
+    pub link: &'static str,
+    way: Way<'a>,
+}
+
 /// How ranks meet.
-pub enum Meeting<'a> {
+enum Way<'a> {
     /// In this memory, where they have met so often, all counted.
     Memory { arena: &'a Arena, met: u64 },
     /// Over this connection.
     Wire(&'a mut Side),
 }
 
-impl<'a> Meeting<'a> {
-    /// Where ranks share memory.
-    pub fn in_memory(arena: &'a Arena) -> Self {
-        Meeting::Memory { arena, met: 0 }
-    }
+/// Joins in shared memory, runs `bench`, and leaves.
+///
+/// # Errors
+/// It could not join, another rank was lost, or what `bench` says.
+pub fn in_memory(
+    spec: &Spec,
+    arena: &Arena,
+    bench: impl FnOnce(Meeting<'_>) -> Result<()>,
+) -> Result<()> {
+    let job = weft::join_packets()?;
+    let way = Way::Memory { arena, met: 0 };
+    bench(Meeting { spec, packets: job.packets(), link: "shm", way })?;
+    Ok(job.leave()?)
+}
 
+/// Joins one of two hosts, where `interface` is the one to go by, runs `bench`, and leaves.
+///
+/// # Errors
+/// As [`in_memory`].
+pub fn between_hosts(
+    spec: &Spec,
+    interface: Option<&str>,
+    bench: impl FnOnce(Meeting<'_>) -> Result<()>,
+) -> Result<()> {
+    let job = weft::join_packets()?;
+    bind_to_core(job.packets().rank().0.into())?;
+    let mut sockets = beside_packets(job.packets(), interface)?;
+    let way = Way::Wire(&mut sockets.side);
+    bench(Meeting { spec, packets: job.packets(), link: network::link(spec), way })?;
+    Ok(job.leave()?)
+}
+
+impl Meeting<'_> {
     /// Returns when all ranks are here, polling meanwhile.
-    pub fn meet(&mut self, packets: &Packets) -> Result<()> {
-        match self {
-            Meeting::Wire(side) => side.meet(|| Ok(packets.poll().map(drop)?)),
-            Meeting::Memory { arena, met } => {
+    pub fn meet(&mut self) -> Result<()> {
+        let packets = self.packets;
+        match &mut self.way {
+            Way::Wire(side) => side.meet(|| Ok(packets.poll().map(drop)?)),
+            Way::Memory { arena, met } => {
                 *met += packets.size() as u64;
                 let arrived = arena.word(ARRIVED);
                 arrived.fetch_add(1, Ordering::SeqCst);
@@ -42,12 +83,12 @@ impl<'a> Meeting<'a> {
     }
 
     /// Returns when nothing of what all ranks have sent is on its way any more, anywhere.
-    pub fn settle(&mut self, packets: &Packets) -> Result<()> {
-        while !packets.is_flushed() {
-            packets.poll()?;
+    pub fn settle(&mut self) -> Result<()> {
+        while !self.packets.is_flushed() {
+            self.packets.poll()?;
         }
-        self.meet(packets)?;
-        while packets.poll()? {}
+        self.meet()?;
+        while self.packets.poll()? {}
         Ok(())
     }
 }

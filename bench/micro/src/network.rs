@@ -11,7 +11,7 @@ use crate::pair::sockets::Sockets;
 use crate::pair::wefts::{CallLine, MessageLine, PacketLine, end_of};
 use crate::pair::{End, Line, Measured, Pattern, Shape, Unit, bind_to_core, measure};
 use crate::report::{Floor, Row};
-use crate::{coexist, events, put, region};
+use crate::{coexist, events, meeting, put, region};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
@@ -155,8 +155,8 @@ pub fn rank(spec: &Spec) -> Result<()> {
     match spec.kind {
         Kind::Coexist => return coexist::rank(spec, interface),
         Kind::Put | Kind::PutRpc => return put::rank(spec, interface),
-        Kind::Events => return events::rank_between_hosts(spec, interface),
-        Kind::Region => return region::rank_between_hosts(spec, interface),
+        Kind::Events => return meeting::between_hosts(spec, interface, events::run),
+        Kind::Region => return meeting::between_hosts(spec, interface, region::run),
         _ => {}
     }
     let shape = shape(spec).context("ranks are started by `weft bench`")?;

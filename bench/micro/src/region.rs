@@ -6,13 +6,8 @@
 
 mod plan;
 
-use crate::arena::Arena;
-use crate::launch::Spec;
 use crate::meeting::Meeting;
-use crate::network;
 use crate::pages::{PAGE_BYTES, Pages, send};
-use crate::pair::bind_to_core;
-use crate::pair::hello::beside_packets;
 use crate::report::Row;
 use anyhow::Result;
 use plan::{Access, Line, Miss, Turn};
@@ -20,7 +15,7 @@ use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use weft::{Packets, Rank};
+use weft::Rank;
 use weft_region::{Mapped, RegionId, Regions};
 
 /// Accesses in a sample that find what they need.
@@ -31,48 +26,33 @@ const MISSES: usize = 16;
 /// Bytes that are shared at once, where regions are larger.
 const SHARED_BYTES: usize = 512 << 10;
 
-/// A rank's part in shared memory.
-pub fn rank(spec: &Spec, arena: &Arena) -> Result<()> {
-    let job = weft::join_packets()?;
-    let meeting = Meeting::in_memory(arena);
-    Bench { spec, packets: job.packets(), meeting, link: "shm" }.run()?;
-    Ok(job.leave()?)
+/// A rank's part.
+///
+/// # Errors
+/// Another rank was lost.
+pub fn run(meeting: Meeting<'_>) -> Result<()> {
+    Bench(meeting).run()
 }
 
-/// A rank's part between two hosts, where `interface` is the one to go by.
-pub fn rank_between_hosts(spec: &Spec, interface: Option<&str>) -> Result<()> {
-    let job = weft::join_packets()?;
-    bind_to_core(job.packets().rank().0.into())?;
-    let mut sockets = beside_packets(job.packets(), interface)?;
-    let meeting = Meeting::Wire(&mut sockets.side);
-    Bench { spec, packets: job.packets(), meeting, link: network::link(spec) }.run()?;
-    Ok(job.leave()?)
-}
-
-struct Bench<'a> {
-    spec: &'a Spec,
-    packets: &'a Packets,
-    meeting: Meeting<'a>,
-    link: &'static str,
-}
+struct Bench<'a>(Meeting<'a>);
 
 impl Bench<'_> {
     fn run(mut self) -> Result<()> {
-        let plan = plan::lines(self.packets.size(), self.spec.size(), self.link == "shm");
+        let plan = plan::lines(self.0.packets.size(), self.0.spec.size(), self.0.link == "shm");
         let mut samples = vec![Vec::new(); plan.len()];
-        for round in 0..=self.spec.rounds {
+        for round in 0..=self.0.spec.rounds {
             for (line, samples) in plan.iter().zip(&mut samples) {
                 let figure = self.sample(line.turn)?;
-                self.meeting.settle(self.packets)?;
+                self.0.settle()?;
                 if round > 0 {
                     samples.push(figure);
                 }
             }
         }
-        if self.packets.rank() == 0 {
+        if self.0.packets.rank() == 0 {
             plan.iter().zip(&samples).for_each(|(line, own)| self.print(line, own, &samples));
         }
-        self.meeting.meet(self.packets)
+        self.0.meet()
     }
 
     fn print(&self, line: &Line, own: &[f64], samples: &[Vec<f64>]) {
@@ -82,9 +62,9 @@ impl Bench<'_> {
         if let Some((what, most)) = line.promise {
             floors.insert(0, (what, vec![most]));
         }
-        let shape = (self.packets.size(), line.bytes);
+        let shape = (self.0.packets.size(), line.bytes);
         let row = Row::new(name.clone(), shape, "ns", own.to_vec(), floors);
-        Row { link: self.link, limit: line.limit, ..row }.print(self.spec.json);
+        Row { link: self.0.link, limit: line.limit, ..row }.print(self.0.spec.json);
     }
 
     /// Nanoseconds of an access, a miss, a round trip or a fault.
@@ -98,14 +78,14 @@ impl Bench<'_> {
     }
 
     fn is_first(&self) -> bool {
-        self.packets.rank() == 0
+        self.0.packets.rank() == 0
     }
 
     fn hits(&mut self, access: Access) -> Result<f64> {
         if !self.is_first() {
             return Ok(0.0);
         }
-        let regions = Regions::open(self.packets);
+        let regions = Regions::open(self.0.packets);
         let region = regions.map::<u64>(regions.create(64, plan::policy(true))?)?;
         self::access(&region, access)?;
         let start = Instant::now();
@@ -116,9 +96,9 @@ impl Bench<'_> {
     }
 
     fn misses(&mut self, miss: &Miss) -> Result<f64> {
-        let regions = Regions::open_with(self.packets, miss.settings);
-        self.meeting.meet(self.packets)?;
-        let (me, count) = (self.packets.rank(), count(miss.bytes));
+        let regions = Regions::open_with(self.0.packets, miss.settings);
+        self.0.meet()?;
+        let (me, count) = (self.0.packets.rank(), count(miss.bytes));
         if me == miss.home {
             for _ in 0..count {
                 regions.create(miss.bytes as u64, plan::policy(miss.three_party))?;
@@ -159,9 +139,9 @@ impl Bench<'_> {
         let count = count(bytes);
         let (came, answer) = (Arc::<AtomicU64>::default(), vec![7; 24 + bytes]);
         let into = Arc::new(Mutex::new(vec![0; answer.len()]));
-        let (counted, answers) = (Arc::clone(&came), self.packets.clone());
+        let (counted, answers) = (Arc::clone(&came), self.0.packets.clone());
         let (whole, sent) = (answer.len() as u64, answer.len());
-        self.packets.on_packet(move |packet| {
+        self.0.packets.on_packet(move |packet| {
             let mut came = counted.load(Ordering::Relaxed);
             if answers.rank() == 0 {
                 let mut into = into.lock().unwrap_or_else(PoisonError::into_inner);
@@ -174,36 +154,36 @@ impl Bench<'_> {
             }
             counted.store(came, Ordering::Release);
         });
-        self.meeting.meet(self.packets)?;
+        self.0.meet()?;
         let arrived = |times: usize| {
             let bytes = (times * sent) as u64;
-            self.packets.poll_until(|| came.load(Ordering::Acquire) >= bytes)
+            self.0.packets.poll_until(|| came.load(Ordering::Acquire) >= bytes)
         };
         let start = Instant::now();
         if self.is_first() {
             for trip in 1..=count {
-                send(self.packets, Rank(1), &[7; 16])?;
+                send(self.0.packets, Rank(1), &[7; 16])?;
                 arrived(trip)?;
             }
-        } else if self.packets.rank() == 1 {
+        } else if self.0.packets.rank() == 1 {
             arrived(count)?;
         }
         Ok(each(start.elapsed(), count))
     }
 
     fn faults(&mut self) -> Result<f64> {
-        let pages = Pages::new(self.packets, MISSES)?;
-        self.meeting.meet(self.packets)?;
+        let pages = Pages::new(self.0.packets, MISSES)?;
+        self.0.meet()?;
         let start = Instant::now();
         if self.is_first() {
             for page in 0..MISSES {
                 assert_eq!(pages.read(page), 7, "the page that rank 1 has");
             }
-        } else if self.packets.rank() == 1 {
+        } else if self.0.packets.rank() == 1 {
             pages.answer(MISSES as u64)?;
         }
         let took = start.elapsed();
-        self.meeting.settle(self.packets)?;
+        self.0.settle()?;
         Ok(each(took, MISSES))
     }
 }

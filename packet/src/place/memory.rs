@@ -130,7 +130,16 @@ impl Memory {
 }
 
 impl Drop for Memory {
+    #[inline]
     fn drop(&mut self) {
+        if !matches!(self.keeps, Keeps::Nothing) {
+            self.give_back();
+        }
+    }
+}
+
+impl Memory {
+    fn give_back(&mut self) {
         if let Keeps::Part(heap) = &self.keeps {
             let offset = self.start.addr().get() - heap.range().0.addr().get();
             return heap.take_back(offset, self.bytes);

@@ -25,6 +25,7 @@ pub mod diagram;
 pub mod directory;
 mod message;
 mod planted;
+mod ranks;
 pub mod replica;
 mod router;
 pub mod table;
@@ -33,6 +34,7 @@ pub use directory::{Directory, Hint, Policy};
 pub use message::{Kind, Message, Version};
 #[cfg(feature = "planted")]
 pub use planted::Planted;
+pub use ranks::Ranks;
 pub use replica::Replica;
 
 use planted::Rules;

@@ -53,7 +53,7 @@ pub fn r3_home_knows(copies: &[Holding], directory: &Directory) {
         let is_handed = requester == Some(copy.node);
         // It has been told, or is being told, that its copy is the only one.
         let rises = is_owner && copy.state == ReplicaState::AwaitingUpgrade;
-        let is_reader = directory.readers().contains(&copy.node) || (is_owner && fetching);
+        let is_reader = directory.readers().contains(copy.node) || (is_owner && fetching);
         let known = is_handed || rises || if copy.is_exclusive() { is_owner } else { is_reader };
         assert!(known, "R3 the home knows: not of {copy:?}, {directory:?}");
         let agrees = copy.version == now

@@ -8,6 +8,7 @@ mod error;
 mod guard;
 mod outbox;
 mod slot;
+mod slots;
 mod together;
 
 pub use error::{Error, Result};
@@ -18,27 +19,38 @@ use crate::coherence::{Call, Policy, Region, Version};
 use crate::format::together::Part;
 use crate::format::{Header, Notice, receivers};
 use bytemuck::Pod;
-use outbox::Outbox;
+use outbox::{Outbox, Post};
 use slot::Slot;
+use slots::Slots;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use together::Together;
-use weft_node::biased::{Biased, Entered};
+use weft_node::biased::Biased;
 use weft_packet::{Block, Packet, Packets, Rank, Step};
-
-/// Regions that are mapped no more and kept all the same.
-const MOST_UNMAPPED: usize = 64;
 
 /// A node's part in the regions of a job, one for each job: it takes all packets of the rank. Clones are handles
 /// to the same one.
 #[derive(Clone)]
 pub struct Regions {
     node: Arc<Node>,
+    open: Arc<Open>,
+}
+
+/// What all handles to a node's part share. The last one takes the part from the upcall, which would keep it for
+/// ever otherwise: a weak reference would cost two locked instructions a packet.
+struct Open(Arc<Biased<Option<Arc<Node>>>>);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        let node = self.0.enter().take();
+        drop(node);
+    }
 }
 
 struct Node {
     packets: Packets,
+    most_unmapped: usize,
     outbox: Outbox,
     state: Biased<State>,
     /// Whether there is a breach in `state`.
@@ -54,6 +66,8 @@ pub struct Settings {
     pub multicast: bool,
     /// How the bytes of regions get to who has asked for them.
     pub data: DataWay,
+    /// How many regions that are mapped no more are kept all the same, with their copies: those unmapped last.
+    pub most_unmapped: usize,
 }
 
 /// How the bytes of regions get to who has asked for them.
@@ -69,21 +83,33 @@ pub enum DataWay {
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { multicast: true, data: DataWay::default() }
+        Settings { multicast: true, data: DataWay::default(), most_unmapped: 64 }
     }
 }
 
 #[derive(Default)]
 struct State {
-    slots: BTreeMap<RegionId, Arc<Biased<Slot>>>,
+    slots: Slots,
     /// Regions that this node created so far.
     created: u32,
-    /// What a home answered to who asked for the size of a region.
-    answers: BTreeMap<RegionId, Notice>,
+    /// Regions that threads of this node have asked for.
+    asked: BTreeMap<RegionId, Asked>,
+    /// How often a region was forgotten: what its home said before is too old then.
+    forgotten: u64,
     /// The regions that were unmapped last, the latest at the end.
     unmapped: VecDeque<RegionId>,
     /// What a peer did wrong, which ends it all.
     breach: Option<Error>,
+    /// Whether regions that are added have locks without owners.
+    shared: bool,
+}
+
+/// What is asked of a region's home.
+#[derive(Default)]
+struct Asked {
+    /// By so many threads, which take an answer each.
+    threads: usize,
+    answers: VecDeque<Notice>,
 }
 
 impl Regions {
@@ -97,19 +123,22 @@ impl Regions {
     pub fn open_with(packets: &Packets, settings: Settings) -> Self {
         let node = Node {
             packets: packets.clone(),
+            most_unmapped: settings.most_unmapped,
             outbox: Outbox::new(packets, settings),
             state: Biased::new(State::default()),
             broken: AtomicBool::new(false),
             together: Biased::new(Together::default()),
         };
-        let regions = Regions { node: Arc::new(node) };
-        let upcall = Arc::downgrade(&regions.node);
+        let node = Arc::new(node);
+        let of_upcall = Arc::new(Biased::new(Some(Arc::clone(&node))));
+        let open = Arc::new(Open(Arc::clone(&of_upcall)));
         packets.on_packet(move |packet| {
-            if let Some(node) = upcall.upgrade() {
+            // Upcalls run one at a time, and nobody else enters but at the end.
+            if let Some(node) = &*of_upcall.enter() {
                 node.arrive(&packet);
             }
         });
-        regions
+        Regions { node, open }
     }
 
     /// Says how the bytes that this node asks for travel from here on. Those of regions that it has already land
@@ -134,11 +163,11 @@ impl Regions {
     /// [`Error::Memory`].
     pub fn create(&self, bytes: u64, policy: Policy) -> Result<RegionId> {
         let memory = self.node.outbox.zeros(bytes)?;
-        let mut state = lock(&self.node.state);
+        let mut state = self.node.state.enter();
         let id = RegionId { home: self.rank(), index: state.created };
         state.created += 1;
         let machine = Region::at_home(self.rank(), policy);
-        state.slots.insert(id, Arc::new(Biased::new(Slot::new(machine, bytes, memory))));
+        state.add(id, Slot::new(machine, bytes, memory));
         Ok(id)
     }
 
@@ -149,28 +178,66 @@ impl Regions {
     /// # Errors
     /// [`Error::Unknown`], [`Error::Shape`], [`Error::Memory`], a lost rank.
     pub fn map<T: Pod>(&self, id: RegionId) -> Result<Mapped<T>> {
-        let slot = match self.node.slot(id) {
-            Some(slot) => slot,
-            None => self.ask(id)?,
-        };
-        let mapped = Mapped::new(self.clone(), id, slot)?;
-        lock(&self.node.state).unmapped.retain(|&other| other != id);
-        Ok(mapped)
+        loop {
+            // Nobody forgets it while the state is entered.
+            let mut state = self.node.state.enter();
+            if let Some(slot) = state.slots.get(id) {
+                let mapped = Mapped::new(self.clone(), id, Arc::clone(slot))?;
+                state.unmapped.retain(|&other| other != id);
+                return Ok(mapped);
+            }
+            drop(state);
+            self.ask(id)?;
+        }
     }
 
     /// Asks the home of a region for it.
-    fn ask(&self, id: RegionId) -> Result<Arc<Biased<Slot>>> {
+    fn ask(&self, id: RegionId) -> Result<()> {
         let (me, home) = (self.rank(), id.home);
         if home == me || home.index() >= self.node.packets.size() {
             return Err(Error::Unknown(id));
         }
+        let mut state = self.node.state.enter();
+        state.asked.entry(id).or_default().threads += 1;
+        let forgotten = state.forgotten;
+        drop(state);
         self.node.outbox.notice(home, id, Notice::Map);
-        let answer = self.node.wait(|node| lock(&node.state).answers.remove(&id))?;
+        let answer = self.node.wait(|node| node.state.enter().answer(id))?;
         let Notice::Mapped { version, bytes } = answer else { return Err(Error::Unknown(id)) };
         let memory = self.node.outbox.zeros(bytes)?;
-        let machine = Region::elsewhere(me, home, version);
-        let slot = Arc::new(Biased::new(Slot::new(machine, bytes, memory)));
-        Ok(Arc::clone(lock(&self.node.state).slots.entry(id).or_insert(slot)))
+        let mut state = self.node.state.enter();
+        if state.forgotten == forgotten {
+            state.add(id, Slot::new(Region::elsewhere(me, home, version), bytes, memory));
+        }
+        Ok(())
+    }
+
+    /// Serves one packet, if one has come, and sends what waited for packets. Says whether one had. Never blocks. For
+    /// programs that compute for long and do not want to be interrupted for what others need of them.
+    ///
+    /// # Errors
+    /// A peer's breach, a lost rank.
+    pub fn poll(&self) -> Result<bool> {
+        let any = self.node.packets.poll()?;
+        self.node.flush()?;
+        self.node.check()?;
+        Ok(any)
+    }
+
+    /// Makes all threads equal, for good: until now the one that opened regions, and for each region the one that
+    /// created it or mapped it first, enters for free and others pay for a barrier; from here on each pays for
+    /// ordinary locks ([`Packets::share`], which this calls).
+    pub fn share(&self) {
+        self.node.packets.share();
+        self.open.0.share();
+        self.node.outbox.share();
+        self.node.together.share();
+        self.node.state.share();
+        let mut state = self.node.state.enter();
+        state.shared = true;
+        let slots: Vec<_> = state.slots.iter().cloned().collect();
+        drop(state);
+        slots.iter().for_each(|slot| slot.share());
     }
 
     /// The end: a barrier, after which nobody needs anything of this node any more.
@@ -199,17 +266,19 @@ impl Regions {
         call: Call,
         mut take: impl FnMut(&mut Slot) -> R,
     ) -> Result<R> {
+        let mut post = Post::new(&self.node.outbox);
         let mut here = slot.enter();
-        here.call(id, call, &self.node.outbox)?;
+        here.call(id, call, &mut post)?;
         let waits = matches!(call, Call::StartRead | Call::StartWrite | Call::Delete);
         let granted = here.outcome();
         if granted == Some(true) || !waits {
             let taken = take(&mut here);
             drop(here);
-            self.node.flush()?;
+            post.send()?;
             return Ok(taken);
         }
         drop(here);
+        post.send()?;
         let taken = match granted {
             Some(_) => None,
             None => self.node.wait(|_| {
@@ -236,42 +305,62 @@ impl Regions {
         call: Call,
         give_back: impl FnOnce(&mut Slot),
     ) -> Result<()> {
+        let mut post = Post::new(&self.node.outbox);
         let mut here = slot.enter();
         give_back(&mut here);
-        here.call(id, call, &self.node.outbox)?;
+        here.call(id, call, &mut post)?;
         drop(here);
-        self.node.flush()
+        Ok(post.send()?)
     }
 
     /// A mapping of `id` is gone.
     fn unmapped(&self, id: RegionId) {
-        let mut state = lock(&self.node.state);
+        let mut state = self.node.state.enter();
         state.unmapped.push_back(id);
-        if state.unmapped.len() <= MOST_UNMAPPED {
+        if state.unmapped.len() <= self.node.most_unmapped {
             return;
         }
         let oldest = state.unmapped.pop_front();
-        let Some((id, slot)) = oldest.and_then(|id| Some((id, state.slots.get(&id)?.clone())))
+        let Some((id, slot)) = oldest.and_then(|id| Some((id, state.slots.get(id)?.clone())))
         else {
             return;
         };
-        drop(state);
+        let mut post = Post::new(&self.node.outbox);
         let mut here = slot.enter();
-        // Nobody here uses it, so that nothing can be wrong with this.
-        let flushed = here.call(id, Call::Flush, &self.node.outbox);
-        let forgets = flushed.is_ok() && here.may_be_forgotten();
-        drop(here);
-        if forgets {
-            lock(&self.node.state).slots.remove(&id);
+        // Whoever uses it again keeps it.
+        let flushed = here.call(id, Call::Flush, &mut post);
+        if flushed.is_ok() && here.may_be_forgotten() {
+            state.slots.remove(id);
+            state.forgotten += 1;
         }
+        drop((here, state));
         // Who waits next is told what fails here.
-        let _ = self.node.flush();
+        let _ = post.send();
+    }
+}
+
+impl State {
+    /// An answer to who asked for a region.
+    fn answer(&mut self, id: RegionId) -> Option<Notice> {
+        let asked = self.asked.get_mut(&id)?;
+        let answer = asked.answers.pop_front()?;
+        asked.threads -= 1;
+        if asked.threads == 0 {
+            self.asked.remove(&id);
+        }
+        Some(answer)
+    }
+
+    /// Has a region of this name, which is this one if there was none.
+    fn add(&mut self, id: RegionId, slot: Slot) {
+        let lock = if self.shared { Biased::shared } else { Biased::new };
+        self.slots.add(id, || lock(slot));
     }
 }
 
 impl Node {
     fn slot(&self, id: RegionId) -> Option<Arc<Biased<Slot>>> {
-        lock(&self.state).slots.get(&id).cloned()
+        self.state.enter().slots.get(id).cloned()
     }
 
     fn flush(&self) -> Result<()> {
@@ -293,9 +382,16 @@ impl Node {
             self.flush()?;
             return Ok(found);
         }
-        let breach = lock(&self.state).breach.clone();
-        Err(breach
-            .unwrap_or_else(|| unreachable!("a wait ends with what it waits for, or a breach")))
+        self.check()?;
+        unreachable!("a wait ends with what it waits for, or a breach")
+    }
+
+    /// What a peer did wrong, if one did.
+    fn check(&self) -> Result<()> {
+        if !self.broken.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        self.state.enter().breach.clone().map_or(Ok(()), Err)
     }
 
     /// The upcall.
@@ -322,7 +418,7 @@ impl Node {
 
     /// Ends it all: who waits is told.
     fn break_off(&self, error: Error) {
-        lock(&self.state).breach.get_or_insert(error);
+        self.state.enter().breach.get_or_insert(error);
         self.broken.store(true, Ordering::Release);
     }
 
@@ -349,19 +445,23 @@ impl Node {
         self.packets.copied(data.len());
         let Header { region, message, .. } = *header;
         let breach = |what| Error::Breach { from, region, what };
-        let state = lock(&self.state);
-        let slot = state.slots.get(&region);
-        match slot {
-            Some(slot) => slot.enter().receive((from, multicast), header, data, &self.outbox),
+        let mut post = Post::new(&self.outbox);
+        let state = self.state.enter();
+        let told = match state.slots.get(region) {
+            Some(slot) => slot.enter().receive((from, multicast), header, data, &mut post),
             None if message.kind.is_for_home() => Err(Error::Packet(from)),
             None => {
                 // A region that this node has forgotten: a demand on the copy that it had.
                 let mut forgotten =
                     Region::elsewhere(self.packets.rank(), region.home, Version::default());
-                let mut hands = slot::Hands::of_nothing(region, &self.outbox);
+                let mut hands = slot::Hands::of_nothing(region, &mut post);
                 forgotten.receive(from, message, &mut hands).map_err(breach)
             }
-        }
+        };
+        drop(state);
+        // Whoever waits meets the same error.
+        let _ = post.send();
+        told
     }
 
     fn noticed(&self, from: Rank, region: RegionId, notice: Notice) -> Result<()> {
@@ -372,16 +472,15 @@ impl Node {
                 self.outbox.notice(from, region, known.unwrap_or(Notice::Unknown));
             }
             Notice::Mapped { .. } | Notice::Unknown => {
-                lock(&self.state).answers.insert(region, notice);
+                let mut state = self.state.enter();
+                let asked = state
+                    .asked
+                    .get_mut(&region)
+                    .filter(|asked| from == region.home && asked.answers.len() < asked.threads);
+                asked.ok_or(Error::Packet(from))?.answers.push_back(notice);
             }
             Notice::Heap(name) => self.outbox.heap_of(from, name),
         }
         Ok(())
     }
-}
-
-/// Enters what is mostly entered by one thread: the one that opened regions, or first mapped one.
-#[inline]
-fn lock<T>(biased: &Biased<T>) -> Entered<'_, T> {
-    biased.enter()
 }

@@ -32,7 +32,8 @@ fn number(words: &[u64]) -> u64 {
 /// Accesses random regions of all ranks, telling the judge. Returns the writes.
 fn accesses(packets: &Packets, judge: &Mutex<Memory>, seed: u64, times: u32) -> u64 {
     let data = if seed.is_multiple_of(2) { DataWay::Packets } else { DataWay::Puts };
-    let settings = Settings { multicast: !seed.is_multiple_of(3), data };
+    let most_unmapped = [0, 2, 64][seed as usize % 3];
+    let settings = Settings { multicast: !seed.is_multiple_of(3), data, most_unmapped };
     let regions = Regions::open_with(packets, settings);
     let (me, ranks) = (packets.rank(), packets.size() as u16);
     let mut random = Random::part(seed, u64::from(me.0));

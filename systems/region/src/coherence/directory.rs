@@ -2,10 +2,11 @@
 
 use super::message::{Kind, Message, Version};
 use super::planted::Rules;
+use super::ranks::Ranks;
 use super::router::Router;
 use super::table::{DirectoryEvent as Event, DirectoryState as State, DirectoryStep as Step};
 use super::{Actions, Breach};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use weft_packet::Rank;
 
 /// How a region is mostly used. Whatever it says, programs see the same memory.
@@ -53,10 +54,10 @@ pub struct Directory {
     state: State,
     version: Version,
     /// Nodes that may have a copy of the home's bytes; some may have dropped theirs.
-    readers: BTreeSet<Rank>,
+    readers: Ranks,
     owner: Option<Rank>,
     /// Readers that have not said that their copies are gone.
-    pending: BTreeSet<Rank>,
+    pending: Ranks,
     /// What is being served.
     current: Option<Request>,
     /// What waits: at most one request of each node (I9).
@@ -65,7 +66,7 @@ pub struct Directory {
     /// back, another request.
     early: VecDeque<Request>,
     /// Those to whom the next write is to be sent.
-    subscribers: BTreeSet<Rank>,
+    subscribers: Ranks,
 }
 
 impl Directory {
@@ -75,13 +76,13 @@ impl Directory {
             policy,
             state: State::Clean,
             version: Version::default(),
-            readers: BTreeSet::new(),
+            readers: Ranks::default(),
             owner: None,
-            pending: BTreeSet::new(),
+            pending: Ranks::default(),
             current: None,
             queue: VecDeque::new(),
             early: VecDeque::new(),
-            subscribers: BTreeSet::new(),
+            subscribers: Ranks::default(),
         }
     }
 
@@ -101,7 +102,7 @@ impl Directory {
     }
 
     /// The nodes that may have one of several copies.
-    pub fn readers(&self) -> &BTreeSet<Rank> {
+    pub fn readers(&self) -> &Ranks {
         &self.readers
     }
 
@@ -208,10 +209,10 @@ impl Directory {
         if twice || self.owner == Some(from) {
             return Err(Breach::Unexpected { kind });
         }
-        self.subscribers.remove(&from);
+        self.subscribers.remove(from);
         // Who asks for a copy has none any more.
-        let gone = kind != Kind::Upgrade && self.readers.remove(&from);
-        let last = gone && self.pending.remove(&from) && self.pending.is_empty();
+        let gone = kind != Kind::Upgrade && self.readers.remove(from);
+        let last = gone && self.pending.remove(from) && self.pending.is_empty();
         if !self.serve(request, rules, router) {
             return Err(Breach::Unexpected { kind });
         }
@@ -229,10 +230,10 @@ impl Directory {
         router: &mut Router<'_, impl Actions>,
     ) -> Result<(), Breach> {
         let unexpected = Err(Breach::Unexpected { kind: Kind::Acknowledge });
-        if version != self.version || !self.pending.remove(&from) {
+        if version != self.version || !self.pending.remove(from) {
             return unexpected;
         }
-        self.readers.remove(&from);
+        self.readers.remove(from);
         let last = self.pending.is_empty();
         let event = if last { Event::AllAcknowledged } else { Event::Acknowledged };
         if self.take(event, None, rules, router) { Ok(()) } else { unexpected }
@@ -260,11 +261,11 @@ impl Directory {
         let reads = kind == Kind::Read && self.policy.hint != Hint::Migratory;
         if reads {
             Event::Read
-        } else if self.readers.iter().any(|&reader| reader != from) {
+        } else if self.readers.iter().any(|reader| reader != from) {
             Event::Contended
         } else if kind == Kind::Delete {
             Event::Delete
-        } else if kind == Kind::Upgrade && self.readers.contains(&from) {
+        } else if kind == Kind::Upgrade && self.readers.contains(from) {
             Event::Upgrade
         } else {
             Event::Write
@@ -346,11 +347,11 @@ impl Directory {
 
     fn invalidate(&mut self, requester: Rank, router: &mut Router<'_, impl Actions>) {
         self.pending.clone_from(&self.readers);
-        self.pending.remove(&requester);
+        self.pending.remove(requester);
         if self.policy.hint == Hint::Update {
-            self.subscribers.extend(&self.pending);
+            self.subscribers.extend(self.pending.iter());
         }
-        router.multicast(self.pending.clone(), Kind::Invalidate, self.version);
+        router.multicast(self.pending.iter().collect(), Kind::Invalidate, self.version);
     }
 
     fn fetch(&self, kind: Kind, request: Option<Request>, router: &mut Router<'_, impl Actions>) {
@@ -368,7 +369,7 @@ impl Directory {
     /// Sends what was written to those who had copies before; they are readers from here on.
     fn update(&mut self, router: &mut Router<'_, impl Actions>) {
         let to = std::mem::take(&mut self.subscribers);
-        self.readers.extend(&to);
-        router.multicast(to, Kind::Update, self.version);
+        self.readers.extend(to.iter());
+        router.multicast(to.iter().collect(), Kind::Update, self.version);
     }
 }

@@ -2,7 +2,6 @@
 //! compile.
 
 use super::slot::{Memory, Slot};
-
 use super::{Error, Regions, Result};
 use crate::RegionId;
 use crate::coherence::Call;

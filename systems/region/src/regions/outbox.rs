@@ -1,9 +1,9 @@
 //! What is to be sent, in order.
 
 use super::slot::Memory;
-use super::{DataWay, Error, Result, Settings, lock};
+use super::{DataWay, Error, Result, Settings};
 use crate::RegionId;
-use crate::format::{DATA_SIZE, Header, Notice, Place, receivers};
+use crate::format::{DATA_SIZE, Header, Notice, Place, SIZE, receivers};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -15,8 +15,8 @@ const PUT_FROM: u64 = 1024;
 /// Bytes of the heap of a node whose regions others reach; what is not used takes no memory.
 const HEAP_BYTES: usize = 256 << 20;
 
-/// Frames that wait for packets. One thread sends at a time, so that the order stays; others leave theirs
-/// to it.
+/// Frames that wait for packets. One thread has the turn to send at a time, so that the order stays; others leave
+/// theirs to it.
 pub(super) struct Outbox {
     packets: Packets,
     multicast: bool,
@@ -101,6 +101,12 @@ impl Outbox {
         self.puts.store(puts, Ordering::Relaxed);
     }
 
+    /// Makes all threads equal ([`super::Regions::share`]).
+    pub(super) fn share(&self) {
+        self.queue.share();
+        self.heaps.share();
+    }
+
     /// As many zeros, where others may reach them if they can land there.
     pub(super) fn zeros(&self, bytes: u64) -> Result<Block> {
         let size = usize::try_from(bytes).map_err(|_| Error::Memory(bytes))?;
@@ -126,48 +132,24 @@ impl Outbox {
         self.multicast && room && nodes >= 2 && 2 * nodes >= ranks - 1
     }
 
-    /// A message to several nodes, with its data if it carries any.
-    pub(super) fn multicast(&self, to: &BTreeSet<Rank>, header: Header, data: Option<Memory>) {
-        let what = match data {
-            Some(memory) => What::Data(header, memory),
-            None => What::Message(header),
-        };
-        self.push(To::Several(receivers::emit(to, self.packets.size())), what);
-    }
-
-    pub(super) fn message(&self, to: Rank, header: Header) {
-        self.push(To::One(to), What::Message(header));
-    }
-
-    pub(super) fn data(&self, to: Rank, header: Header, Data { memory, place }: Data) {
-        let one_packet = memory.len() + DATA_SIZE <= self.packets.max_payload();
-        let what = match place {
-            Some(place) if !one_packet || self.is_near(to, place) => {
-                What::Put(header, memory, place)
-            }
-            _ => What::Data(header, memory),
-        };
-        self.push(To::One(to), what);
-    }
-
     pub(super) fn notice(&self, to: Rank, region: RegionId, notice: Notice) {
-        self.push(To::One(to), What::Notice(notice.emit(region)));
+        self.push(Outgoing { to: To::One(to), what: What::Notice(notice.emit(region)) });
     }
 
     /// The heap of another node.
     pub(super) fn heap_of(&self, rank: Rank, name: HeapName) {
-        lock(&self.heaps).insert(rank, Far::Named(name));
+        self.heaps.enter().insert(rank, Far::Named(name));
     }
 
     /// Whether `to` has memory there that this node may reach.
     fn is_near(&self, to: Rank, place: Place) -> bool {
-        place.offset().is_some() && lock(&self.heaps).contains_key(&to)
+        place.offset().is_some() && self.heaps.enter().contains_key(&to)
     }
 
     /// Writes a region's bytes into another node's heap; false if it cannot be reached.
     fn write(&self, to: Rank, place: Place, bytes: &[u8]) -> bool {
         let Some(offset) = place.offset() else { return false };
-        let mut heaps = lock(&self.heaps);
+        let mut heaps = self.heaps.enter();
         let reach = match heaps.get_mut(&to) {
             Some(Far::Reached(reach)) => reach,
             Some(Far::Named(name)) => {
@@ -189,13 +171,13 @@ impl Outbox {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        let queue = lock(&self.queue);
+        let queue = self.queue.enter();
         queue.frames.is_empty() && !queue.sending
     }
 
-    fn push(&self, to: To, what: What) {
-        let mut queue = lock(&self.queue);
-        queue.frames.push_back(Outgoing { to, what });
+    fn push(&self, outgoing: Outgoing) {
+        let mut queue = self.queue.enter();
+        queue.frames.push_back(outgoing);
         self.any.store(true, Ordering::Relaxed);
     }
 
@@ -207,33 +189,119 @@ impl Outbox {
 
     #[cold]
     fn send(&self) -> weft_packet::Result<()> {
-        let mut queue = lock(&self.queue);
+        let mut queue = self.queue.enter();
         if queue.sending {
             return Ok(());
         }
-        while let Some(next) = queue.frames.pop_front() {
-            queue.sending = true;
-            drop(queue);
+        let Some(first) = self.next(&mut queue) else { return Ok(()) };
+        queue.sending = true;
+        drop(queue);
+        self.send_from(first)
+    }
+
+    /// Sends `next` and what waits behind it, in the turn of whoever is sending.
+    fn send_from(&self, mut next: Outgoing) -> weft_packet::Result<()> {
+        loop {
             let sent = next.send(self);
-            queue = lock(&self.queue);
-            queue.sending = false;
-            match sent {
-                Ok(None) => {}
-                Ok(Some(rest)) => {
-                    queue.frames.push_front(rest);
-                    return Ok(());
+            let mut queue = self.queue.enter();
+            let follows = match sent {
+                Ok(true) => self.next(&mut queue),
+                Ok(false) => {
+                    queue.frames.push_front(next);
+                    self.any.store(true, Ordering::Relaxed);
+                    None
                 }
-                Err(error) => return Err(error),
+                Err(error) => {
+                    queue.sending = false;
+                    return Err(error);
+                }
+            };
+            let Some(follows) = follows else {
+                queue.sending = false;
+                return Ok(());
+            };
+            drop(queue);
+            next = follows;
+        }
+    }
+
+    /// What is to be sent next.
+    fn next(&self, queue: &mut Queue) -> Option<Outgoing> {
+        let next = queue.frames.pop_front();
+        if next.is_none() {
+            self.any.store(false, Ordering::Relaxed);
+        }
+        next
+    }
+}
+
+/// What an event at a region has to send, in the order of the calls here: they are made while the region is entered,
+/// so that nobody sends anything about it in between. The first frame needs no place in the queue if nobody is before
+/// it.
+#[must_use = "what is in it has the turn to send"]
+pub(super) struct Post<'a> {
+    pub outbox: &'a Outbox,
+    first: Option<Outgoing>,
+}
+
+impl<'a> Post<'a> {
+    #[inline]
+    pub(super) fn new(outbox: &'a Outbox) -> Self {
+        Post { outbox, first: None }
+    }
+
+    /// A message to several nodes, with its data if it carries any.
+    pub(super) fn multicast(&mut self, to: &BTreeSet<Rank>, header: Header, data: Option<Memory>) {
+        let what = match data {
+            Some(memory) => What::Data(header, memory),
+            None => What::Message(header),
+        };
+        let to = To::Several(receivers::emit(to, self.outbox.packets.size()));
+        self.add(Outgoing { to, what });
+    }
+
+    pub(super) fn message(&mut self, to: Rank, header: Header) {
+        self.add(Outgoing { to: To::One(to), what: What::Message(header) });
+    }
+
+    pub(super) fn data(&mut self, to: Rank, header: Header, Data { memory, place }: Data) {
+        let one_packet = memory.len() + DATA_SIZE <= self.outbox.packets.max_payload();
+        let what = match place {
+            Some(place) if !one_packet || self.outbox.is_near(to, place) => {
+                What::Put(header, memory, place)
+            }
+            _ => What::Data(header, memory),
+        };
+        self.add(Outgoing { to: To::One(to), what });
+    }
+
+    fn add(&mut self, outgoing: Outgoing) {
+        if self.first.is_none() {
+            let mut queue = self.outbox.queue.enter();
+            if !queue.sending && queue.frames.is_empty() {
+                queue.sending = true;
+                drop(queue);
+                self.first = Some(outgoing);
+                return;
             }
         }
-        self.any.store(false, Ordering::Relaxed);
-        Ok(())
+        self.outbox.push(outgoing);
+    }
+
+    /// Sends it, once the region is left, as far as there are packets, and what else waits. Never blocks.
+    #[inline]
+    pub(super) fn send(self) -> weft_packet::Result<()> {
+        match self.first {
+            Some(first) => self.outbox.send_from(first),
+            None => self.outbox.flush(),
+        }
     }
 }
 
 impl Outgoing {
-    /// Sends it, or returns what there was no packet for.
-    fn send(mut self, outbox: &Outbox) -> weft_packet::Result<Option<Self>> {
+    /// Sends it; false if there was no packet for it, or for the rest.
+    #[inline]
+    fn send(&mut self, outbox: &Outbox) -> weft_packet::Result<bool> {
         loop {
             if let (What::Put(header, memory, place), To::One(to)) = (&self.what, &self.to)
                 && header.offset == 0
@@ -241,15 +309,15 @@ impl Outgoing {
             {
                 self.what = What::Message(header.landed(0));
             }
-            let Some(packet) = outbox.packets.try_packet()? else { return Ok(Some(self)) };
-            let more = self.fill(packet)?;
-            if !more {
-                return Ok(None);
+            let Some(packet) = outbox.packets.try_packet()? else { return Ok(false) };
+            if !self.fill(packet)? {
+                return Ok(true);
             }
         }
     }
 
     /// Sends a packet. Whether there has to be another.
+    #[inline]
     fn fill(&mut self, mut packet: weft_packet::SendPacket<'_>) -> weft_packet::Result<bool> {
         if let To::Several(receivers) = &self.to {
             packet.leave_room_for_receivers();
@@ -268,7 +336,12 @@ impl Outgoing {
                 packet.put(&header.landed(header.offset).emit())?.put(rest)?;
             }
             (What::Message(header) | What::Put(header, ..), _) => {
-                packet.put(&header.emit()[..header.size()])?;
+                let encoded = header.emit();
+                // Of sizes that the compiler knows.
+                match header.size() {
+                    SIZE => packet.put(&encoded[..SIZE])?,
+                    _ => packet.put(&encoded)?,
+                };
             }
             (What::Notice(bytes), _) => {
                 packet.put(bytes)?;

@@ -1,6 +1,6 @@
 //! A region at a node: the protocol's machine, and the bytes.
 
-use super::outbox::{Data, Outbox};
+use super::outbox::{Data, Outbox, Post};
 use super::{Error, Result};
 use crate::RegionId;
 use crate::coherence::{Actions, Call, Kind, Message, Region, Version};
@@ -37,6 +37,13 @@ struct Here {
     landing: Option<Landing>,
     /// Where others want what they have asked for.
     places: BTreeMap<Rank, Wanted>,
+}
+
+/// Where the bytes of a message are, all of them.
+enum Came {
+    /// Here, where they belong.
+    Here,
+    Block(Block),
 }
 
 struct Coming {
@@ -124,9 +131,9 @@ impl Slot {
     }
 
     #[inline]
-    pub(super) fn call(&mut self, id: RegionId, call: Call, outbox: &Outbox) -> Result<()> {
+    pub(super) fn call(&mut self, id: RegionId, call: Call, post: &mut Post<'_>) -> Result<()> {
         let here = Some(&mut self.here);
-        let mut hands = Hands { id, outbox, here, came: None };
+        let mut hands = Hands { id, post, here, came: None };
         self.machine.call(call, &mut hands).map_err(|what| Error::Misuse { region: id, what })
     }
 
@@ -136,16 +143,20 @@ impl Slot {
         (from, multicast): (Rank, bool),
         header: &Header,
         data: &[u8],
-        outbox: &Outbox,
+        post: &mut Post<'_>,
     ) -> Result<()> {
         let Header { region: id, message, .. } = *header;
         let mut came = None;
         if message.kind.carries_data() {
             // What was here before is worth nothing then, and has room for what comes.
             let awaited = message.kind != Kind::Update && self.machine.expects(from, message.kind);
-            came = match header.lands {
-                true => Some(self.here.landed(from, header, data)?),
-                false => self.here.collect((from, multicast), header, data, (awaited, outbox))?,
+            came = if header.lands {
+                Some(Came::Block(self.here.landed(from, header, data)?))
+            } else if awaited && header.offset == 0 && self.here.takes_all(data) {
+                Some(Came::Here)
+            } else {
+                let way = (from, multicast);
+                self.here.collect(way, header, data, (awaited, post.outbox))?.map(Came::Block)
             };
             if came.is_none() {
                 return Ok(());
@@ -153,7 +164,7 @@ impl Slot {
         } else {
             self.here.note_place(from, header);
         }
-        let mut hands = Hands { id, outbox, here: Some(&mut self.here), came };
+        let mut hands = Hands { id, post, here: Some(&mut self.here), came };
         let told = self.machine.receive(from, message, &mut hands);
         told.map_err(|what| Error::Breach { from, region: id, what })
     }
@@ -179,6 +190,19 @@ impl Here {
             }
         }
         Arc::clone(&self.memory)
+    }
+
+    /// Takes all bytes of the region, where what was here is worth nothing; false if there is no room here, or they are
+    /// not all.
+    #[inline]
+    fn takes_all(&mut self, data: &[u8]) -> bool {
+        self.spare = None;
+        let room = match &mut self.alone {
+            Some(block) => Some(block),
+            None => Arc::get_mut(&mut self.memory),
+        };
+        let room = room.filter(|room| room.len() == data.len() && data.len() as u64 == self.bytes);
+        room.map(|room| room.copy_from_slice(data)).is_some()
     }
 
     /// Memory for bytes that come in packets: what was here, if that is worth nothing.
@@ -288,17 +312,17 @@ impl Here {
 }
 
 /// Carries out what a machine says.
-pub(super) struct Hands<'a> {
+pub(super) struct Hands<'a, 'o> {
     id: RegionId,
-    outbox: &'a Outbox,
+    post: &'a mut Post<'o>,
     here: Option<&'a mut Here>,
-    came: Option<Block>,
+    came: Option<Came>,
 }
 
-impl<'a> Hands<'a> {
+impl<'a, 'o> Hands<'a, 'o> {
     /// For a region that this node does not know.
-    pub(super) fn of_nothing(id: RegionId, outbox: &'a Outbox) -> Self {
-        Hands { id, outbox, here: None, came: None }
+    pub(super) fn of_nothing(id: RegionId, post: &'a mut Post<'o>) -> Self {
+        Hands { id, post, here: None, came: None }
     }
 
     #[inline]
@@ -313,9 +337,9 @@ impl<'a> Hands<'a> {
         let header = Header::new(self.id, message);
         let Some(here) = &mut self.here else { return header };
         let place = match message.kind {
-            Kind::Read | Kind::Write => here.open(self.outbox),
+            Kind::Read | Kind::Write => here.open(self.post.outbox),
             Kind::FetchShared | Kind::FetchExclusive if message.party == self.id.home => {
-                here.open(self.outbox)
+                here.open(self.post.outbox)
             }
             Kind::FetchShared | Kind::FetchExclusive => {
                 here.places.get(&message.party).map(|wanted| wanted.place)
@@ -326,35 +350,35 @@ impl<'a> Hands<'a> {
     }
 }
 
-impl Actions for Hands<'_> {
+impl Actions for Hands<'_, '_> {
     fn send(&mut self, to: Rank, message: Message) {
         match &mut self.here {
             Some(here) if message.kind.carries_data() => {
                 let place = here.place_for(to, message);
                 let data = Data { memory: here.shared(), place };
-                self.outbox.data(to, Header::new(self.id, message), data);
+                self.post.data(to, Header::new(self.id, message), data);
             }
             _ => {
                 let header = self.header(message);
-                self.outbox.message(to, header);
+                self.post.message(to, header);
             }
         }
     }
 
     fn multicast(&mut self, to: &BTreeSet<Rank>, message: Message) {
-        if !self.outbox.multicasts_to(to.len()) {
+        if !self.post.outbox.multicasts_to(to.len()) {
             return to.iter().for_each(|&to| self.send(to, message));
         }
         let here = self.here.as_mut().filter(|_| message.kind.carries_data());
         let memory = here.map(|here| here.shared());
-        self.outbox.multicast(to, Header::new(self.id, message), memory);
+        self.post.multicast(to, Header::new(self.id, message), memory);
     }
 
     fn place(&mut self) {
-        if let (Some(here), Some(came)) = (&mut self.here, self.came.take()) {
+        if let (Some(here), Some(Came::Block(block))) = (&mut self.here, self.came.take()) {
             // Nobody reads what these bytes take the place of.
             here.spare = None;
-            here.alone = Some(came);
+            here.alone = Some(block);
         }
     }
 

@@ -13,7 +13,7 @@
 //! on that, so that parents find all disagreements. Values are combined along the tree, whenever they come, so
 //! that the result is the same in each run; and each value at one rank only, so that it is the same everywhere.
 
-use super::{Error, Node, Regions, Result, lock};
+use super::{Error, Node, Regions, Result};
 use crate::format::together::{Does, Operation, Part, SIZE, Step};
 use bytemuck::Pod;
 use std::collections::VecDeque;
@@ -147,14 +147,14 @@ impl Regions {
         act: impl FnOnce(Operation) -> Result<R>,
     ) -> Result<R> {
         let result = vec![0; receives];
-        let mut together = lock(&self.node.together);
+        let mut together = self.node.together.enter();
         let operation = Operation { does, number: together.begun, bytes: bytes as u64 };
         assert!(together.now.is_none(), "one thread at a time takes part in what all ranks do");
         together.begun = together.begun.wrapping_add(1);
         together.now = Some(Now { operation, result, came: 0, pieces: 0, is_over: false });
         drop(together);
         let outcome = act(operation);
-        lock(&self.node.together).now = None;
+        self.node.together.enter().now = None;
         outcome
     }
 
@@ -177,7 +177,7 @@ impl Regions {
     ) -> Result<Vec<Up>> {
         let children: Vec<Rank> = children(self.rank(), self.node.packets.size()).collect();
         let all = children.len();
-        let ups = self.node.wait(|node| lock(&node.together).pieces_of_children(all, index))?;
+        let ups = self.node.wait(|node| node.together.enter().pieces_of_children(all, index))?;
         for (&child, up) in children.iter().zip(&ups) {
             if up.operation != *operation {
                 return Err(self.disagree(operation, child));
@@ -190,11 +190,11 @@ impl Regions {
     }
 
     fn until_over(&self) -> Result<()> {
-        self.node.wait(|node| lock(&node.together).now.as_ref()?.is_over.then_some(()))
+        self.node.wait(|node| node.together.enter().now.as_ref()?.is_over.then_some(()))
     }
 
     fn take_result(&self, into: &mut [u8]) {
-        if let Some(now) = &lock(&self.node.together).now {
+        if let Some(now) = &self.node.together.enter().now {
             into.copy_from_slice(&now.result);
             self.node.packets.copied(into.len());
         }
@@ -223,7 +223,7 @@ impl Regions {
 
     fn down(&self, operation: &Operation, offset: usize, values: &[u8]) -> Result<()> {
         self.send(Step::Down, operation, offset, values, None)?;
-        if let Some(now) = &mut lock(&self.node.together).now {
+        if let Some(now) = &mut self.node.together.enter().now {
             now.pieces += 1;
         }
         Ok(())
@@ -269,7 +269,7 @@ impl Node {
         let (me, ranks) = (self.packets.rank(), self.packets.size());
         let Part { step, operation, offset } = *part;
         self.packets.copied(values.len());
-        let mut together = lock(&self.together);
+        let mut together = self.together.enter();
         match step {
             Step::Up => {
                 let child = children(me, ranks).position(|child| child == from);
