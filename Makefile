@@ -31,7 +31,7 @@ help:
 	@echo 'make soak    the long tests: 50 million packets on bad simulated networks, ranks killed 200 times, jobs on two hosts ended in seven ways, all states of larger worlds, 7,000 programs on simulated regions, ten million messages over bad UDP, races run a hundred times'
 	@echo 'make fuzz    everything that reads foreign bytes, fed with what libFuzzer makes up (nightly compiler)'
 	@echo 'make fuzz-keep   add to the corpus what reached new code'
-	@echo 'make install put commands, libweft, weft.h and manual pages below PREFIX (/usr/local); uninstall removes them'
+	@echo 'make install put commands, libweft, weft.h, manual pages and the libfabric provider below PREFIX (/usr/local); uninstall removes them'
 	@echo 'make setup   only set up what is missing'
 	@echo 'make clean   remove what was built'
 	@echo
@@ -132,18 +132,19 @@ fuzz-keep:
 	done
 
 install: build
-	@$(CARGO) build --locked --release --package weft-c
+	@$(CARGO) build --locked --release --package weft-c --package weft-libfabric
 	@$(MAKE) --no-print-directory install-files
 
 # Only copies what is built in $(RELEASE).
 install-files:
-	@install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include lib/pkgconfig) $(MAN3)
+	@install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include lib/pkgconfig lib/libfabric) $(MAN3)
 	@install -m 755 $(addprefix $(RELEASE)/,weft asp sor fft radix lu barnes water weft-example) $(DESTDIR)$(PREFIX)/bin
 	@install -m 644 bindings/c/include/weft.h $(DESTDIR)$(PREFIX)/include
 	@install -m 644 $(RELEASE)/libweft.a $(DESTDIR)$(PREFIX)/lib
 	@install -m 755 $(RELEASE)/libweft.so $(DESTDIR)$(PREFIX)/lib/libweft.so.$(VERSION)
 	@ln -sf libweft.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libweft.so.0
 	@ln -sf libweft.so.0 $(DESTDIR)$(PREFIX)/lib/libweft.so
+	@install -m 755 $(RELEASE)/libweft_fi.so $(DESTDIR)$(PREFIX)/lib/libfabric/libweft-fi.so
 	@sed -e 's|@prefix@|$(PREFIX)|' -e 's|@version@|$(VERSION)|' bindings/c/weft.pc.in \
 	    >$(DESTDIR)$(PREFIX)/lib/pkgconfig/weft.pc
 	@for link in $(PAGE_LINKS); do ln -sf "$${link#*:}" "$(MAN3)/$${link%:*}.3"; done
@@ -152,7 +153,7 @@ install-files:
 
 uninstall:
 	@rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/weft bin/asp bin/sor bin/fft bin/radix bin/lu bin/barnes bin/water bin/weft-example \
-	    include/weft.h lib/libweft.a lib/libweft.so lib/libweft.so.0 lib/libweft.so.$(VERSION) lib/pkgconfig/weft.pc)
+	    include/weft.h lib/libweft.a lib/libweft.so lib/libweft.so.0 lib/libweft.so.$(VERSION) lib/pkgconfig/weft.pc lib/libfabric/libweft-fi.so)
 	@for link in $(PAGE_LINKS); do rm -f "$(MAN3)/$${link%:*}.3"; done
 
 clean:

@@ -158,7 +158,8 @@ pub struct PacketJob {
 }
 
 /// Joins the job that this process was started in, at the packet interface. Set an upcall with
-/// [`Packets::on_packet`]; end with [`PacketJob::leave`].
+/// [`Packets::on_packet`], or [take](Packets::take) packets and say how by [`Packets::progress_by`]; end with
+/// [`PacketJob::leave`].
 ///
 /// # Errors
 /// [`Error`](crate::Error) if this process cannot take its place.
@@ -166,7 +167,7 @@ pub fn join_packets() -> Result<PacketJob> {
     let session = Session::open()?;
     let packets = session.packets().clone();
     let watch = session
-        .begin(Box::new(move || packets.interrupted(|| matches!(packets.poll(), Ok(true)))))?;
+        .begin(Box::new(move || packets.interrupted(|| matches!(packets.progress(), Ok(true)))))?;
     Ok(PacketJob { _watch: watch, session })
 }
 

@@ -1,0 +1,137 @@
+//! `struct fid_cntr`: counters of completions. Whoever reads one makes progress.
+
+use crate::abi::{WAIT_NONE, WAIT_UNSPEC, WAIT_YIELD, class};
+use crate::domain::Domain;
+use crate::job::Job;
+use crate::object::{Class, Fid, FidOps, Given, give, ops};
+use crate::pointer::Context;
+use crate::refusal::{Refusal, Result, call};
+use crate::state::{CounterId, Counts};
+use std::ffi::c_int;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The object.
+#[repr(C)]
+pub(crate) struct Counter {
+    pub(crate) fid: Fid,
+    ops: &'static CounterOps,
+    job: Arc<Job>,
+    id: CounterId,
+}
+
+/// `struct fi_cntr_attr`, as far as it is read.
+#[repr(C)]
+pub(crate) struct CounterAttr {
+    events: c_int,
+    wait_obj: c_int,
+}
+
+#[repr(C)]
+struct CounterOps {
+    size: usize,
+    read: extern "C" fn(&Counter) -> u64,
+    readerr: extern "C" fn(&Counter) -> u64,
+    add: extern "C" fn(&Counter, u64) -> c_int,
+    set: extern "C" fn(&Counter, u64) -> c_int,
+    wait: extern "C" fn(&Counter, u64, c_int) -> c_int,
+    adderr: extern "C" fn(&Counter, u64) -> c_int,
+    seterr: extern "C" fn(&Counter, u64) -> c_int,
+}
+
+// The numbers stand in tests/layouts.c too, where they are compared with libfabric's headers.
+const _: () = assert!(
+    std::mem::offset_of!(CounterAttr, wait_obj) == 4
+        && std::mem::offset_of!(CounterOps, seterr) == 56
+);
+
+static OPS: CounterOps =
+    CounterOps { size: size_of::<CounterOps>(), read, readerr, add, set, wait, adderr, seterr };
+
+static FID_OPS: FidOps = ops::<Counter>();
+
+impl Class for Counter {
+    const CLASS: usize = class::CNTR;
+    const OPS: &'static FidOps = &FID_OPS;
+}
+
+impl Counter {
+    /// Which of the job's.
+    pub fn id(&self) -> CounterId {
+        self.id
+    }
+}
+
+/// `fi_cntr_open`.
+pub(crate) fn open(
+    domain: &Domain,
+    attributes: Option<&CounterAttr>,
+    context: Context,
+) -> Result<Given<Counter>> {
+    let given = attributes.map_or((0, WAIT_NONE), |given| (given.events, given.wait_obj));
+    let (0, WAIT_NONE | WAIT_UNSPEC | WAIT_YIELD) = given else {
+        return Err(Refusal::UNSUPPORTED);
+    };
+    let job = Arc::clone(domain.job());
+    let id = job.enter().open_counter();
+    Ok(give(Counter { fid: Fid::of::<Counter>(context), ops: &OPS, job, id }))
+}
+
+/// The counts after progress, or what they were.
+fn counts(counter: &Counter) -> Counts {
+    let mut seen = Counts::default();
+    let _ = call(|| {
+        let made = counter.job.progress().map(drop);
+        seen = *counter.job.enter().counts(counter.id);
+        made
+    });
+    seen
+}
+
+fn change(counter: &Counter, change: impl FnOnce(&mut Counts)) -> c_int {
+    call(|| {
+        change(counter.job.enter().counts(counter.id));
+        counter.job.nudge();
+        Ok(())
+    })
+}
+
+extern "C" fn read(counter: &Counter) -> u64 {
+    counts(counter).successes
+}
+
+extern "C" fn readerr(counter: &Counter) -> u64 {
+    counts(counter).errors
+}
+
+extern "C" fn add(counter: &Counter, amount: u64) -> c_int {
+    change(counter, |counts| counts.successes = counts.successes.wrapping_add(amount))
+}
+
+extern "C" fn set(counter: &Counter, value: u64) -> c_int {
+    change(counter, |counts| counts.successes = value)
+}
+
+extern "C" fn adderr(counter: &Counter, amount: u64) -> c_int {
+    change(counter, |counts| counts.errors = counts.errors.wrapping_add(amount))
+}
+
+extern "C" fn seterr(counter: &Counter, value: u64) -> c_int {
+    change(counter, |counts| counts.errors = value)
+}
+
+extern "C" fn wait(counter: &Counter, threshold: u64, timeout_ms: c_int) -> c_int {
+    call(|| {
+        let limit = u64::try_from(timeout_ms).ok().map(Duration::from_millis);
+        let errors = counter.job.enter().counts(counter.id).errors;
+        let ended = counter.job.wait(limit, |state| {
+            let counts = *state.counts(counter.id);
+            match (counts.successes >= threshold, counts.errors > errors) {
+                (true, _) => Some(Ok(())),
+                (false, true) => Some(Err(Refusal::ERROR_WAITS)),
+                (false, false) => None,
+            }
+        });
+        ended.unwrap_or(Err(Refusal::TIMED_OUT))
+    })
+}

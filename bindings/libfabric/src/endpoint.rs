@@ -1,0 +1,415 @@
+//! `struct fid_ep`: endpoints, reliable and without connections.
+
+mod plain;
+mod tagged;
+
+use crate::abi::{ANYBODY, ENABLE, Info, class, flag};
+use crate::counter::Counter;
+use crate::domain::Domain;
+use crate::events::EventQueue;
+use crate::job::Job;
+use crate::memory::Memory;
+use crate::object::{Argument, Class, Fid, FidOps, Given, give, ops};
+use crate::pointer::{Context, Out, Room};
+use crate::queue::Queue;
+use crate::refusal::{Missing, Refusal, Result, call, sized, unsupported};
+use crate::state::{CounterId, QueueId, State, VectorId, refusal};
+use crate::transfer::{Many, Notice, ReceiveOp, SendOp};
+use crate::vector::{self, Vector};
+use plain::PlainOps;
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+use tagged::TaggedOps;
+use weft_tagged::{Address, Kind, Outgoing, Pattern};
+
+/// Bytes that go back to the program when the call returns, if it wants that.
+pub(crate) const INJECT_BYTES: usize = 256;
+/// Bytes of a message at most.
+pub(crate) const MESSAGE_BYTES: usize = isize::MAX as usize;
+/// What must be left of a buffer for several messages, unless the program says so.
+const LEAST_LEFT: usize = 64;
+
+/// How long an endpoint that is closed waits for its operations to end.
+const CLOSE_LIMIT: Duration = Duration::from_secs(1);
+
+/// The object.
+#[repr(C)]
+pub(crate) struct Endpoint {
+    pub(crate) fid: Fid,
+    ops: &'static EndpointOps,
+    names: &'static NameOps,
+    plain: &'static PlainOps,
+    remote: &'static Nothing,
+    tagged: &'static TaggedOps,
+    atomic: &'static Nothing,
+    collective: &'static Nothing,
+    job: Arc<Job>,
+    number: u8,
+    /// What calls without flags do.
+    send_flags: u64,
+    receive_flags: u64,
+    least_left: AtomicUsize,
+    bindings: Mutex<Bindings>,
+    /// As they were when it was enabled.
+    bound: OnceLock<Bindings>,
+}
+
+/// What an endpoint is bound to.
+#[derive(Clone, Copy, Default)]
+struct Bindings {
+    vector: Option<VectorId>,
+    send: Way,
+    receive: Way,
+}
+
+/// Where completions of one direction go.
+#[derive(Clone, Copy, Default)]
+struct Way {
+    queue: Option<QueueId>,
+    /// Only those that ask for it.
+    selective: bool,
+    counter: Option<CounterId>,
+}
+
+#[repr(C)]
+struct EndpointOps {
+    size: usize,
+    cancel: extern "C" fn(&Endpoint, Context) -> isize,
+    getopt: extern "C" fn(&Endpoint, c_int, c_int, Out<usize>, Out<usize>) -> c_int,
+    setopt: extern "C" fn(&Endpoint, c_int, c_int, Out<usize>, usize) -> c_int,
+    tx_ctx: Missing,
+    rx_ctx: Missing,
+    rx_size_left: Missing,
+    tx_size_left: Missing,
+}
+
+// The numbers stand in tests/layouts.c too, where they are compared with libfabric's headers.
+const _: () = assert!(
+    std::mem::offset_of!(Endpoint, collective) == 72
+        && std::mem::offset_of!(EndpointOps, tx_size_left) == 56
+        && size_of::<NameOps>() == 80
+);
+
+static OPS: EndpointOps = EndpointOps {
+    size: size_of::<EndpointOps>(),
+    cancel,
+    getopt,
+    setopt,
+    tx_ctx: unsupported,
+    rx_ctx: unsupported,
+    rx_size_left: unsupported,
+    tx_size_left: unsupported,
+};
+
+/// `struct fi_ops_cm`.
+#[repr(C)]
+struct NameOps {
+    size: usize,
+    setname: Missing,
+    getname: extern "C" fn(&Endpoint, Room<u8>, Out<usize>) -> c_int,
+    rest: [Missing; 7],
+}
+
+static NAMES: NameOps =
+    NameOps { size: size_of::<NameOps>(), setname: unsupported, getname, rest: [unsupported; 7] };
+
+/// A table of functions that are not there: as many as the longest table has.
+#[repr(C)]
+struct Nothing {
+    size: usize,
+    functions: [Missing; 16],
+}
+
+static NOTHING: Nothing = Nothing { size: size_of::<Nothing>(), functions: [unsupported; 16] };
+
+static FID_OPS: FidOps = ops::<Endpoint>();
+
+impl Class for Endpoint {
+    const CLASS: usize = class::EP;
+    const OPS: &'static FidOps = &FID_OPS;
+
+    fn close(&self) -> Result {
+        // The memory of whatever goes on is about to be the program's again.
+        let is_free = |state: &mut State| (!state.exchange.is_busy(self.number)).then_some(());
+        self.job.wait(Some(CLOSE_LIMIT), is_free).map_err(|_| Refusal::BUSY)?;
+        self.job.enter().close_endpoint(self.number);
+        Ok(())
+    }
+
+    fn bind(&self, other: &Fid, flags: u64) -> Result {
+        if self.bound.get().is_some() {
+            return Err(Refusal::BAD_STATE);
+        }
+        let mut bindings = self.bindings.lock().unwrap_or_else(PoisonError::into_inner);
+        let Bindings { vector, send, receive } = &mut *bindings;
+        if let Some(bound) = other.object::<Vector>() {
+            *vector = Some(bound.id());
+        } else if let Some(queue) = other.object::<Queue>() {
+            for way in ways(send, receive, flags) {
+                way.queue = Some(queue.id());
+                way.selective = flags & flag::SELECTIVE_COMPLETION != 0;
+            }
+        } else if let Some(counter) = other.object::<Counter>() {
+            for way in ways(send, receive, flags) {
+                way.counter = Some(counter.id());
+            }
+        } else if other.object::<EventQueue>().is_none() {
+            return Err(Refusal::INVALID);
+        }
+        Ok(())
+    }
+
+    fn control(&self, command: c_int, _argument: Argument) -> Result {
+        if command != ENABLE {
+            return Err(Refusal::UNSUPPORTED);
+        }
+        let bindings = *self.bindings.lock().unwrap_or_else(PoisonError::into_inner);
+        if bindings.vector.is_none() {
+            return Err(Refusal::NO_VECTOR);
+        }
+        let has_end = |way: &Way| way.queue.is_some() || way.counter.is_some();
+        if !has_end(&bindings.send) && !has_end(&bindings.receive) {
+            return Err(Refusal::NO_QUEUE);
+        }
+        self.bound.set(bindings).map_err(|_| Refusal::BAD_STATE)
+    }
+}
+
+/// The directions that a binding is for.
+fn ways<'a>(
+    send: &'a mut Way,
+    receive: &'a mut Way,
+    flags: u64,
+) -> impl Iterator<Item = &'a mut Way> {
+    let sends = (flags & flag::SEND != 0).then_some(send);
+    sends.into_iter().chain((flags & flag::RECV != 0).then_some(receive))
+}
+
+/// `fi_endpoint`.
+pub(crate) fn open(domain: &Domain, info: &Info, context: Context) -> Result<Given<Endpoint>> {
+    let (send_flags, receive_flags) = crate::info::operation_flags(info);
+    let job = Arc::clone(domain.job());
+    let number = job.enter().open_endpoint()?;
+    Ok(give(Endpoint {
+        fid: Fid::of::<Endpoint>(context),
+        ops: &OPS,
+        names: &NAMES,
+        plain: &plain::OPS,
+        remote: &NOTHING,
+        tagged: &tagged::OPS,
+        atomic: &NOTHING,
+        collective: &NOTHING,
+        job,
+        number,
+        send_flags,
+        receive_flags,
+        least_left: AtomicUsize::new(LEAST_LEFT),
+        bindings: Mutex::default(),
+        bound: OnceLock::new(),
+    }))
+}
+
+/// What a send says.
+struct Sent {
+    kind: Kind,
+    to: u64,
+    tag: u64,
+    data: Option<u64>,
+    flags: u64,
+    context: Context,
+}
+
+/// What a receive wants.
+struct Wanted {
+    kind: Kind,
+    from: u64,
+    tag: u64,
+    ignore: u64,
+    flags: u64,
+    context: Context,
+}
+
+impl Way {
+    #[inline]
+    fn notice(&self, context: Context, flags: u64, kind: u64) -> Notice {
+        let tells = !self.selective || flags & flag::COMPLETION != 0;
+        Notice { queue: self.queue, tells, counter: self.counter, context, flags: kind }
+    }
+}
+
+#[inline]
+fn flag_of(kind: Kind) -> u64 {
+    if kind == Kind::Tagged { flag::TAGGED } else { flag::MSG }
+}
+
+impl Endpoint {
+    #[inline]
+    fn bound(&self) -> Result<&Bindings> {
+        self.bound.get().ok_or(Refusal::BAD_STATE)
+    }
+
+    /// Sends. `silent` ones tell nobody, unless they fail.
+    #[inline]
+    fn send(&self, memory: Memory, sent: Sent, silent: bool) -> Result {
+        let Bindings { vector, send, .. } = self.bound()?;
+        let inject = silent || sent.flags & flag::INJECT != 0;
+        if inject && memory.length() > INJECT_BYTES {
+            return Err(Refusal::TOO_LONG);
+        }
+        let mut state = self.job.enter();
+        if !state.has_room(send.queue) {
+            return Err(Refusal::AGAIN);
+        }
+        let Some(vector) = *vector else { return Err(Refusal::NO_VECTOR) };
+        let message = Outgoing {
+            to: state.address(vector, sent.to)?,
+            from: self.number,
+            kind: sent.kind,
+            tag: sent.tag,
+            data: sent.data,
+            wants_done: sent.flags & (flag::DELIVERY_COMPLETE | flag::MATCH_COMPLETE) != 0,
+        };
+        let mut notice = send.notice(sent.context, sent.flags, flag::SEND | flag_of(sent.kind));
+        notice.tells &= !silent;
+        let op = SendOp { memory, inject, notice };
+        match state.send(self.job.packets(), &message, op) {
+            Ok(true) => Ok(()),
+            Ok(false) => {
+                // So that those who try again without looking at a queue get somewhere.
+                let made = state.progress(self.job.packets());
+                made.map_err(|error| refusal(&error))?;
+                Err(Refusal::AGAIN)
+            }
+            Err(error) => Err(refusal(&error)),
+        }
+    }
+
+    /// Receives, or looks whether there is something to receive.
+    #[inline]
+    fn receive(&self, memory: Memory, wanted: Wanted) -> Result {
+        let Bindings { vector, receive, .. } = *self.bound()?;
+        let Wanted { kind, from, tag, ignore, flags, context } = wanted;
+        let mut state = self.job.enter();
+        let source = match from {
+            ANYBODY => None,
+            handle => Some(state.address(vector.ok_or(Refusal::NO_VECTOR)?, handle)?),
+        };
+        let pattern = Pattern { source, tag, ignore };
+        let notice = receive.notice(context, flags, flag::RECV | flag_of(kind));
+        let several = flags & flag::MULTI_RECV != 0 && kind == Kind::Untagged;
+        let least = self.least_left.load(Ordering::Relaxed);
+        let many = several.then(|| Many::new(least));
+        if several && (memory.length() == 0 || memory.start() == Context::NONE) {
+            return Err(Refusal::INVALID);
+        }
+        let op = ReceiveOp { memory, notice, many, vector };
+        if kind == Kind::Tagged && flags & (flag::PEEK | flag::CLAIM | flag::DISCARD) != 0 {
+            drop(state);
+            return self.look(op, &pattern, flags);
+        }
+        state.exchange.receive(self.number, kind, pattern, op);
+        state.tell();
+        Ok(())
+    }
+
+    /// `FI_PEEK`, `FI_CLAIM`, `FI_DISCARD`.
+    fn look(&self, op: ReceiveOp, pattern: &Pattern, flags: u64) -> Result {
+        let (number, name) = (self.number, op.notice.context.number());
+        let has = |flag: u64| flags & flag != 0;
+        // A message may have come that nobody has looked for.
+        let mut state = self.job.progress()?;
+        let state = &mut *state;
+        if !has(flag::PEEK) {
+            if !state.exchange.has_claimed(number, name) {
+                return Err(Refusal::INVALID);
+            }
+            if has(flag::DISCARD) {
+                let found = state.exchange.discard_claimed(number, name);
+                state.peeked(&op, found.as_ref());
+            } else if state.exchange.receive_claimed(number, name, op).is_err() {
+                return Err(Refusal::INVALID);
+            }
+            state.tell();
+            return Ok(());
+        }
+        let exchange = &mut state.exchange;
+        let found = if has(flag::DISCARD) {
+            exchange.discard(number, Kind::Tagged, pattern)
+        } else if has(flag::CLAIM) && exchange.has_claimed(number, name) {
+            return Err(Refusal::INVALID);
+        } else if has(flag::CLAIM) {
+            exchange.claim(number, Kind::Tagged, pattern, name)
+        } else {
+            exchange.peek(number, Kind::Tagged, pattern)
+        };
+        state.peeked(&op, found.as_ref());
+        state.tell();
+        Ok(())
+    }
+
+    fn address(&self) -> Address {
+        Address { rank: self.job.packets().rank(), endpoint: self.number }
+    }
+}
+
+extern "C" fn cancel(endpoint: &Endpoint, context: Context) -> isize {
+    sized(|| {
+        let mut state = endpoint.job.progress()?;
+        let is_it = |op: &ReceiveOp| op.notice.context == context;
+        let op = state.exchange.cancel(endpoint.number, is_it).ok_or(Refusal::NOT_FOUND)?;
+        state.canceled(&op);
+        Ok(0)
+    })
+}
+
+/// `FI_OPT_MIN_MULTI_RECV` at the level of endpoints; nothing else is settable.
+const LEAST_LEFT_OPTION: (c_int, c_int) = (0, 0);
+
+extern "C" fn getopt(
+    endpoint: &Endpoint,
+    level: c_int,
+    name: c_int,
+    value: Out<usize>,
+    length: Out<usize>,
+) -> c_int {
+    call(|| {
+        if (level, name) != LEAST_LEFT_OPTION {
+            return Err(Refusal::NO_OPTION);
+        }
+        if length.get().is_none_or(|length| length < size_of::<usize>()) {
+            return Err(Refusal::TOO_SMALL);
+        }
+        value.set(endpoint.least_left.load(Ordering::Relaxed));
+        length.set(size_of::<usize>());
+        Ok(())
+    })
+}
+
+extern "C" fn setopt(
+    endpoint: &Endpoint,
+    level: c_int,
+    name: c_int,
+    value: Out<usize>,
+    length: usize,
+) -> c_int {
+    call(|| {
+        if (level, name) != LEAST_LEFT_OPTION {
+            return Err(Refusal::NO_OPTION);
+        }
+        let value = value.get().filter(|_| length == size_of::<usize>());
+        endpoint.least_left.store(value.ok_or(Refusal::INVALID)?, Ordering::Relaxed);
+        Ok(())
+    })
+}
+
+extern "C" fn getname(endpoint: &Endpoint, room: Room<u8>, length: Out<usize>) -> c_int {
+    call(|| {
+        let bytes = vector::emit(endpoint.address(), endpoint.job.packets().size());
+        vector::give_address(&bytes, &room, &length)
+    })
+}
+
+/// `void *desc`, which nothing here needs.
+type Description = *const c_void;

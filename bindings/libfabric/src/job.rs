@@ -1,0 +1,187 @@
+//! This process's place in its job. A process has one, so this is the one thing that is the process's: whoever opens a
+//! domain has a part in it, and the last to close one leaves it.
+
+use crate::refusal::{Refusal, Result};
+use crate::state::{State, refusal};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+use weft::PacketJob;
+use weft_node::biased::{Biased, Entered};
+use weft_packet::{Packets, Step};
+
+/// Empty looks after which a rank lets others run, where ranks share cores.
+const LOOKS: u32 = 16;
+/// How long a rank that leaves waits for packets to leave before it.
+const LEAVE_LIMIT: Duration = Duration::from_secs(1);
+
+/// The job, as the objects of this process share it.
+pub(crate) struct Job {
+    packets: Packets,
+    state: Biased<State>,
+    /// Given up by who leaves.
+    place: Mutex<Option<PacketJob>>,
+    domains: AtomicUsize,
+    /// Whether this rank may have a core for itself, as far as it knows.
+    crowded: bool,
+    empty_looks: AtomicU32,
+}
+
+static JOB: Mutex<Weak<Job>> = Mutex::new(Weak::new());
+
+impl Job {
+    /// A part in the job, which this process joins if it has not yet. Blocks until all ranks are there.
+    pub fn open() -> Result<Arc<Self>> {
+        let mut known = JOB.lock().unwrap_or_else(PoisonError::into_inner);
+        let job = match known.upgrade().filter(|job| job.domains.load(Ordering::Relaxed) > 0) {
+            Some(job) => job,
+            None => Job::join()?,
+        };
+        job.domains.fetch_add(1, Ordering::Relaxed);
+        *known = Arc::downgrade(&job);
+        Ok(job)
+    }
+
+    fn join() -> Result<Arc<Self>> {
+        let place = weft::join_packets().map_err(|error| {
+            eprintln!("weft: {error}");
+            Refusal::UNREACHABLE
+        })?;
+        let packets = place.packets().clone();
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let job = Arc::new(Job {
+            state: Biased::new(State::new(packets.rank(), packets.size())),
+            place: Mutex::new(Some(place)),
+            domains: AtomicUsize::new(0),
+            crowded: packets.size() > cores,
+            empty_looks: AtomicU32::new(0),
+            packets: packets.clone(),
+        });
+        let weak = Arc::downgrade(&job);
+        packets.progress_by(move || weak.upgrade().map_or(Ok(false), |job| job.interrupted()));
+        Ok(job)
+    }
+
+    /// Gives a part up. The last to do so leaves the job, once all that was sent has left.
+    pub fn close(&self) {
+        let _known = JOB.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.domains.fetch_sub(1, Ordering::Relaxed) > 1 {
+            return;
+        }
+        let place = self.place.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(place) = place else { return };
+        let deadline = self.packets.now() + LEAVE_LIMIT;
+        while self.packets.now() < deadline {
+            let is_idle = {
+                let mut state = self.enter();
+                let Ok(any) = state.progress(&self.packets) else { break };
+                !any && state.exchange.is_idle()
+            };
+            if is_idle && self.packets.is_flushed() {
+                break;
+            }
+            std::thread::yield_now();
+        }
+        if let Err(error) = place.leave() {
+            eprintln!("weft: {error}");
+        }
+    }
+
+    /// Has threads use the job that exclude each other by nothing but the job's lock.
+    pub fn share(&self) {
+        self.packets.share();
+        self.state.share();
+    }
+
+    /// The packets below.
+    #[inline]
+    pub fn packets(&self) -> &Packets {
+        &self.packets
+    }
+
+    /// What the lock is around.
+    #[inline]
+    pub fn enter(&self) -> Entered<'_, State> {
+        self.state.enter()
+    }
+
+    /// Makes progress, and looks at what is there.
+    #[inline]
+    pub fn progress(&self) -> Result<Entered<'_, State>> {
+        let mut state = self.enter();
+        match state.progress(&self.packets) {
+            Ok(true) => self.empty_looks.store(0, Ordering::Relaxed),
+            Ok(false) => {}
+            Err(error) => match refusal(&error) {
+                Refusal::AGAIN => {}
+                other => return Err(other),
+            },
+        }
+        Ok(state)
+    }
+
+    /// Nothing was there for who looked: where ranks share cores, another may have to run first.
+    #[inline]
+    pub fn look_in_vain(&self) {
+        if self.crowded && self.empty_looks.fetch_add(1, Ordering::Relaxed) >= LOOKS {
+            self.empty_looks.store(0, Ordering::Relaxed);
+            std::thread::yield_now();
+        }
+    }
+
+    /// Makes progress until `look` finds something, or the time is up. Sleeps in between.
+    pub fn wait<T>(
+        &self,
+        limit: Option<Duration>,
+        mut look: impl FnMut(&mut State) -> Option<T>,
+    ) -> Result<T> {
+        let deadline = limit.map(|limit| self.packets.now() + limit);
+        let mut found = Err(Refusal::AGAIN);
+        self.packets.set_own_alarm(deadline);
+        let waited = self.packets.wait(&mut || {
+            let mut state = self.enter();
+            let any = match state.progress(&self.packets) {
+                Ok(any) => any,
+                Err(weft_tagged::Error::Packet(error)) => return Err(error),
+                Err(error) => {
+                    found = Err(refusal(&error));
+                    return Ok(Step::Done);
+                }
+            };
+            if let Some(seen) = look(&mut state) {
+                found = Ok(seen);
+                return Ok(Step::Done);
+            }
+            if deadline.is_some_and(|deadline| self.packets.now() >= deadline) {
+                return Ok(Step::Done);
+            }
+            Ok(if any { Step::Progress } else { Step::Idle })
+        });
+        self.packets.set_own_alarm(None);
+        match waited {
+            Ok(()) => found,
+            Err(error) => Err(refusal(&error.into())),
+        }
+    }
+
+    /// Wakes a thread that waits, because what it waits for may be there.
+    pub fn nudge(&self) {
+        self.packets.nudge();
+    }
+
+    /// What the upcall thread does when the program does not look.
+    fn interrupted(&self) -> weft_packet::Result<bool> {
+        let outcome = self.enter().progress(&self.packets);
+        match outcome {
+            Ok(any) => {
+                if any {
+                    self.nudge();
+                }
+                Ok(any)
+            }
+            Err(weft_tagged::Error::Packet(error)) => Err(error),
+            // Whoever looks next hears of it.
+            Err(_) => Ok(false),
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! A libfabric provider: `libweft-fi.so`, with which MPI libraries and other clients of libfabric run on Weft.
+//!
+//! libfabric finds it by `FI_PROVIDER_PATH`, and calls [`provider::fi_prov_ini`]. What C holds are objects that begin as
+//! libfabric's headers say (`abi`) and point to tables of functions; each module of an object has its tables.
+//!
+//! | module | what |
+//! |---|---|
+//! | `provider`, `info` | what the provider offers, and whether that is what a client wants (`unsafe`) |
+//! | `fabric`, `domain` | where the other objects come from |
+//! | `endpoint` | sends and receives |
+//! | `queue`, `counter`, `events` | completions, their counts, and other events |
+//! | `vector`, `region` | addresses; registered memory |
+//! | `job` | this process's place in its job, and the lock around everything |
+//! | `state` | messages, queues, counters and addresses of a job: all that the lock is around |
+//! | `transfer`, `memory` | one send or receive, and the program's bytes (`memory` is `unsafe`) |
+//! | `abi` | numbers and layouts of libfabric |
+//! | `pointer`, `object` | pointers that C gives, and those that it gets (`unsafe`) |
+//! | `refusal` | error numbers; no panic leaves the library |
+//!
+//! May use the facade for Rust, the packet layer, and `systems/tagged`, which matches messages with receives.
+//! `docs/internals/libfabric.md` says what is there and what is not.
+
+#![deny(unsafe_code)]
+
+mod abi;
+mod counter;
+mod domain;
+mod endpoint;
+mod events;
+mod fabric;
+mod info;
+mod job;
+mod memory;
+mod object;
+mod pointer;
+mod provider;
+mod queue;
+mod refusal;
+mod region;
+mod state;
+mod transfer;
+mod vector;

@@ -1,0 +1,184 @@
+//! The program's bytes: what a send reads and a receive writes.
+//!
+//! libfabric's manual leaves a buffer to the provider from the call that names it until its completion is read, or
+//! until the call returns where it says so (`FI_INJECT`). That is the proof of each block here: a [`Memory`] is made
+//! from the arguments of such a call, and lives until its operation ends.
+#![allow(unsafe_code)]
+
+use crate::abi::Iovec;
+use crate::pointer::Context;
+use crate::refusal::{Refusal, Result};
+use std::ffi::c_void;
+use std::slice;
+
+/// Pieces that an I/O vector may have.
+pub(crate) const PIECES_MAX: usize = 8;
+
+/// `void *buf`: bytes to read or to write, as many as C says beside.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub(crate) struct Buffer(*mut c_void);
+
+impl Buffer {
+    /// The bytes.
+    #[inline]
+    pub fn memory(self, length: usize) -> Result<Memory> {
+        if (self.0.is_null() && length > 0) || length > isize::MAX as usize {
+            return Err(Refusal::INVALID);
+        }
+        Ok(Memory::One(Piece { start: self.0.cast(), length }))
+    }
+}
+
+/// `const struct iovec *`: pieces, as many as C says beside.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub(crate) struct Vector(*const Iovec);
+
+impl Vector {
+    /// The pieces of a message.
+    pub fn of(message: *const Iovec) -> Self {
+        Vector(message)
+    }
+
+    /// The bytes.
+    pub fn memory(self, count: usize) -> Result<Memory> {
+        if count == 0 {
+            return Ok(Memory::One(Piece::NONE));
+        }
+        if count > PIECES_MAX || self.0.is_null() {
+            return Err(Refusal::INVALID);
+        }
+        // SAFETY: C promises `count` pieces during the call.
+        let pieces = unsafe { slice::from_raw_parts(self.0, count) };
+        let memory = |piece: &Iovec| Buffer(piece.base).memory(piece.length);
+        if let [one] = pieces {
+            return memory(one);
+        }
+        let mut all = Vec::with_capacity(count);
+        let mut length = 0_usize;
+        for piece in pieces {
+            memory(piece)?;
+            length = length.checked_add(piece.length).ok_or(Refusal::INVALID)?;
+            all.push(Piece { start: piece.base.cast(), length: piece.length });
+        }
+        Ok(Memory::Many { length, pieces: all.into() })
+    }
+}
+
+/// One piece of memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece {
+    start: *mut u8,
+    length: usize,
+}
+
+// SAFETY: the bytes are the provider's while the operation lasts, on whatever thread it runs.
+unsafe impl Send for Piece {}
+
+impl Piece {
+    const NONE: Piece = Piece { start: std::ptr::null_mut(), length: 0 };
+}
+
+/// Bytes of one operation.
+#[derive(Debug)]
+pub(crate) enum Memory {
+    One(Piece),
+    Many {
+        length: usize,
+        pieces: Box<[Piece]>,
+    },
+    /// The provider's own copy, of a send whose buffer goes back at once.
+    Own(Box<[u8]>),
+}
+
+impl Memory {
+    /// How many.
+    #[inline]
+    pub fn length(&self) -> usize {
+        match self {
+            Memory::One(piece) => piece.length,
+            Memory::Many { length, .. } => *length,
+            Memory::Own(bytes) => bytes.len(),
+        }
+    }
+
+    /// Where they begin, as a completion says it.
+    pub fn start(&self) -> Context {
+        Context::of(match self {
+            Memory::One(piece) => piece.start.cast(),
+            Memory::Many { pieces, .. } => {
+                pieces.first().map_or(std::ptr::null_mut(), |piece| piece.start.cast())
+            }
+            Memory::Own(_) => std::ptr::null_mut(),
+        })
+    }
+
+    /// Calls `take` with what there is of the `length` bytes from `offset` on.
+    #[inline]
+    pub fn read(&self, offset: u64, length: usize, take: &mut dyn FnMut(&[u8])) {
+        if let Memory::Own(bytes) = self {
+            let (start, end) = range(bytes.len(), offset, length);
+            return take(&bytes[start..end]);
+        }
+        self.each(offset, length, &mut |piece, _| {
+            // SAFETY: the range is inside of a piece of the program's, which it does not write while it is sent.
+            take(unsafe { slice::from_raw_parts(piece.start, piece.length) });
+        });
+    }
+
+    /// Writes `bytes` from `offset` on, as far as there is room.
+    #[inline]
+    pub fn write(&mut self, offset: u64, bytes: &[u8]) {
+        self.each(offset, bytes.len(), &mut |piece, at| {
+            let part = &bytes[at..at + piece.length];
+            // SAFETY: the range is inside of a piece that the program has posted to be written, and uses for nothing
+            // else meanwhile; `bytes` are in link memory, or in a send of this rank, of which the program promises
+            // that it is elsewhere.
+            unsafe { piece.start.copy_from(part.as_ptr(), part.len()) };
+        });
+    }
+
+    /// The part of one piece from `offset` on; empty of several.
+    pub fn cut(&self, offset: usize, length: usize) -> Memory {
+        let Memory::One(piece) = self else { return Memory::One(Piece::NONE) };
+        let (start, end) = range(piece.length, offset as u64, length);
+        Memory::One(Piece { start: piece.start.wrapping_add(start), length: end - start })
+    }
+
+    /// A copy that needs the program's bytes no longer.
+    pub fn own(&self) -> Memory {
+        let mut copy = Vec::with_capacity(self.length());
+        self.read(0, self.length(), &mut |bytes| copy.extend_from_slice(bytes));
+        Memory::Own(copy.into())
+    }
+
+    /// Visits the parts of pieces that are in the range, with where in the range they begin.
+    #[inline]
+    fn each(&self, offset: u64, length: usize, visit: &mut dyn FnMut(Piece, usize)) {
+        let pieces = match self {
+            Memory::One(piece) => slice::from_ref(piece),
+            Memory::Many { pieces, .. } => pieces,
+            Memory::Own(_) => return,
+        };
+        let (mut skip, mut done) = (offset, 0);
+        for piece in pieces {
+            let (start, end) = range(piece.length, skip, length - done);
+            skip = skip.saturating_sub(piece.length as u64);
+            if end > start {
+                visit(Piece { start: piece.start.wrapping_add(start), length: end - start }, done);
+                done += end - start;
+            }
+        }
+    }
+}
+
+/// The part of `0..whole` that begins at `offset` and has up to `length`.
+#[inline]
+fn range(whole: usize, offset: u64, length: usize) -> (usize, usize) {
+    let start = usize::try_from(offset).map_or(whole, |offset| offset.min(whole));
+    (start, start + length.min(whole - start))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,141 @@
+//! What C holds: objects that begin with a `struct fid`.
+#![allow(unsafe_code)]
+
+use crate::pointer::Context;
+use crate::refusal::{Missing, call, unsupported};
+use std::ffi::{c_int, c_void};
+use std::marker::PhantomData;
+
+/// `struct fid`: what all objects begin with.
+#[repr(C)]
+pub(crate) struct Fid {
+    class: usize,
+    context: Context,
+    ops: *const FidOps,
+}
+
+/// `struct fi_ops`. The functions get the object as its `struct fid`, which is at the same place.
+#[repr(C)]
+pub(crate) struct FidOps {
+    size: usize,
+    close: *const c_void,
+    bind: *const c_void,
+    control: *const c_void,
+    ops_open: Missing,
+    tostr: Missing,
+    ops_set: Missing,
+}
+
+// The numbers stand in tests/layouts.c too, where they are compared with libfabric's headers.
+const _: () =
+    assert!(std::mem::offset_of!(Fid, ops) == 16 && std::mem::offset_of!(FidOps, ops_set) == 48);
+
+// SAFETY: the pointers are to functions, which all threads may call.
+unsafe impl Sync for FidOps {}
+
+/// What a type of objects has in its table.
+pub(crate) trait Class: Sized + 'static {
+    /// `FI_CLASS_…`.
+    const CLASS: usize;
+    /// Its table.
+    const OPS: &'static FidOps;
+
+    /// `fi_close`: what to do before it is dropped. If this fails, it stays.
+    fn close(&self) -> crate::refusal::Result {
+        Ok(())
+    }
+
+    /// `fi_*_bind`.
+    fn bind(&self, _other: &Fid, _flags: u64) -> crate::refusal::Result {
+        Err(crate::refusal::Refusal::UNSUPPORTED)
+    }
+
+    /// `fi_control`.
+    fn control(&self, _command: c_int, _argument: Argument) -> crate::refusal::Result {
+        Err(crate::refusal::Refusal::UNSUPPORTED)
+    }
+}
+
+/// An object that C gets.
+///
+/// # Safety
+/// It is `repr(C)`, and begins with a [`Fid`].
+pub(crate) unsafe trait Object: Class {}
+
+macro_rules! objects {
+    ($($object:ty)*) => { $(
+        const _: () = assert!(std::mem::offset_of!($object, fid) == 0);
+        // SAFETY: it is `repr(C)`, as functions that C calls with it have to take, and begins with a `Fid`.
+        unsafe impl Object for $object {}
+    )* };
+}
+
+objects! {
+    crate::fabric::Fabric
+    crate::domain::Domain
+    crate::endpoint::Endpoint
+    crate::queue::Queue
+    crate::counter::Counter
+    crate::events::EventQueue
+    crate::vector::Vector
+    crate::region::Region
+}
+
+/// `void *arg` of `fi_control`.
+#[repr(transparent)]
+pub(crate) struct Argument(#[allow(dead_code)] *mut c_void);
+
+impl Fid {
+    /// The beginning of an object of this type.
+    pub fn of<T: Class>(context: Context) -> Self {
+        Fid { class: T::CLASS, context, ops: T::OPS }
+    }
+
+    /// The object, if it is one of this provider and this type.
+    pub fn object<T: Object>(&self) -> Option<&T> {
+        let is_it = self.class == T::CLASS && std::ptr::eq(self.ops, T::OPS);
+        // SAFETY: only `Fid::of` makes one with this table, and only objects of this type begin with such; C passes
+        // the address of the whole object, which it has from `give`.
+        is_it.then(|| unsafe { &*(&raw const *self).cast() })
+    }
+}
+
+/// The table of an object.
+pub(crate) const fn ops<T: Object>() -> FidOps {
+    FidOps {
+        size: size_of::<FidOps>(),
+        close: close::<T> as *const c_void,
+        bind: bind::<T> as *const c_void,
+        control: control::<T> as *const c_void,
+        ops_open: unsupported,
+        tostr: unsupported,
+        ops_set: unsupported,
+    }
+}
+
+/// An object that C has, or is about to have.
+#[repr(transparent)]
+pub(crate) struct Given<T>(*mut T, PhantomData<T>);
+
+/// Gives an object to C, which gives it back by `fi_close`.
+pub(crate) fn give<T: Object>(object: T) -> Given<T> {
+    Given(Box::into_raw(Box::new(object)), PhantomData)
+}
+
+extern "C" fn close<T: Object>(object: Given<T>) -> c_int {
+    call(|| {
+        // SAFETY: C passes an object of the type whose table this function is in, which it has from `give`.
+        unsafe { &*object.0 }.close()?;
+        // SAFETY: as above, and C does not use it any more.
+        drop(unsafe { Box::from_raw(object.0) });
+        Ok(())
+    })
+}
+
+extern "C" fn bind<T: Object>(object: &T, other: &Fid, flags: u64) -> c_int {
+    call(|| object.bind(other, flags))
+}
+
+extern "C" fn control<T: Object>(object: &T, command: c_int, argument: Argument) -> c_int {
+    call(|| object.control(command, argument))
+}

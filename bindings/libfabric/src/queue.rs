@@ -1,0 +1,285 @@
+//! `struct fid_cq`: completion queues. Whoever reads one makes progress.
+
+use crate::abi::{ANYBODY, WAIT_NONE, WAIT_UNSPEC, WAIT_YIELD, class};
+use crate::domain::Domain;
+use crate::job::Job;
+use crate::object::{Class, Fid, FidOps, Given, give, ops};
+use crate::pointer::{Context, Out, Room};
+use crate::refusal::{Refusal, Result, sized};
+use crate::state::{Completion, QueueId, State};
+use std::ffi::{c_char, c_int, c_void};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The object.
+#[repr(C)]
+pub(crate) struct Queue {
+    pub(crate) fid: Fid,
+    ops: &'static QueueOps,
+    job: Arc<Job>,
+    id: QueueId,
+    format: Format,
+}
+
+/// `struct fi_cq_attr`, as far as it is read.
+#[repr(C)]
+pub(crate) struct QueueAttr {
+    size: usize,
+    flags: u64,
+    format: c_int,
+    wait_obj: c_int,
+}
+
+/// `enum fi_cq_format`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Context,
+    Message,
+    Data,
+    Tagged,
+}
+
+/// `struct fi_cq_tagged_entry`, of which the other formats are beginnings.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct TaggedEntry {
+    data_entry: DataEntry,
+    tag: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct DataEntry {
+    message_entry: MessageEntry,
+    buffer: Context,
+    data: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct MessageEntry {
+    context: Context,
+    flags: u64,
+    length: usize,
+}
+
+/// `struct fi_cq_err_entry`, as it was in the first version.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct ErrorEntry {
+    entry: TaggedEntry,
+    lost: usize,
+    number: c_int,
+    own_number: c_int,
+}
+
+#[repr(C)]
+struct QueueOps {
+    size: usize,
+    read: extern "C" fn(&Queue, Room<c_void>, usize) -> isize,
+    readfrom: extern "C" fn(&Queue, Room<c_void>, usize, Room<u64>) -> isize,
+    readerr: extern "C" fn(&Queue, Out<ErrorEntry>, u64) -> isize,
+    sread: extern "C" fn(&Queue, Room<c_void>, usize, *const c_void, c_int) -> isize,
+    sreadfrom: extern "C" fn(&Queue, Room<c_void>, usize, Room<u64>, *const c_void, c_int) -> isize,
+    signal: extern "C" fn(&Queue) -> c_int,
+    strerror: extern "C" fn(&Queue) -> *const c_char,
+}
+
+// The numbers stand in tests/layouts.c too, where they are compared with libfabric's headers.
+const _: () = assert!(
+    std::mem::offset_of!(QueueAttr, wait_obj) == 20
+        && size_of::<TaggedEntry>() == 48
+        && size_of::<DataEntry>() == 40
+        && size_of::<MessageEntry>() == 24
+        && std::mem::offset_of!(ErrorEntry, own_number) == 60
+        && std::mem::offset_of!(QueueOps, strerror) == 56
+);
+
+static OPS: QueueOps = QueueOps {
+    size: size_of::<QueueOps>(),
+    read,
+    readfrom,
+    readerr,
+    sread,
+    sreadfrom,
+    signal,
+    strerror,
+};
+
+static FID_OPS: FidOps = ops::<Queue>();
+
+impl Class for Queue {
+    const CLASS: usize = class::CQ;
+    const OPS: &'static FidOps = &FID_OPS;
+
+    fn close(&self) -> Result {
+        self.job.enter().close_queue(self.id);
+        Ok(())
+    }
+}
+
+impl Queue {
+    /// Which of the job's.
+    pub fn id(&self) -> QueueId {
+        self.id
+    }
+}
+
+/// `fi_cq_open`.
+pub(crate) fn open(
+    domain: &Domain,
+    attributes: Option<&QueueAttr>,
+    context: Context,
+) -> Result<Given<Queue>> {
+    let (size, format, wait) =
+        attributes.map_or((0, 0, WAIT_NONE), |given| (given.size, given.format, given.wait_obj));
+    if !matches!(wait, WAIT_NONE | WAIT_UNSPEC | WAIT_YIELD) {
+        return Err(Refusal::UNSUPPORTED);
+    }
+    let format = match format {
+        0 | 1 => Format::Context,
+        2 => Format::Message,
+        3 => Format::Data,
+        4 => Format::Tagged,
+        _ => return Err(Refusal::INVALID),
+    };
+    let job = Arc::clone(domain.job());
+    let id = job.enter().open_queue(size);
+    Ok(give(Queue { fid: Fid::of::<Queue>(context), ops: &OPS, job, id, format }))
+}
+
+impl Completion {
+    #[inline]
+    fn entry(&self) -> TaggedEntry {
+        let Completion { context, flags, length, buffer, data, tag, .. } = *self;
+        let message_entry = MessageEntry { context, flags, length };
+        TaggedEntry { data_entry: DataEntry { message_entry, buffer, data }, tag }
+    }
+}
+
+/// Gives what waits, up to the first error. `None` if nothing does.
+#[inline]
+fn take(
+    queue: &Queue,
+    state: &mut State,
+    room: &Room<c_void>,
+    count: usize,
+    sources: Option<&Room<u64>>,
+) -> Option<Result<usize>> {
+    let mut given = 0;
+    while given < count {
+        let waiting = state.completions(queue.id);
+        match waiting.front() {
+            Some(completion) if completion.error.is_none() => {
+                let completion = *completion;
+                waiting.pop_front();
+                let entry = completion.entry();
+                match queue.format {
+                    Format::Context => {
+                        room.cast().set(given, entry.data_entry.message_entry.context);
+                    }
+                    Format::Message => room.cast().set(given, entry.data_entry.message_entry),
+                    Format::Data => room.cast().set(given, entry.data_entry),
+                    Format::Tagged => room.cast().set(given, entry),
+                }
+                if let Some(sources) = sources {
+                    let handle = completion.source.map(|source| state.handle(source));
+                    sources.set(given, handle.unwrap_or(ANYBODY));
+                }
+                given += 1;
+            }
+            Some(_) if given == 0 => return Some(Err(Refusal::ERROR_WAITS)),
+            _ => break,
+        }
+    }
+    (given > 0).then_some(Ok(given))
+}
+
+#[inline]
+fn read_now(
+    queue: &Queue,
+    room: &Room<c_void>,
+    count: usize,
+    sources: Option<&Room<u64>>,
+) -> isize {
+    sized(|| {
+        let mut state = queue.job.progress()?;
+        let found = take(queue, &mut state, room, count, sources);
+        drop(state);
+        found.unwrap_or_else(|| {
+            queue.job.look_in_vain();
+            Err(Refusal::AGAIN)
+        })
+    })
+}
+
+fn read_later(
+    queue: &Queue,
+    room: &Room<c_void>,
+    count: usize,
+    sources: Option<&Room<u64>>,
+    timeout_ms: c_int,
+) -> isize {
+    sized(|| {
+        let limit = u64::try_from(timeout_ms).ok().map(Duration::from_millis);
+        queue.job.wait(limit, |state| take(queue, state, room, count, sources))?
+    })
+}
+
+extern "C" fn read(queue: &Queue, room: Room<c_void>, count: usize) -> isize {
+    read_now(queue, &room, count, None)
+}
+
+extern "C" fn readfrom(
+    queue: &Queue,
+    room: Room<c_void>,
+    count: usize,
+    sources: Room<u64>,
+) -> isize {
+    read_now(queue, &room, count, Some(&sources))
+}
+
+extern "C" fn sread(
+    queue: &Queue,
+    room: Room<c_void>,
+    count: usize,
+    _condition: *const c_void,
+    timeout_ms: c_int,
+) -> isize {
+    read_later(queue, &room, count, None, timeout_ms)
+}
+
+extern "C" fn sreadfrom(
+    queue: &Queue,
+    room: Room<c_void>,
+    count: usize,
+    sources: Room<u64>,
+    _condition: *const c_void,
+    timeout_ms: c_int,
+) -> isize {
+    read_later(queue, &room, count, Some(&sources), timeout_ms)
+}
+
+extern "C" fn readerr(queue: &Queue, room: Out<ErrorEntry>, _flags: u64) -> isize {
+    sized(|| {
+        let mut state = queue.job.progress()?;
+        let waiting = state.completions(queue.id);
+        let Some((number, lost)) = waiting.front().and_then(|completion| completion.error) else {
+            return Err(Refusal::AGAIN);
+        };
+        if let Some(completion) = waiting.pop_front() {
+            room.set(ErrorEntry { entry: completion.entry(), lost, number, own_number: number });
+        }
+        Ok(1)
+    })
+}
+
+/// Wakes who waits, which looks again.
+extern "C" fn signal(queue: &Queue) -> c_int {
+    queue.job.nudge();
+    0
+}
+
+extern "C" fn strerror(_queue: &Queue) -> *const c_char {
+    c"the number of the error says all".as_ptr()
+}

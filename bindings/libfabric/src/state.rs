@@ -1,0 +1,371 @@
+//! What the lock of a job is around: its messages, completion queues, counters and addresses.
+
+use crate::abi::{ANYBODY, flag};
+use crate::pointer::Context;
+use crate::refusal::{Refusal, Result, completion};
+use crate::transfer::{Notice, ReceiveOp, SendOp};
+use std::collections::VecDeque;
+use std::ffi::c_int;
+use weft_packet::{HeldPacket, Packets, Rank};
+use weft_tagged::{Address, Envelope, Error, Event, Exchange, Outgoing, Sending};
+
+/// A completion queue of the job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct QueueId(usize);
+/// A counter of the job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct CounterId(usize);
+/// An address vector of the job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct VectorId(usize);
+
+/// Packets that one call takes from the network at most.
+const PACKETS_AT_ONCE: usize = 64;
+/// Completions that a queue has room for at least, before new operations are put off.
+const LEAST_ROOM: usize = 1024;
+
+/// The messages of this rank, and what its program is told of them.
+pub(crate) struct State {
+    pub exchange: Exchange<SendOp, ReceiveOp>,
+    ranks: usize,
+    queues: Vec<Completions>,
+    counters: Vec<Counts>,
+    vectors: Vec<Addresses>,
+    /// Which endpoint numbers are taken.
+    endpoints: Vec<bool>,
+    /// Why messages cannot go on.
+    failure: Option<Error>,
+}
+
+/// An operation that has ended, as its program is told.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Completion {
+    pub context: Context,
+    pub flags: u64,
+    pub length: usize,
+    pub buffer: Context,
+    pub data: u64,
+    pub tag: u64,
+    /// Who sent the message, and where the program keeps addresses.
+    pub source: Option<(VectorId, Address)>,
+    /// What went wrong, and how many bytes were lost.
+    pub error: Option<(c_int, usize)>,
+}
+
+#[derive(Default)]
+struct Completions {
+    entries: VecDeque<Completion>,
+    room: usize,
+}
+
+/// What a counter has counted.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Counts {
+    pub successes: u64,
+    pub errors: u64,
+}
+
+/// An address vector.
+enum Addresses {
+    /// Handles are the addresses themselves.
+    Map,
+    /// Handles are places in a table.
+    Table(Vec<Option<Address>>),
+}
+
+impl State {
+    /// Of `rank` in a job of `ranks`.
+    pub fn new(rank: Rank, ranks: usize) -> Self {
+        State {
+            exchange: Exchange::new(rank, ranks),
+            ranks,
+            queues: Vec::new(),
+            counters: Vec::new(),
+            vectors: Vec::new(),
+            endpoints: Vec::new(),
+            failure: None,
+        }
+    }
+
+    /// Takes what has arrived and sends what waits. Whether anything happened.
+    pub fn progress(&mut self, mut packets: &Packets) -> weft_tagged::Result<bool> {
+        if let Some(failure) = &self.failure {
+            return Err(failure.clone());
+        }
+        let mut any = false;
+        let mut held = HeldPacket::default();
+        for _ in 0..PACKETS_AT_ONCE {
+            if !packets.take(&mut held)? {
+                break;
+            }
+            any = true;
+            let from = held.source().unwrap_or(Rank(0));
+            let outcome = self.exchange.arrive(from, packets.read(&held));
+            packets.taken();
+            packets.release(&mut held);
+            if let Err(failure) = outcome {
+                self.failure = Some(failure.clone());
+                return Err(failure);
+            }
+        }
+        if self.exchange.has_to_leave() {
+            any |= self.exchange.leave(&mut packets)?;
+        }
+        if any {
+            self.tell();
+        }
+        Ok(any)
+    }
+
+    /// Sends a message, and says whether it could be begun.
+    #[inline]
+    pub fn send(
+        &mut self,
+        mut packets: &Packets,
+        message: &Outgoing,
+        op: SendOp,
+    ) -> weft_tagged::Result<bool> {
+        let outcome = match self.exchange.send(&mut packets, message, op)? {
+            Sending::Sent(op) => {
+                self.sent(&op.notice, op.memory.length());
+                true
+            }
+            Sending::Kept => true,
+            Sending::Again(_) => false,
+        };
+        if message.to.rank == packets.rank() {
+            self.tell();
+        }
+        Ok(outcome)
+    }
+
+    /// Tells the program what has ended.
+    pub fn tell(&mut self) {
+        while let Some(event) = self.exchange.event() {
+            match event {
+                Event::Sent(op) => self.sent(&op.notice, op.memory.length()),
+                Event::Received { into, envelope } => self.received(&into, &envelope),
+            }
+        }
+    }
+
+    #[inline]
+    fn sent(&mut self, notice: &Notice, length: usize) {
+        if let Some(CounterId(place)) = notice.counter {
+            self.counters[place].successes += 1;
+        }
+        let Some(queue) = notice.queue.filter(|_| notice.tells) else { return };
+        let Notice { context, flags, .. } = *notice;
+        self.complete(queue, Completion { length, ..Completion::of(context, flags) });
+    }
+
+    #[inline]
+    fn received(&mut self, op: &ReceiveOp, envelope: &Envelope) {
+        let notice = &op.notice;
+        let room = op.memory.length();
+        let length = usize::try_from(envelope.length).unwrap_or(usize::MAX);
+        let error = (length > room).then(|| (completion::TRUNCATED, length - room));
+        let released = op.end_part();
+        if let Some(CounterId(place)) = notice.counter {
+            let counts = &mut self.counters[place];
+            *(if error.is_some() { &mut counts.errors } else { &mut counts.successes }) += 1;
+        }
+        let tells = notice.tells || error.is_some() || released != 0;
+        let Some(queue) = notice.queue.filter(|_| tells) else { return };
+        let flags = notice.flags | released;
+        let completion = Completion {
+            length: length.min(room),
+            buffer: op.memory.start(),
+            error,
+            ..Completion::of(notice.context, flags).with(envelope, op.vector)
+        };
+        self.complete(queue, completion);
+    }
+
+    /// A look at a message, or at none, is over.
+    pub fn peeked(&mut self, op: &ReceiveOp, found: Option<&Envelope>) {
+        let notice = &op.notice;
+        let bare = Completion::of(notice.context, notice.flags);
+        let completion = match found {
+            None => Completion { error: Some((completion::NO_MESSAGE, 0)), ..bare },
+            Some(envelope) => bare.with(envelope, op.vector),
+        };
+        if let Some(queue) = notice.queue.filter(|_| notice.tells || found.is_none()) {
+            self.complete(queue, completion);
+        }
+    }
+
+    /// A receive was taken back.
+    pub fn canceled(&mut self, op: &ReceiveOp) {
+        let bare = Completion::of(op.notice.context, op.notice.flags);
+        if let Some(CounterId(place)) = op.notice.counter {
+            self.counters[place].errors += 1;
+        }
+        if let Some(queue) = op.notice.queue {
+            self.complete(queue, Completion { error: Some((completion::CANCELED, 0)), ..bare });
+        }
+    }
+
+    #[inline]
+    fn complete(&mut self, QueueId(place): QueueId, completion: Completion) {
+        self.queues[place].entries.push_back(completion);
+    }
+
+    /// A new completion queue.
+    pub fn open_queue(&mut self, size: usize) -> QueueId {
+        let room = size.max(LEAST_ROOM);
+        self.queues.push(Completions { entries: VecDeque::new(), room });
+        QueueId(self.queues.len() - 1)
+    }
+
+    /// Forgets what is in a queue.
+    pub fn close_queue(&mut self, QueueId(place): QueueId) {
+        self.queues[place].entries = VecDeque::new();
+    }
+
+    /// What waits in a queue.
+    #[inline]
+    pub fn completions(&mut self, QueueId(place): QueueId) -> &mut VecDeque<Completion> {
+        &mut self.queues[place].entries
+    }
+
+    /// Whether a queue has room for what a new operation may tell.
+    #[inline]
+    pub fn has_room(&self, queue: Option<QueueId>) -> bool {
+        queue.is_none_or(|QueueId(place)| {
+            let Completions { entries, room } = &self.queues[place];
+            entries.len() < *room
+        })
+    }
+
+    /// A new counter.
+    pub fn open_counter(&mut self) -> CounterId {
+        self.counters.push(Counts::default());
+        CounterId(self.counters.len() - 1)
+    }
+
+    /// A counter.
+    pub fn counts(&mut self, CounterId(place): CounterId) -> &mut Counts {
+        &mut self.counters[place]
+    }
+
+    /// A new address vector.
+    pub fn open_vector(&mut self, table: bool) -> VectorId {
+        self.vectors.push(if table { Addresses::Table(Vec::new()) } else { Addresses::Map });
+        VectorId(self.vectors.len() - 1)
+    }
+
+    /// Adds an address, and returns its handle; `None` if it is of no rank of the job.
+    pub fn insert(&mut self, VectorId(place): VectorId, address: Address) -> Option<u64> {
+        if address.rank.index() >= self.ranks {
+            return None;
+        }
+        Some(match &mut self.vectors[place] {
+            Addresses::Map => mapped(address),
+            Addresses::Table(table) => {
+                table.push(Some(address));
+                table.len() as u64 - 1
+            }
+        })
+    }
+
+    /// Takes an address out.
+    pub fn remove(&mut self, VectorId(place): VectorId, handle: u64) -> Result {
+        let Addresses::Table(table) = &mut self.vectors[place] else { return Ok(()) };
+        let entry = usize::try_from(handle).ok().and_then(|place| table.get_mut(place));
+        *entry.ok_or(Refusal::INVALID)? = None;
+        Ok(())
+    }
+
+    /// The address with this handle.
+    #[inline]
+    pub fn address(&self, VectorId(place): VectorId, handle: u64) -> Result<Address> {
+        let found = match &self.vectors[place] {
+            Addresses::Map => unmapped(handle).filter(|address| address.rank.index() < self.ranks),
+            Addresses::Table(table) => {
+                usize::try_from(handle).ok().and_then(|place| *table.get(place)?)
+            }
+        };
+        found.ok_or(Refusal::INVALID)
+    }
+
+    /// The handle of an address; [`ANYBODY`] if it has none.
+    pub fn handle(&self, (VectorId(place), address): (VectorId, Address)) -> u64 {
+        match &self.vectors[place] {
+            Addresses::Map => mapped(address),
+            Addresses::Table(table) => {
+                let found = table.iter().position(|entry| *entry == Some(address));
+                found.map_or(ANYBODY, |place| place as u64)
+            }
+        }
+    }
+
+    /// A number for an endpoint: the lowest that is free.
+    pub fn open_endpoint(&mut self) -> Result<u8> {
+        let place = match self.endpoints.iter().position(|taken| !taken) {
+            Some(place) => place,
+            None => {
+                self.endpoints.push(false);
+                self.endpoints.len() - 1
+            }
+        };
+        let number = u8::try_from(place).map_err(|_| Refusal::TOO_MANY)?;
+        self.endpoints[place] = true;
+        Ok(number)
+    }
+
+    /// Nobody receives there any more.
+    pub fn close_endpoint(&mut self, number: u8) {
+        drop(self.exchange.close(number));
+        self.endpoints[usize::from(number)] = false;
+    }
+}
+
+impl Completion {
+    fn of(context: Context, flags: u64) -> Self {
+        Completion {
+            context,
+            flags,
+            length: 0,
+            buffer: Context::NONE,
+            data: 0,
+            tag: 0,
+            source: None,
+            error: None,
+        }
+    }
+
+    /// Of this message.
+    #[inline]
+    fn with(mut self, envelope: &Envelope, vector: Option<VectorId>) -> Self {
+        self.length = usize::try_from(envelope.length).unwrap_or(usize::MAX);
+        self.tag = envelope.tag;
+        if let Some(data) = envelope.data {
+            self.data = data;
+            self.flags |= flag::REMOTE_CQ_DATA;
+        }
+        self.source = vector.map(|vector| (vector, envelope.source));
+        self
+    }
+}
+
+fn mapped(Address { rank, endpoint }: Address) -> u64 {
+    u64::from(rank.0) << 8 | u64::from(endpoint)
+}
+
+fn unmapped(handle: u64) -> Option<Address> {
+    let rank = u16::try_from(handle >> 8).ok()?;
+    Some(Address { rank: Rank(rank), endpoint: handle as u8 })
+}
+
+/// What a client is told when messages cannot go on. That a rank is lost it need not be told: the program ends then, and
+/// whoever started it says why.
+pub(crate) fn refusal(error: &Error) -> Refusal {
+    match error {
+        Error::Packet(weft_packet::Error::RankLost(_)) => Refusal::AGAIN,
+        error => {
+            eprintln!("weft: {error}");
+            Refusal::BROKEN
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! One send or one receive, from its call to its completion.
+
+use crate::abi::flag;
+use crate::memory::Memory;
+use crate::pointer::Context;
+use crate::state::{CounterId, QueueId};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use weft_tagged::{Sink, Source};
+
+/// Where it is told that an operation has ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Notice {
+    /// The queue, for errors at least.
+    pub queue: Option<QueueId>,
+    /// Whether success is told there, too.
+    pub tells: bool,
+    /// The counter.
+    pub counter: Option<CounterId>,
+    /// What the completion gives back.
+    pub context: Context,
+    /// Which kind of operation it was.
+    pub flags: u64,
+}
+
+/// A send.
+#[derive(Debug)]
+pub(crate) struct SendOp {
+    pub memory: Memory,
+    /// Whether the bytes are the program's again when its call returns.
+    pub inject: bool,
+    pub notice: Notice,
+}
+
+impl Source for SendOp {
+    #[inline]
+    fn length(&self) -> u64 {
+        self.memory.length() as u64
+    }
+
+    #[inline]
+    fn pieces(&self, offset: u64, length: usize, take: &mut dyn FnMut(&[u8])) {
+        self.memory.read(offset, length, take);
+    }
+
+    fn keep(mut self) -> Self {
+        if self.inject {
+            self.memory = self.memory.own();
+        }
+        self
+    }
+}
+
+/// A receive.
+#[derive(Debug)]
+pub(crate) struct ReceiveOp {
+    pub memory: Memory,
+    pub notice: Notice,
+    /// Of a buffer for several messages.
+    pub many: Option<Many>,
+    /// Which vector its endpoint has addresses in.
+    pub vector: Option<crate::state::VectorId>,
+}
+
+/// A buffer for several messages, or the part of it that one message takes.
+#[derive(Debug)]
+pub(crate) enum Many {
+    /// What is left of it begins here.
+    Rest { used: usize, least: usize, parts: Arc<Parts> },
+    /// A part.
+    Part(Arc<Parts>),
+}
+
+/// The parts of a buffer whose messages are not all there, and one more while there is room in it.
+#[derive(Debug)]
+pub(crate) struct Parts(AtomicUsize);
+
+impl Many {
+    /// A buffer that is given back when fewer than `least` bytes are left of it.
+    pub fn new(least: usize) -> Self {
+        Many::Rest { used: 0, least, parts: Arc::new(Parts(AtomicUsize::new(1))) }
+    }
+}
+
+impl Parts {
+    /// One is there. Whether the buffer is the program's again.
+    pub fn end_one(&self) -> bool {
+        // All of this happens inside of one lock.
+        self.0.fetch_sub(1, Ordering::Relaxed) == 1
+    }
+}
+
+impl Sink for ReceiveOp {
+    #[inline]
+    fn capacity(&self) -> u64 {
+        self.memory.length() as u64
+    }
+
+    #[inline]
+    fn place(&mut self, offset: u64, bytes: &[u8]) {
+        self.memory.write(offset, bytes);
+    }
+
+    #[inline]
+    fn split(&mut self, length: u64) -> Option<(Self, bool)> {
+        let Some(Many::Rest { used, least, parts }) = &mut self.many else { return None };
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        let memory = self.memory.cut(*used, length);
+        *used += memory.length();
+        let last = self.memory.length() - *used < (*least).max(1);
+        if !last {
+            parts.0.fetch_add(1, Ordering::Relaxed);
+        }
+        let many = Some(Many::Part(Arc::clone(parts)));
+        Some((ReceiveOp { memory, notice: self.notice, many, vector: self.vector }, last))
+    }
+}
+
+impl ReceiveOp {
+    /// What its completion says besides what it was: that a buffer for several messages is the program's again.
+    pub fn end_part(&self) -> u64 {
+        match &self.many {
+            Some(Many::Part(parts)) if parts.end_one() => flag::MULTI_RECV,
+            _ => 0,
+        }
+    }
+}

@@ -1,0 +1,62 @@
+/* The layouts of libfabric's headers are those that src/abi/tests.rs has for the provider: the same numbers stand in
+ * both. Structures that later versions have made longer are checked up to where the first ones ended. */
+
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+#include <rdma/fi_tagged.h>
+#include <rdma/providers/fi_prov.h>
+#include <stddef.h>
+
+#define AT(type, field, offset) _Static_assert(offsetof(struct type, field) == (offset), #type "." #field)
+#define SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)
+
+AT(fid, ops, 16);
+AT(fi_ops, ops_set, 48);
+AT(fi_info, tx_attr, 72);
+AT(fi_info, nic, 112);
+AT(fi_tx_attr, tclass, 72);
+AT(fi_rx_attr, iov_limit, 56);
+AT(fi_ep_attr, auth_key, 88);
+AT(fi_ep_attr, mem_tag_format, 56);
+AT(fi_domain_attr, mr_mode, 36);
+AT(fi_domain_attr, tclass, 184);
+AT(fi_fabric_attr, api_version, 28);
+AT(fi_msg, data, 40);
+AT(fi_msg_tagged, data, 56);
+AT(fi_av_attr, flags, 40);
+AT(fi_cq_attr, wait_obj, 20);
+AT(fi_cntr_attr, wait_obj, 4);
+SIZE(fi_cq_tagged_entry, 48);
+SIZE(fi_cq_data_entry, 40);
+SIZE(fi_cq_msg_entry, 24);
+AT(fi_cq_err_entry, prov_errno, 60);
+AT(fid_fabric, api_version, 32);
+AT(fid_domain, mr, 32);
+AT(fid_ep, collective, 72);
+AT(fid_mr, key, 32);
+AT(fi_ops_fabric, domain2, 48);
+AT(fi_ops_domain, endpoint2, 88);
+AT(fi_ops_mr, regattr, 24);
+AT(fi_ops_av, av_set, 56);
+AT(fi_ops_cq, strerror, 56);
+AT(fi_ops_cntr, seterr, 56);
+AT(fi_ops_eq, strerror, 40);
+AT(fi_ops_ep, tx_size_left, 56);
+AT(fi_ops_cm, join, 72);
+AT(fi_ops_msg, injectdata, 72);
+AT(fi_ops_tagged, injectdata, 72);
+AT(fi_provider, cleanup, 64);
+
+_Static_assert(FI_EP_RDM == 3 && FI_AV_MAP == 1 && FI_AV_TABLE == 2 && FI_THREAD_SAFE == 1, "");
+_Static_assert(FI_PROGRESS_MANUAL == 2 && FI_RM_ENABLED == 2 && FI_WAIT_YIELD == 5 && FI_ENABLE == 6, "");
+_Static_assert(FI_CLASS_FABRIC == 1 && FI_CLASS_EP == 3 && FI_CLASS_AV == 11 && FI_CLASS_MR == 12, "");
+_Static_assert(FI_CLASS_EQ == 13 && FI_CLASS_CQ == 14 && FI_CLASS_CNTR == 15, "");
+_Static_assert(FI_OPT_ENDPOINT == 0 && FI_OPT_MIN_MULTI_RECV == 0, "");
+
+int main(void)
+{
+    return 0;
+}

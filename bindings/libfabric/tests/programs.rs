@@ -1,0 +1,174 @@
+//! C programs on the provider: one over libfabric's own interface under `weft run`, one over a stock Open MPI.
+//!
+//! The library and `weft` are built with the workspace (`make test` does that first); `setup` installs the others.
+#![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
+
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+use weft_netns::{Cluster, Options, available};
+
+const CHECKED: [&str; 4] = ["-std=gnu11", "-Wall", "-Wextra", "-Werror"];
+
+/// The folder that Cargo builds into.
+fn built() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let folder = test.ancestors().nth(2).unwrap().to_path_buf();
+    for file in ["weft", "libweft_fi.so"] {
+        let path = folder.join(file);
+        assert!(path.exists(), "{} is not built: cargo build --workspace", path.display());
+    }
+    folder
+}
+
+/// A folder for programs, with the provider under the name by which libfabric looks for it.
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    symlink(built().join("libweft_fi.so"), folder.path().join("libweft-fi.so")).unwrap();
+    folder
+}
+
+/// Runs a command and returns what it wrote; it has to succeed.
+fn run(command: &mut Command) -> String {
+    let output = command.stdin(Stdio::null()).output().unwrap_or_else(|error| {
+        panic!("{command:?}: {error}; ./setup installs what is missing");
+    });
+    let text = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {}\n{text}{errors}", output.status);
+    text.into_owned()
+}
+
+fn compile(compiler: &str, source: &str, flags: &[&str], folder: &TempDir) -> PathBuf {
+    let program = folder.path().join("program");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(source);
+    run(Command::new(compiler).args(CHECKED).arg(source).arg("-o").arg(&program).args(flags));
+    program
+}
+
+fn weft(link: &[&str], ranks: &str, folder: &TempDir) -> Command {
+    let mut command = Command::new(built().join("weft"));
+    command.args(["run", "-n", ranks]).args(link).arg("--");
+    command.env("FI_PROVIDER_PATH", folder.path());
+    command
+}
+
+/// Where several packages have an `mpirun`, Debian keeps Open MPI's under its full name.
+fn open_mpi(program: &str) -> String {
+    let full = format!("{program}.openmpi");
+    if Path::new("/usr/bin").join(&full).exists() { full } else { program.into() }
+}
+
+/// What `mpirun` has to be told: how many ranks, and that they use Weft.
+fn on_weft(mut mpirun: Command, ranks: &str, folder: &TempDir) -> Command {
+    mpirun.args(["--oversubscribe", "--allow-run-as-root", "--bind-to", "none", "-n", ranks]);
+    mpirun.args(["--mca", "pml", "cm", "--mca", "mtl", "ofi"]);
+    mpirun.args(["--mca", "mtl_ofi_provider_include", "weft", "-x", "FI_PROVIDER_PATH"]);
+    mpirun.arg("--mca").arg("orte_tmpdir_base").arg(folder.path());
+    mpirun.env("FI_PROVIDER_PATH", folder.path());
+    mpirun
+}
+
+/// Lines in no particular order.
+fn sorted(text: &str) -> Vec<&str> {
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort_unstable();
+    lines
+}
+
+const BOTH: [&str; 2] = ["rank 0: all messages are there", "rank 1: all messages are there"];
+
+#[test]
+fn messages_over_shared_memory() {
+    let folder = folder();
+    let program = compile("cc", "messages.c", &["-lfabric"], &folder);
+    for kind in ["map", "table"] {
+        let text = run(weft(&[], "2", &folder).arg(&program).arg(kind));
+        assert_eq!(sorted(&text), BOTH);
+    }
+}
+
+#[test]
+fn messages_over_udp() {
+    let folder = folder();
+    let program = compile("cc", "messages.c", &["-lfabric"], &folder);
+    let text = run(weft(&["--link", "udp"], "2", &folder).arg(&program));
+    assert_eq!(sorted(&text), BOTH);
+}
+
+#[test]
+fn layouts_are_those_of_the_headers() {
+    let folder = folder();
+    let program = compile("cc", "layouts.c", &[], &folder);
+    run(&mut Command::new(program));
+}
+
+#[test]
+fn a_stock_open_mpi() {
+    let folder = folder();
+    let program = compile(&open_mpi("mpicc"), "stock.c", &[], &folder);
+    for ranks in ["1", "2", "3", "5"] {
+        let mut mpirun = on_weft(Command::new(open_mpi("mpirun")), ranks, &folder);
+        let text = run(mpirun.arg(&program));
+        assert_eq!(text, format!("{ranks} ranks have had all their messages\n"));
+    }
+}
+
+#[test]
+fn a_stock_open_mpi_with_threads() {
+    let folder = folder();
+    let program = compile(&open_mpi("mpicc"), "threads.c", &["-pthread"], &folder);
+    let mut mpirun = on_weft(Command::new(open_mpi("mpirun")), "2", &folder);
+    assert_eq!(run(mpirun.arg(&program)), "4 threads have had all their messages\n");
+}
+
+#[test]
+fn a_killed_rank_ends_the_others() {
+    let folder = folder();
+    let program = compile(&open_mpi("mpicc"), "killed.c", &[], &folder);
+    let mut mpirun = on_weft(Command::new(open_mpi("mpirun")), "3", &folder);
+    let output = mpirun.arg(&program).stdin(Stdio::null()).output().unwrap();
+    let both = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&both);
+    assert!(!output.status.success(), "{text}");
+    assert!(!text.contains("has heard"), "{text}");
+    // Weft says it, or Open MPI if it was so fast in ending the ranks that none of them could.
+    let wefts = text.contains("weft: rank 1 of 3 (pid ") && text.contains("SIGKILL");
+    assert!(wefts || text.contains("exited on signal 9"), "{text}");
+    assert!(text.matches("weft: rank ").count() <= 1, "{text}");
+}
+
+#[test]
+fn messages_between_hosts() {
+    if !available() {
+        return;
+    }
+    let two = Cluster::new(2, Options::default()).unwrap();
+    let folder = folder();
+    let program = compile("cc", "messages.c", &["-lfabric"], &folder);
+    for link in ["udp", "xdp"] {
+        let mut weft = two.host(0).command(built().join("weft"));
+        weft.args(["run", "--hosts", "a:1,b:1", "--link", link, "--", "env"]);
+        weft.arg(format!("FI_PROVIDER_PATH={}", folder.path().display())).arg(&program);
+        let text = run(weft.env("WEFT_RSH", two.remote_shell()));
+        assert_eq!(sorted(&text), BOTH, "{link}");
+    }
+}
+
+#[test]
+fn a_stock_open_mpi_between_hosts() {
+    if !available() {
+        return;
+    }
+    let two = Cluster::new(2, Options::default()).unwrap();
+    let folder = folder();
+    let program = compile(&open_mpi("mpicc"), "stock.c", &[], &folder);
+    for (hosts, ranks) in [("a,b", "2"), ("a:2,b:2", "4")] {
+        let mut mpirun = on_weft(two.host(0).command(open_mpi("mpirun")), ranks, &folder);
+        mpirun.args(["--mca", "oob_tcp_if_include", "eth0", "--host", hosts]);
+        mpirun.arg("--mca").arg("plm_rsh_agent").arg(two.remote_shell());
+        let text = run(mpirun.arg(&program));
+        assert_eq!(text, format!("{ranks} ranks have had all their messages\n"));
+    }
+}

@@ -1,0 +1,455 @@
+//! One rank's messages: calls and packets in, packets and events out.
+//!
+//! ```text
+//!   sender                                receiver
+//!   short, window there:   eager ───────▶ placed, or stored until a receive wants it
+//!                                ◀─────── consumed (a quarter of a window at once)
+//!   long, or no window:  request ───────▶ placed in order with the others; only the envelope is stored
+//!                                ◀─────── grant, when a receive wants it
+//!                           part ───────▶ placed
+//!                                ◀─────── done, if the sender asked for that
+//! ```
+//! Everything that arrives is taken from the network at once, so no message waits behind another in the network, and
+//! two ranks that flood each other before they receive do not stop. A send that finds no room for a packet changes
+//! nothing and is tried again by its caller; so whatever has begun ends by packets alone.
+//!
+//! A rank's messages to itself take the same queues and no packets.
+
+mod arriving;
+mod leaving;
+
+use crate::format::{Head, Says};
+use crate::matching::{Envelope, Matcher, Pattern};
+use crate::network::{Sink, Source};
+use crate::peer::Flow;
+use crate::{Address, Kind};
+use slotmap::{Key, KeyData, SlotMap, new_key_type};
+use std::collections::{BTreeMap, VecDeque};
+use weft_packet::Rank;
+
+new_key_type! {
+    struct SendKey;
+    struct ReceiveKey;
+    struct StoredKey;
+}
+
+/// What to send, besides its bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Outgoing {
+    /// To whom.
+    pub to: Address,
+    /// From which endpoint of this rank.
+    pub from: u8,
+    /// Tagged or not.
+    pub kind: Kind,
+    /// Its tag; 0 if it has none.
+    pub tag: u64,
+    /// What to say beside it.
+    pub data: Option<u64>,
+    /// Whether it ends only when all of it is where its receive wants it.
+    pub wants_done: bool,
+}
+
+/// What became of a send.
+#[derive(Debug)]
+#[must_use = "a send may have to be tried again"]
+pub enum Sending<S> {
+    /// Its bytes are on their way and may change.
+    Sent(S),
+    /// It goes on, and ends by an [`Event`].
+    Kept,
+    /// Nothing happened: there is no room now.
+    Again(S),
+}
+
+/// Something ended.
+#[derive(Debug)]
+pub enum Event<S, D> {
+    /// A send that was kept.
+    Sent(S),
+    /// A receive. Of a message longer than its capacity the rest is lost.
+    Received {
+        /// Where its bytes are.
+        into: D,
+        /// What it was.
+        envelope: Envelope,
+    },
+}
+
+/// The messages of one rank, of all of its endpoints.
+#[derive(Debug)]
+pub struct Exchange<S, D> {
+    rank: Rank,
+    peers: Vec<Peer<S>>,
+    /// By endpoint; tagged, then untagged.
+    matchers: Vec<[Matcher<D, StoredKey>; 2]>,
+    stored: SlotMap<StoredKey, Stored>,
+    receives: SlotMap<ReceiveKey, Receive<D>>,
+    sends: SlotMap<SendKey, Send<S>>,
+    /// Messages that were claimed, by what their claimers call them.
+    claimed: BTreeMap<(u8, u64), (Envelope, StoredKey)>,
+    /// What packets without bytes wait for room.
+    answers: VecDeque<(Rank, Head)>,
+    /// Peers with a message that left in part.
+    leaving: VecDeque<Rank>,
+    /// Sends whose receivers want them.
+    granted: VecDeque<SendKey>,
+    events: VecDeque<Event<S, D>>,
+}
+
+/// What this rank knows of one, itself included.
+#[derive(Debug)]
+struct Peer<S> {
+    flow: Flow,
+    /// The message that it sends in several packets.
+    arriving: Option<Arriving>,
+    /// The message that goes to it in several packets.
+    leaving: Option<Leaving<S>>,
+}
+
+#[derive(Debug)]
+struct Arriving {
+    to: Target,
+    length: u64,
+    came: u64,
+}
+
+/// Where the rest of a message goes.
+#[derive(Clone, Copy, Debug)]
+enum Target {
+    Stored(StoredKey),
+    Receive(ReceiveKey),
+    Nowhere,
+}
+
+#[derive(Debug)]
+struct Leaving<S> {
+    /// The endpoint.
+    from: u8,
+    source: S,
+    went: u64,
+}
+
+/// An unexpected message.
+#[derive(Debug)]
+enum Stored {
+    /// These bytes have come, all of them or some.
+    Bytes(Vec<u8>),
+    /// Its sender asked.
+    Asking { number: u64, wants_done: bool },
+    /// It is this rank's own.
+    Own(SendKey),
+}
+
+/// A receive whose message is not all here.
+#[derive(Debug)]
+struct Receive<D> {
+    /// The endpoint.
+    to: u8,
+    into: D,
+    envelope: Envelope,
+    /// Bytes that come.
+    expected: u64,
+    came: u64,
+    /// What the sender wants to hear at the end, if it asked.
+    asked: Option<Asked>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    number: u64,
+    wants_done: bool,
+}
+
+/// A send that asked.
+#[derive(Debug)]
+struct Send<S> {
+    source: S,
+    /// The endpoint.
+    from: u8,
+    to: Rank,
+    wants_done: bool,
+    waits: Until,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Until {
+    Granted,
+    AllLeft { own: u64, length: u64, went: u64 },
+    Done,
+}
+
+impl<S: Source, D: Sink> Exchange<S, D> {
+    /// The messages of `rank` in a job of `ranks`.
+    pub fn new(rank: Rank, ranks: usize) -> Self {
+        let peer = || Peer { flow: Flow::default(), arriving: None, leaving: None };
+        Exchange {
+            rank,
+            peers: std::iter::repeat_with(peer).take(ranks).collect(),
+            matchers: Vec::new(),
+            stored: SlotMap::with_key(),
+            receives: SlotMap::with_key(),
+            sends: SlotMap::with_key(),
+            claimed: BTreeMap::new(),
+            answers: VecDeque::new(),
+            leaving: VecDeque::new(),
+            granted: VecDeque::new(),
+            events: VecDeque::new(),
+        }
+    }
+
+    /// The next thing that ended.
+    #[inline]
+    pub fn event(&mut self) -> Option<Event<S, D>> {
+        self.events.pop_front()
+    }
+
+    /// Receives a message into `into`: one that is here, or one that comes.
+    pub fn receive(&mut self, endpoint: u8, kind: Kind, pattern: Pattern, mut into: D) {
+        while let Some(place) = self.matcher(endpoint, kind).find_unexpected(&pattern) {
+            let length = self.matcher(endpoint, kind).unexpected(place).map(|found| found.length);
+            let (part, more) = match into.split(length.unwrap_or(0)) {
+                None => (into, None),
+                Some((part, last)) => (part, (!last).then_some(into)),
+            };
+            if let Some((envelope, key)) = self.matcher(endpoint, kind).take_unexpected(place) {
+                self.take_stored(endpoint, envelope, key, part);
+            }
+            match more {
+                None => return,
+                Some(rest) => into = rest,
+            }
+        }
+        self.matcher(endpoint, kind).post(pattern, into);
+    }
+
+    /// The first unexpected message that such a receive would get; it stays where it is.
+    pub fn peek(&mut self, endpoint: u8, kind: Kind, pattern: &Pattern) -> Option<Envelope> {
+        let matcher = self.matcher(endpoint, kind);
+        let place = matcher.find_unexpected(pattern)?;
+        matcher.unexpected(place).copied()
+    }
+
+    /// As [`Self::peek`], and puts the message by: only [`Self::receive_claimed`] and [`Self::discard_claimed`] get it,
+    /// by this number, which is the caller's and of no message claimed already.
+    pub fn claim(
+        &mut self,
+        endpoint: u8,
+        kind: Kind,
+        pattern: &Pattern,
+        number: u64,
+    ) -> Option<Envelope> {
+        let matcher = self.matcher(endpoint, kind);
+        let place = matcher.find_unexpected(pattern)?;
+        let (envelope, key) = matcher.take_unexpected(place)?;
+        self.claimed.insert((endpoint, number), (envelope, key));
+        Some(envelope)
+    }
+
+    /// Whether this endpoint has claimed a message by this number.
+    pub fn has_claimed(&self, endpoint: u8, number: u64) -> bool {
+        self.claimed.contains_key(&(endpoint, number))
+    }
+
+    /// Receives the message that was claimed. Gives `into` back if none was.
+    ///
+    /// # Errors
+    /// `into`, if there is no such message.
+    pub fn receive_claimed(
+        &mut self,
+        endpoint: u8,
+        number: u64,
+        into: D,
+    ) -> std::result::Result<(), D> {
+        match self.claimed.remove(&(endpoint, number)) {
+            None => Err(into),
+            Some((envelope, key)) => {
+                self.take_stored(endpoint, envelope, key, into);
+                Ok(())
+            }
+        }
+    }
+
+    /// Drops the message that was claimed. What it was.
+    pub fn discard_claimed(&mut self, endpoint: u8, number: u64) -> Option<Envelope> {
+        let (envelope, key) = self.claimed.remove(&(endpoint, number))?;
+        self.discard_stored(&envelope, key);
+        Some(envelope)
+    }
+
+    /// Drops the first unexpected message that such a receive would get. What it was.
+    pub fn discard(&mut self, endpoint: u8, kind: Kind, pattern: &Pattern) -> Option<Envelope> {
+        let matcher = self.matcher(endpoint, kind);
+        let place = matcher.find_unexpected(pattern)?;
+        let (envelope, key) = matcher.take_unexpected(place)?;
+        self.discard_stored(&envelope, key);
+        Some(envelope)
+    }
+
+    /// Takes back the first posted receive of which `is_it` says so. One that has a message already goes on.
+    pub fn cancel(&mut self, endpoint: u8, is_it: impl Fn(&D) -> bool) -> Option<D> {
+        let matchers = self.matchers.get_mut(usize::from(endpoint))?;
+        matchers.iter_mut().find_map(|matcher| matcher.cancel(&is_it))
+    }
+
+    /// Takes back all posted receives of an endpoint.
+    pub fn close(&mut self, endpoint: u8) -> Vec<D> {
+        let Some(matchers) = self.matchers.get_mut(usize::from(endpoint)) else {
+            return Vec::new();
+        };
+        matchers.iter_mut().flat_map(Matcher::clear_posted).collect()
+    }
+
+    /// Whether sends and receives of an endpoint go on that have begun: they use the program's memory.
+    pub fn is_busy(&self, endpoint: u8) -> bool {
+        self.sends.values().any(|send| send.from == endpoint)
+            || self.receives.values().any(|receive| receive.to == endpoint)
+            || self
+                .peers
+                .iter()
+                .filter_map(|peer| peer.leaving.as_ref())
+                .any(|it| it.from == endpoint)
+    }
+
+    /// Whether everything that was begun here has left: sends that wait for their receivers have not.
+    pub fn is_idle(&self) -> bool {
+        self.answers.is_empty() && self.leaving.is_empty() && self.sends.is_empty()
+    }
+
+    /// Unexpected messages and their bytes, for those who watch the bound.
+    pub fn unexpected(&self) -> (usize, usize) {
+        let bytes = |stored: &Stored| match stored {
+            Stored::Bytes(bytes) => bytes.len(),
+            _ => 0,
+        };
+        (self.stored.len(), self.stored.values().map(bytes).sum())
+    }
+
+    #[inline]
+    fn matcher(&mut self, endpoint: u8, kind: Kind) -> &mut Matcher<D, StoredKey> {
+        let place = usize::from(endpoint);
+        if self.matchers.len() <= place {
+            self.matchers.resize_with(place + 1, Default::default);
+        }
+        &mut self.matchers[place][usize::from(kind == Kind::Untagged)]
+    }
+
+    /// A receive gets an unexpected message.
+    fn take_stored(&mut self, to: u8, envelope: Envelope, key: StoredKey, mut into: D) {
+        let source = envelope.source.rank;
+        match self.stored.remove(key) {
+            Some(Stored::Bytes(bytes)) => {
+                into.place(0, &bytes);
+                if bytes.len() as u64 == envelope.length {
+                    self.consumed(source, envelope.length);
+                    self.events.push_back(Event::Received { into, envelope });
+                    return;
+                }
+                let (expected, came) = (envelope.length, bytes.len() as u64);
+                let receive = Receive { to, into, envelope, expected, came, asked: None };
+                let key = self.receives.insert(receive);
+                self.redirect(source, Target::Receive(key));
+            }
+            Some(Stored::Asking { number, wants_done }) => {
+                self.grant(to, envelope, Asked { number, wants_done }, into);
+            }
+            Some(Stored::Own(send)) => {
+                if let Some(send) = self.sends.remove(send) {
+                    copy(&send.source, &mut into);
+                    self.peers[source.index()].flow.was_answered();
+                    self.events.push_back(Event::Sent(send.source));
+                }
+                self.events.push_back(Event::Received { into, envelope });
+            }
+            None => {}
+        }
+    }
+
+    fn discard_stored(&mut self, envelope: &Envelope, key: StoredKey) {
+        let source = envelope.source.rank;
+        match self.stored.remove(key) {
+            Some(Stored::Bytes(bytes)) if bytes.len() as u64 == envelope.length => {
+                self.consumed(source, envelope.length);
+            }
+            Some(Stored::Bytes(_)) => self.redirect(source, Target::Nowhere),
+            Some(Stored::Asking { number, wants_done }) => {
+                self.refuse(source, Asked { number, wants_done });
+            }
+            Some(Stored::Own(send)) => {
+                if let Some(send) = self.sends.remove(send) {
+                    self.peers[source.index()].flow.was_answered();
+                    self.events.push_back(Event::Sent(send.source));
+                }
+            }
+            None => {}
+        }
+    }
+
+    /// The rest of what arrives from `source` goes elsewhere.
+    fn redirect(&mut self, source: Rank, to: Target) {
+        if let Some(arriving) = &mut self.peers[source.index()].arriving {
+            arriving.to = to;
+        }
+    }
+
+    /// A message that came eagerly is where it belongs.
+    #[inline]
+    fn consumed(&mut self, source: Rank, length: u64) {
+        let flow = &mut self.peers[source.index()].flow;
+        if source == self.rank {
+            let known = flow.reported(crate::peer::cost(length));
+            debug_assert!(known, "what this rank has sent itself was taken from its window");
+        } else if let Some(amount) = flow.consumed(length) {
+            self.answer(source, Says::Consumed { amount });
+        }
+    }
+
+    fn answer(&mut self, to: Rank, says: Says<'_>) {
+        self.answers.push_back((to, says.head()));
+    }
+
+    /// Sends an answer for as much of the message as fits into `into`.
+    fn grant(&mut self, to: u8, envelope: Envelope, asked: Asked, into: D) {
+        let source = envelope.source.rank;
+        let expected = envelope.length.min(into.capacity());
+        if expected == 0 {
+            self.refuse(source, asked);
+            self.events.push_back(Event::Received { into, envelope });
+            return;
+        }
+        self.peers[source.index()].flow.answers();
+        let receive = Receive { to, into, envelope, expected, came: 0, asked: Some(asked) };
+        let own = self.receives.insert(receive).data().as_ffi();
+        self.answer(source, Says::Grant { number: asked.number, own, length: expected });
+    }
+
+    /// Answers that no bytes are wanted.
+    fn refuse(&mut self, source: Rank, asked: Asked) {
+        self.peers[source.index()].flow.answers();
+        self.answer(source, Says::Grant { number: asked.number, own: 0, length: 0 });
+        if asked.wants_done {
+            self.answer(source, Says::Done { number: asked.number });
+        }
+    }
+}
+
+/// Copies a message of this rank to itself.
+fn copy<S: Source, D: Sink>(source: &S, into: &mut D) {
+    let length = source.length().min(into.capacity());
+    let mut at = 0;
+    source.pieces(0, length as usize, &mut |bytes| {
+        into.place(at, bytes);
+        at += bytes.len() as u64;
+    });
+}
+
+fn send_key(number: u64) -> SendKey {
+    KeyData::from_ffi(number).into()
+}
+
+fn receive_key(number: u64) -> ReceiveKey {
+    KeyData::from_ffi(number).into()
+}
+
+#[cfg(test)]
+mod tests;

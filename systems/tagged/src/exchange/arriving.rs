@@ -1,0 +1,244 @@
+//! What packets of other ranks do.
+
+use super::{Arriving, Asked, Event, Exchange, Receive, Stored, Target, Until};
+use super::{receive_key, send_key};
+use crate::format::{Says, parse};
+use crate::matching::Envelope;
+use crate::network::{Sink, Source};
+use crate::{Error, Result};
+use weft_packet::Rank;
+
+impl<S: Source, D: Sink> Exchange<S, D> {
+    /// Takes one packet of `from`.
+    ///
+    /// # Errors
+    /// [`Error::Violation`] if no peer sends that; nothing has changed then.
+    #[inline]
+    pub fn arrive(&mut self, from: Rank, packet: &[u8]) -> Result<()> {
+        let outcome = match parse(from, packet) {
+            Some(Says::Eager { to, envelope, bytes }) => self.eager_came(to, envelope, bytes),
+            Some(Says::First { to, envelope, bytes }) => self.first_came(to, envelope, bytes),
+            Some(Says::More { bytes }) => self.more_came(from, bytes),
+            Some(Says::Request { to, envelope, number, wants_done }) => {
+                self.request_came(to, envelope, Asked { number, wants_done })
+            }
+            Some(Says::Grant { number, own, length }) => self.grant_came(from, number, own, length),
+            Some(Says::Part { own, bytes }) => self.part_came(from, own, bytes),
+            Some(Says::Done { number }) => self.done_came(from, number),
+            Some(Says::Consumed { amount }) => match self.peers[from.index()].flow.reported(amount)
+            {
+                true => Ok(()),
+                false => Err("that it consumed what was never sent"),
+            },
+            None => Err("a packet that is none"),
+        };
+        outcome.map_err(|what| Error::Violation { from, what })
+    }
+
+    /// The receive that was posted for this message.
+    #[inline]
+    pub(super) fn wanted(&mut self, to: u8, envelope: &Envelope) -> Option<D> {
+        let matcher = self.matcher(to, envelope.kind);
+        let place = matcher.find_posted(envelope)?;
+        match matcher.posted_mut(place)?.split(envelope.length) {
+            None => matcher.take_posted(place),
+            Some((part, last)) => {
+                if last {
+                    drop(matcher.take_posted(place));
+                }
+                Some(part)
+            }
+        }
+    }
+
+    pub(super) fn store(&mut self, to: u8, envelope: Envelope, stored: Stored) -> super::StoredKey {
+        let key = self.stored.insert(stored);
+        self.matcher(to, envelope.kind).store(envelope, key);
+        key
+    }
+
+    #[inline]
+    fn eager_came(&mut self, to: u8, envelope: Envelope, bytes: &[u8]) -> Result<(), &'static str> {
+        let source = envelope.source.rank;
+        let peer = &mut self.peers[source.index()];
+        if peer.arriving.is_some() {
+            return Err("a message in the middle of another");
+        }
+        if !peer.flow.came(envelope.length) {
+            return Err("a message that there was no window for");
+        }
+        match self.wanted(to, &envelope) {
+            Some(mut into) => {
+                into.place(0, bytes);
+                self.consumed(source, envelope.length);
+                self.events.push_back(Event::Received { into, envelope });
+            }
+            None => {
+                self.store(to, envelope, Stored::Bytes(bytes.to_vec()));
+            }
+        }
+        Ok(())
+    }
+
+    fn first_came(&mut self, to: u8, envelope: Envelope, bytes: &[u8]) -> Result<(), &'static str> {
+        let (source, came) = (envelope.source.rank, bytes.len() as u64);
+        let peer = &mut self.peers[source.index()];
+        if peer.arriving.is_some() {
+            return Err("a message in the middle of another");
+        }
+        if came >= envelope.length {
+            return Err("a first packet with all of its message");
+        }
+        if !peer.flow.came(envelope.length) {
+            return Err("a message that there was no window for");
+        }
+        let target = match self.wanted(to, &envelope) {
+            Some(mut into) => {
+                into.place(0, bytes);
+                let expected = envelope.length;
+                let receive = Receive { to, into, envelope, expected, came, asked: None };
+                Target::Receive(self.receives.insert(receive))
+            }
+            None => {
+                let mut stored = Vec::with_capacity(envelope.length as usize);
+                stored.extend_from_slice(bytes);
+                Target::Stored(self.store(to, envelope, Stored::Bytes(stored)))
+            }
+        };
+        let arriving = Arriving { to: target, length: envelope.length, came };
+        self.peers[source.index()].arriving = Some(arriving);
+        Ok(())
+    }
+
+    fn more_came(&mut self, from: Rank, bytes: &[u8]) -> Result<(), &'static str> {
+        let peer = &mut self.peers[from.index()];
+        let Some(arriving) = &mut peer.arriving else {
+            return Err("the rest of a message that did not begin");
+        };
+        let (at, length, target) = (arriving.came, arriving.length, arriving.to);
+        let came = at + bytes.len() as u64;
+        if bytes.is_empty() || came > length {
+            return Err("more of a message than there is");
+        }
+        arriving.came = came;
+        if came == length {
+            peer.arriving = None;
+        }
+        match target {
+            Target::Stored(key) => {
+                if let Some(Stored::Bytes(stored)) = self.stored.get_mut(key) {
+                    stored.extend_from_slice(bytes);
+                }
+            }
+            Target::Receive(key) => {
+                if let Some(receive) = self.receives.get_mut(key) {
+                    receive.into.place(at, bytes);
+                    receive.came = came;
+                }
+                if came == length {
+                    self.end_receive(key);
+                }
+            }
+            Target::Nowhere if came == length => self.consumed(from, length),
+            Target::Nowhere => {}
+        }
+        Ok(())
+    }
+
+    fn end_receive(&mut self, key: super::ReceiveKey) {
+        let Some(Receive { into, envelope, asked, .. }) = self.receives.remove(key) else { return };
+        let source = envelope.source.rank;
+        match asked {
+            None => self.consumed(source, envelope.length),
+            Some(Asked { number, wants_done: true }) => self.answer(source, Says::Done { number }),
+            Some(_) => {}
+        }
+        self.events.push_back(Event::Received { into, envelope });
+    }
+
+    fn request_came(
+        &mut self,
+        to: u8,
+        envelope: Envelope,
+        asked: Asked,
+    ) -> Result<(), &'static str> {
+        let peer = &mut self.peers[envelope.source.rank.index()];
+        if peer.arriving.is_some() {
+            return Err("a message in the middle of another");
+        }
+        if !peer.flow.came_asking() {
+            return Err("more requests than it may have");
+        }
+        match self.wanted(to, &envelope) {
+            Some(into) => self.grant(to, envelope, asked, into),
+            None => {
+                let Asked { number, wants_done } = asked;
+                self.store(to, envelope, Stored::Asking { number, wants_done });
+            }
+        }
+        Ok(())
+    }
+
+    fn grant_came(
+        &mut self,
+        from: Rank,
+        number: u64,
+        own: u64,
+        length: u64,
+    ) -> Result<(), &'static str> {
+        let key = send_key(number);
+        let Some(send) = self.sends.get_mut(key).filter(|send| send.to == from) else {
+            return Err("an answer that was not asked for");
+        };
+        if send.waits != Until::Granted || length > send.source.length() || from == self.rank {
+            return Err("an answer that does not fit its request");
+        }
+        self.peers[from.index()].flow.was_answered();
+        if length > 0 {
+            send.waits = Until::AllLeft { own, length, went: 0 };
+            self.granted.push_back(key);
+        } else if send.wants_done {
+            send.waits = Until::Done;
+        } else {
+            self.end_send(key);
+        }
+        Ok(())
+    }
+
+    fn part_came(&mut self, from: Rank, own: u64, bytes: &[u8]) -> Result<(), &'static str> {
+        let key = receive_key(own);
+        let is_its = |receive: &&mut Receive<D>| {
+            receive.envelope.source.rank == from && receive.asked.is_some()
+        };
+        let Some(receive) = self.receives.get_mut(key).filter(is_its) else {
+            return Err("a part of a message that nobody wants");
+        };
+        let came = receive.came + bytes.len() as u64;
+        if bytes.is_empty() || came > receive.expected {
+            return Err("more of a message than is wanted");
+        }
+        receive.into.place(receive.came, bytes);
+        receive.came = came;
+        if came == receive.expected {
+            self.end_receive(key);
+        }
+        Ok(())
+    }
+
+    fn done_came(&mut self, from: Rank, number: u64) -> Result<(), &'static str> {
+        let key = send_key(number);
+        match self.sends.get(key) {
+            Some(send) if send.to == from && send.waits == Until::Done => {
+                self.end_send(key);
+                Ok(())
+            }
+            _ => Err("the end of a message that did not leave"),
+        }
+    }
+
+    pub(super) fn end_send(&mut self, key: super::SendKey) {
+        if let Some(send) = self.sends.remove(key) {
+            self.events.push_back(Event::Sent(send.source));
+        }
+    }
+}

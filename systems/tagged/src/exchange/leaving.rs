@@ -1,0 +1,217 @@
+//! What leaves.
+
+use super::{Event, Exchange, Leaving, Outgoing, Send, SendKey, Sending, Stored, Until, copy};
+use crate::format::{EAGER, FIRST, MORE, PART, Says};
+use crate::matching::Envelope;
+use crate::network::{Network, Sink, Source};
+use crate::{Address, Result};
+use slotmap::Key;
+use weft_packet::Rank;
+
+/// Packets of granted messages that leave before the next look at what has arrived.
+const PARTS_AT_ONCE: usize = 8;
+
+impl<S: Source, D: Sink> Exchange<S, D> {
+    /// Sends a message. Never blocks. `to` is a rank of the job.
+    ///
+    /// # Errors
+    /// What the network says.
+    #[inline]
+    pub fn send<N: Network>(
+        &mut self,
+        network: &mut N,
+        message: &Outgoing,
+        source: S,
+    ) -> Result<Sending<S>> {
+        let (to, length) = (message.to.rank, source.length());
+        let envelope = Envelope {
+            kind: message.kind,
+            source: Address { rank: self.rank, endpoint: message.from },
+            tag: message.tag,
+            data: message.data,
+            length,
+        };
+        if to == self.rank {
+            return Ok(self.send_here(message.to.endpoint, envelope, source));
+        }
+        let peer = &mut self.peers[to.index()];
+        if peer.leaving.is_some() {
+            return Ok(Sending::Again(source));
+        }
+        if message.wants_done || !peer.flow.may_send(length) {
+            return self.ask(network, message, envelope, source);
+        }
+        let to_endpoint = message.to.endpoint;
+        if EAGER + length as usize > network.payload() {
+            return self.send_first(network, message.to, envelope, source);
+        }
+        let head = Says::Eager { to: to_endpoint, envelope, bytes: &[] }.head();
+        if !network.send(to, head.bytes(), Some((&source, 0, length as usize)))? {
+            return Ok(Sending::Again(source));
+        }
+        peer.flow.sent(length);
+        Ok(Sending::Sent(source))
+    }
+
+    /// A message of this rank to itself.
+    fn send_here(&mut self, to: u8, envelope: Envelope, source: S) -> Sending<S> {
+        if let Some(mut into) = self.wanted(to, &envelope) {
+            copy(&source, &mut into);
+            self.events.push_back(Event::Received { into, envelope });
+            return Sending::Sent(source);
+        }
+        let own = self.rank;
+        let flow = &mut self.peers[own.index()].flow;
+        if flow.may_send(envelope.length) {
+            flow.sent(envelope.length);
+            let mut stored = Vec::with_capacity(envelope.length as usize);
+            source
+                .pieces(0, envelope.length as usize, &mut |bytes| stored.extend_from_slice(bytes));
+            self.store(to, envelope, Stored::Bytes(stored));
+            return Sending::Sent(source);
+        }
+        if !flow.may_ask() {
+            return Sending::Again(source);
+        }
+        flow.asks();
+        let (source, from, waits) = (source.keep(), envelope.source.endpoint, Until::Granted);
+        let key = self.sends.insert(Send { source, from, to: own, wants_done: false, waits });
+        self.store(to, envelope, Stored::Own(key));
+        Sending::Kept
+    }
+
+    /// Asks whether the message may come.
+    fn ask<N: Network>(
+        &mut self,
+        network: &mut N,
+        message: &Outgoing,
+        envelope: Envelope,
+        source: S,
+    ) -> Result<Sending<S>> {
+        let (to, wants_done) = (message.to.rank, message.wants_done);
+        if !self.peers[to.index()].flow.may_ask() {
+            return Ok(Sending::Again(source));
+        }
+        let (source, from, waits) = (source.keep(), message.from, Until::Granted);
+        let key = self.sends.insert(Send { source, from, to, wants_done, waits });
+        let number = key.data().as_ffi();
+        let says = Says::Request { to: message.to.endpoint, envelope, number, wants_done };
+        let went = network.send::<S>(to, says.head().bytes(), None);
+        if let Ok(true) = went {
+            self.peers[to.index()].flow.asks();
+            return Ok(Sending::Kept);
+        }
+        let Some(send) = self.sends.remove(key) else { unreachable!("it was put there above") };
+        went.map(|_| Sending::Again(send.source))
+    }
+
+    /// Sends what fits into the first packet, and as much of the rest as there is room for.
+    fn send_first<N: Network>(
+        &mut self,
+        network: &mut N,
+        to: Address,
+        envelope: Envelope,
+        source: S,
+    ) -> Result<Sending<S>> {
+        let room = (network.payload() - FIRST).min(envelope.length as usize - 1);
+        let head = Says::First { to: to.endpoint, envelope, bytes: &[] }.head();
+        if !network.send(to.rank, head.bytes(), Some((&source, 0, room)))? {
+            return Ok(Sending::Again(source));
+        }
+        let peer = &mut self.peers[to.rank.index()];
+        peer.flow.sent(envelope.length);
+        let from = envelope.source.endpoint;
+        let mut leaving = Leaving { from, source, went: room as u64 };
+        if leaving.go_on(network, to.rank)? {
+            return Ok(Sending::Sent(leaving.source));
+        }
+        leaving.source = leaving.source.keep();
+        peer.leaving = Some(leaving);
+        self.leaving.push_back(to.rank);
+        Ok(Sending::Kept)
+    }
+
+    /// Whether something waits for room.
+    #[inline]
+    pub fn has_to_leave(&self) -> bool {
+        !(self.answers.is_empty() && self.leaving.is_empty() && self.granted.is_empty())
+    }
+
+    /// Sends what waits for room, as far as there is some. Whether anything left.
+    ///
+    /// # Errors
+    /// What the network says.
+    pub fn leave<N: Network>(&mut self, network: &mut N) -> Result<bool> {
+        let mut any = false;
+        while let Some((to, head)) = self.answers.front() {
+            if !network.send::<S>(*to, head.bytes(), None)? {
+                return Ok(any);
+            }
+            self.answers.pop_front();
+            any = true;
+        }
+        for _ in 0..self.leaving.len() {
+            let Some(to) = self.leaving.pop_front() else { break };
+            let peer = &mut self.peers[to.index()];
+            let Some(leaving) = &mut peer.leaving else { continue };
+            let before = leaving.went;
+            let ended = leaving.go_on(network, to)?;
+            any |= leaving.went > before;
+            if !ended {
+                self.leaving.push_back(to);
+            } else if let Some(leaving) = peer.leaving.take() {
+                self.events.push_back(Event::Sent(leaving.source));
+            }
+        }
+        for _ in 0..PARTS_AT_ONCE {
+            let Some(key) = self.granted.pop_front() else { break };
+            match self.send_part(network, key)? {
+                None => {
+                    self.granted.push_front(key);
+                    break;
+                }
+                Some(ended) if !ended => self.granted.push_back(key),
+                Some(_) => {}
+            }
+            any = true;
+        }
+        Ok(any)
+    }
+
+    /// Sends the next part of a message. Whether it was the last; `None` if there is no room.
+    fn send_part<N: Network>(&mut self, network: &mut N, key: SendKey) -> Result<Option<bool>> {
+        let Some(send) = self.sends.get_mut(key) else { return Ok(Some(true)) };
+        let Until::AllLeft { own, length, went } = send.waits else { return Ok(Some(true)) };
+        let room = ((network.payload() - PART) as u64).min(length - went);
+        let head = Says::Part { own, bytes: &[] }.head();
+        if !network.send(send.to, head.bytes(), Some((&send.source, went, room as usize)))? {
+            return Ok(None);
+        }
+        let went = went + room;
+        if went < length {
+            send.waits = Until::AllLeft { own, length, went };
+            return Ok(Some(false));
+        }
+        send.waits = Until::Done;
+        if !send.wants_done {
+            self.end_send(key);
+        }
+        Ok(Some(true))
+    }
+}
+
+impl<S: Source> Leaving<S> {
+    /// Sends on; whether that was all.
+    fn go_on<N: Network>(&mut self, network: &mut N, to: Rank) -> Result<bool> {
+        let length = self.source.length();
+        while self.went < length {
+            let room = ((network.payload() - MORE) as u64).min(length - self.went) as usize;
+            let head = Says::More { bytes: &[] }.head();
+            if !network.send(to, head.bytes(), Some((&self.source, self.went, room)))? {
+                return Ok(false);
+            }
+            self.went += room as u64;
+        }
+        Ok(true)
+    }
+}

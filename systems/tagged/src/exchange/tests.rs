@@ -1,0 +1,541 @@
+//! Ranks in one vector, and a network of queues between them that is full now and then.
+
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use crate::peer::{EAGER_BYTES, MOST_REQUESTS, WINDOW, cost};
+use crate::{Error, Network, Result};
+use weft_model::random::Random;
+
+/// Bytes to send, and who they are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Bytes {
+    number: usize,
+    bytes: Vec<u8>,
+}
+
+impl Source for Bytes {
+    fn length(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn pieces(&self, offset: u64, length: usize, take: &mut dyn FnMut(&[u8])) {
+        // In two pieces, as from an I/O vector.
+        let bytes = &self.bytes[offset as usize..offset as usize + length];
+        let (one, two) = bytes.split_at(length / 2);
+        take(one);
+        take(two);
+    }
+
+    fn keep(self) -> Self {
+        self
+    }
+}
+
+/// Where to receive: one message, or several in a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Area {
+    number: usize,
+    bytes: Vec<u8>,
+    /// Bytes used of an area for several messages.
+    used: Option<usize>,
+}
+
+impl Sink for Area {
+    fn capacity(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn place(&mut self, offset: u64, bytes: &[u8]) {
+        let offset = (offset as usize).min(self.bytes.len());
+        let fits = bytes.len().min(self.bytes.len() - offset);
+        self.bytes[offset..offset + fits].copy_from_slice(&bytes[..fits]);
+    }
+
+    fn split(&mut self, length: u64) -> Option<(Self, bool)> {
+        let used = self.used.as_mut()?;
+        let fits = (length as usize).min(self.bytes.len() - *used);
+        *used += fits;
+        let part = Area { number: self.number, bytes: vec![0; fits], used: None };
+        Some((part, self.bytes.len() - *used < 10))
+    }
+}
+
+type Rankly = Exchange<Bytes, Area>;
+
+/// The ranks and the packets between them, by sender and receiver.
+struct World {
+    ranks: Vec<Rankly>,
+    wires: Vec<Vec<VecDeque<Vec<u8>>>>,
+    room: usize,
+    payload: usize,
+    sent: Vec<usize>,
+    received: Vec<(usize, Area, Envelope)>,
+}
+
+struct Wires<'a> {
+    to: &'a mut [VecDeque<Vec<u8>>],
+    room: usize,
+    payload: usize,
+}
+
+impl Network for Wires<'_> {
+    fn payload(&self) -> usize {
+        self.payload
+    }
+
+    fn send<S: Source>(
+        &mut self,
+        to: Rank,
+        head: &[u8],
+        body: Option<(&S, u64, usize)>,
+    ) -> Result<bool> {
+        let wire = &mut self.to[to.index()];
+        if wire.len() >= self.room {
+            return Ok(false);
+        }
+        let mut packet = head.to_vec();
+        if let Some((source, offset, length)) = body {
+            source.pieces(offset, length, &mut |bytes| packet.extend_from_slice(bytes));
+        }
+        assert!(packet.len() <= self.payload, "a packet is as long as there is room for");
+        wire.push_back(packet);
+        Ok(true)
+    }
+}
+
+impl World {
+    fn new(ranks: usize, payload: usize, room: usize) -> Self {
+        World {
+            ranks: (0..ranks).map(|rank| Exchange::new(Rank(rank as u16), ranks)).collect(),
+            wires: vec![vec![VecDeque::new(); ranks]; ranks],
+            room,
+            payload,
+            sent: Vec::new(),
+            received: Vec::new(),
+        }
+    }
+
+    fn pair() -> Self {
+        World::new(2, 1000, usize::MAX)
+    }
+
+    /// Sends; whether it could be begun.
+    fn send(&mut self, from: usize, message: &Outgoing, number: usize, bytes: &[u8]) -> bool {
+        let source = Bytes { number, bytes: bytes.to_vec() };
+        let World { ranks, wires, room, payload, .. } = self;
+        let mut wires = Wires { to: &mut wires[from], room: *room, payload: *payload };
+        let outcome = ranks[from].send(&mut wires, message, source).unwrap();
+        let began = match outcome {
+            Sending::Sent(source) => {
+                self.sent.push(source.number);
+                true
+            }
+            Sending::Kept => true,
+            Sending::Again(_) => false,
+        };
+        self.tell(from);
+        began
+    }
+
+    fn receive(&mut self, at: usize, pattern: Pattern, number: usize, capacity: usize) {
+        let area = Area { number, bytes: vec![0; capacity], used: None };
+        self.ranks[at].receive(0, Kind::Tagged, pattern, area);
+        self.tell(at);
+    }
+
+    fn tell(&mut self, at: usize) {
+        while let Some(event) = self.ranks[at].event() {
+            match event {
+                Event::Sent(source) => self.sent.push(source.number),
+                Event::Received { into, envelope } => self.received.push((at, into, envelope)),
+            }
+        }
+    }
+
+    /// Has `at` take one packet of `from`; whether there was one.
+    fn arrive(&mut self, from: usize, at: usize) -> bool {
+        let Some(packet) = self.wires[from][at].pop_front() else { return false };
+        self.ranks[at].arrive(Rank(from as u16), &packet).unwrap();
+        self.tell(at);
+        true
+    }
+
+    fn leave(&mut self, at: usize) -> bool {
+        let World { ranks, wires, room, payload, .. } = self;
+        let mut wires = Wires { to: &mut wires[at], room: *room, payload: *payload };
+        let any = ranks[at].leave(&mut wires).unwrap();
+        self.tell(at);
+        any
+    }
+
+    /// Until nothing moves any more.
+    fn settle(&mut self) {
+        loop {
+            let mut any = false;
+            for at in 0..self.ranks.len() {
+                any |= (0..self.ranks.len()).any(|from| self.arrive(from, at));
+                any |= self.leave(at);
+            }
+            if !any {
+                return;
+            }
+        }
+    }
+}
+
+fn to(rank: usize, tag: u64) -> Outgoing {
+    Outgoing {
+        to: Address { rank: Rank(rank as u16), endpoint: 0 },
+        from: 0,
+        kind: Kind::Tagged,
+        tag,
+        data: Some(tag + 1),
+        wants_done: false,
+    }
+}
+
+fn from(rank: usize, tag: u64) -> Pattern {
+    Pattern { source: Some(to(rank, 0).to), tag, ignore: 0 }
+}
+
+fn pattern_of(length: usize) -> Vec<u8> {
+    (0..length).map(|place| (place * 7 + length) as u8).collect()
+}
+
+#[test]
+fn a_message_of_any_length_arrives_posted_or_not() {
+    for length in [0, 1, 975, 976, 977, 5000, EAGER_BYTES as usize, 16_385, 100_000] {
+        for posted in [true, false] {
+            for target in [0, 1] {
+                let mut world = World::pair();
+                let bytes = pattern_of(length);
+                if posted {
+                    world.receive(target, from(0, 5), 1, length);
+                }
+                assert!(world.send(0, &to(target, 5), 0, &bytes));
+                world.settle();
+                if !posted {
+                    assert!(world.received.is_empty());
+                    world.receive(target, from(0, 5), 1, length);
+                    world.settle();
+                }
+                assert_eq!(world.sent, [0], "{length} bytes");
+                let (at, area, envelope) = &world.received[0];
+                assert_eq!((*at, &area.bytes), (target, &bytes));
+                assert_eq!((envelope.tag, envelope.data), (5, Some(6)));
+                assert!(world.ranks.iter().all(Rankly::is_idle));
+                assert_eq!(world.ranks[target].unexpected(), (0, 0));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_too_long_is_cut_off() {
+    for length in [100, 5000, 100_000] {
+        for posted in [true, false] {
+            for target in [0, 1] {
+                let mut world = World::pair();
+                let receive = |world: &mut World| world.receive(target, from(0, 5), 1, length / 2);
+                if posted {
+                    receive(&mut world);
+                }
+                assert!(world.send(0, &to(target, 5), 0, &pattern_of(length)));
+                world.settle();
+                if !posted {
+                    receive(&mut world);
+                    world.settle();
+                }
+                let (_, area, envelope) = &world.received[0];
+                assert_eq!(area.bytes, pattern_of(length)[..length / 2]);
+                assert_eq!(envelope.length, length as u64);
+                assert_eq!(world.sent, [0]);
+            }
+        }
+    }
+}
+
+#[test]
+fn who_wants_to_know_is_told_when_all_is_there() {
+    for length in [0, 100, 100_000] {
+        let mut world = World::pair();
+        let message = Outgoing { wants_done: true, ..to(1, 5) };
+        assert!(world.send(0, &message, 0, &pattern_of(length)));
+        world.settle();
+        assert!(world.sent.is_empty(), "nobody wants it yet");
+        world.receive(1, from(0, 5), 1, length);
+        assert!(world.sent.is_empty());
+        world.settle();
+        assert_eq!((world.sent.len(), world.received.len()), (1, 1));
+    }
+}
+
+#[test]
+fn a_flood_ends_in_the_senders_memory() {
+    let mut world = World::pair();
+    let bytes = pattern_of(1000 - 24);
+    let messages = 3 * (WINDOW / cost(bytes.len() as u64)) as usize;
+    for number in 0..messages {
+        assert!(world.send(0, &to(1, number as u64), number, &bytes));
+        world.settle();
+    }
+    let (stored, stored_bytes) = world.ranks[1].unexpected();
+    assert_eq!(stored, messages, "all envelopes are there");
+    assert!(stored_bytes as u64 <= WINDOW);
+    assert_eq!(world.sent.len(), messages.div_ceil(3), "the others wait");
+    // In the reverse order, so that the last sent has to come before all the others.
+    for number in (0..messages).rev() {
+        world.receive(1, from(0, number as u64), number, bytes.len());
+        world.settle();
+    }
+    assert_eq!(world.sent.len(), messages);
+    assert_eq!(world.received.len(), messages);
+    assert!(world.received.iter().all(|(_, area, _)| area.bytes == bytes));
+    assert!(world.ranks.iter().all(Rankly::is_idle));
+}
+
+#[test]
+fn a_flood_of_requests_ends_too() {
+    let mut world = World::pair();
+    let message = Outgoing { wants_done: true, ..to(1, 1) };
+    let most = MOST_REQUESTS as usize;
+    for number in 0..most {
+        assert!(world.send(0, &message, number, &[]));
+        world.arrive(0, 1);
+    }
+    assert!(!world.send(0, &message, most, &[]), "it is tried again later");
+    world.receive(1, from(0, 1), 0, 0);
+    world.settle();
+    assert!(world.send(0, &message, most, &[]));
+}
+
+#[test]
+fn a_window_comes_back() {
+    let mut world = World::pair();
+    for number in 0..2000 {
+        world.receive(1, from(0, 5), number, 5000);
+        assert!(world.send(0, &to(1, 5), number, &pattern_of(5000)));
+        assert_eq!(world.sent.len(), number + 1, "it never has to ask");
+        world.settle();
+    }
+    assert_eq!(world.received.len(), 2000);
+}
+
+#[test]
+fn looking_takes_nothing_and_claiming_puts_by() {
+    for length in [10, 5000, 100_000] {
+        for target in [0, 1] {
+            let mut world = World::pair();
+            assert_eq!(world.ranks[target].peek(0, Kind::Tagged, &from(0, 5)), None);
+            for number in 0..3 {
+                assert!(world.send(0, &to(target, 5), number, &pattern_of(length)));
+            }
+            world.settle();
+            let rank = &mut world.ranks[target];
+            let seen = rank.peek(0, Kind::Tagged, &from(0, 5)).unwrap();
+            assert_eq!(seen.length, length as u64);
+            assert_eq!(rank.claim(0, Kind::Tagged, &from(0, 5), 77), Some(seen));
+            assert!(rank.has_claimed(0, 77) && !rank.has_claimed(1, 77));
+            assert_eq!(rank.discard(0, Kind::Tagged, &from(0, 5)), Some(seen));
+            world.receive(target, from(0, 5), 3, length);
+            world.settle();
+            assert_eq!(world.received.len(), 1, "the third; the first is put by");
+            let area = Area { number: 9, bytes: vec![0; length], used: None };
+            world.ranks[target].receive_claimed(0, 77, area).unwrap();
+            world.tell(target);
+            world.settle();
+            assert_eq!(world.received[1].1.bytes, pattern_of(length));
+            assert_eq!(world.sent.len(), 3);
+            assert!(world.ranks.iter().all(Rankly::is_idle));
+        }
+    }
+}
+
+#[test]
+fn a_message_that_still_comes_may_be_received_claimed_or_dropped() {
+    for way in 0..3 {
+        let mut world = World::pair();
+        let bytes = pattern_of(5000);
+        assert!(world.send(0, &to(1, 5), 0, &bytes));
+        world.arrive(0, 1);
+        world.arrive(0, 1);
+        let area = Area { number: 1, bytes: vec![0; 5000], used: None };
+        match way {
+            0 => world.ranks[1].receive(0, Kind::Tagged, from(0, 5), area),
+            1 => {
+                world.ranks[1].claim(0, Kind::Tagged, &from(0, 5), 7).unwrap();
+                world.arrive(0, 1);
+                world.ranks[1].receive_claimed(0, 7, area).unwrap();
+            }
+            _ => {
+                world.ranks[1].discard(0, Kind::Tagged, &from(0, 5)).unwrap();
+            }
+        }
+        world.settle();
+        assert_eq!(world.received.len(), usize::from(way < 2));
+        assert!(world.received.iter().all(|(_, area, _)| area.bytes == bytes));
+        assert_eq!(world.ranks[1].unexpected(), (0, 0));
+    }
+}
+
+#[test]
+fn a_buffer_for_several_takes_them_in_order() {
+    let mut world = World::pair();
+    let area = Area { number: 1, bytes: vec![0; 100], used: Some(0) };
+    let anything = Pattern { source: None, tag: 0, ignore: u64::MAX };
+    assert!(world.send(0, &to(1, 1), 0, &pattern_of(30)));
+    world.settle();
+    world.ranks[1].receive(0, Kind::Tagged, anything, area);
+    for number in 1..4 {
+        assert!(world.send(0, &to(1, 1), number, &pattern_of(31)));
+    }
+    world.settle();
+    let lengths: Vec<usize> = world.received.iter().map(|(_, area, _)| area.bytes.len()).collect();
+    assert_eq!(lengths, [30, 31, 31], "then fewer than ten bytes are left");
+    assert_eq!(world.ranks[1].unexpected().0, 1);
+}
+
+#[test]
+fn a_cancelled_receive_gets_nothing() {
+    let mut world = World::pair();
+    world.receive(1, from(0, 5), 1, 10);
+    world.receive(1, from(0, 5), 2, 10);
+    assert_eq!(world.ranks[1].cancel(0, |area| area.number == 1).unwrap().number, 1);
+    assert!(world.ranks[1].cancel(0, |area| area.number == 1).is_none());
+    assert!(world.send(0, &to(1, 5), 0, &[1]));
+    world.settle();
+    assert_eq!(world.received[0].1.number, 2);
+    world.receive(1, from(0, 5), 3, 10);
+    assert_eq!(world.ranks[1].close(0).len(), 1);
+}
+
+#[test]
+fn what_no_peer_sends_changes_nothing() {
+    let head = |says: Says<'_>| says.head().bytes().to_vec();
+    let envelope = Envelope {
+        kind: Kind::Tagged,
+        source: to(1, 0).to,
+        tag: 1,
+        data: None,
+        length: EAGER_BYTES + 1,
+    };
+    let mut long = head(Says::Eager { to: 0, envelope, bytes: &[] });
+    long.extend(vec![0; EAGER_BYTES as usize + 1]);
+    let hostile = [
+        vec![],
+        vec![1; 7],
+        long,
+        head(Says::More { bytes: &[] }),
+        head(Says::First { to: 0, envelope, bytes: &[] }),
+        head(Says::Grant { number: 1 << 32, own: 1, length: 1 }),
+        head(Says::Grant { number: 1 << 32 | 1, own: 1, length: u64::MAX }),
+        head(Says::Part { own: 1 << 32 | 1, bytes: &[] }),
+        head(Says::Done { number: 1 << 32 | 1 }),
+        head(Says::Consumed { amount: 1 }),
+        head(Says::Consumed { amount: u64::MAX }),
+    ];
+    for packet in hostile {
+        let mut world = World::pair();
+        // A send that waits for an answer, to rank 0 itself: nobody else answers it.
+        assert!(world.send(0, &to(0, 5), 0, &pattern_of(100_000)));
+        let outcome = world.ranks[0].arrive(Rank(1), &packet);
+        assert!(matches!(outcome, Err(Error::Violation { from: Rank(1), .. })), "{packet:?}");
+        world.tell(0);
+        assert!(world.received.is_empty() && world.sent.is_empty());
+    }
+}
+
+/// One receive of a random program.
+struct Posted {
+    at: usize,
+    pattern: Pattern,
+    got: Option<(Address, usize)>,
+}
+
+/// Checks the rule: of two receives at one rank that want a message, the later one gets it only if the earlier one got
+/// another, and one of the same sender only if that was sent earlier.
+fn judge(posted: &[Posted], messages: &[(usize, Outgoing, Vec<u8>)]) {
+    for (number, later) in posted.iter().enumerate() {
+        let Some((source, got)) = later.got else { continue };
+        let (_, message, bytes) = &messages[got];
+        let envelope = Envelope {
+            kind: Kind::Tagged,
+            source,
+            tag: message.tag,
+            data: None,
+            length: bytes.len() as u64,
+        };
+        assert!(later.pattern.wants(&envelope));
+        let wanted_too =
+            |earlier: &&Posted| earlier.at == later.at && earlier.pattern.wants(&envelope);
+        for earlier in posted[..number].iter().filter(wanted_too) {
+            let (other, before) = earlier.got.expect("the earlier receive comes first");
+            assert!(other != source || before < got, "message {got} has overtaken {before}");
+        }
+    }
+}
+
+#[test]
+fn random_programs_receive_everything_once_and_in_order() {
+    for seed in 0..60 {
+        let mut random = Random::part(seed, 1);
+        let room = 1 + random.below(4) as usize;
+        let mut world = World::new(3, 200 + random.below(2000) as usize, room);
+        let mut messages: Vec<(usize, Outgoing, Vec<u8>)> = Vec::new();
+        let mut posted: Vec<Posted> = Vec::new();
+        for _ in 0..3000 {
+            let (one, two) = (random.below(3) as usize, random.below(3) as usize);
+            match random.below(10) {
+                0 | 1 if messages.len() < 200 => {
+                    let wants_done = random.happens(100);
+                    let message = Outgoing { wants_done, ..to(two, random.below(3)) };
+                    let most = *random.choose(&[10, 3000, 40_000]);
+                    let number = messages.len();
+                    let mut bytes = pattern_of(random.below(most) as usize);
+                    bytes.splice(..0, (number as u32).to_le_bytes());
+                    if world.send(one, &message, number, &bytes) {
+                        messages.push((one, message, bytes));
+                    }
+                }
+                2 | 3 if posted.len() < 200 => {
+                    let source = (!random.happens(300)).then(|| to(two, 0).to);
+                    let ignore = *random.choose(&[0, 0, 3]);
+                    let pattern = Pattern { source, tag: random.below(3), ignore };
+                    let number = posted.len();
+                    posted.push(Posted { at: one, pattern, got: None });
+                    world.receive(one, pattern, number, 50_000);
+                }
+                4..8 => {
+                    world.arrive(one, two);
+                }
+                _ => {
+                    world.leave(one);
+                }
+            }
+        }
+        world.settle();
+        // Whatever is left is wanted by somebody now.
+        for at in 0..3 {
+            for _ in 0..world.ranks[at].unexpected().0 {
+                let pattern = Pattern { source: None, tag: 0, ignore: u64::MAX };
+                posted.push(Posted { at, pattern, got: None });
+                world.receive(at, pattern, posted.len() - 1, 50_000);
+            }
+        }
+        world.settle();
+        let mut seen = vec![false; messages.len()];
+        for (at, area, envelope) in &world.received {
+            let number = u32::from_le_bytes(*area.bytes.first_chunk().unwrap()) as usize;
+            let (sender, message, bytes) = &messages[number];
+            assert_eq!((message.to.rank.index(), *sender), (*at, envelope.source.rank.index()));
+            assert_eq!(area.bytes[..bytes.len()], bytes[..], "seed {seed}");
+            assert!(!std::mem::replace(&mut seen[number], true), "seed {seed}: {number} twice");
+            posted[area.number].got = Some((envelope.source, number));
+        }
+        assert!(seen.iter().all(|seen| *seen), "seed {seed}: all have come");
+        assert_eq!(world.sent.len(), messages.len(), "seed {seed}: all have been told of");
+        assert!(world.ranks.iter().all(Rankly::is_idle));
+        judge(&posted, &messages);
+    }
+}

@@ -1,0 +1,85 @@
+//! Packets that come back as they were, and those that no peer sends.
+
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+
+const FROM: Rank = Rank(3);
+
+fn envelope(kind: Kind, data: Option<u64>, length: u64) -> Envelope {
+    let source = Address { rank: FROM, endpoint: 9 };
+    let tag = if kind == Kind::Tagged { 0x1122_3344_5566_7788 } else { 0 };
+    Envelope { kind, source, tag, data, length }
+}
+
+fn all<'a>(bytes: &'a [u8]) -> Vec<Says<'a>> {
+    let length = bytes.len() as u64;
+    vec![
+        Says::Eager { to: 7, envelope: envelope(Kind::Tagged, Some(5), length), bytes },
+        Says::Eager { to: 0, envelope: envelope(Kind::Untagged, None, length), bytes },
+        Says::First { to: 1, envelope: envelope(Kind::Tagged, None, 9999), bytes },
+        Says::More { bytes },
+        Says::Request {
+            to: 2,
+            envelope: envelope(Kind::Untagged, Some(u64::MAX), u64::MAX),
+            number: 77,
+            wants_done: true,
+        },
+        Says::Grant { number: 77, own: 78, length: 79 },
+        Says::Part { own: 78, bytes },
+        Says::Done { number: 77 },
+        Says::Consumed { amount: 4096 },
+    ]
+}
+
+/// The whole packet.
+fn packet(says: &Says<'_>) -> Vec<u8> {
+    let mut packet = says.head().bytes().to_vec();
+    if let Says::Eager { bytes, .. }
+    | Says::First { bytes, .. }
+    | Says::More { bytes }
+    | Says::Part { bytes, .. } = says
+    {
+        packet.extend_from_slice(bytes);
+    }
+    packet
+}
+
+#[test]
+fn packets_come_back_as_they_were() {
+    for says in all(b"some bytes") {
+        assert_eq!(parse(FROM, &packet(&says)), Some(says));
+    }
+}
+
+#[test]
+fn heads_have_the_lengths_that_are_written_down() {
+    let lengths: Vec<usize> = all(&[]).iter().map(|says| says.head().bytes().len()).collect();
+    assert_eq!(lengths, [EAGER, EAGER, FIRST, MORE, REQUEST, 32, PART, 16, 16]);
+}
+
+#[test]
+fn what_is_cut_off_is_no_packet() {
+    for says in all(&[]) {
+        let packet = packet(&says);
+        for length in 0..packet.len() {
+            assert_eq!(parse(FROM, &packet[..length]), None, "{says:?} cut to {length}");
+        }
+    }
+}
+
+#[test]
+fn what_has_no_meaning_is_no_packet() {
+    for says in all(b"some bytes") {
+        let packet = packet(&says);
+        for (place, value) in [(0, 0), (0, 9), (1, 0x80), (4, 1), (7, 1)] {
+            let mut broken = packet.clone();
+            broken[place] = value;
+            assert_eq!(parse(FROM, &broken), None, "{says:?} with {value} at {place}");
+        }
+    }
+    // An untagged message has no tag.
+    let mut broken = packet(&all(&[])[1]);
+    broken[8] = 1;
+    assert_eq!(parse(FROM, &broken), None);
+}

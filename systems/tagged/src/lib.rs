@@ -1,0 +1,68 @@
+//! Tagged messages: sends and posted receives that find each other by source and tag, as in MPI (thesis 7.4).
+//!
+//! A receiver posts receives, senders send, and messages go to the first posted receive that wants them, in the order
+//! in which they were sent (MPI's non-overtaking rule). What nobody has posted a receive for is *unexpected*: its bytes
+//! wait in memory of which each sender has a window, and then in the sender's, which asks first.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`matching`] | posted receives and unexpected messages of one endpoint |
+//! | [`exchange`] | one rank's messages: calls and packets in, packets and events out |
+//! | [`peer`] | what one rank may send to another unasked |
+//! | [`format`](mod@format) | packets as bytes |
+//! | [`network`] | what carries them: the packet layer, or a vector in tests |
+//!
+//! May use the packet layer. Reads and writes the program's memory through [`Source`] and [`Sink`] only, and knows no
+//! lock and no thread: whoever owns an [`Exchange`] sees to that. Keeps I9: unexpected bytes, requests and answers are
+//! bounded for each peer, and a peer that exceeds a bound is refused ([`Error::Violation`]).
+
+#![forbid(unsafe_code)]
+
+pub mod exchange;
+pub mod format;
+pub mod matching;
+pub mod network;
+pub mod peer;
+
+pub use exchange::{Event, Exchange, Outgoing, Sending};
+pub use matching::{Envelope, Pattern};
+pub use network::{Network, Sink, Source};
+
+use weft_packet::Rank;
+
+/// One end of messages: a rank has up to 256.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Address {
+    /// The rank.
+    pub rank: Rank,
+    /// Which of its endpoints.
+    pub endpoint: u8,
+}
+
+/// Two kinds of messages that never match each other's receives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Matched by source and tag.
+    Tagged,
+    /// Matched by source.
+    Untagged,
+}
+
+/// What went wrong.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// Below messages.
+    #[error(transparent)]
+    Packet(#[from] weft_packet::Error),
+    /// A peer sent what no peer sends.
+    #[error("rank {from} sent {what}; the job cannot go on")]
+    Violation {
+        /// Who.
+        from: Rank,
+        /// What.
+        what: &'static str,
+    },
+}
+
+/// A result with the [`enum@Error`] of this layer.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,0 +1,73 @@
+//! What carries packets, and where their bytes come from and go.
+
+use crate::Result;
+use weft_packet::{Packets, Rank};
+
+/// Bytes to send: the program's memory.
+pub trait Source {
+    /// How many.
+    fn length(&self) -> u64;
+    /// Calls `take` with the pieces of `length` bytes from `offset` on, which are there.
+    fn pieces(&self, offset: u64, length: usize, take: &mut dyn FnMut(&[u8]));
+    /// Called once, if the bytes are needed beyond the call that they were given in.
+    #[must_use]
+    fn keep(self) -> Self;
+}
+
+/// Where to receive: the program's memory.
+pub trait Sink: Sized {
+    /// How many bytes fit.
+    fn capacity(&self) -> u64;
+    /// Puts `bytes` at `offset`; what does not fit is left out.
+    fn place(&mut self, offset: u64, bytes: &[u8]);
+    /// For a buffer that takes several messages: cuts off where the next one of `length` goes, and says whether
+    /// that was the last. `None` for a receive of one message.
+    fn split(&mut self, length: u64) -> Option<(Self, bool)>;
+}
+
+/// What sends packets to other ranks. What arrives comes by [`Exchange::arrive`](crate::Exchange::arrive).
+pub trait Network {
+    /// Bytes of a packet at most; at least 64.
+    fn payload(&self) -> usize;
+
+    /// Sends one packet: `head`, and then `length` bytes of `source` from `offset` on. False if there is no room for a
+    /// packet now. Never blocks.
+    ///
+    /// # Errors
+    /// What the network says.
+    fn send<S: Source>(
+        &mut self,
+        to: Rank,
+        head: &[u8],
+        body: Option<(&S, u64, usize)>,
+    ) -> Result<bool>;
+}
+
+impl Network for &Packets {
+    #[inline]
+    fn payload(&self) -> usize {
+        self.max_payload()
+    }
+
+    #[inline]
+    fn send<S: Source>(
+        &mut self,
+        to: Rank,
+        head: &[u8],
+        body: Option<(&S, u64, usize)>,
+    ) -> Result<bool> {
+        let Some(mut packet) = self.try_packet()? else { return Ok(false) };
+        packet.put(head)?;
+        if let Some((source, offset, length)) = body {
+            let mut outcome = Ok(());
+            source.pieces(offset, length, &mut |bytes| {
+                if let Err(error) = packet.put(bytes) {
+                    outcome = Err(error);
+                }
+            });
+            outcome?;
+        }
+        packet.unicast(to)?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,117 @@
+//! What one rank may send to another unasked.
+//!
+//! A message that goes *eagerly* costs its bytes and [`MESSAGE_COST`] of the window that its receiver keeps for each
+//! sender. The receiver reports what it has consumed, that is, copied to where a receive wants it. A message that finds
+//! no window, or is long, asks first: of it the receiver keeps the envelope. So what a receiver stores for a peer is
+//! bounded, whatever the peer sends and whatever is received (I9).
+
+/// What a receiver keeps of a sender's messages at most, in bytes. As large as a window of the messaging layer.
+pub const WINDOW: u64 = 1 << 20;
+/// What a message costs beside its bytes.
+pub const MESSAGE_COST: u64 = 64;
+/// Messages up to this many bytes go eagerly.
+pub const EAGER_BYTES: u64 = 16 * 1024;
+/// Messages that may ask at the same time, from one rank to one other.
+pub const MOST_REQUESTS: u32 = 1 << 17;
+/// A receiver reports so much at once.
+const REPORT: u64 = WINDOW / 4;
+
+/// What a message of so many bytes costs.
+#[inline]
+pub fn cost(length: u64) -> u64 {
+    length + MESSAGE_COST
+}
+
+/// The flow between this rank and one other, both ways.
+#[derive(Debug)]
+pub struct Flow {
+    /// What may be sent eagerly now.
+    window: u64,
+    /// Requests sent that were not answered.
+    asked: u32,
+    /// What the peer has sent eagerly and not been told of.
+    taken: u64,
+    /// The part of it that is consumed.
+    consumed: u64,
+    /// Requests of the peer that were not answered.
+    to_answer: u32,
+}
+
+impl Default for Flow {
+    fn default() -> Self {
+        Flow { window: WINDOW, asked: 0, taken: 0, consumed: 0, to_answer: 0 }
+    }
+}
+
+impl Flow {
+    /// Whether a message of this length may go eagerly.
+    #[inline]
+    pub fn may_send(&self, length: u64) -> bool {
+        length <= EAGER_BYTES && cost(length) <= self.window
+    }
+
+    /// It went.
+    #[inline]
+    pub fn sent(&mut self, length: u64) {
+        self.window -= cost(length);
+    }
+
+    /// The peer has consumed so much. False if that was never sent.
+    #[must_use]
+    pub fn reported(&mut self, amount: u64) -> bool {
+        let fits = amount <= WINDOW - self.window;
+        self.window += if fits { amount } else { 0 };
+        fits
+    }
+
+    /// Whether another message may ask.
+    #[inline]
+    pub fn may_ask(&self) -> bool {
+        self.asked < MOST_REQUESTS
+    }
+
+    /// One asked.
+    pub fn asks(&mut self) {
+        self.asked += 1;
+    }
+
+    /// One was answered.
+    pub fn was_answered(&mut self) {
+        self.asked -= 1;
+    }
+
+    /// A message came eagerly. False if it should not have.
+    #[inline]
+    #[must_use]
+    pub fn came(&mut self, length: u64) -> bool {
+        self.taken = self.taken.saturating_add(cost(length.min(WINDOW)));
+        length <= EAGER_BYTES && self.taken <= WINDOW
+    }
+
+    /// A message that came eagerly is where it belongs. What to report now, if anything.
+    #[inline]
+    pub fn consumed(&mut self, length: u64) -> Option<u64> {
+        self.consumed += cost(length);
+        if self.consumed < REPORT {
+            return None;
+        }
+        let report = std::mem::take(&mut self.consumed);
+        self.taken -= report;
+        Some(report)
+    }
+
+    /// A message asked. False if it should not have.
+    #[must_use]
+    pub fn came_asking(&mut self) -> bool {
+        self.to_answer += 1;
+        self.to_answer <= MOST_REQUESTS
+    }
+
+    /// A request is answered.
+    pub fn answers(&mut self) {
+        self.to_answer -= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,76 @@
+//! Windows from both ends.
+
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+
+#[test]
+fn a_sender_stops_when_its_window_is_spent() {
+    let mut flow = Flow::default();
+    let mut sent = 0;
+    while flow.may_send(EAGER_BYTES) {
+        flow.sent(EAGER_BYTES);
+        sent += 1;
+    }
+    assert_eq!(sent, WINDOW / cost(EAGER_BYTES));
+    assert!(flow.may_send(0), "a short one fits still");
+    assert!(flow.reported(cost(EAGER_BYTES)));
+    assert!(flow.may_send(EAGER_BYTES));
+    assert!(!flow.may_send(EAGER_BYTES + 1), "long messages ask");
+}
+
+#[test]
+fn what_a_sender_may_send_its_receiver_takes_for_ever() {
+    let (mut sender, mut receiver) = (Flow::default(), Flow::default());
+    let mut kept = 0;
+    for length in (0..20_000).map(|n| n % 3000) {
+        while !sender.may_send(length) {
+            // The receiver consumes the oldest, of which it does not matter here which they are.
+            kept -= 1;
+            if let Some(report) = receiver.consumed(length) {
+                assert!(sender.reported(report));
+            }
+            if kept == 0 {
+                break;
+            }
+        }
+        if sender.may_send(length) {
+            sender.sent(length);
+            assert!(receiver.came(length));
+            kept += 1;
+        }
+    }
+}
+
+#[test]
+fn a_peer_that_exceeds_its_window_is_noticed() {
+    let mut flow = Flow::default();
+    let most = WINDOW / cost(EAGER_BYTES);
+    assert!((0..most).all(|_| flow.came(EAGER_BYTES)));
+    assert!(!flow.came(EAGER_BYTES));
+    assert!(!Flow::default().came(EAGER_BYTES + 1), "a long message may not come unasked");
+    assert!(!Flow::default().came(u64::MAX));
+}
+
+#[test]
+fn a_peer_cannot_report_what_it_never_got() {
+    let mut flow = Flow::default();
+    assert!(!flow.reported(1));
+    flow.sent(10);
+    assert!(!flow.reported(cost(10) + 1));
+    assert!(flow.reported(cost(10)));
+}
+
+#[test]
+fn requests_are_bounded_at_both_ends() {
+    let (mut sender, mut receiver) = (Flow::default(), Flow::default());
+    for _ in 0..MOST_REQUESTS {
+        assert!(sender.may_ask());
+        sender.asks();
+        assert!(receiver.came_asking());
+    }
+    assert!(!sender.may_ask());
+    assert!(!receiver.came_asking());
+    sender.was_answered();
+    assert!(sender.may_ask());
+}
