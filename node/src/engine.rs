@@ -30,6 +30,8 @@ pub(crate) struct Apart {
     pub requests: VecDeque<Request>,
     /// Transmissions among them.
     transmissions: usize,
+    /// Whether a fetch-and-add on a variable of this rank's own is on its way.
+    looping: bool,
     /// Packets for the host that wait for a host buffer.
     waiting: VecDeque<Copy>,
     /// Packets that are being copied, with what they will be called at the host.
@@ -219,6 +221,12 @@ impl<L: Link> Inner<L> {
                 let (ni, mut out) = self.split(Side::Ni);
                 ni.multicast(group, frame, size, &mut out);
             }
+            Request::FetchAdd { home, variable, amount }
+                if home == self.ni.local() && self.link.control_program().loops_back =>
+            {
+                self.apart.looping = true;
+                self.loop_back(Tag::FaRequest, [u64::from(variable), amount]);
+            }
             Request::FetchAdd { home, variable, amount } => {
                 let (ni, mut out) = self.split(Side::Ni);
                 ni.fetch_and_add(home, variable, amount, &mut out);
@@ -238,6 +246,34 @@ impl<L: Link> Inner<L> {
             }
         }
         Ok(())
+    }
+
+    /// Sends this NI a packet of a fetch-and-add on a variable of its own. It needs no credit: there is one at
+    /// a time, and it fills no buffer.
+    fn loop_back(&mut self, tag: Tag, words: [u64; 2]) {
+        let local = self.ni.local();
+        let header = Header::new(tag, local, TreeId::unicast(local), 0);
+        self.apart.transmit(local, &header, Payload::Words(words), Side::Ni, &mut self.link);
+    }
+
+    /// Such a packet has come back.
+    pub fn receive_looped(&mut self, tag: Tag, words: [u64; 2]) {
+        if tag == Tag::FaReply {
+            self.apart.looping = false;
+            self.fetched = Some(words[0]);
+            return;
+        }
+        let (variable, amount) = (u16::try_from(words[0]).unwrap_or(u16::MAX), words[1]);
+        let (ni, mut out) = self.split(Side::Ni);
+        let local = ni.local();
+        ni.fetch_and_add(local, variable, amount, &mut out);
+        let value = self.fetched.take().unwrap_or_default();
+        self.loop_back(Tag::FaReply, [value, 0]);
+    }
+
+    /// Whether a fetch-and-add of this rank is outstanding.
+    pub fn is_fetching(&self) -> bool {
+        self.ni.is_fetching() || (L::SEPARATE_NI && self.apart.looping)
     }
 
     /// The oldest copy is complete: the packet is the host's to see.

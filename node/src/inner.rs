@@ -346,6 +346,13 @@ impl<L: Link> Inner<L> {
     #[inline]
     pub fn receive_at(&mut self, side: Side) -> Result<bool> {
         let Some(Received { header, payload }) = self.link.receive()? else { return Ok(false) };
+        if L::SEPARATE_NI
+            && header.source == self.ni.local()
+            && let Payload::Words(words) = payload
+        {
+            self.receive_looped(header.tag, words);
+            return Ok(true);
+        }
         let body = match (header.tag, payload) {
             (Tag::FaRequest, Payload::Words([variable, amount])) => {
                 Body::FetchAdd { variable: u16::try_from(variable).unwrap_or(u16::MAX), amount }

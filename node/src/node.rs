@@ -418,7 +418,7 @@ impl<L: Link> AnyNode for Node<L> {
         self.wait(&mut || {
             let mut inner = self.inner.enter();
             self.tell_time(&mut inner);
-            if !asked && !inner.ni.is_fetching() && inner.fetched.is_none() {
+            if !asked && !inner.is_fetching() && inner.fetched.is_none() {
                 inner.fetch_and_add(home, variable, amount);
                 asked = true;
             }

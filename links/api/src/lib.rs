@@ -185,8 +185,13 @@ pub trait Link: Send + 'static {
         None
     }
 
-    /// The host has put a request for the NI into its queue, and done `work` for that which nobody has
-    /// charged. Only where the NI is apart, as the three methods below.
+    /// How the NI's control program works. Only where the NI is apart, as the four methods below.
+    fn control_program(&self) -> ni::ControlProgram {
+        ni::ControlProgram::default()
+    }
+
+    /// There is a request for the NI in its queue, and the host has done `work` for it which nobody has
+    /// charged.
     fn requested(&mut self, _work: Option<clock::Work>) {}
 
     /// Starts to copy `payload`, `size` user bytes, from the NI to the host and returns what to call

@@ -16,6 +16,14 @@ pub enum NiEvent {
     Timeout,
 }
 
+/// What an NI's control program does otherwise than in the shortest way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ControlProgram {
+    /// A fetch-and-add on a variable of its own goes to the switch and back, as a request and an answer
+    /// (thesis 5.2).
+    pub loops_back: bool,
+}
+
 /// The NI half of one rank.
 pub trait NiHalf: Send + Sync {
     /// Processes one event. Never waits.

@@ -67,6 +67,7 @@ macro_rules! delegate {
         const SEPARATE_NI: bool = L::SEPARATE_NI;
         type Clock = L::Clock;
         fn clock(&self) -> L::Clock { self.inner.clock() }
+        fn control_program(&self) -> crate::ni::ControlProgram { self.inner.control_program() }
         fn requested(&mut self, work: Option<crate::clock::Work>) { self.inner.requested(work); }
         fn copy_to_host(&mut self, payload: crate::Payload, size: u16) -> Option<crate::Payload> {
             self.inner.copy_to_host(payload, size)

@@ -11,7 +11,7 @@ use std::ptr::NonNull;
 use std::sync::{Arc, MutexGuard};
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::{Nanoseconds, Work};
-use weft_link::ni::NiEvent;
+use weft_link::ni::{ControlProgram, NiEvent};
 use weft_link::{Buffer, Capabilities, Link, LinkViolation, Payload, Received};
 use weft_wire::{Header, Rank, Tag};
 
@@ -134,7 +134,12 @@ impl State {
         }
         if at_ni {
             parts.cursor = if ni.one_port { end } else { ready };
-            parts.after = if is_light(header.tag) { 0 } else { ni.send_after_ns };
+            let after = if is_light(header.tag) { 0 } else { ni.send_after_ns };
+            if ni.queues_transmissions {
+                parts.cursor += std::mem::replace(&mut parts.owed, after);
+            } else {
+                parts.after = after;
+            }
         }
         if let Payload::Buffer(buffer) = payload {
             parts.slots.occupy(buffer, end);
@@ -298,6 +303,10 @@ impl Link for Sim {
 
     fn disarm(&mut self, _: Waiter) {
         self.lock().rank(self.rank()).armed = false;
+    }
+
+    fn control_program(&self) -> ControlProgram {
+        ControlProgram { loops_back: self.lock().machine.ni.loops_back }
     }
 
     fn requested(&mut self, work: Option<Work>) {

@@ -112,6 +112,13 @@ costs! {
         /// one direction at a time.
         #[serde(default)]
         one_port: bool,
+        /// What is to be transmitted waits in a queue: the next packet's transmission is begun as soon as
+        /// the link has had the last, and what is left to do for that comes after (thesis 8.1.2).
+        #[serde(default)]
+        queues_transmissions: bool,
+        /// A fetch-and-add on a variable of the NI's own goes to the switch and back (thesis 5.2).
+        #[serde(default)]
+        loops_back: bool,
     }
 }
 

@@ -132,6 +132,9 @@ pub(crate) struct Parts {
     /// The time within the NI event that is being processed, and what follows its critical part.
     pub cursor: Nanoseconds,
     pub after: Nanoseconds,
+    /// What is left to do for the last packet that was transmitted, where that comes after the next
+    /// transmission, if one is queued.
+    pub owed: Nanoseconds,
     pub ni_free: Nanoseconds,
     /// When the host sees what the NI shows it in this event, if before the NI is done.
     pub shown_at: Option<Nanoseconds>,
@@ -172,6 +175,7 @@ impl Parts {
             has_ni: false,
             cursor: 0,
             after: 0,
+            owed: 0,
             ni_free: 0,
             shown_at: None,
             ni_queue: VecDeque::new(),
@@ -425,6 +429,9 @@ impl State {
         self.at_ni = None;
         let parts = self.rank(rank);
         parts.ni_free = parts.cursor + parts.after;
+        if parts.ni_queue.front() != Some(&NiEvent::Request) {
+            parts.ni_free += std::mem::take(&mut parts.owed);
+        }
         parts.serving = !parts.ni_queue.is_empty();
         if parts.serving {
             let free = parts.ni_free;
@@ -461,7 +468,7 @@ impl State {
         let parts = self.rank(rank);
         parts.shown_at = None;
         let begin = parts.ni_free.max(now);
-        parts.ni_free = parts.cursor;
+        parts.ni_free = parts.cursor + std::mem::take(&mut parts.owed);
         self.took_time(rank, begin);
     }
 

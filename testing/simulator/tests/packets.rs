@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used)]
 
 use std::sync::{Arc, Mutex};
-use weft::Packets;
-use weft_simulator::{Machine, Options, Preset, Rank, Report, Shape, Simulation};
+use weft::{Packets, Variable};
+use weft_simulator::{Faults, Machine, Options, Preset, Rank, Report, Shape, Simulation};
 
 /// What a packet of `bytes` costs from launch to the end of its upcall's acceptance.
 fn one_way(machine: &Machine, bytes: u16) -> u64 {
@@ -181,6 +181,50 @@ fn an_ni_forwards_while_its_host_computes_and_a_host_does_not() {
     let (machine, [_, interrupted, leaf]) = chain(Preset::NrxHmc);
     assert!(leaf > interrupted, "the host forwards once it has been interrupted");
     assert!(leaf - interrupted < one_way(&machine, 64), "and then at once");
+}
+
+#[test]
+fn a_second_child_waits_for_the_first_ones_bytes_and_not_for_what_they_leave_to_do() {
+    let between = |queues_transmissions| {
+        let mut machine = Machine::myrinet().unwrap();
+        machine.ni.queues_transmissions = queues_transmissions;
+        let mut options = Options::on(machine.clone(), 3);
+        options.settings.shape = Shape::Flat;
+        let report = run(options, |packets, times| match packets.rank().0 {
+            0 => Ok(vec![send(packets, 64, None)?]),
+            _ => receive(packets, times, 1),
+        });
+        let times = report.into_values().unwrap();
+        (machine, times[2][0] - times[1][0])
+    };
+    let (Machine { ni, link, .. }, apart) = between(true);
+    let wire = (link.ns_per_byte * f64::from(link.header_bytes + 64)).round() as u64;
+    assert_eq!(apart, ni.send_ns + wire);
+    assert_eq!(between(false).1, apart + ni.send_after_ns);
+}
+
+#[test]
+fn a_fetch_and_add_at_home_travels_where_the_machine_says_so() {
+    const OPERATIONS: u64 = 8;
+    let took = |loops_back, faults: Faults| {
+        let mut machine = Machine::myrinet().unwrap();
+        machine.ni.loops_back = loops_back;
+        let options = Options::with_preset(machine.clone(), 2, Preset::IrxImc);
+        let report = run(Options { faults, ..options }, |packets, _| {
+            let variable = Variable { home: packets.rank(), index: 1 };
+            let start = now(packets);
+            for before in 0..OPERATIONS {
+                assert_eq!(packets.fetch_and_add(variable, 1)?, before);
+            }
+            Ok(vec![now(packets) - start])
+        });
+        (machine, report.into_values().unwrap()[0][0])
+    };
+    let (machine, travels) = took(true, Faults::default());
+    let (_, stays) = took(false, Faults::default());
+    assert!(travels > stays + 2 * OPERATIONS * machine.link.latency_ns, "{travels} {stays}");
+    // Nothing is lost on the way to the first switch and back.
+    assert_eq!(took(true, Faults { loss: 0.9, ..Faults::default() }).1, travels);
 }
 
 #[test]

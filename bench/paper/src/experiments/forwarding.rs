@@ -26,7 +26,7 @@ const SIZES: [usize; 4] = [1 << 10, 4 << 10, 16 << 10, 64 << 10];
 const STREAM: usize = 2048;
 
 /// Why irx-imc is not the worst.
-const HOST_IS_BUSY: &str = "at 64 Kbyte irx-imc, irx-hmc and hrx-hmc are within 4 % of each other: their NIs send and receive as \
+const HOST_IS_BUSY: &str = "at 64 Kbyte irx-imc, irx-hmc and hrx-hmc are within 6 % of each other: their NIs send and receive as \
     much, and what irx adds to that (2.3 us a packet) weighs less than that a host that forwards fills each packet once \
     more and waits for the bus that brings it the next";
 /// Why throughput falls more slowly than fanout grows.

@@ -27,6 +27,10 @@ const PAUSE_OPERATIONS: u64 = 100_000;
 const CHEAP_MESSAGES: &str = "six messages follow each other on the way, whose instructions the machine does not charge; Panda's \
     cost 5 us each (6.5.1), and MPICH's 6 us more (7.4.2)";
 
+/// Why broadcasts of messages are too fast.
+const CHEAP_BROADCASTS: &str = "the packet's broadcast takes 63 us of 72, and is within its band; the message's instructions, which \
+    the machine does not charge, would make up for it: 9 us (6.5.2)";
+
 /// The experiment.
 pub struct Layers;
 
@@ -52,7 +56,7 @@ impl Experiment for Layers {
                 Claim::figure("T7.2-mpi-lu-lfc"),
                 Claim::figure("T7.2-mpi-lu-panda-st"),
                 Claim::figure("T7.2-mpi-lb-lfc"),
-                Claim::figure("T7.2-mpi-lb-panda-st"),
+                Claim::figure("T7.2-mpi-lb-panda-st").misses(CHEAP_BROADCASTS),
                 Claim::other("T7.2-mpi-tu-lfc"),
                 Claim::other("T7.2-mpi-tu-panda-st"),
                 Claim::other("T7.2-mpi-tb-lfc"),
@@ -60,7 +64,7 @@ impl Experiment for Layers {
                 Claim::figure("T7.2-orca-lu-lfc"),
                 Claim::figure("T7.2-orca-lu-panda-mt").misses(NO_INSTRUCTIONS),
                 Claim::figure("T7.2-orca-lb-lfc"),
-                Claim::figure("T7.2-orca-lb-panda-mt"),
+                Claim::figure("T7.2-orca-lb-panda-mt").misses(CHEAP_BROADCASTS),
                 Claim::other("T7.2-orca-tu-lfc"),
                 Claim::other("T7.2-orca-tu-panda-mt"),
                 Claim::other("T7.2-orca-tb-lfc"),
