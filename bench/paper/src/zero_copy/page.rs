@@ -68,7 +68,7 @@ impl Times {
     }
 
     /// What copies that cost nothing would.
-    fn to_gain(&self) -> f64 {
+    fn would_gain(&self) -> f64 {
         (1.0 - self.free / self.messages) * 100.0
     }
 }
@@ -134,7 +134,7 @@ fn verdict(cases: &[Case], times: &[Times]) -> String {
         "**Verdict.** {VERDICT} In the simulator the most that a program gains by puts is {}, and the most that it could gain, if \
          receivers copied in no time, {}.",
         most(Times::gained),
-        most(Times::to_gain)
+        most(Times::would_gain)
     )
 }
 
@@ -160,7 +160,7 @@ fn applications(cases: &[Case], times: &[Times]) -> Table {
             format!("{:.4} s", times.puts),
             percent(times.gained()),
             format!("{:.4} s", times.free),
-            percent(times.to_gain()),
+            percent(times.would_gain()),
         ]);
     }
     table
@@ -196,7 +196,7 @@ fn plot(misses: &[Times], sized: &[Times]) -> Plot {
     plot.line("a read miss", SIZES.iter().zip(misses).map(point).collect());
     for ((name, sizes), times) in SIZED.iter().zip(sized.chunks(3)) {
         let points = sizes.iter().map(|(bytes, _)| bytes).zip(times).map(point).collect();
-        plot.line(&format!("{name}, {} nodes", RANKS[0]), points);
+        plot.line(format!("{name}, {} nodes", RANKS[0]), points);
     }
     plot
 }
