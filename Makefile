@@ -65,6 +65,7 @@ bench: build
 	@$(RELEASE)/weft bench all-reduce
 	@$(RELEASE)/weft bench message
 	@$(RELEASE)/weft bench stream
+	@for link in shm udp; do $(RELEASE)/weft bench rendezvous --link $$link --rounds 101 || exit; done
 	@$(RELEASE)/weft bench upcalls
 	@$(RELEASE)/weft bench rpc
 	@$(RELEASE)/weft bench rpc-rate

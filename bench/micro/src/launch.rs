@@ -2,7 +2,10 @@
 
 use crate::arena::{self, Arena};
 use crate::protocols::Protocols;
-use crate::{authentication, events, hostile, meeting, network, put, region, rpc, stream, upcalls};
+use crate::{
+    authentication, events, hostile, meeting, network, put, region, rendezvous, rpc, stream,
+    upcalls,
+};
 use crate::{bandwidth, barrier, fetch_add, latency, loggp, message, multicast, order, poll, rate};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
@@ -21,6 +24,8 @@ pub enum Kind {
     Message,
     /// Bytes a second in large messages, against packets with the same bytes
     Stream,
+    /// Large messages that ask their receiver first, beside those that are sent at once
+    Rendezvous,
     /// A message to a plain handler, one that waits, one on a thread of its own.
     Upcalls,
     /// Packets a second from one rank to another.
@@ -66,7 +71,7 @@ impl Kind {
     /// Bytes of a message if the user does not say.
     fn default_size(self) -> usize {
         match self {
-            Kind::Bandwidth | Kind::Stream => 1 << 20,
+            Kind::Bandwidth | Kind::Stream | Kind::Rendezvous => 1 << 20,
             Kind::Multicast => 1 << 10,
             Kind::Barrier | Kind::Poll | Kind::Rpc | Kind::RpcRate => 0,
             Kind::LogGp => 16,
@@ -100,7 +105,7 @@ pub struct Spec {
     /// Ranks [default: 2; 4 for multicast and order, 8 for barrier]
     #[arg(short = 'n', long)]
     pub ranks: Option<u16>,
-    /// Bytes of each message [default: 8; none for rpc, 4 for events, 16 for loggp, 64 for order and region, 1 KiB for multicast, 1 MiB for bandwidth]
+    /// Bytes of each message [default: 8; none for rpc, 4 for events, 16 for loggp, 64 for order and region, 1 KiB for multicast, 1 MiB for bandwidth, stream and rendezvous]
     #[arg(long)]
     pub size: Option<usize>,
     /// Samples of each thing measured
@@ -160,7 +165,13 @@ impl Spec {
         }
         if matches!(
             self.kind,
-            Kind::LogGp | Kind::Message | Kind::Stream | Kind::Upcalls | Kind::Put | Kind::PutRpc
+            Kind::LogGp
+                | Kind::Message
+                | Kind::Stream
+                | Kind::Rendezvous
+                | Kind::Upcalls
+                | Kind::Put
+                | Kind::PutRpc
         ) && settings.ranks != 2
         {
             bail!("this benchmark measures the link between two ranks (-n 2)");
@@ -175,7 +186,7 @@ impl Spec {
             bail!("--machine is what `weft bench loggp` writes");
         }
         let most = match self.kind {
-            Kind::Bandwidth | Kind::Stream | Kind::Put => arena::BULK_BYTES / 2,
+            Kind::Bandwidth | Kind::Stream | Kind::Rendezvous | Kind::Put => arena::BULK_BYTES / 2,
             Kind::Message | Kind::Upcalls => settings.frame_bytes as usize - 16,
             Kind::Events => settings.frame_bytes as usize - events::HEADER_BYTES,
             _ => settings.frame_bytes as usize,
@@ -259,6 +270,7 @@ pub fn rank(spec: &Spec) -> Result<()> {
         Kind::Multicast => multicast::rank(spec, &arena),
         Kind::Barrier | Kind::AllReduce => barrier::rank(spec, &arena),
         Kind::Stream => stream::rank(spec, &arena),
+        Kind::Rendezvous => rendezvous::rank(spec, None),
         Kind::Upcalls => upcalls::rank(spec, &arena),
         Kind::Order => order::rank(spec, &arena),
         Kind::Poll => poll::rank(spec, &arena),

@@ -35,6 +35,7 @@ mod protocols;
 mod put;
 mod rate;
 mod region;
+mod rendezvous;
 mod report;
 mod rpc;
 mod stream;

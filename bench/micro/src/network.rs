@@ -11,7 +11,7 @@ use crate::pair::sockets::Sockets;
 use crate::pair::wefts::{CallLine, MessageLine, PacketLine, end_of};
 use crate::pair::{End, Line, Measured, Pattern, Shape, Unit, bind_to_core, measure};
 use crate::report::{Floor, Row};
-use crate::{coexist, events, meeting, put, region};
+use crate::{coexist, events, meeting, put, region, rendezvous};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
@@ -88,10 +88,11 @@ fn shape(spec: &Spec) -> Option<Shape> {
 /// Whether `spec` can be measured between hosts.
 fn check(spec: &Spec) -> Result<()> {
     let apart =
-        [Kind::Coexist, Kind::Events, Kind::Put, Kind::PutRpc, Kind::Region].contains(&spec.kind);
+        [Kind::Coexist, Kind::Events, Kind::Put, Kind::PutRpc, Kind::Region, Kind::Rendezvous]
+            .contains(&spec.kind);
     if shape(spec).is_none() && !apart {
         bail!(
-            "between hosts there are latency, message, rate, bandwidth, rpc, put, put-rpc, region, events and coexist"
+            "between hosts there are latency, message, rate, bandwidth, rpc, put, put-rpc, rendezvous, region, events and coexist"
         );
     }
     if spec.kind == Kind::Events {
@@ -156,6 +157,7 @@ pub fn rank(spec: &Spec) -> Result<()> {
         Kind::Coexist => return coexist::rank(spec, interface),
         Kind::Put | Kind::PutRpc => return put::rank(spec, interface),
         Kind::Events => return meeting::between_hosts(spec, interface, events::run),
+        Kind::Rendezvous => return rendezvous::rank(spec, interface),
         Kind::Region => return meeting::between_hosts(spec, interface, region::run),
         _ => {}
     }

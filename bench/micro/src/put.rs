@@ -51,8 +51,8 @@ pub fn rank(spec: &Spec, interface: Option<&str>) -> Result<()> {
     Ok(weft.leave()?)
 }
 
-/// Measures puts beside what they are compared with, and prints them at the first end.
-fn compare(
+/// Measures the first of `lines` beside those that it is compared with, and prints it at the first end.
+pub fn compare(
     spec: &Spec,
     (name, floors): (&'static str, &[&'static str]),
     shape: &Shape,
@@ -61,10 +61,10 @@ fn compare(
     side: &mut Side,
 ) -> Result<()> {
     let mut measured = measure(lines, shape, spec.rounds, end, side)?.into_iter();
-    let puts = measured.next().context("each line is measured")?;
+    let first = measured.next().context("each line is measured")?;
     if end == End::First {
-        let row = Row::new(name, (2, shape.size), shape.unit.name(), puts.samples, Vec::new());
-        let mut row = row.with_processor(puts.processor_ns);
+        let row = Row::new(name, (2, shape.size), shape.unit.name(), first.samples, Vec::new());
+        let mut row = row.with_processor(first.processor_ns);
         if spec.arena.is_none() {
             row.link = network::link(spec);
         }

@@ -92,6 +92,16 @@ impl<'a> MessageLine<'a> {
         Ok(MessageLine { weft, mailbox: weft.mailbox("pair")?, into: None })
     }
 
+    /// The same, but each message asks its receiver first.
+    ///
+    /// # Errors
+    /// Another rank was lost.
+    pub fn asking_first(weft: &'a Weft) -> Result<Self> {
+        let mailbox = weft.mailbox("asking")?;
+        mailbox.rendezvous_from(Some(1));
+        Ok(MessageLine { weft, mailbox, into: None })
+    }
+
     /// The same, of up to `bytes` bytes, which end in memory of the receiver's choice.
     ///
     /// # Errors
