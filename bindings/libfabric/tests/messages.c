@@ -474,6 +474,39 @@ static void flood(void)
     meet();
 }
 
+/* What is sent to one endpoint is not received at another. */
+static void two_endpoints(void)
+{
+    struct fid_ep *second;
+    uint8_t name[FI_NAME_MAX];
+    size_t length = sizeof name;
+    fi_addr_t there;
+    char byte = 5, one = 0, two = 0;
+    CHECK(fi_endpoint(domain, info, &second, NULL) == 0);
+    CHECK(fi_ep_bind(second, &av->fid, 0) == 0);
+    CHECK(fi_ep_bind(second, &cq->fid, FI_TRANSMIT | FI_RECV) == 0);
+    CHECK(fi_enable(second) == 0);
+    CHECK(fi_getname(&second->fid, name, &length) == 0);
+    CHECK(name[5] == 1 && name[6] == me);
+    name[6] = 1 - me;
+    CHECK(fi_av_insert(av, name, 1, &there, 0, NULL) == 1);
+    if (me == 0) {
+        DONE(fi_tinject(ep, &byte, 1, there, 1));
+        byte = 6;
+        DONE(fi_tinject(second, &byte, 1, peers[1], 1));
+    } else {
+        fi_addr_t source;
+        DONE(fi_trecv(ep, &one, 1, NULL, FI_ADDR_UNSPEC, 1, 0, &contexts[0]));
+        CHECK(next(&contexts[0], &source).len == 1);
+        CHECK(one == 6 && source == there);
+        DONE(fi_trecv(second, &two, 1, NULL, peers[0], 1, 0, &contexts[1]));
+        CHECK(next(&contexts[1], &source).len == 1);
+        CHECK(two == 5 && source == peers[0]);
+    }
+    CHECK(fi_close(&second->fid) == 0);
+    meet();
+}
+
 static void sleeping(void)
 {
     struct fi_cq_tagged_entry entry;
@@ -502,6 +535,7 @@ int main(int argc, char **argv)
     several_in_one();
     delivery();
     to_oneself();
+    two_endpoints();
     sleeping();
     flood();
     close_all();

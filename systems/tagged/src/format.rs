@@ -145,7 +145,9 @@ pub fn parse(from: Rank, packet: &[u8]) -> Option<Says<'_>> {
         data: (flags & HAS_DATA != 0).then_some(data),
         length,
     };
-    let is_odd = flags & !allowed != 0 || (kind_of_message == Kind::Untagged && tag != 0);
+    let is_odd = flags & !allowed != 0
+        || (kind_of_message == Kind::Untagged && tag != 0)
+        || (envelope.data.is_none() && data != 0);
     match kind {
         _ if is_odd => None,
         1 => Some(Says::Eager { to, envelope, bytes: rest }),

@@ -11,6 +11,7 @@
 //! | `seal` | frames that were changed on their way, and frames that nobody sealed |
 //! | `shm` | the shared-memory link, by a peer that writes any slot |
 //! | `region` | headers of a region's messages; a region, at its home and elsewhere, by peers that say anything |
+//! | `tagged` | packets of messages with tags; a rank that such packets reach, by peers that say anything |
 //! | `ni` | one NI of each preset, by hosts that keep their contract and peers that keep none |
 //! | `node` | a whole node with the messaging layer on it, by such peers |
 //!
@@ -29,6 +30,7 @@ mod region;
 mod seal;
 mod shm;
 mod simulator;
+mod tagged;
 mod text;
 mod wire;
 
@@ -69,6 +71,8 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("node", node::node),
     ("region-header", region::header),
     ("region", region::messages),
+    ("tagged-packet", tagged::packet),
+    ("tagged", tagged::messages),
 ];
 
 /// Runs `data` through the target `name`.

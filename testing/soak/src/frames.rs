@@ -226,6 +226,10 @@ impl FrameJudge {
         }
         let Some((peer, header)) = &happened.frame else { return };
         let (rank, peer) = (happened.rank, *peer);
+        if rank == peer && matches!(header.tag, Tag::FaRequest | Tag::FaReply) {
+            // There is one at a time, which goes to the switch and back: it needs no credit (thesis 5.2).
+            return;
+        }
         let broken = match happened.what {
             What::Transmitted => self.transmitted(rank, peer, header),
             What::Received => self.received(rank, peer, header),

@@ -82,4 +82,8 @@ fn what_has_no_meaning_is_no_packet() {
     let mut broken = packet(&all(&[])[1]);
     broken[8] = 1;
     assert_eq!(parse(FROM, &broken), None);
+    // Nor has one without data any.
+    let mut broken = packet(&all(&[])[1]);
+    broken[16] = 1;
+    assert_eq!(parse(FROM, &broken), None);
 }

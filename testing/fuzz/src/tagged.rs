@@ -1,0 +1,246 @@
+//! Messages with tags: packets as bytes, and one rank that is told anything.
+
+use std::collections::BTreeSet;
+use weft_packet::Rank;
+use weft_tagged::format::{Says, parse};
+use weft_tagged::peer::WINDOW;
+use weft_tagged::{
+    Address, Envelope, Event, Exchange, Kind, Network, Outgoing, Pattern, Result, Sending, Sink,
+    Source,
+};
+
+const RANKS: u16 = 4;
+
+/// What was parsed encodes to the same bytes.
+pub fn packet(data: &[u8]) {
+    let Some(says) = parse(Rank(1), data) else { return };
+    let head = says.head();
+    let bytes = match says {
+        Says::Eager { bytes, .. }
+        | Says::First { bytes, .. }
+        | Says::More { bytes }
+        | Says::Part { bytes, .. } => bytes,
+        _ => &[],
+    };
+    assert_eq!([head.bytes(), bytes].concat(), data);
+}
+
+/// So many bytes of the program's, which are not there: only their number matters.
+#[derive(Debug)]
+struct Bytes {
+    number: u32,
+    length: usize,
+    /// How many have come.
+    came: u64,
+}
+
+impl Source for Bytes {
+    fn length(&self) -> u64 {
+        self.length as u64
+    }
+
+    fn pieces(&self, offset: u64, length: usize, take: &mut dyn FnMut(&[u8])) {
+        assert!(offset as usize + length <= self.length, "only what is there leaves");
+        take(&vec![0; length]);
+    }
+
+    fn keep(self) -> Self {
+        self
+    }
+}
+
+impl Sink for Bytes {
+    fn capacity(&self) -> u64 {
+        self.length as u64
+    }
+
+    fn place(&mut self, offset: u64, bytes: &[u8]) {
+        assert_eq!(offset, self.came, "bytes come in order");
+        self.came += bytes.len() as u64;
+    }
+
+    fn split(&mut self, _length: u64) -> Option<(Self, bool)> {
+        None
+    }
+}
+
+/// A network with so much room, which remembers what was said last.
+#[derive(Default)]
+struct Wires {
+    room: usize,
+    /// Numbers of requests and grants, which peers answer.
+    requests: Vec<u64>,
+    grants: Vec<u64>,
+}
+
+impl Network for Wires {
+    fn payload(&self) -> usize {
+        256
+    }
+
+    fn send<S: Source>(
+        &mut self,
+        to: Rank,
+        head: &[u8],
+        body: Option<(&S, u64, usize)>,
+    ) -> Result<bool> {
+        assert!(to.0 > 0 && to.0 < RANKS, "what a rank sends itself needs no network");
+        if self.room == 0 {
+            return Ok(false);
+        }
+        self.room -= 1;
+        let mut packet = head.to_vec();
+        if let Some((source, offset, length)) = body {
+            source.pieces(offset, length, &mut |bytes| packet.extend_from_slice(bytes));
+        }
+        assert!(packet.len() <= self.payload());
+        match parse(Rank(0), &packet) {
+            Some(Says::Request { number, .. }) => self.requests.push(number),
+            Some(Says::Grant { own, .. }) => self.grants.push(own),
+            Some(_) => {}
+            None => panic!("{packet:?} is no packet"),
+        }
+        Ok(true)
+    }
+}
+
+/// The program of rank 0, which keeps its contract, and what it has been told.
+struct Program {
+    exchange: Exchange<Bytes, Bytes>,
+    wires: Wires,
+    begun: u32,
+    sends: BTreeSet<u32>,
+    receives: BTreeSet<u32>,
+}
+
+impl Program {
+    fn bytes(&mut self, length: usize) -> Bytes {
+        self.begun += 1;
+        Bytes { number: self.begun, length, came: 0 }
+    }
+
+    fn send(&mut self, to: u16, tag: u64, length: usize, wants_done: bool) {
+        let to = Address { rank: Rank(to % RANKS), endpoint: 0 };
+        let message =
+            Outgoing { to, from: 0, kind: Kind::Tagged, tag, data: Some(tag), wants_done };
+        let source = self.bytes(length);
+        let number = source.number;
+        match self.exchange.send(&mut self.wires, &message, source) {
+            Ok(Sending::Kept) => assert!(self.sends.insert(number)),
+            Ok(Sending::Sent(_) | Sending::Again(_)) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    fn receive(&mut self, pattern: Pattern, length: usize) {
+        let into = self.bytes(length);
+        self.receives.insert(into.number);
+        self.exchange.receive(0, Kind::Tagged, pattern, into);
+    }
+
+    /// Everything ends once, and what is stored is bounded.
+    fn check(&mut self) {
+        while let Some(event) = self.exchange.event() {
+            match event {
+                Event::Sent(source) => assert!(self.sends.remove(&source.number)),
+                Event::Received { into, .. } => assert!(self.receives.remove(&into.number)),
+            }
+        }
+        let (_, stored) = self.exchange.unexpected();
+        assert!(stored as u64 <= u64::from(RANKS) * WINDOW);
+    }
+}
+
+/// A script of eight bytes a step: the program sends, receives, looks and claims; peers say what is nearly right, or
+/// anything. A peer that breaks the protocol ends the job, and the script.
+pub fn messages(data: &[u8]) {
+    let mut program = Program {
+        exchange: Exchange::new(Rank(0), RANKS.into()),
+        wires: Wires::default(),
+        begun: 0,
+        sends: BTreeSet::new(),
+        receives: BTreeSet::new(),
+    };
+    for step in data.chunks_exact(8) {
+        let &[what, peer, tag, ignore, low, high, which, odd] = step else { continue };
+        let length = usize::from(low) | usize::from(high) << 8;
+        let peer = u16::from(peer);
+        let address = Address { rank: Rank(peer % RANKS), endpoint: 0 };
+        let source = (odd % 3 > 0).then_some(address);
+        let pattern = Pattern { source, tag: tag.into(), ignore: ignore.into() };
+        program.wires.room += usize::from(odd % 8);
+        match what % 12 {
+            0 => program.send(peer, tag.into(), length, odd > 200),
+            1 => program.receive(pattern, length),
+            2 => {
+                program.exchange.peek(0, Kind::Tagged, &pattern);
+            }
+            3 => {
+                program.exchange.discard(0, Kind::Tagged, &pattern);
+            }
+            4 if !program.exchange.has_claimed(0, which.into()) => {
+                program.exchange.claim(0, Kind::Tagged, &pattern, which.into());
+            }
+            5 if program.exchange.has_claimed(0, which.into()) => {
+                let into = program.bytes(length);
+                program.receives.insert(into.number);
+                assert!(program.exchange.receive_claimed(0, which.into(), into).is_ok());
+            }
+            6 => {
+                if let Some(into) = program.exchange.cancel(0, |_| true) {
+                    assert!(program.receives.remove(&into.number));
+                }
+            }
+            7 => {
+                let Program { exchange, wires, .. } = &mut program;
+                assert!(exchange.leave(wires).is_ok());
+            }
+            _ => {
+                let from = Rank(1 + peer % (RANKS - 1));
+                let packet = said(&program.wires, from, step, length);
+                if program.exchange.arrive(from, &packet).is_err() {
+                    return program.check();
+                }
+            }
+        }
+        program.check();
+    }
+}
+
+/// What a peer says: a packet that may well be right, or the step itself.
+fn said(wires: &Wires, from: Rank, step: &[u8], length: usize) -> Vec<u8> {
+    let &[what, _, tag, ignore, _, _, which, odd] = step else { return Vec::new() };
+    if odd == 255 {
+        return step.to_vec();
+    }
+    let one_of = |numbers: &[u64]| match numbers.len() {
+        0 => 1 << 32 | u64::from(which),
+        many => numbers[usize::from(which) % many],
+    };
+    let source = Address { rank: from, endpoint: 0 };
+    let envelope =
+        |length| Envelope { kind: Kind::Tagged, source, tag: tag.into(), data: None, length };
+    let bytes = vec![0; usize::from(ignore)];
+    let says = match which % 8 {
+        0 => Says::Eager { to: 0, envelope: envelope(bytes.len() as u64), bytes: &bytes },
+        1 => Says::First { to: 0, envelope: envelope(length as u64), bytes: &bytes },
+        2 => Says::More { bytes: &bytes },
+        3 => Says::Request {
+            to: 0,
+            envelope: envelope(length as u64),
+            number: odd.into(),
+            wants_done: what > 200,
+        },
+        4 => {
+            Says::Grant { number: one_of(&wires.requests), own: odd.into(), length: length as u64 }
+        }
+        5 => Says::Part { own: one_of(&wires.grants), bytes: &bytes },
+        6 => Says::Done { number: one_of(&wires.requests) },
+        _ => Says::Consumed { amount: length as u64 },
+    };
+    let mut packet = says.head().bytes().to_vec();
+    if let 0 | 1 | 2 | 5 = which % 8 {
+        packet.extend(bytes);
+    }
+    packet
+}
