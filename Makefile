@@ -102,8 +102,8 @@ soak: setup
 	$(CARGO) test --locked --release --package weft-region --features soak
 	WEFT_END_RUNS=20 $(CARGO) test --locked --release --package weft-cli --test across \
 	    -- ends:: --nocapture --test-threads 1
-	WEFT_MESSAGES=10000000 $(CARGO) test --locked --release --package weft-messaging --test exactly_once \
-	    -- with_all_faults --nocapture
+	WEFT_MESSAGES=10000000 $(CARGO) test --locked --release --package weft-messaging --test it \
+	    -- exactly_once::with_all_faults --nocapture
 	@for run in $$(seq $(SOAK_RUNS)); do \
 	    $(CARGO) test --locked --release --quiet --package weft-packet --package weft-messaging \
 	        --package weft-link-conformance --package weft-node >target/soak.log 2>&1 || { cat target/soak.log; exit 1; }; \

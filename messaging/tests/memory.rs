@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "it/common.rs"]
+#[allow(dead_code)]
 mod common;
 
 use common::run;

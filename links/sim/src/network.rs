@@ -173,7 +173,7 @@ impl Network {
     ///
     /// # Panics
     /// If the rank has, or had, a program.
-    pub fn spawn(&mut self, rank: Rank, program: impl FnOnce() -> bool + 'static) {
+    pub fn spawn(&mut self, rank: Rank, program: Box<dyn FnOnce() -> bool>) {
         let shared = Arc::clone(&self.shared);
         let node = &mut self.nodes[rank.index()];
         let Some(stack) = node.stack.take() else { panic!("{rank:?} has a program already") };

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use weft::{Guard, Packets, Place, Rank, Weft};
-use weft_link_sim::{Network, Processor, RankEnd, Setup, Sim};
+use weft_link_sim::{Interruptible, Network, Processor, RankEnd, Setup, Sim};
 use weft_node::{AnyNode, Bells, Link, Node, WaitPolicy, Waiter};
 
 /// A job of simulated ranks, ready to run one program.
@@ -91,13 +91,13 @@ impl Simulation {
         self,
         program: impl Fn(Weft) -> Result<T, String> + 'static,
     ) -> Report<T> {
-        self.run_ranks(move |packets, processor| {
+        self.run_ranks(Rc::new(move |packets, processor| {
             let place = Simulated { processor };
             let weft = Weft::assemble(packets, Box::new(place)).map_err(|e| e.to_string())?;
             let value = program(weft.clone())?;
             weft.leave().map_err(|error| error.to_string())?;
             Ok(value)
-        })
+        }))
     }
 
     /// Runs `program` on the packet interface of every rank. An interrupt polls.
@@ -105,20 +105,14 @@ impl Simulation {
         self,
         program: impl Fn(Packets) -> Result<T, E> + 'static,
     ) -> Report<T> {
-        self.run_ranks(move |packets, processor| {
-            let polled = packets.clone();
-            let _guard = processor
-                .on_interrupt(move || polled.interrupted(|| matches!(polled.poll(), Ok(true))));
+        self.run_ranks(Rc::new(move |packets, processor| {
+            let _guard = poll_on_interrupts(&processor, packets.clone());
             program(packets).map_err(|error| error.to_string())
-        })
+        }))
     }
 
-    fn run_ranks<T: 'static>(
-        mut self,
-        program: impl Fn(Packets, Processor) -> Result<T, String> + 'static,
-    ) -> Report<T> {
+    fn run_ranks<T: 'static>(mut self, program: Rc<Program<T>>) -> Report<T> {
         let returned: Returned<T> = Rc::new(RefCell::new(BTreeMap::new()));
-        let program = Rc::new(program);
         let staying = Rc::new(Cell::new(self.nodes.len()));
         let bells: Rc<[Processor]> = self.processors.clone().into();
         for (node, processor) in self.nodes.iter().zip(&self.processors) {
@@ -127,7 +121,7 @@ impl Simulation {
                 (Packets::new(Arc::clone(node) as Arc<_>), processor.clone());
             let (program, returned) = (Rc::clone(&program), Rc::clone(&returned));
             let (staying, bells) = (Rc::clone(&staying), Rc::clone(&bells));
-            self.network.spawn(rank, move || {
+            let body = Box::new(move || {
                 let outcome = program(packets.clone(), processor).map_err(|what| {
                     // As for ranks that are processes: that another was lost says more than this.
                     let lost = packets.loss().is_some_and(|loss| loss.rank != rank);
@@ -140,6 +134,7 @@ impl Simulation {
                 }
                 well
             });
+            self.network.spawn(rank, body);
         }
         let ended = self.network.run();
         let grown = resident_bytes().saturating_sub(self.resident_before);
@@ -182,6 +177,14 @@ fn stay(packets: &Packets, staying: &Cell<usize>, bells: &[Processor]) {
         let _ = packets.poll_until(|| staying.get() == 0);
     }
 }
+
+/// Until what this returns is dropped, an interrupt polls.
+fn poll_on_interrupts(processor: &Processor, packets: Packets) -> Interruptible {
+    processor.on_interrupt(move || packets.interrupted(|| matches!(packets.poll(), Ok(true))))
+}
+
+/// What every rank runs.
+type Program<T> = dyn Fn(Packets, Processor) -> Result<T, String>;
 
 /// What programs returned, until the report takes it.
 type Returned<T> = Rc<RefCell<BTreeMap<Rank, Result<T, Outcome<T>>>>>;

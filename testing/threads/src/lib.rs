@@ -23,12 +23,12 @@ use copied::Copied;
 use ethernet::{Ethernet, Frames};
 use hosts::{Hosts, beside};
 use limit::TimeLimit;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use weft_link::wrap::{Faults, Plain};
 use weft_link::{Capabilities, Link, bell::Loss};
 use weft_link_shm::{Settings, Shm, Supervisor, create_segments};
-use weft_node::{Node, WaitPolicy, WatchThread, network_settings};
+use weft_node::{AnyNode, Node, WaitPolicy, WatchThread, network_settings};
 use weft_packet::Packets;
 use weft_protocol::tree::Shape;
 use weft_protocol::{Preset, Silence};
@@ -111,9 +111,23 @@ impl Job {
     /// packets into what its program wants, and into what an interrupt does.
     pub fn run<C, T: Send>(
         self,
-        connect: impl Fn(Packets) -> (C, Box<dyn FnMut() + Send>) + Sync,
+        connect: impl Fn(Packets) -> (C, Interrupt) + Sync,
         program: impl Fn(C) -> T + Sync,
     ) -> Vec<T> {
+        let returned: Vec<_> = (0..self.memory.ranks).map(|_| Mutex::new(None)).collect();
+        self.run_bodies(&|packets, watch| {
+            let (client, interrupt) = connect(packets.clone());
+            let _watch = watch(interrupt);
+            let result = program(client);
+            *lock(&returned[packets.rank().index()]) = Some(result);
+            packets.linger();
+        });
+        let values = returned.iter().map(|value| lock(value).take());
+        values.map(|value| value.expect("a rank that did not panic has returned")).collect()
+    }
+
+    /// All that depends on the link, and not on the test: it is compiled once, here.
+    fn run_bodies(self, body: Body) {
         let _limit = TimeLimit::start(self);
         let weather = match self.between {
             Between::Udp(weather) => weather,
@@ -121,46 +135,41 @@ impl Job {
             Between::Xdp(faults) => {
                 let ethernet =
                     Ethernet::new(&self.memory, Frames { each: 1, copied: None }, faults, self.tap);
-                return self.ranks(|rank| ethernet.attach(rank), connect, program);
+                return self.ranks(|rank| ethernet.attach(rank), body);
             }
             Between::Copied(Way::Xdp, loss, faults) => {
                 let frames = Frames { each: 1, copied: Some(loss) };
                 let ethernet = Ethernet::new(&self.memory, frames, faults, self.tap);
-                return self.ranks(|rank| ethernet.attach(rank), connect, program);
+                return self.ranks(|rank| ethernet.attach(rank), body);
             }
             Between::Hosts(each, loss) => {
                 let hosts = Hosts::new(&self.memory, each, loss, self.tap);
-                return self.ranks(|rank| hosts.attach(rank), connect, program);
+                return self.ranks(|rank| hosts.attach(rank), body);
             }
             Between::Copied(Way::Udp, loss, faults) => {
                 let network = Copied::new(&self.memory, loss, faults, self.tap);
-                return self.ranks(|rank| network.attach(rank), connect, program);
+                return self.ranks(|rank| network.attach(rank), body);
             }
-            Between::Memory | Between::Plain => return self.run_in_memory(connect, program),
+            Between::Memory | Between::Plain => return self.run_in_memory(body),
         };
         let wire = Wire::new(&self.memory, weather, self.tap);
-        let results = match self.between {
+        match self.between {
             Between::Faulty(plan) => {
                 let seed = |rank: Rank| plan.seed ^ u64::from(rank.0) << 32;
                 let plan = |rank| FaultPlan { seed: seed(rank), ..plan };
-                self.ranks(|rank| Faults::new(wire.attach(rank), plan(rank)), connect, program)
+                self.ranks(|rank| Faults::new(wire.attach(rank), plan(rank)), body);
             }
-            _ => self.ranks(|rank| wire.attach(rank), connect, program),
-        };
+            _ => self.ranks(|rank| wire.attach(rank), body),
+        }
         wire.judge();
-        results
     }
 
-    fn run_in_memory<C, T: Send>(
-        self,
-        connect: impl Fn(Packets) -> (C, Box<dyn FnMut() + Send>) + Sync,
-        program: impl Fn(C) -> T + Sync,
-    ) -> Vec<T> {
+    fn run_in_memory(self, body: Body) {
         let segments = create_segments(&self.memory).expect("shared memory can be made");
         let attach = |rank| Shm::attach(rank, self.memory, &segments).expect("a rank can attach");
         match self.between {
-            Between::Plain => self.ranks(|rank| Plain::new(attach(rank)), connect, program),
-            _ => self.ranks(attach, connect, program),
+            Between::Plain => self.ranks(|rank| Plain::new(attach(rank)), body),
+            _ => self.ranks(attach, body),
         }
     }
 
@@ -191,21 +200,16 @@ impl Job {
         weft_netns::available().then(|| Job { between, shape, ..Job::over_udp(ranks, preset) })
     }
 
-    fn ranks<L: Link, C, T: Send>(
-        self,
-        attach: impl Fn(Rank) -> L + Sync,
-        connect: impl Fn(Packets) -> (C, Box<dyn FnMut() + Send>) + Sync,
-        program: impl Fn(C) -> T + Sync,
-    ) -> Vec<T> {
+    fn ranks<L: Link>(self, attach: impl Fn(Rank) -> L + Sync, body: Body) {
         std::thread::scope(|scope| {
             let ranks: Vec<_> = (0..self.memory.ranks)
                 .map(|rank| {
-                    let (attach, connect, program) = (&attach, &connect, &program);
-                    scope.spawn(move || self.rank(Rank(rank), attach(Rank(rank)), connect, program))
+                    let attach = &attach;
+                    scope.spawn(move || self.rank(Rank(rank), attach(Rank(rank)), body))
                 })
                 .collect();
-            ranks.into_iter().map(join).collect()
-        })
+            ranks.into_iter().for_each(join);
+        });
     }
 
     /// Runs `program` on the packets of every rank.
@@ -213,18 +217,12 @@ impl Job {
         let interrupt = |packets: Packets| {
             let polled = packets.clone();
             let poll = move || polled.interrupted(|| matches!(polled.poll(), Ok(true)));
-            (packets, Box::new(poll) as Box<dyn FnMut() + Send>)
+            (packets, Box::new(poll) as Interrupt)
         };
         self.run(interrupt, program)
     }
 
-    fn rank<L: Link, C, T>(
-        self,
-        rank: Rank,
-        link: L,
-        connect: impl Fn(Packets) -> (C, Box<dyn FnMut() + Send>),
-        program: impl Fn(C) -> T,
-    ) -> T {
+    fn rank<L: Link>(self, rank: Rank, link: L, body: Body) {
         let settings = self.settings(link.capabilities());
         let policy = WaitPolicy::for_ranks(usize::from(settings.ranks), 2);
         let node = Arc::new(Node::new(rank, settings, link, policy));
@@ -233,14 +231,10 @@ impl Job {
             let host_of: Vec<u16> = (0..self.memory.ranks).map(|rank| rank / each).collect();
             node.set_hosts(&host_of);
         }
-        let packets = Packets::new(Arc::clone(&node) as Arc<_>);
-        let (client, interrupt) = connect(packets.clone());
-        let _watch = self.interrupt_delay.map(|delay| {
-            WatchThread::start(node, delay, interrupt, |_| {}).expect("a thread can start")
+        body(Packets::new(Arc::clone(&node) as Arc<_>), &|interrupt| {
+            let start = |delay| WatchThread::start(Arc::clone(&node), delay, interrupt, |_| {});
+            self.interrupt_delay.map(|delay| start(delay).expect("a thread can start"))
         });
-        let result = program(client);
-        packets.linger();
-        result
     }
 }
 
@@ -266,45 +260,69 @@ impl Job {
     }
 }
 
+/// What an interrupt of a rank does.
+pub type Interrupt = Box<dyn FnMut() + Send>;
+
+/// What a rank does with its packets, and with what starts its upcall thread if the job has such.
+type Body<'a> = &'a (dyn Fn(Packets, &dyn Fn(Interrupt) -> Option<WatchThread>) + Sync);
+
 /// Runs `program` as rank 1 of a job of two in which rank 0 is lost while it runs: `lose` does it.
 pub fn with_loss<T>(loss: Loss, program: impl FnOnce(Packets, &dyn Fn()) -> T) -> T {
-    let (node, lose) = survivor(loss);
-    program(Packets::new(node), &lose)
+    let survivor = Survivor::new(loss);
+    program(Packets::new(survivor.node()), &|| survivor.lose())
 }
 
 /// As [`with_loss`], with an upcall thread; `connect` is that of [`Job::run`].
 pub fn interrupted_with_loss<C, T>(
     loss: Loss,
-    connect: impl FnOnce(Packets) -> (C, Box<dyn FnMut() + Send>),
+    connect: impl FnOnce(Packets) -> (C, Interrupt),
     program: impl FnOnce(C, &dyn Fn()) -> T,
 ) -> T {
-    let (node, lose) = survivor(loss);
-    let (client, interrupt) = connect(Packets::new(Arc::clone(&node) as Arc<_>));
-    let delay = Duration::from_micros(50);
-    let _watch = WatchThread::start(node, delay, interrupt, |_| {}).expect("a thread can start");
-    program(client, &lose)
+    let survivor = Survivor::new(loss);
+    let (client, interrupt) = connect(Packets::new(survivor.node()));
+    let _watch = survivor.watch(interrupt);
+    program(client, &|| survivor.lose())
 }
 
 /// Rank 1 of two, and what loses rank 0.
-fn survivor(loss: Loss) -> (Arc<Node<Shm>>, impl Fn()) {
-    let memory = Settings::new(2);
-    let segments = create_segments(&memory).expect("shared memory can be made");
-    let supervisor = Supervisor::attach(&memory, &segments).expect("segments can be mapped");
-    let link = Shm::attach(Rank(1), memory, &segments).expect("a rank can attach");
-    let settings = weft_protocol::Settings {
-        shape: Shape::Flat,
-        ..weft_protocol::Settings::new(2, memory.window_packets)
-    };
-    let node = Node::new(Rank(1), settings, link, WaitPolicy::for_ranks(2, 2));
-    let lose = move || {
-        supervisor.announce_loss(loss.rank, loss.cause);
-    };
-    (Arc::new(node), lose)
+struct Survivor {
+    node: Arc<Node<Shm>>,
+    supervisor: Supervisor,
+    loss: Loss,
 }
 
-fn join<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
-    match thread.join() {
-        Ok(value) => value,
-        Err(panic) => std::panic::resume_unwind(panic),
+impl Survivor {
+    fn new(loss: Loss) -> Self {
+        let memory = Settings::new(2);
+        let segments = create_segments(&memory).expect("shared memory can be made");
+        let supervisor = Supervisor::attach(&memory, &segments).expect("segments can be mapped");
+        let link = Shm::attach(Rank(1), memory, &segments).expect("a rank can attach");
+        let settings = weft_protocol::Settings {
+            shape: Shape::Flat,
+            ..weft_protocol::Settings::new(2, memory.window_packets)
+        };
+        let node = Arc::new(Node::new(Rank(1), settings, link, WaitPolicy::for_ranks(2, 2)));
+        Survivor { node, supervisor, loss }
     }
+
+    fn node(&self) -> Arc<dyn AnyNode> {
+        Arc::clone(&self.node) as Arc<_>
+    }
+
+    fn lose(&self) {
+        self.supervisor.announce_loss(self.loss.rank, self.loss.cause);
+    }
+
+    fn watch(&self, interrupt: Interrupt) -> WatchThread {
+        let (node, delay) = (Arc::clone(&self.node), Duration::from_micros(50));
+        WatchThread::start(node, delay, interrupt, |_| {}).expect("a thread can start")
+    }
+}
+
+fn join(thread: std::thread::ScopedJoinHandle<'_, ()>) {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+}
+
+fn lock<T>(value: &Mutex<Option<T>>) -> MutexGuard<'_, Option<T>> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,0 +1,15 @@
+//! The suite on simulated links that are used by themselves, without NIs and programs.
+
+use weft_link_sim::{Faults, Machine, Network, Setup, Sim};
+use weft_wire::Rank;
+
+fn links(ranks: u16, faults: Faults) -> Vec<Sim> {
+    let setup = Setup { faults, ..Setup::new(Machine::named("myrinet").unwrap(), ranks) };
+    let network = Network::new(setup).unwrap();
+    (0..ranks).map(|rank| network.link(Rank(rank))).collect()
+}
+
+#[test]
+fn a_good_network_conforms() {
+    weft_link_conformance::in_one_thread(|ranks| links(ranks, Faults::default()));
+}

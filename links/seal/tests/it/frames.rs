@@ -1,0 +1,261 @@
+//! Frames between ranks that share a secret, and what becomes of all others.
+
+use proptest::prelude::*;
+use weft_seal::{Keys, Kind, Protection, Refused, Seals, Secret};
+use weft_wire::envelope::{self, Envelope};
+use weft_wire::{GroupId, Header, Rank, Tag, TreeId, network};
+
+const BOTH: [Protection; 2] = [Protection::Tagged, Protection::Encrypted];
+const JOB: u32 = 77;
+
+fn seals_of(job: u32, secret: u8, own: u16, protection: Protection) -> Seals {
+    Seals::new(Keys::new(Secret::new([secret; 16]), job, Rank(own), protection), 4)
+}
+
+fn seals(own: u16, protection: Protection) -> Seals {
+    seals_of(JOB, 9, own, protection)
+}
+
+fn packet(source: u16, body: &[u8]) -> (Header, Vec<u8>) {
+    let tree = TreeId::unicast(Rank(source));
+    (Header::new(Tag::Ucast, Rank(source), tree, body.len() as u16), body.to_vec())
+}
+
+/// A frame with these packets, not sealed yet.
+fn layout(packets: &[(Header, Vec<u8>)], protection: Protection) -> Vec<u8> {
+    let bytes: usize = packets.iter().map(|(_, body)| envelope::packet_bytes(body.len())).sum();
+    let mut frame = vec![0; envelope::SIZE + bytes + protection.trailer_bytes()];
+    let mut at = envelope::SIZE;
+    for (header, body) in packets {
+        at += envelope::put(&mut frame[at..], header, body);
+    }
+    frame
+}
+
+fn sealed(seals: &mut Seals, to: Rank, packets: &[(Header, Vec<u8>)]) -> Vec<u8> {
+    let mut frame = layout(packets, seals.protection());
+    seals.sealer(to).seal(Kind::PACKETS, &mut frame);
+    frame
+}
+
+/// What `seals` finds in the frame.
+fn open(seals: &mut Seals, frame: &[u8]) -> Result<Vec<(Header, Vec<u8>)>, Refused> {
+    let mut frame = frame.to_vec();
+    let opened = seals.open(&mut frame)?;
+    Ok(opened.packets(&frame).map(|(header, body)| (header, frame[body].to_vec())).collect())
+}
+
+#[test]
+fn what_was_sealed_is_found_again() {
+    for protection in BOTH {
+        let (mut alice, mut bob) = (seals(0, protection), seals(1, protection));
+        let words = Header::new(Tag::FaRequest, Rank(0), TreeId::unicast(Rank(0)), 0);
+        let all =
+            [packet(0, b""), packet(0, b"eight by"), (words, vec![5; 16]), packet(0, &[7; 1000])];
+        for count in 1..=all.len() {
+            let frame = sealed(&mut alice, Rank(1), &all[..count]);
+            assert_eq!(open(&mut bob, &frame).unwrap(), all[..count], "{protection:?}");
+        }
+        assert_eq!(bob.refusals().total(), 0);
+    }
+}
+
+#[test]
+fn the_layout_of_a_frame_is_frozen() {
+    let frame = sealed(&mut seals(0, Protection::Tagged), Rank(1), &[packet(0, b"weft")]);
+    let parsed = envelope::parse(&frame).unwrap();
+    let expected = Envelope {
+        kind: Kind::PACKETS,
+        job: JOB,
+        source: Rank(0),
+        destination: Rank(1),
+        sum: crc32c_of(b"weft\0\0\0\0"),
+        sequence: 1,
+        tag: parsed.tag,
+    };
+    assert_eq!(parsed, expected);
+    assert_eq!(frame.len(), envelope::SIZE + network::SIZE + 8);
+    let twice = sealed(&mut seals(0, Protection::Tagged), Rank(1), &[packet(0, b"weft")]);
+    assert_eq!(frame, twice, "the same secret, the same keys");
+}
+
+/// Bit by bit, from the definition (polynomial 0x1EDC6F41, reflected).
+fn crc32c_of(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0u32, |sum, byte| {
+        (0..8).fold(sum ^ u32::from(*byte), |sum, _| (sum >> 1) ^ (0x82f6_3b78 * (sum & 1)))
+    })
+}
+
+#[test]
+fn an_encrypted_frame_shows_nothing_of_its_packets() {
+    let body = b"nobody may read this, nobody at all";
+    let frame = sealed(&mut seals(0, Protection::Encrypted), Rank(1), &[packet(0, body)]);
+    assert!(!frame.windows(8).any(|bytes| bytes == &body[..8]));
+}
+
+#[test]
+fn a_changed_bit_anywhere_is_noticed() {
+    for protection in BOTH {
+        for packets in [vec![packet(0, b"12345")], vec![packet(0, b"1"), packet(0, b"two")]] {
+            let frame = sealed(&mut seals(0, protection), Rank(1), &packets);
+            for bit in 0..frame.len() * 8 {
+                let mut changed = frame.clone();
+                changed[bit / 8] ^= 1 << (bit % 8);
+                let mut bob = seals(1, protection);
+                let refused = open(&mut bob, &changed).unwrap_err();
+                assert_eq!(bob.refusals().of(refused), 1, "bit {bit} of {protection:?}");
+                assert_eq!(open(&mut bob, &frame).unwrap(), packets, "the right one still counts");
+            }
+        }
+    }
+}
+
+#[test]
+fn truncated_and_extended_frames_are_refused() {
+    for protection in BOTH {
+        let frame = sealed(&mut seals(0, protection), Rank(1), &[packet(0, &[1; 40])]);
+        let mut bob = seals(1, protection);
+        for length in 0..frame.len() {
+            assert!(open(&mut bob, &frame[..length]).is_err(), "{length} bytes");
+        }
+        assert!(open(&mut bob, &[&frame[..], &[0; 8]].concat()).is_err());
+        assert!(open(&mut bob, &frame).is_ok());
+    }
+}
+
+#[test]
+fn a_frame_counts_once_and_not_too_late() {
+    for protection in BOTH {
+        let (mut alice, mut bob) = (seals(0, protection), seals(1, protection));
+        let frames: Vec<_> = (0..2050u16)
+            .map(|i| sealed(&mut alice, Rank(1), &[packet(0, &i.to_le_bytes())]))
+            .collect();
+        assert!(open(&mut bob, &frames[3]).is_ok(), "a later one first");
+        assert!(open(&mut bob, &frames[1]).is_ok());
+        assert_eq!(open(&mut bob, &frames[1]), Err(Refused::Replayed));
+        assert_eq!(open(&mut bob, &frames[3]), Err(Refused::Replayed));
+        assert!(open(&mut bob, &frames[2049]).is_ok());
+        assert_eq!(open(&mut bob, &frames[0]), Err(Refused::Replayed), "too old to know");
+        assert!(open(&mut bob, &frames[2]).is_ok(), "just not too old");
+        assert_eq!(bob.refusals().of(Refused::Replayed), 3);
+    }
+}
+
+#[test]
+fn strangers_do_not_get_in() {
+    for protection in BOTH {
+        let packets = [packet(0, b"let me in")];
+        let mut bob = seals(1, protection);
+        let other_job = sealed(&mut seals_of(78, 9, 0, protection), Rank(1), &packets);
+        assert_eq!(open(&mut bob, &other_job), Err(Refused::Job));
+        let other_secret = sealed(&mut seals_of(JOB, 8, 0, protection), Rank(1), &packets);
+        assert_eq!(open(&mut bob, &other_secret), Err(Refused::Tag));
+        let for_another = sealed(&mut seals(0, protection), Rank(2), &packets);
+        assert_eq!(open(&mut bob, &for_another), Err(Refused::Destination));
+        let mut turned = sealed(&mut seals(0, protection), Rank(2), &packets);
+        turned[10] = 1;
+        assert_eq!(open(&mut bob, &turned), Err(Refused::Tag), "another pair has another key");
+        let own = sealed(&mut seals(1, protection), Rank(0), &[packet(1, b"mine")]);
+        assert_eq!(open(&mut bob, &own), Err(Refused::Source), "sent back as it was");
+        let mut reflected = own;
+        reflected[8..12].copy_from_slice(&[0, 0, 1, 0]);
+        assert_eq!(open(&mut bob, &reflected), Err(Refused::Tag), "with its ranks exchanged");
+        let mut nobody = sealed(&mut seals(0, protection), Rank(1), &packets);
+        nobody[8..10].copy_from_slice(&[4, 0]);
+        assert_eq!(open(&mut bob, &nobody), Err(Refused::Source));
+    }
+}
+
+#[test]
+fn packets_of_another_rank_than_the_sender_of_the_frame_are_refused() {
+    // Only when it encrypts does a sealer not look at what it seals.
+    let frame = sealed(&mut seals(2, Protection::Encrypted), Rank(1), &[packet(0, b"from 0?")]);
+    assert_eq!(open(&mut seals(1, Protection::Encrypted), &frame), Err(Refused::Layout));
+    let nothing = sealed(&mut seals(2, Protection::Encrypted), Rank(1), &[]);
+    assert_eq!(open(&mut seals(1, Protection::Encrypted), &nothing), Err(Refused::Layout));
+}
+
+#[test]
+#[should_panic(expected = "packets of the rank that seals it")]
+fn a_rank_does_not_seal_packets_of_another() {
+    sealed(&mut seals(2, Protection::Tagged), Rank(1), &[packet(0, b"from 0?")]);
+}
+
+#[test]
+fn other_kinds_hold_anything_and_no_packets() {
+    for protection in BOTH {
+        let (mut alice, mut bob) = (seals(0, protection), seals(1, protection));
+        for contents in [&b""[..], b"0123456789"] {
+            let mut frame = vec![0; envelope::SIZE + contents.len() + protection.trailer_bytes()];
+            frame[envelope::SIZE..envelope::SIZE + contents.len()].copy_from_slice(contents);
+            alice.sealer(Rank(1)).seal(Kind::HEARTBEAT, &mut frame);
+            let opened = bob.open(&mut frame).unwrap();
+            assert_eq!((opened.kind, opened.source), (Kind::HEARTBEAT, Rank(0)));
+            assert_eq!(opened.packets(&frame).count(), 0);
+            assert_eq!(&frame[opened.contents], contents);
+        }
+        let mut frame = vec![0; envelope::SIZE + protection.trailer_bytes()];
+        alice.sealer(Rank(1)).seal(Kind::HEARTBEAT, &mut frame);
+        frame[3] = Kind::PACKETS.0;
+        assert!(bob.open(&mut frame).is_err(), "a heartbeat is no packet");
+    }
+}
+
+#[test]
+fn sealing_and_opening_a_frame_allocates_nothing() {
+    for protection in BOTH {
+        let (mut alice, mut bob) = (seals(0, protection), seals(1, protection));
+        let mut frames: Vec<_> =
+            (0..3).map(|_| layout(&[packet(0, b"8 bytes!")], protection)).collect();
+        let mut met = sealed(&mut alice, Rank(1), &[packet(0, b"")]);
+        bob.open(&mut met).unwrap();
+        let allocations = allocation_counter::measure(|| {
+            for frame in &mut frames {
+                alice.sealer(Rank(1)).seal(Kind::PACKETS, frame);
+                let opened = bob.open(frame).unwrap();
+                assert_eq!(opened.packets(frame).count(), 1);
+            }
+        });
+        assert_eq!(allocations.count_total, 0, "{protection:?}");
+    }
+}
+
+#[test]
+fn a_secret_does_not_show_itself() {
+    assert_eq!(format!("{:?}", Secret::new([0xab; 16])), "Secret(hidden)");
+}
+
+fn any_packets() -> impl Strategy<Value = Vec<(Header, Vec<u8>)>> {
+    let body = prop::collection::vec(any::<u8>(), 0..60);
+    prop::collection::vec((body, any::<bool>()), 1..5).prop_map(|packets| {
+        let one = |(body, multicast): (Vec<u8>, bool)| {
+            let (mut header, body) = packet(0, &body);
+            if multicast {
+                header.tag = Tag::Mcast;
+                header.tree = TreeId::multicast(GroupId::ALL, Rank(3));
+            }
+            (header, body)
+        };
+        packets.into_iter().map(one).collect()
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_packets_come_through(packets in any_packets(), encrypted in any::<bool>()) {
+        let protection = BOTH[usize::from(encrypted)];
+        let frame = sealed(&mut seals(0, protection), Rank(1), &packets);
+        prop_assert_eq!(open(&mut seals(1, protection), &frame), Ok(packets));
+    }
+
+    #[test]
+    fn any_bytes_are_refused(mut frame in prop::collection::vec(any::<u8>(), 0..200), right in 0usize..13, encrypted in any::<bool>()) {
+        // The beginning of a right frame gets past the first checks.
+        let start = [b'W', b'F', 1, 0, 77, 0, 0, 0, 0, 0, 1, 0];
+        let right = right.min(frame.len()).min(start.len());
+        frame[..right].copy_from_slice(&start[..right]);
+        let mut bob = seals(1, BOTH[usize::from(encrypted)]);
+        prop_assert!(open(&mut bob, &frame).is_err());
+        prop_assert_eq!(bob.refusals().total(), 1);
+    }
+}

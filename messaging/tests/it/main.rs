@@ -1,0 +1,18 @@
+//! All in one binary, because linking many takes longer than running them.
+
+#![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
+
+mod allocations;
+mod collectives;
+mod common;
+mod exactly_once;
+mod failures;
+mod hostile;
+mod messages;
+mod orders;
+mod rendezvous;
+mod rpc;
+mod rpc_allocations;
+mod storms;
+mod threads;
+mod upcalls;

@@ -1,0 +1,16 @@
+//! All in one binary, because linking many takes longer than running them.
+
+#![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
+
+mod coherence;
+mod copies;
+mod diagram;
+mod exploration;
+mod hostile;
+mod misuse;
+mod planted;
+mod random;
+mod regions;
+mod threads;
+mod together;
+mod world;

@@ -1,0 +1,87 @@
+//! Threads of a rank that use its regions, and a rank that serves others when it likes.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use weft_packet::{Packets, Rank};
+use weft_region::coherence::Policy;
+use weft_region::{RegionId, Regions};
+use weft_threads::Job;
+
+/// Threads of each rank.
+const THREADS: u32 = 3;
+/// What each adds to its region.
+const TIMES: u64 = 200;
+
+fn of_rank_0(index: u32) -> RegionId {
+    RegionId { home: Rank(0), index }
+}
+
+/// A thread of each rank adds to the same region; `share` says when, if at all, threads are made equal.
+fn add_up(share: impl Fn(&Regions, bool) + Sync) {
+    Job::new(2).packets(|packets: Packets| {
+        let regions = Regions::open(&packets);
+        share(&regions, true);
+        if packets.rank() == Rank(0) {
+            for _ in 0..THREADS {
+                regions.create(8, Policy::default()).unwrap();
+            }
+        }
+        regions.barrier().unwrap();
+        share(&regions, false);
+        std::thread::scope(|scope| {
+            for index in 0..THREADS {
+                let regions = regions.clone();
+                scope.spawn(move || {
+                    let region = regions.map::<u64>(of_rank_0(index)).unwrap();
+                    (0..TIMES).for_each(|_| region.write().unwrap()[0] += 1);
+                });
+            }
+        });
+        regions.barrier().unwrap();
+        for index in 0..THREADS {
+            let region = regions.map::<u64>(of_rank_0(index)).unwrap();
+            assert_eq!(*region.read().unwrap(), [2 * TIMES]);
+        }
+        regions.close().unwrap();
+    });
+}
+
+#[test]
+fn threads_may_use_regions_that_nobody_has_shared() {
+    add_up(|_, _| {});
+}
+
+#[test]
+fn regions_may_be_shared_among_threads_before_they_are_created_and_after() {
+    for when in [true, false] {
+        add_up(|regions, before| {
+            if before == when {
+                regions.share();
+            }
+        });
+    }
+}
+
+#[test]
+fn who_polls_serves_others() {
+    let done = AtomicBool::new(false);
+    Job::new(2).packets(|packets: Packets| {
+        let regions = Regions::open(&packets);
+        if packets.rank() == Rank(0) {
+            regions.create(8, Policy::default()).unwrap();
+        }
+        regions.barrier().unwrap();
+        if packets.rank() == Rank(0) {
+            let mut served = 0;
+            while !done.load(Ordering::Acquire) {
+                served += u32::from(regions.poll().unwrap());
+                std::thread::yield_now();
+            }
+            assert!(served >= 2, "it is asked for the region's size, and for a copy");
+        } else {
+            let region = regions.map::<u64>(of_rank_0(0)).unwrap();
+            assert_eq!(*region.read().unwrap(), [0]);
+            done.store(true, Ordering::Release);
+        }
+        regions.close().unwrap();
+    });
+}

@@ -1,0 +1,12 @@
+//! All in one binary, because linking many takes longer than running them.
+
+#![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
+
+mod collectives;
+mod orders;
+mod packets;
+mod programs;
+mod rendezvous;
+mod services;
+mod storms;
+mod upcalls;
