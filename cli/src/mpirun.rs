@@ -40,7 +40,7 @@ pub struct Arguments {
 /// Weft's own options, which may stand anywhere before the program.
 #[derive(Parser)]
 struct Own {
-    /// Which MPI library [default: the one that the program is linked with, or the one of the first mpirun in PATH]
+    /// Which MPI library [default: the one that the program is linked with, or that of the mpirun beside it, or of the first in PATH]
     #[arg(long, value_enum)]
     stack: Option<Stack>,
     /// Where libweft-fi.so is [default: in FI_PROVIDER_PATH, installed with weft, or built with it]
@@ -71,10 +71,13 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         bail!("weft mpirun needs a program: weft mpirun -n 4 ./program");
     };
     let path = env::var_os("PATH");
-    let program = find_program(program, None, path.as_deref());
-    let linked = program.map(|program| libraries_of(&program)).unwrap_or_default();
+    let program = find_program(program, None, path.as_deref()).ok();
+    let linked = program.as_deref().map(libraries_of).unwrap_or_default();
     let wanted = wanted(own.stack, &linked)?;
-    let launcher = Launcher::find(wanted, linked.launchers.as_deref(), path.as_deref())?;
+    // An interpreter knows nothing of MPI, but has the MPI library of its own environment beside it.
+    let beside = program.as_deref().and_then(Path::parent);
+    let beside = linked.launchers.as_deref().or(beside);
+    let launcher = Launcher::find(wanted, beside, path.as_deref())?;
     launcher.has_fabric()?;
     let provider = find_provider(own.provider.as_deref())?;
     let settings = Settings::of(launcher.stack, &provider, &words.options, |name| {

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
+use weft_netns::{Cluster, Options, available};
 
 const OPTIMIZED: &[&str] = &["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O2"];
 
@@ -148,6 +149,31 @@ fn applications_measure_and_explain_themselves() {
 }
 
 #[test]
+fn ranks_on_several_hosts_find_the_provider() {
+    if !available() {
+        return;
+    }
+    let two = Cluster::new(2, Options::default()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let program = application("sor", &[], &folder);
+    let words = "--host a:2,b:2 --mca oob_tcp_if_include eth0 --mca plm_rsh_agent";
+    // The same command, where the first host is.
+    let there = mpirun(words, &folder);
+    let mut command = two.host(0).command(there.get_program());
+    command.args(there.get_args()).arg(two.remote_shell()).arg(&program).args(["--rows", "50"]);
+    for (name, value) in there.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    assert!(output.status.success(), "{}", both(&output));
+    let said = text(&output.stdout);
+    assert!(said.contains(" s on 4 ranks\n") && said.contains("\nchecked: all "), "{said}");
+}
+
+#[test]
 fn the_status_is_mpiruns_own() {
     let folder = tempfile::tempdir().unwrap();
     let script = executable(&folder, "fails", "exit 7");
@@ -205,6 +231,18 @@ fn weft_becomes_the_mpirun_and_mpich_is_told_by_its_environment() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(text(&output.stdout), expected, "{}", text(&output.stderr));
     assert!(text(&output.stderr).starts_with("weft: MPICH 5.0.2 ("));
+}
+
+#[test]
+fn an_interpreter_has_its_mpi_library_beside_it() {
+    let (own, other) = (fake("mpirun (Open MPI) 5.0.11"), fake("mpirun (Open MPI) 4.1.4"));
+    let python = executable(&own, "python3", "");
+    let mut command = weft("mpirun --dry-run");
+    command.arg(python).arg("job.py").env("PATH", path_with(other.path()));
+    let said = text(&command.output().unwrap().stderr);
+    let expected =
+        format!("weft: Open MPI 5.0.11 ({}), told ", own.path().join("mpirun").display());
+    assert!(said.starts_with(&expected), "{said}");
 }
 
 #[test]
