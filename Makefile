@@ -20,10 +20,15 @@ PAGES := $(wildcard bindings/c/man/*.3)
 # A page has a link for each function that it describes.
 PAGE_LINKS = $(foreach page,$(PAGES),$(shell sed -n 's/^\.Nm \([a-z_]*\).*/\1:$(notdir $(page))/p' $(page)))
 
-.PHONY: help setup build demo test bench compare paper soak fuzz fuzz-keep clean install install-files uninstall
+# Where `make mpi-apps` puts MPI programs, and the compiler that makes them.
+MPI_APPS := target/mpi
+MPICC := mpicc
+
+.PHONY: help setup build demo mpi-apps test bench compare paper soak fuzz fuzz-keep clean install install-files uninstall
 
 help:
 	@echo 'make demo    set up what is missing, build, and run the main example on 4 ranks'
+	@echo 'make mpi-apps   build three MPI programs (asp, qr, sor) in target/mpi, and what they need to run on Weft'
 	@echo 'make test    set up what is missing, and run every test'
 	@echo 'make bench   measure this machine: each figure beside its floor (leave it alone meanwhile)'
 	@echo 'make compare   the same beside Open MPI, MPICH, UCX, libfabric and TCP, in memory and on Ethernet; draws compare.svg'
@@ -45,6 +50,11 @@ build: setup
 
 demo: build
 	@$(RELEASE)/weft run -n 4 -- asp --from AMS --to HBA --speedup --map asp-map.svg
+
+# Plain MPI programs, and the provider by which they run on Weft: target/release/weft mpirun -n 4 target/mpi/asp
+mpi-apps: build
+	@$(CARGO) build --locked --release --package weft-libfabric
+	@$(MAKE) --no-print-directory -C apps/mpi MPICC="$(MPICC)" OUT="$(CURDIR)/$(MPI_APPS)"
 
 # The ring is checked once more under loom, against all orders in which two cores may see it.
 test: setup

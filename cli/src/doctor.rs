@@ -1,5 +1,7 @@
-//! `weft doctor`: which links work on this machine and why not, what they need, what they cost.
+//! `weft doctor`: which links work on this machine and why not, what they need, what they cost; and whether MPI programs would run on
+//! Weft.
 
+use std::borrow::Cow;
 use std::io::{Write, stdout};
 use std::process::ExitCode;
 
@@ -11,16 +13,21 @@ mod costs;
 mod hosts;
 mod links;
 mod managers;
+mod mpi;
 mod needs;
 mod report;
 mod trial;
 
+pub use mpi::{Candidate, FABRIC, look_into};
 pub use trial::{TRIAL, trial_rank};
 
 /// Say what works on this machine, and what it costs
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
+    /// Look only at what MPI programs need to run on Weft
+    #[arg(long)]
+    mpi: bool,
     /// Print one JSON object a line
     #[arg(long)]
     json: bool,
@@ -30,8 +37,10 @@ const EXAMPLES: &str = "\
 Examples:
   weft doctor                 for people
   weft doctor --json          for programs: one object a line
+  weft doctor --mpi           why an MPI program does not run on Weft
 
-The exit status is not 0 if the default link cannot work here.";
+The exit status is not 0 if the default link cannot work here; with --mpi, if MPI programs would not run on
+Weft.";
 
 /// One thing that was looked at.
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -43,7 +52,7 @@ struct Finding {
     detail: String,
     /// What to do about a problem.
     #[serde(skip_serializing_if = "Option::is_none")]
-    advice: Option<&'static str>,
+    advice: Option<Cow<'static, str>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -61,12 +70,22 @@ impl Finding {
         Finding { name, status: Status::Ok, detail: detail.into(), advice: None }
     }
 
-    fn absent(name: &'static str, detail: impl Into<String>, advice: &'static str) -> Self {
-        Finding { name, status: Status::Absent, detail: detail.into(), advice: Some(advice) }
+    fn absent(
+        name: &'static str,
+        detail: impl Into<String>,
+        advice: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        let advice = Some(advice.into());
+        Finding { name, status: Status::Absent, detail: detail.into(), advice }
     }
 
-    fn problem(name: &'static str, detail: impl Into<String>, advice: &'static str) -> Self {
-        Finding { name, status: Status::Problem, detail: detail.into(), advice: Some(advice) }
+    fn problem(
+        name: &'static str,
+        detail: impl Into<String>,
+        advice: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        let advice = Some(advice.into());
+        Finding { name, status: Status::Problem, detail: detail.into(), advice }
     }
 }
 
@@ -100,13 +119,19 @@ struct Report {
     costs: Vec<Cost>,
 }
 
-/// Looks at everything and prints it. The exit code says whether the default link works.
+/// Looks at everything and prints it. The exit code says whether the default link works, or MPI programs would run on Weft.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let report = examine();
-    let text = if arguments.json { report.to_json()? } else { report.to_text() };
+    let (text, works) = if arguments.mpi {
+        let findings = mpi::all();
+        let works = findings.iter().all(|finding| finding.status != Status::Problem);
+        (report::of_mpi(&findings, arguments.json)?, works)
+    } else {
+        let report = examine();
+        let text = if arguments.json { report.to_json()? } else { report.to_text() };
+        (text, report.links.first().is_some_and(|link| link.status == Status::Ok))
+    };
     // If nobody reads on, as behind `head`, the exit code still tells.
     let _ = stdout().write_all(text.as_bytes());
-    let works = report.links.first().is_some_and(|link| link.status == Status::Ok);
     Ok(if works { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

@@ -1,10 +1,13 @@
 //! The `weft` command. Each subcommand is a module with its arguments and a function that runs it;
 //! the work is done in the crates below.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod doctor;
+mod mpi;
+mod mpirun;
 mod run;
+mod shell;
 mod sim;
 mod usage;
 
@@ -24,6 +27,7 @@ const EXAMPLES: &str = "\
 Examples:
   weft run -n 4 -- asp --from AMS --to HBA    run a program of this project on 4 ranks
   weft run -- ./my-program                    run your own, a rank per core
+  weft mpirun -n 4 ./my-mpi-program           run an MPI program, as it is
   weft sim storm -n 16 --preset irx-imc --loss 0.01
                                               everything at once on a simulated bad network
   weft bench latency                          how fast a packet is here, and its floor
@@ -60,6 +64,7 @@ something, leave the machine alone meanwhile.";
 #[derive(Subcommand)]
 enum Command {
     Run(run::Arguments),
+    Mpirun(mpirun::Arguments),
     Doctor(doctor::Arguments),
     Sim(sim::Arguments),
     /// Measure this machine: each figure beside its floor
@@ -77,6 +82,9 @@ enum Command {
     /// What `weft doctor` runs as a trial
     #[command(name = doctor::TRIAL, hide = true)]
     DoctorRank,
+    /// A process of `weft doctor --mpi`, which loads a libfabric
+    #[command(name = doctor::FABRIC, hide = true)]
+    DoctorFabric(doctor::Candidate),
 }
 
 fn main() -> ExitCode {
@@ -89,6 +97,7 @@ fn main() -> ExitCode {
     };
     let done = match weft.command {
         Command::Run(arguments) => run::run(arguments),
+        Command::Mpirun(arguments) => mpirun::run(arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Sim(arguments) => sim::run(&arguments),
         Command::Bench(spec) => weft_bench::run(&spec).map(run::finish),
@@ -98,6 +107,7 @@ fn main() -> ExitCode {
             weft_bench::pair::program::run(&program).map(|()| ExitCode::SUCCESS)
         }
         Command::DoctorRank => return doctor::trial_rank(),
+        Command::DoctorFabric(candidate) => doctor::look_into(&candidate),
     };
     done.unwrap_or_else(|error| match error.downcast_ref::<clap::Error>() {
         Some(error) => usage::explain(error),

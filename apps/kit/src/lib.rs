@@ -11,6 +11,7 @@
 //! - [`Progress`] shows how far rank 0 is;
 //! - [`Vector`] is a point in space;
 //! - [`svg`] writes drawings, [`random`] and [`noise`] make input;
+//! - [`edit_distance`] is how near a misspelt name is to another;
 //! - [`arguments`] and [`agree`] let a job say a thing once, not once per rank.
 //!
 //! Everything here is above the façade crate `weft` and the regions: no protocol, no link, no `unsafe`.
@@ -20,6 +21,7 @@
 
 mod blocks;
 mod coherence;
+mod edits;
 mod exchange;
 mod figures;
 mod measure;
@@ -34,6 +36,7 @@ mod vector;
 
 pub use blocks::Blocks;
 pub use coherence::{Coherence, DataName, HintName};
+pub use edits::edit_distance;
 pub use exchange::{Alone, Error, Exchange, Mailboxes};
 pub use figures::{seconds, thousands};
 pub use measure::{Times, measure};

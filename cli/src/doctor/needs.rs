@@ -145,7 +145,7 @@ fn open_files() -> Finding {
     match ranks {
         0..2 => Finding::problem(NAME, format!("limit {limit}: too low for any job"), advice),
         _ if ranks < MAX_RANKS.into() => Finding {
-            advice: Some(advice),
+            advice: Some(advice.into()),
             ..Finding::ok(NAME, format!("limit {limit}: enough for {ranks} ranks of {MAX_RANKS}"))
         },
         _ => Finding::ok(NAME, format!("limit {limit}: enough for {MAX_RANKS} ranks")),

@@ -15,8 +15,22 @@ enum Row<'a> {
     Need(&'a Finding),
     Manager(&'a Finding),
     Hosts(&'a Finding),
+    Mpi(&'a Finding),
     Memory(&'a Memory),
     Cost(&'a Cost),
+}
+
+/// What MPI programs need: one object a line for programs, aligned lines for people.
+///
+/// # Errors
+/// None that this data can cause.
+pub fn of_mpi(findings: &[Finding], json: bool) -> serde_json::Result<String> {
+    if json {
+        return as_json(findings.iter().map(Row::Mpi));
+    }
+    let mut text = String::new();
+    put_findings(&mut text, "MPI programs on Weft", findings);
+    Ok(text.trim_start().to_owned())
 }
 
 impl Report {
@@ -25,12 +39,7 @@ impl Report {
     /// # Errors
     /// None that this data can cause.
     pub fn to_json(&self) -> serde_json::Result<String> {
-        let mut text = String::new();
-        for row in self.rows() {
-            text.push_str(&serde_json::to_string(&row)?);
-            text.push('\n');
-        }
-        Ok(text)
+        as_json(self.rows())
     }
 
     fn rows(&self) -> impl Iterator<Item = Row<'_>> {
@@ -62,6 +71,15 @@ impl Report {
         }
         text
     }
+}
+
+fn as_json<'a>(rows: impl Iterator<Item = Row<'a>>) -> serde_json::Result<String> {
+    let mut text = String::new();
+    for row in rows {
+        text.push_str(&serde_json::to_string(&row)?);
+        text.push('\n');
+    }
+    Ok(text)
 }
 
 fn put_findings(text: &mut String, heading: &str, findings: &[Finding]) {

@@ -5,6 +5,8 @@ use std::time::Duration;
 use weft_protocol::tree::Shape;
 use weft_protocol::{Adaptive, Preset, Recovery, Settings};
 
+use crate::shell::command_line;
+
 /// Run a program or a scenario on a simulated machine, in virtual time
 #[derive(Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true, disable_help_flag = true)]
@@ -193,15 +195,6 @@ impl Arguments {
             }
         }
         words.extend_from_slice(&given[own..]);
-        words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+        command_line(words.iter())
     }
-}
-
-/// `word` as a shell takes it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=@,:+%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }

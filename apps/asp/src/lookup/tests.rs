@@ -1,4 +1,4 @@
-use super::{LookupError, edit_distance, find};
+use super::{LookupError, find};
 use crate::network::Network;
 
 fn network(sample: Option<usize>) -> Network {
@@ -48,11 +48,4 @@ fn the_errors_say_what_to_do() {
     );
     let few = network(Some(20));
     assert!(text(&few, "hba").starts_with("HBA (Hobart, Australia) is not in the network"));
-}
-
-#[test]
-fn edits() {
-    let distance = [("ams", "ams"), ("ams", "asm"), ("ams", "am"), ("ams", "xms"), ("", "abc")]
-        .map(|(a, b)| edit_distance(a, b));
-    assert_eq!(distance, [0, 1, 1, 1, 3]);
 }

@@ -30,7 +30,7 @@ fn udp_names_interfaces_and_addresses() {
     let said = "over any network: eth0 10.0.0.1 (MTU 1500), eth1 10.0.0.1 (MTU 1500); whether";
     assert!(found.status == Status::Ok && found.detail.contains(said), "{found:?}");
     let nothing = udp(&Ok(Vec::new()));
-    assert_eq!((nothing.status, nothing.advice), (Status::Absent, Some(BRING_UP)));
+    assert_eq!((nothing.status, nothing.advice), (Status::Absent, Some(BRING_UP.into())));
     assert_eq!(udp(&Err(io::ErrorKind::PermissionDenied.into())).status, Status::Problem);
 }
 

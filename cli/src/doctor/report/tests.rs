@@ -54,3 +54,20 @@ costs, medians
 ";
     assert_eq!(report().to_text(), expected);
 }
+
+#[test]
+fn what_mpi_programs_need_is_a_report_of_its_own() {
+    let findings =
+        [Finding::ok("mpirun", "here"), Finding::problem("provider", "nowhere", "install")];
+    let expected = "\
+MPI programs on Weft
+  ok       mpirun                here
+  PROBLEM  provider              nowhere
+                                 -> install
+";
+    assert_eq!(of_mpi(&findings, false).unwrap(), expected);
+    let expected = r#"{"doctor":"mpi","name":"mpirun","status":"ok","detail":"here"}
+{"doctor":"mpi","name":"provider","status":"problem","detail":"nowhere","advice":"install"}
+"#;
+    assert_eq!(of_mpi(&findings, true).unwrap(), expected);
+}

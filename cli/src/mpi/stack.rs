@@ -1,0 +1,201 @@
+//! Which MPI library an `mpirun` belongs to, by what it says of itself.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use clap::ValueEnum;
+use weft_launch::find_program;
+
+/// The commands that start MPI programs, as they are looked for. Where several packages have an `mpirun`, Debian keeps each
+/// under its full name.
+const NAMES: [&str; 5] = ["mpirun", "mpiexec", "mpirun.openmpi", "mpirun.mpich", "mpiexec.hydra"];
+
+/// A family of MPI libraries: those with the same settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Stack {
+    /// Open MPI 4 and 5
+    OpenMpi,
+    /// MPICH 4 and 5, built with libfabric (ch4:ofi)
+    Mpich,
+}
+
+impl fmt::Display for Stack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Stack::OpenMpi => "Open MPI",
+            Stack::Mpich => "MPICH",
+        })
+    }
+}
+
+/// A command that starts MPI programs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launcher {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it belongs to.
+    pub stack: Stack,
+    version: String,
+    /// What MPICH was configured for, such as `ch4:ucx`, if it says so.
+    device: Option<String>,
+}
+
+impl fmt::Display for Launcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} ({})", self.stack, self.version, self.path.display())
+    }
+}
+
+/// Why no MPI program can be started on Weft.
+#[derive(Debug, thiserror::Error)]
+pub enum StackError {
+    /// There is no MPI.
+    #[error(
+        "there is no mpirun in PATH: install an MPI library (Debian: apt-get install openmpi-bin libopenmpi-dev), or put \
+         the bin folder of yours into PATH"
+    )]
+    NoLauncher,
+    /// It is there, but cannot be asked what it is.
+    #[error("{} --version: {cause}", path.display())]
+    Unasked {
+        /// What was asked.
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// Neither Open MPI nor MPICH.
+    #[error(
+        "{} is neither Open MPI's nor MPICH's; it calls itself {said:?}. Put one of those into PATH before it, or see \
+         docs/guide/mpi.md for what an MPI library has to be told",
+        path.display()
+    )]
+    Unknown {
+        /// What was asked.
+        path: PathBuf,
+        /// The first line of the answer.
+        said: String,
+    },
+    /// There are others.
+    #[error(
+        "there is no mpirun of {wanted}, which {why}; in PATH is {found}. Put the bin folder of {wanted} into PATH"
+    )]
+    NotThere {
+        /// What was looked for.
+        wanted: Stack,
+        /// Who wants it.
+        why: &'static str,
+        /// What there is instead.
+        found: String,
+    },
+    /// An MPICH that cannot have a libfabric provider.
+    #[error(
+        "{launcher} is built for {device}, without libfabric, so it cannot run on Weft (Debian's MPICH is built so). Use Open MPI \
+         (apt-get install openmpi-bin libopenmpi-dev), or an MPICH built with --with-device=ch4:ofi, as the one on PyPI is \
+         (pip install mpich)"
+    )]
+    NoFabric {
+        /// The MPICH.
+        launcher: Launcher,
+        /// What it was configured for.
+        device: String,
+    },
+}
+
+impl Launcher {
+    /// Finds the launcher of the stack that is wanted, and says `why` if there is none; without one, the first there is. It is
+    /// looked for in the folder `beside` first, then in each of `path`.
+    ///
+    /// # Errors
+    /// [`StackError`] says what is missing.
+    pub fn find(
+        wanted: Option<(Stack, &'static str)>,
+        beside: Option<&Path>,
+        path: Option<&OsStr>,
+    ) -> Result<Self, StackError> {
+        let mut others: Vec<String> = Vec::new();
+        for name in NAMES {
+            let Ok(file) = find_program(name.as_ref(), beside, path) else { continue };
+            match (Self::ask(file), wanted) {
+                (Ok(launcher), None) => return Ok(launcher),
+                (Ok(launcher), Some((stack, _))) if launcher.stack == stack => return Ok(launcher),
+                (Err(error), None) => return Err(error),
+                (Ok(launcher), Some(_)) => others.push(launcher.to_string()),
+                (Err(StackError::Unknown { path, .. }), Some(_)) => {
+                    others.push(path.display().to_string());
+                }
+                (Err(error), Some(_)) => return Err(error),
+            }
+        }
+        match wanted {
+            Some((wanted, why)) if !others.is_empty() => {
+                Err(StackError::NotThere { wanted, why, found: others.join(", ") })
+            }
+            _ => Err(StackError::NoLauncher),
+        }
+    }
+
+    /// Whether this library can have a libfabric provider, as far as it says.
+    ///
+    /// # Errors
+    /// [`StackError::NoFabric`] if it was built without libfabric.
+    pub fn has_fabric(&self) -> Result<(), StackError> {
+        match &self.device {
+            Some(device) if !device.contains("ofi") => {
+                Err(StackError::NoFabric { launcher: self.clone(), device: device.clone() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The libraries of this stack that load libfabric, if they lie where they usually do: beside the launcher's folder.
+    pub fn users_of_fabric(&self) -> Vec<PathBuf> {
+        let names: &[&str] = match self.stack {
+            Stack::OpenMpi => &["lib/openmpi/mca_mtl_ofi.so", "lib/libmpi.so.40"],
+            Stack::Mpich => &["lib/libmpi.so.12", "lib/libmpich.so.12"],
+        };
+        let file = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
+        let prefix = file.parent().and_then(Path::parent);
+        let files = names.iter().filter_map(|name| Some(prefix?.join(name)));
+        files.filter(|file| file.exists()).collect()
+    }
+
+    /// Asks a launcher what it is.
+    fn ask(path: PathBuf) -> Result<Self, StackError> {
+        let output = Command::new(&path).arg("--version").stdin(Stdio::null()).output();
+        match output {
+            Ok(output) => Self::recognize(path, &String::from_utf8_lossy(&output.stdout)),
+            Err(cause) => Err(StackError::Unasked { path, cause }),
+        }
+    }
+
+    /// What `--version` says: `mpirun (Open MPI) 4.1.4`, of which `mpiexec` makes `(OpenRTE)`; or some lines of hydra's, among
+    /// them `Version: 5.0.2` and what it was configured with.
+    fn recognize(path: PathBuf, said: &str) -> Result<Self, StackError> {
+        let first = said.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
+        let open_mpi = ["(Open MPI) ", "(OpenRTE) "];
+        let version = open_mpi.iter().find_map(|name| Some(first.split_once(name)?.1));
+        if let Some(version) = version {
+            return Ok(Launcher {
+                path,
+                stack: Stack::OpenMpi,
+                version: version.into(),
+                device: None,
+            });
+        }
+        let version = said.lines().find_map(|line| line.trim().strip_prefix("Version:"));
+        if let (true, Some(version)) = (first.starts_with("HYDRA build details"), version) {
+            let device = said.split_once("--with-device=").map(|(_, rest)| rest);
+            let end = |c: char| c.is_whitespace() || c == '\'' || c == '"';
+            let device = device.and_then(|rest| rest.split(end).next()).map(str::to_owned);
+            let version = version.trim().into();
+            return Ok(Launcher { path, stack: Stack::Mpich, version, device });
+        }
+        Err(StackError::Unknown { path, said: first.into() })
+    }
+}
+
+#[cfg(test)]
+mod tests;

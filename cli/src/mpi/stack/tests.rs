@@ -1,0 +1,101 @@
+use super::*;
+use std::os::unix::fs::PermissionsExt;
+
+const HYDRA: &str = "HYDRA build details:\n    Version:                                 5.0.2\n    \
+                     Configure options:                       --with-device=ch4:ucx,ofi --with-pm=hydra:gforker\n";
+const DEBIANS: &str = "HYDRA build details:\n    Version:                                 4.0.2\n    Configure options:    \
+                       '--with-hwloc-prefix=/usr' '--with-device=ch4:ucx' 'FFLAGS=-O2'\n";
+
+fn recognize(said: &str) -> Result<Launcher, StackError> {
+    Launcher::recognize("/opt/bin/mpirun".into(), said)
+}
+
+/// A folder with commands that say what an MPI library's do.
+fn folder(commands: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, said) in commands {
+        let file = folder.path().join(name);
+        std::fs::write(&file, format!("#!/bin/sh\ncat <<'END'\n{said}\nEND\n")).unwrap();
+        std::fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    folder
+}
+
+const OPEN_MPI: &str = "mpirun (Open MPI) 4.1.4\n\nReport bugs to http://www.open-mpi.org/";
+
+#[test]
+fn stacks_are_known_by_what_they_say() {
+    for (said, expected) in [
+        (OPEN_MPI, "Open MPI 4.1.4 (/opt/bin/mpirun)"),
+        ("mpiexec (OpenRTE) 4.1.4\n", "Open MPI 4.1.4 (/opt/bin/mpirun)"),
+        ("\nmpirun (Open MPI) 5.0.11\n", "Open MPI 5.0.11 (/opt/bin/mpirun)"),
+        (HYDRA, "MPICH 5.0.2 (/opt/bin/mpirun)"),
+        (DEBIANS, "MPICH 4.0.2 (/opt/bin/mpirun)"),
+    ] {
+        assert_eq!(recognize(said).unwrap().to_string(), expected);
+    }
+}
+
+#[test]
+fn others_are_named() {
+    let intel = "Intel(R) MPI Library for Linux* OS, Version 2021.9\nCopyright 2003-2023";
+    let error = recognize(intel).unwrap_err().to_string();
+    assert!(
+        error.contains("calls itself \"Intel(R) MPI Library for Linux* OS, Version"),
+        "{error}"
+    );
+    assert!(error.contains("neither Open MPI's nor MPICH's"), "{error}");
+}
+
+#[test]
+fn an_mpich_without_libfabric_is_refused() {
+    assert!(recognize(HYDRA).unwrap().has_fabric().is_ok());
+    assert!(recognize(OPEN_MPI).unwrap().has_fabric().is_ok());
+    let error = recognize(DEBIANS).unwrap().has_fabric().unwrap_err().to_string();
+    assert!(error.starts_with("MPICH 4.0.2 (/opt/bin/mpirun) is built for ch4:ucx"), "{error}");
+    assert!(error.contains("pip install mpich"), "{error}");
+}
+
+#[test]
+fn the_first_is_taken_unless_another_is_wanted() {
+    let both = folder(&[("mpirun", OPEN_MPI), ("mpirun.mpich", HYDRA)]);
+    let path = both.path().as_os_str();
+    let find = |wanted| Launcher::find(wanted, None, Some(path));
+    assert_eq!(find(None).unwrap().path, both.path().join("mpirun"));
+    let mpich = find(Some((Stack::Mpich, "--stack asks for"))).unwrap();
+    assert_eq!(mpich.path, both.path().join("mpirun.mpich"));
+}
+
+#[test]
+fn the_folder_of_the_programs_own_library_comes_first() {
+    let (own, other) = (folder(&[("mpirun", HYDRA)]), folder(&[("mpirun", OPEN_MPI)]));
+    let found = Launcher::find(None, Some(own.path()), Some(other.path().as_os_str())).unwrap();
+    assert_eq!((found.stack, found.path), (Stack::Mpich, own.path().join("mpirun")));
+}
+
+#[test]
+fn what_is_missing_is_said() {
+    let empty = folder(&[]);
+    let error = Launcher::find(None, None, Some(empty.path().as_os_str())).unwrap_err();
+    assert!(error.to_string().starts_with("there is no mpirun in PATH: install"), "{error}");
+    let one = folder(&[("mpirun", OPEN_MPI)]);
+    let wanted = Some((Stack::Mpich, "the program is linked with"));
+    let error = Launcher::find(wanted, None, Some(one.path().as_os_str())).unwrap_err().to_string();
+    let expected = "there is no mpirun of MPICH, which the program is linked with; in PATH is Open MPI 4.1.4 (";
+    assert!(error.starts_with(expected), "{error}");
+}
+
+#[test]
+fn libraries_are_looked_for_beside_the_launcher() {
+    let prefix = tempfile::tempdir().unwrap();
+    for folder in ["bin", "lib/openmpi"] {
+        std::fs::create_dir_all(prefix.path().join(folder)).unwrap();
+    }
+    let plugin = prefix.path().join("lib/openmpi/mca_mtl_ofi.so");
+    let launcher = prefix.path().join("bin/mpirun");
+    for file in [&plugin, &launcher] {
+        std::fs::write(file, "").unwrap();
+    }
+    let found = Launcher::recognize(launcher, OPEN_MPI).unwrap().users_of_fabric();
+    assert_eq!(found, [plugin.canonicalize().unwrap()]);
+}

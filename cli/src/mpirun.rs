@@ -1,0 +1,141 @@
+//! `weft mpirun`: an MPI program on Weft, started by the MPI library that is installed.
+//!
+//! It finds the library's own `mpirun` and Weft's provider, sets what the library has to be told, and becomes that `mpirun`.
+
+mod settings;
+mod words;
+
+use std::env;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result, bail};
+use clap::{Args, Parser};
+use std::ffi::OsString;
+use weft_launch::{find_program, own_directory};
+
+use crate::mpi::{self, Launcher, Linked, Provider, Stack, libraries_of};
+use crate::shell::command_line;
+use settings::Settings;
+pub use settings::{PARAMETERS, VARIABLES};
+
+/// Run an MPI program on Weft, unmodified
+///
+/// Finds which MPI library there is and starts its own mpirun, told to use Weft.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+#[command(
+    override_usage = "weft mpirun [-n N] [OPTIONS] [MPIRUN'S OPTIONS]... PROGRAM [ARGUMENTS]..."
+)]
+pub struct Arguments {
+    #[command(flatten)]
+    own: Own,
+    /// How many ranks (-n N), other options of the library's mpirun, the program and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(value_name = "MPIRUN'S OPTIONS, PROGRAM, ARGUMENTS")]
+    words: Vec<OsString>,
+}
+
+/// Weft's own options, which may stand anywhere before the program.
+#[derive(Parser)]
+struct Own {
+    /// Which MPI library [default: the one that the program is linked with, or that of the mpirun beside it, or of the first in PATH]
+    #[arg(long, value_enum)]
+    stack: Option<Stack>,
+    /// Where libweft-fi.so is [default: in FI_PROVIDER_PATH, installed with weft, or built with it]
+    #[arg(long, value_name = "PATH")]
+    provider: Option<PathBuf>,
+    /// Only print the command
+    #[arg(long)]
+    dry_run: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  weft mpirun -n 4 ./asp                       4 ranks of a program that mpicc made
+  weft mpirun -n 4 python3 job.py              the same for mpi4py
+  weft mpirun -n 4 --stack mpich ./asp         by MPICH where there is Open MPI too
+  weft mpirun --host a:2,b:2 ./asp             what mpirun itself has to be told
+  weft mpirun -n 4 --dry-run ./asp             which command that is
+  weft doctor --mpi                            why it does not work
+
+One line on standard error says which library was found and what it was told. Everything else is that library's
+own mpirun: its options, its signals, its exit status.";
+
+/// Becomes the library's `mpirun`.
+pub fn run(arguments: Arguments) -> Result<ExitCode> {
+    let words = words::split(arguments.words);
+    let own = arguments.own.and(&words.own)?;
+    let Some(program) = words.program.first() else {
+        bail!("weft mpirun needs a program: weft mpirun -n 4 ./program");
+    };
+    let path = env::var_os("PATH");
+    let program = find_program(program, None, path.as_deref()).ok();
+    let linked = program.as_deref().map(libraries_of).unwrap_or_default();
+    let wanted = wanted(own.stack, &linked)?;
+    // An interpreter knows nothing of MPI, but has the MPI library of its own environment beside it.
+    let beside = program.as_deref().and_then(Path::parent);
+    let beside = linked.launchers.as_deref().or(beside);
+    let launcher = Launcher::find(wanted, beside, path.as_deref())?;
+    launcher.has_fabric()?;
+    let provider = find_provider(own.provider.as_deref())?;
+    let settings = Settings::of(launcher.stack, &provider, &words.options, |name| {
+        env::var_os(name).is_some_and(|value| !value.is_empty())
+    })?;
+    eprintln!("weft: {launcher}, told {settings}");
+    let mut command = Command::new(&launcher.path);
+    command.envs(settings.variables.iter().map(|(name, value)| (name, value)));
+    command.args(&settings.words);
+    command.args(words.options.iter().flat_map(|option| &option.words)).args(&words.program);
+    if own.dry_run {
+        println!("{}", as_typed(&settings, &command));
+        return Ok(ExitCode::SUCCESS);
+    }
+    Err(command.exec()).with_context(|| format!("cannot run {}", launcher.path.display()))
+}
+
+/// The provider that belongs to this command, or the one that the environment names.
+///
+/// # Errors
+/// If there is none.
+pub fn find_provider(said: Option<&Path>) -> Result<Provider> {
+    let own = own_directory().context("cannot find the folder of this command")?;
+    Ok(Provider::find(said, env::var_os(mpi::PROVIDER_PATH).as_deref(), &own)?)
+}
+
+impl Own {
+    /// These options and those that stood behind others.
+    fn and(self, others: &[OsString]) -> Result<Own, clap::Error> {
+        let first = OsString::from("weft mpirun");
+        let others = Own::try_parse_from(std::iter::once(&first).chain(others))?;
+        Ok(Own {
+            stack: others.stack.or(self.stack),
+            provider: others.provider.or(self.provider),
+            dry_run: others.dry_run || self.dry_run,
+        })
+    }
+}
+
+/// The stack that has to start the program, and why.
+fn wanted(said: Option<Stack>, linked: &Linked) -> Result<Option<(Stack, &'static str)>> {
+    match (said, linked.stack) {
+        (Some(said), Some(linked)) if said != linked => {
+            bail!("--stack says {said}, but the program is linked with {linked}")
+        }
+        (Some(said), _) => Ok(Some((said, "--stack asks for"))),
+        (None, Some(linked)) => Ok(Some((linked, "the program is linked with"))),
+        (None, None) => Ok(None),
+    }
+}
+
+/// The command with its settings, as one would type it.
+fn as_typed(settings: &Settings, command: &Command) -> String {
+    let variables = settings.variables.iter();
+    let variables = variables.map(|(name, value)| format!("{name}={}", value.to_string_lossy()));
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    command_line(variables.chain(words.map(|word| word.to_string_lossy().into_owned())))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+//! What an MPI library has to be told to use Weft.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fmt;
+use std::thread::available_parallelism;
+
+use anyhow::{Result, bail};
+
+use super::words::Given;
+use crate::mpi::{NAME, PROVIDER, PROVIDER_PATH, Provider, Stack};
+use crate::shell::command_line;
+
+/// Open MPI's: messages go through libfabric (`cm` is what uses an `mtl`), and through this provider.
+pub const PARAMETERS: [(&str, &str); 3] =
+    [("pml", "cm"), ("mtl", "ofi"), ("mtl_ofi_provider_include", NAME)];
+
+/// MPICH's: messages go through libfabric, between ranks of one host as well.
+pub const VARIABLES: [(&str, &str); 2] =
+    [("MPIR_CVAR_CH4_NETMOD", "ofi"), ("MPIR_CVAR_NOLOCAL", "1")];
+
+/// Options by which users of Open MPI name hosts, or say themselves how many ranks a host takes and where they run.
+const PLACES: [&str; 10] = [
+    "host",
+    "H",
+    "hosts",
+    "hostfile",
+    "machinefile",
+    "map-by",
+    "oversubscribe",
+    "nooversubscribe",
+    "rankfile",
+    "app",
+];
+const BINDINGS: [&str; 4] = ["bind-to", "bind-to-core", "cpu-set", "cpu-list"];
+
+/// What is set for a library.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// In the environment.
+    pub variables: Vec<(&'static str, OsString)>,
+    /// On the command line.
+    pub words: Vec<OsString>,
+}
+
+impl Settings {
+    /// What a stack has to be told, beside the options that are `given`. `is_set` knows the environment.
+    ///
+    /// # Errors
+    /// If the options contradict.
+    pub fn of(
+        stack: Stack,
+        provider: &Provider,
+        given: &[Given],
+        is_set: impl Fn(&str) -> bool,
+    ) -> Result<Self> {
+        let mut settings = Settings::default();
+        settings.variables.push((PROVIDER_PATH, provider.folder.clone().into()));
+        match stack {
+            Stack::OpenMpi => {
+                settings.add_parameters(given)?;
+                settings.export(PROVIDER_PATH);
+                // It may be set to another provider, and then libfabric would have this one no more.
+                if is_set(PROVIDER) {
+                    settings.variables.push((PROVIDER, NAME.into()));
+                    settings.export(PROVIDER);
+                }
+                settings.make_room(given, cores());
+            }
+            Stack::Mpich => {
+                settings.variables.push((PROVIDER, NAME.into()));
+                let variables = VARIABLES.iter().map(|&(name, value)| (name, value.into()));
+                settings.variables.extend(variables);
+            }
+        }
+        Ok(settings)
+    }
+
+    /// Open MPI takes a parameter once only.
+    fn add_parameters(&mut self, given: &[Given]) -> Result<()> {
+        for (name, value) in PARAMETERS {
+            let said = given.iter().filter(|option| option.name.ends_with("mca"));
+            let mut said = said.filter(|option| option.value(0).as_deref() == Some(name));
+            match said.next().and_then(|option| option.value(1)) {
+                None => self.words.extend(["--mca", name, value].map(OsString::from)),
+                Some(same) if same == value => {}
+                Some(other) => bail!(
+                    "--mca {name} {other} contradicts --mca {name} {value}, without which Open MPI does not use Weft: leave it out, \
+                     or run mpirun itself"
+                ),
+            }
+        }
+        Ok(())
+    }
+
+    /// Open MPI hands a variable on to other hosts.
+    fn export(&mut self, variable: &str) {
+        self.words.extend(["-x", variable].map(OsString::from));
+    }
+
+    /// Open MPI refuses more ranks than cores, and binds ranks to cores that others then have to share.
+    fn make_room(&mut self, given: &[Given], cores: usize) {
+        let is_given =
+            |names: &[&str]| given.iter().any(|option| names.contains(&option.name.as_str()));
+        let ranks = given.iter().find(|option| ["n", "np", "c"].contains(&option.name.as_str()));
+        let ranks = ranks.and_then(|option| option.value(0)?.parse::<usize>().ok()).unwrap_or(1);
+        if ranks <= cores || is_given(&PLACES) {
+            return;
+        }
+        self.words.push("--oversubscribe".into());
+        if !is_given(&BINDINGS) {
+            self.words.extend(["--bind-to", "none"].map(OsString::from));
+        }
+    }
+}
+
+/// `FI_PROVIDER_PATH=/opt/weft/lib/libfabric --mca pml cm`.
+impl fmt::Display for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let variables = self.variables.iter();
+        let variables =
+            variables.map(|(name, value)| format!("{name}={}", value.to_string_lossy()));
+        let words = self.words.iter().map(|word| word.to_string_lossy().into_owned());
+        f.write_str(&command_line(variables.chain(words)))
+    }
+}
+
+/// The cores of this host that this process may use, as Open MPI counts them: threads of one core are one.
+fn cores() -> usize {
+    let threads = available_parallelism().map_or(1, std::num::NonZero::get);
+    let siblings = |thread: usize| {
+        let file = format!("/sys/devices/system/cpu/cpu{thread}/topology/thread_siblings_list");
+        std::fs::read_to_string(file).ok()
+    };
+    let cores: BTreeSet<String> = (0..).map_while(siblings).collect();
+    if cores.is_empty() { threads } else { threads.min(cores.len()) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+use super::super::words::split;
+use super::*;
+
+fn given(line: &str) -> Vec<Given> {
+    split(line.split_whitespace().map(OsString::from).collect()).options
+}
+
+fn settings(stack: Stack, line: &str, set: &'static [&str]) -> Result<String, String> {
+    let provider = Provider { folder: "/p".into() };
+    let settings = Settings::of(stack, &provider, &given(line), |name| set.contains(&name));
+    settings.map(|settings| settings.to_string()).map_err(|error| error.to_string())
+}
+
+const OPEN_MPIS: &str =
+    "--mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include weft -x FI_PROVIDER_PATH";
+
+#[test]
+fn open_mpi_is_told_on_its_command_line() {
+    let told = settings(Stack::OpenMpi, "-n 1 --tag-output true", &[]).unwrap();
+    assert_eq!(told, format!("FI_PROVIDER_PATH=/p {OPEN_MPIS}"));
+}
+
+#[test]
+fn a_provider_that_the_environment_names_is_overruled() {
+    let told = settings(Stack::OpenMpi, "-n 1 true", &["FI_PROVIDER"]).unwrap();
+    let expected = format!("FI_PROVIDER_PATH=/p FI_PROVIDER=weft {OPEN_MPIS} -x FI_PROVIDER");
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn mpich_is_told_in_the_environment() {
+    let told = settings(Stack::Mpich, "-n 64 true", &["FI_PROVIDER"]).unwrap();
+    let expected =
+        "FI_PROVIDER_PATH=/p FI_PROVIDER=weft MPIR_CVAR_CH4_NETMOD=ofi MPIR_CVAR_NOLOCAL=1";
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn what_is_said_already_is_not_said_twice() {
+    let told = settings(Stack::OpenMpi, "--mca pml cm -mca mtl ofi true", &[]).unwrap();
+    assert_eq!(told, "FI_PROVIDER_PATH=/p --mca mtl_ofi_provider_include weft -x FI_PROVIDER_PATH");
+}
+
+#[test]
+fn what_contradicts_is_refused() {
+    let error = settings(Stack::OpenMpi, "-n 2 --mca pml ob1 true", &[]).unwrap_err();
+    assert!(error.starts_with("--mca pml ob1 contradicts --mca pml cm"), "{error}");
+    let line = "--mca mtl_ofi_provider_include tcp true";
+    assert!(settings(Stack::OpenMpi, line, &[]).unwrap_err().contains("include weft"));
+}
+
+#[test]
+fn more_ranks_than_cores_share_them() {
+    let room = |line: &str| {
+        let mut settings = Settings::default();
+        settings.make_room(&given(line), 4);
+        settings.to_string()
+    };
+    for fitting in ["-n 4 true", "true", "-n many true", "-np 3 true"] {
+        assert_eq!(room(fitting), "", "{fitting}");
+    }
+    for crowded in ["-n 5 true", "-np 8 true", "--np 8 true", "-c 5 true"] {
+        assert_eq!(room(crowded), "--oversubscribe --bind-to none", "{crowded}");
+    }
+    assert_eq!(room("-n 5 --bind-to core true"), "--oversubscribe");
+    for own in ["--host a:8", "--hostfile f", "--oversubscribe", "--map-by :OVERSUBSCRIBE"] {
+        assert_eq!(room(&format!("-n 8 {own} true")), "", "{own}");
+    }
+}
+
+#[test]
+fn there_is_a_core() {
+    let threads = available_parallelism().unwrap().get();
+    assert!((1..=threads).contains(&cores()));
+}

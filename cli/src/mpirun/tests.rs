@@ -1,0 +1,28 @@
+use super::*;
+
+fn own(words: &[&str]) -> Own {
+    Own::try_parse_from(std::iter::once(&"weft").chain(words)).unwrap()
+}
+
+#[test]
+fn options_before_and_behind_others_add_up() {
+    let others: Vec<OsString> = vec!["--stack".into(), "open-mpi".into()];
+    let all = own(&["--dry-run", "--provider", "/p"]).and(&others).unwrap();
+    assert_eq!(all.stack, Some(Stack::OpenMpi));
+    assert_eq!((all.provider, all.dry_run), (Some("/p".into()), true));
+    let error = own(&[]).and(&["--stack".into(), "lam".into()]).err().unwrap().to_string();
+    assert!(error.contains("open-mpi, mpich"), "{error}");
+}
+
+#[test]
+fn the_program_says_which_stack_is_wanted() {
+    let linked = |stack| Linked { stack, ..Linked::default() };
+    let (open_mpi, mpich) = (Some(Stack::OpenMpi), Some(Stack::Mpich));
+    let wanted = |said, of| wanted(said, &linked(of)).map(|wanted| wanted.map(|(stack, _)| stack));
+    assert_eq!(wanted(None, None).unwrap(), None);
+    assert_eq!(wanted(None, mpich).unwrap(), mpich);
+    assert_eq!(wanted(open_mpi, None).unwrap(), open_mpi);
+    assert_eq!(wanted(open_mpi, open_mpi).unwrap(), open_mpi);
+    let error = wanted(open_mpi, mpich).unwrap_err().to_string();
+    assert_eq!(error, "--stack says Open MPI, but the program is linked with MPICH");
+}

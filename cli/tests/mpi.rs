@@ -1,0 +1,381 @@
+//! `weft mpirun` with a stock Open MPI and the applications of `apps/mpi`, and `weft doctor --mpi` where something is wrong.
+//!
+//! The provider is built with the workspace (`make test` does that first); `setup` installs Open MPI.
+
+#![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
+
+use std::ffi::OsStr;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+use weft_netns::{Cluster, Options, available};
+
+const OPTIMIZED: &[&str] = &["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O2"];
+
+/// Problems that take a moment.
+const APPLICATIONS: [(&str, &str); 3] = [
+    ("asp", "--nodes 203 --seed 3"),
+    ("qr", "--rows 120 --columns 101"),
+    ("sor", "--rows 90 --columns 77 --iterations 400 --digits 9"),
+];
+
+/// What says what a program on Weft is to do: nothing of it may come from whoever runs the tests.
+const SETTINGS: [&str; 7] = [
+    "FI_PROVIDER",
+    "FI_PROVIDER_PATH",
+    "OMPI_MCA_pml",
+    "OMPI_MCA_mtl",
+    "OMPI_MCA_mtl_ofi_provider_include",
+    "OMPI_MCA_mtl_ofi_provider_exclude",
+    "LD_LIBRARY_PATH",
+];
+
+fn source(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+fn weft(words: &str) -> Command {
+    let weft = Path::new(env!("CARGO_BIN_EXE_weft"));
+    let provider = weft.with_file_name("libweft_fi.so");
+    assert!(provider.exists(), "{} is not built: cargo build --workspace", provider.display());
+    let mut command = Command::new(weft);
+    command.args(words.split_whitespace()).stdin(Stdio::null());
+    for setting in SETTINGS {
+        command.env_remove(setting);
+    }
+    command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    command
+}
+
+/// `weft mpirun`, whose Open MPI keeps its files in a folder of the test's.
+fn mpirun(words: &str, folder: &TempDir) -> Command {
+    let mut command = weft("mpirun");
+    command.args(words.split_whitespace()).env("OMPI_MCA_orte_tmpdir_base", folder.path());
+    command
+}
+
+fn compile(compiler: &str, sources: &[PathBuf], flags: &[&str], out: &Path) {
+    let mut command = Command::new(compiler);
+    command.args(OPTIMIZED).args(sources).args(flags).arg("-o").arg(out);
+    let output = command.output().unwrap_or_else(|error| {
+        panic!("{compiler}: {error}; ./setup installs what is missing");
+    });
+    assert!(output.status.success(), "{command:?}: {}", text(&output.stderr));
+}
+
+/// An application, with other sources beside it.
+fn application(name: &str, others: &[&str], folder: &TempDir) -> PathBuf {
+    // Where several packages have an `mpicc`, Debian keeps Open MPI's under its full name.
+    let full = Path::new("/usr/bin/mpicc.openmpi").exists();
+    let compiler = if full { "mpicc.openmpi" } else { "mpicc" };
+    let program = folder.path().join(name);
+    let own = source(&format!("../apps/mpi/{name}.c"));
+    let sources: Vec<_> = std::iter::once(own).chain(others.iter().copied().map(source)).collect();
+    compile(compiler, &sources, &["-lm"], &program);
+    program
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn both(output: &Output) -> String {
+    text(&[&output.stdout[..], &output.stderr].concat())
+}
+
+#[test]
+fn applications_find_what_one_rank_finds() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, options) in APPLICATIONS {
+        let program = application(name, &[], &folder);
+        let mut found = Vec::new();
+        for ranks in ["1", "3", "4"] {
+            let mut command = mpirun(&format!("-n {ranks}"), &folder);
+            let output = command.arg(&program).args(options.split(' ')).output().unwrap();
+            let (said, errors) = (text(&output.stdout), text(&output.stderr));
+            assert!(output.status.success(), "{name} on {ranks}: {said}{errors}");
+            assert!(said.contains("\nchecked: all "), "{name} on {ranks}: {said}");
+            assert!(errors.starts_with("weft: Open MPI "), "{errors}");
+            assert!(errors.contains("--mca mtl_ofi_provider_include weft"), "{errors}");
+            let own = format!("{name}: ");
+            found.extend(said.lines().find(|line| line.starts_with(&own)).map(str::to_owned));
+        }
+        assert!(found.len() == 3 && found.iter().all(|line| *line == found[0]), "{found:?}");
+    }
+}
+
+#[test]
+fn applications_notice_a_message_that_is_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, options) in APPLICATIONS {
+        let program = application(name, &["tests/programs/planted.c"], &folder);
+        let mut command = mpirun("-n 3", &folder);
+        let output = command.arg(&program).args(options.split(' ')).output().unwrap();
+        assert!(
+            !output.status.success() && both(&output).contains("\nWRONG: "),
+            "{}",
+            both(&output)
+        );
+    }
+}
+
+#[test]
+fn applications_measure_and_explain_themselves() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = application("asp", &[], &folder);
+    let asp = |options: &str| {
+        let mut command = mpirun("-n 2", &folder);
+        command.arg(&program).args(options.split(' ')).output().unwrap()
+    };
+    let said = text(&asp("--nodes 100 --speedup").stdout);
+    assert!(
+        said.contains(" s on 2 ranks\nspeed-up: ") && said.contains("one rank alone: "),
+        "{said}"
+    );
+    let help = text(&asp("--help").stdout);
+    assert!(help.contains("weft mpirun -n 4 ./asp"), "{help}");
+    for (wrong, expected) in [
+        ("--nodes 1", "asp: --nodes is a number from 2 to 16384 (asp --help"),
+        ("--nodes x", "asp: --nodes is a number from 2 to 16384 (asp --help"),
+        ("--nodes", "asp: --nodes is a number from 2 to 16384 (asp --help"),
+        ("--node 7", "asp: there is no option --node (asp --help"),
+    ] {
+        let output = asp(wrong);
+        assert!(both(&output).contains(expected), "{wrong}: {}", both(&output));
+        assert_eq!(output.status.code(), Some(2), "{wrong}");
+    }
+}
+
+#[test]
+fn ranks_on_several_hosts_find_the_provider() {
+    if !available() {
+        return;
+    }
+    let two = Cluster::new(2, Options::default()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let program = application("sor", &[], &folder);
+    let words = "--host a:2,b:2 --mca oob_tcp_if_include eth0 --mca plm_rsh_agent";
+    // The same command, where the first host is.
+    let there = mpirun(words, &folder);
+    let mut command = two.host(0).command(there.get_program());
+    command.args(there.get_args()).arg(two.remote_shell()).arg(&program).args(["--rows", "50"]);
+    for (name, value) in there.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    assert!(output.status.success(), "{}", both(&output));
+    let said = text(&output.stdout);
+    assert!(said.contains(" s on 4 ranks\n") && said.contains("\nchecked: all "), "{said}");
+}
+
+#[test]
+fn the_status_is_mpiruns_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = executable(&folder, "fails", "exit 7");
+    let output = mpirun("-n 2", &folder).arg(script).output().unwrap();
+    assert_eq!(output.status.code(), Some(7), "{}", both(&output));
+}
+
+/// A script in a folder of its own, which can be a PATH.
+fn executable(folder: &TempDir, name: &str, script: &str) -> PathBuf {
+    let file = folder.path().join(name);
+    std::fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
+    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).unwrap();
+    file
+}
+
+/// A folder with an `mpirun` that says what it is and does nothing else.
+fn fake(said: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    executable(&folder, "mpirun", &format!("echo '{said}'"));
+    folder
+}
+
+/// A PATH with one folder before those of the system's commands that `weft` itself runs.
+fn path_with(folder: &Path) -> String {
+    format!("{}:/nowhere", folder.display())
+}
+
+#[test]
+fn the_command_can_be_looked_at() {
+    let folder = fake("mpirun (Open MPI) 4.1.4");
+    let mut command = weft("mpirun -n 1 --dry-run --tag-output ./program input");
+    let output = command.env("PATH", path_with(folder.path())).output().unwrap();
+    let weft = Path::new(env!("CARGO_BIN_EXE_weft"));
+    let expected = format!(
+        "FI_PROVIDER_PATH={} {} --mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include weft -x FI_PROVIDER_PATH -n 1 \
+         --tag-output ./program input\n",
+        weft.with_file_name("libfabric").display(),
+        folder.path().join("mpirun").display()
+    );
+    assert_eq!(text(&output.stdout), expected, "{}", text(&output.stderr));
+    assert!(output.status.success());
+}
+
+#[test]
+fn weft_becomes_the_mpirun_and_mpich_is_told_by_its_environment() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "case $1 in --version) echo HYDRA build details:; echo '  Version: 5.0.2'; echo ' --with-device=ch4:ucx,ofi';; \
+                  *) echo $$ $FI_PROVIDER $MPIR_CVAR_CH4_NETMOD $MPIR_CVAR_NOLOCAL $*;; esac";
+    executable(&folder, "mpirun", script);
+    let mut command = weft("mpirun --stack mpich -n 3 ./program");
+    command.env("PATH", path_with(folder.path())).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    // The process is mpirun's own, so signals are.
+    let expected = format!("{} weft ofi 1 -n 3 ./program\n", child.id());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(text(&output.stdout), expected, "{}", text(&output.stderr));
+    assert!(text(&output.stderr).starts_with("weft: MPICH 5.0.2 ("));
+}
+
+#[test]
+fn an_interpreter_has_its_mpi_library_beside_it() {
+    let (own, other) = (fake("mpirun (Open MPI) 5.0.11"), fake("mpirun (Open MPI) 4.1.4"));
+    let python = executable(&own, "python3", "");
+    let mut command = weft("mpirun --dry-run");
+    command.arg(python).arg("job.py").env("PATH", path_with(other.path()));
+    let said = text(&command.output().unwrap().stderr);
+    let expected =
+        format!("weft: Open MPI 5.0.11 ({}), told ", own.path().join("mpirun").display());
+    assert!(said.starts_with(&expected), "{said}");
+}
+
+#[test]
+fn what_is_missing_for_a_job_is_said() {
+    let empty = tempfile::tempdir().unwrap();
+    let other = fake("Intel(R) MPI Library for Linux* OS, Version 2021.9");
+    let debians = fake("HYDRA build details:\n    Version:    4.0.2\n    --with-device=ch4:ucx");
+    let open_mpi = fake("mpirun (Open MPI) 4.1.4");
+    for (folder, words, expected) in [
+        (&empty, "true", "there is no mpirun in PATH: install an MPI library"),
+        (&other, "true", "is neither Open MPI's nor MPICH's"),
+        (&debians, "true", "is built for ch4:ucx, without libfabric"),
+        (&open_mpi, "--stack mpich true", "there is no mpirun of MPICH, which --stack asks for"),
+        (&open_mpi, "--provider /nowhere true", "--provider /nowhere: there is no libweft-fi.so"),
+        (&open_mpi, "--mca pml ob1 true", "--mca pml ob1 contradicts --mca pml cm"),
+        (&open_mpi, "-n 4", "weft mpirun needs a program"),
+    ] {
+        let mut command = weft(&format!("mpirun {words}"));
+        let output = command.env("PATH", path_with(folder.path())).output().unwrap();
+        let said = text(&output.stderr);
+        assert!(said.starts_with("weft: ") && said.contains(expected), "{words}: {said}");
+        assert_eq!((output.status.code(), said.lines().count()), (Some(1), 1), "{words}: {said}");
+    }
+}
+
+/// What `weft doctor --mpi` says about an Open MPI in PATH, with these variables set, and whether all is well.
+fn doctor(variables: &[(&str, &OsStr)]) -> (String, bool) {
+    let open_mpi = fake("mpirun (Open MPI) 4.1.4");
+    let mut command = weft("doctor --mpi --json");
+    command.env("PATH", path_with(open_mpi.path())).envs(variables.iter().copied());
+    let output = command.output().unwrap();
+    (both(&output), output.status.success())
+}
+
+/// The line about a problem, of which there has to be one only.
+fn problem(variables: &[(&str, &OsStr)]) -> String {
+    let (said, well) = doctor(variables);
+    let problems: Vec<_> = said.lines().filter(|line| line.contains("\"problem\"")).collect();
+    assert!(!well && problems.len() == 1, "{said}");
+    problems[0].to_owned()
+}
+
+#[test]
+fn the_doctor_finds_nothing_wrong_where_nothing_is() {
+    let (said, well) = doctor(&[]);
+    assert!(well, "{said}");
+    for name in [
+        "mpirun",
+        "libfabric",
+        "provider",
+        "weft in libfabric",
+        "FI_PROVIDER",
+        "Open MPI's settings",
+    ] {
+        assert!(
+            said.contains(&format!("{{\"doctor\":\"mpi\",\"name\":\"{name}\",\"status\":\"ok\"")),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn the_doctor_names_what_the_environment_has_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, value, expected) in [
+        ("FI_PROVIDER", OsStr::new("wefft"), "\\\"weft\\\" is the nearest name"),
+        ("FI_PROVIDER", OsStr::new("tcp"), "tcp, and so not weft"),
+        ("FI_PROVIDER_PATH", folder.path().as_os_str(), "where there is no libweft-fi.so"),
+        ("OMPI_MCA_pml", OsStr::new("ob1"), "OMPI_MCA_pml is ob1, where Weft needs cm"),
+        ("OMPI_MCA_mtl_ofi_provider_include", OsStr::new("tcp"), "is tcp, where Weft needs weft"),
+    ] {
+        let line = problem(&[(name, value)]);
+        assert!(line.contains(expected) && line.contains("advice"), "{line}");
+    }
+}
+
+#[test]
+fn the_doctor_tries_whether_the_provider_loads() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("libweft-fi.so"), "nothing that could be loaded").unwrap();
+    let line = problem(&[("FI_PROVIDER_PATH", folder.path().as_os_str())]);
+    assert!(line.contains("\"weft in libfabric\"") && line.contains("does not load: "), "{line}");
+}
+
+/// A folder with a libfabric made of this C.
+fn libfabric(code: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("libfabric.c");
+    std::fs::write(&file, code).unwrap();
+    compile("cc", &[file], &["-shared", "-fPIC"], &folder.path().join("libfabric.so.1"));
+    folder
+}
+
+#[test]
+fn the_doctor_knows_a_libfabric_that_is_too_old() {
+    let old = libfabric("unsigned fi_version(void) { return 1 << 16 | 8; }");
+    let line = problem(&[("LD_LIBRARY_PATH", old.path().as_os_str())]);
+    assert!(
+        line.contains("version 1.8, too old") && line.contains("install libfabric 1.9 or later"),
+        "{line}"
+    );
+}
+
+#[test]
+fn the_doctor_survives_a_libfabric_that_is_broken() {
+    let empty = libfabric("int nothing;");
+    let line = problem(&[("LD_LIBRARY_PATH", empty.path().as_os_str())]);
+    assert!(line.contains("fi_version"), "{line}");
+    let crashing = libfabric("#include <stdlib.h>\nunsigned fi_version(void) { abort(); }");
+    let line = problem(&[("LD_LIBRARY_PATH", crashing.path().as_os_str())]);
+    assert!(line.contains("loading it ended with signal: 6"), "{line}");
+}
+
+#[test]
+fn the_doctor_notices_that_libfabric_does_not_offer_the_provider() {
+    let deaf = libfabric(
+        "unsigned fi_version(void) { return 1 << 16 | 17; }\n\
+         int fi_getinfo(unsigned v, const char *n, const char *s, long f, const void *h, void **i)\n\
+         { (void)v; (void)n; (void)s; (void)f; (void)h; *i = 0; return -61; }",
+    );
+    let line = problem(&[("LD_LIBRARY_PATH", deaf.path().as_os_str())]);
+    assert!(line.contains("does not offer it"), "{line}");
+}
+
+#[test]
+fn the_doctor_says_that_there_is_no_mpi() {
+    let empty = tempfile::tempdir().unwrap();
+    let output = weft("doctor --mpi").env("PATH", empty.path()).output().unwrap();
+    let said = text(&output.stdout);
+    assert!(!output.status.success(), "{said}");
+    assert!(said.starts_with("MPI programs on Weft\n  PROBLEM  mpirun "), "{said}");
+    assert!(
+        said.contains("there is no mpirun in PATH") && said.contains("-> install Open MPI"),
+        "{said}"
+    );
+}
