@@ -31,6 +31,8 @@ mod solve;
 mod tree;
 mod verify;
 
+pub use body::BodyWords;
+pub use cell::CellWords;
 pub use error::Error;
 pub use options::Options;
 pub use run::{Solved, run, solve};

@@ -19,5 +19,6 @@ mod run;
 mod stripe;
 mod verify;
 
+pub use complex::Complex;
 pub use options::Options;
 pub use run::{Error, Solved, run, solve};

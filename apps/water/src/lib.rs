@@ -27,3 +27,4 @@ mod verify;
 pub use error::Error;
 pub use options::Options;
 pub use run::{Solved, run, solve};
+pub use shared::Words;

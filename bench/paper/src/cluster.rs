@@ -57,6 +57,8 @@ pub struct Setup {
     pub receive_buffers: Option<usize>,
     /// When packets that nobody polled for raise an interrupt; `None`: never.
     pub interrupt_delay: Option<Duration>,
+    /// Whether what receivers copy to stays in a cache.
+    pub cached: bool,
 }
 
 /// Bytes that a packet holds (thesis 5.3.1, 8.5.1).
@@ -90,6 +92,7 @@ impl Setup {
             packet_bytes: PACKET_BYTES as u16,
             receive_buffers: None,
             interrupt_delay: None,
+            cached: true,
         }
     }
 
@@ -101,6 +104,11 @@ impl Setup {
     /// The same with the polling watchdog's delay of the thesis (5.1.3).
     pub fn with_interrupts(self) -> Self {
         Setup { interrupt_delay: Some(Duration::from_micros(70)), ..self }
+    }
+
+    /// The same with receivers that copy to more than a cache holds, 1 Mbyte or so.
+    pub fn beyond_cache(self) -> Self {
+        Setup { cached: false, ..self }
     }
 
     /// Runs `program` on every rank. A rank whose program has returned polls until all have.
@@ -154,6 +162,9 @@ impl Setup {
     fn simulation(&self) -> Result<Simulation> {
         let context = || format!("{self:?}");
         let mut machine = Machine::named(self.calibration.machine()).with_context(context)?;
+        if !self.cached {
+            machine = machine.beyond_cache().context("the machine's file knows no cache")?;
+        }
         let Setup { preset, shape, recovery, window_packets, interrupt_delay, .. } = *self;
         machine.pools.packet_bytes = self.packet_bytes;
         let options = Options::with_preset(machine, self.ranks, preset);
@@ -183,6 +194,23 @@ pub(crate) fn linger(packets: &Packets, busy: &Cell<u16>) -> weft_packet::Result
     // An upcall may hold what it belongs to.
     packets.on_packet(|_| ());
     Ok(())
+}
+
+/// Instructions that Weft takes for a message beside those for its packets, on its way out and where it is
+/// received, counted with callgrind (docs/internals/messaging.md).
+const MESSAGE_INSTRUCTIONS: [u64; 2] = [100, 540];
+/// Of a Pentium Pro at 200 MHz (thesis 1.6.2) in an operation of 20 ns. That it does one a cycle, of three at
+/// most, is assumed.
+const INSTRUCTIONS_PER_OPERATION: u64 = 4;
+
+/// This host executes what sending a message takes beside its packets, which the machine knows nothing of.
+pub fn work_to_send(packets: &Packets) {
+    packets.work(MESSAGE_INSTRUCTIONS[0] / INSTRUCTIONS_PER_OPERATION);
+}
+
+/// The same of receiving it.
+pub fn work_to_receive(packets: &Packets) {
+    packets.work(MESSAGE_INSTRUCTIONS[1] / INSTRUCTIONS_PER_OPERATION);
 }
 
 /// The time at this rank, in nanoseconds; one time for all ranks.

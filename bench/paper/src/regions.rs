@@ -14,7 +14,7 @@ use anyhow::{Context, Result, anyhow};
 use clap::Parser;
 use std::error::Error;
 use std::time::Duration;
-use weft_kit::Shared;
+use weft_kit::{Shared, thousands};
 use weft_simulator::{Machine, Options, Preset, Simulation};
 
 /// Packets on the way for each ordered pair (thesis 8.5.1).
@@ -27,7 +27,9 @@ pub struct Program {
     /// What it solves, for people.
     pub problem: &'static str,
     /// The same, for it.
-    words: &'static [&'static str],
+    pub words: &'static [&'static str],
+    /// What its regions hold on so many nodes, if this is said to it.
+    pub region_bytes: RegionBytes,
     /// Whether it is measured under all hints and protocols, too: where that takes no minutes.
     pub varied: bool,
     /// Whether its data travels in both ways on the page about zero-copy ([`crate::zero_copy`]).
@@ -40,12 +42,16 @@ pub struct Program {
 /// Solves on this rank and, at rank 0, says how long it took.
 type Solve = fn(&Shared, &[&str]) -> std::result::Result<Option<Duration>, Box<dyn Error>>;
 
+/// Bytes of a region, for people, by what is said to a program, and nodes.
+type RegionBytes = fn(&[&str], u16) -> std::result::Result<String, clap::Error>;
+
 /// Those that are measured.
 pub const PROGRAMS: [Program; 7] = [
     Program {
         name: "fft",
         problem: "1,048,576 complex points",
         words: &[],
+        region_bytes: fft_region,
         varied: true,
         compared: true,
         speedup: Some("T8.6-fft-S64"),
@@ -57,6 +63,7 @@ pub const PROGRAMS: [Program; 7] = [
         name: "radix",
         problem: "3,000,000 keys, radix 128",
         words: &[],
+        region_bytes: radix_region,
         varied: true,
         compared: true,
         speedup: Some("T8.6-radix-S64"),
@@ -68,6 +75,7 @@ pub const PROGRAMS: [Program; 7] = [
         name: "lu",
         problem: "512 x 512, blocks of 16 x 16",
         words: &[],
+        region_bytes: lu_region,
         varied: true,
         compared: false,
         speedup: None,
@@ -77,6 +85,7 @@ pub const PROGRAMS: [Program; 7] = [
         name: "lu",
         problem: "1,024 x 1,024, blocks of 16 x 16",
         words: &["--order", "1024"],
+        region_bytes: lu_region,
         varied: true,
         compared: true,
         speedup: None,
@@ -86,6 +95,7 @@ pub const PROGRAMS: [Program; 7] = [
         name: "barnes",
         problem: "16,384 bodies, 1 step",
         words: &["--steps", "1"],
+        region_bytes: barnes_region,
         varied: false,
         compared: false,
         speedup: Some("T8.6-barnes-S64"),
@@ -95,6 +105,7 @@ pub const PROGRAMS: [Program; 7] = [
         name: "barnes",
         problem: "2,048 bodies, 2 steps",
         words: &["--bodies", "2048", "--steps", "2"],
+        region_bytes: barnes_region,
         varied: true,
         compared: true,
         speedup: None,
@@ -104,6 +115,7 @@ pub const PROGRAMS: [Program; 7] = [
         name: "water",
         problem: "512 molecules",
         words: &[],
+        region_bytes: water_region,
         varied: true,
         compared: true,
         speedup: None,
@@ -122,6 +134,33 @@ fn barnes(
 
 fn lu(shared: &Shared, words: &[&str]) -> std::result::Result<Option<Duration>, Box<dyn Error>> {
     Ok(weft_lu::solve(shared, &parse(words)?)?.map(|solved| solved.times.together))
+}
+
+/// A block of P x P (thesis 8.5.5).
+fn fft_region(words: &[&str], ranks: u16) -> std::result::Result<String, clap::Error> {
+    let options: weft_fft::Options = parse(words)?;
+    let side = options.side() / usize::from(ranks);
+    Ok(thousands((side * side * size_of::<weft_fft::Complex>()) as u64))
+}
+
+fn radix_region(words: &[&str], _: u16) -> std::result::Result<String, clap::Error> {
+    let options: weft_radix::Options = parse(words)?;
+    Ok(thousands(options.region_bytes.into()))
+}
+
+fn lu_region(words: &[&str], _: u16) -> std::result::Result<String, clap::Error> {
+    let options: weft_lu::Options = parse(words)?;
+    let side = options.block as usize;
+    Ok(thousands((side * side * size_of::<f64>()) as u64))
+}
+
+fn barnes_region(_: &[&str], _: u16) -> std::result::Result<String, clap::Error> {
+    let sizes = (size_of::<weft_barnes::CellWords>(), size_of::<weft_barnes::BodyWords>());
+    Ok(format!("{} and {}", sizes.0, sizes.1))
+}
+
+fn water_region(_: &[&str], _: u16) -> std::result::Result<String, clap::Error> {
+    Ok(size_of::<weft_water::Words>().to_string())
 }
 
 fn parse<O: Parser>(words: &[&str]) -> std::result::Result<O, clap::Error> {

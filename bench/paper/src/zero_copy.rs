@@ -67,6 +67,17 @@ pub struct Case {
     pub words: &'static [&'static str],
 }
 
+impl Case {
+    /// What its regions hold, for people.
+    ///
+    /// # Errors
+    /// The program does not take what is said to it.
+    pub fn region_bytes(&self) -> Result<String> {
+        let words = [self.program.words, self.words].concat();
+        (self.program.region_bytes)(&words, self.ranks).with_context(|| format!("{words:?}"))
+    }
+}
+
 /// Runs it.
 ///
 /// # Errors

@@ -2,7 +2,7 @@
 
 use crate::coroutine;
 use crate::machine::{Host, per_byte};
-use crate::state::{Event, Life, Shared, State, Waiting};
+use crate::state::{Event, Life, Parts, Shared, State, Waiting};
 use crate::trace::What;
 use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
@@ -251,7 +251,30 @@ impl Processor {
                 parts.interrupted = false;
                 self.synchronise(state);
             }
+            Work::Copy { .. } if state.machine.bus_part > 0.0 => {
+                self.copy_beside_arrivals(state, cost);
+            }
             _ => state.rank(self.rank).local += cost,
+        }
+    }
+
+    /// Copies for `cost`, and for as long as the packets that the bus brings meanwhile have the memory.
+    fn copy_beside_arrivals(&self, state: MutexGuard<'_, State>, cost: Nanoseconds) {
+        self.synchronise(state);
+        let mut state = self.shared.lock();
+        let part = state.machine.bus_part;
+        let brought = |parts: &Parts| {
+            parts.bus_brought.saturating_sub(parts.bus_free.saturating_sub(parts.local))
+        };
+        let before = brought(state.rank(self.rank));
+        let (mut left, mut waited) = (cost, 0);
+        while left > 0 {
+            state.rank(self.rank).local += left;
+            self.synchronise(state);
+            state = self.shared.lock();
+            let meanwhile = brought(state.rank(self.rank)).saturating_sub(before);
+            left = ((meanwhile as f64 * part) as Nanoseconds).saturating_sub(waited);
+            waited += left;
         }
     }
 

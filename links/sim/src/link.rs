@@ -187,6 +187,7 @@ impl State {
         let start = now.max(parts.bus_free);
         let end = start + bus.setup_ns + per_byte(bus.ns_per_byte, size.into());
         parts.bus_free = end;
+        parts.bus_brought += end - start;
         self.schedule(end, Event::Copied(rank));
         Some(at_host)
     }

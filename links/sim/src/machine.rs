@@ -25,6 +25,13 @@ pub struct Machine {
     pub pools: Pools,
     /// Delays of the protocols.
     pub timers: Timers,
+    /// If given, what it is to copy more than a cache holds.
+    #[serde(default)]
+    beyond_cache: Option<BeyondCache>,
+    /// What part of its memory's time the bus takes from a copy while it brings packets; see
+    /// [`Machine::beyond_cache`].
+    #[serde(skip)]
+    pub(crate) bus_part: f64,
     /// What costs something else when the NI retransmits (`irx`).
     #[serde(default)]
     irx: Overrides,
@@ -181,6 +188,17 @@ pub struct Timers {
     pub acknowledge_after_ns: Nanoseconds,
 }
 
+/// Copies whose destination no cache holds: their misses compete for the memory with the packets that
+/// arrive meanwhile (thesis 5.1.1, 8.2.4).
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BeyondCache {
+    /// Moving bytes in memory.
+    copy_ns_per_byte: f64,
+    /// What part of the memory's time the bus takes while it brings packets.
+    bus_part: f64,
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Overrides {
@@ -303,6 +321,17 @@ impl Machine {
         machine
     }
 
+    /// This machine with programs that copy to places which no cache holds, if its description says what
+    /// that is.
+    #[must_use]
+    pub fn beyond_cache(&self) -> Option<Self> {
+        let BeyondCache { copy_ns_per_byte, bus_part } = self.beyond_cache?;
+        let mut machine = self.clone();
+        machine.host.copy_ns_per_byte = copy_ns_per_byte;
+        machine.bus_part = bus_part;
+        Some(machine)
+    }
+
     /// The window of the careful presets for `ranks` ranks: receive buffers for each sender, one at
     /// least (thesis 8.2.1).
     pub fn window_packets(&self, ranks: u16) -> u16 {
@@ -312,6 +341,7 @@ impl Machine {
 
     fn check(&self) -> Result<(), MachineError> {
         let Machine { host, ni, bus, link, medium, pools, timers, .. } = self;
+        let beyond = self.beyond_cache;
         let times = [
             ("host.allocate_ns", host.allocate_ns as f64),
             ("host.launch_ns", host.launch_ns as f64),
@@ -331,6 +361,7 @@ impl Machine {
             ("ni.receive_ns", ni.receive_ns as f64),
             ("ni.receive_after_ns", ni.receive_after_ns as f64),
             ("ni.copied_ns", ni.copied_ns as f64),
+            ("beyond_cache.copy_ns_per_byte", beyond.map_or(0.0, |beyond| beyond.copy_ns_per_byte)),
             ("bus.setup_ns", bus.setup_ns as f64),
             ("bus.ns_per_byte", bus.ns_per_byte),
             ("link.latency_ns", link.latency_ns as f64),
@@ -341,6 +372,8 @@ impl Machine {
             ("timers.acknowledge_after_ns", timers.acknowledge_after_ns as f64),
         ];
         let why = "it must be between 0 and a thousand seconds";
+        let part = [("beyond_cache.bus_part", beyond.map_or(0.0, |beyond| beyond.bus_part))];
+        check(&part, |value| (0.0..1.0).contains(&value), "it must be a part: from 0 to below 1")?;
         let factor = [("host.measured_times", host.measured_times)];
         check(&factor, |value| (0.0..=1e6).contains(&value), "it must be between 0 and a million")?;
         check(&times, |value| (0.0..=LONGEST_NS).contains(&value), why)?;

@@ -141,6 +141,8 @@ pub(crate) struct Parts {
     pub ni_queue: VecDeque<NiEvent>,
     pub serving: bool,
     pub bus_free: Nanoseconds,
+    /// How long it has brought packets, with those that wait for it.
+    pub bus_brought: Nanoseconds,
     pub out_free: Nanoseconds,
     pub in_free: Nanoseconds,
     pub arrived: VecDeque<Frame>,
@@ -181,6 +183,7 @@ impl Parts {
             ni_queue: VecDeque::new(),
             serving: false,
             bus_free: 0,
+            bus_brought: 0,
             out_free: 0,
             in_free: 0,
             arrived: VecDeque::new(),

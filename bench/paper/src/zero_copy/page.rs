@@ -2,7 +2,7 @@
 
 use super::{Case, Way, miss_us, run};
 use crate::plot::{Plot, Scale};
-use crate::regions::{PROGRAMS, Program, table};
+use crate::regions::{PROGRAMS, table};
 use crate::report::PageFile;
 use crate::results::percent;
 use crate::suite::{on_threads, threads};
@@ -96,7 +96,7 @@ pub fn pages() -> Result<Vec<PageFile>> {
         "# Data by message and by put: the question of 9.6\n\n{QUESTION}\n\n{}\n\n{HOW}\n\n## The five applications\n\n\
          {APPLICATIONS}\n\n{}\n\n## Larger regions\n\n{LARGER}\n\n{}\n\n![](zero-copy-gain.svg)\n",
         verdict(&cases, programs),
-        applications(&cases, programs),
+        applications(&cases, programs)?,
         larger(&misses, sized),
     );
     Ok(vec![(PAGES[0].into(), page), (PAGES[1].into(), plot.svg())])
@@ -110,17 +110,6 @@ fn varied() -> Result<Vec<(&'static str, [Case; 3])>> {
         Ok((name, sizes.map(|(_, words)| Case { program, ranks: RANKS[0], words })))
     };
     SIZED.iter().map(of).collect()
-}
-
-/// What a region of a program holds on so many nodes.
-fn region_bytes(program: &Program, ranks: u16) -> String {
-    match program.name {
-        "fft" => thousands((1024 / u64::from(ranks)).pow(2) * 8),
-        "lu" => "2,048".into(),
-        "radix" => "1,024".into(),
-        "barnes" => "80 and 88".into(),
-        _ => "72".into(),
-    }
 }
 
 fn verdict(cases: &[Case], times: &[Times]) -> String {
@@ -138,7 +127,7 @@ fn verdict(cases: &[Case], times: &[Times]) -> String {
     )
 }
 
-fn applications(cases: &[Case], times: &[Times]) -> Table {
+fn applications(cases: &[Case], times: &[Times]) -> Result<Table> {
     let mut table = table([
         "program",
         "problem",
@@ -154,7 +143,7 @@ fn applications(cases: &[Case], times: &[Times]) -> Table {
         table.add_row([
             case.program.name.to_owned(),
             case.program.problem.to_owned(),
-            region_bytes(case.program, case.ranks),
+            case.region_bytes()?,
             case.ranks.to_string(),
             format!("{:.4} s", times.messages),
             format!("{:.4} s", times.puts),
@@ -163,7 +152,7 @@ fn applications(cases: &[Case], times: &[Times]) -> Table {
             percent(times.would_gain()),
         ]);
     }
-    table
+    Ok(table)
 }
 
 fn larger(misses: &[Times], sized: &[Times]) -> Table {
@@ -224,3 +213,6 @@ A clean read miss on two nodes, and what the programs whose regions can be of an
 while the next one comes, so that what is waited for at the end of a miss is one copy of a packet at most, however large the region: the part that is gained is \
 greatest where a region has little more than one packet, and falls from there. A byte takes 11.4 ns to be filled in and 7.5 ns to come over the bus; \
 a host that copies at 5.6 ns holds nothing up.";
+
+#[cfg(test)]
+mod tests;

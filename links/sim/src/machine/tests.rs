@@ -96,3 +96,15 @@ fn computation_as_measured_takes_as_long_as_it_does_unless_the_file_says_otherwi
     assert_eq!(slower.host.measured_times, 12.5);
     assert!(changed("[ni]", "measured_times = -1\n[ni]").is_err());
 }
+
+#[test]
+fn a_machine_that_knows_a_cache_has_slower_copies_beyond_it() {
+    let machine = Machine::myrinet().unwrap();
+    let beyond = machine.beyond_cache().unwrap();
+    assert!(beyond.host.copy_ns_per_byte > 3.0 * machine.host.copy_ns_per_byte);
+    assert_eq!((machine.bus_part, beyond.bus_part), (0.0, 0.747));
+    assert_eq!(Machine::named("host").unwrap().beyond_cache(), None);
+    let error = changed("bus_part = 0.747", "bus_part = 1.0").unwrap_err().to_string();
+    let why = "it must be a part: from 0 to below 1";
+    assert_eq!(error, format!("the machine's beyond_cache.bus_part cannot be 1: {why}"));
+}

@@ -95,6 +95,32 @@ fn packets_follow_each_other_as_fast_as_the_busiest_part_allows() {
 }
 
 #[test]
+fn a_copy_beyond_the_cache_waits_for_what_the_bus_brings_meanwhile() {
+    const PACKETS: u64 = 10;
+    let took = |machine: &Machine, count: u64| {
+        let options = Options { interrupt_delay: None, ..Options::on(machine.clone(), 2) };
+        let report = run(options, move |packets, times| {
+            if packets.rank() == 0 {
+                return (0..count).map(|_| send(packets, 1024, Some(Rank(1)))).collect();
+            }
+            let start = now(packets);
+            packets.copied(64 << 10);
+            let took = now(packets) - start;
+            receive(packets, times, count as usize)?;
+            Ok(vec![took])
+        });
+        report.into_values().unwrap()[1][0]
+    };
+    let cached = Machine::myrinet().unwrap();
+    let beyond = cached.beyond_cache().unwrap();
+    assert_eq!(took(&cached, PACKETS), took(&cached, 0));
+    let bus = beyond.bus;
+    let brought = PACKETS * (bus.setup_ns + (1024.0 * bus.ns_per_byte).round() as u64);
+    let waited = took(&beyond, PACKETS) - took(&beyond, 0);
+    assert_eq!(waited, (brought as f64 * 0.747) as u64);
+}
+
+#[test]
 fn a_full_window_stops_the_sender() {
     let mut machine = Machine::myrinet().unwrap();
     machine.pools.host_receive_buffers = 2;
