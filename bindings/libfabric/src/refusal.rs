@@ -73,8 +73,14 @@ pub(crate) fn sized(work: impl FnOnce() -> Result<usize>) -> isize {
 
 /// As [`sized`], for functions that return nothing but an error.
 #[inline]
+pub(crate) fn done(work: impl FnOnce() -> Result) -> isize {
+    sized(|| work().map(|()| 0))
+}
+
+/// As [`done`], for those whose errors are an `int`.
+#[inline]
 pub(crate) fn call(work: impl FnOnce() -> Result) -> c_int {
-    sized(|| work().map(|()| 0)) as c_int
+    done(work) as c_int
 }
 
 /// What stands in tables where there is nothing. It takes no arguments, which C, that cleans its own stack, may pass

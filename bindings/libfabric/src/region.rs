@@ -63,9 +63,12 @@ impl Class for Region {
     }
 }
 
-fn register(key: u64, out: &Out<Given<Region>>, context: Context) {
-    let fid = Fid::of::<Region>(context);
-    out.set(give(Region { fid, description: std::ptr::null_mut(), key }));
+fn register(key: u64, out: &Out<Given<Region>>, context: Context) -> c_int {
+    call(|| {
+        let fid = Fid::of::<Region>(context);
+        out.set(give(Region { fid, description: std::ptr::null_mut(), key }));
+        Ok(())
+    })
 }
 
 #[allow(clippy::too_many_arguments)] // So many has libfabric.
@@ -80,10 +83,7 @@ extern "C" fn reg(
     out: Out<Given<Region>>,
     context: Context,
 ) -> c_int {
-    call(|| {
-        register(key, &out, context);
-        Ok(())
-    })
+    register(key, &out, context)
 }
 
 #[allow(clippy::too_many_arguments)] // So many has libfabric.
@@ -98,8 +98,5 @@ extern "C" fn regv(
     out: Out<Given<Region>>,
     context: Context,
 ) -> c_int {
-    call(|| {
-        register(key, &out, context);
-        Ok(())
-    })
+    register(key, &out, context)
 }
