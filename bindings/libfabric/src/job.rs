@@ -82,7 +82,7 @@ impl Job {
             }
             std::thread::yield_now();
         }
-        if let Err(error) = place.leave() {
+        if let Err(error) = place.leave_beside_others() {
             eprintln!("weft: {error}");
         }
     }
