@@ -464,135 +464,157 @@ fn who_answers_another_ones_access_is_refused() {
     world.ranks[0].arrive(Rank(1), head.bytes()).unwrap();
 }
 
+/// Bytes of each region that one rank has for itself; all count in the first word.
+const PART: usize = 2000;
+
+/// A program of three ranks, which does anything, and what has to come of it.
+struct Program {
+    random: Random,
+    world: World,
+    /// What each rank's part of each region is, once all that it has begun has ended.
+    parts: Vec<Vec<Vec<u8>>>,
+    begun: usize,
+    reads: BTreeMap<usize, Reading>,
+    fetched: BTreeMap<usize, u64>,
+    counted: Vec<Vec<usize>>,
+}
+
 /// What a read may return in each of its bytes.
 struct Reading {
+    ranks: (usize, usize),
     place: usize,
     may_be: Vec<Vec<u8>>,
+}
+
+impl Program {
+    fn new(seed: u64) -> Self {
+        let mut random = Random::part(seed, 2);
+        let room = 1 + random.below(4) as usize;
+        let mut world = World::new(3, 100 + random.below(1000) as usize, room);
+        for rank in 0..3 {
+            world.expose(rank, KEY, 8 + 3 * PART, ALL);
+        }
+        Program {
+            random,
+            world,
+            parts: vec![vec![vec![0; PART]; 3]; 3],
+            begun: 0,
+            reads: BTreeMap::new(),
+            fetched: BTreeMap::new(),
+            counted: vec![Vec::new(); 3],
+        }
+    }
+
+    fn step(&mut self) {
+        let (one, two) = (self.random.below(3) as usize, self.random.below(3) as usize);
+        let most = *self.random.choose(&[10, 300, PART as u64 - 8]);
+        let length = self.random.below(most) as usize;
+        let place = self.random.below((PART - length) as u64 + 1) as usize;
+        match self.random.below(10) {
+            0 => {
+                let bytes: Vec<u8> = (0..length).map(|_| self.random.below(256) as u8).collect();
+                if self.call(one, two, place, Call::Write { data: None, bytes: bytes.clone() }) {
+                    self.changed((one, two), place, &bytes);
+                }
+            }
+            1 => self.read(one, two, place, length),
+            2 if self.world.call(one, access(two, 0), self.begun, add(true, 1)) => {
+                self.counted[two].push(self.begun);
+                self.begun += 1;
+            }
+            3 => {
+                let place = place.min(PART - 8);
+                let before = word(&self.parts[one][two][place..place + 8]);
+                let number = self.begun;
+                self.fetched.insert(number, before);
+                if self.call(one, two, place, add(true, 0x0101)) {
+                    let after = before.wrapping_add(0x0101).to_ne_bytes();
+                    self.changed((one, two), place, &after);
+                } else {
+                    self.fetched.remove(&number);
+                }
+            }
+            4..8 => {
+                self.world.arrive(one, two);
+            }
+            _ => {
+                self.world.leave(one);
+            }
+        }
+    }
+
+    /// Accesses a rank's own part; whether it could be begun.
+    fn call(&mut self, one: usize, two: usize, place: usize, call: Call) -> bool {
+        let at = access(two, (8 + one * PART + place) as u64);
+        let began = self.world.call(one, at, self.begun, call);
+        self.begun += usize::from(began);
+        began
+    }
+
+    fn read(&mut self, one: usize, two: usize, place: usize, length: usize) {
+        let now = &self.parts[one][two][place..place + length];
+        let may_be = now.iter().map(|byte| vec![*byte]).collect();
+        let number = self.begun;
+        self.reads.insert(number, Reading { ranks: (one, two), place, may_be });
+        if !self.call(one, two, place, Call::Read { length }) {
+            self.reads.remove(&number);
+        }
+    }
+
+    /// These bytes were written, which reads that have begun may see, too.
+    fn changed(&mut self, ranks: (usize, usize), place: usize, bytes: &[u8]) {
+        for reading in self.reads.values_mut().filter(|reading| reading.ranks == ranks) {
+            for (at, byte) in bytes.iter().enumerate() {
+                let number = (place + at).checked_sub(reading.place);
+                if let Some(may_be) = number.and_then(|number| reading.may_be.get_mut(number)) {
+                    may_be.push(*byte);
+                }
+            }
+        }
+        self.parts[ranks.0][ranks.1][place..place + bytes.len()].copy_from_slice(bytes);
+    }
+
+    /// All is over, and as it has to be.
+    fn judge(&mut self) {
+        self.world.settle();
+        for (one, parts) in self.parts.iter().enumerate() {
+            for (two, part) in parts.iter().enumerate() {
+                let start = 8 + one * PART;
+                assert_eq!(self.world.bytes(two)[start..start + PART], part[..]);
+            }
+        }
+        let mut ended: BTreeMap<usize, &[u8]> = BTreeMap::new();
+        for (op, outcome) in &self.world.ended {
+            assert_eq!(*outcome, Ok(()));
+            assert_eq!(ended.insert(op.number, &op.bytes), None, "it ends once");
+        }
+        assert_eq!(ended.len(), self.begun, "all have ended");
+        for (number, reading) in &self.reads {
+            assert_eq!(ended[number].len(), reading.may_be.len());
+            for (byte, may_be) in ended[number].iter().zip(&reading.may_be) {
+                assert!(may_be.contains(byte), "{byte} was not there");
+            }
+        }
+        for (number, before) in &self.fetched {
+            assert_eq!(word(ended[number]), *before);
+        }
+        for counted in &self.counted {
+            let mut values: Vec<u64> = counted.iter().map(|number| word(ended[number])).collect();
+            values.sort_unstable();
+            assert!(values.into_iter().eq(0..counted.len() as u64), "each counts once");
+        }
+        assert!(self.world.ranks.iter().all(Rankly::is_idle));
+    }
 }
 
 #[test]
 fn random_programs_see_memory_in_order() {
     for seed in 0..60 {
-        let mut random = Random::part(seed, 2);
-        let room = 1 + random.below(4) as usize;
-        let mut world = World::new(3, 100 + random.below(1000) as usize, room);
-        // Each rank has a part of each region for itself, and all count in the first word.
-        const PART: usize = 2000;
-        for rank in 0..3 {
-            world.expose(rank, KEY, 8 + 3 * PART, ALL);
-        }
-        let mut model = vec![vec![vec![0_u8; PART]; 3]; 3];
-        let mut reads: BTreeMap<usize, (usize, usize, Reading)> = BTreeMap::new();
-        let mut fetched: BTreeMap<usize, u64> = BTreeMap::new();
-        let mut counted = vec![Vec::new(); 3];
-        let (mut begun, mut seen) = (0, 0);
+        println!("seed {seed}");
+        let mut program = Program::new(seed);
         for _ in 0..4000 {
-            let (one, two) = (random.below(3) as usize, random.below(3) as usize);
-            let most = *random.choose(&[10, 300, PART as u64 - 8]);
-            let length = random.below(most) as usize;
-            let place = random.below((PART - length) as u64 + 1) as usize;
-            let at = access(two, (8 + one * PART + place) as u64);
-            let number = begun;
-            match random.below(10) {
-                0 => {
-                    let bytes: Vec<u8> = (0..length).map(|_| random.below(256) as u8).collect();
-                    if world.call(one, at, number, Call::Write { data: None, bytes: bytes.clone() })
-                    {
-                        begun += 1;
-                        for (from, to, reading) in reads.values_mut() {
-                            if (*from, *to) == (one, two) {
-                                reading.may_also_be(place, &bytes);
-                            }
-                        }
-                        model[one][two][place..place + length].copy_from_slice(&bytes);
-                    }
-                }
-                1 => {
-                    let now = &model[one][two][place..place + length];
-                    let may_be = now.iter().map(|byte| vec![*byte]).collect();
-                    let reading = Reading { place, may_be };
-                    reads.insert(number, (one, two, reading));
-                    if world.call(one, at, number, Call::Read { length }) {
-                        begun += 1;
-                    } else {
-                        reads.remove(&number);
-                    }
-                }
-                2 if world.call(one, access(two, 0), number, add(true, 1)) => {
-                    counted[two].push(number);
-                    begun += 1;
-                }
-                3 => {
-                    let place = place.min(PART - 8);
-                    let at = access(two, (8 + one * PART + place) as u64);
-                    let before = word(&model[one][two][place..place + 8]);
-                    if world.call(one, at, number, add(true, 0x0101)) {
-                        begun += 1;
-                        fetched.insert(number, before);
-                        let after = before.wrapping_add(0x0101).to_ne_bytes();
-                        for (from, to, reading) in reads.values_mut() {
-                            if (*from, *to) == (one, two) {
-                                reading.may_also_be(place, &after);
-                            }
-                        }
-                        model[one][two][place..place + 8].copy_from_slice(&after);
-                    }
-                }
-                4..8 => {
-                    world.arrive(one, two);
-                }
-                _ => {
-                    world.leave(one);
-                }
-            }
+            program.step();
         }
-        world.settle();
-        for (one, parts) in model.iter().enumerate() {
-            for (two, part) in parts.iter().enumerate() {
-                let start = 8 + one * PART;
-                assert_eq!(world.bytes(two)[start..start + PART], part[..], "seed {seed}");
-            }
-        }
-        let mut counts: BTreeMap<usize, u64> = BTreeMap::new();
-        for (op, outcome) in &world.ended {
-            seen += 1;
-            assert_eq!(*outcome, Ok(()));
-            if let Some((_, _, reading)) = reads.get(&op.number) {
-                reading.judge(&op.bytes, seed);
-            } else if let Some(before) = fetched.get(&op.number) {
-                assert_eq!(word(&op.bytes), *before, "seed {seed}: {}", op.number);
-            } else if counted.iter().any(|counted| counted.contains(&op.number)) {
-                counts.insert(op.number, word(&op.bytes));
-            }
-        }
-        assert_eq!(seen, begun, "seed {seed}: all have ended once");
-        for counted in counted {
-            let mut values: Vec<u64> = counted.iter().map(|number| counts[number]).collect();
-            values.sort_unstable();
-            assert!(
-                values.into_iter().eq(0..counted.len() as u64),
-                "seed {seed}: each counts once"
-            );
-        }
-        assert!(world.ranks.iter().all(Rankly::is_idle));
-    }
-}
-
-impl Reading {
-    /// Bytes that were written later.
-    fn may_also_be(&mut self, place: usize, bytes: &[u8]) {
-        for (at, byte) in bytes.iter().enumerate() {
-            let number = (place + at).checked_sub(self.place);
-            if let Some(may_be) = number.and_then(|number| self.may_be.get_mut(number)) {
-                may_be.push(*byte);
-            }
-        }
-    }
-
-    fn judge(&self, bytes: &[u8], seed: u64) {
-        assert_eq!(bytes.len(), self.may_be.len());
-        for (byte, may_be) in bytes.iter().zip(&self.may_be) {
-            assert!(may_be.contains(byte), "seed {seed}: {byte} was not there");
-        }
+        program.judge();
     }
 }

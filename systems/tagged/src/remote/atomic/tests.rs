@@ -21,12 +21,15 @@ fn on<T: Number>(element: Element, operation: Operation, stored: T, operand: T, 
     T::of(&bytes)
 }
 
+type Binary = fn(i32, i32) -> i32;
+type Takes = fn(&i32, &i32) -> bool;
+
 #[test]
 fn integers_do_what_c_does() {
     let on = |operation, stored, operand, compared| {
         on::<i32>(Element::I32, operation, stored, operand, compared)
     };
-    let binary: [(Operation, fn(i32, i32) -> i32); 12] = [
+    let binary: [(Operation, Binary); 12] = [
         (Min, |a, b| a.min(b)),
         (Max, |a, b| a.max(b)),
         (Sum, i32::wrapping_add),
@@ -40,7 +43,7 @@ fn integers_do_what_c_does() {
         (Read, |a, _| a),
         (Write, |_, b| b),
     ];
-    let compares: [(Operation, fn(&i32, &i32) -> bool); 6] = [
+    let compares: [(Operation, Takes); 6] = [
         (Swap, i32::eq),
         (SwapNotEqual, i32::ne),
         (SwapLessOrEqual, i32::le),
