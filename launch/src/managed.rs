@@ -138,13 +138,23 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
 impl Managed {
     /// Says to the other ranks and the process manager that this rank ends cleanly.
     pub fn leave(&self) -> Result<(), JoinError> {
+        self.bid_farewell();
+        Ok(self.shared.exchange().finalize()?)
+    }
+
+    /// As [`Self::leave`], if the program may say to the process manager itself that it ends.
+    pub fn leave_beside_others(&self) -> Result<(), JoinError> {
+        self.bid_farewell();
+        Ok(self.shared.exchange().finalize_beside_others()?)
+    }
+
+    fn bid_farewell(&self) {
         // First: from here on neither the end of a peer nor that of the process manager is a loss.
         self.shared.left.store(true, Ordering::SeqCst);
         for peer in &self.shared.peers {
             // A peer that is gone has left before, or its end is noticed elsewhere.
             let _ = channel::send(&peer.channel, &ToPeer::Leaving.emit(), &[], SendFlags::empty());
         }
-        Ok(self.shared.exchange().finalize()?)
     }
 
     /// This rank gives up because another was lost, which the thread that watches has said, or is about to

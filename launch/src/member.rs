@@ -210,6 +210,17 @@ impl Membership {
         }
     }
 
+    /// As [`Self::leaving`], of a library in a program that may speak with the process manager itself.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn leaving_beside_others(&self) -> Result<(), JoinError> {
+        match &self.launcher {
+            Launcher::Weft(_) => self.leaving(),
+            Launcher::Manager(place) => place.leave_beside_others(),
+        }
+    }
+
     /// Tells the launcher why this rank gives up, in one line: its last words.
     ///
     /// A rank that gives up because it lost another one exits with [`PEER_LOST`] after this.

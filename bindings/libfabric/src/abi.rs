@@ -1,6 +1,7 @@
 //! Numbers and layouts of libfabric, as in its headers of version 1.17. Later versions only append; what they append is
 //! not here, and not read.
 
+use crate::pointer::List;
 use std::ffi::{c_char, c_int, c_void};
 
 /// What the provider says that it is made for. A host refuses one made for less than its client asks for.
@@ -11,9 +12,15 @@ pub(crate) const OWN_VERSION: u32 = 1;
 /// Flags, capabilities and modes.
 pub(crate) mod flag {
     pub const MSG: u64 = 1 << 1;
+    pub const RMA: u64 = 1 << 2;
     pub const TAGGED: u64 = 1 << 3;
+    pub const ATOMIC: u64 = 1 << 4;
+    pub const READ: u64 = 1 << 8;
+    pub const WRITE: u64 = 1 << 9;
     pub const RECV: u64 = 1 << 10;
     pub const SEND: u64 = 1 << 11;
+    pub const REMOTE_READ: u64 = 1 << 12;
+    pub const REMOTE_WRITE: u64 = 1 << 13;
     pub const MULTI_RECV: u64 = 1 << 16;
     pub const REMOTE_CQ_DATA: u64 = 1 << 17;
     pub const PEEK: u64 = 1 << 19;
@@ -23,18 +30,30 @@ pub(crate) mod flag {
     pub const MATCH_COMPLETE: u64 = 1 << 31;
     pub const LOCAL_COMM: u64 = 1 << 51;
     pub const REMOTE_COMM: u64 = 1 << 52;
+    pub const RMA_EVENT: u64 = 1 << 56;
     pub const SOURCE: u64 = 1 << 57;
     pub const DIRECTED_RECV: u64 = 1 << 59;
     /// Of a receive.
     pub const CLAIM: u64 = 1 << 59;
     /// Of a receive.
     pub const DISCARD: u64 = 1 << 58;
+    /// Of a question about atomics.
+    pub const FETCH_ATOMIC: u64 = 1 << 58;
+    /// Of a question about atomics.
+    pub const COMPARE_ATOMIC: u64 = 1 << 59;
     /// Of a binding.
     pub const SELECTIVE_COMPLETION: u64 = 1 << 59;
 }
 
-/// `FI_ORDER_SAS`: sends after sends.
-pub(crate) const ORDER_SAS: u64 = 1 << 8;
+/// `FI_ORDER_…` of what keeps its order: sends after sends; reads and writes after writes, of memory and of atomics; and
+/// everything after everything, of atomics.
+pub(crate) const ORDER: u64 = {
+    let (raw, waw, sas) = (1 << 1, 1 << 4, 1 << 8);
+    let (rma_raw, rma_waw) = (1 << 33, 1 << 35);
+    raw | waw | sas | rma_raw | rma_waw | 0xf << 36
+};
+/// `FI_MR_BASIC`: regions are named by addresses and by keys of the provider's.
+pub(crate) const MR_BASIC: c_int = 1;
 /// `FI_ADDR_UNSPEC`.
 pub(crate) const ANYBODY: u64 = u64::MAX;
 /// The address format: one that libfabric does not know.
@@ -205,6 +224,66 @@ pub(crate) struct PlainMessage {
     pub addr: u64,
     pub context: crate::pointer::Context,
     pub data: u64,
+}
+
+/// `struct fi_rma_iov`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct RemotePiece {
+    pub address: u64,
+    /// Bytes; of a `struct fi_rma_ioc`, elements.
+    pub length: usize,
+    pub key: u64,
+}
+
+/// `struct fi_msg_rma`.
+#[repr(C)]
+pub(crate) struct RemoteMessage {
+    pub iov: *const Iovec,
+    pub desc: *mut *mut c_void,
+    pub iov_count: usize,
+    pub addr: u64,
+    pub remote: List<'static, RemotePiece>,
+    pub remote_count: usize,
+    pub context: crate::pointer::Context,
+    pub data: u64,
+}
+
+/// `struct fi_msg_atomic`.
+#[repr(C)]
+pub(crate) struct AtomicMessage {
+    /// `struct fi_ioc`, which has elements where an I/O vector has bytes.
+    pub iov: *const Iovec,
+    pub desc: *mut *mut c_void,
+    pub iov_count: usize,
+    pub addr: u64,
+    pub remote: List<'static, RemotePiece>,
+    pub remote_count: usize,
+    pub datatype: c_int,
+    pub op: c_int,
+    pub context: crate::pointer::Context,
+    pub data: u64,
+}
+
+/// `struct fi_mr_attr`, as far as it is read.
+#[repr(C)]
+pub(crate) struct RegionAttr {
+    pub iov: *const Iovec,
+    pub iov_count: usize,
+    pub access: u64,
+    pub offset: u64,
+    pub requested_key: u64,
+    pub context: crate::pointer::Context,
+    pub auth_key_size: usize,
+    pub auth_key: *mut u8,
+    pub iface: c_int,
+}
+
+/// `struct fi_atomic_attr`.
+#[repr(C)]
+pub(crate) struct AtomicAttr {
+    pub count: usize,
+    pub size: usize,
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! `struct fid_domain`: a part in the job. Opening the first one joins it, which all ranks have to do.
 
-use crate::abi::{Info, THREAD_SAFE, class};
+use crate::abi::{AtomicAttr, Info, MR_BASIC, THREAD_SAFE, class};
 use crate::counter::{Counter, CounterAttr};
 use crate::endpoint::Endpoint;
 use crate::job::Job;
@@ -20,6 +20,8 @@ pub(crate) struct Domain {
     ops: &'static DomainOps,
     regions: &'static RegionOps,
     job: Arc<Job>,
+    /// Whether regions are named by addresses and by keys of the provider's (`FI_MR_BASIC`).
+    has_addresses: bool,
 }
 
 #[repr(C)]
@@ -33,7 +35,7 @@ struct DomainOps {
     poll_open: Missing,
     stx_ctx: Missing,
     srx_ctx: Missing,
-    query_atomic: Missing,
+    query_atomic: extern "C" fn(&Domain, c_int, c_int, Out<AtomicAttr>, u64) -> c_int,
     query_collective: Missing,
     endpoint2: extern "C" fn(&Domain, Option<&Info>, Out<Given<Endpoint>>, u64, Context) -> c_int,
 }
@@ -53,7 +55,7 @@ static OPS: DomainOps = DomainOps {
     poll_open: unsupported,
     stx_ctx: unsupported,
     srx_ctx: unsupported,
-    query_atomic: unsupported,
+    query_atomic: crate::endpoint::query_atomic,
     query_collective: unsupported,
     endpoint2,
 };
@@ -75,17 +77,24 @@ impl Domain {
     pub fn job(&self) -> &Arc<Job> {
         &self.job
     }
+
+    /// Whether regions are named by addresses.
+    pub fn has_addresses(&self) -> bool {
+        self.has_addresses
+    }
 }
 
 /// `fi_domain`. Blocks until all ranks of the job are there.
 pub(crate) fn open(info: Option<&Info>, context: Context) -> Result<Given<Domain>> {
-    let threading = info.and_then(crate::info::domain_of).map(|domain| domain.threading);
+    let asked = info.and_then(crate::info::domain_of);
+    let threading = asked.map(|domain| domain.threading);
+    let has_addresses = asked.is_some_and(|domain| domain.mr_mode == MR_BASIC);
     let job = Job::open()?;
     if threading.is_none_or(|threading| threading <= THREAD_SAFE) {
         job.share();
     }
     let fid = Fid::of::<Domain>(context);
-    Ok(give(Domain { fid, ops: &OPS, regions: &region::OPS, job }))
+    Ok(give(Domain { fid, ops: &OPS, regions: &region::OPS, job, has_addresses }))
 }
 
 extern "C" fn av_open(

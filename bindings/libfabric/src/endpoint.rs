@@ -1,6 +1,8 @@
 //! `struct fid_ep`: endpoints, reliable and without connections.
 
+mod atomic;
 mod plain;
+mod remote;
 mod tagged;
 
 use crate::abi::{ANYBODY, ENABLE, Info, class, flag};
@@ -13,10 +15,12 @@ use crate::object::{Argument, Class, Fid, FidOps, Given, give, ops};
 use crate::pointer::{Context, Out, Room};
 use crate::queue::Queue;
 use crate::refusal::{Missing, Refusal, Result, call, sized, unsupported};
-use crate::state::{CounterId, QueueId, State, VectorId, refusal};
-use crate::transfer::{Many, Notice, ReceiveOp, SendOp};
+use crate::state::{CounterId, QueueId, State, Told, VectorId, refusal};
+use crate::transfer::{Many, Notice, ReceiveOp, RemoteCounters, SendOp};
 use crate::vector::{self, Vector};
+use atomic::AtomicOps;
 use plain::PlainOps;
+use remote::RemoteOps;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -41,9 +45,9 @@ pub(crate) struct Endpoint {
     ops: &'static EndpointOps,
     names: &'static NameOps,
     plain: &'static PlainOps,
-    remote: &'static Nothing,
+    remote: &'static RemoteOps,
     tagged: &'static TaggedOps,
-    atomic: &'static Nothing,
+    atomic: &'static AtomicOps,
     collective: &'static Nothing,
     job: Arc<Job>,
     number: u8,
@@ -62,6 +66,11 @@ struct Bindings {
     vector: Option<VectorId>,
     send: Way,
     receive: Way,
+    /// What counts this endpoint's own accesses.
+    reads: Option<CounterId>,
+    writes: Option<CounterId>,
+    /// What counts those of others.
+    remote: RemoteCounters,
 }
 
 /// Where completions of one direction go.
@@ -115,14 +124,14 @@ struct NameOps {
 static NAMES: NameOps =
     NameOps { size: size_of::<NameOps>(), setname: unsupported, getname, rest: [unsupported; 7] };
 
-/// A table of functions that are not there: as many as the longest table has.
+/// A table of functions that are not there: as many as that of collectives has.
 #[repr(C)]
 struct Nothing {
     size: usize,
-    functions: [Missing; 16],
+    functions: [Missing; 11],
 }
 
-static NOTHING: Nothing = Nothing { size: size_of::<Nothing>(), functions: [unsupported; 16] };
+static NOTHING: Nothing = Nothing { size: size_of::<Nothing>(), functions: [unsupported; 11] };
 
 static FID_OPS: FidOps = ops::<Endpoint>();
 
@@ -132,7 +141,11 @@ impl Class for Endpoint {
 
     fn close(&self) -> Result {
         // The memory of whatever goes on is about to be the program's again.
-        let is_free = |state: &mut State| (!state.exchange.is_busy(self.number)).then_some(());
+        let is_free = |state: &mut State| {
+            let State { exchange, remote, .. } = state;
+            let is_busy = exchange.is_busy(self.number) || remote.is_busy(self.number);
+            (!is_busy).then_some(())
+        };
         self.job.wait(Some(CLOSE_LIMIT), is_free).map_err(|_| Refusal::BUSY)?;
         self.job.enter().close_endpoint(self.number);
         Ok(())
@@ -143,7 +156,7 @@ impl Class for Endpoint {
             return Err(Refusal::BAD_STATE);
         }
         let mut bindings = self.bindings.lock().unwrap_or_else(PoisonError::into_inner);
-        let Bindings { vector, send, receive } = &mut *bindings;
+        let Bindings { vector, send, receive, reads, writes, remote } = &mut *bindings;
         if let Some(bound) = other.object::<Vector>() {
             *vector = Some(bound.id());
         } else if let Some(queue) = other.object::<Queue>() {
@@ -155,6 +168,13 @@ impl Class for Endpoint {
             for way in ways(send, receive, flags) {
                 way.counter = Some(counter.id());
             }
+            if flags & flag::READ != 0 {
+                *reads = Some(counter.id());
+            }
+            if flags & flag::WRITE != 0 {
+                *writes = Some(counter.id());
+            }
+            remote.bind(counter.id(), flags);
         } else if other.object::<EventQueue>().is_none() {
             return Err(Refusal::INVALID);
         }
@@ -169,10 +189,14 @@ impl Class for Endpoint {
         if bindings.vector.is_none() {
             return Err(Refusal::NO_VECTOR);
         }
+        let Bindings { vector, send, receive, reads, writes, remote } = bindings;
         let has_end = |way: &Way| way.queue.is_some() || way.counter.is_some();
-        if !has_end(&bindings.send) && !has_end(&bindings.receive) {
+        let is_counted = reads.or(writes).or(remote.reads).or(remote.writes).is_some();
+        if !has_end(&send) && !has_end(&receive) && !is_counted {
             return Err(Refusal::NO_QUEUE);
         }
+        let told = Told { queue: receive.queue, vector, counters: remote };
+        self.job.enter().enable_endpoint(self.number, told);
         self.bound.set(bindings).map_err(|_| Refusal::BAD_STATE)
     }
 }
@@ -197,9 +221,9 @@ pub(crate) fn open(domain: &Domain, info: &Info, context: Context) -> Result<Giv
         ops: &OPS,
         names: &NAMES,
         plain: &plain::OPS,
-        remote: &NOTHING,
+        remote: &remote::OPS,
         tagged: &tagged::OPS,
-        atomic: &NOTHING,
+        atomic: &atomic::OPS,
         collective: &NOTHING,
         job,
         number,
@@ -274,7 +298,14 @@ impl Endpoint {
         let mut notice = send.notice(sent.context, sent.flags, flag::SEND | flag_of(sent.kind));
         notice.tells &= !silent;
         let op = SendOp { memory, inject, notice };
-        match state.send(self.job.packets(), &message, op) {
+        let began = state.send(self.job.packets(), &message, op);
+        self.began(&mut state, began)
+    }
+
+    /// What its caller hears of an operation that could be begun, or could not.
+    #[inline]
+    fn began(&self, state: &mut State, began: weft_tagged::Result<bool>) -> Result {
+        match began {
             Ok(true) => Ok(()),
             Ok(false) => {
                 // So that those who try again without looking at a queue get somewhere.
@@ -410,6 +441,8 @@ extern "C" fn getname(endpoint: &Endpoint, room: Room<u8>, length: Out<usize>) -
         vector::give_address(&bytes, &room, &length)
     })
 }
+
+pub(crate) use atomic::query as query_atomic;
 
 /// `void *desc`, which nothing here needs.
 type Description = *const c_void;

@@ -5,8 +5,8 @@
 #![allow(unsafe_code)]
 
 use crate::abi::{
-    ADDRESS_FORMAT, AV_MAP, AV_TABLE, DomainAttr, EP_RDM, EpAttr, FabricAttr, Info, ORDER_SAS,
-    PROGRESS_MANUAL, RM_ENABLED, RxAttr, THREAD_SAFE, TxAttr, flag,
+    ADDRESS_FORMAT, AV_MAP, AV_TABLE, DomainAttr, EP_RDM, EpAttr, FabricAttr, Info, MR_BASIC,
+    ORDER, PROGRESS_MANUAL, RM_ENABLED, RxAttr, THREAD_SAFE, TxAttr, flag,
 };
 use crate::endpoint::{INJECT_BYTES, MESSAGE_BYTES};
 use crate::memory::PIECES_MAX;
@@ -17,9 +17,14 @@ use std::ffi::{CStr, c_char, c_int};
 pub(crate) const NAME: &CStr = c"weft";
 
 /// What a client has to ask for to get it.
-const PRIMARY: u64 = flag::MSG | flag::TAGGED | flag::SEND | flag::RECV | flag::DIRECTED_RECV;
+const PRIMARY: u64 = MESSAGES | SENDS | flag::DIRECTED_RECV | REMOTE | ACCESSES;
+const MESSAGES: u64 = flag::MSG | flag::TAGGED;
+const SENDS: u64 = flag::SEND | flag::RECV;
+const REMOTE: u64 = flag::RMA | flag::ATOMIC;
+const ACCESSES: u64 = flag::READ | flag::WRITE | flag::REMOTE_READ | flag::REMOTE_WRITE;
 /// What it gets in any case.
-const SECONDARY: u64 = flag::MULTI_RECV | flag::SOURCE | flag::LOCAL_COMM | flag::REMOTE_COMM;
+const SECONDARY: u64 =
+    flag::MULTI_RECV | flag::SOURCE | flag::RMA_EVENT | flag::LOCAL_COMM | flag::REMOTE_COMM;
 /// Flags that operations may have.
 const OPERATION_FLAGS: u64 = flag::COMPLETION
     | flag::INJECT
@@ -87,16 +92,16 @@ fn fits(hints: &Info) -> bool {
     let tx = hints.tx().is_none_or(|tx| {
         tx.caps & !(PRIMARY | SECONDARY) == 0
             && tx.op_flags & !OPERATION_FLAGS == 0
-            && tx.msg_order & !ORDER_SAS == 0
+            && tx.msg_order & !ORDER == 0
             && tx.comp_order == 0
             && tx.inject_size <= INJECT_BYTES
             && tx.iov_limit <= PIECES_MAX
-            && tx.rma_iov_limit == 0
+            && tx.rma_iov_limit <= 1
     });
     let rx = hints.rx().is_none_or(|rx| {
         rx.caps & !(PRIMARY | SECONDARY) == 0
             && rx.op_flags & !OPERATION_FLAGS == 0
-            && rx.msg_order & !ORDER_SAS == 0
+            && rx.msg_order & !ORDER == 0
             && rx.comp_order == 0
             && rx.iov_limit <= PIECES_MAX
     });
@@ -146,29 +151,33 @@ pub(crate) fn offer(hints: Option<&Info>) -> Result<*mut Info> {
     Ok(info)
 }
 
-/// Who names no direction wants both.
+/// Who names no direction wants all.
 fn complete(caps: u64) -> u64 {
-    const DIRECTIONS: u64 = flag::SEND | flag::RECV;
-    caps & PRIMARY | if caps & DIRECTIONS == 0 { DIRECTIONS } else { 0 }
+    let all_of = |directions, of| {
+        if caps & directions == 0 && caps & of != 0 { directions } else { 0 }
+    };
+    caps & PRIMARY | all_of(SENDS, MESSAGES) | all_of(ACCESSES, REMOTE)
 }
 
 fn tx(caps: u64, hints: Option<&Info>) -> Result<*mut TxAttr> {
     let tx = zeroed::<TxAttr>()?;
-    tx.caps = caps & (flag::MSG | flag::TAGGED | flag::SEND);
+    tx.caps = caps & (MESSAGES | flag::SEND | REMOTE | flag::READ | flag::WRITE);
     tx.op_flags = hints.and_then(Info::tx).map_or(0, |tx| tx.op_flags);
-    tx.msg_order = ORDER_SAS;
+    tx.msg_order = ORDER;
     tx.inject_size = INJECT_BYTES;
     tx.size = OPERATIONS;
     tx.iov_limit = PIECES_MAX;
+    tx.rma_iov_limit = 1;
     Ok(tx)
 }
 
 fn rx(caps: u64, hints: Option<&Info>) -> Result<*mut RxAttr> {
     let rx = zeroed::<RxAttr>()?;
-    const OWN: u64 = flag::MULTI_RECV | flag::SOURCE | flag::DIRECTED_RECV;
-    rx.caps = caps & (flag::MSG | flag::TAGGED | flag::RECV | OWN);
+    const OWN: u64 = flag::MULTI_RECV | flag::SOURCE | flag::DIRECTED_RECV | flag::RMA_EVENT;
+    const REMOTE_OWN: u64 = REMOTE | flag::REMOTE_READ | flag::REMOTE_WRITE;
+    rx.caps = caps & (MESSAGES | flag::RECV | OWN | REMOTE_OWN);
     rx.op_flags = hints.and_then(Info::rx).map_or(0, |rx| rx.op_flags);
-    rx.msg_order = ORDER_SAS;
+    rx.msg_order = ORDER;
     rx.size = OPERATIONS;
     rx.iov_limit = PIECES_MAX;
     Ok(rx)
@@ -181,6 +190,9 @@ fn endpoint() -> Result<*mut EpAttr> {
     ep.protocol = ADDRESS_FORMAT;
     ep.protocol_version = 1;
     ep.max_msg_size = MESSAGE_BYTES;
+    ep.max_order_raw_size = MESSAGE_BYTES;
+    ep.max_order_war_size = MESSAGE_BYTES;
+    ep.max_order_waw_size = MESSAGE_BYTES;
     ep.mem_tag_format = u64::MAX;
     ep.tx_ctx_cnt = 1;
     ep.rx_ctx_cnt = 1;
@@ -197,6 +209,9 @@ fn domain(hints: Option<&Info>) -> Result<*mut DomainAttr> {
     domain.data_progress = or(asked.map(|asked| asked.data_progress), PROGRESS_MANUAL);
     domain.resource_mgmt = RM_ENABLED;
     domain.av_type = or(asked.map(|asked| asked.av_type), AV_MAP);
+    // Offsets and the client's own keys, whatever else it could do; or addresses, for clients that know nothing else.
+    let is_basic = asked.is_some_and(|asked| asked.mr_mode == MR_BASIC);
+    domain.mr_mode = if is_basic { MR_BASIC } else { 0 };
     domain.mr_key_size = size_of::<u64>();
     domain.cq_data_size = size_of::<u64>();
     domain.cq_cnt = OPERATIONS;
@@ -206,7 +221,7 @@ fn domain(hints: Option<&Info>) -> Result<*mut DomainAttr> {
     domain.max_ep_tx_ctx = 1;
     domain.max_ep_rx_ctx = 1;
     domain.cntr_cnt = OPERATIONS;
-    domain.mr_iov_limit = 1;
+    domain.mr_iov_limit = PIECES_MAX;
     domain.mr_cnt = 1 << 16;
     domain.caps = flag::LOCAL_COMM | flag::REMOTE_COMM;
     Ok(domain)

@@ -75,14 +75,14 @@ impl Job {
             let is_idle = {
                 let mut state = self.enter();
                 let Ok(any) = state.progress(&self.packets) else { break };
-                !any && state.exchange.is_idle()
+                !any && state.exchange.is_idle() && state.remote.is_idle()
             };
             if is_idle && self.packets.is_flushed() {
                 break;
             }
             std::thread::yield_now();
         }
-        if let Err(error) = place.leave() {
+        if let Err(error) = place.leave_beside_others() {
             eprintln!("weft: {error}");
         }
     }

@@ -7,9 +7,9 @@
 //! |---|---|
 //! | `provider`, `info` | what the provider offers, and whether that is what a client wants (`unsafe`) |
 //! | `fabric`, `domain` | where the other objects come from |
-//! | `endpoint` | sends and receives |
+//! | `endpoint` | sends, receives and remote accesses |
 //! | `queue`, `counter`, `events` | completions, their counts, and other events |
-//! | `vector`, `region` | addresses; registered memory |
+//! | `vector`, `region` | addresses; memory that others may access |
 //! | `job` | this process's place in its job, and the lock around everything |
 //! | `state` | messages, queues, counters and addresses of a job: all that the lock is around |
 //! | `transfer`, `memory` | one send or receive, and the program's bytes (`memory` is `unsafe`) |

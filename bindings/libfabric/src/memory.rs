@@ -1,8 +1,9 @@
 //! The program's bytes: what a send reads and a receive writes.
 //!
 //! libfabric's manual leaves a buffer to the provider from the call that names it until its completion is read, or
-//! until the call returns where it says so (`FI_INJECT`). That is the proof of each block here: a [`Memory`] is made
-//! from the arguments of such a call, and lives until its operation ends.
+//! until the call returns where it says so (`FI_INJECT`); and registered memory from its registration until its region is
+//! closed, with the rights that the registration names. That is the proof of each block here: a [`Memory`] is made
+//! from the arguments of such a call, and lives until its operation ends or its region is closed.
 #![allow(unsafe_code)]
 
 use crate::abi::Iovec;
@@ -36,6 +37,9 @@ impl Buffer {
 pub(crate) struct Vector(*const Iovec);
 
 impl Vector {
+    /// No pieces.
+    pub const NONE: Vector = Vector(std::ptr::null());
+
     /// The pieces of a message.
     pub fn of(message: *const Iovec) -> Self {
         Vector(message)
@@ -43,6 +47,11 @@ impl Vector {
 
     /// The bytes.
     pub fn memory(self, count: usize) -> Result<Memory> {
+        self.elements(count, 1)
+    }
+
+    /// The bytes of pieces that count elements of `size` bytes (`struct fi_ioc`).
+    pub fn elements(self, count: usize, size: usize) -> Result<Memory> {
         if count == 0 {
             return Ok(Memory::One(Piece::NONE));
         }
@@ -51,7 +60,8 @@ impl Vector {
         }
         // SAFETY: C promises `count` pieces during the call.
         let pieces = unsafe { slice::from_raw_parts(self.0, count) };
-        let memory = |piece: &Iovec| Buffer(piece.base).memory(piece.length);
+        let bytes = |piece: &Iovec| piece.length.checked_mul(size).ok_or(Refusal::INVALID);
+        let memory = |piece: &Iovec| Buffer(piece.base).memory(bytes(piece)?);
         if let [one] = pieces {
             return memory(one);
         }
@@ -59,8 +69,9 @@ impl Vector {
         let mut length = 0_usize;
         for piece in pieces {
             memory(piece)?;
-            length = length.checked_add(piece.length).ok_or(Refusal::INVALID)?;
-            all.push(Piece { start: piece.base.cast(), length: piece.length });
+            let bytes = bytes(piece)?;
+            length = length.checked_add(bytes).ok_or(Refusal::INVALID)?;
+            all.push(Piece { start: piece.base.cast(), length: bytes });
         }
         Ok(Memory::Many { length, pieces: all.into() })
     }
@@ -122,7 +133,8 @@ impl Memory {
             return take(&bytes[start..end]);
         }
         self.each(offset, length, &mut |piece, _| {
-            // SAFETY: the range is inside of a piece of the program's, which it does not write while it is sent.
+            // SAFETY: the range is inside of a piece of the program's, which it does not write while it is sent; of a
+            // region, which it does not write while others may read it.
             take(unsafe { slice::from_raw_parts(piece.start, piece.length) });
         });
     }
@@ -132,8 +144,8 @@ impl Memory {
     pub fn write(&mut self, offset: u64, bytes: &[u8]) {
         self.each(offset, bytes.len(), &mut |piece, at| {
             let part = &bytes[at..at + piece.length];
-            // SAFETY: the range is inside of a piece that the program has posted to be written, and uses for nothing
-            // else meanwhile; `bytes` are in link memory, or in a send of this rank, of which the program promises
+            // SAFETY: the range is inside of a piece that the program has posted to be written or lets others write,
+            // and uses for nothing else meanwhile; `bytes` are in link memory, or in a send of this rank, of which the program promises
             // that it is elsewhere.
             unsafe { piece.start.copy_from(part.as_ptr(), part.len()) };
         });

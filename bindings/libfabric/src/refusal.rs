@@ -34,6 +34,10 @@ impl Refusal {
     pub const TOO_MANY: Refusal = Refusal(libc::EMFILE);
     /// A message longer than such may be.
     pub const TOO_LONG: Refusal = Refusal(libc::EMSGSIZE);
+    /// FI_ENOKEY: the key is another region's.
+    pub const NO_KEY: Refusal = Refusal(completion::NO_KEY);
+    /// No such operation on such elements.
+    pub const NO_OPERATION: Refusal = Refusal(libc::EOPNOTSUPP);
     /// FI_ETOOSMALL: the room given is too small.
     pub const TOO_SMALL: Refusal = Refusal(257);
     /// FI_EOPBADSTATE: not now, not yet or no longer.
@@ -56,6 +60,12 @@ pub(crate) mod completion {
     pub const CANCELED: c_int = libc::ECANCELED;
     /// FI_ETRUNC: longer than the buffer.
     pub const TRUNCATED: c_int = 265;
+    /// FI_ENOKEY: no region with such a key.
+    pub const NO_KEY: c_int = 266;
+    /// A region that may not be accessed in this way.
+    pub const NO_RIGHT: c_int = libc::EACCES;
+    /// Beyond the end of a region.
+    pub const BEYOND: c_int = libc::EFAULT;
 }
 
 /// A result for C.
@@ -73,8 +83,14 @@ pub(crate) fn sized(work: impl FnOnce() -> Result<usize>) -> isize {
 
 /// As [`sized`], for functions that return nothing but an error.
 #[inline]
+pub(crate) fn done(work: impl FnOnce() -> Result) -> isize {
+    sized(|| work().map(|()| 0))
+}
+
+/// As [`done`], for those whose errors are an `int`.
+#[inline]
 pub(crate) fn call(work: impl FnOnce() -> Result) -> c_int {
-    sized(|| work().map(|()| 0)) as c_int
+    done(work) as c_int
 }
 
 /// What stands in tables where there is nothing. It takes no arguments, which C, that cleans its own stack, may pass

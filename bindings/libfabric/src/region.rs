@@ -1,11 +1,18 @@
-//! `struct fid_mr`: registered memory. Messages need none, so registering does nothing but keep the key for clients
-//! that register all the same; there is no remote access yet (`docs/internals/libfabric.md`).
+//! `struct fid_mr`: memory that other ranks may access. Messages need none of it: what is registered without a right for
+//! others is a key and nothing else.
 
-use crate::abi::{Iovec, class};
-use crate::object::{Class, Fid, FidOps, Given, give, ops};
+use crate::abi::{ENABLE, RegionAttr, class, flag};
+use crate::counter::Counter;
+use crate::domain::Domain;
+use crate::job::Job;
+use crate::memory::{Buffer, Memory, Vector};
+use crate::object::{Argument, Class, Fid, FidOps, Given, give, ops};
 use crate::pointer::{Context, Out};
-use crate::refusal::{Missing, call, unsupported};
+use crate::refusal::{Refusal, Result, call};
+use crate::transfer::{Exposed, RemoteCounters};
 use std::ffi::{c_int, c_void};
+use std::sync::Arc;
+use weft_tagged::remote::Rights;
 
 /// The object.
 #[repr(C)]
@@ -13,6 +20,9 @@ pub(crate) struct Region {
     pub(crate) fid: Fid,
     description: *mut c_void,
     key: u64,
+    job: Arc<Job>,
+    /// Whether others have a right to it.
+    is_exposed: bool,
 }
 
 /// `struct fi_ops_mr`, of domains.
@@ -21,7 +31,7 @@ pub(crate) struct RegionOps {
     size: usize,
     reg: extern "C" fn(
         &Fid,
-        *const c_void,
+        Buffer,
         usize,
         u64,
         u64,
@@ -32,7 +42,7 @@ pub(crate) struct RegionOps {
     ) -> c_int,
     regv: extern "C" fn(
         &Fid,
-        *const Iovec,
+        Vector,
         usize,
         u64,
         u64,
@@ -41,11 +51,10 @@ pub(crate) struct RegionOps {
         Out<Given<Region>>,
         Context,
     ) -> c_int,
-    regattr: Missing,
+    regattr: extern "C" fn(&Fid, Option<&RegionAttr>, u64, Out<Given<Region>>) -> c_int,
 }
 
-pub(crate) static OPS: RegionOps =
-    RegionOps { size: size_of::<RegionOps>(), reg, regv, regattr: unsupported };
+pub(crate) static OPS: RegionOps = RegionOps { size: size_of::<RegionOps>(), reg, regv, regattr };
 
 // The numbers stand in tests/layouts.c too, where they are compared with libfabric's headers.
 const _: () = assert!(
@@ -58,48 +67,115 @@ impl Class for Region {
     const CLASS: usize = class::MR;
     const OPS: &'static FidOps = &FID_OPS;
 
-    fn bind(&self, _other: &Fid, _flags: u64) -> crate::refusal::Result {
+    fn close(&self) -> Result {
+        if self.is_exposed {
+            self.job.enter().remote.conceal(self.key);
+        }
         Ok(())
+    }
+
+    /// Counters count accesses; endpoints need not be told.
+    fn bind(&self, other: &Fid, flags: u64) -> Result {
+        let Some(counter) = other.object::<Counter>() else { return Ok(()) };
+        if let Some(region) =
+            self.job.enter().remote.region_mut(self.key).filter(|_| self.is_exposed)
+        {
+            region.counters.bind(counter.id(), flags);
+        }
+        Ok(())
+    }
+
+    /// `fi_mr_enable`: it is from the start.
+    fn control(&self, command: c_int, _argument: Argument) -> Result {
+        if command == ENABLE { Ok(()) } else { Err(Refusal::UNSUPPORTED) }
     }
 }
 
-fn register(key: u64, out: &Out<Given<Region>>, context: Context) {
+/// What to register, besides the memory.
+struct Asked {
+    access: u64,
+    offset: u64,
+    key: u64,
+    context: Context,
+}
+
+fn register(domain: &Fid, memory: Memory, asked: &Asked) -> Result<Given<Region>> {
+    let domain = domain.object::<Domain>().ok_or(Refusal::INVALID)?;
+    let Asked { access, offset, key, context } = *asked;
+    if offset != 0 {
+        return Err(Refusal::INVALID);
+    }
+    let has = |flag: u64| access & flag != 0;
+    let rights = Rights { read: has(flag::REMOTE_READ), write: has(flag::REMOTE_WRITE) };
+    let is_exposed = rights.read || rights.write;
+    let job = Arc::clone(domain.job());
+    let (base, key) = if domain.has_addresses() {
+        (memory.start().number(), job.enter().next_key())
+    } else {
+        (0, key)
+    };
+    if is_exposed {
+        let exposed = Exposed { memory, counters: RemoteCounters::default() };
+        let outcome = job.enter().remote.expose(key, base, rights, exposed);
+        outcome.map_err(|_| Refusal::NO_KEY)?;
+    }
     let fid = Fid::of::<Region>(context);
-    out.set(give(Region { fid, description: std::ptr::null_mut(), key }));
+    Ok(give(Region { fid, description: std::ptr::null_mut(), key, job, is_exposed }))
 }
 
 #[allow(clippy::too_many_arguments)] // So many has libfabric.
 extern "C" fn reg(
-    _domain: &Fid,
-    _start: *const c_void,
-    _length: usize,
-    _access: u64,
-    _offset: u64,
+    domain: &Fid,
+    start: Buffer,
+    length: usize,
+    access: u64,
+    offset: u64,
     key: u64,
     _flags: u64,
     out: Out<Given<Region>>,
     context: Context,
 ) -> c_int {
     call(|| {
-        register(key, &out, context);
-        Ok(())
+        let asked = Asked { access, offset, key, context };
+        register(domain, start.memory(length)?, &asked).map(|region| out.set(region))
     })
 }
 
 #[allow(clippy::too_many_arguments)] // So many has libfabric.
 extern "C" fn regv(
-    _domain: &Fid,
-    _pieces: *const Iovec,
-    _count: usize,
-    _access: u64,
-    _offset: u64,
+    domain: &Fid,
+    pieces: Vector,
+    count: usize,
+    access: u64,
+    offset: u64,
     key: u64,
     _flags: u64,
     out: Out<Given<Region>>,
     context: Context,
 ) -> c_int {
     call(|| {
-        register(key, &out, context);
-        Ok(())
+        let asked = Asked { access, offset, key, context };
+        register(domain, pieces.memory(count)?, &asked).map(|region| out.set(region))
+    })
+}
+
+/// `FI_HMEM_SYSTEM`: memory of the machine, not of a device.
+const OF_THE_MACHINE: c_int = 0;
+
+extern "C" fn regattr(
+    domain: &Fid,
+    attributes: Option<&RegionAttr>,
+    _flags: u64,
+    out: Out<Given<Region>>,
+) -> c_int {
+    call(|| {
+        let given = attributes.ok_or(Refusal::INVALID)?;
+        if given.iface != OF_THE_MACHINE || given.auth_key_size != 0 {
+            return Err(Refusal::UNSUPPORTED);
+        }
+        let RegionAttr { access, offset, requested_key: key, context, .. } = *given;
+        let memory = Vector::of(given.iov).memory(given.iov_count)?;
+        let asked = Asked { access, offset, key, context };
+        register(domain, memory, &asked).map(|region| out.set(region))
     })
 }

@@ -3,10 +3,11 @@
 use crate::abi::{ANYBODY, flag};
 use crate::pointer::Context;
 use crate::refusal::{Refusal, Result, completion};
-use crate::transfer::{Notice, ReceiveOp, SendOp};
+use crate::transfer::{Exposed, Notice, ReceiveOp, RemoteCounters, SendOp};
 use std::collections::VecDeque;
 use std::ffi::c_int;
 use weft_packet::{HeldPacket, Packets, Rank};
+use weft_tagged::remote::{self, Accessed, Outcome, Owed, Refused, Remote};
 use weft_tagged::{Address, Envelope, Error, Event, Exchange, Outgoing, Sending};
 
 /// A completion queue of the job.
@@ -27,12 +28,17 @@ const LEAST_ROOM: usize = 1024;
 /// The messages of this rank, and what its program is told of them.
 pub(crate) struct State {
     pub exchange: Exchange<SendOp, ReceiveOp>,
+    pub remote: Remote<SendOp, Exposed>,
     ranks: usize,
     queues: Vec<Completions>,
     counters: Vec<Counts>,
     vectors: Vec<Addresses>,
-    /// Which endpoint numbers are taken.
-    endpoints: Vec<bool>,
+    /// By endpoint number, if it is taken: who is told of others' accesses.
+    endpoints: Vec<Option<Told>>,
+    /// Keys that the provider has given to regions.
+    keys: u64,
+    /// Answers to writes that no queue had room to be told of, and the queue.
+    owed: VecDeque<(QueueId, Owed)>,
     /// Why messages cannot go on.
     failure: Option<Error>,
 }
@@ -58,6 +64,15 @@ struct Completions {
     room: usize,
 }
 
+/// Who is told that others have accessed memory of this rank.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Told {
+    /// Of data beside a write.
+    pub queue: Option<QueueId>,
+    pub vector: Option<VectorId>,
+    pub counters: RemoteCounters,
+}
+
 /// What a counter has counted.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Counts {
@@ -78,11 +93,14 @@ impl State {
     pub fn new(rank: Rank, ranks: usize) -> Self {
         State {
             exchange: Exchange::new(rank, ranks),
+            remote: Remote::new(rank, ranks),
             ranks,
             queues: Vec::new(),
             counters: Vec::new(),
             vectors: Vec::new(),
             endpoints: Vec::new(),
+            keys: 0,
+            owed: VecDeque::new(),
             failure: None,
         }
     }
@@ -92,7 +110,7 @@ impl State {
         if let Some(failure) = &self.failure {
             return Err(failure.clone());
         }
-        let mut any = false;
+        let mut any = self.answer_owed();
         let mut held = HeldPacket::default();
         for _ in 0..PACKETS_AT_ONCE {
             if !packets.take(&mut held)? {
@@ -100,7 +118,12 @@ impl State {
             }
             any = true;
             let from = held.source().unwrap_or(Rank(0));
-            let outcome = self.exchange.arrive(from, packets.read(&held));
+            let packet = packets.read(&held);
+            let outcome = if remote::is_access(packet) {
+                self.remote.arrive(from, packet)
+            } else {
+                self.exchange.arrive(from, packet)
+            };
             packets.taken();
             packets.release(&mut held);
             if let Err(failure) = outcome {
@@ -110,6 +133,9 @@ impl State {
         }
         if self.exchange.has_to_leave() {
             any |= self.exchange.leave(&mut packets)?;
+        }
+        if self.remote.has_to_leave() {
+            any |= self.remote.leave(&mut packets)?;
         }
         if any {
             self.tell();
@@ -127,7 +153,7 @@ impl State {
     ) -> weft_tagged::Result<bool> {
         let outcome = match self.exchange.send(&mut packets, message, op)? {
             Sending::Sent(op) => {
-                self.sent(&op.notice, op.memory.length());
+                self.sent(&op, None);
                 true
             }
             Sending::Kept => true,
@@ -143,20 +169,80 @@ impl State {
     pub fn tell(&mut self) {
         while let Some(event) = self.exchange.event() {
             match event {
-                Event::Sent(op) => self.sent(&op.notice, op.memory.length()),
+                Event::Sent(op) => self.sent(&op, None),
                 Event::Received { into, envelope } => self.received(&into, &envelope),
+            }
+        }
+        while let Some(event) = self.remote.event() {
+            match event {
+                remote::Event::Ended { op, outcome } => self.sent(&op, error_of(outcome)),
+                remote::Event::Accessed(accessed) => self.accessed(&accessed),
             }
         }
     }
 
+    /// A send or an access has ended, maybe with an error.
     #[inline]
-    fn sent(&mut self, notice: &Notice, length: usize) {
-        if let Some(CounterId(place)) = notice.counter {
-            self.counters[place].successes += 1;
+    fn sent(&mut self, op: &SendOp, error: Option<c_int>) {
+        let Notice { queue, tells, counter, context, flags } = op.notice;
+        self.count(counter, error.is_none());
+        let Some(queue) = queue.filter(|_| tells || error.is_some()) else { return };
+        let (length, error) = (op.memory.length(), error.map(|error| (error, 0)));
+        self.complete(queue, Completion { length, error, ..Completion::of(context, flags) });
+    }
+
+    #[inline]
+    fn count(&mut self, counter: Option<CounterId>, success: bool) {
+        if let Some(CounterId(place)) = counter {
+            let counts = &mut self.counters[place];
+            *(if success { &mut counts.successes } else { &mut counts.errors }) += 1;
         }
-        let Some(queue) = notice.queue.filter(|_| notice.tells) else { return };
-        let Notice { context, flags, .. } = *notice;
-        self.complete(queue, Completion { length, ..Completion::of(context, flags) });
+    }
+
+    /// Another rank has accessed memory of this one.
+    fn accessed(&mut self, accessed: &Accessed) {
+        let Accessed { to, from, key, writes, length, data } = *accessed;
+        let told = self.endpoints.get(usize::from(to)).copied().flatten().unwrap_or_default();
+        self.count(told.counters.of(writes), true);
+        let region = self.remote.region(key).and_then(|region| region.counters.of(writes));
+        self.count(region, true);
+        let Some((data, owed)) = data else { return };
+        let Some(queue) = told.queue else { return self.remote.answer(owed) };
+        let flags = flag::RMA | flag::REMOTE_WRITE | flag::REMOTE_CQ_DATA;
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        let source = told.vector.map(|vector| (vector, from));
+        let bare = Completion::of(Context::NONE, flags);
+        self.complete(queue, Completion { length, data, source, ..bare });
+        // So that nobody fills a queue that is not read.
+        self.owed.push_back((queue, owed));
+        self.answer_owed();
+    }
+
+    /// Answers writes whose queues have room again. Whether there were any.
+    fn answer_owed(&mut self) -> bool {
+        let before = self.owed.len();
+        for _ in 0..self.owed.len() {
+            let Some((queue, owed)) = self.owed.pop_front() else { break };
+            if self.has_room(Some(queue)) {
+                self.remote.answer(owed);
+            } else {
+                self.owed.push_back((queue, owed));
+            }
+        }
+        self.owed.len() < before
+    }
+
+    /// A key that no region has had.
+    pub fn next_key(&mut self) -> u64 {
+        self.keys += 1;
+        self.keys
+    }
+
+    /// Says whether an access that was asked for could be begun.
+    pub fn asked(&mut self, asking: &remote::Asking<SendOp>) -> bool {
+        // Those of this rank to itself have ended.
+        self.tell();
+        matches!(asking, remote::Asking::Kept)
     }
 
     #[inline]
@@ -166,10 +252,7 @@ impl State {
         let length = usize::try_from(envelope.length).unwrap_or(usize::MAX);
         let error = (length > room).then(|| (completion::TRUNCATED, length - room));
         let released = op.end_part();
-        if let Some(CounterId(place)) = notice.counter {
-            let counts = &mut self.counters[place];
-            *(if error.is_some() { &mut counts.errors } else { &mut counts.successes }) += 1;
-        }
+        self.count(notice.counter, error.is_none());
         let tells = notice.tells || error.is_some() || released != 0;
         let Some(queue) = notice.queue.filter(|_| tells) else { return };
         let flags = notice.flags | released;
@@ -198,9 +281,7 @@ impl State {
     /// A receive was taken back.
     pub fn canceled(&mut self, op: &ReceiveOp) {
         let bare = Completion::of(op.notice.context, op.notice.flags);
-        if let Some(CounterId(place)) = op.notice.counter {
-            self.counters[place].errors += 1;
-        }
+        self.count(op.notice.counter, false);
         if let Some(queue) = op.notice.queue {
             self.complete(queue, Completion { error: Some((completion::CANCELED, 0)), ..bare });
         }
@@ -221,6 +302,7 @@ impl State {
     /// Forgets what is in a queue.
     pub fn close_queue(&mut self, QueueId(place): QueueId) {
         self.queues[place].entries = VecDeque::new();
+        self.answer_owed();
     }
 
     /// What waits in a queue.
@@ -302,22 +384,27 @@ impl State {
 
     /// A number for an endpoint: the lowest that is free.
     pub fn open_endpoint(&mut self) -> Result<u8> {
-        let place = match self.endpoints.iter().position(|taken| !taken) {
+        let place = match self.endpoints.iter().position(Option::is_none) {
             Some(place) => place,
             None => {
-                self.endpoints.push(false);
+                self.endpoints.push(None);
                 self.endpoints.len() - 1
             }
         };
         let number = u8::try_from(place).map_err(|_| Refusal::TOO_MANY)?;
-        self.endpoints[place] = true;
+        self.endpoints[place] = Some(Told::default());
         Ok(number)
+    }
+
+    /// Who is told of accesses that name this endpoint.
+    pub fn enable_endpoint(&mut self, number: u8, told: Told) {
+        self.endpoints[usize::from(number)] = Some(told);
     }
 
     /// Nobody receives there any more.
     pub fn close_endpoint(&mut self, number: u8) {
         drop(self.exchange.close(number));
-        self.endpoints[usize::from(number)] = false;
+        self.endpoints[usize::from(number)] = None;
     }
 }
 
@@ -356,6 +443,15 @@ fn mapped(Address { rank, endpoint }: Address) -> u64 {
 fn unmapped(handle: u64) -> Option<Address> {
     let rank = u16::try_from(handle >> 8).ok()?;
     Some(Address { rank: Rank(rank), endpoint: handle as u8 })
+}
+
+/// What a completion says of an access.
+fn error_of(outcome: Outcome) -> Option<c_int> {
+    outcome.err().map(|refused| match refused {
+        Refused::NoRegion => completion::NO_KEY,
+        Refused::NoRight => completion::NO_RIGHT,
+        Refused::Beyond => completion::BEYOND,
+    })
 }
 
 /// What a client is told when messages cannot go on. That a rank is lost it need not be told: the program ends then, and

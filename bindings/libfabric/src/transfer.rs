@@ -1,4 +1,4 @@
-//! One send or one receive, from its call to its completion.
+//! One send, receive or remote access, from its call to its completion; and memory that others may access.
 
 use crate::abi::flag;
 use crate::memory::Memory;
@@ -23,7 +23,7 @@ pub(crate) struct Notice {
     pub flags: u64,
 }
 
-/// A send.
+/// A send, or an access to memory of another rank: what is written there, or where to put what stood there.
 #[derive(Debug)]
 pub(crate) struct SendOp {
     pub memory: Memory,
@@ -48,6 +48,82 @@ impl Source for SendOp {
             self.memory = self.memory.own();
         }
         self
+    }
+}
+
+impl Sink for SendOp {
+    fn capacity(&self) -> u64 {
+        self.length()
+    }
+
+    #[inline]
+    fn place(&mut self, offset: u64, bytes: &[u8]) {
+        self.memory.write(offset, bytes);
+    }
+
+    fn split(&mut self, _length: u64) -> Option<(Self, bool)> {
+        None
+    }
+}
+
+/// Memory that others may access.
+#[derive(Debug)]
+pub(crate) struct Exposed {
+    pub memory: Memory,
+    pub counters: RemoteCounters,
+}
+
+/// What counts accesses of others.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct RemoteCounters {
+    pub reads: Option<CounterId>,
+    pub writes: Option<CounterId>,
+}
+
+impl RemoteCounters {
+    /// The one for such accesses.
+    pub fn of(&self, writes: bool) -> Option<CounterId> {
+        if writes { self.writes } else { self.reads }
+    }
+
+    /// Binds a counter for what `flags` says.
+    pub fn bind(&mut self, counter: CounterId, flags: u64) {
+        if flags & flag::REMOTE_READ != 0 {
+            self.reads = Some(counter);
+        }
+        if flags & flag::REMOTE_WRITE != 0 {
+            self.writes = Some(counter);
+        }
+    }
+}
+
+impl Source for Exposed {
+    fn length(&self) -> u64 {
+        self.memory.length() as u64
+    }
+
+    #[inline]
+    fn pieces(&self, offset: u64, length: usize, take: &mut dyn FnMut(&[u8])) {
+        self.memory.read(offset, length, take);
+    }
+
+    fn keep(self) -> Self {
+        self
+    }
+}
+
+impl Sink for Exposed {
+    fn capacity(&self) -> u64 {
+        self.length()
+    }
+
+    #[inline]
+    fn place(&mut self, offset: u64, bytes: &[u8]) {
+        self.memory.write(offset, bytes);
+    }
+
+    fn split(&mut self, _length: u64) -> Option<(Self, bool)> {
+        None
     }
 }
 

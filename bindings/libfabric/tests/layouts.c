@@ -5,7 +5,9 @@
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
+#include <rdma/fi_atomic.h>
 #include <rdma/fi_eq.h>
+#include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 #include <rdma/providers/fi_prov.h>
 #include <stddef.h>
@@ -26,6 +28,13 @@ AT(fi_domain_attr, tclass, 184);
 AT(fi_fabric_attr, api_version, 28);
 AT(fi_msg, data, 40);
 AT(fi_msg_tagged, data, 56);
+AT(fi_rma_iov, key, 16);
+AT(fi_rma_ioc, key, 16);
+AT(fi_msg_rma, data, 56);
+AT(fi_msg_atomic, data, 64);
+AT(fi_mr_attr, iface, 64);
+AT(fi_ioc, count, 8);
+SIZE(fi_atomic_attr, 16);
 AT(fi_av_attr, flags, 40);
 AT(fi_cq_attr, wait_obj, 20);
 AT(fi_cntr_attr, wait_obj, 4);
@@ -48,12 +57,23 @@ AT(fi_ops_ep, tx_size_left, 56);
 AT(fi_ops_cm, join, 72);
 AT(fi_ops_msg, injectdata, 72);
 AT(fi_ops_tagged, injectdata, 72);
+AT(fi_ops_rma, injectdata, 72);
+AT(fi_ops_atomic, compwritevalid, 104);
 AT(fi_provider, cleanup, 64);
 
 _Static_assert(FI_EP_RDM == 3 && FI_AV_MAP == 1 && FI_AV_TABLE == 2 && FI_THREAD_SAFE == 1, "");
 _Static_assert(FI_PROGRESS_MANUAL == 2 && FI_RM_ENABLED == 2 && FI_WAIT_YIELD == 5 && FI_ENABLE == 6, "");
 _Static_assert(FI_CLASS_FABRIC == 1 && FI_CLASS_EP == 3 && FI_CLASS_AV == 11 && FI_CLASS_MR == 12, "");
 _Static_assert(FI_CLASS_EQ == 13 && FI_CLASS_CQ == 14 && FI_CLASS_CNTR == 15, "");
+_Static_assert(FI_RMA == 1 << 2 && FI_ATOMIC == 1 << 4 && FI_READ == 1 << 8 && FI_WRITE == 1 << 9, "");
+_Static_assert(FI_REMOTE_READ == 1 << 12 && FI_REMOTE_WRITE == 1 << 13 && FI_RMA_EVENT == 1ULL << 56, "");
+_Static_assert(FI_FETCH_ATOMIC == 1ULL << 58 && FI_COMPARE_ATOMIC == 1ULL << 59 && FI_MR_BASIC == 1, "");
+_Static_assert(FI_ORDER_RAW == 1 << 1 && FI_ORDER_WAW == 1 << 4 && FI_ORDER_SAS == 1 << 8, "");
+_Static_assert(FI_ORDER_RMA_RAW == 1ULL << 33 && FI_ORDER_RMA_WAW == 1ULL << 35, "");
+_Static_assert(FI_ORDER_ATOMIC_RAR == 1ULL << 36 && FI_ORDER_ATOMIC_WAW == 1ULL << 39, "");
+_Static_assert(FI_INT8 == 0 && FI_UINT64 == 7 && FI_DOUBLE == 9 && FI_DOUBLE_COMPLEX == 11, "");
+_Static_assert(FI_MIN == 0 && FI_ATOMIC_READ == 10 && FI_CSWAP == 12 && FI_MSWAP == 18, "");
+_Static_assert(FI_CSWAP_LE == 14 && FI_CSWAP_GT == 17 && FI_ENOKEY == 266 && FI_HMEM_SYSTEM == 0, "");
 _Static_assert(FI_OPT_ENDPOINT == 0 && FI_OPT_MIN_MULTI_RECV == 0, "");
 
 int main(void)

@@ -1,21 +1,14 @@
 /* Plain MPI, on any number of ranks: what programs do with point-to-point messages and a few collectives. */
 
+#include "check.h"
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(what)                                                                   \
-    do {                                                                              \
-        if (!(what)) {                                                                \
-            fprintf(stderr, "%s:%d: rank %d: %s\n", __FILE__, __LINE__, rank, #what); \
-            MPI_Abort(MPI_COMM_WORLD, 1);                                             \
-        }                                                                             \
-    } while (0)
-
 enum { LARGE = 8 << 20, FLOOD = 20000 };
 
-static int rank, ranks;
+static int ranks;
 
 static void ring(void)
 {

@@ -1,21 +1,12 @@
 /* Plain MPI with four threads in each of two ranks, all of them sending and receiving. */
 
+#include "check.h"
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
-#define CHECK(what)                                                                   \
-    do {                                                                              \
-        if (!(what)) {                                                                \
-            fprintf(stderr, "%s:%d: rank %d: %s\n", __FILE__, __LINE__, rank, #what); \
-            MPI_Abort(MPI_COMM_WORLD, 1);                                             \
-        }                                                                             \
-    } while (0)
-
 enum { THREADS = 4, ROUNDS = 200, WORDS = 30000 };
-
-static int rank;
 
 static void *exchange(void *argument)
 {

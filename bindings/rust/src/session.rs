@@ -186,6 +186,20 @@ impl PacketJob {
         self.end()
     }
 
+    /// As [`Self::leave`], of a library in a program that may speak with the process manager itself, as MPI libraries
+    /// do, and that says then that this rank ends.
+    ///
+    /// # Errors
+    /// The launcher is gone.
+    pub fn leave_beside_others(self) -> Result<()> {
+        self.packets().flush()?;
+        self.packets().linger();
+        if let Some(member) = &self.session.membership {
+            member.leaving_beside_others()?;
+        }
+        Ok(())
+    }
+
     fn end(&self) -> Result<()> {
         self.packets().flush()?;
         self.session.leave()

@@ -9,7 +9,8 @@ use std::net::TcpStream;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
-use crate::inherited::{TakeError, take_socket};
+use crate::farewell;
+use crate::inherited::{TakeError, share_socket};
 use crate::wire::{
     Arrived, BadReply, Reply, Version, WORD_CHARS_MIN, emit, from_digits, is_word, parts, split,
 };
@@ -280,6 +281,18 @@ impl Exchange for Client {
         Ok(())
     }
 
+    /// After PMI-1's `finalize` hydra ends the connection: it is said last.
+    fn finalize_beside_others(&mut self) -> Result<(), Error> {
+        match self.version {
+            Version::One => {
+                let stream = self.stream.try_clone().map_err(Error::System)?;
+                farewell::at_exit(stream, emit(self.version, "finalize", &[]));
+                Ok(())
+            }
+            Version::Two => self.finalize(),
+        }
+    }
+
     fn launcher(&self) -> Option<BorrowedFd<'_>> {
         Some(self.stream.as_fd())
     }
@@ -288,7 +301,7 @@ impl Exchange for Client {
 fn inherit(number: u32) -> Result<OwnedFd, Error> {
     let number =
         i32::try_from(number).map_err(|_| Error::variable("PMI_FD", &number.to_string()))?;
-    take_socket(number, |_| true).map_err(|error| match error {
+    share_socket(number).map_err(|error| match error {
         TakeError::NotOpen(number) => Error::NotOpen(number),
         TakeError::Taken => Error::AlreadyJoined,
         TakeError::System(error) => Error::System(error),

@@ -1,11 +1,11 @@
-//! Taking over a socket that another program left open for this process.
+//! Taking over, or sharing, a socket that another program left open for this process.
 //!
 //! A module with `unsafe` code: a descriptor that arrives as a number in the environment cannot be owned
 //! without it.
 
 use std::fs;
 use std::io;
-use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::{Mutex, PoisonError};
 
 use rustix::io::{FdFlags, fcntl_setfd};
@@ -35,6 +35,36 @@ static TAKING: Mutex<()> = Mutex::new(());
 /// [`TakeError`] if there is no such socket, or not any more.
 pub fn take_socket(number: RawFd, is_it: impl FnOnce(&str) -> bool) -> Result<OwnedFd, TakeError> {
     let _taking = TAKING.lock().unwrap_or_else(PoisonError::into_inner);
+    check(number, is_it)?;
+    // SAFETY: the descriptor is open, and nobody else owns it. It is an open socket that is not
+    // close-on-exec. What this program opened itself is close-on-exec (Rust's library and ours open nothing
+    // else), so it was open before the program began, for whoever was told its number; only this function
+    // takes such descriptors over. It did not do so before, or the descriptor would be close-on-exec, and
+    // it is not doing so in another thread, because this one holds `TAKING`.
+    let socket = unsafe { OwnedFd::from_raw_fd(number) };
+    fcntl_setfd(&socket, FdFlags::CLOEXEC).map_err(io::Error::from)?;
+    Ok(socket)
+}
+
+/// A descriptor of its own for the socket `number` that was open before this program began. The socket stays open under
+/// its number, because others may speak on it in turn, as MPI libraries do that were started by the same process manager.
+///
+/// # Errors
+/// [`TakeError`] if there is no such socket, or if it was taken or shared before.
+pub fn share_socket(number: RawFd) -> Result<OwnedFd, TakeError> {
+    let _taking = TAKING.lock().unwrap_or_else(PoisonError::into_inner);
+    check(number, |_| true)?;
+    // SAFETY: the descriptor is open, and stays so during this function: nobody here owns it, as is said in
+    // `take_socket`, and who else speaks on it closes it at the end of the program at the earliest.
+    let there = unsafe { BorrowedFd::borrow_raw(number) };
+    let own = there.try_clone_to_owned()?;
+    // The mark that it was shared.
+    fcntl_setfd(there, FdFlags::CLOEXEC).map_err(io::Error::from)?;
+    Ok(own)
+}
+
+/// Whether this is the socket that is meant, and nobody has taken or shared it.
+fn check(number: RawFd, is_it: impl FnOnce(&str) -> bool) -> Result<(), TakeError> {
     let link = fs::read_link(format!("/proc/self/fd/{number}")).unwrap_or_default();
     let name = link.to_string_lossy();
     // 0 to 2 are a program's own streams.
@@ -44,14 +74,7 @@ pub fn take_socket(number: RawFd, is_it: impl FnOnce(&str) -> bool) -> Result<Ow
     if is_close_on_exec(number)? {
         return Err(TakeError::Taken);
     }
-    // SAFETY: the descriptor is open, and nobody else owns it. It is an open socket that is not
-    // close-on-exec. What this program opened itself is close-on-exec (Rust's library and ours open nothing
-    // else), so it was open before the program began, for whoever was told its number; only this function
-    // takes such descriptors over. It did not do so before, or the descriptor would be close-on-exec, and
-    // it is not doing so in another thread, because this one holds `TAKING`.
-    let socket = unsafe { OwnedFd::from_raw_fd(number) };
-    fcntl_setfd(&socket, FdFlags::CLOEXEC).map_err(io::Error::from)?;
-    Ok(socket)
+    Ok(())
 }
 
 fn is_close_on_exec(number: RawFd) -> io::Result<bool> {

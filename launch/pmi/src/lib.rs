@@ -17,13 +17,15 @@
 //! I/O, and is fuzzed); values are any bytes, whatever the wire can carry; a process takes its place once.
 //! A wait ends when the process manager answers, or ends.
 //!
-//! `unsafe` is needed in two modules: `inherited` owns a descriptor that arrives as a number, and
-//! `pmix::library` calls a library that is written in C.
+//! `unsafe` is needed in three modules: `inherited` owns a descriptor that arrives as a number, `farewell` is called
+//! when the process ends, and `pmix::library` calls a library that is written in C.
 
 #![deny(unsafe_code)]
 
 mod client;
 mod error;
+#[allow(unsafe_code)] // Its opening paragraph says why.
+mod farewell;
 #[doc(hidden)]
 pub mod fuzzing;
 #[allow(unsafe_code)] // Its opening paragraph says why.
@@ -82,6 +84,15 @@ pub trait Exchange: Send + std::fmt::Debug {
     /// # Errors
     /// As above.
     fn finalize(&mut self) -> Result<(), Error>;
+
+    /// As [`Self::finalize`], of a library in a program that may speak with the process manager itself, and say then
+    /// that it is done: where both have one connection, only one of them can.
+    ///
+    /// # Errors
+    /// As above.
+    fn finalize_beside_others(&mut self) -> Result<(), Error> {
+        self.finalize()
+    }
 
     /// A descriptor that hangs up when the process manager is gone, where there is one.
     fn launcher(&self) -> Option<BorrowedFd<'_>>;

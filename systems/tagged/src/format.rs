@@ -31,8 +31,8 @@ pub const REQUEST: usize = 40;
 pub const MORE: usize = 8;
 /// Bytes before those of a part.
 pub const PART: usize = 16;
-/// Bytes of the longest packet that holds no message's bytes.
-pub const LONGEST: usize = REQUEST;
+/// Bytes of the longest head; a write with data has it (`remote::format`).
+const LONGEST: usize = 48;
 
 const IS_TAGGED: u8 = 1;
 const HAS_DATA: u8 = 2;
@@ -68,14 +68,21 @@ pub struct Head {
 }
 
 impl Head {
-    fn new(kind: u8) -> Self {
+    pub(crate) fn new(kind: u8) -> Self {
         let mut head = Head { bytes: [0; LONGEST], length: 8 };
         head.bytes[0] = kind;
         head
     }
 
+    /// With this in one of its first eight bytes.
     #[inline]
-    fn word(mut self, word: u64) -> Self {
+    pub(crate) fn octet(mut self, at: usize, octet: u8) -> Self {
+        self.bytes[at] = octet;
+        self
+    }
+
+    #[inline]
+    pub(crate) fn word(mut self, word: u64) -> Self {
         let at = usize::from(self.length);
         self.bytes[at..at + 8].copy_from_slice(&word.to_le_bytes());
         self.length += 8;
@@ -180,7 +187,7 @@ fn parse_bare(kind: u8, rest: &[u8]) -> Option<Says<'_>> {
 }
 
 #[inline]
-fn word(bytes: &[u8]) -> Option<(u64, &[u8])> {
+pub(crate) fn word(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let (word, rest) = bytes.split_first_chunk::<8>()?;
     Some((u64::from_le_bytes(*word), rest))
 }

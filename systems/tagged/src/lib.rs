@@ -1,4 +1,5 @@
-//! Tagged messages: sends and posted receives that find each other by source and tag, as in MPI (thesis 7.4).
+//! Tagged messages: sends and posted receives that find each other by source and tag, as in MPI (thesis 7.4); and remote
+//! accesses: reads, writes and atomic operations on memory that another rank has exposed.
 //!
 //! A receiver posts receives, senders send, and messages go to the first posted receive that wants them, in the order
 //! in which they were sent (MPI's non-overtaking rule). What nobody has posted a receive for is *unexpected*: its bytes
@@ -11,10 +12,11 @@
 //! | [`peer`] | what one rank may send to another unasked |
 //! | [`format`](mod@format) | packets as bytes |
 //! | [`network`] | what carries them: the packet layer, or a vector in tests |
+//! | [`remote`] | one rank's accesses to memory of others, and theirs to its |
 //!
 //! May use the packet layer. Reads and writes the program's memory through [`Source`] and [`Sink`] only, and knows no
-//! lock and no thread: whoever owns an [`Exchange`] sees to that. Keeps I9: unexpected bytes, requests and answers are
-//! bounded for each peer, and a peer that exceeds a bound is refused ([`Error::Violation`]).
+//! lock and no thread: whoever owns an [`Exchange`] or a [`Remote`](remote::Remote) sees to that. Keeps I9: unexpected
+//! bytes, requests, accesses and answers are bounded for each peer, and a peer that exceeds a bound is refused ([`Error::Violation`]).
 
 #![forbid(unsafe_code)]
 
@@ -23,6 +25,7 @@ pub mod format;
 pub mod matching;
 pub mod network;
 pub mod peer;
+pub mod remote;
 
 pub use exchange::{Event, Exchange, Outgoing, Sending};
 pub use matching::{Envelope, Pattern};

@@ -43,6 +43,15 @@ pub trait Network {
     ) -> Result<bool>;
 }
 
+/// A packet as [`Network::send`] is given it, in one piece: for networks that keep packets as vectors.
+pub fn gather<S: Source>(head: &[u8], body: Option<(&S, u64, usize)>) -> Vec<u8> {
+    let mut packet = head.to_vec();
+    if let Some((source, offset, length)) = body {
+        source.pieces(offset, length, &mut |bytes| packet.extend_from_slice(bytes));
+    }
+    packet
+}
+
 impl Network for &Packets {
     #[inline]
     fn payload(&self) -> usize {

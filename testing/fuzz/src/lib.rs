@@ -12,6 +12,7 @@
 //! | `shm` | the shared-memory link, by a peer that writes any slot |
 //! | `region` | headers of a region's messages; a region, at its home and elsewhere, by peers that say anything |
 //! | `tagged` | packets of messages with tags; a rank that such packets reach, by peers that say anything |
+//! | `remote` | packets of remote accesses; a rank with memory that such packets reach, by peers that say anything |
 //! | `ni` | one NI of each preset, by hosts that keep their contract and peers that keep none |
 //! | `node` | a whole node with the messaging layer on it, by such peers |
 //!
@@ -27,6 +28,7 @@ mod messages;
 mod ni;
 mod node;
 mod region;
+mod remote;
 mod seal;
 mod shm;
 mod simulator;
@@ -73,6 +75,8 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("region", region::messages),
     ("tagged-packet", tagged::packet),
     ("tagged", tagged::messages),
+    ("remote-packet", remote::packet),
+    ("remote", remote::accesses),
 ];
 
 /// Runs `data` through the target `name`.

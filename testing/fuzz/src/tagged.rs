@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use weft_packet::Rank;
 use weft_tagged::format::{Says, parse};
+use weft_tagged::network::gather;
 use weft_tagged::peer::WINDOW;
 use weft_tagged::{
     Address, Envelope, Event, Exchange, Kind, Network, Outgoing, Pattern, Result, Sending, Sink,
@@ -89,10 +90,7 @@ impl Network for Wires {
             return Ok(false);
         }
         self.room -= 1;
-        let mut packet = head.to_vec();
-        if let Some((source, offset, length)) = body {
-            source.pieces(offset, length, &mut |bytes| packet.extend_from_slice(bytes));
-        }
+        let packet = gather(head, body);
         assert!(packet.len() <= self.payload());
         match parse(Rank(0), &packet) {
             Some(Says::Request { number, .. }) => self.requests.push(number),

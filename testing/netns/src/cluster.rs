@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
@@ -12,6 +14,11 @@ use crate::namespace::{Namespace, SetupError};
 
 /// The most hosts of a cluster.
 pub const HOSTS_MAX: usize = NAMES.len();
+
+/// What the ports of a switch belong to.
+const BRIDGE: &str = "br0";
+/// How long the kernel may take to notice that links are up; it is a moment, on a machine with much to do a longer one.
+const WIRES_LIMIT: Duration = Duration::from_secs(10);
 
 const NAMES: [&str; 9] = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
 
@@ -69,7 +76,37 @@ impl Cluster {
             ))?;
         }
         let files = write_remote_shell(&hosts)?;
-        Ok(Cluster { hosts, switch, files })
+        let cluster = Cluster { hosts, switch, files };
+        cluster.await_wires()?;
+        Ok(cluster)
+    }
+
+    /// Waits until frames pass on every wire: the kernel takes note of new links when it finds the time, and a bridge
+    /// drops what is for a port of which it does not know that it is up.
+    fn await_wires(&self) -> Result<(), SetupError> {
+        let start = Instant::now();
+        while !self.wires_carry_frames()? {
+            if start.elapsed() > WIRES_LIMIT {
+                let said = format!("a wire carries no frames after {WIRES_LIMIT:?}");
+                return Err(SetupError::Refused { command: "ip", said });
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
+    }
+
+    fn wires_carry_frames(&self) -> Result<bool, SetupError> {
+        for host in &self.hosts {
+            let link = host.namespace.ask("ip", &["-oneline", "link", "show", INTERFACE])?;
+            if !link.contains(" state UP ") {
+                return Ok(false);
+            }
+        }
+        let Some(switch) = &self.switch else { return Ok(true) };
+        let ports =
+            switch.ask("ip", &["-oneline", "-details", "link", "show", "master", BRIDGE])?;
+        Ok(ports.lines().filter(|port| port.contains(" state forwarding ")).count()
+            == self.hosts.len())
     }
 
     /// Joins the first two hosts by one more wire, whose ends have this name and no address.
@@ -171,8 +208,8 @@ fn wire(name: &str, peer: &str) -> String {
 /// A bridge with a wire to each host. It forwards at once and learns nothing of multicast groups.
 fn make_switch(hosts: &[Host], mtu: u32) -> Result<Namespace, SetupError> {
     let switch = Namespace::new("switch")?;
-    let mut orders = String::from(
-        "link add br0 mtu 65535 type bridge stp_state 0 forward_delay 0 mcast_snooping 0\n",
+    let mut orders = format!(
+        "link add {BRIDGE} mtu 65535 type bridge stp_state 0 forward_delay 0 mcast_snooping 0\n",
     );
     for host in hosts {
         let port = format!("to-{}", host.name);
@@ -182,9 +219,9 @@ fn make_switch(hosts: &[Host], mtu: u32) -> Result<Namespace, SetupError> {
         );
         // Writing to a string never fails.
         let _ = writeln!(orders, "{}", wire(&port, &peer));
-        let _ = writeln!(orders, "link set {port} mtu {mtu} master br0 up");
+        let _ = writeln!(orders, "link set {port} mtu {mtu} master {BRIDGE} up");
     }
-    orders.push_str("link set br0 up\n");
+    let _ = writeln!(orders, "link set {BRIDGE} up");
     switch.feed("ip", &["-batch", "-"], &orders)?;
     Ok(switch)
 }

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::thread;
 
 use nix::sched::{CloneFlags, setns, unshare};
@@ -100,13 +100,14 @@ impl Namespace {
             // A command that reads no further says why on standard error.
             let _ = stdin.write_all(text.as_bytes());
         }
-        let output = child.wait_with_output().map_err(missing)?;
-        if output.status.success() {
-            return Ok(());
-        }
-        let said = String::from_utf8_lossy(&output.stderr);
-        let said = said.lines().next().unwrap_or("without a word").to_owned();
-        Err(SetupError::Refused { command: name, said })
+        succeeded(name, child.wait_with_output().map_err(missing)?).map(drop)
+    }
+
+    /// What a command in here says.
+    pub fn ask(&self, name: &'static str, arguments: &[&str]) -> Result<String, SetupError> {
+        let missing = |error| SetupError::Missing { command: name, error };
+        let output = self.command(name).args(arguments).output().map_err(missing)?;
+        succeeded(name, output)
     }
 
     /// Kills every process in here, and waits until they are gone.
@@ -129,6 +130,16 @@ impl Namespace {
         }
         Ok(())
     }
+}
+
+/// What a command said, if it did what it was told.
+fn succeeded(command: &'static str, output: Output) -> Result<String, SetupError> {
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let said = said.lines().next().unwrap_or("without a word").to_owned();
+    Err(SetupError::Refused { command, said })
 }
 
 impl Drop for Namespace {

@@ -16,4 +16,9 @@ fn layouts_are_those_of_the_first_versions() {
     assert_eq!(offset_of!(FabricAttr, api_version), 28);
     assert_eq!(offset_of!(PlainMessage, data), 40);
     assert_eq!(offset_of!(TaggedMessage, data), 56);
+    assert_eq!(offset_of!(RemotePiece, key), 16);
+    assert_eq!(offset_of!(RemoteMessage, data), 56);
+    assert_eq!(offset_of!(AtomicMessage, data), 64);
+    assert_eq!(offset_of!(RegionAttr, iface), 64);
+    assert_eq!(size_of::<AtomicAttr>(), 16);
 }

@@ -1,11 +1,10 @@
 //! `struct fi_ops_msg`: messages without tags.
 
-use super::tagged::done;
 use super::{Description, Endpoint, Sent, Wanted};
 use crate::abi::{PlainMessage, flag};
 use crate::memory::{Buffer, Vector};
 use crate::pointer::Context;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, done};
 use weft_tagged::Kind;
 
 #[repr(C)]

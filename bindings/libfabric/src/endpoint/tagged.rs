@@ -4,7 +4,7 @@ use super::{Description, Endpoint, Sent, Wanted};
 use crate::abi::{TaggedMessage, flag};
 use crate::memory::{Buffer, Vector};
 use crate::pointer::Context;
-use crate::refusal::{Refusal, Result, sized};
+use crate::refusal::{Refusal, done};
 use weft_tagged::Kind;
 
 type SendTo = extern "C" fn(&Endpoint, Buffer, usize, Description, u64, u64, Context) -> isize;
@@ -49,12 +49,6 @@ impl Endpoint {
     fn send_tagged(&self, to: u64, tag: u64, data: Option<u64>, context: Context) -> Sent {
         Sent { kind: Kind::Tagged, to, tag, data, flags: self.send_flags, context }
     }
-}
-
-/// Does the work of a call that returns nothing but an error.
-#[inline]
-pub(super) fn done(work: impl FnOnce() -> Result) -> isize {
-    sized(|| work().map(|()| 0))
 }
 
 #[allow(clippy::too_many_arguments)] // So many has libfabric.

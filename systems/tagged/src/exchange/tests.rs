@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use crate::network::gather;
 use crate::peer::{EAGER_BYTES, MOST_REQUESTS, WINDOW, cost};
 use crate::{Error, Network, Result};
 use weft_model::random::Random;
@@ -94,10 +95,7 @@ impl Network for Wires<'_> {
         if wire.len() >= self.room {
             return Ok(false);
         }
-        let mut packet = head.to_vec();
-        if let Some((source, offset, length)) = body {
-            source.pieces(offset, length, &mut |bytes| packet.extend_from_slice(bytes));
-        }
+        let packet = gather(head, body);
         assert!(packet.len() <= self.payload, "a packet is as long as there is room for");
         wire.push_back(packet);
         Ok(true)

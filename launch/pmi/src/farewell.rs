@@ -1,0 +1,56 @@
+//! What a process manager is told when a process ends, unless somebody else in it has told it.
+//!
+//! A library in a program that may speak with the process manager itself cannot say for it that it is done: hydra ends the
+//! connection then, and the program would be killed by its next word. Nor can it be silent, if the program says nothing:
+//! hydra takes that for a failure, and kills the others. Who spoke last is known when the process ends.
+//!
+//! A module with `unsafe` code: what runs then is named in a section of the library.
+
+use std::io::Read;
+use std::os::unix::net::UnixStream;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::{SendFlags, send};
+
+/// Called when the process ends, after all that was registered by `atexit`, which is where MPI libraries speak last.
+// SAFETY: the section holds functions that take nothing and return nothing, and are called once.
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static AT_END: extern "C" fn() = say;
+
+/// Where to say it, and what.
+static LAST: Mutex<Option<(UnixStream, Vec<u8>)>> = Mutex::new(None);
+
+/// How long the answer may take.
+const ANSWER_LIMIT: Duration = Duration::from_secs(1);
+
+/// Says `words` on `stream` when the process ends, if the connection is still there then.
+pub fn at_exit(stream: UnixStream, words: Vec<u8>) {
+    *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some((stream, words));
+}
+
+extern "C" fn say() {
+    let last = LAST.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some((stream, words)) = last {
+        say_on(stream, &words);
+    }
+}
+
+fn say_on(mut stream: UnixStream, words: &[u8]) {
+    let none = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut ends = [PollFd::new(&stream, PollFlags::RDHUP)];
+    // A flag is there: the other end is closed.
+    if poll(&mut ends, Some(&none)) != Ok(0) {
+        return;
+    }
+    let said = send(&stream, words, SendFlags::NOSIGNAL);
+    if said == Ok(words.len()) && stream.set_read_timeout(Some(ANSWER_LIMIT)).is_ok() {
+        // The answer makes no difference, but it is not left unread.
+        let _ = stream.read(&mut [0; 256]);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,436 @@
+//! One rank's accesses to memory of other ranks, and theirs to its: calls and packets in, packets and events out.
+//!
+//! ```text
+//!   origin                                target
+//!   write (as many packets as it takes) ─▶ checked and placed, each by itself
+//!                                ◀─────── ended
+//!   read ────────────────────────────────▶ checked
+//!                                ◀─────── part, as many as it takes; or ended, if it is refused or empty
+//!   atomic ──────────────────────────────▶ checked and done
+//!                                ◀─────── part with what stood there, if that is wanted; or ended
+//! ```
+//! A region is memory that its owner has exposed under a key, with rights. Of an access that does not fit its region no
+//! byte is placed, and its origin is told why. That is no violation: keys and offsets are the program's.
+//!
+//! **Order.** Accesses of one rank to one other leave in the order of their calls: while a write has packets left,
+//! nothing else begins. Packets of a pair of ranks arrive in order, writes are placed and atomics done when they arrive.
+//! So writes follow writes, reads follow writes, and atomics follow everything; but what a read returns may be
+//! younger than the read, because its parts leave when there is room. Accesses have no order with messages.
+//!
+//! **Bounds** (I9). One rank has [`MOST`] accesses to one other under way, so that what a target owes is bounded, too:
+//! an answer is one packet, and a read is answered out of the region. An access that finds no room changes nothing.
+//!
+//! Accesses of a rank to itself need no packets, and have ended when their calls return, but for events.
+
+pub mod atomic;
+pub mod format;
+
+mod origin;
+mod target;
+
+use crate::network::{Network, Sink, Source};
+use crate::{Address, Error, Result};
+use atomic::Atomic;
+use format::Says;
+use slotmap::{KeyData, SlotMap, new_key_type};
+use std::collections::{BTreeMap, VecDeque};
+use weft_packet::Rank;
+
+pub use format::is_access;
+
+new_key_type! {
+    struct OpKey;
+}
+
+/// Accesses of one rank to one other that may be under way.
+pub const MOST: u32 = 256;
+
+/// Packets of reads, and of writes, that leave before the next look at what has arrived.
+const PACKETS_AT_ONCE: usize = 8;
+
+/// How an access ended.
+pub type Outcome = std::result::Result<(), Refused>;
+
+/// Why an access was not done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// Nothing is exposed under that key, or no longer.
+    #[error("there is no region with this key")]
+    NoRegion,
+    /// The region is not exposed for this.
+    #[error("the region may not be accessed in this way")]
+    NoRight,
+    /// The region is shorter.
+    #[error("the region ends before the access does")]
+    Beyond,
+}
+
+/// What others may do with a region.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rights {
+    /// Read it.
+    pub read: bool,
+    /// Write it.
+    pub write: bool,
+}
+
+/// What to access.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Access {
+    /// Of whom.
+    pub to: Address,
+    /// From which endpoint of this rank.
+    pub from: u8,
+    /// Which region.
+    pub key: u64,
+    /// From where.
+    pub offset: u64,
+}
+
+/// What became of an access that was asked for.
+#[derive(Debug)]
+#[must_use = "an access may have to be tried again"]
+pub enum Asking<O> {
+    /// It goes on, and ends by an [`Event`].
+    Kept,
+    /// Nothing happened: there is no room now.
+    Again(O),
+}
+
+/// Something happened.
+#[derive(Debug)]
+pub enum Event<O> {
+    /// An access of this rank ended.
+    Ended {
+        /// Which.
+        op: O,
+        /// How.
+        outcome: Outcome,
+    },
+    /// A region of this rank was accessed.
+    Accessed(Accessed),
+}
+
+/// An access to a region of this rank.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Accessed {
+    /// The endpoint that was named.
+    pub to: u8,
+    /// Who did it.
+    pub from: Address,
+    /// Which region it was.
+    pub key: u64,
+    /// Whether it was written.
+    pub writes: bool,
+    /// How many bytes.
+    pub length: u64,
+    /// What was said beside it. Then its origin is answered by [`Remote::answer`], when the program can be told.
+    pub data: Option<(u64, Owed)>,
+}
+
+/// The answer to a write.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Owed {
+    to: Rank,
+    number: u64,
+}
+
+/// The accesses of one rank, of all of its endpoints, and its regions.
+#[derive(Debug)]
+pub struct Remote<O, R> {
+    rank: Rank,
+    regions: BTreeMap<u64, Region<R>>,
+    /// Regions that there were.
+    exposed: u64,
+    peers: Vec<Peer>,
+    ops: SlotMap<OpKey, Op<O>>,
+    /// Writes that left in part.
+    leaving: VecDeque<OpKey>,
+    answers: VecDeque<Answer>,
+    serving: VecDeque<Serving>,
+    events: VecDeque<Event<O>>,
+}
+
+/// Memory of this rank that others may access.
+#[derive(Debug)]
+struct Region<R> {
+    memory: R,
+    /// What its first byte is called.
+    base: u64,
+    rights: Rights,
+    /// Tells it from others that had its key.
+    serial: u64,
+}
+
+/// What this rank knows of one, itself included.
+#[derive(Debug)]
+struct Peer {
+    /// Accesses of this rank that have not ended.
+    outstanding: u32,
+    /// The write that goes to it in several packets.
+    leaving: Option<OpKey>,
+    /// Its accesses that were not answered.
+    unanswered: u32,
+    /// Of the write that comes from it in several packets: the bytes, and whether they were all placed.
+    came: u64,
+    outcome: Outcome,
+}
+
+/// An access of this rank.
+#[derive(Debug)]
+struct Op<O> {
+    op: O,
+    /// The endpoint.
+    from: u8,
+    to: Rank,
+    waits: Until,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Until {
+    /// All of a write has left.
+    Left { span: format::Span, data: Option<u64>, went: u64 },
+    /// It is answered.
+    Answered,
+    /// So many bytes have come.
+    Came { came: u64, expected: u64 },
+}
+
+/// What to answer when there is room.
+#[derive(Debug)]
+enum Answer {
+    Ended { to: Rank, number: u64, outcome: Outcome },
+    Fetched { to: Rank, number: u64, bytes: Vec<u8> },
+}
+
+/// A read that is being answered.
+#[derive(Clone, Copy, Debug)]
+struct Serving {
+    to: Rank,
+    number: u64,
+    span: format::Span,
+    went: u64,
+    serial: u64,
+}
+
+/// Bytes that go at once.
+#[derive(Clone, Copy, Debug)]
+struct Bytes<'a>(&'a [u8]);
+
+impl Source for Bytes<'_> {
+    fn length(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn pieces(&self, offset: u64, length: usize, take: &mut dyn FnMut(&[u8])) {
+        let offset = offset as usize;
+        take(&self.0[offset..offset + length]);
+    }
+
+    fn keep(self) -> Self {
+        self
+    }
+}
+
+impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
+    /// The accesses of `rank` in a job of `ranks`.
+    pub fn new(rank: Rank, ranks: usize) -> Self {
+        let peer =
+            || Peer { outstanding: 0, leaving: None, unanswered: 0, came: 0, outcome: Ok(()) };
+        Remote {
+            rank,
+            regions: BTreeMap::new(),
+            exposed: 0,
+            peers: std::iter::repeat_with(peer).take(ranks).collect(),
+            ops: SlotMap::with_key(),
+            leaving: VecDeque::new(),
+            answers: VecDeque::new(),
+            serving: VecDeque::new(),
+            events: VecDeque::new(),
+        }
+    }
+
+    /// Lets others access `memory`, whose first byte they call `base`.
+    ///
+    /// # Errors
+    /// `memory`, if there is a region with this key.
+    pub fn expose(
+        &mut self,
+        key: u64,
+        base: u64,
+        rights: Rights,
+        memory: R,
+    ) -> std::result::Result<(), R> {
+        if self.regions.contains_key(&key) {
+            return Err(memory);
+        }
+        self.exposed += 1;
+        self.regions.insert(key, Region { memory, base, rights, serial: self.exposed });
+        Ok(())
+    }
+
+    /// The memory that is exposed under a key.
+    pub fn region(&self, key: u64) -> Option<&R> {
+        self.regions.get(&key).map(|region| &region.memory)
+    }
+
+    /// As [`Self::region`], to change what is known of it.
+    pub fn region_mut(&mut self, key: u64) -> Option<&mut R> {
+        self.regions.get_mut(&key).map(|region| &mut region.memory)
+    }
+
+    /// Ends what [`Self::expose`] began: nobody accesses the memory after that.
+    pub fn conceal(&mut self, key: u64) -> Option<R> {
+        self.regions.remove(&key).map(|region| region.memory)
+    }
+
+    /// The next thing that happened.
+    #[inline]
+    pub fn event(&mut self) -> Option<Event<O>> {
+        self.events.pop_front()
+    }
+
+    /// Whether accesses of an endpoint go on: they use the program's memory.
+    pub fn is_busy(&self, endpoint: u8) -> bool {
+        self.ops.values().any(|op| op.from == endpoint)
+    }
+
+    /// Whether everything has left that this rank owes others, and all of its own accesses have ended.
+    pub fn is_idle(&self) -> bool {
+        self.ops.is_empty() && self.answers.is_empty() && self.serving.is_empty()
+    }
+
+    /// Answers that wait for room, for those who watch the bound.
+    pub fn owed(&self) -> usize {
+        self.answers.len() + self.serving.len()
+    }
+
+    /// Takes one packet of `from`.
+    ///
+    /// # Errors
+    /// [`Error::Violation`] if no peer sends that; nothing has changed then.
+    pub fn arrive(&mut self, from: Rank, packet: &[u8]) -> Result<()> {
+        let outcome = match format::parse(packet) {
+            Some(Says::Write { span, number, data, bytes }) => {
+                self.write_came(from, span, number, data, bytes)
+            }
+            Some(Says::Read { span, number }) => self.read_came(from, span, number),
+            Some(Says::Atomic { span, number, atomic, fetches, operands }) => {
+                self.atomic_came(from, span, number, (atomic, fetches), operands)
+            }
+            Some(Says::Part { number, bytes }) => self.part_came(from, number, bytes),
+            Some(Says::Ended { number, outcome }) => self.ended_came(from, number, outcome),
+            None => Err("a remote access that is none"),
+        };
+        outcome.map_err(|what| Error::Violation { from, what })
+    }
+
+    /// Whether something waits for room.
+    #[inline]
+    pub fn has_to_leave(&self) -> bool {
+        !(self.answers.is_empty() && self.serving.is_empty() && self.leaving.is_empty())
+    }
+
+    /// Sends what waits for room, as far as there is some. Whether anything left.
+    ///
+    /// # Errors
+    /// What the network says.
+    pub fn leave<N: Network>(&mut self, network: &mut N) -> Result<bool> {
+        let mut any = false;
+        while let Some(answer) = self.answers.front() {
+            if !answer.go::<N, O>(network)? {
+                return Ok(any);
+            }
+            let to = answer.to();
+            self.answers.pop_front();
+            self.peers[to.index()].unanswered -= 1;
+            any = true;
+        }
+        for _ in 0..PACKETS_AT_ONCE {
+            let Some(serving) = self.serving.pop_front() else { break };
+            match self.serve(network, serving)? {
+                None => {
+                    self.serving.push_front(serving);
+                    return Ok(any);
+                }
+                Some(rest) => self.serving.extend(rest),
+            }
+            any = true;
+        }
+        for _ in 0..PACKETS_AT_ONCE {
+            let Some(key) = self.leaving.pop_front() else { break };
+            match self.send_piece(network, key)? {
+                None => {
+                    self.leaving.push_front(key);
+                    break;
+                }
+                Some(all) if !all => self.leaving.push_back(key),
+                Some(_) => {}
+            }
+            any = true;
+        }
+        Ok(any)
+    }
+
+    /// The region that an access may use, and where in it the access begins.
+    fn find<'a>(
+        regions: &'a mut BTreeMap<u64, Region<R>>,
+        span: &format::Span,
+        needs: Rights,
+    ) -> std::result::Result<(&'a mut Region<R>, u64), Refused> {
+        let region = regions.get_mut(&span.key).ok_or(Refused::NoRegion)?;
+        if needs.read && !region.rights.read || needs.write && !region.rights.write {
+            return Err(Refused::NoRight);
+        }
+        let start = span.offset.checked_sub(region.base).ok_or(Refused::Beyond)?;
+        let end = span.end - region.base;
+        if end > region.memory.length() {
+            return Err(Refused::Beyond);
+        }
+        Ok((region, start))
+    }
+
+    /// Answers an access, or ends this rank's own.
+    fn answer_to(&mut self, to: Rank, number: u64, outcome: Outcome) {
+        if to == self.rank {
+            self.end(op_key(number), outcome);
+        } else {
+            self.answers.push_back(Answer::Ended { to, number, outcome });
+        }
+    }
+
+    fn end(&mut self, key: OpKey, outcome: Outcome) {
+        if let Some(Op { op, to, .. }) = self.ops.remove(key) {
+            self.peers[to.index()].outstanding -= 1;
+            self.events.push_back(Event::Ended { op, outcome });
+        }
+    }
+}
+
+impl Answer {
+    fn to(&self) -> Rank {
+        let (Answer::Ended { to, .. } | Answer::Fetched { to, .. }) = self;
+        *to
+    }
+
+    /// Sends it; false if there is no room.
+    fn go<N: Network, O: Source>(&self, network: &mut N) -> Result<bool> {
+        match self {
+            Answer::Ended { to, number, outcome } => {
+                let head = Says::Ended { number: *number, outcome: *outcome }.head();
+                network.send::<O>(*to, head.bytes(), None)
+            }
+            Answer::Fetched { to, number, bytes } => {
+                let head = Says::Part { number: *number, bytes: &[] }.head();
+                network.send(*to, head.bytes(), Some((&Bytes(bytes), 0, bytes.len())))
+            }
+        }
+    }
+}
+
+fn op_key(number: u64) -> OpKey {
+    KeyData::from_ffi(number).into()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,210 @@
+//! Packets of remote accesses as bytes, little-endian.
+//!
+//! ```text
+//!             0      1       2    3      4           5         6      8     16       24    32       40     48
+//!            ┌──────┬───────┬────┬──────┬───────────┬─────────┬──────┬─────┬────────┬─────┬────────┬──────┬──────
+//! write      │ kind │ flags │ to │ from │ zero                       │ key │ offset │ end │ number │ data │ bytes
+//! read       │ kind │ zero  │ to │ from │ zero                       │ key │ offset │ end │ number │
+//! atomic     │ kind │ flags │ to │ from │ operation │ element │ zero │ key │ offset │ end │ number │ operands
+//!            └──────┴───────┴────┴──────┴───────────┴─────────┴──────┴─────┴────────┴─────┴────────┴──────┘
+//! part       │ kind │ zero                                          │ number │ bytes
+//! ended      │ kind │ outcome │ zero                                │ number │
+//! ```
+//! `to` and `from` are endpoints; `key` and `offset` say where the bytes go, and `end` where the access ends. A write
+//! has `data` if its flag says so, and takes as many packets as it needs, each of which can be checked by itself. The
+//! answer to a `read`, and to an `atomic` that fetches, are `part`s, in order; `ended` answers everything else, and
+//! whatever was refused. The operands of an `atomic` are as long as what it accesses; a compare-and-swap has what it
+//! compares with behind them, and an operation that only reads has none.
+
+use super::atomic::{Atomic, Element, Operation};
+use super::{Outcome, Refused};
+use crate::format::{Head, word};
+
+/// Bytes of a read, and those before the bytes of a write without data and before operands.
+pub const ACCESS: usize = 40;
+/// Bytes before those of a part.
+pub const PART: usize = 16;
+
+const WRITE: u8 = 16;
+const READ: u8 = 17;
+const ATOMIC: u8 = 18;
+const PARTS: u8 = 19;
+const ENDED: u8 = 20;
+
+const HAS_DATA: u8 = 1;
+const FETCHES: u8 = 1;
+
+/// What is accessed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Span {
+    /// The endpoint that is told.
+    pub to: u8,
+    /// The endpoint that asks.
+    pub from: u8,
+    /// Which region.
+    pub key: u64,
+    /// From where.
+    pub offset: u64,
+    /// To where; not before `offset`.
+    pub end: u64,
+}
+
+impl Span {
+    /// How many bytes.
+    pub fn length(&self) -> u64 {
+        self.end - self.offset
+    }
+}
+
+/// What a packet says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)] // The diagram has the names of the fields.
+pub enum Says<'a> {
+    /// These bytes go there.
+    Write { span: Span, number: u64, data: Option<u64>, bytes: &'a [u8] },
+    /// What stands there?
+    Read { span: Span, number: u64 },
+    /// Do this to what stands there.
+    Atomic { span: Span, number: u64, atomic: Atomic, fetches: bool, operands: &'a [u8] },
+    /// This stood there.
+    Part { number: u64, bytes: &'a [u8] },
+    /// That access is over.
+    Ended { number: u64, outcome: Outcome },
+}
+
+/// Whether a packet is one of remote accesses, if it is one at all.
+#[inline]
+pub fn is_access(packet: &[u8]) -> bool {
+    packet.first().is_some_and(|kind| *kind >= WRITE)
+}
+
+impl<'a> Says<'a> {
+    /// The packet, or what stands before its bytes.
+    pub fn head(&self) -> Head {
+        match *self {
+            Says::Write { span, number, data, .. } => {
+                let flags = if data.is_some() { HAS_DATA } else { 0 };
+                let head = spanned(Head::new(WRITE).octet(1, flags), span, number);
+                data.map_or(head, |data| head.word(data))
+            }
+            Says::Read { span, number } => spanned(Head::new(READ), span, number),
+            Says::Atomic { span, number, atomic, fetches, .. } => {
+                let head = Head::new(ATOMIC).octet(1, if fetches { FETCHES } else { 0 });
+                let head = head.octet(4, atomic.operation as u8).octet(5, atomic.element as u8);
+                spanned(head, span, number)
+            }
+            Says::Part { number, .. } => Head::new(PARTS).word(number),
+            Says::Ended { number, outcome } => {
+                Head::new(ENDED).octet(1, outcome_number(outcome)).word(number)
+            }
+        }
+    }
+
+    /// The bytes behind the head.
+    pub fn bytes(&self) -> &'a [u8] {
+        match *self {
+            Says::Write { bytes, .. } | Says::Part { bytes, .. } => bytes,
+            Says::Atomic { operands, .. } => operands,
+            Says::Read { .. } | Says::Ended { .. } => &[],
+        }
+    }
+}
+
+fn spanned(head: Head, span: Span, number: u64) -> Head {
+    let head = head.octet(2, span.to).octet(3, span.from);
+    head.word(span.key).word(span.offset).word(span.end).word(number)
+}
+
+fn outcome_number(outcome: Outcome) -> u8 {
+    match outcome {
+        Ok(()) => 0,
+        Err(Refused::NoRegion) => 1,
+        Err(Refused::NoRight) => 2,
+        Err(Refused::Beyond) => 3,
+    }
+}
+
+fn outcome(number: u8) -> Option<Outcome> {
+    Some(match number {
+        0 => Ok(()),
+        1 => Err(Refused::NoRegion),
+        2 => Err(Refused::NoRight),
+        3 => Err(Refused::Beyond),
+        _ => return None,
+    })
+}
+
+/// What a packet says; `None` if no peer says that.
+pub fn parse(packet: &[u8]) -> Option<Says<'_>> {
+    let (start, rest) = packet.split_first_chunk::<8>()?;
+    let [kind, flags, to, from, operation, element, zero @ ..] = *start;
+    let bare = [to, from, operation, element, zero[0], zero[1]] == [0; 6];
+    match kind {
+        PARTS | ENDED => {
+            let (number, bytes) = word(rest)?;
+            match (kind, flags) {
+                _ if !bare => None,
+                (PARTS, 0) => Some(Says::Part { number, bytes }),
+                (PARTS, _) => None,
+                _ if !bytes.is_empty() => None,
+                _ => outcome(flags).map(|outcome| Says::Ended { number, outcome }),
+            }
+        }
+        WRITE | READ | ATOMIC if zero == [0; 2] => {
+            let (key, rest) = word(rest)?;
+            let (offset, rest) = word(rest)?;
+            let (end, rest) = word(rest)?;
+            let (number, rest) = word(rest)?;
+            let span = Span { to, from, key, offset, end };
+            match (kind, operation, element) {
+                _ if offset > end => None,
+                (WRITE, 0, 0) => parse_write(span, number, flags, rest),
+                (READ, 0, 0) => {
+                    (flags == 0 && rest.is_empty()).then_some(Says::Read { span, number })
+                }
+                (ATOMIC, ..) => {
+                    let atomic = Atomic {
+                        operation: Operation::of_number(operation)?,
+                        element: Element::of_number(element)?,
+                    };
+                    parse_atomic(span, number, flags, atomic, rest)
+                }
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+fn parse_write(span: Span, number: u64, flags: u8, rest: &[u8]) -> Option<Says<'_>> {
+    let (data, bytes) = match flags {
+        0 => (None, rest),
+        HAS_DATA => word(rest).map(|(data, rest)| (Some(data), rest))?,
+        _ => return None,
+    };
+    let fits = bytes.len() as u64 <= span.length() && (!bytes.is_empty() || span.length() == 0);
+    fits.then_some(Says::Write { span, number, data, bytes })
+}
+
+fn parse_atomic(
+    span: Span,
+    number: u64,
+    flags: u8,
+    atomic: Atomic,
+    operands: &[u8],
+) -> Option<Says<'_>> {
+    let fetches = match flags {
+        0 => false,
+        FETCHES => true,
+        _ => return None,
+    };
+    let length = usize::try_from(span.length()).ok()?;
+    let expected = length.checked_mul(atomic.operation.operands())?;
+    let fits = atomic.is_valid(fetches)
+        && length.is_multiple_of(atomic.element.size())
+        && operands.len() == expected;
+    fits.then_some(Says::Atomic { span, number, atomic, fetches, operands })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,233 @@
+//! Accesses of this rank to memory of others.
+
+use super::format::{ACCESS, PART, Says, Span};
+use super::op_key;
+use super::{
+    Access, Asking, Atomic, Bytes, Event, MOST, Op, OpKey, Outcome, Refused, Remote, Until,
+};
+use crate::Result;
+use crate::network::{Network, Sink, Source};
+use slotmap::Key;
+use weft_packet::Rank;
+
+impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
+    /// Writes what `op` has to a region of another rank. `data` is told to the endpoint there.
+    ///
+    /// # Errors
+    /// What the network says.
+    pub fn write<N: Network>(
+        &mut self,
+        network: &mut N,
+        access: &Access,
+        data: Option<u64>,
+        op: O,
+    ) -> Result<Asking<O>> {
+        let to = access.to.rank;
+        let Some(span) = access.span(op.length()) else { return Ok(self.refuse(op)) };
+        if !self.may_begin(to) {
+            return Ok(Asking::Again(op));
+        }
+        if to == self.rank {
+            return Ok(self.write_here(span, data, op));
+        }
+        let fits = head_bytes(data) as u64 + span.length() <= network.payload() as u64;
+        let op = if fits { op } else { op.keep() };
+        let key = self.begin(access, Until::Left { span, data, went: 0 }, op);
+        match self.send_piece(network, key) {
+            Ok(Some(false)) => {
+                self.peers[to.index()].leaving = Some(key);
+                self.leaving.push_back(key);
+                Ok(Asking::Kept)
+            }
+            went => self.began(key, went.map(|went| went.is_some())),
+        }
+    }
+
+    /// Reads from a region of another rank as many bytes as `op` has room for.
+    ///
+    /// # Errors
+    /// What the network says.
+    pub fn read<N: Network>(
+        &mut self,
+        network: &mut N,
+        access: &Access,
+        op: O,
+    ) -> Result<Asking<O>> {
+        let to = access.to.rank;
+        let Some(span) = access.span(op.capacity()) else { return Ok(self.refuse(op)) };
+        if !self.may_begin(to) {
+            return Ok(Asking::Again(op));
+        }
+        if to == self.rank {
+            return Ok(self.read_here(span, op));
+        }
+        let key = self.begin(access, Until::Came { came: 0, expected: span.length() }, op);
+        let head = Says::Read { span, number: key.data().as_ffi() }.head();
+        let went = network.send::<O>(to, head.bytes(), None);
+        self.began(key, went)
+    }
+
+    /// Does `atomic` to a region of another rank, with `operands` as [`Atomic::apply`] takes them. What stood there
+    /// comes into `op`, if it `fetches`; then its room is as long as what is accessed. All of it has to fit into a packet:
+    /// [`Self::atomic_bytes`].
+    ///
+    /// # Errors
+    /// What the network says.
+    pub fn atomic<N: Network>(
+        &mut self,
+        network: &mut N,
+        access: &Access,
+        (atomic, fetches): (Atomic, bool),
+        length: u64,
+        operands: &[u8],
+        op: O,
+    ) -> Result<Asking<O>> {
+        let to = access.to.rank;
+        let Some(span) = access.span(length) else { return Ok(self.refuse(op)) };
+        if !self.may_begin(to) {
+            return Ok(Asking::Again(op));
+        }
+        if to == self.rank {
+            return Ok(self.atomic_here(span, (atomic, fetches), operands, op));
+        }
+        let expected = if fetches { length } else { 0 };
+        let waits = if fetches { Until::Came { came: 0, expected } } else { Until::Answered };
+        let key = self.begin(access, waits, op);
+        let number = key.data().as_ffi();
+        let head = Says::Atomic { span, number, atomic, fetches, operands: &[] }.head();
+        let body = Some((&Bytes(operands), 0, operands.len()));
+        let went = network.send(to, head.bytes(), body);
+        self.began(key, went)
+    }
+
+    /// Bytes that one atomic access may have, with packets of `payload` bytes.
+    pub fn atomic_bytes(payload: usize, atomic: Atomic) -> usize {
+        let room = payload - ACCESS.max(PART);
+        room / atomic.operation.operands().max(1)
+    }
+
+    fn may_begin(&self, to: Rank) -> bool {
+        let peer = &self.peers[to.index()];
+        peer.outstanding < MOST && peer.leaving.is_none()
+    }
+
+    fn begin(&mut self, access: &Access, waits: Until, op: O) -> OpKey {
+        let to = access.to.rank;
+        self.peers[to.index()].outstanding += 1;
+        self.ops.insert(Op { op, from: access.from, to, waits })
+    }
+
+    /// Whether the one packet of an access went.
+    fn began(&mut self, key: OpKey, went: Result<bool>) -> Result<Asking<O>> {
+        match went {
+            Ok(true) => Ok(Asking::Kept),
+            Ok(false) => Ok(self.take_back(key)),
+            Err(error) => {
+                let _ = self.take_back(key);
+                Err(error)
+            }
+        }
+    }
+
+    /// Nothing of it has left.
+    fn take_back(&mut self, key: OpKey) -> Asking<O> {
+        let Some(Op { op, to, .. }) = self.ops.remove(key) else {
+            unreachable!("it was put there by the caller")
+        };
+        self.peers[to.index()].outstanding -= 1;
+        Asking::Again(op)
+    }
+
+    /// No region is so large.
+    fn refuse(&mut self, op: O) -> Asking<O> {
+        self.events.push_back(Event::Ended { op, outcome: Err(Refused::Beyond) });
+        Asking::Kept
+    }
+
+    /// Sends the next packet of a write. Whether it was the last; `None` if there is no room.
+    pub(super) fn send_piece<N: Network>(
+        &mut self,
+        network: &mut N,
+        key: OpKey,
+    ) -> Result<Option<bool>> {
+        let Some(op) = self.ops.get_mut(key) else { return Ok(Some(true)) };
+        let Until::Left { span, data, went } = op.waits else { return Ok(Some(true)) };
+        let room = network.payload() - head_bytes(data);
+        let length = (span.length() - went).min(room as u64);
+        let piece = Span { offset: span.offset + went, ..span };
+        let head =
+            Says::Write { span: piece, number: key.data().as_ffi(), data, bytes: &[] }.head();
+        if !network.send(op.to, head.bytes(), Some((&op.op, went, length as usize)))? {
+            return Ok(None);
+        }
+        let went = went + length;
+        if went < span.length() {
+            op.waits = Until::Left { span, data, went };
+            return Ok(Some(false));
+        }
+        op.waits = Until::Answered;
+        self.peers[op.to.index()].leaving = None;
+        Ok(Some(true))
+    }
+
+    pub(super) fn part_came(
+        &mut self,
+        from: Rank,
+        number: u64,
+        bytes: &[u8],
+    ) -> std::result::Result<(), &'static str> {
+        let key = op_key(number);
+        let Some(op) = self.ops.get_mut(key).filter(|op| op.to == from && from != self.rank) else {
+            return Err("what was not asked for");
+        };
+        let Until::Came { came, expected } = op.waits else {
+            return Err("bytes to one who writes");
+        };
+        let now = came + bytes.len() as u64;
+        if bytes.is_empty() || now > expected {
+            return Err("more than was asked for");
+        }
+        op.op.place(came, bytes);
+        op.waits = Until::Came { came: now, expected };
+        if now == expected {
+            self.end(key, Ok(()));
+        }
+        Ok(())
+    }
+
+    pub(super) fn ended_came(
+        &mut self,
+        from: Rank,
+        number: u64,
+        outcome: Outcome,
+    ) -> std::result::Result<(), &'static str> {
+        let key = op_key(number);
+        let Some(op) = self.ops.get(key).filter(|op| op.to == from && from != self.rank) else {
+            return Err("the end of what did not begin");
+        };
+        let fits = match op.waits {
+            Until::Answered => true,
+            Until::Left { .. } => false,
+            Until::Came { expected, .. } => outcome.is_err() || expected == 0,
+        };
+        if !fits {
+            return Err("the end of what goes on");
+        }
+        self.end(key, outcome);
+        Ok(())
+    }
+}
+
+impl Access {
+    /// What is accessed by so many bytes; `None` if no region is so large.
+    fn span(&self, length: u64) -> Option<Span> {
+        let Access { to, from, key, offset } = *self;
+        let end = offset.checked_add(length)?;
+        Some(Span { to: to.endpoint, from, key, offset, end })
+    }
+}
+
+/// Bytes of a write's packets before those of the program.
+fn head_bytes(data: Option<u64>) -> usize {
+    ACCESS + if data.is_some() { size_of::<u64>() } else { 0 }
+}

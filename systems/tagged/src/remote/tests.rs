@@ -1,0 +1,620 @@
+//! Ranks in one vector, and a network of queues between them that is full now and then.
+
+#![allow(clippy::unwrap_used)]
+
+use super::atomic::{Element, Operation};
+use super::format::Span;
+use super::*;
+use crate::network::gather;
+use weft_model::random::Random;
+
+/// Bytes of the program's: of an access, which has a number, or a region's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Memory {
+    number: usize,
+    bytes: Vec<u8>,
+}
+
+impl Source for Memory {
+    fn length(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn pieces(&self, offset: u64, length: usize, take: &mut dyn FnMut(&[u8])) {
+        // In two pieces, as from an I/O vector.
+        let bytes = &self.bytes[offset as usize..offset as usize + length];
+        let (one, two) = bytes.split_at(length / 2);
+        take(one);
+        take(two);
+    }
+
+    fn keep(self) -> Self {
+        self
+    }
+}
+
+impl Sink for Memory {
+    fn capacity(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn place(&mut self, offset: u64, bytes: &[u8]) {
+        let offset = offset as usize;
+        self.bytes[offset..offset + bytes.len()].copy_from_slice(bytes);
+    }
+
+    fn split(&mut self, _length: u64) -> Option<(Self, bool)> {
+        None
+    }
+}
+
+type Rankly = Remote<Memory, Memory>;
+
+/// The ranks and the packets between them, by sender and receiver.
+struct World {
+    ranks: Vec<Rankly>,
+    wires: Vec<Vec<VecDeque<Vec<u8>>>>,
+    room: usize,
+    payload: usize,
+    ended: Vec<(Memory, Outcome)>,
+    accessed: Vec<(usize, Accessed)>,
+}
+
+struct Wires<'a> {
+    to: &'a mut [VecDeque<Vec<u8>>],
+    room: usize,
+    payload: usize,
+}
+
+impl Network for Wires<'_> {
+    fn payload(&self) -> usize {
+        self.payload
+    }
+
+    fn send<S: Source>(
+        &mut self,
+        to: Rank,
+        head: &[u8],
+        body: Option<(&S, u64, usize)>,
+    ) -> Result<bool> {
+        let wire = &mut self.to[to.index()];
+        if wire.len() >= self.room {
+            return Ok(false);
+        }
+        let packet = gather(head, body);
+        assert!(packet.len() <= self.payload, "a packet is as long as there is room for");
+        wire.push_back(packet);
+        Ok(true)
+    }
+}
+
+/// An access of the tests.
+#[derive(Clone, Debug)]
+enum Call {
+    Write { data: Option<u64>, bytes: Vec<u8> },
+    Read { length: usize },
+    Atomic { atomic: Atomic, fetches: bool, length: usize, operands: Vec<u8> },
+}
+
+const KEY: u64 = 5;
+const ALL: Rights = Rights { read: true, write: true };
+
+impl World {
+    fn new(ranks: usize, payload: usize, room: usize) -> Self {
+        World {
+            ranks: (0..ranks).map(|rank| Remote::new(Rank(rank as u16), ranks)).collect(),
+            wires: vec![vec![VecDeque::new(); ranks]; ranks],
+            room,
+            payload,
+            ended: Vec::new(),
+            accessed: Vec::new(),
+        }
+    }
+
+    /// Two ranks, of which each has exposed so many bytes.
+    fn pair(length: usize) -> Self {
+        let mut world = World::new(2, 200, usize::MAX);
+        for rank in 0..2 {
+            world.expose(rank, KEY, length, ALL);
+        }
+        world
+    }
+
+    fn expose(&mut self, at: usize, key: u64, length: usize, rights: Rights) {
+        let memory = Memory { number: 0, bytes: vec![0; length] };
+        self.ranks[at].expose(key, 0, rights, memory).unwrap();
+    }
+
+    /// Asks for an access; whether it could be begun.
+    fn call(&mut self, from: usize, access: Access, number: usize, call: Call) -> bool {
+        let World { ranks, wires, room, payload, .. } = self;
+        let mut wires = Wires { to: &mut wires[from], room: *room, payload: *payload };
+        let (rank, network) = (&mut ranks[from], &mut wires);
+        let memory = |bytes| Memory { number, bytes };
+        let asking = match call {
+            Call::Write { data, bytes } => rank.write(network, &access, data, memory(bytes)),
+            Call::Read { length } => rank.read(network, &access, memory(vec![0; length])),
+            Call::Atomic { atomic, fetches, length, operands } => {
+                let into = memory(if fetches { vec![0; length] } else { Vec::new() });
+                let atomic = (atomic, fetches);
+                rank.atomic(network, &access, atomic, length as u64, &operands, into)
+            }
+        };
+        self.tell(from);
+        matches!(asking.unwrap(), Asking::Kept)
+    }
+
+    fn write(&mut self, to: usize, offset: u64, bytes: &[u8]) -> bool {
+        self.call(0, access(to, offset), 0, Call::Write { data: None, bytes: bytes.to_vec() })
+    }
+
+    fn tell(&mut self, at: usize) {
+        while let Some(event) = self.ranks[at].event() {
+            match event {
+                Event::Ended { op, outcome } => self.ended.push((op, outcome)),
+                Event::Accessed(accessed) => self.accessed.push((at, accessed)),
+            }
+        }
+    }
+
+    /// Has `at` take one packet of `from`; whether there was one.
+    fn arrive(&mut self, from: usize, at: usize) -> bool {
+        let Some(packet) = self.wires[from][at].pop_front() else { return false };
+        self.ranks[at].arrive(Rank(from as u16), &packet).unwrap();
+        self.tell(at);
+        true
+    }
+
+    fn leave(&mut self, at: usize) -> bool {
+        let World { ranks, wires, room, payload, .. } = self;
+        let mut wires = Wires { to: &mut wires[at], room: *room, payload: *payload };
+        let any = ranks[at].leave(&mut wires).unwrap();
+        self.tell(at);
+        any
+    }
+
+    /// Until nothing moves any more.
+    fn settle(&mut self) {
+        loop {
+            let mut any = false;
+            for at in 0..self.ranks.len() {
+                any |= (0..self.ranks.len()).any(|from| self.arrive(from, at));
+                any |= self.leave(at);
+            }
+            if !any {
+                return;
+            }
+        }
+    }
+
+    fn bytes(&self, at: usize) -> &[u8] {
+        &self.ranks[at].region(KEY).unwrap().bytes
+    }
+}
+
+fn access(to: usize, offset: u64) -> Access {
+    Access { to: Address { rank: Rank(to as u16), endpoint: 0 }, from: 0, key: KEY, offset }
+}
+
+fn pattern_of(length: usize) -> Vec<u8> {
+    (0..length).map(|place| (place * 7 + length) as u8).collect()
+}
+
+fn add(fetches: bool, amount: u64) -> Call {
+    let atomic = Atomic { operation: Operation::Sum, element: Element::U64 };
+    Call::Atomic { atomic, fetches, length: 8, operands: amount.to_ne_bytes().to_vec() }
+}
+
+fn word(bytes: &[u8]) -> u64 {
+    u64::from_ne_bytes(bytes.try_into().unwrap())
+}
+
+#[test]
+fn what_is_written_stands_there_and_can_be_read() {
+    for length in [0, 1, 160, 161, 1000, 10_000] {
+        for to in [0, 1] {
+            let mut world = World::pair(length + 10);
+            let bytes = pattern_of(length);
+            assert!(world.write(to, 7, &bytes));
+            world.settle();
+            assert_eq!(world.bytes(to)[7..length + 7], bytes);
+            assert_eq!((world.bytes(to)[6], world.bytes(to)[length + 7]), (0, 0));
+            assert!(world.call(0, access(to, 7), 1, Call::Read { length }));
+            world.settle();
+            assert_eq!(world.ended.len(), 2, "{length} bytes");
+            let (read, outcome) = &world.ended[1];
+            assert_eq!((read.number, &read.bytes, *outcome), (1, &bytes, Ok(())));
+            assert!(world.ranks.iter().all(Rankly::is_idle));
+        }
+    }
+}
+
+#[test]
+fn a_write_ends_when_it_is_there_and_not_before() {
+    let mut world = World::pair(1000);
+    assert!(world.write(1, 0, &pattern_of(500)));
+    while world.leave(0) {}
+    assert!(world.ended.is_empty());
+    while world.arrive(0, 1) {}
+    assert_eq!(world.bytes(1)[..500], pattern_of(500));
+    assert!(world.ended.is_empty() && world.ranks[0].is_busy(0) && !world.ranks[0].is_busy(1));
+    world.settle();
+    assert_eq!(world.ended.len(), 1);
+}
+
+#[test]
+fn atomics_are_done_at_the_target() {
+    for to in [0, 1] {
+        let mut world = World::pair(16);
+        for number in 0..10 {
+            assert!(world.call(0, access(to, 8), number, add(number % 2 == 0, 3)));
+        }
+        world.settle();
+        assert_eq!(world.bytes(to)[..8], [0; 8]);
+        assert_eq!(word(&world.bytes(to)[8..]), 30);
+        for (op, outcome) in &world.ended {
+            assert_eq!(*outcome, Ok(()));
+            let expected = if op.number % 2 == 0 { Some(op.number as u64 * 3) } else { None };
+            assert_eq!((!op.bytes.is_empty()).then(|| word(&op.bytes)), expected);
+        }
+        assert_eq!(world.ended.len(), 10);
+    }
+}
+
+#[test]
+fn what_does_not_fit_its_region_is_refused_and_changes_nothing() {
+    let read = Atomic { operation: Operation::Read, element: Element::U64 };
+    let calls = [
+        Call::Write { data: Some(3), bytes: vec![1; 8] },
+        Call::Write { data: None, bytes: vec![1; 300] },
+        Call::Read { length: 8 },
+        add(false, 1),
+        add(true, 1),
+        Call::Atomic { atomic: read, fetches: true, length: 8, operands: Vec::new() },
+    ];
+    for to in [0, 1] {
+        for (place, call) in calls.iter().enumerate() {
+            let mut world = World::new(2, 200, usize::MAX);
+            let (writes, reads) = (place != 2 && place != 5, !matches!(place, 0 | 1 | 3));
+            world.expose(to, KEY, 304, ALL);
+            world.expose(to, 6, 304, Rights { read: !reads, write: true });
+            world.expose(to, 7, 304, Rights { read: true, write: !writes });
+            world.ranks[to].region_mut(KEY).unwrap().bytes.fill(9);
+            let far = 304 - if place == 1 { 299 } else { 7 };
+            let cases = [
+                (1, 0, Err(Refused::NoRegion)),
+                (6, 0, if reads { Err(Refused::NoRight) } else { Ok(()) }),
+                (7, 0, if writes { Err(Refused::NoRight) } else { Ok(()) }),
+                (KEY, far, Err(Refused::Beyond)),
+                (KEY, u64::MAX, Err(Refused::Beyond)),
+                (KEY, u64::MAX - 8, Err(Refused::Beyond)),
+            ];
+            for (key, offset, expected) in cases {
+                world.ended.clear();
+                assert!(world.call(0, Access { key, ..access(to, offset) }, 1, call.clone()));
+                world.settle();
+                if let Some((_, Accessed { data: Some((_, owed)), .. })) = world.accessed.pop() {
+                    world.ranks[to].answer(owed);
+                    world.tell(to);
+                    world.settle();
+                }
+                let (_, outcome) = world.ended.pop().unwrap();
+                assert_eq!(outcome, expected, "{call:?} of {key} at {offset}");
+                assert!(world.ended.is_empty() && world.ranks.iter().all(Rankly::is_idle));
+            }
+            assert_eq!(world.bytes(to), [9; 304]);
+        }
+    }
+}
+
+#[test]
+fn a_region_may_begin_anywhere() {
+    let mut world = World::new(2, 200, usize::MAX);
+    let memory = Memory { number: 0, bytes: vec![0; 10] };
+    world.ranks[1].expose(KEY, 1 << 40, ALL, memory).unwrap();
+    for (offset, expected) in [
+        (1 << 40, Ok(())),
+        ((1 << 40) + 6, Ok(())),
+        ((1 << 40) - 1, Err(Refused::Beyond)),
+        ((1 << 40) + 7, Err(Refused::Beyond)),
+        (0, Err(Refused::Beyond)),
+    ] {
+        assert!(world.write(1, offset, b"four"));
+        world.settle();
+        assert_eq!(world.ended.pop().unwrap().1, expected);
+    }
+    assert_eq!(world.bytes(1), b"four\0\0four");
+}
+
+#[test]
+fn a_key_names_one_region() {
+    let mut world = World::pair(10);
+    let other = Memory { number: 1, bytes: Vec::new() };
+    assert_eq!(world.ranks[0].expose(KEY, 0, ALL, other.clone()), Err(other.clone()));
+    assert_eq!(world.ranks[0].conceal(KEY).unwrap().bytes.len(), 10);
+    assert_eq!(world.ranks[0].conceal(KEY), None);
+    world.ranks[0].expose(KEY, 0, ALL, other).unwrap();
+}
+
+#[test]
+fn a_region_that_is_concealed_is_read_no_longer() {
+    let mut world = World::pair(100_000);
+    assert!(world.call(0, access(1, 0), 1, Call::Read { length: 100_000 }));
+    world.arrive(0, 1);
+    world.leave(1);
+    world.ranks[1].conceal(KEY).unwrap();
+    // Another region with its key is another region.
+    world.expose(1, KEY, 100_000, ALL);
+    world.settle();
+    assert_eq!(world.ended[0].1, Err(Refused::NoRegion));
+    assert!(world.ranks.iter().all(Rankly::is_idle));
+}
+
+#[test]
+fn a_write_of_which_a_part_was_refused_was_refused() {
+    let mut world = World::pair(1000);
+    assert!(world.write(1, 0, &[1; 1000]));
+    while world.leave(0) {}
+    let memory = world.ranks[1].conceal(KEY).unwrap();
+    world.arrive(0, 1);
+    world.ranks[1].expose(KEY, 0, ALL, memory).unwrap();
+    world.settle();
+    assert_eq!(world.ended[0].1, Err(Refused::NoRegion));
+    assert!(world.accessed.is_empty());
+    // The next one is another.
+    assert!(world.write(1, 0, &[1; 1000]));
+    world.settle();
+    assert_eq!(world.ended[1].1, Ok(()));
+}
+
+#[test]
+fn who_has_much_under_way_waits() {
+    for call in
+        [Call::Write { data: None, bytes: vec![1; 8] }, Call::Read { length: 500 }, add(true, 1)]
+    {
+        let mut world = World::pair(1000);
+        for number in 0..MOST as usize {
+            assert!(world.call(0, access(1, 0), number, call.clone()));
+            world.arrive(0, 1);
+        }
+        assert!(!world.call(0, access(1, 0), 0, call.clone()));
+        assert!(world.call(0, access(0, 0), 0, call.clone()), "to another it goes on");
+        assert_eq!(world.ranks[1].owed(), MOST as usize, "and nobody owes more");
+        world.settle();
+        assert!(world.call(0, access(1, 0), 0, call));
+    }
+}
+
+#[test]
+fn nothing_begins_while_there_is_no_room() {
+    let calls =
+        [Call::Write { data: None, bytes: vec![1; 500] }, Call::Read { length: 5 }, add(true, 1)];
+    for call in calls {
+        let mut world = World::pair(1000);
+        world.room = 0;
+        assert!(!world.call(0, access(1, 0), 1, call.clone()));
+        assert!(world.ranks[0].is_idle());
+        world.room = 1;
+        assert!(world.call(0, access(1, 0), 1, call));
+        assert!(!world.call(0, access(1, 0), 2, add(false, 1)), "the one packet is there");
+        world.settle();
+        assert_eq!(world.ended.len(), 1);
+    }
+}
+
+#[test]
+fn who_is_told_answers_when_it_can() {
+    for to in [0, 1] {
+        let mut world = World::pair(1000);
+        let call = Call::Write { data: Some(77), bytes: vec![1; 500] };
+        let access =
+            Access { to: Address { endpoint: 3, ..access(to, 0).to }, from: 4, ..access(to, 8) };
+        assert!(world.call(0, access, 1, call));
+        world.settle();
+        let (at, Accessed { data, to: endpoint, from, length, writes, .. }) = world.accessed[0];
+        assert_eq!((at, endpoint, length, writes), (to, 3, 500, true));
+        assert_eq!((from.rank, from.endpoint), (Rank(0), 4));
+        let (data, owed) = data.unwrap();
+        assert_eq!(data, 77);
+        assert!(world.ended.is_empty(), "not yet");
+        world.ranks[to].answer(owed);
+        world.tell(to);
+        world.settle();
+        assert_eq!(world.ended.len(), 1);
+    }
+}
+
+#[test]
+fn what_no_peer_sends_changes_nothing() {
+    let packet = |says: Says<'_>| [says.head().bytes(), says.bytes()].concat();
+    let number = 1 << 32 | 1;
+    let span = Span { to: 0, from: 0, key: KEY, offset: 0, end: 4 };
+    let hostile = [
+        vec![],
+        vec![16; 7],
+        vec![99; 50],
+        packet(Says::Part { number, bytes: b"" }),
+        packet(Says::Part { number, bytes: b"12345" }),
+        packet(Says::Part { number: number + 1, bytes: b"1" }),
+        packet(Says::Ended { number, outcome: Ok(()) }),
+        packet(Says::Ended { number: 0, outcome: Ok(()) }),
+    ];
+    for packet in hostile {
+        let mut world = World::pair(10);
+        assert!(world.call(0, access(1, 0), 1, Call::Read { length: 4 }));
+        let outcome = world.ranks[0].arrive(Rank(1), &packet);
+        assert!(matches!(outcome, Err(Error::Violation { from: Rank(1), .. })), "{packet:?}");
+        world.settle();
+        assert_eq!(world.ended[0].1, Ok(()));
+    }
+    // Nor does anybody ask for more than it may.
+    let mut world = World::pair(10);
+    for number in 0..=u64::from(MOST) {
+        let outcome = world.ranks[0].arrive(Rank(1), &packet(Says::Read { span, number }));
+        assert_eq!(outcome.is_ok(), number < u64::from(MOST));
+    }
+}
+
+#[test]
+fn who_answers_another_ones_access_is_refused() {
+    let mut world = World::new(3, 200, usize::MAX);
+    assert!(world.call(0, access(1, 0), 1, Call::Write { data: None, bytes: vec![1] }));
+    let head = Says::Ended { number: 1 << 32 | 1, outcome: Ok(()) }.head();
+    assert!(world.ranks[0].arrive(Rank(2), head.bytes()).is_err());
+    world.ranks[0].arrive(Rank(1), head.bytes()).unwrap();
+}
+
+/// Bytes of each region that one rank has for itself; all count in the first word.
+const PART: usize = 2000;
+
+/// A program of three ranks, which does anything, and what has to come of it.
+struct Program {
+    random: Random,
+    world: World,
+    /// What each rank's part of each region is, once all that it has begun has ended.
+    parts: Vec<Vec<Vec<u8>>>,
+    begun: usize,
+    reads: BTreeMap<usize, Reading>,
+    fetched: BTreeMap<usize, u64>,
+    counted: Vec<Vec<usize>>,
+}
+
+/// What a read may return in each of its bytes.
+struct Reading {
+    ranks: (usize, usize),
+    place: usize,
+    may_be: Vec<Vec<u8>>,
+}
+
+impl Program {
+    fn new(seed: u64) -> Self {
+        let mut random = Random::part(seed, 2);
+        let room = 1 + random.below(4) as usize;
+        let mut world = World::new(3, 100 + random.below(1000) as usize, room);
+        for rank in 0..3 {
+            world.expose(rank, KEY, 8 + 3 * PART, ALL);
+        }
+        Program {
+            random,
+            world,
+            parts: vec![vec![vec![0; PART]; 3]; 3],
+            begun: 0,
+            reads: BTreeMap::new(),
+            fetched: BTreeMap::new(),
+            counted: vec![Vec::new(); 3],
+        }
+    }
+
+    fn step(&mut self) {
+        let (one, two) = (self.random.below(3) as usize, self.random.below(3) as usize);
+        let most = *self.random.choose(&[10, 300, PART as u64 - 8]);
+        let length = self.random.below(most) as usize;
+        let place = self.random.below((PART - length) as u64 + 1) as usize;
+        match self.random.below(10) {
+            0 => {
+                let bytes: Vec<u8> = (0..length).map(|_| self.random.below(256) as u8).collect();
+                if self.call(one, two, place, Call::Write { data: None, bytes: bytes.clone() }) {
+                    self.changed((one, two), place, &bytes);
+                }
+            }
+            1 => self.read(one, two, place, length),
+            2 if self.world.call(one, access(two, 0), self.begun, add(true, 1)) => {
+                self.counted[two].push(self.begun);
+                self.begun += 1;
+            }
+            3 => {
+                let place = place.min(PART - 8);
+                let before = word(&self.parts[one][two][place..place + 8]);
+                let number = self.begun;
+                self.fetched.insert(number, before);
+                if self.call(one, two, place, add(true, 0x0101)) {
+                    let after = before.wrapping_add(0x0101).to_ne_bytes();
+                    self.changed((one, two), place, &after);
+                } else {
+                    self.fetched.remove(&number);
+                }
+            }
+            4..8 => {
+                self.world.arrive(one, two);
+            }
+            _ => {
+                self.world.leave(one);
+            }
+        }
+    }
+
+    /// Accesses a rank's own part; whether it could be begun.
+    fn call(&mut self, one: usize, two: usize, place: usize, call: Call) -> bool {
+        let at = access(two, (8 + one * PART + place) as u64);
+        let began = self.world.call(one, at, self.begun, call);
+        self.begun += usize::from(began);
+        began
+    }
+
+    fn read(&mut self, one: usize, two: usize, place: usize, length: usize) {
+        let now = &self.parts[one][two][place..place + length];
+        let may_be = now.iter().map(|byte| vec![*byte]).collect();
+        let number = self.begun;
+        self.reads.insert(number, Reading { ranks: (one, two), place, may_be });
+        if !self.call(one, two, place, Call::Read { length }) {
+            self.reads.remove(&number);
+        }
+    }
+
+    /// These bytes were written, which reads that have begun may see, too.
+    fn changed(&mut self, ranks: (usize, usize), place: usize, bytes: &[u8]) {
+        for reading in self.reads.values_mut().filter(|reading| reading.ranks == ranks) {
+            for (at, byte) in bytes.iter().enumerate() {
+                let number = (place + at).checked_sub(reading.place);
+                if let Some(may_be) = number.and_then(|number| reading.may_be.get_mut(number)) {
+                    may_be.push(*byte);
+                }
+            }
+        }
+        self.parts[ranks.0][ranks.1][place..place + bytes.len()].copy_from_slice(bytes);
+    }
+
+    /// All is over, and as it has to be.
+    fn judge(&mut self) {
+        self.world.settle();
+        for (one, parts) in self.parts.iter().enumerate() {
+            for (two, part) in parts.iter().enumerate() {
+                let start = 8 + one * PART;
+                assert_eq!(self.world.bytes(two)[start..start + PART], part[..]);
+            }
+        }
+        let mut ended: BTreeMap<usize, &[u8]> = BTreeMap::new();
+        for (op, outcome) in &self.world.ended {
+            assert_eq!(*outcome, Ok(()));
+            assert_eq!(ended.insert(op.number, &op.bytes), None, "it ends once");
+        }
+        assert_eq!(ended.len(), self.begun, "all have ended");
+        for (number, reading) in &self.reads {
+            assert_eq!(ended[number].len(), reading.may_be.len());
+            for (byte, may_be) in ended[number].iter().zip(&reading.may_be) {
+                assert!(may_be.contains(byte), "{byte} was not there");
+            }
+        }
+        for (number, before) in &self.fetched {
+            assert_eq!(word(ended[number]), *before);
+        }
+        for counted in &self.counted {
+            let mut values: Vec<u64> = counted.iter().map(|number| word(ended[number])).collect();
+            values.sort_unstable();
+            assert!(values.into_iter().eq(0..counted.len() as u64), "each counts once");
+        }
+        assert!(self.world.ranks.iter().all(Rankly::is_idle));
+    }
+}
+
+#[test]
+fn random_programs_see_memory_in_order() {
+    for seed in 0..60 {
+        println!("seed {seed}");
+        let mut program = Program::new(seed);
+        for _ in 0..4000 {
+            program.step();
+        }
+        program.judge();
+    }
+}

@@ -1,0 +1,249 @@
+//! Remote accesses: packets as bytes, and one rank with memory that others access, which is told anything.
+
+use std::collections::BTreeSet;
+use weft_packet::Rank;
+use weft_tagged::network::gather;
+use weft_tagged::remote::atomic::{Atomic, Element, Operation};
+use weft_tagged::remote::format::{Says, Span, parse};
+use weft_tagged::remote::{Access, Asking, Event, MOST, Owed, Remote, Rights};
+use weft_tagged::{Address, Network, Result, Sink, Source};
+
+const RANKS: u16 = 4;
+
+/// What was parsed encodes to the same bytes.
+pub fn packet(data: &[u8]) {
+    let Some(says) = parse(data) else { return };
+    assert_eq!([says.head().bytes(), says.bytes()].concat(), data);
+}
+
+/// Memory of the program's: an access's, which has a number, or a region's.
+#[derive(Debug)]
+struct Memory {
+    number: u32,
+    bytes: Vec<u8>,
+}
+
+impl Source for Memory {
+    fn length(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn pieces(&self, offset: u64, length: usize, take: &mut dyn FnMut(&[u8])) {
+        let offset = offset as usize;
+        // Only what is there leaves, or this panics.
+        take(&self.bytes[offset..offset + length]);
+    }
+
+    fn keep(self) -> Self {
+        self
+    }
+}
+
+impl Sink for Memory {
+    fn capacity(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn place(&mut self, offset: u64, bytes: &[u8]) {
+        let offset = offset as usize;
+        self.bytes[offset..offset + bytes.len()].copy_from_slice(bytes);
+    }
+
+    fn split(&mut self, _length: u64) -> Option<(Self, bool)> {
+        None
+    }
+}
+
+/// A network with so much room, which remembers what peers may answer.
+#[derive(Default)]
+struct Wires {
+    room: usize,
+    asked: Vec<u64>,
+}
+
+impl Network for Wires {
+    fn payload(&self) -> usize {
+        128
+    }
+
+    fn send<S: Source>(
+        &mut self,
+        to: Rank,
+        head: &[u8],
+        body: Option<(&S, u64, usize)>,
+    ) -> Result<bool> {
+        assert!(to.0 > 0 && to.0 < RANKS, "what a rank does to itself needs no network");
+        if self.room == 0 {
+            return Ok(false);
+        }
+        self.room -= 1;
+        let packet = gather(head, body);
+        assert!(packet.len() <= self.payload());
+        match parse(&packet) {
+            Some(
+                Says::Write { number, .. }
+                | Says::Read { number, .. }
+                | Says::Atomic { number, .. },
+            ) => self.asked.push(number),
+            Some(Says::Part { .. } | Says::Ended { .. }) => {}
+            None => panic!("{packet:?} is no packet"),
+        }
+        Ok(true)
+    }
+}
+
+/// The program of rank 0, which keeps its contract, and what it has been told.
+struct Program {
+    remote: Remote<Memory, Memory>,
+    wires: Wires,
+    begun: u32,
+    accesses: BTreeSet<u32>,
+    owed: Vec<Owed>,
+}
+
+impl Program {
+    fn memory(&mut self, length: usize) -> Memory {
+        self.begun += 1;
+        Memory { number: self.begun, bytes: vec![0; length] }
+    }
+
+    fn expose(&mut self, key: u64, length: usize, odd: u8) {
+        let memory = self.memory(length);
+        let rights = Rights { read: odd & 1 == 0, write: odd & 2 == 0 };
+        let base = if odd & 4 == 0 { 0 } else { u64::MAX - length as u64 };
+        // There may be one with this key.
+        let _ = self.remote.expose(key, base, rights, memory);
+    }
+
+    fn access(&mut self, access: &Access, kind: u8, length: usize, odd: u8) {
+        let (atomic, fetches) = atomic_of(odd, kind);
+        let elements = 8.min(length / atomic.element.size());
+        let length = if kind < 2 { length } else { elements * atomic.element.size() };
+        let operands = vec![0; length * atomic.operation.operands()];
+        let room = if kind < 2 || fetches { length } else { 0 };
+        if kind >= 2 && operands.len() > 64 {
+            return;
+        }
+        let op = self.memory(room);
+        let number = op.number;
+        let Program { remote, wires, .. } = self;
+        let asking = match kind {
+            0 => remote.write(wires, access, (odd & 1 == 0).then_some(odd.into()), op),
+            1 => remote.read(wires, access, op),
+            _ => remote.atomic(wires, access, (atomic, fetches), length as u64, &operands, op),
+        };
+        match asking {
+            Ok(Asking::Kept) => assert!(self.accesses.insert(number)),
+            Ok(Asking::Again(_)) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Everything ends once, and what is owed is bounded.
+    fn check(&mut self) {
+        while let Some(event) = self.remote.event() {
+            match event {
+                Event::Ended { op, .. } => assert!(self.accesses.remove(&op.number)),
+                Event::Accessed(accessed) => self.owed.extend(accessed.data.map(|(_, owed)| owed)),
+            }
+        }
+        assert!(self.remote.owed() <= usize::from(RANKS) * MOST as usize);
+        assert!(self.accesses.len() <= usize::from(RANKS) * MOST as usize);
+    }
+}
+
+/// Some operation that there is.
+fn atomic_of(odd: u8, kind: u8) -> (Atomic, bool) {
+    let operation = Operation::ALL[usize::from(odd) % Operation::ALL.len()];
+    let element = Element::ALL[usize::from(kind) % Element::ALL.len()];
+    let atomic = Atomic { operation, element };
+    let any = Atomic { operation: Operation::Sum, element };
+    let atomic = if atomic.is_valid(true) { atomic } else { any };
+    (atomic, !atomic.is_valid(false) || odd & 0x80 != 0)
+}
+
+/// A script of eight bytes a step: the program exposes memory, conceals it, accesses that of others and answers; peers say
+/// what is nearly right, or anything. A peer that breaks the protocol ends the job, and the script.
+pub fn accesses(data: &[u8]) {
+    let mut program = Program {
+        remote: Remote::new(Rank(0), RANKS.into()),
+        wires: Wires::default(),
+        begun: 0,
+        accesses: BTreeSet::new(),
+        owed: Vec::new(),
+    };
+    for step in data.chunks_exact(8) {
+        let &[what, peer, key, offset, low, high, which, odd] = step else { continue };
+        let length = usize::from(low) | usize::from(high % 4) << 8;
+        let (key, offset) = (u64::from(key % 4), u64::from(offset));
+        program.wires.room += usize::from(odd % 8);
+        match what % 10 {
+            0 => program.expose(key, length, odd),
+            1 => drop(program.remote.conceal(key)),
+            2 | 3 => {
+                let to = Address { rank: Rank(u16::from(peer) % RANKS), endpoint: 0 };
+                program.access(
+                    &Access { to, from: which % 2, key, offset },
+                    which % 14,
+                    length,
+                    odd,
+                );
+            }
+            4 => {
+                if let Some(owed) = program.owed.pop() {
+                    program.remote.answer(owed);
+                }
+            }
+            5 => {
+                let Program { remote, wires, .. } = &mut program;
+                assert!(remote.leave(wires).is_ok());
+            }
+            _ => {
+                let from = Rank(1 + u16::from(peer) % (RANKS - 1));
+                let packet = said(&program.wires, step, length);
+                if program.remote.arrive(from, &packet).is_err() {
+                    return program.check();
+                }
+            }
+        }
+        program.check();
+    }
+}
+
+/// What a peer says: a packet that may well be right, or the step itself.
+fn said(wires: &Wires, step: &[u8], length: usize) -> Vec<u8> {
+    let &[what, _, key, offset, low, _, which, odd] = step else { return Vec::new() };
+    if odd == 255 {
+        return step.to_vec();
+    }
+    let number = match wires.asked.len() {
+        0 => 1 << 32 | u64::from(low),
+        many => wires.asked[usize::from(low) % many],
+    };
+    let offset = u64::from(offset);
+    let span = |length: usize| {
+        let end = offset + length as u64;
+        Span { to: odd % 2, from: 0, key: u64::from(key % 4), offset, end }
+    };
+    let bytes = vec![what; length % 64];
+    let says = match which % 5 {
+        0 => {
+            let more = if odd > 100 && !bytes.is_empty() { usize::from(odd) } else { 0 };
+            let data = (odd % 3 == 0).then_some(odd.into());
+            Says::Write { span: span(bytes.len() + more), number, data, bytes: &bytes }
+        }
+        1 => Says::Read { span: span(length), number },
+        2 => {
+            let (atomic, fetches) = atomic_of(odd, what);
+            let elements = 1 + usize::from(low % 2);
+            let length = elements * atomic.element.size();
+            let operands = vec![what; length * atomic.operation.operands()];
+            let says =
+                Says::Atomic { span: span(length), number, atomic, fetches, operands: &operands };
+            return [says.head().bytes(), says.bytes()].concat();
+        }
+        3 => Says::Part { number, bytes: &bytes },
+        _ => Says::Ended { number, outcome: Ok(()) },
+    };
+    [says.head().bytes(), says.bytes()].concat()
+}
