@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::task::Waker;
 use weft_node::biased::Biased;
-use weft_packet::{HeldPacket, Packets};
+use weft_packet::{HeldPacket, Packets, Progress};
 
 mod run;
 mod sort;
@@ -46,6 +46,8 @@ pub struct Engine {
     /// Packets of one sender that stay in link memory before more are copied out. All receivers of a
     /// sender share its frames, so all that they keep must be less than it has.
     keep_at_most: u32,
+    /// How the packet layer waits as long as this engine lives.
+    _progress: Arc<Progress>,
 }
 
 /// What the messaging layer has done, with what is below it.
@@ -78,8 +80,9 @@ impl Engine {
     pub fn new(packets: Packets) -> Arc<Self> {
         Arc::new_cyclic(|this: &Weak<Engine>| {
             let engine = this.clone();
-            packets
-                .progress_by(move || engine.upgrade().map_or(Ok(false), |it| it.progress_below()));
+            let progress: Arc<Progress> =
+                Arc::new(move || engine.upgrade().map_or(Ok(false), |it| it.progress_below()));
+            packets.progress_by(&progress);
             let announced = this.clone();
             let announce = Box::new(move || {
                 if let Some(engine) = announced.upgrade() {
@@ -100,6 +103,7 @@ impl Engine {
                 has_incidents: AtomicBool::new(false),
                 keep_at_most: (packets.in_flight() / 2 / packets.size().saturating_sub(1).max(1))
                     as u32,
+                _progress: progress,
                 packets,
             }
         })

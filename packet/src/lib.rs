@@ -24,7 +24,7 @@ mod place;
 mod receive;
 mod send;
 
-pub use packets::{Group, InterruptsOff, Packets, Variable};
+pub use packets::{Group, InterruptsOff, Packets, Progress, Variable};
 pub use place::{Block, Heap, HeapName, Landed, Landing, LandingRefused, Reach};
 pub use place::{Connection, Notification, Notifications, ReceiveBuffer, Refusal, Rights, What};
 pub use receive::{HeldPacket, KeptPacket, Packet};

@@ -5,7 +5,7 @@ use crate::receive::Packet;
 use crate::send::SendPacket;
 use crate::{Error, Loss, Rank, Result, Statistics, Step, Upcalls};
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, Weak};
 use std::time::Duration;
 use weft_node::{AnyNode, Arrival, Capabilities, SharedWords, VARIABLES};
 use weft_wire::GroupId;
@@ -18,12 +18,12 @@ pub struct Packets {
     pub(crate) max_payload: usize,
     multicast_payload: usize,
     pub(crate) places: Arc<Places>,
-    /// How to wait, if not by [`Packets::poll`].
-    progress: Arc<OnceLock<Progress>>,
+    /// How to wait, if not by [`Packets::poll`]; a layer above that is gone has left nothing.
+    progress: Arc<OnceLock<RwLock<Weak<Progress>>>>,
 }
 
 /// What a layer above does when a rank waits: takes what arrives, and says whether anything did.
-type Progress = Box<dyn Fn() -> Result<bool> + Send + Sync>;
+pub type Progress = dyn Fn() -> Result<bool> + Send + Sync;
 
 /// A multicast group that this rank knows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -67,11 +67,18 @@ impl Packets {
         Packets { node, max_payload, multicast_payload, places, progress: Arc::default() }
     }
 
-    /// Has what waits here wait by `progress` instead of by [`Self::poll`]: a layer that [takes](Self::take)
-    /// packets says it once, because a packet of its own would otherwise be in the way of all that follow.
-    pub fn progress_by(&self, progress: impl Fn() -> Result<bool> + Send + Sync + 'static) {
+    /// Has what waits here wait by `progress` instead of by [`Self::poll`], as long as that lives: a layer that
+    /// [takes](Self::take) packets says it once, because a packet of its own would otherwise be in the way of all that follow.
+    ///
+    /// # Panics
+    /// If another layer takes packets. One that has dropped `progress` does so no longer.
+    pub fn progress_by(&self, progress: &Arc<Progress>) {
+        let current = self.progress.get_or_init(|| RwLock::new(Arc::downgrade(progress)));
+        let mut current = current.write().unwrap_or_else(PoisonError::into_inner);
+        let is_free = current.upgrade().is_none_or(|other| Arc::ptr_eq(&other, progress));
         // A second layer would wait for packets that the first one takes.
-        assert!(self.progress.set(Box::new(progress)).is_ok(), "one layer takes packets");
+        assert!(is_free, "one layer takes packets");
+        *current = Arc::downgrade(progress);
     }
 
     /// Takes what arrives, as whoever takes packets here does: [`Self::poll`], if nobody else.
@@ -79,10 +86,11 @@ impl Packets {
     /// # Errors
     /// As [`Self::poll`].
     pub fn progress(&self) -> Result<bool> {
-        match self.progress.get() {
-            Some(progress) => progress(),
-            None => self.poll(),
-        }
+        let layer = self
+            .progress
+            .get()
+            .and_then(|current| current.read().unwrap_or_else(PoisonError::into_inner).upgrade());
+        layer.map_or_else(|| self.poll(), |progress| progress())
     }
 
     /// Makes [progress](Self::progress) until `done` says so.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use weft::PacketJob;
 use weft_node::biased::{Biased, Entered};
-use weft_packet::{Packets, Step};
+use weft_packet::{Packets, Progress, Step};
 
 /// Empty looks after which a rank lets others run, where ranks share cores.
 const LOOKS: u32 = 16;
@@ -25,6 +25,8 @@ pub(crate) struct Job {
     /// Whether this rank may have a core for itself, as far as it knows.
     crowded: bool,
     empty_looks: AtomicU32,
+    /// How the packet layer waits as long as there is a job.
+    _progress: Arc<Progress>,
 }
 
 static JOB: Mutex<Weak<Job>> = Mutex::new(Weak::new());
@@ -49,17 +51,21 @@ impl Job {
         })?;
         let packets = place.packets().clone();
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let job = Arc::new(Job {
-            state: Biased::new(State::new(packets.rank(), packets.size())),
-            place: Mutex::new(Some(place)),
-            domains: AtomicUsize::new(0),
-            crowded: packets.size() > cores,
-            empty_looks: AtomicU32::new(0),
-            packets: packets.clone(),
-        });
-        let weak = Arc::downgrade(&job);
-        packets.progress_by(move || weak.upgrade().map_or(Ok(false), |job| job.interrupted()));
-        Ok(job)
+        Ok(Arc::new_cyclic(|this: &Weak<Job>| {
+            let job = this.clone();
+            let progress: Arc<Progress> =
+                Arc::new(move || job.upgrade().map_or(Ok(false), |job| job.interrupted()));
+            packets.progress_by(&progress);
+            Job {
+                state: Biased::new(State::new(packets.rank(), packets.size())),
+                place: Mutex::new(Some(place)),
+                domains: AtomicUsize::new(0),
+                crowded: packets.size() > cores,
+                empty_looks: AtomicU32::new(0),
+                _progress: progress,
+                packets,
+            }
+        }))
     }
 
     /// Gives a part up. The last to do so leaves the job, once all that was sent has left.

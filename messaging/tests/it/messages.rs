@@ -383,3 +383,30 @@ fn text_that_is_none_is_an_error() {
         assert!(mailbox.try_receive().unwrap().is_none());
     });
 }
+
+/// As programs do that measure something anew, again and again. They see to it that no packet is taken for another engine
+/// than it was sent to.
+#[test]
+fn engines_may_follow_each_other_on_the_same_packets() {
+    let met = AtomicU64::new(0);
+    let meet = |engine: &Arc<Engine>, times| {
+        met.fetch_add(1, Ordering::SeqCst);
+        while met.load(Ordering::SeqCst) < 2 * times {
+            engine.progress().unwrap();
+            std::thread::yield_now();
+        }
+    };
+    Job::new(2).packets(|packets| {
+        for round in 0..3u64 {
+            let engine = Engine::new(packets.clone());
+            let port = Mailbox::new(&engine, "port").unwrap();
+            meet(&engine, 2 * round + 1);
+            port.send(Rank(1 - packets.rank().0), &round.to_le_bytes()).unwrap();
+            assert_eq!(port.receive().unwrap().read_to_vec().unwrap(), round.to_le_bytes());
+            engine.flush().unwrap();
+            meet(&engine, 2 * round + 2);
+            while engine.progress().unwrap() {}
+            engine.close();
+        }
+    });
+}
