@@ -80,3 +80,6 @@ impl Network for &Packets {
         Ok(true)
     }
 }
+
+#[cfg(test)]
+pub(crate) mod wires;

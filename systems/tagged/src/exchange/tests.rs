@@ -3,42 +3,17 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::network::gather;
+use crate::Error;
+use crate::network::wires::{Memory, Wires};
 use crate::peer::{EAGER_BYTES, MOST_REQUESTS, WINDOW, cost};
-use crate::{Error, Network, Result};
 use weft_model::random::Random;
-
-/// Bytes to send, and who they are.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Bytes {
-    number: usize,
-    bytes: Vec<u8>,
-}
-
-impl Source for Bytes {
-    fn length(&self) -> u64 {
-        self.bytes.len() as u64
-    }
-
-    fn pieces(&self, offset: u64, length: usize, take: &mut dyn FnMut(&[u8])) {
-        // In two pieces, as from an I/O vector.
-        let bytes = &self.bytes[offset as usize..offset as usize + length];
-        let (one, two) = bytes.split_at(length / 2);
-        take(one);
-        take(two);
-    }
-
-    fn keep(self) -> Self {
-        self
-    }
-}
 
 /// Where to receive: one message, or several in a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Area {
     number: usize,
     bytes: Vec<u8>,
-    /// Bytes used of an area for several messages.
+    /// Memory used of an area for several messages.
     used: Option<usize>,
 }
 
@@ -62,7 +37,7 @@ impl Sink for Area {
     }
 }
 
-type Rankly = Exchange<Bytes, Area>;
+type Rankly = Exchange<Memory, Area>;
 
 /// The ranks and the packets between them, by sender and receiver.
 struct World {
@@ -72,34 +47,6 @@ struct World {
     payload: usize,
     sent: Vec<usize>,
     received: Vec<(usize, Area, Envelope)>,
-}
-
-struct Wires<'a> {
-    to: &'a mut [VecDeque<Vec<u8>>],
-    room: usize,
-    payload: usize,
-}
-
-impl Network for Wires<'_> {
-    fn payload(&self) -> usize {
-        self.payload
-    }
-
-    fn send<S: Source>(
-        &mut self,
-        to: Rank,
-        head: &[u8],
-        body: Option<(&S, u64, usize)>,
-    ) -> Result<bool> {
-        let wire = &mut self.to[to.index()];
-        if wire.len() >= self.room {
-            return Ok(false);
-        }
-        let packet = gather(head, body);
-        assert!(packet.len() <= self.payload, "a packet is as long as there is room for");
-        wire.push_back(packet);
-        Ok(true)
-    }
 }
 
 impl World {
@@ -120,7 +67,7 @@ impl World {
 
     /// Sends; whether it could be begun.
     fn send(&mut self, from: usize, message: &Outgoing, number: usize, bytes: &[u8]) -> bool {
-        let source = Bytes { number, bytes: bytes.to_vec() };
+        let source = Memory { number, bytes: bytes.to_vec() };
         let World { ranks, wires, room, payload, .. } = self;
         let mut wires = Wires { to: &mut wires[from], room: *room, payload: *payload };
         let outcome = ranks[from].send(&mut wires, message, source).unwrap();

@@ -5,48 +5,8 @@
 use super::atomic::{Element, Operation};
 use super::format::Span;
 use super::*;
-use crate::network::gather;
+use crate::network::wires::{Memory, Wires};
 use weft_model::random::Random;
-
-/// Bytes of the program's: of an access, which has a number, or a region's.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Memory {
-    number: usize,
-    bytes: Vec<u8>,
-}
-
-impl Source for Memory {
-    fn length(&self) -> u64 {
-        self.bytes.len() as u64
-    }
-
-    fn pieces(&self, offset: u64, length: usize, take: &mut dyn FnMut(&[u8])) {
-        // In two pieces, as from an I/O vector.
-        let bytes = &self.bytes[offset as usize..offset as usize + length];
-        let (one, two) = bytes.split_at(length / 2);
-        take(one);
-        take(two);
-    }
-
-    fn keep(self) -> Self {
-        self
-    }
-}
-
-impl Sink for Memory {
-    fn capacity(&self) -> u64 {
-        self.bytes.len() as u64
-    }
-
-    fn place(&mut self, offset: u64, bytes: &[u8]) {
-        let offset = offset as usize;
-        self.bytes[offset..offset + bytes.len()].copy_from_slice(bytes);
-    }
-
-    fn split(&mut self, _length: u64) -> Option<(Self, bool)> {
-        None
-    }
-}
 
 type Rankly = Remote<Memory, Memory>;
 
@@ -58,34 +18,6 @@ struct World {
     payload: usize,
     ended: Vec<(Memory, Outcome)>,
     accessed: Vec<(usize, Accessed)>,
-}
-
-struct Wires<'a> {
-    to: &'a mut [VecDeque<Vec<u8>>],
-    room: usize,
-    payload: usize,
-}
-
-impl Network for Wires<'_> {
-    fn payload(&self) -> usize {
-        self.payload
-    }
-
-    fn send<S: Source>(
-        &mut self,
-        to: Rank,
-        head: &[u8],
-        body: Option<(&S, u64, usize)>,
-    ) -> Result<bool> {
-        let wire = &mut self.to[to.index()];
-        if wire.len() >= self.room {
-            return Ok(false);
-        }
-        let packet = gather(head, body);
-        assert!(packet.len() <= self.payload, "a packet is as long as there is room for");
-        wire.push_back(packet);
-        Ok(true)
-    }
 }
 
 /// An access of the tests.

@@ -1,0 +1,75 @@
+//! For tests: packets in queues between ranks that are in one vector, and bytes that tell what they belong to.
+
+use super::{Network, Sink, Source, gather};
+use crate::Result;
+use std::collections::VecDeque;
+use weft_packet::Rank;
+
+/// Bytes of the program's: of a message or an access, which has a number, or of a region.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Memory {
+    pub number: usize,
+    pub bytes: Vec<u8>,
+}
+
+impl Source for Memory {
+    fn length(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn pieces(&self, offset: u64, length: usize, take: &mut dyn FnMut(&[u8])) {
+        // In two pieces, as from an I/O vector.
+        let bytes = &self.bytes[offset as usize..offset as usize + length];
+        let (one, two) = bytes.split_at(length / 2);
+        take(one);
+        take(two);
+    }
+
+    fn keep(self) -> Self {
+        self
+    }
+}
+
+impl Sink for Memory {
+    fn capacity(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn place(&mut self, offset: u64, bytes: &[u8]) {
+        let offset = offset as usize;
+        self.bytes[offset..offset + bytes.len()].copy_from_slice(bytes);
+    }
+
+    fn split(&mut self, _length: u64) -> Option<(Self, bool)> {
+        None
+    }
+}
+
+/// The packets of one rank to each other one, `room` of which may be on their way.
+pub(crate) struct Wires<'a> {
+    pub to: &'a mut [VecDeque<Vec<u8>>],
+    pub room: usize,
+    pub payload: usize,
+}
+
+impl Network for Wires<'_> {
+    fn payload(&self) -> usize {
+        self.payload
+    }
+
+    fn send<S: Source>(
+        &mut self,
+        to: Rank,
+        head: &[u8],
+        body: Option<(&S, u64, usize)>,
+    ) -> Result<bool> {
+        let wire = &mut self.to[to.index()];
+        if wire.len() >= self.room {
+            return Ok(false);
+        }
+        let packet = gather(head, body);
+        assert!(packet.len() <= self.payload, "a packet is as long as there is room for");
+        wire.push_back(packet);
+        Ok(true)
+    }
+}
