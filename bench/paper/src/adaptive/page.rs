@@ -218,8 +218,8 @@ The same, but 8 packets to a peer, as messages are, before it is the next one's 
 ![](adaptive-throughput.svg)";
 const PACED: &str = "\
 Every rank computes for 30 us before each packet that it sends, and sends 8 to a peer in a row; how long the packet in \
-the middle took from its send to the upcall, in us. No NI is full under this load, and packets are some 46 us apart: by the sums of the machine's file a \
-credit is back some 32 us after its packet was launched, so that even a window of 1 is open again, and nobody waits. Receivers look between two \
+the middle took from its send to the upcall, in us. No NI is full under this load: by the sums of the machine's file a credit is back \
+before the next packet to its peer leaves, so that even a window of 1 is open again, and nobody waits. Receivers look between two \
 computations only, which hides what is shorter. So this row shows that an open window costs nothing, whatever keeps it open, and tells no \
 two policies apart; what waits for credits does so under the loads that follow, which fill queues.";
 const WAITING: &str = "\
