@@ -151,9 +151,9 @@ pub struct Silence {
 }
 
 impl Default for Silence {
-    /// Lost after so long that all is known, and told, within a second; four heartbeats were due then.
+    /// Lost after so long that all is known, told and ended within a second; three heartbeats were missed then.
     fn default() -> Self {
-        Silence { heartbeat_after: 200_000_000, lost_after: 900_000_000 }
+        Silence { heartbeat_after: 200_000_000, lost_after: 800_000_000 }
     }
 }
 

@@ -15,7 +15,7 @@ use crate::{coexist, events, meeting, put, region, rendezvous};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
-use weft_launch::{FarLink, HostsSpec, Outcome, parse_hosts, run_on_hosts};
+use weft_launch::{FarLink, HostsSpec, Mtu, Outcome, parse_hosts, run_on_hosts};
 use weft_netns::{Cluster, Options};
 use weft_xdp::ETHERTYPE;
 
@@ -41,6 +41,9 @@ pub struct Hosts {
     /// By which interface, or in the network of which address, hosts reach one another
     #[arg(long, value_name = "NAME|ADDRESS")]
     interface: Option<String>,
+    /// Bytes of the longest packet, its IP header included [default: 1500 between namespaces, what the interfaces take between hosts that exist]
+    #[arg(long, value_name = "BYTES")]
+    mtu: Option<Mtu>,
 }
 
 impl Hosts {
@@ -121,11 +124,13 @@ pub fn run(spec: &Spec) -> Result<Outcome> {
     if let Some(interface) = &spec.hosts.interface {
         job.arguments.extend(["--interface".into(), interface.into()]);
     }
+    job.mtu = spec.hosts.mtu;
     if let Some(names) = &spec.hosts.hosts {
         return Ok(run_on_hosts(&job, &spec.hosts.spec(names, link(spec))?, |_| {})?);
     }
     let loss = spec.protocols.loss;
-    let cluster = Cluster::new(2, Options { bridge: loss > 0.0, ..Options::default() }).context(
+    let mtu = spec.hosts.mtu.unwrap_or(Mtu::USUAL).bytes().into();
+    let cluster = Cluster::new(2, Options { bridge: loss > 0.0, mtu }).context(
         "two hosts are made of network namespaces here, unless --hosts names two real ones",
     )?;
     cluster.add_wire(FLOOR_INTERFACE)?;

@@ -9,7 +9,7 @@ use weft_messaging::{Barrier, Engine, Error};
 use weft_packet::Rank;
 use weft_protocol::Preset;
 use weft_protocol::tree::Shape;
-use weft_threads::{Between, Job};
+use weft_threads::{Between, Interrupt, Job};
 
 /// Runs `program` with the team of all ranks of `job`; they leave together.
 fn run<T: Send>(job: Job, program: impl Fn(&Team, &Arc<Engine>) -> T + Sync) -> Vec<T> {
@@ -20,7 +20,7 @@ fn run<T: Send>(job: Job, program: impl Fn(&Team, &Arc<Engine>) -> T + Sync) -> 
             let interrupted = Arc::clone(&engine);
             let barrier = Barrier::new(&engine).unwrap();
             let interrupt = move || interrupted.interrupted();
-            ((barrier, engine), Box::new(interrupt) as Box<dyn FnMut() + Send>)
+            ((barrier, engine), Box::new(interrupt) as Interrupt)
         },
         |(barrier, engine)| {
             let result = program(barrier.team(), &engine);

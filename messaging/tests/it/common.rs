@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use weft_messaging::{Barrier, Engine, Mailbox, Message};
 use weft_packet::Rank;
-use weft_threads::Job;
+use weft_threads::{Interrupt, Job};
 
 /// A rank with messages and a barrier.
 pub struct Member {
@@ -56,7 +56,7 @@ pub fn run_alone<T: Send>(job: Job, program: impl Fn(&Member) -> T + Sync) -> Ve
                     engine.interrupted();
                 }
             };
-            (Member { barrier, engine }, Box::new(interrupt) as Box<dyn FnMut() + Send>)
+            (Member { barrier, engine }, Box::new(interrupt) as Interrupt)
         },
         |member| {
             let result = program(&member);

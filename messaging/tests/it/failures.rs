@@ -9,7 +9,7 @@ use std::time::Duration;
 use weft_messaging::sync::{Mutex, Semaphore};
 use weft_messaging::{Engine, Error, Mailbox, Port};
 use weft_packet::Rank;
-use weft_threads::{Job, interrupted_with_loss, with_loss};
+use weft_threads::{Interrupt, Job, interrupted_with_loss, with_loss};
 
 const MODELS: [&str; 5] = ["plain", "async", "waited", "concurrent", "popup"];
 
@@ -263,7 +263,7 @@ fn a_lost_rank_wakes_the_tasks_of_other_executors() {
         let engine = Engine::new(packets);
         let interrupted = Arc::clone(&engine);
         let interrupt = move || interrupted.interrupted();
-        (engine, Box::new(interrupt) as Box<dyn FnMut() + Send>)
+        (engine, Box::new(interrupt) as Interrupt)
     };
     interrupted_with_loss(loss, connect, |engine, lose| {
         let mailbox = Mailbox::new(&engine, "nothing").unwrap();

@@ -8,7 +8,7 @@ use weft_messaging::{Barrier, Engine, Error, HeaderStack, Mailbox, Message, Port
 use weft_packet::Rank;
 use weft_protocol::Preset;
 use weft_protocol::tree::Shape;
-use weft_threads::{Between, Job};
+use weft_threads::{Between, Interrupt, Job};
 
 /// A rank with messages and a barrier.
 struct Member {
@@ -40,7 +40,7 @@ fn run<T: Send>(job: Job, program: impl Fn(&Member) -> T + Sync) -> Vec<T> {
                 let _ = interrupted.progress();
             };
             let barrier = Barrier::new(&engine).unwrap();
-            (Member { barrier, engine }, Box::new(interrupt) as Box<dyn FnMut() + Send>)
+            (Member { barrier, engine }, Box::new(interrupt) as Interrupt)
         },
         |member| {
             let result = program(&member);

@@ -11,7 +11,7 @@ use weft_messaging::rpc::{Client, Request, Rpc, Service};
 use weft_messaging::{Barrier, Completer, Completion, Engine, Error, HeaderStack, Mailbox, Port};
 use weft_packet::{Cause, Loss, Rank};
 use weft_protocol::Preset;
-use weft_threads::{Between, Job};
+use weft_threads::{Between, Interrupt, Job};
 
 /// A rank with calls and a barrier.
 struct Member {
@@ -49,7 +49,7 @@ fn run<T: Send>(job: Job, program: impl Fn(&Member) -> T + Sync) -> Vec<T> {
             let interrupt = move || interrupted.interrupted();
             let barrier = Barrier::new(&engine).unwrap();
             let rpc = Rpc::new(&engine).unwrap();
-            (Member { barrier, rpc }, Box::new(interrupt) as Box<dyn FnMut() + Send>)
+            (Member { barrier, rpc }, Box::new(interrupt) as Interrupt)
         },
         |member| {
             let result = program(&member);

@@ -7,7 +7,7 @@ use weft_protocol::{Preset, Silence};
 use weft_threads::{Job, Tap};
 
 const RANKS: u16 = 3;
-/// More than the 0.9 s after which a silent peer is lost.
+/// More than the 0.8 s after which a silent peer is lost.
 const LONG: Duration = Duration::from_millis(1300);
 
 fn watched(preset: Preset, tap: &'static Tap) -> Job {

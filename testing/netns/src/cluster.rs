@@ -42,6 +42,7 @@ impl Default for Options {
 #[derive(Debug)]
 pub struct Cluster {
     hosts: Vec<Host>,
+    mtu: u32,
     switch: Option<Namespace>,
     files: TempDir,
 }
@@ -76,7 +77,7 @@ impl Cluster {
             ))?;
         }
         let files = write_remote_shell(&hosts)?;
-        let cluster = Cluster { hosts, switch, files };
+        let cluster = Cluster { hosts, mtu: options.mtu, switch, files };
         cluster.await_wires()?;
         Ok(cluster)
     }
@@ -121,7 +122,8 @@ impl Cluster {
             name,
             &format!("peer name {name} netns {net} numrxqueues 1 numtxqueues 1"),
         ))?;
-        [first, second].iter().try_for_each(|host| host.configure(&format!("link set {name} up")))
+        let order = format!("link set {name} mtu {} up", self.mtu);
+        [first, second].iter().try_for_each(|host| host.configure(&order))
     }
 
     /// From here on this share of the frames of a protocol (an Ethernet type) is lost at random between hosts,

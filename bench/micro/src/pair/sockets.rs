@@ -5,6 +5,7 @@ use super::side::Side;
 use super::spin::{ready, spin};
 use super::{End, Line};
 use anyhow::{Context, Result, bail};
+use rustix::net::sockopt::{ip_mtu, ipv6_mtu};
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::time::Duration;
@@ -13,8 +14,8 @@ use std::time::Duration;
 const READ_BYTES: usize = 256 * 1024;
 /// Bytes of UDP and IP headers in a packet on Ethernet, version 4 and 6.
 const HEADERS: (usize, usize) = (28, 48);
-/// Bytes of an Ethernet frame for packets.
-const MTU: usize = 1500;
+/// Jumbo frames. The loopback takes more, which no Ethernet does.
+const MOST_MTU: u32 = 9000;
 /// What the kernel is asked to hold for us.
 const RECEIVE_BUFFER_BYTES: usize = 4 << 20;
 /// How long an address has to answer.
@@ -165,8 +166,12 @@ impl Udp {
         // As Weft asks for. A datagram takes more of it where a driver runs XDP programs, and what does not
         // fit is lost for good here.
         let _ = rustix::net::sockopt::set_socket_recv_buffer_size(&socket, RECEIVE_BUFFER_BYTES);
-        let headers = if socket.peer_addr()?.is_ipv4() { HEADERS.0 } else { HEADERS.1 };
-        Ok(Udp { socket, buffer: vec![0; MTU], datagram_bytes: MTU - headers })
+        let (mtu, headers) = match socket.peer_addr()?.is_ipv4() {
+            true => (ip_mtu(&socket)?, HEADERS.0),
+            false => (ipv6_mtu(&socket)?, HEADERS.1),
+        };
+        let datagram_bytes = mtu.min(MOST_MTU) as usize - headers;
+        Ok(Udp { socket, buffer: vec![0; datagram_bytes], datagram_bytes })
     }
 }
 

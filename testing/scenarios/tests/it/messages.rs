@@ -4,7 +4,7 @@ use std::time::Duration;
 use weft_messaging::{Barrier, Engine};
 use weft_protocol::Preset;
 use weft_scenarios::MessageStorm;
-use weft_threads::{Between, Job, Weather};
+use weft_threads::{Between, Interrupt, Job, Weather};
 
 /// Runs `storm` on every rank of `job`; says how many messages asked first.
 fn weather(storm: MessageStorm, job: Job) -> u64 {
@@ -14,7 +14,7 @@ fn weather(storm: MessageStorm, job: Job) -> u64 {
             let interrupted = Arc::clone(&engine);
             let interrupt = move || interrupted.interrupted();
             let barrier = Barrier::new(&engine).unwrap();
-            ((engine, barrier), Box::new(interrupt) as Box<dyn FnMut() + Send>)
+            ((engine, barrier), Box::new(interrupt) as Interrupt)
         },
         |(engine, barrier)| {
             storm.run(&engine, || barrier.wait()).unwrap();

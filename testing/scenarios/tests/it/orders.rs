@@ -6,7 +6,7 @@ use weft_packet::Rank;
 use weft_protocol::Preset;
 use weft_protocol::tree::Shape;
 use weft_scenarios::{OrderJudge, OrderStorm};
-use weft_threads::{Between, Job, Weather};
+use weft_threads::{Between, Interrupt, Job, Weather};
 
 /// Runs `storm` on every rank of `job`, and returns what each rank's part in each order was.
 fn weather(storm: &OrderStorm, job: Job) -> Vec<Vec<OrderStatistics>> {
@@ -17,7 +17,7 @@ fn weather(storm: &OrderStorm, job: Job) -> Vec<Vec<OrderStatistics>> {
             let interrupted = Arc::clone(&engine);
             let interrupt = move || interrupted.interrupted();
             let barrier = Barrier::new(&engine).unwrap();
-            ((engine, barrier), Box::new(interrupt) as Box<dyn FnMut() + Send>)
+            ((engine, barrier), Box::new(interrupt) as Interrupt)
         },
         |(engine, barrier)| {
             let kept = storm.run(&engine, &judge, || barrier.wait()).unwrap();
