@@ -93,14 +93,13 @@ impl Header {
     /// Encodes this header; the first [`Self::size`] bytes of the result count.
     pub fn emit(&self) -> [u8; DATA_SIZE] {
         let Message { kind, version, party } = self.message;
-        let RegionId { home, index } = self.region;
-        let kind = u64::from(kind as u8) | u64::from(self.lands) << 8;
-        // By words, as links read it: a processor waits when it loads a word that was just stored in parts.
-        let first = kind | u64::from(home.0) << 16 | u64::from(index) << 32;
-        let second = u64::from(version.0) | u64::from(party.0) << 32;
         let mut bytes = [0; DATA_SIZE];
-        bytes[..8].copy_from_slice(&first.to_le_bytes());
-        bytes[8..16].copy_from_slice(&second.to_le_bytes());
+        bytes[0] = kind as u8;
+        bytes[1] = u8::from(self.lands);
+        bytes[2..4].copy_from_slice(&self.region.home.0.to_le_bytes());
+        bytes[4..8].copy_from_slice(&self.region.index.to_le_bytes());
+        bytes[8..12].copy_from_slice(&version.0.to_le_bytes());
+        bytes[12..14].copy_from_slice(&party.0.to_le_bytes());
         bytes[16..].copy_from_slice(&self.offset.to_le_bytes());
         bytes
     }
