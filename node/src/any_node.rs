@@ -43,6 +43,26 @@ impl Arrival {
 /// it and releases it later. Runs outside the lock, one at a time.
 pub type Upcall = Box<dyn FnMut(&mut Option<Arrival>) + Send>;
 
+/// What placed packets are given to.
+pub trait Placer: Send {
+    /// Does what a packet says, if that takes no waiting, inside the lock: it must not enter the node. If the answer is
+    /// [`Placed::Not`], [`Self::place`] is told of the same packet next.
+    fn place_at_once(&mut self, arrival: &Arrival) -> Placed;
+    /// As an [`Upcall`].
+    fn place(&mut self, slot: &mut Option<Arrival>);
+}
+
+/// What became of a packet that might be placed at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Placed {
+    /// It is placed.
+    Done,
+    /// It is, and a thread that sleeps is to look again.
+    Wake,
+    /// There is more to do than can be done at once.
+    Not,
+}
+
 /// Whether a call that has to drain the network may also make upcalls (thesis 3.1.4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Upcalls {
@@ -90,9 +110,9 @@ pub trait AnyNode: Send + Sync {
     fn window_packets(&self) -> usize;
     /// Installs the client's function for arriving packets.
     fn set_upcall(&self, upcall: Upcall);
-    /// Installs the function that placed packets are given to, one at a time, whenever packets are taken from
-    /// the network by polls, by [`Self::take`], or by the upcall thread.
-    fn set_placer(&self, placer: Upcall);
+    /// Installs what placed packets are given to, one at a time and while no upcall runs, whenever packets are
+    /// taken from the network by polls, by [`Self::take`], or by the upcall thread.
+    fn set_placer(&self, placer: Box<dyn Placer>);
     /// A frame to fill, and where its bytes are. Blocks, draining, while all are on their way.
     ///
     /// # Errors

@@ -124,6 +124,21 @@ impl<T> Biased<T> {
         self.enter_as_other(usize::MAX).unwrap_or_else(|| unreachable!("tries are unlimited"))
     }
 
+    /// Enters if this thread is the owner, outside, and nobody else wants to enter: without ever waiting, so also
+    /// inside of another lock.
+    #[inline(always)]
+    pub fn enter_at_once(&self) -> Option<Entered<'_, T>> {
+        if this_thread() != self.owner.load(Ordering::Relaxed) || self.busy.load(Ordering::Relaxed)
+        {
+            return None;
+        }
+        self.busy.store(true, Ordering::Relaxed);
+        self.light_fence();
+        // Dropping it says that this thread is outside again.
+        let entered = Entered { lock: self, others: None };
+        (!self.wanted.load(Ordering::Acquire)).then_some(entered)
+    }
+
     /// Enters unless the owner stays inside for long.
     pub fn try_enter(&self) -> Option<Entered<'_, T>> {
         if this_thread() == self.owner.load(Ordering::Relaxed) {

@@ -2,7 +2,7 @@
 
 use crate::engine::{Apart, Copy, Request, payload_of};
 use crate::lossy::Company;
-use crate::{Error, Result, Upcall};
+use crate::{Error, Placer, Result, Upcall};
 use std::collections::VecDeque;
 use weft_link::bell::{Cause, Loss};
 use weft_link::clock::Nanoseconds;
@@ -26,7 +26,7 @@ pub(crate) struct Inner<L> {
     /// The client's function; absent while it runs.
     pub upcall: Option<Upcall>,
     /// What placed packets are given to instead; absent while it runs.
-    pub placer: Option<Upcall>,
+    pub placer: Option<Box<dyn Placer>>,
     /// The answer to the outstanding fetch-and-add.
     pub fetched: Option<u64>,
     /// Frames that the client has allocated and not launched.
@@ -234,12 +234,6 @@ impl<L: Link> Inner<L> {
     pub fn reinject(&mut self, delivery: &mut Delivery<Buffer>) {
         let (ni, mut out) = self.split(Side::Host);
         ni.reinject(delivery, &mut out);
-    }
-
-    /// The function that packets go to: placed ones, or others.
-    #[inline]
-    pub fn client(&mut self, placed: bool) -> &mut Option<Upcall> {
-        if placed { &mut self.placer } else { &mut self.upcall }
     }
 
     /// The next packet for the host: one that waits, or else one from the network.

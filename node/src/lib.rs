@@ -32,7 +32,7 @@ mod upcalls;
 pub mod wait;
 mod watch;
 
-pub use any_node::{AnyNode, Arrival, Destination, Statistics, Upcall, Upcalls};
+pub use any_node::{AnyNode, Arrival, Destination, Placed, Placer, Statistics, Upcall, Upcalls};
 pub use error::{Error, Result};
 pub use network::network_settings;
 pub use node::{Node, USER_VARIABLES};

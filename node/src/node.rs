@@ -1,6 +1,6 @@
 //! A rank's network interface, entered by its threads.
 
-use crate::any_node::{AnyNode, Arrival, Destination, Statistics, Upcall, Upcalls};
+use crate::any_node::{AnyNode, Arrival, Destination, Placer, Statistics, Upcall, Upcalls};
 use crate::biased::Biased;
 use crate::inner::{Inner, Side};
 use crate::interrupts::Interrupts;
@@ -217,7 +217,7 @@ impl<L: Link> AnyNode for Node<L> {
         self.inner.enter().upcall = Some(upcall);
     }
 
-    fn set_placer(&self, placer: Upcall) {
+    fn set_placer(&self, placer: Box<dyn Placer>) {
         self.inner.enter().placer = Some(placer);
     }
 
@@ -283,16 +283,13 @@ impl<L: Link> AnyNode for Node<L> {
             self.leave_poll(inner);
             return self.check_loss().map(|()| false);
         };
-        let Some(upcall) = inner.client(delivery.tree.is_placed()).take() else {
-            // Nobody wants packets yet, but credits are wanted.
-            inner.pending.push_front(delivery);
-            let drained = inner.drain();
-            self.leave(inner);
-            return drained;
-        };
         self.assert_upcall_allowed(self.in_upcall.load(Ordering::Relaxed));
-        let inner = self.process(inner, delivery, upcall);
-        self.count_processed(&inner);
+        if delivery.tree.is_placed() {
+            return self.poll_placed(inner, delivery);
+        }
+        let Some(mut upcall) = inner.upcall.take() else { return self.put_off(inner, delivery) };
+        let mut inner = self.process(inner, delivery, |slot| upcall(slot));
+        inner.upcall.get_or_insert(upcall);
         self.leave_poll(inner);
         Ok(true)
     }
@@ -312,7 +309,7 @@ impl<L: Link> AnyNode for Node<L> {
         }
         let mut found = inner.next_delivery()?;
         if found.as_ref().is_some_and(|delivery| delivery.tree.is_placed()) {
-            inner = self.place(inner, &mut found)?;
+            inner = self.place_all(inner, &mut found)?;
         }
         let Some(mut delivery) = found else {
             self.leave_poll(inner);

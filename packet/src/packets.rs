@@ -1,6 +1,6 @@
 //! A rank's packet interface.
 
-use crate::place::{Places, placer};
+use crate::place::{Placer, Places};
 use crate::receive::Packet;
 use crate::send::SendPacket;
 use crate::{Error, Loss, Rank, Result, Statistics, Step, Upcalls};
@@ -58,7 +58,7 @@ impl Packets {
     /// The packet interface of `node`.
     pub fn new(node: Arc<dyn AnyNode>) -> Self {
         let places = Arc::new(Places::default());
-        node.set_placer(placer(&places, &node));
+        node.set_placer(Box::new(Placer::new(&places, &node)));
         Self::over(node, places)
     }
 

@@ -125,12 +125,16 @@ impl PlaceHeader {
     /// The header as bytes.
     #[inline]
     pub fn emit(&self) -> [u8; SIZE] {
+        // By words, as links read it: a processor waits when it loads a word that was just stored in parts.
+        let words = [
+            u64::from(self.kind as u8) | u64::from(self.connection) << 32,
+            self.offset,
+            u64::from(self.length) | u64::from(self.word) << 32,
+        ];
         let mut bytes = [0; SIZE];
-        bytes[0] = self.kind as u8;
-        bytes[4..8].copy_from_slice(&self.connection.to_le_bytes());
-        bytes[8..16].copy_from_slice(&self.offset.to_le_bytes());
-        bytes[16..20].copy_from_slice(&self.length.to_le_bytes());
-        bytes[20..24].copy_from_slice(&self.word.to_le_bytes());
+        bytes[..8].copy_from_slice(&words[0].to_le_bytes());
+        bytes[8..16].copy_from_slice(&words[1].to_le_bytes());
+        bytes[16..].copy_from_slice(&words[2].to_le_bytes());
         bytes
     }
 

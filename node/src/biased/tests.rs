@@ -1,5 +1,6 @@
 use super::*;
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 
 #[test]
 fn threads_take_turns() {
@@ -37,6 +38,30 @@ fn others_do_not_get_in_while_the_owner_is_inside() {
     drop(inside);
     let other = Arc::clone(&lock);
     std::thread::spawn(move || assert!(other.try_enter().is_some())).join().unwrap();
+}
+
+#[test]
+fn at_once_the_owner_enters_and_nobody_waits() {
+    let lock = Arc::new(Biased::new(7));
+    let entered = |lock: &Biased<i32>| lock.enter_at_once().map(|value| *value);
+    assert_eq!(entered(&lock), Some(7));
+    let inside = lock.enter();
+    assert_eq!(entered(&lock), None, "this thread is inside already");
+    drop(inside);
+    let (other, (tell, told), (go, gone)) = (Arc::clone(&lock), channel(), channel());
+    let elsewhere = std::thread::spawn(move || {
+        assert_eq!(entered(&other), None, "another thread pays for both");
+        let _inside = other.enter();
+        tell.send(()).unwrap();
+        gone.recv().unwrap();
+    });
+    told.recv().unwrap();
+    assert_eq!(entered(&lock), None, "another thread is inside");
+    go.send(()).unwrap();
+    elsewhere.join().unwrap();
+    assert_eq!(entered(&lock), Some(7));
+    lock.share();
+    assert_eq!(entered(&lock), None, "nobody is the owner");
 }
 
 #[test]

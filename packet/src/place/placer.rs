@@ -7,23 +7,50 @@ use crate::receive::{KeptPacket, look_at};
 use crate::send::SendPacket;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
-use weft_node::{AnyNode, Arrival, Upcall};
+use weft_node::{AnyNode, Arrival, Placed};
 use weft_wire::Rank;
 use weft_wire::place::{self, Kind, PlaceHeader, Refusal};
 
-/// The function to which a node gives placed packets.
-pub(crate) fn placer(places: &Arc<Places>, node: &Arc<dyn AnyNode>) -> Upcall {
-    // Not the other way round, or neither would ever go.
-    let (places, node) = (Arc::clone(places), Arc::downgrade(node));
-    Box::new(move |slot| {
-        let Some(arrival) = slot.as_ref() else { return };
-        let from = arrival.origin();
-        let after = look_at(arrival, |packet| places.state.enter().arrived(from, packet));
-        match after {
-            After::Nothing => {}
-            other => follow_up(&places, &node, slot, other),
+/// What a node gives placed packets to.
+pub(crate) struct Placer {
+    places: Arc<Places>,
+    /// Not the other way round, or neither would ever go.
+    node: Weak<dyn AnyNode>,
+    /// What is left to do for the packet that comes next: all else was done when it came before.
+    left: Option<After>,
+}
+
+impl Placer {
+    pub fn new(places: &Arc<Places>, node: &Arc<dyn AnyNode>) -> Self {
+        Placer { places: Arc::clone(places), node: Arc::downgrade(node), left: None }
+    }
+}
+
+impl weft_node::Placer for Placer {
+    #[inline]
+    fn place_at_once(&mut self, arrival: &Arrival) -> Placed {
+        // Who is inside may be about to enter the node, in which this thread is.
+        let Some(mut state) = self.places.state.enter_at_once() else { return Placed::Not };
+        match look_at(arrival, |packet| state.arrived(arrival.origin(), packet)) {
+            After::Nothing => Placed::Done,
+            After::Wake => Placed::Wake,
+            other => {
+                self.left = Some(other);
+                Placed::Not
+            }
         }
-    })
+    }
+
+    fn place(&mut self, slot: &mut Option<Arrival>) {
+        let Some(arrival) = slot.as_ref() else { return };
+        let left = self.left.take().unwrap_or_else(|| {
+            let mut state = self.places.state.enter();
+            look_at(arrival, |packet| state.arrived(arrival.origin(), packet))
+        });
+        if !matches!(left, After::Nothing) {
+            follow_up(&self.places, &self.node, slot, left);
+        }
+    }
 }
 
 #[cold]

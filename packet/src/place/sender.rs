@@ -116,6 +116,10 @@ impl Connection {
     #[inline]
     pub fn put_notify(&mut self, offset: usize, bytes: &[u8], word: u32) -> Result<()> {
         self.check(offset, bytes.len(), self.rights.put)?;
+        // One packet, of which nobody else has to know.
+        if self.remote.is_none() && bytes.len() <= self.packets.max_payload - place::SIZE {
+            return self.launch(Kind::PutNotify, offset, bytes, (bytes.len() as u32, word));
+        }
         let length = u32::try_from(bytes.len()).map_err(|_| self.outside(offset, bytes.len()))?;
         self.send(offset, bytes, Some((length, word)))
     }
@@ -163,7 +167,7 @@ impl Connection {
     }
 
     /// Sends `bytes` in packets; the last one says `notice`: the length of it all, and a word.
-    #[inline]
+    #[inline(never)]
     fn send(&mut self, offset: usize, bytes: &[u8], notice: Option<(u32, u32)>) -> Result<()> {
         if self.remote.is_some() && !bytes.is_empty() {
             if bytes.len() >= DIRECT_FROM && self.write(offset, bytes)? {
@@ -220,7 +224,7 @@ impl Connection {
         };
     }
 
-    #[inline]
+    #[inline(always)]
     fn launch(&self, kind: Kind, offset: usize, bytes: &[u8], notice: (u32, u32)) -> Result<()> {
         let (length, word) = notice;
         let connection = self.connection;

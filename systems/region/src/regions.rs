@@ -96,8 +96,10 @@ struct State {
     asked: BTreeMap<RegionId, Asked>,
     /// How often a region was forgotten: what its home said before is too old then.
     forgotten: u64,
-    /// The regions that were unmapped last, the latest at the end.
-    unmapped: VecDeque<RegionId>,
+    /// The regions that were unmapped last, by when ([`Slot::unmapped_at`]).
+    unmapped: BTreeMap<u64, RegionId>,
+    /// How often any was.
+    unmappings: u64,
     /// What a peer did wrong, which ends it all.
     breach: Option<Error>,
     /// Whether regions that are added have locks without owners.
@@ -181,9 +183,12 @@ impl Regions {
         loop {
             // Nobody forgets it while the state is entered.
             let mut state = self.node.state.enter();
-            if let Some(slot) = state.slots.get(id) {
+            let State { slots, unmapped, .. } = &mut *state;
+            if let Some(slot) = slots.get(id) {
                 let mapped = Mapped::new(self.clone(), id, Arc::clone(slot))?;
-                state.unmapped.retain(|&other| other != id);
+                if let Some(time) = slot.enter().unmapped_at.take() {
+                    unmapped.remove(&time);
+                }
                 return Ok(mapped);
             }
             drop(state);
@@ -316,15 +321,8 @@ impl Regions {
     /// A mapping of `id` is gone.
     fn unmapped(&self, id: RegionId) {
         let mut state = self.node.state.enter();
-        state.unmapped.push_back(id);
-        if state.unmapped.len() <= self.node.most_unmapped {
-            return;
-        }
-        let oldest = state.unmapped.pop_front();
-        let Some((id, slot)) = oldest.and_then(|id| Some((id, state.slots.get(id)?.clone())))
-        else {
-            return;
-        };
+        let oldest = state.unmapped(id, self.node.most_unmapped);
+        let Some((id, slot)) = oldest else { return };
         let mut post = Post::new(&self.node.outbox);
         let mut here = slot.enter();
         // Whoever uses it again keeps it.
@@ -349,6 +347,24 @@ impl State {
             self.asked.remove(&id);
         }
         Some(answer)
+    }
+
+    /// A region is mapped no more. If more than `most` are, the one that was unmapped first is not among them from
+    /// here on, and is returned.
+    fn unmapped(&mut self, id: RegionId, most: usize) -> Option<(RegionId, Arc<Biased<Slot>>)> {
+        let time = self.unmappings;
+        self.unmappings += 1;
+        if let Some(before) = self.slots.get(id)?.enter().unmapped_at.replace(time) {
+            self.unmapped.remove(&before);
+        }
+        self.unmapped.insert(time, id);
+        if self.unmapped.len() <= most {
+            return None;
+        }
+        let (_, oldest) = self.unmapped.pop_first()?;
+        let slot = self.slots.get(oldest)?;
+        slot.enter().unmapped_at = None;
+        Some((oldest, Arc::clone(slot)))
     }
 
     /// Has a region of this name, which is this one if there was none.

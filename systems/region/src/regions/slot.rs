@@ -18,6 +18,8 @@ pub(super) struct Slot {
     here: Here,
     /// Mappings at this node.
     pub(super) mapped: u32,
+    /// When the last of them went, by the node's count; none while it is mapped, or forgotten soon.
+    pub(super) unmapped_at: Option<u64>,
 }
 
 /// What there is beside the protocol.
@@ -72,7 +74,7 @@ impl Slot {
             landing: None,
             places: BTreeMap::new(),
         };
-        Slot { machine, here, mapped: 0 }
+        Slot { machine, here, mapped: 0, unmapped_at: None }
     }
 
     pub(super) fn bytes(&self) -> u64 {
