@@ -44,6 +44,12 @@ impl Job {
         Ok(job)
     }
 
+    /// The job, if this process has a part in it.
+    pub fn current() -> Option<Arc<Self>> {
+        let known = JOB.lock().unwrap_or_else(PoisonError::into_inner);
+        known.upgrade().filter(|job| job.domains.load(Ordering::Relaxed) > 0)
+    }
+
     fn join() -> Result<Arc<Self>> {
         let place = weft::join_packets().map_err(|error| {
             eprintln!("weft: {error}");
@@ -139,7 +145,17 @@ impl Job {
     pub fn wait<T>(
         &self,
         limit: Option<Duration>,
+        look: impl FnMut(&mut State) -> Option<T>,
+    ) -> Result<T> {
+        self.wait_beside(limit, look, || ())
+    }
+
+    /// As [`Self::wait`], for who is in the way of those that read completions: calls `beside` while there are some.
+    pub fn wait_beside<T>(
+        &self,
+        limit: Option<Duration>,
         mut look: impl FnMut(&mut State) -> Option<T>,
+        beside: impl Fn(),
     ) -> Result<T> {
         let deadline = limit.map(|limit| self.packets.now() + limit);
         let mut found = Err(Refusal::AGAIN);
@@ -160,6 +176,10 @@ impl Job {
             }
             if deadline.is_some_and(|deadline| self.packets.now() >= deadline) {
                 return Ok(Step::Done);
+            }
+            if state.has_completions() {
+                drop(state);
+                beside();
             }
             Ok(if any { Step::Progress } else { Step::Idle })
         });
