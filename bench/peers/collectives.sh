@@ -2,7 +2,7 @@
 # Collectives of one MPI library (Debian's Open MPI, unless MPICC and MPIRUN name another one), with libweft-coll on Weft and by the library alone on its
 # own shared memory, in turns A B A B. For each the median of its turns, and the ratio to the best of the library's own settings.
 #
-#   bench/peers/collectives.sh [RANKS [TURNS [SAMPLES]]]      after make mpi-coll; leave the machine alone meanwhile
+#   bench/peers/collectives.sh [RANKS [TURNS [SAMPLES]]]      after `make build` and one of the provider: make bench-collectives does all; leave the machine alone meanwhile
 set -eu
 ranks=${1:-8} turns=${2:-5} samples=${3:-101}
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -11,7 +11,7 @@ mpirun=${MPIRUN:-$(command -v mpirun.openmpi || echo mpirun)}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 "$mpicc" -O2 -o "$folder/program" "$root/bench/peers/collectives.c"
-"$root/target/release/weft" mpirun --dry-run -n 1 "$folder/program" >/dev/null 2>&1 || { echo "make mpi-coll first" >&2; exit 1; }
+"$root/target/release/weft" mpirun --dry-run -n 1 "$folder/program" >/dev/null 2>&1 || { echo "build weft and weft-libfabric first: make bench-collectives" >&2; exit 1; }
 
 # The library's own settings: which of its collectives, and whether ranks that wait let others run.
 own() {

@@ -104,16 +104,17 @@ static int is_of_world(MPI_Comm comm, int size)
 /* Agrees with all ranks of a communicator on whether it is served, and on the name of its team. */
 static void agree(MPI_Comm comm, struct team *team)
 {
-    enum { RANK, NAME, WORDS };
+    enum { RANK, NAME, WORDS = NAME + WEFT_COLL_NAME };
+    int place;
     uint32_t rank, ranks;
-    uint64_t name, mine[WORDS] = {UINT64_MAX, 0};
+    uint64_t mine[WORDS] = {UINT64_MAX};
     uint64_t *all = malloc((size_t)team->size * sizeof mine);
     uint32_t *members = malloc((size_t)team->size * sizeof *members);
     int can = all && members;
-    if (can && weft && is_of_world(comm, team->size) && weft->place(&rank, &ranks, &name) == 0) {
+    PMPI_Comm_rank(comm, &place);
+    if (can && weft && is_of_world(comm, team->size) && weft->place(&rank, &ranks) == 0 &&
+        (place > 0 || weft->name((size_t)team->size, mine + NAME) == 0))
         mine[RANK] = rank;
-        mine[NAME] = name;
-    }
     /* Who has no memory for this cannot go on. */
     if (!can || PMPI_Allgather(mine, WORDS, MPI_UINT64_T, all, WORDS, MPI_UINT64_T, comm) != MPI_SUCCESS) {
         fprintf(stderr, "weft-coll: a communicator's ranks cannot agree on how its collectives run\n");
@@ -126,7 +127,9 @@ static void agree(MPI_Comm comm, struct team *team)
         members[member] = (uint32_t)its;
         team->served &= its != UINT64_MAX;
     }
-    if (team->served && weft->open(team->name, members, (size_t)team->size) != 0) {
+    if (!team->served && place == 0 && mine[RANK] != UINT64_MAX)
+        weft->close(team->name);
+    if (team->served && weft->open(all + NAME, members, (size_t)team->size) != 0) {
         fprintf(stderr, "weft-coll: the team of a communicator of %d ranks cannot be opened\n", team->size);
         PMPI_Abort(comm, 1);
     }

@@ -17,18 +17,23 @@
 #include <stdint.h>
 
 #define WEFT_COLL_VERSION 1
+/* Words of the name of a team. */
+#define WEFT_COLL_NAME 3
 
 /* Makes of `count` elements `before` and as many behind them in the order of members what both give, in place of `after`. */
 typedef void weft_coll_combine(const void *before, void *after, size_t count, void *context);
 
 struct weft_coll {
     uint32_t version;
-    /* Which rank this is, of how many in the job, and a name for a team whose first member it is; another one each time. */
-    int (*place)(uint32_t *rank, uint32_t *ranks, uint64_t *name);
+    /* Which rank this is, and of how many in the job. */
+    int (*place)(uint32_t *rank, uint32_t *ranks);
     /* What to call while an operation waits and completions are there to be read. The first one that is said counts. */
     int (*beside)(void (*progress)(void));
+    /* A name for a team of so many members, the first of which is this rank; another one each time. Its first word is the team for
+       the other functions. Ends by `close`, if the team is opened or not. */
+    int (*name)(size_t members, uint64_t name[WEFT_COLL_NAME]);
     /* Opens a team by the name that its first member has given it. */
-    int (*open)(uint64_t team, const uint32_t *ranks, size_t members);
+    int (*open)(const uint64_t name[WEFT_COLL_NAME], const uint32_t *ranks, size_t members);
     int (*close)(uint64_t team);
     int (*barrier)(uint64_t team);
     /* The bytes of member `root` to all. */

@@ -5,7 +5,7 @@ use crate::job::Job;
 use crate::memory::{Buffer, Memory};
 use crate::pointer::{Context, List, Out};
 use crate::refusal::{Refusal, Result, call};
-use crate::together::{Elements, Party};
+use crate::together::{self, Elements, Party};
 use std::ffi::{c_int, c_void};
 use std::sync::{Arc, OnceLock};
 use weft_packet::Rank;
@@ -13,6 +13,9 @@ use weft_tagged::together::TeamId;
 
 /// Of the table, as far as it is here.
 const VERSION: u32 = 1;
+
+/// The name of a team, and what its leader says of it.
+type Name = [u64; 3];
 
 /// `weft_coll_combine`.
 type Combine = extern "C" fn(*const c_void, *mut c_void, usize, Context);
@@ -24,9 +27,10 @@ type Progress = extern "C" fn();
 #[repr(C)]
 pub struct Table {
     version: u32,
-    place: extern "C" fn(Out<u32>, Out<u32>, Out<u64>) -> c_int,
+    place: extern "C" fn(Out<u32>, Out<u32>) -> c_int,
     beside: extern "C" fn(Progress) -> c_int,
-    open: extern "C" fn(u64, List<'_, u32>, usize) -> c_int,
+    name: extern "C" fn(usize, Out<Name>) -> c_int,
+    open: extern "C" fn(List<'_, u64>, List<'_, u32>, usize) -> c_int,
     close: extern "C" fn(u64) -> c_int,
     barrier: extern "C" fn(u64) -> c_int,
     broadcast: extern "C" fn(u64, usize, Buffer, usize) -> c_int,
@@ -37,13 +41,14 @@ pub struct Table {
 
 // The numbers stand in tests/layouts.c too, where they are compared with the header.
 const _: () = assert!(
-    std::mem::offset_of!(Table, place) == 8 && std::mem::offset_of!(Table, all_reduce) == 72
+    std::mem::offset_of!(Table, place) == 8 && std::mem::offset_of!(Table, all_reduce) == 80
 );
 
 static TABLE: Table = Table {
     version: VERSION,
     place,
     beside,
+    name,
     open,
     close,
     barrier,
@@ -77,14 +82,12 @@ fn with(team: u64, work: impl FnOnce(&Party<'_>) -> Result) -> c_int {
     call(|| work(&Party::of(&*job()?, named(team))?))
 }
 
-/// Which rank this is, of how many, and a name for a team that it leads.
-extern "C" fn place(rank: Out<u32>, ranks: Out<u32>, name: Out<u64>) -> c_int {
+/// Which rank this is, and of how many.
+extern "C" fn place(rank: Out<u32>, ranks: Out<u32>) -> c_int {
     call(|| {
         let job = job()?;
         rank.set(u32::from(job.packets().rank().0));
         ranks.set(job.packets().size() as u32);
-        let TeamId { leader, count } = job.enter().together.name();
-        name.set(u64::from(leader.0) << 32 | u64::from(count));
         Ok(())
     })
 }
@@ -96,21 +99,31 @@ extern "C" fn beside(progress: Progress) -> c_int {
     })
 }
 
-extern "C" fn open(team: u64, ranks: List<'_, u32>, count: usize) -> c_int {
+/// A name for a team of so many members that this rank leads.
+extern "C" fn name(members: usize, out: Out<Name>) -> c_int {
     call(|| {
+        let (TeamId { leader, count }, [words, base]) = together::name(&*job()?, members);
+        out.set([u64::from(leader.0) << 32 | u64::from(count), words, base]);
+        Ok(())
+    })
+}
+
+extern "C" fn open(name: List<'_, u64>, ranks: List<'_, u32>, count: usize) -> c_int {
+    call(|| {
+        let &[team, words, base] = name.slice(size_of::<Name>() / 8)? else {
+            return Err(Refusal::INVALID);
+        };
         let ranks = ranks.slice(count)?.iter();
         let members: Option<Vec<Rank>> =
             ranks.map(|&rank| u16::try_from(rank).ok().map(Rank)).collect();
         let members = members.ok_or(Refusal::INVALID)?;
-        let opened = job()?.enter().together.open(named(team), &members);
-        let opened = opened.map_err(|error| crate::state::refusal(&error))?;
-        if opened { Ok(()) } else { Err(Refusal::INVALID) }
+        together::open(&*job()?, named(team), [words, base], &members)
     })
 }
 
 extern "C" fn close(team: u64) -> c_int {
     call(|| {
-        let closed = job()?.enter().together.close(named(team));
+        let closed = together::close(&*job()?, named(team));
         if closed { Ok(()) } else { Err(Refusal::NOT_FOUND) }
     })
 }

@@ -25,6 +25,8 @@ pub(crate) struct Job {
     /// Whether this rank may have a core for itself, as far as it knows.
     crowded: bool,
     empty_looks: AtomicU32,
+    /// Threads that wait for something. What one of them waits for another one may take from the network.
+    waiting: AtomicUsize,
     /// How the packet layer waits as long as there is a job.
     _progress: Arc<Progress>,
 }
@@ -68,6 +70,7 @@ impl Job {
                 domains: AtomicUsize::new(0),
                 crowded: packets.size() > cores,
                 empty_looks: AtomicU32::new(0),
+                waiting: AtomicUsize::new(0),
                 _progress: progress,
                 packets,
             }
@@ -122,7 +125,10 @@ impl Job {
     pub fn progress(&self) -> Result<Entered<'_, State>> {
         let mut state = self.enter();
         match state.progress(&self.packets) {
-            Ok(true) => self.empty_looks.store(0, Ordering::Relaxed),
+            Ok(true) => {
+                self.empty_looks.store(0, Ordering::Relaxed);
+                self.nudge_others(0);
+            }
             Ok(false) => {}
             Err(error) => match refusal(&error) {
                 Refusal::AGAIN => {}
@@ -160,6 +166,7 @@ impl Job {
         let deadline = limit.map(|limit| self.packets.now() + limit);
         let mut found = Err(Refusal::AGAIN);
         self.packets.set_own_alarm(deadline);
+        self.waiting.fetch_add(1, Ordering::SeqCst);
         let waited = self.packets.wait(&mut || {
             let mut state = self.enter();
             let any = match state.progress(&self.packets) {
@@ -170,6 +177,9 @@ impl Job {
                     return Ok(Step::Done);
                 }
             };
+            if any {
+                self.nudge_others(1);
+            }
             if let Some(seen) = look(&mut state) {
                 found = Ok(seen);
                 return Ok(Step::Done);
@@ -183,10 +193,19 @@ impl Job {
             }
             Ok(if any { Step::Progress } else { Step::Idle })
         });
+        self.waiting.fetch_sub(1, Ordering::SeqCst);
         self.packets.set_own_alarm(None);
         match waited {
             Ok(()) => found,
             Err(error) => Err(refusal(&error.into())),
+        }
+    }
+
+    /// Wakes those that wait, if they are more than the caller's own `waiting`, because this thread has taken packets.
+    #[inline]
+    fn nudge_others(&self, waiting: usize) {
+        if self.waiting.load(Ordering::SeqCst) > waiting {
+            self.packets.nudge();
         }
     }
 

@@ -5,11 +5,11 @@ use crate::memory::Memory;
 use crate::pointer::Context;
 use crate::refusal::{Refusal, Result, completion};
 use crate::transfer::{Exposed, Notice, ReceiveOp, RemoteCounters, SendOp};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::ffi::c_int;
 use weft_packet::{HeldPacket, Packets, Rank};
 use weft_tagged::remote::{self, Accessed, Outcome, Owed, Refused, Remote};
-use weft_tagged::together::{self, Together};
+use weft_tagged::together::{self, Counters, Place, TeamId, Together, Words};
 use weft_tagged::{Address, Envelope, Error, Event, Exchange, Outgoing, Sending};
 
 /// A completion queue of the job.
@@ -32,6 +32,11 @@ pub(crate) struct State {
     pub exchange: Exchange<SendOp, ReceiveOp>,
     pub remote: Remote<SendOp, Exposed>,
     pub together: Together<Memory, Memory>,
+    /// Where members of teams meet that share memory.
+    pub meeting: BTreeMap<TeamId, Counters>,
+    /// Words of this rank, those that its teams have, and how many members each of these has.
+    pub words: Words,
+    pub led: BTreeMap<TeamId, (Place, usize)>,
     ranks: usize,
     queues: Vec<Completions>,
     counters: Vec<Counts>,
@@ -98,6 +103,9 @@ impl State {
             exchange: Exchange::new(rank, ranks),
             remote: Remote::new(rank, ranks),
             together: Together::new(rank, ranks),
+            meeting: BTreeMap::new(),
+            words: Words::default(),
+            led: BTreeMap::new(),
             ranks,
             queues: Vec::new(),
             counters: Vec::new(),

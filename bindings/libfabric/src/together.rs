@@ -3,14 +3,18 @@
 use crate::job::Job;
 use crate::memory::Memory;
 use crate::refusal::{Refusal, Result};
-use crate::state::refusal;
-use weft_tagged::together::{Movement, Shares, TeamId};
+use crate::state::{State, refusal};
+use weft_packet::Rank;
+use weft_tagged::together::{Counters, Meeting, Movement, Place, Shares, TeamId};
 use weft_tagged::{Sink, Source};
 
 /// Reductions of more bytes share the combining out among all members.
 const SHARED_OUT_BYTES: usize = 8 * 1024;
 /// Members up to whom each tells all others at once, instead of one who tells all.
 const MOST_AT_ONCE: usize = 4;
+
+/// Bytes that a member brings to words in shared memory at most.
+const MOST_IN_MEMORY: usize = 32;
 
 /// What makes one block of two: of the first and the second, in place of the second.
 pub(crate) type Combine<'a> = dyn FnMut(&[u8], &mut [u8]) + 'a;
@@ -76,6 +80,48 @@ impl Elements {
     }
 }
 
+/// What the leader of a team says of it to its members, besides its name: which words it has.
+pub(crate) type Said = [u64; 2];
+/// It has none.
+const NO_WORDS: Said = [u64::MAX, 0];
+
+/// A name for a team of so many members that this rank leads, and what to say of it.
+pub(crate) fn name(job: &Job, members: usize) -> (TeamId, Said) {
+    let (packets, mut state) = (job.packets(), job.enter());
+    let team = state.together.name();
+    let words = packets.shared_words();
+    let place = words.and_then(|words| state.words.take(&**words, packets.rank(), members));
+    let Some(place) = place else { return (team, NO_WORDS) };
+    state.led.insert(team, (place, members));
+    (team, [u64::from(place.first) << 16 | u64::from(place.width), place.base])
+}
+
+/// Opens a team, whose leader has said this.
+pub(crate) fn open(job: &Job, team: TeamId, said: Said, members: &[Rank]) -> Result {
+    let mut state = job.enter();
+    let opened = state.together.open(team, members).map_err(|error| refusal(&error))?;
+    let size = state.together.size(team).filter(|_| opened).ok_or(Refusal::INVALID)?;
+    if let (Some(words), true) = (job.packets().shared_words(), said != NO_WORDS) {
+        let [place, base] = said;
+        let first = u16::try_from(place >> 16).map_err(|_| Refusal::INVALID)?;
+        let place = Place { first, width: place as u16, base };
+        let counters = Counters::new(words, team.leader, place, size);
+        state.meeting.insert(team, counters.ok_or(Refusal::INVALID)?);
+    }
+    Ok(())
+}
+
+/// Closes a team, or forgets one that this rank has only named. Whether there was one.
+pub(crate) fn close(job: &Job, team: TeamId) -> bool {
+    let mut state = job.enter();
+    let last = state.meeting.remove(&team).map(Counters::leave);
+    let led = state.led.remove(&team);
+    if let Some((place, members)) = led {
+        state.words.give_back(place, members, last);
+    }
+    state.together.close(team) || led.is_some()
+}
+
 impl<'a> Party<'a> {
     /// The team with this name.
     pub fn of(job: &'a Job, team: TeamId) -> Result<Self> {
@@ -95,6 +141,9 @@ impl<'a> Party<'a> {
 
     /// Returns once all members have called it.
     pub fn barrier(&self) -> Result {
+        if self.meet_in_memory(&[], |_, _| ())?.is_some() {
+            return Ok(());
+        }
         self.begin()?;
         if self.size <= MOST_AT_ONCE {
             let shares = Elements { count: 0, size: 1 }.shares();
@@ -132,6 +181,9 @@ impl<'a> Party<'a> {
         elements: Elements,
         combine: &mut Combine<'_>,
     ) -> Result {
+        if self.all_reduce_in_memory(&mine, &mut into, combine)? {
+            return Ok(());
+        }
         self.begin()?;
         if elements.bytes() > SHARED_OUT_BYTES {
             let (mine, shares) = (self.combined_share(mine, elements, combine)?, elements.shares());
@@ -187,6 +239,54 @@ impl<'a> Party<'a> {
         let (_, all) = self.carry_out(movement, mine, room)?;
         into.copy(0, &folded(all, elements.bytes(), combine));
         Ok(())
+    }
+
+    /// An all-reduce of what fits into shared words, where there are some. Whether it did.
+    fn all_reduce_in_memory(
+        &self,
+        mine: &Memory,
+        into: &mut Memory,
+        combine: &mut Combine<'_>,
+    ) -> Result<bool> {
+        let mut bytes = [0; MOST_IN_MEMORY];
+        let Some(bytes) = bytes.get_mut(..mine.length()) else { return Ok(false) };
+        mine.read(0, bytes.len(), &mut |read| bytes.copy_from_slice(read));
+        let all = self.meet_in_memory(bytes, |counters, meeting| {
+            let mut all = Memory::room(bytes.len() * self.size);
+            let mut block = [0; MOST_IN_MEMORY];
+            for member in 0..self.size {
+                counters.brought(meeting, member, &mut block[..bytes.len()]);
+                all.write((bytes.len() * member) as u64, &block[..bytes.len()]);
+            }
+            all
+        })?;
+        let Some(all) = all else { return Ok(false) };
+        into.copy(0, &folded(all, bytes.len(), combine));
+        Ok(true)
+    }
+
+    /// Meets all members at words in shared memory, bringing `bytes`; then `read` reads what all brought. `None` if there are no such words.
+    fn meet_in_memory<T>(
+        &self,
+        bytes: &[u8],
+        read: impl Fn(&Counters, Meeting) -> T,
+    ) -> Result<Option<T>> {
+        let mut state = self.job.enter();
+        let Some(counters) = state.meeting.get_mut(&self.team) else { return Ok(None) };
+        if bytes.len() > counters.room() {
+            return Ok(None);
+        }
+        let meeting = counters.arrive(bytes);
+        state.together.met(self.team);
+        let look = |state: &mut State| {
+            let counters = state.meeting.get(&self.team)?;
+            counters.is_over(meeting).then(|| read(counters, meeting))
+        };
+        if let Some(found) = look(&mut state) {
+            return Ok(Some(found));
+        }
+        drop(state);
+        self.wait(look).map(Some)
     }
 
     /// This member's share of what all have, combined.
@@ -249,19 +349,20 @@ impl<'a> Party<'a> {
             return Ok(ended);
         }
         drop(state);
+        self.wait(|state| state.together.take(team))
+    }
+
+    /// Waits until `look` finds something, and has completions read meanwhile.
+    fn wait<T>(&self, mut look: impl FnMut(&mut State) -> Option<T>) -> Result<T> {
         loop {
-            match job.wait_beside(
-                None,
-                |state| state.together.take(team),
-                crate::collective::progress,
-            ) {
+            match self.job.wait_beside(None, &mut look, crate::collective::progress) {
                 // A rank is lost, and this process is about to end.
                 Err(Refusal::AGAIN) => std::thread::yield_now(),
                 Err(error) => {
-                    job.enter().together.abandon(team);
+                    self.job.enter().together.abandon(self.team);
                     return Err(error);
                 }
-                Ok(ended) => return Ok(ended),
+                Ok(found) => return Ok(found),
             }
         }
     }

@@ -12,12 +12,16 @@
 //! receiver; otherwise each gets packets of its own. Combining is the caller's: reductions are movements, and a fold in
 //! the order of members by whoever has the parts, so that they give the same bits at all members and in every run.
 //!
+//! Where ranks share memory, teams meet at words there ([`Counters`]), without packets.
+//!
 //! **What is stored is bounded** (I9). A member that would be further than [`AHEAD`] movements ahead of another has to
 //! [meet](Together::must_meet) all of them first. So there are so many short pieces of a member at most, for each team.
 
+mod counters;
 pub mod format;
 mod team;
 
+pub use counters::{Counters, Meeting, Place, Words};
 pub use format::{Operation, is_together};
 
 use crate::network::{Broadcast, Sink, Source};
@@ -159,6 +163,13 @@ impl<S: Source, D: Sink> Together<S, D> {
     /// then broadcasts nothing. It is the same for all of them.
     pub fn must_meet(&self, team: TeamId) -> bool {
         self.teams.get(&team).is_some_and(Team::must_meet)
+    }
+
+    /// All members have met in another way, which counts as a movement: none of them has the one before to begin.
+    pub fn met(&mut self, team: TeamId) {
+        if let Some(members) = self.teams.get_mut(&team) {
+            members.met();
+        }
     }
 
     /// Begins a movement of `source` at its root or from all members, into `into` where something comes. Never blocks. False if there is no

@@ -183,6 +183,12 @@ impl<S: Source, D: Sink> Team<S, D> {
         self.unheard >= AHEAD
     }
 
+    /// All members have begun all movements so far.
+    pub fn met(&mut self) {
+        self.unheard = 0;
+        self.gathered = None;
+    }
+
     /// Packets that have left.
     pub fn sent(&self) -> u64 {
         self.sent
