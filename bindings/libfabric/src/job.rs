@@ -169,6 +169,11 @@ impl Job {
         self.waiting.fetch_add(1, Ordering::SeqCst);
         let waited = self.packets.wait(&mut || {
             let mut state = self.enter();
+            // Others may have brought it, with no packet.
+            if let Some(seen) = look(&mut state) {
+                found = Ok(seen);
+                return Ok(Step::Done);
+            }
             let any = match state.progress(&self.packets) {
                 Ok(any) => any,
                 Err(weft_tagged::Error::Packet(error)) => return Err(error),

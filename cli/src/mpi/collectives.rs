@@ -94,8 +94,6 @@ impl Collectives {
     }
 
     fn make_in(&self, folder: &Path) -> Result<(), CollectivesError> {
-        let unwritten =
-            |path: &Path| move |cause| CollectivesError::Unwritten { path: path.into(), cause };
         fs::create_dir_all(folder).map_err(unwritten(folder))?;
         for (name, text) in [("coll.c", SOURCE), ("weft-coll.h", HEADER)] {
             let path = folder.join(name);
@@ -110,6 +108,12 @@ impl Collectives {
         }
         fs::rename(folder.join(FILE), &self.file).map_err(unwritten(&self.file))
     }
+}
+
+/// An error that names what cannot be written, or started.
+fn unwritten(path: &Path) -> impl FnOnce(io::Error) -> CollectivesError {
+    let path = path.to_owned();
+    move |cause| CollectivesError::Unwritten { path, cause }
 }
 
 /// The compiler that stands beside a launcher. Where several packages have an `mpicc`, Debian gives it the ending of its `mpirun`.

@@ -4,9 +4,9 @@
 //! its team and a count name one. A piece that a member awaits is placed where it belongs; one that comes before this member has begun is stored.
 //!
 //! ```text
-//!   up to 16 KiB:   piece ───────▶ placed, or stored until the movement is begun here
-//!   longer:               ◀─────── ready, as soon as the movement is begun here
-//!                   pieces ──────▶ placed
+//!   up to 64 KiB:  pieces ───────▶ placed, or stored until the movement is begun here
+//!   the rest:             ◀─────── ready, as soon as the movement is begun here
+//!                  pieces ───────▶ placed
 //! ```
 //! What goes to all others is multicast packet by packet where the team is the whole job, so that it is pipelined and nobody copies it once for each
 //! receiver; otherwise each gets packets of its own. Combining is the caller's: reductions are movements, and a fold in
@@ -15,7 +15,7 @@
 //! Where ranks share memory, teams meet at words there ([`Counters`]), without packets.
 //!
 //! **What is stored is bounded** (I9). A member that would be further than [`AHEAD`] movements ahead of another has to
-//! [meet](Together::must_meet) all of them first. So there are so many short pieces of a member at most, for each team.
+//! [meet](Together::must_meet) all of them first. So there are that many times so many bytes of a member at most, for each team.
 
 mod counters;
 pub mod format;
@@ -32,8 +32,8 @@ use std::collections::{BTreeMap, VecDeque};
 use team::{Ahead, Team};
 use weft_packet::Rank;
 
-/// Bytes up to which a member sends to another before that one has begun.
-pub const EAGER_BYTES: u64 = 16 * 1024;
+/// Bytes that a member sends to another before that one has begun.
+pub const EAGER_BYTES: u64 = 64 * 1024;
 /// Movements that members end without knowing that all others have begun the first of them.
 pub const AHEAD: u64 = 64;
 /// What may come before it is begun here: those, and the two by which members meet.

@@ -133,7 +133,12 @@ pub fn movements(data: &[u8]) {
         let length = u64::from(low) | u64::from(high) << 8;
         wires.0 += usize::from(odd / 16);
         match what % 6 {
-            0 => drop(together.open(id, members)),
+            0 => {
+                // What came before may be nothing of this team.
+                if together.open(id, members).is_err() {
+                    return;
+                }
+            }
             1 if together.must_meet(id) => return,
             1 => {
                 let movement = movement(which, root, length, members.len());

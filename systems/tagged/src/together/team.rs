@@ -311,12 +311,13 @@ impl<S: Source, D: Sink> Team<S, D> {
         for _ in 0..current.outgoing.len() {
             let Some(mut it) = current.outgoing.pop_front() else { break };
             let mut ended = false;
-            while room > 0 && !ended && current.may_send(&it) {
+            while room > 0 && !ended {
+                let Some(allowed) = current.allowed(&it) else { break };
                 let most = match it.to {
                     To::Member(_) => network.payload(),
                     To::Others => network.broadcast_payload(),
                 } - piece.bytes().len();
-                let length = (it.length - it.went).min(most as u64);
+                let length = allowed.min(most as u64);
                 let body = Some((&current.source, it.at + it.went, length as usize));
                 let went = match it.to {
                     To::Member(place) => network.send(self.members[place], piece.bytes(), body)?,
@@ -344,12 +345,17 @@ impl<S: Source, D: Sink> Current<S, D> {
         self.awaited == 0 && self.outgoing.is_empty() && self.to_tell.is_empty()
     }
 
-    fn may_send(&self, it: &Outgoing) -> bool {
-        it.length <= EAGER_BYTES
-            || match it.to {
-                To::Member(place) => self.ready[place],
-                To::Others => self.readies + 1 == self.ready.len(),
-            }
+    /// How many bytes may leave now: what is left, as far as its receivers store it or are ready. `None` if they have to
+    /// say so first.
+    fn allowed(&self, it: &Outgoing) -> Option<u64> {
+        let is_ready = match it.to {
+            To::Member(place) => self.ready[place],
+            To::Others => self.readies + 1 == self.ready.len(),
+        };
+        match it.length {
+            length if is_ready || length <= EAGER_BYTES => Some(length - it.went),
+            _ => EAGER_BYTES.checked_sub(it.went).filter(|&bytes| bytes > 0),
+        }
     }
 
     /// Member `place` is ready, or this is a piece of it.

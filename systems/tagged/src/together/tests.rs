@@ -34,7 +34,7 @@ impl World {
 
     /// A world of so many ranks who all are in team 0.
     fn with_all(ranks: usize) -> Self {
-        let mut world = World::new(ranks, 20_000, usize::MAX);
+        let mut world = World::new(ranks, 70_000, usize::MAX);
         let members: Vec<usize> = (0..ranks).collect();
         (0..ranks).for_each(|at| world.open(at, ALL, &members));
         world
@@ -131,7 +131,7 @@ fn expected(
 }
 
 fn any_movement(random: &mut Random, size: usize) -> Movement {
-    let lengths = [0, 1, 3, 100, 999, 16_384, 16_392, 20_000];
+    let lengths = [0, 1, 3, 100, 999, 5000, 65_536, 70_000];
     let elements = lengths[random.below(lengths.len() as u64) as usize];
     let root = random.below(size as u64) as usize;
     let shares = Shares { elements: elements / 8, size: [1, 4, 8][random.below(3) as usize] };
@@ -165,7 +165,7 @@ impl Storm {
         }
         let team = TeamId { leader: Rank(members[0] as u16), count };
         let size = members.len();
-        let movements = (0..100).map(|_| any_movement(random, size)).collect();
+        let movements = (0..80).map(|_| any_movement(random, size)).collect();
         let (opened, ended, is_busy) = (vec![false; size], vec![0; size], vec![false; size]);
         Storm { team, members, movements, opened, ended, is_busy }
     }
@@ -250,18 +250,18 @@ fn storms_of_teams_move_what_the_definitions_say() {
 #[test]
 fn nobody_gets_further_ahead_than_it_may() {
     let mut world = World::with_all(2);
-    let movement = Movement::Broadcast { root: 0, bytes: 16_384 };
+    let movement = Movement::Broadcast { root: 0, bytes: EAGER_BYTES };
     for number in 0..AHEAD {
         assert!(!world.ranks[0].must_meet(ALL), "movement {number}");
-        world.begin(0, ALL, movement, vec![number as u8; 16_384], 0);
+        world.begin(0, ALL, movement, vec![number as u8; EAGER_BYTES as usize], 0);
         assert!(world.take(0, ALL).is_some());
     }
     assert!(world.ranks[0].must_meet(ALL));
     world.settle();
     // The other has stored all of it, and finds it in order.
     for number in 0..AHEAD {
-        world.begin(1, ALL, movement, Vec::new(), 16_384);
-        assert_eq!(world.take(1, ALL), Some(vec![number as u8; 16_384]));
+        world.begin(1, ALL, movement, Vec::new(), EAGER_BYTES as usize);
+        assert_eq!(world.take(1, ALL), Some(vec![number as u8; EAGER_BYTES as usize]));
     }
     assert!(world.ranks[1].must_meet(ALL));
     let none = Shares { elements: 0, size: 1 };
@@ -279,15 +279,15 @@ fn nobody_gets_further_ahead_than_it_may() {
 #[test]
 fn long_ones_wait_until_all_are_ready() {
     let mut world = World::with_all(3);
-    let movement = Movement::Broadcast { root: 0, bytes: 20_000 };
-    world.begin(0, ALL, movement, vec![7; 20_000], 0);
-    world.begin(1, ALL, movement, Vec::new(), 20_000);
+    let movement = Movement::Broadcast { root: 0, bytes: 80_000 };
+    world.begin(0, ALL, movement, vec![7; 80_000], 0);
+    world.begin(1, ALL, movement, Vec::new(), 80_000);
     world.settle();
     assert_eq!(world.take(1, ALL), None);
-    world.begin(2, ALL, movement, Vec::new(), 20_000);
+    world.begin(2, ALL, movement, Vec::new(), 80_000);
     world.settle();
-    assert_eq!(world.take(1, ALL), Some(vec![7; 20_000]));
-    assert_eq!(world.take(2, ALL), Some(vec![7; 20_000]));
+    assert_eq!(world.take(1, ALL), Some(vec![7; 80_000]));
+    assert_eq!(world.take(2, ALL), Some(vec![7; 80_000]));
     assert!(world.take(0, ALL).is_some());
 }
 
