@@ -39,7 +39,7 @@ pub enum CollectivesError {
         /// Where.
         folder: PathBuf,
         /// What it is for.
-        launcher: Launcher,
+        launcher: String,
     },
     /// Nobody knows where to keep it.
     #[error(
@@ -126,7 +126,11 @@ fn compiler_of(launcher: &Launcher, linked: &Linked) -> Result<PathBuf, Collecti
     let folder = launcher.path.parent().unwrap_or(Path::new("."));
     let found = names.iter().map(|name| folder.join(name)).find(|path| path.is_file());
     let folder = folder.into();
-    found.ok_or_else(|| CollectivesError::NoCompiler { names, folder, launcher: launcher.clone() })
+    found.ok_or_else(|| CollectivesError::NoCompiler {
+        names,
+        folder,
+        launcher: launcher.to_string(),
+    })
 }
 
 /// The user's folder for what can be made again.
