@@ -24,7 +24,7 @@ PAGE_LINKS = $(foreach page,$(PAGES),$(shell sed -n 's/^\.Nm \([a-z_]*\).*/\1:$(
 MPI_APPS := target/mpi
 MPICC := mpicc
 
-.PHONY: help setup build demo mpi-apps test test-mpi bench compare paper soak fuzz fuzz-keep clean install install-files uninstall
+.PHONY: help setup build demo mpi-apps bench-collectives test test-mpi bench compare paper soak fuzz fuzz-keep clean install install-files uninstall
 
 help:
 	@echo 'make demo    set up what is missing, build, and run the main example on 4 ranks'
@@ -32,6 +32,7 @@ help:
 	@echo 'make test    set up what is missing, and run every test'
 	@echo 'make test-mpi  MPI programs on Weft, with the MPICH and the Open MPI of PyPI, which it installs below target/mpi'
 	@echo 'make bench   measure this machine: each figure beside its floor (leave it alone meanwhile)'
+	@echo 'make bench-collectives   collectives of 4 and 8 ranks by Weft and by Open MPI itself, in turns'
 	@echo 'make compare   the same beside Open MPI, MPICH, UCX, libfabric and TCP, in memory and on Ethernet; draws compare.svg'
 	@echo 'make paper   measure the tables and figures of the papers again, in the simulator and some here; writes docs/paper'
 	@echo 'make soak    the long tests: 50 million packets on bad simulated networks, ranks killed 200 times, jobs on two hosts ended in seven ways, all states of larger worlds, 7,000 programs on simulated regions, ten million messages over bad UDP, races run a hundred times'
@@ -104,6 +105,10 @@ bench: build
 	@$(RELEASE)/weft bench coexist --link udp
 	@$(RELEASE)/weft bench coexist --link xdp
 	@$(RELEASE)/weft bench hostile
+
+bench-collectives: build
+	@$(CARGO) build --locked --release --package weft-libfabric
+	@for ranks in 4 8; do bench/peers/collectives.sh $$ranks || exit; done
 
 # Network namespaces make the Ethernet, which takes root.
 compare: build

@@ -1,10 +1,12 @@
-//! The MPI libraries that are installed here, and Weft's libfabric provider: what `weft mpirun` and `weft doctor --mpi`
+//! The MPI libraries that are installed here, Weft's libfabric provider, and its collectives: what `weft mpirun` and `weft doctor --mpi`
 //! have to find.
 
+mod collectives;
 mod linked;
 mod provider;
 mod stack;
 
+pub use collectives::Collectives;
 pub use linked::{Linked, libraries_of};
 pub use provider::{FILE, Provider, has_provider, listed_folders};
 pub use stack::{Launcher, Stack};

@@ -11,14 +11,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, bail};
-use clap::{Args, Parser};
+use clap::{Args, Parser, ValueEnum};
 use std::ffi::OsString;
 use weft_launch::{find_program, own_directory};
 
-use crate::mpi::{self, Launcher, Linked, Provider, Stack, libraries_of};
+use crate::mpi::{self, Collectives, Launcher, Linked, Provider, Stack, libraries_of};
 use crate::shell::command_line;
-use settings::Settings;
 pub use settings::{PARAMETERS, VARIABLES};
+use settings::{PRELOAD, Settings};
 
 /// Run an MPI program on Weft, unmodified
 ///
@@ -46,9 +46,21 @@ struct Own {
     /// Where libweft-fi.so is [default: in FI_PROVIDER_PATH, installed with weft, or built with it]
     #[arg(long, value_name = "PATH")]
     provider: Option<PathBuf>,
+    /// Who does collectives: the MPI library [default], or Weft as far as it can, with libweft-coll preloaded
+    #[arg(long, value_enum)]
+    collectives: Option<By>,
     /// Only print the command
     #[arg(long)]
     dry_run: bool,
+}
+
+/// Who does collectives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum By {
+    /// The MPI library, of messages
+    Mpi,
+    /// Weft, by multicast; what it cannot do it leaves to the MPI library
+    Weft,
 }
 
 const EXAMPLES: &str = "\
@@ -57,6 +69,7 @@ Examples:
   weft mpirun -n 4 python3 job.py              the same for mpi4py
   weft mpirun -n 4 --stack mpich ./asp         by MPICH where there is Open MPI too
   weft mpirun --host a:2,b:2 ./asp             what mpirun itself has to be told
+  weft mpirun -n 4 --collectives weft ./asp    broadcasts, barriers and reductions by Weft's multicast
   weft mpirun -n 4 --dry-run ./asp             which command that is
   weft doctor --mpi                            why it does not work
 
@@ -80,9 +93,16 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let launcher = Launcher::find(wanted, beside, path.as_deref())?;
     launcher.has_fabric()?;
     let provider = find_provider(own.provider.as_deref())?;
-    let settings = Settings::of(launcher.stack, &provider, &words.options, |name| {
+    let mut settings = Settings::of(launcher.stack, &provider, &words.options, |name| {
         env::var_os(name).is_some_and(|value| !value.is_empty())
     })?;
+    if own.collectives == Some(By::Weft) {
+        let collectives = Collectives::of(&launcher, &linked)?;
+        if !own.dry_run {
+            collectives.make()?;
+        }
+        settings.preload(launcher.stack, &collectives.file, env::var_os(PRELOAD));
+    }
     eprintln!("weft: {launcher}, told {settings}");
     let mut command = Command::new(&launcher.path);
     command.envs(settings.variables.iter().map(|(name, value)| (name, value)));
@@ -112,6 +132,7 @@ impl Own {
         Ok(Own {
             stack: others.stack.or(self.stack),
             provider: others.provider.or(self.provider),
+            collectives: others.collectives.or(self.collectives),
             dry_run: others.dry_run || self.dry_run,
         })
     }

@@ -107,6 +107,24 @@ fn applications_find_what_one_rank_finds() {
 }
 
 #[test]
+fn applications_have_their_collectives_by_weft() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, problem) in APPLICATIONS {
+        let program = application(name, &[], &folder);
+        let words = "-n 3 --collectives weft -x WEFT_COLL_VERBOSE=1";
+        let mut command = mpirun(words, &folder);
+        command.arg(program).args(problem.split(' ')).env("XDG_CACHE_HOME", folder.path());
+        let said = both(&command.output().unwrap());
+        assert!(said.contains("checked: "), "{name}: {said}");
+        let served = said.lines().find(|line| line.contains("weft-coll: rank 0 was served"));
+        let served = served.unwrap_or_else(|| panic!("{name}: {said}"));
+        assert!(!served.contains("served 0 barriers, 0 broadcasts, 0 reduces, 0 all"), "{served}");
+    }
+    let made = std::fs::read_dir(folder.path().join("weft")).unwrap().count();
+    assert_eq!(made, 1, "it is made once");
+}
+
+#[test]
 fn applications_notice_a_message_that_is_lost() {
     let folder = tempfile::tempdir().unwrap();
     for (name, options) in APPLICATIONS {
@@ -231,6 +249,25 @@ fn weft_becomes_the_mpirun_and_mpich_is_told_by_its_environment() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(text(&output.stdout), expected, "{}", text(&output.stderr));
     assert!(text(&output.stderr).starts_with("weft: MPICH 5.0.2 ("));
+}
+
+#[test]
+fn who_cannot_have_collectives_by_weft_is_told_why() {
+    let folder = fake("mpirun (Open MPI) 4.1.4");
+    let failed = |expected: &str| {
+        let mut command = weft("mpirun --collectives weft -n 2 true");
+        command.env("PATH", path_with(folder.path())).env("XDG_CACHE_HOME", folder.path());
+        let output = command.output().unwrap();
+        let said = text(&output.stderr);
+        assert!(
+            said.starts_with("weft: --collectives weft: ") && said.contains(expected),
+            "{said}"
+        );
+        assert_eq!(output.status.code(), Some(1), "{said}");
+    };
+    failed("there is no mpicc in ");
+    executable(&folder, "mpicc", "echo no headers here >&2; exit 1");
+    failed("mpicc cannot make libweft-coll.so: no headers here");
 }
 
 #[test]

@@ -25,6 +25,8 @@ pub(crate) struct Job {
     /// Whether this rank may have a core for itself, as far as it knows.
     crowded: bool,
     empty_looks: AtomicU32,
+    /// Threads that wait for something. What one of them waits for another one may take from the network.
+    waiting: AtomicUsize,
     /// How the packet layer waits as long as there is a job.
     _progress: Arc<Progress>,
 }
@@ -42,6 +44,12 @@ impl Job {
         job.domains.fetch_add(1, Ordering::Relaxed);
         *known = Arc::downgrade(&job);
         Ok(job)
+    }
+
+    /// The job, if this process has a part in it.
+    pub fn current() -> Option<Arc<Self>> {
+        let known = JOB.lock().unwrap_or_else(PoisonError::into_inner);
+        known.upgrade().filter(|job| job.domains.load(Ordering::Relaxed) > 0)
     }
 
     fn join() -> Result<Arc<Self>> {
@@ -62,6 +70,7 @@ impl Job {
                 domains: AtomicUsize::new(0),
                 crowded: packets.size() > cores,
                 empty_looks: AtomicU32::new(0),
+                waiting: AtomicUsize::new(0),
                 _progress: progress,
                 packets,
             }
@@ -116,7 +125,10 @@ impl Job {
     pub fn progress(&self) -> Result<Entered<'_, State>> {
         let mut state = self.enter();
         match state.progress(&self.packets) {
-            Ok(true) => self.empty_looks.store(0, Ordering::Relaxed),
+            Ok(true) => {
+                self.empty_looks.store(0, Ordering::Relaxed);
+                self.nudge_others(0);
+            }
             Ok(false) => {}
             Err(error) => match refusal(&error) {
                 Refusal::AGAIN => {}
@@ -139,13 +151,29 @@ impl Job {
     pub fn wait<T>(
         &self,
         limit: Option<Duration>,
+        look: impl FnMut(&mut State) -> Option<T>,
+    ) -> Result<T> {
+        self.wait_beside(limit, look, || ())
+    }
+
+    /// As [`Self::wait`], for who is in the way of those that read completions: calls `beside` while there are some.
+    pub fn wait_beside<T>(
+        &self,
+        limit: Option<Duration>,
         mut look: impl FnMut(&mut State) -> Option<T>,
+        beside: impl Fn(),
     ) -> Result<T> {
         let deadline = limit.map(|limit| self.packets.now() + limit);
         let mut found = Err(Refusal::AGAIN);
         self.packets.set_own_alarm(deadline);
+        self.waiting.fetch_add(1, Ordering::SeqCst);
         let waited = self.packets.wait(&mut || {
             let mut state = self.enter();
+            // Others may have brought it, with no packet.
+            if let Some(seen) = look(&mut state) {
+                found = Ok(seen);
+                return Ok(Step::Done);
+            }
             let any = match state.progress(&self.packets) {
                 Ok(any) => any,
                 Err(weft_tagged::Error::Packet(error)) => return Err(error),
@@ -154,6 +182,9 @@ impl Job {
                     return Ok(Step::Done);
                 }
             };
+            if any {
+                self.nudge_others(1);
+            }
             if let Some(seen) = look(&mut state) {
                 found = Ok(seen);
                 return Ok(Step::Done);
@@ -161,12 +192,25 @@ impl Job {
             if deadline.is_some_and(|deadline| self.packets.now() >= deadline) {
                 return Ok(Step::Done);
             }
+            if state.has_completions() {
+                drop(state);
+                beside();
+            }
             Ok(if any { Step::Progress } else { Step::Idle })
         });
+        self.waiting.fetch_sub(1, Ordering::SeqCst);
         self.packets.set_own_alarm(None);
         match waited {
             Ok(()) => found,
             Err(error) => Err(refusal(&error.into())),
+        }
+    }
+
+    /// Wakes those that wait, if they are more than the caller's own `waiting`, because this thread has taken packets.
+    #[inline]
+    fn nudge_others(&self, waiting: usize) {
+        if self.waiting.load(Ordering::SeqCst) > waiting {
+            self.packets.nudge();
         }
     }
 

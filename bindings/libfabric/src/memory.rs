@@ -53,7 +53,7 @@ impl Vector {
     /// The bytes of pieces that count elements of `size` bytes (`struct fi_ioc`).
     pub fn elements(self, count: usize, size: usize) -> Result<Memory> {
         if count == 0 {
-            return Ok(Memory::One(Piece::NONE));
+            return Ok(Memory::NONE);
         }
         if count > PIECES_MAX || self.0.is_null() {
             return Err(Refusal::INVALID);
@@ -99,11 +99,33 @@ pub(crate) enum Memory {
         length: usize,
         pieces: Box<[Piece]>,
     },
-    /// The provider's own copy, of a send whose buffer goes back at once.
+    /// The provider's own: the copy of a send whose buffer goes back at once, or room for what is combined.
     Own(Box<[u8]>),
 }
 
 impl Memory {
+    /// No bytes.
+    pub const NONE: Memory = Memory::One(Piece::NONE);
+
+    /// Room of the provider's own, with zeros.
+    pub fn room(length: usize) -> Self {
+        Memory::Own(vec![0; length].into())
+    }
+
+    /// Puts the bytes of `other` at `offset`; nothing if they are there.
+    pub fn copy(&mut self, offset: u64, other: &Memory) {
+        if let (Memory::One(into), Memory::One(from)) = (&*self, other)
+            && into.start.wrapping_add(offset as usize) == from.start
+        {
+            return;
+        }
+        let mut at = offset;
+        other.read(0, other.length(), &mut |bytes| {
+            self.write(at, bytes);
+            at += bytes.len() as u64;
+        });
+    }
+
     /// How many.
     #[inline]
     pub fn length(&self) -> usize {
@@ -142,6 +164,10 @@ impl Memory {
     /// Writes `bytes` from `offset` on, as far as there is room.
     #[inline]
     pub fn write(&mut self, offset: u64, bytes: &[u8]) {
+        if let Memory::Own(own) = self {
+            let (start, end) = range(own.len(), offset, bytes.len());
+            return own[start..end].copy_from_slice(&bytes[..end - start]);
+        }
         self.each(offset, bytes.len(), &mut |piece, at| {
             let part = &bytes[at..at + piece.length];
             // SAFETY: the range is inside of a piece that the program has posted to be written or lets others write,
@@ -151,9 +177,9 @@ impl Memory {
         });
     }
 
-    /// The part of one piece from `offset` on; empty of several.
+    /// The part of one piece from `offset` on; empty of others.
     pub fn cut(&self, offset: usize, length: usize) -> Memory {
-        let Memory::One(piece) = self else { return Memory::One(Piece::NONE) };
+        let Memory::One(piece) = self else { return Memory::NONE };
         let (start, end) = range(piece.length, offset as u64, length);
         Memory::One(Piece { start: piece.start.wrapping_add(start), length: end - start })
     }

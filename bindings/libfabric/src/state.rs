@@ -1,13 +1,15 @@
 //! What the lock of a job is around: its messages, completion queues, counters and addresses.
 
 use crate::abi::{ANYBODY, flag};
+use crate::memory::Memory;
 use crate::pointer::Context;
 use crate::refusal::{Refusal, Result, completion};
 use crate::transfer::{Exposed, Notice, ReceiveOp, RemoteCounters, SendOp};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::ffi::c_int;
 use weft_packet::{HeldPacket, Packets, Rank};
 use weft_tagged::remote::{self, Accessed, Outcome, Owed, Refused, Remote};
+use weft_tagged::together::{self, Counters, Place, TeamId, Together, Words};
 use weft_tagged::{Address, Envelope, Error, Event, Exchange, Outgoing, Sending};
 
 /// A completion queue of the job.
@@ -29,6 +31,12 @@ const LEAST_ROOM: usize = 1024;
 pub(crate) struct State {
     pub exchange: Exchange<SendOp, ReceiveOp>,
     pub remote: Remote<SendOp, Exposed>,
+    pub together: Together<Memory, Memory>,
+    /// Where members of teams meet that share memory.
+    pub meeting: BTreeMap<TeamId, Counters>,
+    /// Words of this rank, those that its teams have, and how many members each of these has.
+    pub words: Words,
+    pub led: BTreeMap<TeamId, (Place, usize)>,
     ranks: usize,
     queues: Vec<Completions>,
     counters: Vec<Counts>,
@@ -94,6 +102,10 @@ impl State {
         State {
             exchange: Exchange::new(rank, ranks),
             remote: Remote::new(rank, ranks),
+            together: Together::new(rank, ranks),
+            meeting: BTreeMap::new(),
+            words: Words::default(),
+            led: BTreeMap::new(),
             ranks,
             queues: Vec::new(),
             counters: Vec::new(),
@@ -119,7 +131,9 @@ impl State {
             any = true;
             let from = held.source().unwrap_or(Rank(0));
             let packet = packets.read(&held);
-            let outcome = if remote::is_access(packet) {
+            let outcome = if together::is_together(packet) {
+                self.together.arrive(from, packet)
+            } else if remote::is_access(packet) {
                 self.remote.arrive(from, packet)
             } else {
                 self.exchange.arrive(from, packet)
@@ -136,6 +150,9 @@ impl State {
         }
         if self.remote.has_to_leave() {
             any |= self.remote.leave(&mut packets)?;
+        }
+        if self.together.has_to_leave() {
+            any |= self.together.leave(&mut packets)?;
         }
         if any {
             self.tell();
@@ -309,6 +326,11 @@ impl State {
     #[inline]
     pub fn completions(&mut self, QueueId(place): QueueId) -> &mut VecDeque<Completion> {
         &mut self.queues[place].entries
+    }
+
+    /// Whether anything waits in a queue.
+    pub fn has_completions(&self) -> bool {
+        self.queues.iter().any(|queue| !queue.entries.is_empty())
     }
 
     /// Whether a queue has room for what a new operation may tell.

@@ -1,4 +1,4 @@
-/* Rank 1 of three is killed while the others wait for it. */
+/* Rank 1 of three is killed while the others wait for it: for a message, or for all ranks where an argument says so. */
 
 #include <mpi.h>
 #include <signal.h>
@@ -13,7 +13,10 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 1)
         kill(getpid(), SIGKILL);
-    MPI_Recv(&word, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (argc > 1)
+        MPI_Allreduce(MPI_IN_PLACE, &word, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    else
+        MPI_Recv(&word, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     printf("rank %d has heard from the dead\n", rank);
     MPI_Finalize();
     return 0;

@@ -1,6 +1,7 @@
 /* The layouts of libfabric's headers are those that src/abi/tests.rs has for the provider: the same numbers stand in
  * both. Structures that later versions have made longer are checked up to where the first ones ended. */
 
+#include "weft-coll.h"
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
@@ -60,6 +61,8 @@ AT(fi_ops_tagged, injectdata, 72);
 AT(fi_ops_rma, injectdata, 72);
 AT(fi_ops_atomic, compwritevalid, 104);
 AT(fi_provider, cleanup, 64);
+AT(weft_coll, place, 8);
+AT(weft_coll, all_reduce, 80);
 
 _Static_assert(FI_EP_RDM == 3 && FI_AV_MAP == 1 && FI_AV_TABLE == 2 && FI_THREAD_SAFE == 1, "");
 _Static_assert(FI_PROGRESS_MANUAL == 2 && FI_RM_ENABLED == 2 && FI_WAIT_YIELD == 5 && FI_ENABLE == 6, "");

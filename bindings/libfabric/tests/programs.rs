@@ -74,6 +74,43 @@ fn on_weft(mut mpirun: Command, ranks: &str, folder: &TempDir) -> Command {
     mpirun
 }
 
+/// Makes `libweft-coll.so` by a compiler of an MPI library.
+fn collectives(compiler: &str, folder: &TempDir) -> PathBuf {
+    let library = folder.path().join("libweft-coll.so");
+    let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut command = Command::new(compiler);
+    command.args(CHECKED).args(["-fPIC", "-shared", "-fvisibility=hidden", "-I"]);
+    command.arg(crate_folder.join("include")).arg(crate_folder.join("../mpi/coll.c"));
+    run(command.arg("-o").arg(&library));
+    library
+}
+
+/// Has a stock Open MPI leave collectives to Weft, and say which.
+fn by_weft(mut mpirun: Command, library: &Path) -> Command {
+    mpirun.arg("-x").arg(format!("LD_PRELOAD={}", library.display()));
+    mpirun.args(["-x", "WEFT_COLL_VERBOSE=1"]);
+    mpirun
+}
+
+/// Of what `libweft-coll.so` says at the end, how many calls of each kind Weft has served, and how many not.
+fn served(text: &str) -> (Vec<u64>, Vec<u64>) {
+    let line = text.lines().find_map(|line| line.split_once("weft-coll: rank 0 was served"));
+    let (_, counts) = line.unwrap_or_else(|| panic!("nothing of weft-coll in {text:?}"));
+    let (by_weft, left) = counts.split_once(';').unwrap();
+    let numbers =
+        |text: &str| text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    (numbers(by_weft), numbers(left))
+}
+
+/// Runs a command that has to succeed, and returns all that it wrote.
+fn run_for_all(command: &mut Command) -> String {
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    let both = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&both).into_owned();
+    assert!(output.status.success(), "{command:?}: {}\n{text}", output.status);
+    text
+}
+
 /// Lines in no particular order.
 fn sorted(text: &str) -> Vec<&str> {
     let mut lines: Vec<&str> = text.lines().collect();
@@ -112,7 +149,8 @@ fn clients_over_udp() {
 #[test]
 fn layouts_are_those_of_the_headers() {
     let folder = folder();
-    let program = compile("cc", "layouts.c", &[], &folder);
+    let include = format!("-I{}", concat!(env!("CARGO_MANIFEST_DIR"), "/include"));
+    let program = compile("cc", "layouts.c", &[&include], &folder);
     run(&mut Command::new(program));
 }
 
@@ -148,11 +186,74 @@ fn one_sided_communication_of_a_stock_open_mpi() {
 }
 
 #[test]
+fn collectives_of_a_stock_open_mpi() {
+    let folder = folder();
+    let program = compile(&open_mpi("mpicc"), "collective.c", &[], &folder);
+    let library = collectives(&open_mpi("mpicc"), &folder);
+    for ranks in ["1", "2", "3", "5", "8"] {
+        let mpirun = on_weft(Command::new(open_mpi("mpirun")), ranks, &folder);
+        let text = run_for_all(by_weft(mpirun, &library).arg(&program));
+        assert!(text.contains(&format!("{ranks} ranks have done all together\n")), "{text}");
+        let (by_weft, left) = served(&text);
+        assert_eq!(by_weft.iter().all(|&calls| calls > 0), ranks != "1", "{text}");
+        // Those of communicators of one rank, or of two groups.
+        assert!(left.iter().all(|&calls| calls > 0), "{text}");
+    }
+}
+
+#[test]
+fn collectives_of_a_stock_open_mpi_with_threads() {
+    let folder = folder();
+    let program = compile(&open_mpi("mpicc"), "collective-threads.c", &["-pthread"], &folder);
+    let library = collectives(&open_mpi("mpicc"), &folder);
+    let mpirun = on_weft(Command::new(open_mpi("mpirun")), "3", &folder);
+    let text = run_for_all(by_weft(mpirun, &library).arg(&program));
+    assert!(text.contains("4 threads have done all together\n"), "{text}");
+    assert!(served(&text).1.iter().all(|&calls| calls == 0), "{text}");
+}
+
+#[test]
+fn one_sided_communication_beside_collectives() {
+    let folder = folder();
+    let program = compile(&open_mpi("mpicc"), "onesided.c", &[], &folder);
+    let library = collectives(&open_mpi("mpicc"), &folder);
+    let mut mpirun = on_weft(Command::new(open_mpi("mpirun")), "3", &folder);
+    mpirun.args(["--mca", "osc", "pt2pt"]);
+    let text = run_for_all(by_weft(mpirun, &library).arg(&program));
+    assert!(text.contains("3 ranks have had all of each other's memory\n"), "{text}");
+}
+
+#[test]
+fn collectives_without_the_provider_are_the_librarys_own() {
+    let folder = folder();
+    let program = compile(&open_mpi("mpicc"), "collective.c", &[], &folder);
+    let library = collectives(&open_mpi("mpicc"), &folder);
+    let mut mpirun = Command::new(open_mpi("mpirun"));
+    mpirun.args(["--oversubscribe", "--allow-run-as-root", "--bind-to", "none", "-n", "3"]);
+    mpirun.args(["--mca", "pml", "ob1", "--mca", "btl", "vader,self"]);
+    mpirun.arg("--mca").arg("orte_tmpdir_base").arg(folder.path());
+    mpirun.arg("-x").arg(format!("LD_PRELOAD={}", library.display()));
+    assert_eq!(run(mpirun.arg(&program)), "3 ranks have done all together\n");
+}
+
+#[test]
 fn a_killed_rank_ends_the_others() {
     let folder = folder();
     let program = compile(&open_mpi("mpicc"), "killed.c", &[], &folder);
-    let mut mpirun = on_weft(Command::new(open_mpi("mpirun")), "3", &folder);
-    let output = mpirun.arg(&program).stdin(Stdio::null()).output().unwrap();
+    ends_by_a_kill(on_weft(Command::new(open_mpi("mpirun")), "3", &folder).arg(&program));
+}
+
+#[test]
+fn a_rank_killed_in_a_collective_ends_the_others() {
+    let folder = folder();
+    let program = compile(&open_mpi("mpicc"), "killed.c", &[], &folder);
+    let library = collectives(&open_mpi("mpicc"), &folder);
+    let mpirun = on_weft(Command::new(open_mpi("mpirun")), "3", &folder);
+    ends_by_a_kill(by_weft(mpirun, &library).arg(&program).arg("together"));
+}
+
+fn ends_by_a_kill(mpirun: &mut Command) {
+    let output = mpirun.stdin(Stdio::null()).output().unwrap();
     let both = [output.stdout, output.stderr].concat();
     let text = String::from_utf8_lossy(&both);
     assert!(!output.status.success(), "{text}");
@@ -179,6 +280,25 @@ fn clients_between_hosts() {
             let text = run(weft.env("WEFT_RSH", two.remote_shell()));
             assert_eq!(sorted(&text), expected, "{source} over {link}");
         }
+    }
+}
+
+#[test]
+fn collectives_between_hosts() {
+    if !available() {
+        return;
+    }
+    let two = Cluster::new(2, Options::default()).unwrap();
+    let folder = folder();
+    let program = compile(&open_mpi("mpicc"), "collective.c", &[], &folder);
+    let library = collectives(&open_mpi("mpicc"), &folder);
+    for (hosts, ranks) in [("a,b", "2"), ("a:2,b:2", "4")] {
+        let mut mpirun = on_weft(two.host(0).command(open_mpi("mpirun")), ranks, &folder);
+        mpirun.args(["--mca", "oob_tcp_if_include", "eth0", "--host", hosts]);
+        mpirun.arg("--mca").arg("plm_rsh_agent").arg(two.remote_shell());
+        let text = run_for_all(by_weft(mpirun, &library).arg(&program));
+        assert!(text.contains(&format!("{ranks} ranks have done all together\n")), "{text}");
+        assert!(served(&text).0.iter().all(|&calls| calls > 0), "{text}");
     }
 }
 

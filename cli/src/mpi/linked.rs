@@ -10,6 +10,8 @@ use super::Stack;
 pub struct Linked {
     /// The MPI library that it was linked with. The ABI of MPI 5 is anybody's.
     pub stack: Option<Stack>,
+    /// Whether it was linked with the ABI of MPI 5.
+    pub abi: bool,
     /// The folder with the launcher that belongs to that library, if it lies where it usually does.
     pub launchers: Option<PathBuf>,
     /// The libfabric that it loads.
@@ -38,7 +40,10 @@ impl Linked {
             let stack = match name {
                 "libmpi.so.40" => Some(Stack::OpenMpi),
                 "libmpi.so.12" | "libmpich.so.12" => Some(Stack::Mpich),
-                _ if name.starts_with("libmpi_abi.so") => None,
+                _ if name.starts_with("libmpi_abi.so") => {
+                    linked.abi = true;
+                    None
+                }
                 _ => continue,
             };
             linked.stack = linked.stack.or(stack);

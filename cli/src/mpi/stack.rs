@@ -162,6 +162,12 @@ impl Launcher {
         files.filter(|file| file.exists()).collect()
     }
 
+    /// One that was not asked.
+    #[cfg(test)]
+    pub fn named(path: PathBuf, stack: Stack) -> Self {
+        Launcher { path, stack, version: "1.0".into(), device: None }
+    }
+
     /// Asks a launcher what it is.
     fn ask(path: PathBuf) -> Result<Self, StackError> {
         let output = Command::new(&path).arg("--version").stdin(Stdio::null()).output();

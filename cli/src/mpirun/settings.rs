@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fmt;
+use std::path::Path;
 use std::thread::available_parallelism;
 
 use anyhow::{Result, bail};
@@ -18,6 +19,9 @@ pub const PARAMETERS: [(&str, &str); 3] =
 /// MPICH's: messages go through libfabric, between ranks of one host as well.
 pub const VARIABLES: [(&str, &str); 2] =
     [("MPIR_CVAR_CH4_NETMOD", "ofi"), ("MPIR_CVAR_NOLOCAL", "1")];
+
+/// What the loader loads before everything else.
+pub const PRELOAD: &str = "LD_PRELOAD";
 
 /// Options by which users of Open MPI name hosts, or say themselves how many ranks a host takes and where they run.
 const PLACES: [&str; 10] = [
@@ -74,6 +78,25 @@ impl Settings {
             }
         }
         Ok(settings)
+    }
+
+    /// Has ranks load a library before everything else, but for what is loaded before already: ranks only, because the
+    /// `mpirun` has no use for it.
+    pub fn preload(&mut self, stack: Stack, library: &Path, already: Option<OsString>) {
+        let mut value = library.as_os_str().to_owned();
+        if let Some(already) = already.filter(|already| !already.is_empty()) {
+            value.push(":");
+            value.push(already);
+        }
+        match stack {
+            Stack::OpenMpi => {
+                let mut word = OsString::from(PRELOAD);
+                word.push("=");
+                word.push(value);
+                self.words.extend(["-x".into(), word]);
+            }
+            Stack::Mpich => self.words.extend(["-genv".into(), PRELOAD.into(), value]),
+        }
     }
 
     /// Open MPI takes a parameter once only.

@@ -10,6 +10,8 @@ fn options_before_and_behind_others_add_up() {
     let all = own(&["--dry-run", "--provider", "/p"]).and(&others).unwrap();
     assert_eq!(all.stack, Some(Stack::OpenMpi));
     assert_eq!((all.provider, all.dry_run), (Some("/p".into()), true));
+    let weft = own(&[]).and(&["--collectives".into(), "weft".into()]).unwrap();
+    assert_eq!(weft.collectives, Some(By::Weft));
     let error = own(&[]).and(&["--stack".into(), "lam".into()]).err().unwrap().to_string();
     assert!(error.contains("open-mpi, mpich"), "{error}");
 }

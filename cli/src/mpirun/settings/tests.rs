@@ -73,3 +73,15 @@ fn there_is_a_core() {
     let threads = available_parallelism().unwrap().get();
     assert!((1..=threads).contains(&cores()));
 }
+
+#[test]
+fn ranks_alone_are_told_what_to_load() {
+    let told = |stack, already: Option<&str>| {
+        let mut settings = Settings::default();
+        settings.preload(stack, "/c/l.so".as_ref(), already.map(OsString::from));
+        settings.to_string()
+    };
+    assert_eq!(told(Stack::OpenMpi, None), "-x LD_PRELOAD=/c/l.so");
+    assert_eq!(told(Stack::OpenMpi, Some("/a.so")), "-x LD_PRELOAD=/c/l.so:/a.so");
+    assert_eq!(told(Stack::Mpich, Some("")), "-genv LD_PRELOAD /c/l.so");
+}

@@ -1,6 +1,6 @@
 //! For tests: packets in queues between ranks that are in one vector, and bytes that tell what they belong to.
 
-use super::{Network, Sink, Source, gather};
+use super::{Broadcast, Network, Sink, Source, gather};
 use crate::Result;
 use std::collections::VecDeque;
 use weft_packet::Rank;
@@ -50,6 +50,27 @@ pub(crate) struct Wires<'a> {
     pub to: &'a mut [VecDeque<Vec<u8>>],
     pub room: usize,
     pub payload: usize,
+}
+
+impl Broadcast for Wires<'_> {
+    fn broadcast_payload(&self) -> usize {
+        self.payload
+    }
+
+    /// All of `to` get it: its sender's own wire is nobody's.
+    fn broadcast<S: Source>(
+        &mut self,
+        head: &[u8],
+        body: Option<(&S, u64, usize)>,
+    ) -> Result<bool> {
+        if self.to.iter().any(|wire| wire.len() >= self.room) {
+            return Ok(false);
+        }
+        for to in 0..self.to.len() {
+            assert!(self.send(Rank(to as u16), head, body)?, "there is room");
+        }
+        Ok(true)
+    }
 }
 
 impl Network for Wires<'_> {

@@ -72,7 +72,8 @@ pub enum Says<'a> {
     Ended { number: u64, outcome: Outcome },
 }
 
-/// Whether a packet is one of remote accesses, if it is one at all.
+/// Whether a packet is one of remote accesses, if it is one at all and none of operations of all members of a
+/// [team](crate::together::is_together).
 #[inline]
 pub fn is_access(packet: &[u8]) -> bool {
     packet.first().is_some_and(|kind| *kind >= WRITE)

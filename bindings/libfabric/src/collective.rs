@@ -1,0 +1,198 @@
+//! `struct weft_coll` (`include/weft-coll.h`): collective operations, for libraries between a program and its MPI library.
+#![allow(unsafe_code)] // For `no_mangle` only.
+
+use crate::job::Job;
+use crate::memory::{Buffer, Memory};
+use crate::pointer::{Context, List, Out};
+use crate::refusal::{Refusal, Result, call};
+use crate::together::{self, Elements, Party};
+use std::ffi::{c_int, c_void};
+use std::sync::{Arc, OnceLock};
+use weft_packet::Rank;
+use weft_tagged::together::TeamId;
+
+/// Of the table, as far as it is here.
+const VERSION: u32 = 1;
+
+/// The name of a team, and what its leader says of it.
+type Name = [u64; 3];
+
+/// `weft_coll_combine`.
+type Combine = extern "C" fn(*const c_void, *mut c_void, usize, Context);
+
+/// What the library does so that completions are read.
+type Progress = extern "C" fn();
+
+/// The table of functions.
+#[repr(C)]
+pub struct Table {
+    version: u32,
+    place: extern "C" fn(Out<u32>, Out<u32>) -> c_int,
+    beside: extern "C" fn(Progress) -> c_int,
+    name: extern "C" fn(usize, Out<Name>) -> c_int,
+    open: extern "C" fn(List<'_, u64>, List<'_, u32>, usize) -> c_int,
+    close: extern "C" fn(u64) -> c_int,
+    barrier: extern "C" fn(u64) -> c_int,
+    broadcast: extern "C" fn(u64, usize, Buffer, usize) -> c_int,
+    all_gather: extern "C" fn(u64, Buffer, usize, Buffer) -> c_int,
+    reduce: extern "C" fn(u64, usize, Buffer, Buffer, usize, usize, Combine, Context) -> c_int,
+    all_reduce: extern "C" fn(u64, Buffer, Buffer, usize, usize, Combine, Context) -> c_int,
+}
+
+// The numbers stand in tests/layouts.c too, where they are compared with the header.
+const _: () = assert!(
+    std::mem::offset_of!(Table, place) == 8 && std::mem::offset_of!(Table, all_reduce) == 80
+);
+
+static TABLE: Table = Table {
+    version: VERSION,
+    place,
+    beside,
+    name,
+    open,
+    close,
+    barrier,
+    broadcast,
+    all_gather,
+    reduce,
+    all_reduce,
+};
+
+static BESIDE: OnceLock<Progress> = OnceLock::new();
+
+/// The table, if this process is in a job of Weft's or may be; it stays where it is.
+// SAFETY: no other library has a function of this name; whoever looks it up takes it from this one.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_coll_table(version: u32) -> Option<&'static Table> {
+    (version <= VERSION).then_some(&TABLE)
+}
+
+/// Has whoever reads completions read them.
+pub(crate) fn progress() {
+    if let Some(progress) = BESIDE.get() {
+        progress();
+    }
+}
+
+fn job() -> Result<Arc<Job>> {
+    Job::current().ok_or(Refusal::UNREACHABLE)
+}
+
+fn with(team: u64, work: impl FnOnce(&Party<'_>) -> Result) -> c_int {
+    call(|| work(&Party::of(&*job()?, named(team))?))
+}
+
+/// Which rank this is, and of how many.
+extern "C" fn place(rank: Out<u32>, ranks: Out<u32>) -> c_int {
+    call(|| {
+        let job = job()?;
+        rank.set(u32::from(job.packets().rank().0));
+        ranks.set(job.packets().size() as u32);
+        Ok(())
+    })
+}
+
+extern "C" fn beside(progress: Progress) -> c_int {
+    call(|| {
+        BESIDE.get_or_init(|| progress);
+        Ok(())
+    })
+}
+
+/// A name for a team of so many members that this rank leads.
+extern "C" fn name(members: usize, out: Out<Name>) -> c_int {
+    call(|| {
+        let (TeamId { leader, count }, [words, base]) = together::name(&*job()?, members);
+        out.set([u64::from(leader.0) << 32 | u64::from(count), words, base]);
+        Ok(())
+    })
+}
+
+extern "C" fn open(name: List<'_, u64>, ranks: List<'_, u32>, count: usize) -> c_int {
+    call(|| {
+        let &[team, words, base] = name.slice(size_of::<Name>() / 8)? else {
+            return Err(Refusal::INVALID);
+        };
+        let ranks = ranks.slice(count)?.iter();
+        let members: Option<Vec<Rank>> =
+            ranks.map(|&rank| u16::try_from(rank).ok().map(Rank)).collect();
+        let members = members.ok_or(Refusal::INVALID)?;
+        together::open(&*job()?, named(team), [words, base], &members)
+    })
+}
+
+extern "C" fn close(team: u64) -> c_int {
+    call(|| {
+        let closed = together::close(&*job()?, named(team));
+        if closed { Ok(()) } else { Err(Refusal::NOT_FOUND) }
+    })
+}
+
+extern "C" fn barrier(team: u64) -> c_int {
+    with(team, |party| party.barrier())
+}
+
+extern "C" fn broadcast(team: u64, root: usize, buffer: Buffer, bytes: usize) -> c_int {
+    with(team, |party| party.broadcast(root, buffer.memory(bytes)?))
+}
+
+extern "C" fn all_gather(team: u64, mine: Buffer, bytes: usize, all: Buffer) -> c_int {
+    with(team, |party| {
+        let whole = bytes.checked_mul(party.size()).ok_or(Refusal::INVALID)?;
+        party.all_gather(mine.memory(bytes)?, all.memory(whole)?)
+    })
+}
+
+extern "C" fn reduce(
+    team: u64,
+    root: usize,
+    mine: Buffer,
+    into: Buffer,
+    count: usize,
+    size: usize,
+    combine: Combine,
+    context: Context,
+) -> c_int {
+    with(team, |party| {
+        let (elements, bytes) = elements(count, size, party.size())?;
+        let into = if root == party.me() { into.memory(bytes)? } else { Memory::NONE };
+        let mut combine = combining(combine, size, context);
+        party.reduce(root, mine.memory(bytes)?, into, elements, &mut combine)
+    })
+}
+
+extern "C" fn all_reduce(
+    team: u64,
+    mine: Buffer,
+    into: Buffer,
+    count: usize,
+    size: usize,
+    combine: Combine,
+    context: Context,
+) -> c_int {
+    with(team, |party| {
+        let (elements, bytes) = elements(count, size, party.size())?;
+        let mut combine = combining(combine, size, context);
+        party.all_reduce(mine.memory(bytes)?, into.memory(bytes)?, elements, &mut combine)
+    })
+}
+
+/// A team, as C names it.
+fn named(team: u64) -> TeamId {
+    TeamId { leader: Rank((team >> 32) as u16), count: team as u32 }
+}
+
+/// So many elements, of which all members' together are still bytes that can be counted.
+fn elements(count: usize, size: usize, members: usize) -> Result<(Elements, usize)> {
+    let bytes = count.checked_mul(size).ok_or(Refusal::INVALID)?;
+    bytes.checked_mul(members).ok_or(Refusal::INVALID)?;
+    Ok((Elements { count, size }, bytes))
+}
+
+/// C's function, for blocks of elements of `size` bytes.
+fn combining(combine: Combine, size: usize, context: Context) -> impl FnMut(&[u8], &mut [u8]) {
+    move |block, rest| {
+        let count = rest.len().checked_div(size).unwrap_or(0);
+        combine(block.as_ptr().cast(), rest.as_mut_ptr().cast(), count, context);
+    }
+}

@@ -1,0 +1,381 @@
+//! Operations of all members of a team, each from its call to its end: movements, and folds in the order of members.
+
+use crate::job::Job;
+use crate::memory::Memory;
+use crate::refusal::{Refusal, Result};
+use crate::state::{State, refusal};
+use weft_packet::Rank;
+use weft_tagged::together::{Counters, Meeting, Movement, Place, Shares, TeamId};
+use weft_tagged::{Sink, Source};
+
+/// Reductions of more bytes share the combining out among all members.
+const SHARED_OUT_BYTES: usize = 8 * 1024;
+/// Members up to whom each tells all others at once, instead of one who tells all.
+const MOST_AT_ONCE: usize = 4;
+
+/// Bytes that a member brings to words in shared memory at most.
+const MOST_IN_MEMORY: usize = 32;
+
+/// What makes one block of two: of the first and the second, in place of the second.
+pub(crate) type Combine<'a> = dyn FnMut(&[u8], &mut [u8]) + 'a;
+
+/// A team, as one of its members uses it.
+pub(crate) struct Party<'a> {
+    job: &'a Job,
+    team: TeamId,
+    size: usize,
+    me: usize,
+}
+
+impl Source for Memory {
+    fn length(&self) -> u64 {
+        Memory::length(self) as u64
+    }
+
+    #[inline]
+    fn pieces(&self, offset: u64, length: usize, take: &mut dyn FnMut(&[u8])) {
+        self.read(offset, length, take);
+    }
+
+    fn keep(self) -> Self {
+        self
+    }
+}
+
+impl Sink for Memory {
+    fn capacity(&self) -> u64 {
+        Memory::length(self) as u64
+    }
+
+    #[inline]
+    fn place(&mut self, offset: u64, bytes: &[u8]) {
+        self.write(offset, bytes);
+    }
+
+    fn split(&mut self, _length: u64) -> Option<(Self, bool)> {
+        None
+    }
+}
+
+/// So many elements of so many bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct Elements {
+    pub count: usize,
+    pub size: usize,
+}
+
+impl Elements {
+    fn bytes(self) -> usize {
+        self.count * self.size
+    }
+
+    /// Divided among members.
+    fn shares(self) -> Shares {
+        Shares { elements: self.count as u64, size: self.size as u64 }
+    }
+
+    /// As many of each of `members`.
+    fn of_each(self, members: usize) -> Shares {
+        Shares { elements: (self.count * members) as u64, size: self.size as u64 }
+    }
+}
+
+/// What the leader of a team says of it to its members, besides its name: which words it has.
+pub(crate) type Said = [u64; 2];
+/// It has none.
+const NO_WORDS: Said = [u64::MAX, 0];
+
+/// A name for a team of so many members that this rank leads, and what to say of it.
+pub(crate) fn name(job: &Job, members: usize) -> (TeamId, Said) {
+    let (packets, mut state) = (job.packets(), job.enter());
+    let team = state.together.name();
+    let words = packets.shared_words();
+    let place = words.and_then(|words| state.words.take(&**words, packets.rank(), members));
+    let Some(place) = place else { return (team, NO_WORDS) };
+    state.led.insert(team, (place, members));
+    (team, [u64::from(place.first) << 16 | u64::from(place.width), place.base])
+}
+
+/// Opens a team, whose leader has said this.
+pub(crate) fn open(job: &Job, team: TeamId, said: Said, members: &[Rank]) -> Result {
+    let mut state = job.enter();
+    let opened = state.together.open(team, members).map_err(|error| refusal(&error))?;
+    let size = state.together.size(team).filter(|_| opened).ok_or(Refusal::INVALID)?;
+    if let (Some(words), true) = (job.packets().shared_words(), said != NO_WORDS) {
+        let [place, base] = said;
+        let first = u16::try_from(place >> 16).map_err(|_| Refusal::INVALID)?;
+        let place = Place { first, width: place as u16, base };
+        let counters = Counters::new(words, team.leader, place, size);
+        state.meeting.insert(team, counters.ok_or(Refusal::INVALID)?);
+    }
+    Ok(())
+}
+
+/// Closes a team, or forgets one that this rank has only named. Whether there was one.
+pub(crate) fn close(job: &Job, team: TeamId) -> bool {
+    let mut state = job.enter();
+    let last = state.meeting.remove(&team).map(Counters::leave);
+    let led = state.led.remove(&team);
+    if let Some((place, members)) = led {
+        state.words.give_back(place, members, last);
+    }
+    state.together.close(team) || led.is_some()
+}
+
+impl<'a> Party<'a> {
+    /// The team with this name.
+    pub fn of(job: &'a Job, team: TeamId) -> Result<Self> {
+        let (size, me) = job.enter().together.size(team).ok_or(Refusal::NOT_FOUND)?;
+        Ok(Party { job, team, size, me })
+    }
+
+    /// How many members.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Which of them this is.
+    pub fn me(&self) -> usize {
+        self.me
+    }
+
+    /// Returns once all members have called it.
+    pub fn barrier(&self) -> Result {
+        if self.meet_in_memory(&[], |_, _| ())?.is_some() {
+            return Ok(());
+        }
+        self.begin()?;
+        if self.size <= MOST_AT_ONCE {
+            let shares = Elements { count: 0, size: 1 }.shares();
+            self.carry_out(Movement::Spread { shares }, Memory::NONE, Memory::NONE)?;
+            return Ok(());
+        }
+        self.meet()
+    }
+
+    /// The bytes of member `root` to all.
+    pub fn broadcast(&self, root: usize, memory: Memory) -> Result {
+        self.begin()?;
+        let bytes = memory.length() as u64;
+        let (source, into) =
+            if root == self.me { (memory, Memory::NONE) } else { (Memory::NONE, memory) };
+        self.carry_out(Movement::Broadcast { root, bytes }, source, into)?;
+        Ok(())
+    }
+
+    /// As many bytes of each member, in the order of members, to all. The place of a member's own may be where they are.
+    pub fn all_gather(&self, mine: Memory, mut all: Memory) -> Result {
+        self.begin()?;
+        let each = Elements { count: 1, size: mine.length() };
+        all.copy((each.size * self.me) as u64, &mine);
+        let movement = Movement::Spread { shares: each.of_each(self.size) };
+        self.carry_out(movement, mine, all)?;
+        Ok(())
+    }
+
+    /// What all members have, combined in their order, to all.
+    pub fn all_reduce(
+        &self,
+        mine: Memory,
+        mut into: Memory,
+        elements: Elements,
+        combine: &mut Combine<'_>,
+    ) -> Result {
+        if self.all_reduce_in_memory(&mine, &mut into, combine)? {
+            return Ok(());
+        }
+        self.begin()?;
+        if elements.bytes() > SHARED_OUT_BYTES {
+            let (mine, shares) = (self.combined_share(mine, elements, combine)?, elements.shares());
+            into.copy(shares.of(self.me, self.size).0, &mine);
+            self.carry_out(Movement::Spread { shares }, mine, into)?;
+            return Ok(());
+        }
+        let shares = elements.of_each(self.size);
+        if self.size <= MOST_AT_ONCE {
+            let room = self.room_for_all(&mine, elements);
+            let (_, all) = self.carry_out(Movement::Spread { shares }, mine, room)?;
+            into.copy(0, &folded(all, elements.bytes(), combine));
+            return Ok(());
+        }
+        let movement = Movement::Gather { root: 0, shares };
+        let bytes = elements.bytes() as u64;
+        if self.me == 0 {
+            let room = self.room_for_all(&mine, elements);
+            let (_, all) = self.carry_out(movement, mine, room)?;
+            into.copy(0, &folded(all, elements.bytes(), combine));
+            self.carry_out(Movement::Broadcast { root: 0, bytes }, into, Memory::NONE)?;
+        } else {
+            self.carry_out(movement, mine, Memory::NONE)?;
+            self.carry_out(Movement::Broadcast { root: 0, bytes }, Memory::NONE, into)?;
+        }
+        Ok(())
+    }
+
+    /// What all members have, combined in their order, to member `root`, who alone has room for it.
+    pub fn reduce(
+        &self,
+        root: usize,
+        mine: Memory,
+        mut into: Memory,
+        elements: Elements,
+        combine: &mut Combine<'_>,
+    ) -> Result {
+        self.begin()?;
+        if elements.bytes() > SHARED_OUT_BYTES {
+            let (mine, shares) = (self.combined_share(mine, elements, combine)?, elements.shares());
+            if root == self.me {
+                into.copy(shares.of(self.me, self.size).0, &mine);
+            }
+            self.carry_out(Movement::Gather { root, shares }, mine, into)?;
+            return Ok(());
+        }
+        let movement = Movement::Gather { root, shares: elements.of_each(self.size) };
+        if root != self.me {
+            self.carry_out(movement, mine, Memory::NONE)?;
+            return Ok(());
+        }
+        let room = self.room_for_all(&mine, elements);
+        let (_, all) = self.carry_out(movement, mine, room)?;
+        into.copy(0, &folded(all, elements.bytes(), combine));
+        Ok(())
+    }
+
+    /// An all-reduce of what fits into shared words, where there are some. Whether it did.
+    fn all_reduce_in_memory(
+        &self,
+        mine: &Memory,
+        into: &mut Memory,
+        combine: &mut Combine<'_>,
+    ) -> Result<bool> {
+        let mut bytes = [0; MOST_IN_MEMORY];
+        let Some(bytes) = bytes.get_mut(..mine.length()) else { return Ok(false) };
+        mine.read(0, bytes.len(), &mut |read| bytes.copy_from_slice(read));
+        let all = self.meet_in_memory(bytes, |counters, meeting| {
+            let mut all = Memory::room(bytes.len() * self.size);
+            let mut block = [0; MOST_IN_MEMORY];
+            for member in 0..self.size {
+                counters.brought(meeting, member, &mut block[..bytes.len()]);
+                all.write((bytes.len() * member) as u64, &block[..bytes.len()]);
+            }
+            all
+        })?;
+        let Some(all) = all else { return Ok(false) };
+        into.copy(0, &folded(all, bytes.len(), combine));
+        Ok(true)
+    }
+
+    /// Meets all members at words in shared memory, bringing `bytes`; then `read` reads what all brought. `None` if there are no such words.
+    fn meet_in_memory<T>(
+        &self,
+        bytes: &[u8],
+        read: impl Fn(&Counters, Meeting) -> T,
+    ) -> Result<Option<T>> {
+        let mut state = self.job.enter();
+        let Some(counters) = state.meeting.get_mut(&self.team) else { return Ok(None) };
+        if bytes.len() > counters.room() {
+            return Ok(None);
+        }
+        let meeting = counters.arrive(bytes);
+        state.together.met(self.team);
+        let look = |state: &mut State| {
+            let counters = state.meeting.get(&self.team)?;
+            counters.is_over(meeting).then(|| read(counters, meeting))
+        };
+        if let Some(found) = look(&mut state) {
+            return Ok(Some(found));
+        }
+        drop(state);
+        self.wait(look).map(Some)
+    }
+
+    /// This member's share of what all have, combined.
+    fn combined_share(
+        &self,
+        mine: Memory,
+        elements: Elements,
+        combine: &mut Combine<'_>,
+    ) -> Result<Memory> {
+        let shares = elements.shares();
+        let (start, length) = shares.of(self.me, self.size);
+        let length = length as usize;
+        let mut room = Memory::room(length * self.size);
+        room.copy((length * self.me) as u64, &mine.cut(start as usize, length));
+        let (_, all) = self.carry_out(Movement::Swap { shares }, mine, room)?;
+        Ok(folded(all, length, combine))
+    }
+
+    /// Room for the blocks of all members, with this one's in its place.
+    fn room_for_all(&self, mine: &Memory, elements: Elements) -> Memory {
+        let mut room = Memory::room(elements.bytes() * self.size);
+        room.copy((elements.bytes() * self.me) as u64, mine);
+        room
+    }
+
+    /// What stands before all operations: nobody gets too far ahead.
+    fn begin(&self) -> Result {
+        let must_meet = self.job.enter().together.must_meet(self.team);
+        if must_meet { self.meet() } else { Ok(()) }
+    }
+
+    /// One hears of all, and tells all.
+    fn meet(&self) -> Result {
+        let shares = Elements { count: 0, size: 1 }.shares();
+        let up = Movement::Gather { root: 0, shares };
+        self.carry_out(up, Memory::NONE, Memory::NONE)?;
+        let down = Movement::Broadcast { root: 0, bytes: 0 };
+        self.carry_out(down, Memory::NONE, Memory::NONE)?;
+        Ok(())
+    }
+
+    /// Begins a movement and waits for its end. Gives back what it used.
+    fn carry_out(
+        &self,
+        movement: Movement,
+        source: Memory,
+        into: Memory,
+    ) -> Result<(Memory, Memory)> {
+        let (job, team) = (self.job, self.team);
+        let mut state = job.enter();
+        let mut packets = job.packets();
+        let together = &mut state.together;
+        if !together
+            .begin(&mut packets, team, movement, source, into)
+            .map_err(|error| refusal(&error))?
+        {
+            return Err(Refusal::INVALID);
+        }
+        if let Some(ended) = together.take(team) {
+            return Ok(ended);
+        }
+        drop(state);
+        self.wait(|state| state.together.take(team))
+    }
+
+    /// Waits until `look` finds something, and has completions read meanwhile.
+    fn wait<T>(&self, mut look: impl FnMut(&mut State) -> Option<T>) -> Result<T> {
+        loop {
+            match self.job.wait_beside(None, &mut look, crate::collective::progress) {
+                // A rank is lost, and this process is about to end.
+                Err(Refusal::AGAIN) => std::thread::yield_now(),
+                Err(error) => {
+                    self.job.enter().together.abandon(self.team);
+                    return Err(error);
+                }
+                Ok(found) => return Ok(found),
+            }
+        }
+    }
+}
+
+/// Blocks of so many bytes, combined from the last to the first: always in the same order.
+fn folded(all: Memory, bytes: usize, combine: &mut Combine<'_>) -> Memory {
+    let Memory::Own(all) = all else { return all };
+    let mut all = all.into_vec();
+    // The last block takes them all.
+    let mut rest = all.split_off(all.len().saturating_sub(bytes));
+    if bytes > 0 {
+        all.chunks_exact(bytes).rev().for_each(|block| combine(block, &mut rest));
+    }
+    Memory::Own(rest.into())
+}
