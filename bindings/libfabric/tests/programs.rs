@@ -6,6 +6,9 @@
 #[cfg(feature = "pypi")]
 #[path = "programs/pypi.rs"]
 mod pypi;
+#[cfg(feature = "pypi")]
+#[path = "programs/suites.rs"]
+mod suites;
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
