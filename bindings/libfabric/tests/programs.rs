@@ -6,6 +6,9 @@
 #[cfg(feature = "pypi")]
 #[path = "programs/pypi.rs"]
 mod pypi;
+#[cfg(feature = "pypi")]
+#[path = "programs/suites.rs"]
+mod suites;
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -171,6 +174,15 @@ fn a_stock_open_mpi_with_threads() {
     let program = compile(&open_mpi("mpicc"), "threads.c", &["-pthread"], &folder);
     let mut mpirun = on_weft(Command::new(open_mpi("mpirun")), "2", &folder);
     assert_eq!(run(mpirun.arg(&program)), "4 threads have had all their messages\n");
+}
+
+#[test]
+fn very_many_messages_of_a_stock_open_mpi() {
+    let folder = folder();
+    let program = compile(&open_mpi("mpicc"), "flood.c", &[], &folder);
+    let mut mpirun = on_weft(Command::new(open_mpi("mpirun")), "2", &folder);
+    let text = run(mpirun.arg(&program));
+    assert_eq!(text, "100000 messages have found their receives, twice\n");
 }
 
 #[test]

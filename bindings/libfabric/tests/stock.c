@@ -70,20 +70,29 @@ static void wildcards(void)
     free(next);
 }
 
+/* A message longer than its receive, short and long, is an error of that receive and of nothing else. */
 static void truncation(void)
 {
-    int other = rank ^ 1, words[1000] = {0};
+    static int words[300000];
+    int other = rank ^ 1;
     if (other >= ranks)
         return;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    if (rank % 2 == 0) {
-        MPI_Send(words, 10, MPI_INT, other, 3, MPI_COMM_WORLD);
-        MPI_Send(words, 1, MPI_INT, other, 3, MPI_COMM_WORLD);
-    } else {
-        int class, outcome = MPI_Recv(words, 5, MPI_INT, other, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        MPI_Error_class(outcome, &class);
-        CHECK(class == MPI_ERR_TRUNCATE);
-        CHECK(MPI_Recv(words, 5, MPI_INT, other, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+    for (int length = 10; length <= 300000; length *= 30000) {
+        for (int place = 0; place < length; place++)
+            words[place] = rank % 2 == 0 ? place : -1;
+        if (rank % 2 == 0) {
+            MPI_Send(words, length, MPI_INT, other, 3, MPI_COMM_WORLD);
+            MPI_Send(words, 1, MPI_INT, other, 3, MPI_COMM_WORLD);
+        } else {
+            int class, half = length / 2;
+            int outcome = MPI_Recv(words, half, MPI_INT, other, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Error_class(outcome, &class);
+            CHECK(class == MPI_ERR_TRUNCATE);
+            CHECK(words[half] == -1);
+            CHECK(MPI_Recv(words, 5, MPI_INT, other, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+            CHECK(words[0] == 0);
+        }
     }
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
@@ -118,16 +127,21 @@ static void probes(void)
     }
 }
 
+/* A receive that was taken back gets nothing; the next one does. */
 static void cancelled(void)
 {
+    int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
     MPI_Request request;
     MPI_Status status;
-    int word, is_cancelled;
-    MPI_Irecv(&word, 1, MPI_INT, (rank + 1) % ranks, 55, MPI_COMM_WORLD, &request);
+    int word = -1, next = -1, is_cancelled;
+    MPI_Irecv(&word, 1, MPI_INT, left, 55, MPI_COMM_WORLD, &request);
     MPI_Cancel(&request);
     MPI_Wait(&request, &status);
     MPI_Test_cancelled(&status, &is_cancelled);
     CHECK(is_cancelled);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Sendrecv(&rank, 1, MPI_INT, right, 55, &next, 1, MPI_INT, left, 55, MPI_COMM_WORLD, &status);
+    CHECK(word == -1 && next == left);
 }
 
 /* Rank 0 sends much that nobody has asked for, and all meet before it is received. */

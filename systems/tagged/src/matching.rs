@@ -4,14 +4,15 @@
 //! one sender that a receive wants, the first is taken, and of two receives that want a message, the first gets it (MPI
 //! 3.5, "non-overtaking"). A message is in one of the queues only if nothing in the other wants it.
 //!
-//! Where many messages are unexpected, it is written down where those of each source and tag stand, so that a receive
-//! that names both finds its message at once; one that does not looks through them.
+//! Where a queue is long, an index says where what matches stands (`matching/index.rs`), so that nobody looks through it.
 //!
 //! Whoever uses this finds first, and then takes what was found: a receive into which more messages fit stays where it is.
 
+mod index;
+
 use crate::{Address, Kind};
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, VecDeque};
+use index::Indexes;
+use std::collections::VecDeque;
 
 /// What is written on a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,10 +57,11 @@ pub struct Place(usize);
 #[derive(Debug)]
 pub struct Matcher<R, M> {
     posted: Line<(Pattern, R)>,
+    /// Of all posted receives, or of none.
+    posted_by: Indexes,
     unexpected: Line<(Envelope, M)>,
-    /// Where the messages of each source and tag stand in their line, counted from the first that ever stood in it, if
-    /// there are many. Of those of one source and tag the first leaves first, whoever wants it.
-    bins: Option<BTreeMap<(Address, u64), VecDeque<u64>>>,
+    /// Of all unexpected messages, for each shape of receives that have asked.
+    unexpected_by: Indexes,
 }
 
 /// A queue whose members leave from anywhere. Who leaves from the middle leaves a gap, so that leaving costs the same
@@ -72,7 +74,7 @@ struct Line<T> {
     before: u64,
 }
 
-/// Messages from which on it is written down where they stand.
+/// A longer queue has an index.
 const MANY: usize = 64;
 
 /// So many gaps do not matter.
@@ -80,7 +82,12 @@ const FEW_GAPS: usize = 32;
 
 impl<R, M> Default for Matcher<R, M> {
     fn default() -> Self {
-        Matcher { posted: Line::default(), unexpected: Line::default(), bins: None }
+        Matcher {
+            posted: Line::default(),
+            posted_by: Indexes::default(),
+            unexpected: Line::default(),
+            unexpected_by: Indexes::default(),
+        }
     }
 }
 
@@ -119,6 +126,24 @@ impl<T> Line<T> {
         close
     }
 
+    /// The number that the next member gets.
+    fn next(&self) -> u64 {
+        self.before + self.members.len() as u64
+    }
+
+    /// Where the member with this number stands, if it has not left.
+    #[inline]
+    fn place(&self, number: u64) -> Option<Place> {
+        let place = number.checked_sub(self.before)? as usize;
+        self.members.get(place)?.as_ref().map(|_| Place(place))
+    }
+
+    /// Members and their numbers.
+    fn numbered(&self) -> impl Iterator<Item = (u64, &T)> {
+        let members = (self.before..).zip(&self.members);
+        members.filter_map(|(number, member)| Some((number, member.as_ref()?)))
+    }
+
     fn count(&self) -> usize {
         self.members.len() - self.gaps
     }
@@ -127,8 +152,11 @@ impl<T> Line<T> {
 impl<R, M> Matcher<R, M> {
     /// The first receive that wants this message.
     #[inline]
-    pub fn find_posted(&self, envelope: &Envelope) -> Option<Place> {
-        self.posted.find(|(pattern, _)| pattern.wants(envelope))
+    pub fn find_posted(&mut self, envelope: &Envelope) -> Option<Place> {
+        if self.posted_by.is_empty() {
+            return self.posted.find(|(pattern, _)| pattern.wants(envelope));
+        }
+        self.posted_by.first_that_wants(envelope, &self.posted)
     }
 
     /// The receive that was found.
@@ -141,18 +169,19 @@ impl<R, M> Matcher<R, M> {
     #[inline]
     pub fn take_posted(&mut self, place: Place) -> Option<R> {
         let taken = self.posted.take(place);
-        self.posted.close_gaps();
+        if self.posted.close_gaps() || self.posted.count() == 0 {
+            self.posted_by.clear();
+        }
         taken.map(|(_, receive)| receive)
     }
 
     /// The first message that the receive wants.
     #[inline]
-    pub fn find_unexpected(&self, pattern: &Pattern) -> Option<Place> {
-        if let (Some(bins), Some(source), 0) = (&self.bins, pattern.source, pattern.ignore) {
-            let number = bins.get(&(source, pattern.tag))?.front()?;
-            return Some(Place((number - self.unexpected.before) as usize));
+    pub fn find_unexpected(&mut self, pattern: &Pattern) -> Option<Place> {
+        if self.unexpected.count() <= MANY {
+            return self.unexpected.find(|(envelope, _)| pattern.wants(envelope));
         }
-        self.unexpected.find(|(envelope, _)| pattern.wants(envelope))
+        self.unexpected_by.first_wanted(pattern, &self.unexpected)
     }
 
     /// What is written on the message that was found.
@@ -165,49 +194,29 @@ impl<R, M> Matcher<R, M> {
     #[inline]
     pub fn take_unexpected(&mut self, place: Place) -> Option<(Envelope, M)> {
         let taken = self.unexpected.take(place);
-        let moved = self.unexpected.close_gaps();
-        if let (Some(bins), Some((envelope, _))) = (&mut self.bins, &taken) {
-            if self.unexpected.count() == 0 {
-                self.bins = None;
-            } else if moved {
-                self.write_down();
-            } else if let Entry::Occupied(mut bin) = bins.entry((envelope.source, envelope.tag)) {
-                bin.get_mut().pop_front();
-                if bin.get().is_empty() {
-                    bin.remove();
-                }
-            }
+        if self.unexpected.close_gaps() || self.unexpected.count() == 0 {
+            self.unexpected_by.clear();
         }
         taken
-    }
-
-    /// Writes down where messages stand.
-    #[cold]
-    fn write_down(&mut self) {
-        let mut bins: BTreeMap<_, VecDeque<u64>> = BTreeMap::new();
-        for (number, member) in (self.unexpected.before..).zip(&self.unexpected.members) {
-            if let Some((envelope, _)) = member {
-                bins.entry((envelope.source, envelope.tag)).or_default().push_back(number);
-            }
-        }
-        self.bins = Some(bins);
     }
 
     /// Posts a receive that wants none of the messages that are here.
     #[inline]
     pub fn post(&mut self, pattern: Pattern, receive: R) {
+        let number = self.posted.next();
         self.posted.members.push_back(Some((pattern, receive)));
+        if self.posted.count() > MANY || !self.posted_by.is_empty() {
+            self.posted_by.post(&pattern, number, &self.posted);
+        }
     }
 
     /// Stores a message that no posted receive wants.
     #[inline]
     pub fn store(&mut self, envelope: Envelope, message: M) {
-        let number = self.unexpected.before + self.unexpected.members.len() as u64;
+        let number = self.unexpected.next();
         self.unexpected.members.push_back(Some((envelope, message)));
-        if let Some(bins) = &mut self.bins {
-            bins.entry((envelope.source, envelope.tag)).or_default().push_back(number);
-        } else if self.unexpected.count() > MANY {
-            self.write_down();
+        if !self.unexpected_by.is_empty() {
+            self.unexpected_by.store(&envelope, number, self.unexpected.count());
         }
     }
 
@@ -219,6 +228,7 @@ impl<R, M> Matcher<R, M> {
 
     /// Takes all posted receives.
     pub fn clear_posted(&mut self) -> impl Iterator<Item = R> + use<R, M> {
+        self.posted_by.clear();
         let Line { members, .. } = std::mem::take(&mut self.posted);
         members.into_iter().flatten().map(|(_, receive)| receive)
     }

@@ -3,14 +3,14 @@
 use super::*;
 
 /// MPI libraries of today, which `make test-mpi` installs from PyPI.
-fn today(stack: &str, program: &str) -> String {
+pub fn today(stack: &str, program: &str) -> String {
     let path = built().parent().unwrap().join("mpi").join(stack).join("bin").join(program);
     assert!(path.exists(), "{} is not there: make test-mpi installs it", path.display());
     path.to_str().unwrap().into()
 }
 
 /// Has MPICH use Weft, between ranks of one host too, and say so.
-fn mpich_on_weft(mut mpiexec: Command, folder: &TempDir) -> Command {
+pub fn mpich_on_weft(mut mpiexec: Command, folder: &TempDir) -> Command {
     mpiexec.env("FI_PROVIDER_PATH", folder.path()).env("FI_PROVIDER", "weft");
     mpiexec.env("MPIR_CVAR_CH4_NETMOD", "ofi").env("MPIR_CVAR_NOLOCAL", "1");
     mpiexec.env("MPIR_CVAR_CH4_OFI_CAPABILITY_SETS_DEBUG", "1");
@@ -106,4 +106,17 @@ fn todays_open_mpi() {
             assert!(text.ends_with(expected), "{text}");
         }
     }
+}
+
+/// It takes 5 GB of memory, so it is not among the tests of every run.
+#[test]
+fn messages_of_2_gib() {
+    let folder = folder();
+    let program = compile(&open_mpi("mpicc"), "huge.c", &[], &folder);
+    let mut mpirun = on_weft(Command::new(open_mpi("mpirun")), "2", &folder);
+    assert_eq!(run(mpirun.arg(program)), "messages of 2 GiB have come\n");
+    let program = compile(&today("mpich", "mpicc"), "huge.c", &[], &folder);
+    let mut mpiexec = mpich_on_weft(Command::new(today("mpich", "mpiexec")), &folder);
+    let text = run(mpiexec.args(["-n", "2"]).arg(program));
+    assert!(text.ends_with("messages of 2 GiB have come\n"), "{text}");
 }

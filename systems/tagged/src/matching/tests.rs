@@ -112,6 +112,11 @@ impl Model {
         }
         found
     }
+
+    fn cancel(&mut self, number: usize) -> Option<usize> {
+        let place = self.receives.iter().position(|(_, receive)| *receive == number)?;
+        Some(self.receives.remove(place).1)
+    }
 }
 
 #[test]
@@ -119,7 +124,7 @@ fn random_programs_match_as_the_rule_says() {
     for seed in 0..300 {
         let mut random = Random::part(seed, 0);
         let (mut model, mut matcher) = (Model::default(), Matcher::default());
-        // In some, so many messages are unexpected that it is written down where they stand.
+        // In some, so many receives are posted or messages unexpected that there are indexes.
         let messages_per_mille = *random.choose(&[300, 500, 700, 900]);
         let wildcards_per_mille = *random.choose(&[0, 100, 500]);
         for number in 0..600 {
@@ -128,7 +133,10 @@ fn random_programs_match_as_the_rule_says() {
             // Nobody asks for some messages until the end.
             let per_mille =
                 if number < 400 { messages_per_mille } else { 1000 - messages_per_mille };
-            if random.happens(per_mille) {
+            if random.happens(20) {
+                let wanted = random.below(600) as usize;
+                assert_eq!(matcher.cancel(|&it| it == wanted), model.cancel(wanted), "seed {seed}");
+            } else if random.happens(per_mille) {
                 let envelope = message(rank, tag);
                 let place = matcher.find_posted(&envelope);
                 let found = place.and_then(|place| matcher.take_posted(place));
