@@ -51,6 +51,8 @@ pub(crate) struct Endpoint {
     collective: &'static Nothing,
     job: Arc<Job>,
     number: u8,
+    /// Whether receives may name a source; for others it says nothing (`FI_DIRECTED_RECV`).
+    is_directed: bool,
     /// What calls without flags do.
     send_flags: u64,
     receive_flags: u64,
@@ -227,6 +229,7 @@ pub(crate) fn open(domain: &Domain, info: &Info, context: Context) -> Result<Giv
         collective: &NOTHING,
         job,
         number,
+        is_directed: info.caps & flag::DIRECTED_RECV != 0,
         send_flags,
         receive_flags,
         least_left: AtomicUsize::new(LEAST_LEFT),
@@ -324,6 +327,7 @@ impl Endpoint {
         let Wanted { kind, from, tag, ignore, flags, context } = wanted;
         let mut state = self.job.enter();
         let source = match from {
+            _ if !self.is_directed => None,
             ANYBODY => None,
             handle => Some(state.address(vector.ok_or(Refusal::NO_VECTOR)?, handle)?),
         };

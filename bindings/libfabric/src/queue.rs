@@ -9,6 +9,7 @@ use crate::refusal::{Refusal, Result, sized};
 use crate::state::{Completion, QueueId, State};
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// The object.
@@ -19,6 +20,8 @@ pub(crate) struct Queue {
     job: Arc<Job>,
     id: QueueId,
     format: Format,
+    /// Whether the next that waits, or waits already, is to come back (`fi_cq_signal`).
+    signaled: AtomicBool,
 }
 
 /// `struct fi_cq_attr`, as far as it is read.
@@ -123,6 +126,11 @@ impl Queue {
     pub fn id(&self) -> QueueId {
         self.id
     }
+
+    /// Whether it was signaled; once for each time.
+    fn is_signaled(&self) -> bool {
+        self.signaled.load(Ordering::Relaxed) && self.signaled.swap(false, Ordering::Acquire)
+    }
 }
 
 /// `fi_cq_open`.
@@ -145,7 +153,8 @@ pub(crate) fn open(
     };
     let job = Arc::clone(domain.job());
     let id = job.enter().open_queue(size);
-    Ok(give(Queue { fid: Fid::of::<Queue>(context), ops: &OPS, job, id, format }))
+    let (fid, signaled) = (Fid::of::<Queue>(context), AtomicBool::new(false));
+    Ok(give(Queue { fid, ops: &OPS, job, id, format, signaled }))
 }
 
 impl Completion {
@@ -222,7 +231,10 @@ fn read_later(
 ) -> isize {
     sized(|| {
         let limit = u64::try_from(timeout_ms).ok().map(Duration::from_millis);
-        queue.job.wait(limit, |state| take(queue, state, room, count, sources))?
+        queue.job.wait(limit, |state| {
+            let found = take(queue, state, room, count, sources);
+            found.or_else(|| queue.is_signaled().then_some(Err(Refusal::AGAIN)))
+        })?
     })
 }
 
@@ -274,8 +286,9 @@ extern "C" fn readerr(queue: &Queue, room: Out<ErrorEntry>, _flags: u64) -> isiz
     })
 }
 
-/// Wakes who waits, which looks again.
+/// Has one that waits come back with nothing.
 extern "C" fn signal(queue: &Queue) -> c_int {
+    queue.signaled.store(true, Ordering::Release);
     queue.job.nudge();
     0
 }

@@ -117,7 +117,8 @@ impl State {
         }
     }
 
-    /// Takes what has arrived and sends what waits. Whether anything happened.
+    /// Takes what has arrived, up to the first packet that ends something, and sends what waits. Whether anything
+    /// happened.
     pub fn progress(&mut self, mut packets: &Packets) -> weft_tagged::Result<bool> {
         if let Some(failure) = &self.failure {
             return Err(failure.clone());
@@ -143,6 +144,10 @@ impl State {
             if let Err(failure) = outcome {
                 self.failure = Some(failure.clone());
                 return Err(failure);
+            }
+            // Whoever reads the queue hears of it at once; one more look costs it as much as a packet's way through here.
+            if self.exchange.has_event() || self.remote.has_event() {
+                break;
             }
         }
         if self.exchange.has_to_leave() {

@@ -396,11 +396,42 @@ static void two_endpoints(void)
     meet();
 }
 
+/* Who has not asked for it names no source: what stands there says nothing. */
+static void undirected(void)
+{
+    struct fi_info *plain = fi_dupinfo(info);
+    struct fid_ep *second;
+    uint8_t name[FI_NAME_MAX];
+    size_t length = sizeof name;
+    fi_addr_t there;
+    char byte = 7, got = 0;
+    plain->caps &= ~FI_DIRECTED_RECV;
+    CHECK(fi_endpoint(domain, plain, &second, NULL) == 0);
+    fi_freeinfo(plain);
+    CHECK(fi_ep_bind(second, &av->fid, 0) == 0);
+    CHECK(fi_ep_bind(second, &cq->fid, FI_TRANSMIT | FI_RECV) == 0);
+    CHECK(fi_enable(second) == 0);
+    CHECK(fi_getname(&second->fid, name, &length) == 0);
+    name[6] = 1 - me;
+    CHECK(fi_av_insert(av, name, 1, &there, 0, NULL) == 1);
+    if (me == 0) {
+        DONE(fi_tinject(ep, &byte, 1, there, 1));
+    } else {
+        DONE(fi_trecv(second, &got, 1, NULL, peers[1], 1, 0, &contexts[0]));
+        next(&contexts[0], NULL);
+        CHECK(got == 7);
+    }
+    CHECK(fi_close(&second->fid) == 0);
+    meet();
+}
+
 static void sleeping(void)
 {
     struct fi_cq_tagged_entry entry;
     char byte = 0;
     CHECK(fi_cq_sread(cq, &entry, 1, NULL, 1) == -FI_EAGAIN);
+    CHECK(fi_cq_signal(cq) == 0);
+    CHECK(fi_cq_sread(cq, &entry, 1, NULL, -1) == -FI_EAGAIN);
     if (me == 0) {
         DONE(fi_trecv(ep, &byte, 1, NULL, peers[1], 6, 0, &contexts[0]));
         CHECK(fi_cq_sread(cq, &entry, 1, NULL, -1) == 1);
@@ -425,6 +456,7 @@ int main(int argc, char **argv)
     delivery();
     to_oneself();
     two_endpoints();
+    undirected();
     sleeping();
     flood();
     close_all();

@@ -198,6 +198,12 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         }
     }
 
+    /// Whether something ended.
+    #[inline]
+    pub fn has_event(&self) -> bool {
+        !self.events.is_empty()
+    }
+
     /// The next thing that ended.
     #[inline]
     pub fn event(&mut self) -> Option<Event<S, D>> {

@@ -68,16 +68,18 @@ pub struct Head {
 }
 
 impl Head {
+    #[inline]
     pub(crate) fn new(kind: u8) -> Self {
-        let mut head = Head { bytes: [0; LONGEST], length: 8 };
-        head.bytes[0] = kind;
-        head
+        Head { bytes: [0; LONGEST], length: 8 }.octet(0, kind)
     }
 
-    /// With this in one of its first eight bytes.
+    /// With this in one of its first eight bytes, which is 0.
     #[inline]
     pub(crate) fn octet(mut self, at: usize, octet: u8) -> Self {
-        self.bytes[at] = octet;
+        // By words, as links read it: a processor waits when it loads a word that was just stored in parts.
+        if let Some(first) = self.bytes.first_chunk_mut() {
+            *first = (u64::from_le_bytes(*first) | u64::from(octet) << (8 * at)).to_le_bytes();
+        }
         self
     }
 
@@ -120,12 +122,12 @@ impl Says<'_> {
 
 #[inline]
 fn enveloped(kind: u8, to: u8, envelope: &Envelope, flags: u8) -> Head {
-    let mut head = Head::new(kind);
     let tagged = if envelope.kind == Kind::Tagged { IS_TAGGED } else { 0 };
     let data = if envelope.data.is_some() { HAS_DATA } else { 0 };
-    head.bytes[1] = flags | tagged | data;
-    head.bytes[2] = to;
-    head.bytes[3] = envelope.source.endpoint;
+    let head = Head::new(kind)
+        .octet(1, flags | tagged | data)
+        .octet(2, to)
+        .octet(3, envelope.source.endpoint);
     head.word(envelope.tag).word(envelope.data.unwrap_or(0))
 }
 

@@ -284,6 +284,12 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         self.regions.remove(&key).map(|region| region.memory)
     }
 
+    /// Whether something happened.
+    #[inline]
+    pub fn has_event(&self) -> bool {
+        !self.events.is_empty()
+    }
+
     /// The next thing that happened.
     #[inline]
     pub fn event(&mut self) -> Option<Event<O>> {

