@@ -45,7 +45,7 @@ struct Again {
 /// User bytes that every way takes: IP asks for packets of 576 (RFC 791).
 const SHORT: u16 = 512;
 /// The way is taken for too narrow after so many copies, which no network that is worth the name loses all, ...
-const MOST_COPIES: u16 = 12;
+const MOST_COPIES: u16 = 20;
 /// ... and after so many times of what silence may last, so that a way that recovers costs nothing.
 const PATIENCE: Nanoseconds = 2;
 
