@@ -44,6 +44,9 @@ pub struct Arguments {
     /// The longest packets between ranks, with their IP header [default: the narrowest interface's]
     #[arg(long, value_name = "BYTES")]
     mtu: Option<Mtu>,
+    /// Seconds of silence after which a host or a rank on another one counts as lost [default: 0.8]; more where machines stand still for long
+    #[arg(long, value_name = "S", value_parser = silence)]
+    silence: Option<Duration>,
     /// Begin every line of output with the rank that wrote it
     #[arg(long, conflicts_with = "output_dir")]
     label: bool,
@@ -105,6 +108,12 @@ fn ranks(text: &str) -> std::result::Result<u16, String> {
     ranks.ok_or_else(|| format!("a job on one host has 1 to {MAX_RANKS} ranks"))
 }
 
+fn silence(text: &str) -> std::result::Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|seconds| (0.5..=3600.0).contains(seconds));
+    let silence = seconds.map(Duration::from_secs_f64);
+    silence.ok_or_else(|| "it is 0.5 to 3600 seconds".into())
+}
+
 fn window(text: &str) -> std::result::Result<u16, String> {
     match text {
         "adaptive" => {
@@ -162,6 +171,9 @@ impl Arguments {
             }
             (false, _) if self.mtu.is_some() => {
                 wrong("--mtu is about a network, and these ranks share memory")
+            }
+            (false, _) if self.silence.is_some() => {
+                wrong("--silence is about a network, and these ranks share memory")
             }
             _ => Ok(()),
         }
@@ -223,12 +235,14 @@ fn spec(arguments: Arguments, cores: usize) -> JobSpec {
     spec.dedicated = true;
     spec.sockets = arguments.link == Link::Udp && !arguments.hosts.are_given();
     spec.mtu = arguments.mtu;
+    spec.silence = arguments.silence.unwrap_or(spec.silence);
     let options = [
         ("preset", Some(preset)),
         ("link", spec.sockets.then(|| "udp".to_owned())),
         ("lossless", arguments.lossless.then(|| "true".to_owned())),
         ("tree", arguments.tree.map(|tree| tree.to_string())),
         ("interrupt-delay-us", arguments.interrupt_delay_us.map(|delay| delay.to_string())),
+        ("silence-ms", arguments.silence.map(|silence| silence.as_millis().to_string())),
     ];
     let given = options.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
     spec.options.extend(given);

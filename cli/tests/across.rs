@@ -196,7 +196,7 @@ fn a_killed_host_ends_the_job_on_the_others() {
 #[test]
 fn a_link_that_goes_down_and_returns_loses_nothing() {
     let Some(two) = cluster(2) else { return };
-    let mut job = Running::start(&two, &format!("{UDP} --hosts a:1,b:1"), 2);
+    let mut job = Running::start(&two, &format!("{UDP} --silence 10 --hosts a:1,b:1"), 2);
     for _ in 0..3 {
         job.chats();
         two.host(1).set_link(false).unwrap();

@@ -47,8 +47,8 @@ pub use reach::candidates;
 const BEAT: Duration = Duration::from_millis(200);
 /// How often the launcher looks for silent hosts.
 const LOOK: Duration = Duration::from_millis(50);
-/// The silence after which a host is lost.
-const HOST_SILENCE: Duration = Duration::from_millis(800);
+/// The silence after which a host is lost, unless the job says something else.
+pub(crate) const HOST_SILENCE: Duration = Duration::from_millis(800);
 /// The silence after which an agent gives up its launcher. Long: somebody may have stopped it by hand.
 const LAUNCHER_SILENCE: Duration = Duration::from_secs(60);
 /// How long the last words to somebody who may not listen may take.

@@ -40,11 +40,12 @@ pub(crate) use meet::ToPeer;
 use meet::{Listener, Peer};
 
 /// Options that the environment may set, and their variables.
-const OPTIONS: [(&str, &str); 4] = [
+const OPTIONS: [(&str, &str); 5] = [
     ("lossless", "WEFT_LOSSLESS"),
     ("preset", "WEFT_PRESET"),
     ("tree", "WEFT_TREE"),
     ("interrupt-delay-us", "WEFT_INTERRUPT_DELAY_US"),
+    ("silence-ms", "WEFT_SILENCE_MS"),
 ];
 
 /// How long a rank that ends because of a loss waits for the loss to be said.

@@ -53,6 +53,8 @@ pub struct JobSpec {
     pub sockets: bool,
     /// How long packets between hosts may be; `None` for what the interfaces of all take.
     pub mtu: Option<Mtu>,
+    /// The silence after which another host is lost. Ranks are told by the option `silence-ms`.
+    pub silence: Duration,
     /// Whether what the ranks write to standard error is for a terminal.
     pub terminal: bool,
     /// Whether this process does nothing but run this job. It then passes signals on to the ranks, and
@@ -77,6 +79,7 @@ impl JobSpec {
             starter: PathBuf::from("/proc/self/exe"),
             sockets: false,
             mtu: None,
+            silence: crate::hosts::HOST_SILENCE,
             terminal: io::stderr().is_terminal(),
             dedicated: false,
         }

@@ -16,9 +16,12 @@
 //! accepted, and the rest follows from there.
 
 use crate::ni::Departure;
-use crate::timer::Timer;
+use crate::timer::{Nanoseconds, Timer};
 use crate::{Actions, Body, Ni};
 use weft_wire::{Header, Rank, Tag, TreeId};
+
+/// How often a peer that does not acknowledge is asked in the time that it may be silent.
+const ASKED_MEANWHILE: u64 = 8;
 
 /// Why an acknowledgement goes out in a packet of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -184,11 +187,16 @@ impl<B: Copy> Ni<B> {
         }
     }
 
-    /// Starts the timer of `peer` anew; longer each time that it ran out in vain.
+    /// Starts the timer of `peer` anew; longer each time that it ran out in vain. A peer that may be silent for only so long is asked
+    /// some times meanwhile, so that it is known soon whether packets get there.
     pub(crate) fn wait_again(&mut self, peer: Rank) {
         let (now, settings) = (self.now, self.settings);
         let sending = &mut self.flow(peer).sending;
-        let deadline = now + (sending.timeout(&settings) << sending.backoff());
+        let once = sending.timeout(&settings);
+        let most = settings
+            .silence
+            .map_or(Nanoseconds::MAX, |silence| silence.lost_after / ASKED_MEANWHILE);
+        let deadline = now + (once << sending.backoff()).min(most.max(once));
         sending.deadline = Some(deadline);
         self.wake_by(deadline, Timer::Retransmit);
     }

@@ -150,8 +150,16 @@ pub struct Silence {
     pub lost_after: Nanoseconds,
 }
 
+impl Silence {
+    /// Peers are lost after so long. Three heartbeats were missed then, at least.
+    pub fn lost_after(lost_after: Nanoseconds) -> Self {
+        let Silence { heartbeat_after, .. } = Silence::default();
+        Silence { heartbeat_after: heartbeat_after.min(lost_after / 4), lost_after }
+    }
+}
+
 impl Default for Silence {
-    /// Lost after so long that all is known, told and ended within a second; three heartbeats were missed then.
+    /// Lost after so long that all is known, told and ended within a second.
     fn default() -> Self {
         Silence { heartbeat_after: 200_000_000, lost_after: 800_000_000 }
     }

@@ -84,6 +84,7 @@ pub(crate) fn settings(
     Ok(Settings {
         // What near ranks have room for, whatever the network has.
         window_packets: here.window_packets,
+        silence: Some(options.silence),
         shape: options.shape.unwrap_or(if one_frame { Shape::Flat } else { usual.shape }),
         ..usual
     })

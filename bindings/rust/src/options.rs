@@ -3,7 +3,7 @@
 use crate::{Error, Result};
 use std::time::Duration;
 use weft_launch::Membership;
-use weft_node::{Preset, Shape, WaitPolicy, default_interrupt_delay};
+use weft_node::{Preset, Shape, Silence, WaitPolicy, default_interrupt_delay};
 
 /// A job's options, as far as given.
 pub(crate) struct Options {
@@ -12,6 +12,8 @@ pub(crate) struct Options {
     interrupt_delay: Option<Duration>,
     /// Cores that the job's ranks share on this host.
     cores: usize,
+    /// How long peers on a network may keep silent.
+    pub silence: Silence,
     /// The network loses nothing, says who started the job.
     pub lossless: bool,
     /// Everything travels over the network, even within a host.
@@ -26,11 +28,14 @@ impl Options {
             None => std::thread::available_parallelism()?.get(),
         };
         let delay_us = read("interrupt-delay-us", given("interrupt-delay-us"))?;
+        let silence_ms: Option<u32> = read("silence-ms", given("silence-ms"))?;
+        let lost_after = |ms: u32| Silence::lost_after(u64::from(ms) * 1_000_000);
         Ok(Options {
             preset: read("preset", given("preset"))?,
             shape: read("tree", given("tree"))?,
             interrupt_delay: delay_us.map(Duration::from_micros),
             cores,
+            silence: silence_ms.map_or_else(Silence::default, lost_after),
             lossless: read("lossless", given("lossless"))?.unwrap_or_default(),
             all_far: given("link").is_some_and(|link| link == "udp"),
         })

@@ -45,6 +45,9 @@ fn ranks_on_a_network_get_sockets_and_a_protocol_that_retransmits() {
     assert_eq!((spec.sockets, spec.options, spec.mtu), (true, options.into(), None));
     let spec = parse("run --link udp --mtu 1300 true").unwrap();
     assert_eq!(spec.mtu, Mtu::new(1300));
+    let spec = parse("run --hosts a,b --silence 2.5 true").unwrap();
+    assert_eq!(spec.silence, Duration::from_millis(2500));
+    assert_eq!(spec.options.get("silence-ms").map(String::as_str), Some("2500"));
     assert!(!parse("run --hosts a,b --link udp true").unwrap().sockets);
     let spec = parse("run --hosts a,b --lossless --preset nrx-hmc true").unwrap();
     let options = [("lossless", "true"), ("preset", "nrx-hmc")];
@@ -99,6 +102,8 @@ fn nonsense_is_refused_with_what_is_allowed() {
         ("run --hosts a,b --preset nrx-hmc true", "a network loses packets, and nrx-hmc never"),
         ("run --lossless true", "these ranks share memory"),
         ("run --mtu 1300 true", "these ranks share memory"),
+        ("run --silence 2 true", "these ranks share memory"),
+        ("run --link udp --silence 0.1 true", "it is 0.5 to 3600 seconds"),
         ("run --link udp --mtu 100 true", "an MTU is a number from 576 to 9000"),
         ("run --hosts a,b --link shm true", "hosts share no memory"),
         ("run --link xdp true", "name other hosts with --hosts"),

@@ -265,8 +265,10 @@ impl<'a> Conductor<'a> {
             if beats && remote.stream.is_flushed() {
                 remote.send(&ToAgent::Beat);
             }
-            if remote.has_been_silent(elapsed) {
-                self.lose(number, "nothing has been heard of it for a second".into());
+            let limit = self.spec.silence;
+            if remote.has_been_silent(elapsed, limit) {
+                let seconds = limit.as_secs_f64();
+                self.lose(number, format!("nothing has been heard of it for {seconds} s"));
             }
         }
     }

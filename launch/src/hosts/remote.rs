@@ -13,9 +13,9 @@ use rustix::io::{read, retry_on_intr};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use weft_wire::Rank;
 
+use super::BEAT;
 use super::layout::HostsSpec;
 use super::stream::{Stream, make_nonblocking};
-use super::{BEAT, HOST_SILENCE};
 use crate::messages::BadMessage;
 use crate::messages::hosts::{FromAgent, ToAgent};
 use crate::output::pieces::Pieces;
@@ -185,9 +185,9 @@ impl Remote {
 
     /// Counts silence: the time since this was asked last, unless this process itself was asleep. A
     /// machine that stood still must not take its peers for dead.
-    pub fn has_been_silent(&mut self, elapsed: Duration) -> bool {
+    pub fn has_been_silent(&mut self, elapsed: Duration, limit: Duration) -> bool {
         self.silent += elapsed.min(BEAT);
-        self.silent > HOST_SILENCE
+        self.silent > limit
     }
 }
 

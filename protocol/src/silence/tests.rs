@@ -180,10 +180,15 @@ fn what_is_sent_to_who_is_gone_is_kept_for_one_time_out() {
 /// What rank 0 does for 50,000 ticks after it has sent a packet of `size` bytes that does not get through, and
 /// when, while rank 1 says `says` every 150 ticks.
 fn in_vain(size: u16, says: weft_wire::Header) -> Vec<(u64, Did)> {
+    in_vain_for(10, size, says)
+}
+
+/// As above, where a packet is sent again after so many ticks.
+fn in_vain_for(retransmit_after: u64, size: u16, says: weft_wire::Header) -> Vec<(u64, Did)> {
     let settings = Settings {
         preset: Preset::Pupa,
         silence: Some(SILENCE),
-        retransmit_after: 10,
+        retransmit_after,
         retransmit_at_least: None,
         ..Settings::new(3, 4)
     };
@@ -210,6 +215,16 @@ fn a_long_packet_that_never_gets_through_though_short_ones_do_is_said_once() {
         at <= when && matches!(did, Did::Transmit(_, header, _) if header.tag == Tag::Ucast)
     };
     assert_eq!(did.iter().filter(sent).count(), 21);
+}
+
+#[test]
+fn a_narrow_way_is_known_as_soon_where_packets_are_sent_again_late() {
+    for retransmit_after in [20, 60, 120] {
+        let did = in_vain_for(retransmit_after, 600, acknowledge_nothing(1));
+        let said = did.iter().find(|(_, did)| matches!(did, Did::Narrow(..)));
+        let (when, _) = said.expect("it is said");
+        assert!(*when <= 4 * SILENCE.lost_after, "{retransmit_after}: {when}");
+    }
 }
 
 #[test]
