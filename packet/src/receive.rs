@@ -96,6 +96,13 @@ impl Deref for KeptPacket {
     }
 }
 
+impl AsRef<[u8]> for KeptPacket {
+    #[inline]
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
 impl Drop for KeptPacket {
     fn drop(&mut self) {
         if let Some(arrival) = self.arrival.take() {
@@ -170,6 +177,16 @@ impl Packets {
         // SAFETY: the node keeps link memory mapped while `self` is borrowed, and whoever releases the
         // packet borrows it mutably, which nobody does while it is borrowed here.
         unsafe { bytes(arrival) }
+    }
+
+    /// Keeps a packet that came from here, where it is.
+    ///
+    /// # Panics
+    /// If it came from elsewhere, or there is none.
+    pub fn keep(&self, held: &mut HeldPacket) -> KeptPacket {
+        assert!(held.home == self.home(), "a packet is kept at the node that it came from");
+        let Some(arrival) = held.arrival.take() else { panic!("there is a packet to keep") };
+        KeptPacket::new(arrival, Arc::clone(&self.node))
     }
 
     /// Gives a packet that came from here back; its sender gets the credit.

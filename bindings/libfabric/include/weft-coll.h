@@ -18,7 +18,7 @@
 
 #define WEFT_COLL_VERSION 1
 /* Words of the name of a team. */
-#define WEFT_COLL_NAME 3
+#define WEFT_COLL_NAME 2
 
 /* Makes of `count` elements `before` and as many behind them in the order of members what both give, in place of `after`. */
 typedef void weft_coll_combine(const void *before, void *after, size_t count, void *context);

@@ -15,7 +15,7 @@ use weft_tagged::together::TeamId;
 const VERSION: u32 = 1;
 
 /// The name of a team, and what its leader says of it.
-type Name = [u64; 3];
+type Name = [u64; 2];
 
 /// `weft_coll_combine`.
 type Combine = extern "C" fn(*const c_void, *mut c_void, usize, Context);
@@ -102,22 +102,22 @@ extern "C" fn beside(progress: Progress) -> c_int {
 /// A name for a team of so many members that this rank leads.
 extern "C" fn name(members: usize, out: Out<Name>) -> c_int {
     call(|| {
-        let (TeamId { leader, count }, [words, base]) = together::name(&*job()?, members);
-        out.set([u64::from(leader.0) << 32 | u64::from(count), words, base]);
+        let (TeamId { leader, count }, area) = together::name(&*job()?, members);
+        out.set([u64::from(leader.0) << 32 | u64::from(count), area]);
         Ok(())
     })
 }
 
 extern "C" fn open(name: List<'_, u64>, ranks: List<'_, u32>, count: usize) -> c_int {
     call(|| {
-        let &[team, words, base] = name.slice(size_of::<Name>() / 8)? else {
+        let &[team, area] = name.slice(size_of::<Name>() / 8)? else {
             return Err(Refusal::INVALID);
         };
         let ranks = ranks.slice(count)?.iter();
         let members: Option<Vec<Rank>> =
             ranks.map(|&rank| u16::try_from(rank).ok().map(Rank)).collect();
         let members = members.ok_or(Refusal::INVALID)?;
-        together::open(&*job()?, named(team), [words, base], &members)
+        together::open(&*job()?, named(team), area, &members)
     })
 }
 

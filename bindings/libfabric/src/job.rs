@@ -58,6 +58,8 @@ impl Job {
             Refusal::UNREACHABLE
         })?;
         let packets = place.packets().clone();
+        // Most of what a sender may have under way is for other things.
+        let keeps = packets.in_flight() / 8;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Ok(Arc::new_cyclic(|this: &Weak<Job>| {
             let job = this.clone();
@@ -65,7 +67,7 @@ impl Job {
                 Arc::new(move || job.upgrade().map_or(Ok(false), |job| job.interrupted()));
             packets.progress_by(&progress);
             Job {
-                state: Biased::new(State::new(packets.rank(), packets.size())),
+                state: Biased::new(State::new(packets.rank(), packets.size(), keeps)),
                 place: Mutex::new(Some(place)),
                 domains: AtomicUsize::new(0),
                 crowded: packets.size() > cores,

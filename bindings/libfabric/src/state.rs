@@ -7,9 +7,9 @@ use crate::refusal::{Refusal, Result, completion};
 use crate::transfer::{Exposed, Notice, ReceiveOp, RemoteCounters, SendOp};
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::c_int;
-use weft_packet::{HeldPacket, Packets, Rank};
+use weft_packet::{HeldPacket, KeptPacket, Packets, Rank};
 use weft_tagged::remote::{self, Accessed, Outcome, Owed, Refused, Remote};
-use weft_tagged::together::{self, Counters, Place, TeamId, Together, Words};
+use weft_tagged::together::{self, Areas, Board, TeamId, Together};
 use weft_tagged::{Address, Envelope, Error, Event, Exchange, Outgoing, Sending};
 
 /// A completion queue of the job.
@@ -31,12 +31,12 @@ const LEAST_ROOM: usize = 1024;
 pub(crate) struct State {
     pub exchange: Exchange<SendOp, ReceiveOp>,
     pub remote: Remote<SendOp, Exposed>,
-    pub together: Together<Memory, Memory>,
-    /// Where members of teams meet that share memory.
-    pub meeting: BTreeMap<TeamId, Counters>,
-    /// Words of this rank, those that its teams have, and how many members each of these has.
-    pub words: Words,
-    pub led: BTreeMap<TeamId, (Place, usize)>,
+    pub together: Together<Memory, Memory, KeptPacket>,
+    /// What teams have in shared memory.
+    pub boards: BTreeMap<TeamId, Board>,
+    /// Of this rank's own, what its teams have, and which area whose is.
+    pub areas: Areas,
+    pub led: BTreeMap<TeamId, usize>,
     ranks: usize,
     queues: Vec<Completions>,
     counters: Vec<Counts>,
@@ -97,14 +97,14 @@ enum Addresses {
 }
 
 impl State {
-    /// Of `rank` in a job of `ranks`.
-    pub fn new(rank: Rank, ranks: usize) -> Self {
+    /// Of `rank` in a job of `ranks`. Of each member of a team it keeps so many packets at most.
+    pub fn new(rank: Rank, ranks: usize, keeps: usize) -> Self {
         State {
             exchange: Exchange::new(rank, ranks),
             remote: Remote::new(rank, ranks),
-            together: Together::new(rank, ranks),
-            meeting: BTreeMap::new(),
-            words: Words::default(),
+            together: Together::new(rank, ranks, keeps),
+            boards: BTreeMap::new(),
+            areas: Areas::default(),
             led: BTreeMap::new(),
             ranks,
             queues: Vec::new(),
@@ -133,7 +133,7 @@ impl State {
             let from = held.source().unwrap_or(Rank(0));
             let packet = packets.read(&held);
             let outcome = if together::is_together(packet) {
-                self.together.arrive(from, packet)
+                self.together.arrive(from, (packets, &mut held))
             } else if remote::is_access(packet) {
                 self.remote.arrive(from, packet)
             } else {

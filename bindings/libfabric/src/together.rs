@@ -5,16 +5,13 @@ use crate::memory::Memory;
 use crate::refusal::{Refusal, Result};
 use crate::state::{State, refusal};
 use weft_packet::Rank;
-use weft_tagged::together::{Counters, Meeting, Movement, Place, Shares, TeamId};
-use weft_tagged::{Sink, Source};
+use weft_tagged::together::{Board, MOST_BROUGHT, MOST_POSTED, Meeting, Movement, Shares, TeamId};
+use weft_tagged::{Error, Sink, Source};
 
 /// Reductions of more bytes share the combining out among all members.
 const SHARED_OUT_BYTES: usize = 8 * 1024;
 /// Members up to whom each tells all others at once, instead of one who tells all.
 const MOST_AT_ONCE: usize = 4;
-
-/// Bytes that a member brings to words in shared memory at most.
-const MOST_IN_MEMORY: usize = 32;
 
 /// What makes one block of two: of the first and the second, in place of the second.
 pub(crate) type Combine<'a> = dyn FnMut(&[u8], &mut [u8]) + 'a;
@@ -80,20 +77,21 @@ impl Elements {
     }
 }
 
-/// What the leader of a team says of it to its members, besides its name: which words it has.
-pub(crate) type Said = [u64; 2];
+/// What the leader of a team says of it to its members, besides its name: where its area in shared memory begins.
+pub(crate) type Said = u64;
 /// It has none.
-const NO_WORDS: Said = [u64::MAX, 0];
+const NO_AREA: Said = u64::MAX;
 
 /// A name for a team of so many members that this rank leads, and what to say of it.
 pub(crate) fn name(job: &Job, members: usize) -> (TeamId, Said) {
     let (packets, mut state) = (job.packets(), job.enter());
     let team = state.together.name();
-    let words = packets.shared_words();
-    let place = words.and_then(|words| state.words.take(&**words, packets.rank(), members));
-    let Some(place) = place else { return (team, NO_WORDS) };
-    state.led.insert(team, (place, members));
-    (team, [u64::from(place.first) << 16 | u64::from(place.width), place.base])
+    let Some(words) = packets.shared_words() else { return (team, NO_AREA) };
+    let Some(first) = state.areas.take(words.board(packets.rank()), members) else {
+        return (team, NO_AREA);
+    };
+    state.led.insert(team, first);
+    (team, first as u64)
 }
 
 /// Opens a team, whose leader has said this.
@@ -101,12 +99,10 @@ pub(crate) fn open(job: &Job, team: TeamId, said: Said, members: &[Rank]) -> Res
     let mut state = job.enter();
     let opened = state.together.open(team, members).map_err(|error| refusal(&error))?;
     let size = state.together.size(team).filter(|_| opened).ok_or(Refusal::INVALID)?;
-    if let (Some(words), true) = (job.packets().shared_words(), said != NO_WORDS) {
-        let [place, base] = said;
-        let first = u16::try_from(place >> 16).map_err(|_| Refusal::INVALID)?;
-        let place = Place { first, width: place as u16, base };
-        let counters = Counters::new(words, team.leader, place, size);
-        state.meeting.insert(team, counters.ok_or(Refusal::INVALID)?);
+    if let (Some(words), true) = (job.packets().shared_words(), said != NO_AREA) {
+        let first = usize::try_from(said).map_err(|_| Refusal::INVALID)?;
+        let board = Board::new(words, team.leader, first, size);
+        state.boards.insert(team, board.ok_or(Refusal::INVALID)?);
     }
     Ok(())
 }
@@ -114,10 +110,10 @@ pub(crate) fn open(job: &Job, team: TeamId, said: Said, members: &[Rank]) -> Res
 /// Closes a team, or forgets one that this rank has only named. Whether there was one.
 pub(crate) fn close(job: &Job, team: TeamId) -> bool {
     let mut state = job.enter();
-    let last = state.meeting.remove(&team).map(Counters::leave);
+    let was_used = state.boards.remove(&team).map(Board::leave).is_some();
     let led = state.led.remove(&team);
-    if let Some((place, members)) = led {
-        state.words.give_back(place, members, last);
+    if let Some(first) = led {
+        state.areas.give_back(first, was_used);
     }
     state.together.close(team) || led.is_some()
 }
@@ -141,7 +137,7 @@ impl<'a> Party<'a> {
 
     /// Returns once all members have called it.
     pub fn barrier(&self) -> Result {
-        if self.meet_in_memory(&[], |_, _| ())?.is_some() {
+        if self.meet_in_memory(&Memory::NONE, |_, _| ())?.is_some() {
             return Ok(());
         }
         self.begin()?;
@@ -154,7 +150,10 @@ impl<'a> Party<'a> {
     }
 
     /// The bytes of member `root` to all.
-    pub fn broadcast(&self, root: usize, memory: Memory) -> Result {
+    pub fn broadcast(&self, root: usize, mut memory: Memory) -> Result {
+        if self.broadcast_in_memory(root, &mut memory)? {
+            return Ok(());
+        }
         self.begin()?;
         let bytes = memory.length() as u64;
         let (source, into) =
@@ -165,6 +164,12 @@ impl<'a> Party<'a> {
 
     /// As many bytes of each member, in the order of members, to all. The place of a member's own may be where they are.
     pub fn all_gather(&self, mine: Memory, mut all: Memory) -> Result {
+        let gathered = self.meet_in_memory(&mine, |board, meeting| {
+            self.read_all(board, meeting, mine.length(), &mut all);
+        })?;
+        if gathered.is_some() {
+            return Ok(());
+        }
         self.begin()?;
         let each = Elements { count: 1, size: mine.length() };
         all.copy((each.size * self.me) as u64, &mine);
@@ -181,7 +186,10 @@ impl<'a> Party<'a> {
         elements: Elements,
         combine: &mut Combine<'_>,
     ) -> Result {
-        if self.all_reduce_in_memory(&mine, &mut into, combine)? {
+        let all =
+            self.meet_in_memory(&mine, |board, meeting| self.all_brought(board, meeting, &mine))?;
+        if let Some(all) = all {
+            into.copy(0, &folded(all, elements.bytes(), combine));
             return Ok(());
         }
         self.begin()?;
@@ -221,6 +229,17 @@ impl<'a> Party<'a> {
         elements: Elements,
         combine: &mut Combine<'_>,
     ) -> Result {
+        let brought = self.bring(&mine, |board, meeting| match root == self.me {
+            true => board.is_over(meeting).then(|| Some(self.all_brought(board, meeting, &mine))),
+            // Whoever is there has nothing to wait for.
+            false => Some(None),
+        })?;
+        if let Some(all) = brought {
+            if let Some(all) = all {
+                into.copy(0, &folded(all, elements.bytes(), combine));
+            }
+            return Ok(());
+        }
         self.begin()?;
         if elements.bytes() > SHARED_OUT_BYTES {
             let (mine, shares) = (self.combined_share(mine, elements, combine)?, elements.shares());
@@ -241,52 +260,94 @@ impl<'a> Party<'a> {
         Ok(())
     }
 
-    /// An all-reduce of what fits into shared words, where there are some. Whether it did.
-    fn all_reduce_in_memory(
-        &self,
-        mine: &Memory,
-        into: &mut Memory,
-        combine: &mut Combine<'_>,
-    ) -> Result<bool> {
-        let mut bytes = [0; MOST_IN_MEMORY];
-        let Some(bytes) = bytes.get_mut(..mine.length()) else { return Ok(false) };
-        mine.read(0, bytes.len(), &mut |read| bytes.copy_from_slice(read));
-        let all = self.meet_in_memory(bytes, |counters, meeting| {
-            let mut all = Memory::room(bytes.len() * self.size);
-            let mut block = [0; MOST_IN_MEMORY];
-            for member in 0..self.size {
-                counters.brought(meeting, member, &mut block[..bytes.len()]);
-                all.write((bytes.len() * member) as u64, &block[..bytes.len()]);
+    /// A broadcast of what fits into a slot in shared memory, if the team has some. Whether it was one.
+    fn broadcast_in_memory(&self, root: usize, memory: &mut Memory) -> Result<bool> {
+        let mut bytes = [0; MOST_POSTED];
+        let Some(bytes) = bytes.get_mut(..memory.length()) else { return Ok(false) };
+        if root == self.me {
+            read(memory, bytes);
+        }
+        let posted = self.in_memory(|board| {
+            if root != self.me {
+                return board.posted(root, bytes).map(|came| came.then_some(())).transpose();
             }
-            all
+            board.may_post().then(|| {
+                board.post(bytes);
+                Ok(())
+            })
         })?;
-        let Some(all) = all else { return Ok(false) };
-        into.copy(0, &folded(all, bytes.len(), combine));
-        Ok(true)
+        match posted {
+            None => Ok(false),
+            Some(Err(what)) => Err(refusal(&Error::Violation { from: self.rank(root)?, what })),
+            Some(Ok(())) => {
+                if root != self.me {
+                    memory.write(0, bytes);
+                }
+                Ok(true)
+            }
+        }
     }
 
-    /// Meets all members at words in shared memory, bringing `bytes`; then `read` reads what all brought. `None` if there are no such words.
+    /// Meets all members in shared memory, bringing `mine`; then `read_all` reads what all brought. `None` if the team has no area there, or too
+    /// little room.
     fn meet_in_memory<T>(
         &self,
-        bytes: &[u8],
-        read: impl Fn(&Counters, Meeting) -> T,
+        mine: &Memory,
+        mut read_all: impl FnMut(&Board, Meeting) -> T,
     ) -> Result<Option<T>> {
-        let mut state = self.job.enter();
-        let Some(counters) = state.meeting.get_mut(&self.team) else { return Ok(None) };
-        if bytes.len() > counters.room() {
-            return Ok(None);
+        let found = self.bring(mine, |board, meeting| {
+            board.is_over(meeting).then(|| read_all(board, meeting))
+        })?;
+        if found.is_some() {
+            self.job.enter().together.met(self.team);
         }
-        let meeting = counters.arrive(bytes);
-        state.together.met(self.team);
-        let look = |state: &mut State| {
-            let counters = state.meeting.get(&self.team)?;
-            counters.is_over(meeting).then(|| read(counters, meeting))
-        };
-        if let Some(found) = look(&mut state) {
+        Ok(found)
+    }
+
+    /// Brings `mine` to a meeting in shared memory, and waits there until `look` finds something. `None` if the team has no area there, or too little
+    /// room.
+    fn bring<T>(
+        &self,
+        mine: &Memory,
+        mut look: impl FnMut(&Board, Meeting) -> Option<T>,
+    ) -> Result<Option<T>> {
+        let mut bytes = [0; MOST_BROUGHT];
+        let Some(bytes) = bytes.get_mut(..mine.length()) else { return Ok(None) };
+        read(mine, bytes);
+        let mut meeting = None;
+        self.in_memory(|board| {
+            if meeting.is_none() && board.may_arrive() {
+                meeting = Some(board.arrive(bytes));
+            }
+            look(board, meeting?)
+        })
+    }
+
+    /// Waits until `look` finds something in the team's area in shared memory. `None` if it has none.
+    fn in_memory<T>(&self, mut look: impl FnMut(&mut Board) -> Option<T>) -> Result<Option<T>> {
+        let mut state = self.job.enter();
+        let Some(board) = state.boards.get_mut(&self.team) else { return Ok(None) };
+        if let Some(found) = look(board) {
             return Ok(Some(found));
         }
         drop(state);
-        self.wait(look).map(Some)
+        self.wait(|state| look(state.boards.get_mut(&self.team)?)).map(Some)
+    }
+
+    /// What all have brought, each as much as this member, one behind the other.
+    fn all_brought(&self, board: &Board, meeting: Meeting, mine: &Memory) -> Memory {
+        let mut all = Memory::room(mine.length() * self.size);
+        self.read_all(board, meeting, mine.length(), &mut all);
+        all
+    }
+
+    /// As above, to where it belongs.
+    fn read_all(&self, board: &Board, meeting: Meeting, bytes: usize, all: &mut Memory) {
+        let mut block = [0; MOST_BROUGHT];
+        for member in 0..self.size {
+            board.brought(meeting, member, &mut block[..bytes]);
+            all.write((bytes * member) as u64, &block[..bytes]);
+        }
     }
 
     /// This member's share of what all have, combined.
@@ -328,6 +389,11 @@ impl<'a> Party<'a> {
         Ok(())
     }
 
+    /// Which rank a member is.
+    fn rank(&self, member: usize) -> Result<Rank> {
+        self.job.enter().together.member(self.team, member).ok_or(Refusal::INVALID)
+    }
+
     /// Begins a movement and waits for its end. Gives back what it used.
     fn carry_out(
         &self,
@@ -366,6 +432,14 @@ impl<'a> Party<'a> {
             }
         }
     }
+}
+
+fn read(memory: &Memory, into: &mut [u8]) {
+    let mut at = 0;
+    memory.read(0, into.len(), &mut |bytes| {
+        into[at..at + bytes.len()].copy_from_slice(bytes);
+        at += bytes.len();
+    });
 }
 
 /// Blocks of so many bytes, combined from the last to the first: always in the same order.

@@ -33,6 +33,7 @@ use bell::Bells;
 use clock::{Clock, Nanoseconds};
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use weft_wire::{Header, Rank};
 
 /// A frame in link memory, outgoing or received. Valid until [`Link::free`]. Links leave bit 60 to
@@ -250,7 +251,7 @@ pub trait Part: Link {
     }
 }
 
-/// Counters in shared memory: fetch-and-add variables that no NI needs to serve.
+/// Words in shared memory: fetch-and-add variables that no NI needs to serve, and others.
 pub trait SharedWords: Send + Sync {
     /// Adds `amount` to word `index` of `home` and returns what was there before. Sequentially
     /// consistent.
@@ -259,7 +260,11 @@ pub trait SharedWords: Send + Sync {
     /// What word `index` of `home` holds.
     fn load(&self, home: Rank, index: u16) -> u64;
 
-    /// Wakes every rank that sleeps, so that it looks at the words again.
+    /// Further words of `home`, all zero at first, for what ranks that share memory agree to keep there. Any of them may write them at any time.
+    fn board(&self, home: Rank) -> &[AtomicU64];
+
+    /// Wakes every rank that sleeps, so that it looks at the words again. Its caller has issued a full barrier since it wrote
+    /// them.
     fn wake_sleepers(&self);
 }
 

@@ -3,11 +3,11 @@
 //! Every rank has one *segment*, a sealed memfd that its peers receive over a socket (DESIGN 5):
 //!
 //! ```text
-//! ┌──────────── all ranks write ────────────┬──────── only the owner writes ────────┐
-//! │ control  │ words      │ releases        │ rings               │ frames          │
-//! │ bells,   │ fetch-and- │ per frame, one  │ one per peer: 64-   │ user bytes too  │
-//! │ flags    │ add, 64    │ byte per reader │ byte slots          │ long for a slot │
-//! └──────────┴────────────┴─────────────────┴─────────────────────┴─────────────────┘
+//! ┌────────────────── all ranks write ──────────────────┬──────── only the owner writes ────────┐
+//! │ control  │ words      │ board     │ releases        │ rings               │ frames          │
+//! │ bells,   │ fetch-and- │ what they │ per frame, one  │ one per peer: 64-   │ user bytes too  │
+//! │ flags    │ add, 64    │ agree on  │ byte per reader │ byte slots          │ long for a slot │
+//! └──────────┴────────────┴───────────┴─────────────────┴─────────────────────┴─────────────────┘
 //! ```
 //!
 //! A packet of up to 48 bytes costs one cache-line transfer: header, bytes and the flag that says

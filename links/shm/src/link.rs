@@ -338,6 +338,7 @@ impl Link for Shm {
     fn words(&self) -> Option<Arc<dyn SharedWords>> {
         Some(Arc::new(Words {
             words: self.segments.iter().map(Segment::words).collect(),
+            boards: self.segments.iter().map(Segment::board).collect(),
             doorbells: self.segments.iter().map(|s| Doorbell::new(s, self.own)).collect(),
         }))
     }
@@ -389,9 +390,10 @@ impl Part for Shm {
     }
 }
 
-/// The fetch-and-add words of all ranks.
+/// The fetch-and-add words of all ranks, and their boards.
 struct Words {
     words: Vec<View<AtomicU64>>,
+    boards: Vec<View<AtomicU64>>,
     doorbells: Vec<Doorbell>,
 }
 
@@ -412,6 +414,11 @@ impl SharedWords for Words {
     #[inline]
     fn load(&self, home: Rank, index: u16) -> u64 {
         self.word(home, index).load(Ordering::Acquire)
+    }
+
+    #[inline]
+    fn board(&self, home: Rank) -> &[AtomicU64] {
+        &self.boards[home.index()]
     }
 
     fn wake_sleepers(&self) {

@@ -13,11 +13,14 @@ use weft_wire::Rank;
 pub const MAX_RANKS: u16 = 64;
 /// Fetch-and-add words of each rank.
 pub const WORDS: u16 = 64;
+/// Bytes of each rank's board. Pages of it that nobody touches cost nothing.
+const BOARD_BYTES: usize = 128 * 1024;
 
 const LINE: usize = 64;
 const PAGE: usize = 4096;
 const WORDS_OFFSET: usize = PAGE;
-const RELEASES_OFFSET: usize = WORDS_OFFSET + WORDS as usize * LINE;
+const BOARD_OFFSET: usize = WORDS_OFFSET + WORDS as usize * LINE;
+const RELEASES_OFFSET: usize = BOARD_OFFSET + BOARD_BYTES;
 
 /// The sizes of a job's segments; the same for all ranks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -145,6 +148,11 @@ impl Segment {
     /// Fetch-and-add words, one a line: word `i` is entry `8 * i`.
     pub fn words(&self) -> View<AtomicU64> {
         View::new(&self.shared, WORDS_OFFSET, usize::from(WORDS) * LINE / 8)
+    }
+
+    /// Words for what ranks agree to keep there.
+    pub fn board(&self) -> View<AtomicU64> {
+        View::new(&self.shared, BOARD_OFFSET, BOARD_BYTES / 8)
     }
 
     /// One line a frame, one byte a reader: how often that reader has given the frame back.

@@ -1,7 +1,7 @@
 //! What carries packets, and where their bytes come from and go.
 
 use crate::Result;
-use weft_packet::{Packets, Rank, SendPacket};
+use weft_packet::{HeldPacket, KeptPacket, Packets, Rank, SendPacket};
 
 /// Bytes to send: the program's memory.
 pub trait Source {
@@ -56,6 +56,18 @@ pub trait Broadcast: Network {
     -> Result<bool>;
 }
 
+/// A packet that has arrived, while whoever took it from the network looks at it.
+pub trait Arrived {
+    /// The packet, kept.
+    type Kept: AsRef<[u8]>;
+
+    /// All of it.
+    fn bytes(&self) -> &[u8];
+
+    /// Keeps it where it is: its sender has its credit back when the kept one is dropped.
+    fn keep(self) -> Self::Kept;
+}
+
 /// A packet as [`Network::send`] is given it, in one piece: for networks that keep packets as vectors.
 pub fn gather<S: Source>(head: &[u8], body: Option<(&S, u64, usize)>) -> Vec<u8> {
     let mut packet = head.to_vec();
@@ -97,6 +109,33 @@ impl Broadcast for &Packets {
         let Some(packet) = filled(self, head, body)? else { return Ok(false) };
         SendPacket::broadcast(packet)?;
         Ok(true)
+    }
+}
+
+/// A packet of a network that keeps packets as vectors.
+impl Arrived for &[u8] {
+    type Kept = Vec<u8>;
+
+    fn bytes(&self) -> &[u8] {
+        self
+    }
+
+    fn keep(self) -> Vec<u8> {
+        self.to_vec()
+    }
+}
+
+/// A packet that was [taken](Packets::take).
+impl Arrived for (&Packets, &mut HeldPacket) {
+    type Kept = KeptPacket;
+
+    #[inline]
+    fn bytes(&self) -> &[u8] {
+        self.0.read(self.1)
+    }
+
+    fn keep(self) -> KeptPacket {
+        self.0.keep(self.1)
     }
 }
 

@@ -12,24 +12,28 @@
 //! receiver; otherwise each gets packets of its own. Combining is the caller's: reductions are movements, and a fold in
 //! the order of members by whoever has the parts, so that they give the same bits at all members and in every run.
 //!
-//! Where ranks share memory, teams meet at words there ([`Counters`]), without packets.
+//! Where ranks share memory, teams do there what is short ([`Board`]), without packets.
+//!
+//! Long packets that are stored are kept where the network has them, a few of each member: so they are copied once.
 //!
 //! **What is stored is bounded** (I9). A member that would be further than [`AHEAD`] movements ahead of another has to
 //! [meet](Together::must_meet) all of them first. So there are that many times so many bytes of a member at most, for each team.
 
-mod counters;
+mod board;
+mod early;
 pub mod format;
 mod team;
 
-pub use counters::{Counters, Meeting, Place, Words};
+pub use board::{Areas, Board, MOST_BROUGHT, MOST_POSTED, Meeting};
 pub use format::{Operation, is_together};
 
-use crate::network::{Broadcast, Sink, Source};
+use crate::network::{Arrived, Broadcast, Sink, Source};
 use crate::{Error, Result};
-use format::{Says, parse};
+use early::Early;
+use format::parse;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
-use team::{Ahead, Team};
+use team::Team;
 use weft_packet::Rank;
 
 /// Bytes that a member sends to another before that one has begun.
@@ -38,6 +42,8 @@ pub const EAGER_BYTES: u64 = 64 * 1024;
 pub const AHEAD: u64 = 64;
 /// What may come before it is begun here: those, and the two by which members meet.
 const MOST_AHEAD: u64 = AHEAD + 2;
+/// Bytes from which on a packet that comes before its movement is begun here is kept instead of copied.
+const KEPT_BYTES: usize = 4096;
 /// Teams of which something may come before they are opened here.
 const MOST_UNOPENED: usize = 64;
 
@@ -100,24 +106,28 @@ pub enum Movement {
 
 /// The teams of one rank, and what they move.
 #[derive(Debug)]
-pub struct Together<S, D> {
+pub struct Together<S, D, K> {
     rank: Rank,
     ranks: usize,
-    teams: BTreeMap<TeamId, Team<S, D>>,
+    /// Packets of a member of a team that may be kept.
+    keeps: usize,
+    teams: BTreeMap<TeamId, Team<S, D, K>>,
     /// What has come for teams that are not open here.
-    unopened: BTreeMap<TeamId, BTreeMap<Rank, VecDeque<Ahead>>>,
+    unopened: BTreeMap<TeamId, BTreeMap<Rank, Early<K>>>,
     /// Teams that have something to send.
     leaving: VecDeque<TeamId>,
     /// Teams that this rank has named.
     named: u32,
 }
 
-impl<S: Source, D: Sink> Together<S, D> {
-    /// Of `rank` in a job of `ranks`.
-    pub fn new(rank: Rank, ranks: usize) -> Self {
+impl<S: Source, D: Sink, K: AsRef<[u8]>> Together<S, D, K> {
+    /// Of `rank` in a job of `ranks`. Of each member of a team it keeps at most so many packets, for which their senders have no
+    /// credit meanwhile.
+    pub fn new(rank: Rank, ranks: usize, keeps: usize) -> Self {
         Together {
             rank,
             ranks,
+            keeps,
             teams: BTreeMap::new(),
             unopened: BTreeMap::new(),
             leaving: VecDeque::new(),
@@ -157,6 +167,11 @@ impl<S: Source, D: Sink> Together<S, D> {
     /// How many members a team has, and which is this one.
     pub fn size(&self, team: TeamId) -> Option<(usize, usize)> {
         self.teams.get(&team).map(Team::size)
+    }
+
+    /// Which rank a member of a team is.
+    pub fn member(&self, team: TeamId, member: usize) -> Option<Rank> {
+        self.teams.get(&team)?.member(member)
     }
 
     /// Whether all members have to meet before the next movement: each [gathers](Movement::Gather) nothing at a root, which
@@ -234,8 +249,8 @@ impl<S: Source, D: Sink> Together<S, D> {
 
     /// Bytes that have come for what is not begun here, for those who watch the bound.
     pub fn stored(&self) -> usize {
-        let unopened = self.unopened.values().flat_map(BTreeMap::values).flatten();
-        unopened.map(Ahead::stored).sum::<usize>()
+        let unopened = self.unopened.values().flat_map(BTreeMap::values);
+        unopened.map(Early::stored).sum::<usize>()
             + self.teams.values().map(Team::stored).sum::<usize>()
     }
 
@@ -244,28 +259,36 @@ impl<S: Source, D: Sink> Together<S, D> {
     /// # Errors
     /// [`Error::Violation`] if no member sends that.
     #[inline]
-    pub fn arrive(&mut self, from: Rank, packet: &[u8]) -> Result<()> {
-        let outcome = match parse(packet) {
-            None => Err("a packet of a collective operation that is none"),
-            Some(says) => match self.teams.get_mut(&says.team) {
-                Some(team) => team.came(from, &says),
-                None => self.came_early(from, &says),
-            },
-        };
-        outcome.map_err(|what| Error::Violation { from, what })
+    pub fn arrive(&mut self, from: Rank, packet: impl Arrived<Kept = K>) -> Result<()> {
+        self.take_in(from, packet).map_err(|what| Error::Violation { from, what })
     }
 
-    /// Something came for a team that is not open here: who has opened it may be ahead.
-    fn came_early(&mut self, from: Rank, says: &Says<'_>) -> Result<(), &'static str> {
+    #[inline]
+    fn take_in(&mut self, from: Rank, packet: impl Arrived<Kept = K>) -> Result<(), &'static str> {
+        let says =
+            parse(packet.bytes()).ok_or("a packet of a collective operation that is none")?;
+        let (number, keeps) = (says.number, self.keeps);
+        let (early, distance) = match self.teams.get_mut(&says.team) {
+            Some(team) => match team.came(from, &says)? {
+                Some(early) => early,
+                None => return Ok(()),
+            },
+            None => (self.unopened(from, says.team)?, number),
+        };
+        early.store(distance, packet, keeps)
+    }
+
+    /// Where that goes which comes for a team that is not open here: who has opened it may be ahead.
+    fn unopened(&mut self, from: Rank, team: TeamId) -> Result<&mut Early<K>, &'static str> {
         let count = self.unopened.len();
-        let early = match self.unopened.entry(says.team) {
+        let early = match self.unopened.entry(team) {
             Entry::Vacant(_) if count >= MOST_UNOPENED => {
                 return Err("parts of collective operations of more teams than there may be");
             }
             Entry::Vacant(entry) => entry.insert(BTreeMap::new()),
             Entry::Occupied(entry) => entry.into_mut(),
         };
-        team::store(early.entry(from).or_default(), says.number, says)
+        Ok(early.entry(from).or_default())
     }
 }
 

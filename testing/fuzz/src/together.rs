@@ -123,7 +123,7 @@ fn most(movement: Movement, members: usize) -> u64 {
 /// A script of eight bytes a step: rank 0 begins movements of its teams, when it may; peers say what is nearly right,
 /// or anything. A peer that breaks the protocol ends the job, and the script.
 pub fn movements(data: &[u8]) {
-    let mut together: Together<Bytes, Bytes> = Together::new(Rank(0), RANKS.into());
+    let mut together: Together<Bytes, Bytes, Vec<u8>> = Together::new(Rank(0), RANKS.into(), 2);
     let mut begun = [0_u64; 2];
     let mut wires = Wires(0);
     for step in data.chunks_exact(8) {
@@ -155,7 +155,7 @@ pub fn movements(data: &[u8]) {
             _ => {
                 let from = Rank(1 + u16::from(peer) % (RANKS - 1));
                 let packet = said(step, id, begun[team], members.len(), number);
-                if together.arrive(from, &packet).is_err() {
+                if together.arrive(from, &packet[..]).is_err() {
                     return;
                 }
             }

@@ -1,167 +1,247 @@
-//! Barriers and small all-reduces of a team whose ranks share memory: one addition, and watching a word.
+//! What a team does in shared memory without packets: barriers, what fits into a line of each member, and short broadcasts.
 //!
-//! A team has some of the fetch-and-add variables of its leader. One counts arrivals and is never put back: the meeting with number `k` is
-//! over when it has grown by the size of the team times `k`. Two sets of the others take turns: there each member has some words for what it
-//! brings. Nobody comes back to a set before all have left it, because to get there it has to pass the other one, which all
-//! have to reach; so what is in a set does not change from the last arrival until the last member has read it; and words become another team's when all have left.
+//! A team has an area of its leader's board, which all ranks of the host write. In lines of 64 bytes, for `n` members:
+//!
+//! ```text
+//!      1         n               2 n                    8 x 17
+//! ┌─────────┬──────────┬─────────────────────┬──────────────────────────┐
+//! │ arrived │ finished │ brought: two sets   │ posted: head, then bytes │
+//! │ left    │ of each  │ of a line of each   │                          │
+//! └─────────┴──────────┴─────────────────────┴──────────────────────────┘
+//! ```
+//! **Meetings.** A member puts what it brings into its line of a set and adds one to `arrived`, which is never put back: meeting number `k` is over when it has
+//! grown to the size of the team times `k`. The two sets take turns, and a member arrives only when the meeting before is over. So all have
+//! left the one before that, and what is in a set does not change from the last arrival until the last member has read it.
+//!
+//! **Broadcasts.** The root of broadcast number `k` puts it into slot `k mod 8`, the head last, which names it. Its receivers copy it, and each says how many it
+//! has finished. A root waits, at every fourth number, until all have finished what is four numbers back: then
+//! nobody reads what it overwrites, and it looks at their lines for every fourth broadcast only.
 
+use super::team::DISAGREES;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering, fence};
 use weft_packet::{Rank, SharedWords};
 
-/// Variables of a rank that its teams may have: Weft's own, from this one on, which the layer of messages has in programs that have one.
-const FIRST: u16 = 32;
-/// How many.
-const WORDS: u16 = 32;
-/// Words that a member brings at most.
-const MOST_WIDTH: u16 = 4;
-/// Words that one team takes at most.
-const MOST_OF_ONE: u16 = 24;
+/// Bytes that a member brings to a meeting at most: a line.
+pub const MOST_BROUGHT: usize = 64;
+/// Bytes that a root posts at most.
+pub const MOST_POSTED: usize = 1024;
 
-/// Which words of its leader a team has.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
-    /// The first, which counts.
-    pub first: u16,
-    /// Words that each member brings; 0 if none can.
-    pub width: u16,
-    /// What the count was before.
-    pub base: u64,
+/// Words of a line.
+const LINE: usize = 8;
+/// Words of a slot, which begins with a line: what is short is in one with its head.
+const SLOT: usize = LINE + MOST_POSTED / 8;
+const SLOTS: u64 = 8;
+/// Broadcasts between two looks of a root at what all have finished.
+const EPOCH: u64 = SLOTS / 2;
+
+/// Words of the area of so many members; `None` if that cannot be counted.
+fn words_of(members: usize) -> Option<usize> {
+    let lines = members.checked_mul(3)?.checked_add(1)?;
+    lines.checked_mul(LINE)?.checked_add(SLOTS as usize * SLOT)
 }
 
-/// The words of a rank that its teams have or may have.
+/// The areas of a rank's board that its teams have.
 #[derive(Debug, Default)]
-pub struct Words {
-    taken: u32,
-    /// Words of teams that not all members have left yet: some may still read there.
-    left: Vec<(Place, usize, u64)>,
+pub struct Areas {
+    /// In the order of where they begin.
+    taken: Vec<Area>,
 }
 
-impl Words {
-    /// Takes words for a team of so many members: with room for what they bring, or for the count alone, if that is there.
-    pub fn take(&mut self, words: &dyn SharedWords, leader: Rank, members: usize) -> Option<Place> {
-        let Words { taken, left } = self;
-        left.retain(|&(place, members, last)| {
-            let is_last = words.load(leader, place.first) == last;
-            *taken &= if is_last { !place.mask(members) } else { u32::MAX };
-            !is_last
-        });
-        let sets = u16::try_from(members).ok()?.checked_mul(2)?;
-        let width = ((MOST_OF_ONE - 1) / sets.max(1)).min(MOST_WIDTH);
-        [width, 0].into_iter().find_map(|width| {
-            let count = 1 + sets * width;
-            let is_free = |first: &u16| self.taken & mask(*first, count) == 0;
-            let first = (0..=WORDS - count).find(is_free)?;
-            self.taken |= mask(first, count);
-            let first = FIRST + first;
-            Some(Place { first, width, base: words.load(leader, first) })
-        })
+#[derive(Debug)]
+struct Area {
+    first: usize,
+    members: usize,
+    /// Free as soon as all members have left: some may still read there.
+    closed: bool,
+}
+
+impl Areas {
+    /// Takes an area for a team of so many members, and puts zeros there. Where it begins; `None` if there is no room.
+    pub fn take(&mut self, board: &[AtomicU64], members: usize) -> Option<usize> {
+        self.taken.retain(|area| !(area.closed && area.all_have_left(board)));
+        let words = words_of(members)?;
+        let ends = self.taken.iter().map(|area| area.first + words_of(area.members).unwrap_or(0));
+        let starts = self.taken.iter().map(|area| area.first).chain([board.len()]);
+        let mut gaps = std::iter::once(0).chain(ends).zip(starts).enumerate();
+        let (place, (first, _)) = gaps.find(|(_, (end, start))| start - end >= words)?;
+        board[first..first + words].iter().for_each(|word| word.store(0, Ordering::Relaxed));
+        self.taken.insert(place, Area { first, members, closed: false });
+        Some(first)
     }
 
-    /// Gives the words of a team of so many members back, once the count is `last`; at once, if none has used them.
-    pub fn give_back(&mut self, place: Place, members: usize, last: Option<u64>) {
-        match last {
-            Some(last) => self.left.push((place, members, last)),
-            None => self.taken &= !place.mask(members),
+    /// Gives an area back: at once if none has used it, else as soon as all members have [left](Board::leave).
+    pub fn give_back(&mut self, first: usize, used: bool) {
+        let Some(place) = self.taken.iter().position(|area| area.first == first) else { return };
+        match used {
+            true => self.taken[place].closed = true,
+            false => drop(self.taken.remove(place)),
         }
     }
 }
 
-impl Place {
-    fn mask(self, members: usize) -> u32 {
-        mask(self.first - FIRST, 1 + self.width * 2 * members as u16)
+impl Area {
+    fn all_have_left(&self, board: &[AtomicU64]) -> bool {
+        board[self.first + 1].load(Ordering::Acquire) == self.members as u64
     }
 }
 
-fn mask(first: u16, count: u16) -> u32 {
-    (((1_u64 << count) - 1) << first) as u32
-}
-
-/// A team's words, as one of its members uses them.
-pub struct Counters {
+/// A team's area, as one of its members uses it.
+pub struct Board {
     words: Arc<dyn SharedWords>,
     leader: Rank,
-    place: Place,
+    first: usize,
     size: usize,
     me: usize,
-    passed: u64,
+    /// Meetings at which this member has arrived.
+    arrivals: u64,
+    /// Broadcasts that it has finished.
+    finished: u64,
 }
 
 /// One meeting of all members.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Meeting {
-    set: u16,
-    full: u64,
+    number: u64,
 }
 
-impl Counters {
-    /// Those of a team of `size`, of which this is member `me`. `None` if these words cannot be.
+impl Board {
+    /// The area that begins there, of a team of `size`, of which this is member `me`. `None` if it cannot be.
     pub fn new(
         words: &Arc<dyn SharedWords>,
         leader: Rank,
-        place: Place,
+        first: usize,
         (size, me): (usize, usize),
     ) -> Option<Self> {
-        let count = size.checked_mul(2 * usize::from(place.width))?.checked_add(1)?;
-        let first = usize::from(place.first.checked_sub(FIRST)?);
-        let fits = place.width <= MOST_WIDTH && first + count <= usize::from(WORDS);
-        fits.then(|| Counters { words: Arc::clone(words), leader, place, size, me, passed: 0 })
+        let end = words_of(size)?.checked_add(first)?;
+        let fits = end <= words.board(leader).len() && first.is_multiple_of(LINE);
+        let words = Arc::clone(words);
+        fits.then_some(Board { words, leader, first, size, me, arrivals: 0, finished: 0 })
     }
 
-    /// Bytes that a member can bring.
-    pub fn room(&self) -> usize {
-        usize::from(self.place.width) * 8
+    /// Whether the meeting before is over, so that this member may arrive at the next one.
+    #[inline]
+    pub fn may_arrive(&self) -> bool {
+        self.is_over(Meeting { number: self.arrivals })
     }
 
-    /// Arrives, bringing `bytes`, for which there is [room](Self::room).
+    /// Arrives, bringing up to [`MOST_BROUGHT`] bytes. It [may](Self::may_arrive).
     pub fn arrive(&mut self, bytes: &[u8]) -> Meeting {
-        let set = (self.passed % 2) as u16;
-        self.passed += 1;
-        let full = self.place.base.wrapping_add(self.passed.wrapping_mul(self.size as u64));
-        for (word, bytes) in bytes.chunks(8).enumerate() {
-            let index = self.index(set, self.me, word);
-            // Nobody else writes there.
-            let before = self.words.load(self.leader, index);
-            self.words.fetch_add(self.leader, index, word_of(bytes).wrapping_sub(before));
-        }
-        let before = self.words.fetch_add(self.leader, self.place.first, 1);
-        if before.wrapping_add(1) == full {
+        self.arrivals += 1;
+        let meeting = Meeting { number: self.arrivals };
+        put(self.brought_by(meeting, self.me), bytes);
+        let arrived = self.line(0)[0].fetch_add(1, Ordering::SeqCst) + 1;
+        if arrived == self.full(meeting) {
             self.words.wake_sleepers();
         }
-        Meeting { set, full }
-    }
-
-    /// Leaves for good. What the count is once all have left.
-    pub fn leave(self) -> u64 {
-        self.words.fetch_add(self.leader, self.place.first, 1);
-        self.place.base.wrapping_add((self.passed + 1).wrapping_mul(self.size as u64))
+        meeting
     }
 
     /// Whether all have arrived. Some may have arrived at the next one already.
     #[inline]
     pub fn is_over(&self, meeting: Meeting) -> bool {
-        let count = self.words.load(self.leader, self.place.first);
-        count.wrapping_sub(meeting.full) < 1 << 63
+        self.line(0)[0].load(Ordering::Acquire) >= self.full(meeting)
     }
 
-    /// What a member has brought to a meeting that is over: the bytes that there is room for.
+    /// What a member has brought to a meeting that is over: as many bytes as there is room for.
     pub fn brought(&self, meeting: Meeting, member: usize, into: &mut [u8]) {
-        for (word, bytes) in into.chunks_mut(8).enumerate() {
-            let found = self.words.load(self.leader, self.index(meeting.set, member, word));
-            let length = bytes.len();
-            bytes.copy_from_slice(&found.to_le_bytes()[..length]);
+        get(self.brought_by(meeting, member), into);
+    }
+
+    /// Whether this member may post the next broadcast.
+    pub fn may_post(&self) -> bool {
+        let back = (self.finished / EPOCH * EPOCH).saturating_sub(EPOCH);
+        let is_first = self.finished.is_multiple_of(EPOCH);
+        let has_finished = |member| self.line(1 + member)[0].load(Ordering::Acquire) >= back;
+        // Whoever has posted in this epoch before has looked; others have seen a root that had.
+        !is_first || (0..self.size).all(has_finished)
+    }
+
+    /// Posts the next broadcast, of up to [`MOST_POSTED`] bytes. It [may](Self::may_post).
+    pub fn post(&mut self, bytes: &[u8]) {
+        let slot = self.slot();
+        put(&slot[1..], bytes);
+        slot[0].store(self.head(self.me, bytes.len()), Ordering::Release);
+        fence(Ordering::SeqCst);
+        self.words.wake_sleepers();
+        self.finish();
+    }
+
+    /// Copies the next broadcast, which `root` posts, once it is there. Whether it was.
+    ///
+    /// # Errors
+    /// Another root or length than its own.
+    #[inline]
+    pub fn posted(&mut self, root: usize, into: &mut [u8]) -> Result<bool, &'static str> {
+        let (slot, wanted) = (self.slot(), self.head(root, into.len()));
+        let head = slot[0].load(Ordering::Acquire);
+        if head != wanted {
+            // What was there before has a lower number.
+            return if head >> 32 == wanted >> 32 { Err(DISAGREES) } else { Ok(false) };
+        }
+        get(&slot[1..], into);
+        self.finish();
+        Ok(true)
+    }
+
+    /// Leaves for good.
+    pub fn leave(self) {
+        self.line(0)[1].fetch_add(1, Ordering::AcqRel);
+    }
+
+    fn finish(&mut self) {
+        self.finished += 1;
+        self.line(1 + self.me)[0].store(self.finished, Ordering::Release);
+        if self.finished.is_multiple_of(EPOCH) {
+            // A root may wait for this.
+            fence(Ordering::SeqCst);
+            self.words.wake_sleepers();
         }
     }
 
-    fn index(&self, set: u16, member: usize, word: usize) -> u16 {
-        let before = usize::from(set) * self.size + member;
-        self.place.first + 1 + (before * usize::from(self.place.width) + word) as u16
+    fn full(&self, meeting: Meeting) -> u64 {
+        meeting.number * self.size as u64
+    }
+
+    /// What stands before the next broadcast: its number, its root, its length.
+    fn head(&self, root: usize, length: usize) -> u64 {
+        u64::from(self.finished as u32 + 1) << 32 | (root as u64) << 16 | length as u64
+    }
+
+    fn slot(&self) -> &[AtomicU64] {
+        let at = (1 + 3 * self.size) * LINE + (self.finished % SLOTS) as usize * SLOT;
+        self.at(at, SLOT)
+    }
+
+    fn brought_by(&self, meeting: Meeting, member: usize) -> &[AtomicU64] {
+        let set = (meeting.number % 2) as usize;
+        self.line(1 + self.size + set * self.size + member)
+    }
+
+    #[inline]
+    fn line(&self, line: usize) -> &[AtomicU64] {
+        self.at(line * LINE, LINE)
+    }
+
+    #[inline]
+    fn at(&self, at: usize, length: usize) -> &[AtomicU64] {
+        &self.words.board(self.leader)[self.first + at..][..length]
     }
 }
 
-fn word_of(bytes: &[u8]) -> u64 {
-    let mut word = [0; 8];
-    word[..bytes.len()].copy_from_slice(bytes);
-    u64::from_le_bytes(word)
+fn put(words: &[AtomicU64], bytes: &[u8]) {
+    for (word, bytes) in words.iter().zip(bytes.chunks(8)) {
+        let mut value = [0; 8];
+        value[..bytes.len()].copy_from_slice(bytes);
+        word.store(u64::from_le_bytes(value), Ordering::Relaxed);
+    }
+}
+
+fn get(words: &[AtomicU64], into: &mut [u8]) {
+    for (word, into) in words.iter().zip(into.chunks_mut(8)) {
+        let value = word.load(Ordering::Relaxed).to_le_bytes();
+        into.copy_from_slice(&value[..into.len()]);
+    }
 }
 
 #[cfg(test)]

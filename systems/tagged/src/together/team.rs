@@ -1,7 +1,8 @@
 //! One team at one of its members.
 
+use super::early::Early;
 use super::format::{Operation, Says, Signature};
-use super::{AHEAD, EAGER_BYTES, MOST_AHEAD, Movement, Shares, TeamId};
+use super::{AHEAD, EAGER_BYTES, Movement, Shares, TeamId};
 use crate::network::{Broadcast, Sink, Source};
 use crate::{Error, Result};
 use std::collections::{BTreeMap, VecDeque};
@@ -9,11 +10,11 @@ use weft_packet::Rank;
 
 /// Packets that leave before the next look at what has arrived.
 const PACKETS_AT_ONCE: usize = 8;
-const DISAGREES: &str = "a part of another collective operation than this rank has begun: members call different ones, or with different sizes or roots";
+pub(super) const DISAGREES: &str = "a part of another collective operation than this rank has begun: members call different ones, or with different sizes or roots";
 
 /// A team.
 #[derive(Debug)]
-pub struct Team<S, D> {
+pub struct Team<S, D, K> {
     members: Box<[Rank]>,
     places: BTreeMap<Rank, usize>,
     me: usize,
@@ -26,26 +27,10 @@ pub struct Team<S, D> {
     /// Where the movement before has gathered, if it has.
     gathered: Option<usize>,
     current: Option<Current<S, D>>,
-    /// What has come of movements that are not begun here: by member, from the next one on.
-    ahead: Vec<VecDeque<Ahead>>,
+    /// What has come of movements that are not begun here, by member.
+    early: Vec<Early<K>>,
     /// Packets that have left.
     sent: u64,
-}
-
-/// What one member has said of a movement that is not begun here.
-#[derive(Debug, Default)]
-pub struct Ahead {
-    signature: Option<Signature>,
-    bytes: Vec<u8>,
-    /// Whether a piece has come, which may be empty.
-    has_piece: bool,
-    is_ready: bool,
-}
-
-impl Ahead {
-    pub fn stored(&self) -> usize {
-        self.bytes.len()
-    }
 }
 
 /// A movement that was begun.
@@ -141,7 +126,7 @@ impl Movement {
     }
 }
 
-impl<S: Source, D: Sink> Team<S, D> {
+impl<S: Source, D: Sink, K: AsRef<[u8]>> Team<S, D, K> {
     /// Of these members in a job of `ranks`, one of them `rank`; `None` if that cannot be.
     pub fn new(members: &[Rank], rank: Rank, ranks: usize) -> Option<Self> {
         let places: BTreeMap<Rank, usize> =
@@ -156,16 +141,16 @@ impl<S: Source, D: Sink> Team<S, D> {
             unheard: 0,
             gathered: None,
             current: None,
-            ahead: members.iter().map(|_| VecDeque::new()).collect(),
+            early: members.iter().map(|_| Early::default()).collect(),
             sent: 0,
             places,
         })
     }
 
     /// What a member has sent before the team was opened here.
-    pub fn adopt(&mut self, from: Rank, early: VecDeque<Ahead>) -> Result<(), &'static str> {
+    pub fn adopt(&mut self, from: Rank, early: Early<K>) -> Result<(), &'static str> {
         let place = *self.places.get(&from).ok_or("a part of a team that it is not in")?;
-        self.ahead[place] = early;
+        self.early[place] = early;
         Ok(())
     }
 
@@ -174,9 +159,13 @@ impl<S: Source, D: Sink> Team<S, D> {
         (self.members.len(), self.me)
     }
 
+    pub fn member(&self, member: usize) -> Option<Rank> {
+        self.members.get(member).copied()
+    }
+
     /// Bytes that have come for what is not begun here.
     pub fn stored(&self) -> usize {
-        self.ahead.iter().flatten().map(Ahead::stored).sum()
+        self.early.iter().map(Early::stored).sum()
     }
 
     pub fn must_meet(&self) -> bool {
@@ -219,19 +208,8 @@ impl<S: Source, D: Sink> Team<S, D> {
         };
         self.number += 1;
         self.count(&movement);
-        for (place, early) in self.ahead.iter_mut().enumerate() {
-            let Some(Ahead { signature: Some(signature), bytes, has_piece, is_ready }) =
-                early.pop_front()
-            else {
-                continue;
-            };
-            let piece = has_piece.then_some(&bytes[..]);
-            let came = is_ready.then(|| current.came(place, signature, None));
-            let came = came.unwrap_or(Ok(()));
-            let came = came.and_then(|()| match piece {
-                Some(piece) => current.came(place, signature, Some(piece)),
-                None => Ok(()),
-            });
+        for (place, early) in self.early.iter_mut().enumerate() {
+            let came = early.next(|signature, piece| current.came(place, signature, piece));
             let from = self.members[place];
             came.map_err(|what| Error::Violation { from, what })?;
         }
@@ -279,16 +257,20 @@ impl<S: Source, D: Sink> Team<S, D> {
         self.current = None;
     }
 
-    /// Something has come.
-    pub fn came(&mut self, from: Rank, says: &Says<'_>) -> Result<(), &'static str> {
+    /// Something has come. Where to store it, and of which movement after the next one it is, if it is not of the current one.
+    pub fn came(
+        &mut self,
+        from: Rank,
+        says: &Says<'_>,
+    ) -> Result<Option<(&mut Early<K>, u64)>, &'static str> {
         let place = self.places.get(&from).copied().filter(|place| *place != self.me);
         let place = place.ok_or("a part of a collective operation of a team that it is not in")?;
         if let Some(distance) = says.number.checked_sub(self.number) {
-            return store(&mut self.ahead[place], distance, says);
+            return Ok(Some((&mut self.early[place], distance)));
         }
         match &mut self.current {
             Some(current) if current.number == says.number => {
-                current.came(place, says.signature, says.piece)
+                current.came(place, says.signature, says.piece).map(|()| None)
             }
             _ => Err("a part of a collective operation that has ended"),
         }
@@ -403,36 +385,4 @@ impl<S: Source, D: Sink> Current<S, D> {
         }
         Ok(())
     }
-}
-
-/// Stores what a member says of a movement, so many after the next one that is begun here.
-pub fn store(
-    ahead: &mut VecDeque<Ahead>,
-    distance: u64,
-    says: &Says<'_>,
-) -> Result<(), &'static str> {
-    if distance > MOST_AHEAD {
-        return Err("a part of a collective operation that is further ahead than it may be");
-    }
-    let distance = distance as usize;
-    if ahead.len() <= distance {
-        ahead.resize_with(distance + 1, Ahead::default);
-    }
-    let it = &mut ahead[distance];
-    if *it.signature.get_or_insert(says.signature) != says.signature {
-        return Err("parts of two collective operations for one");
-    }
-    let Some(bytes) = says.piece else {
-        return match std::mem::replace(&mut it.is_ready, true) {
-            true => Err("twice that it is ready"),
-            false => Ok(()),
-        };
-    };
-    let is_more = it.has_piece && bytes.is_empty();
-    if is_more || (it.bytes.len() + bytes.len()) as u64 > EAGER_BYTES {
-        return Err("more of a collective operation than it may send unasked");
-    }
-    it.has_piece = true;
-    it.bytes.extend_from_slice(bytes);
-    Ok(())
 }

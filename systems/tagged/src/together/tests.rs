@@ -12,7 +12,7 @@ use weft_model::random::Random;
 const ALL: TeamId = TeamId { leader: Rank(0), count: 0 };
 
 struct World {
-    ranks: Vec<Together<Memory, Memory>>,
+    ranks: Vec<Together<Memory, Memory, Vec<u8>>>,
     wires: Vec<Vec<VecDeque<Vec<u8>>>>,
     room: usize,
     payload: usize,
@@ -25,7 +25,7 @@ fn memory(bytes: Vec<u8>) -> Memory {
 impl World {
     fn new(ranks: usize, payload: usize, room: usize) -> Self {
         World {
-            ranks: (0..ranks).map(|rank| Together::new(Rank(rank as u16), ranks)).collect(),
+            ranks: (0..ranks).map(|rank| Together::new(Rank(rank as u16), ranks, 2)).collect(),
             wires: vec![vec![VecDeque::new(); ranks]; ranks],
             room,
             payload,
@@ -55,7 +55,7 @@ impl World {
         let Some(packet) = self.wires[from][at].pop_front() else { return Ok(false) };
         if from != at {
             assert!(is_together(&packet));
-            self.ranks[at].arrive(Rank(from as u16), &packet)?;
+            self.ranks[at].arrive(Rank(from as u16), &packet[..])?;
         }
         Ok(true)
     }
@@ -326,10 +326,11 @@ fn hears(
     let says = Says { team: TeamId { count, ..ALL }, number, signature, piece };
     let mut packet = says.head().bytes().to_vec();
     packet.extend_from_slice(piece.unwrap_or_default());
-    let once = world.ranks[0].arrive(Rank(1), &packet);
+    let once = world.ranks[0].arrive(Rank(1), &packet[..]);
     if once.is_ok() && number > 0 {
         // What may be said once may not be said for ever.
-        let again = (0..EAGER_BYTES).find_map(|_| world.ranks[0].arrive(Rank(1), &packet).err());
+        let again =
+            (0..EAGER_BYTES).find_map(|_| world.ranks[0].arrive(Rank(1), &packet[..]).err());
         assert!(matches!(again, Some(Error::Violation { from: Rank(1), .. })), "{again:?}");
     }
     once
@@ -357,7 +358,7 @@ fn hostile_packets_are_refused() {
     let long = vec![0; EAGER_BYTES as usize + 1];
     refused(hears(0, 1, Broadcast, 3, Some(&long)), "unasked");
     let mut world = World::with_all(2);
-    refused(world.ranks[0].arrive(Rank(1), &[24; 9]), "none");
+    refused(world.ranks[0].arrive(Rank(1), &[24; 9][..]), "none");
     for count in 1..=MOST_UNOPENED as u32 + 1 {
         let signature = Signature { operation: Broadcast, detail: 0, bytes: 0 };
         let says = Says { team: TeamId { count, ..ALL }, number: 0, signature, piece: None };

@@ -1,10 +1,12 @@
-//! Members in one vector and words that anything may stand in, in any interleaving of arrivals and looks.
+//! Members in one vector and words that anything may stand in, in any interleaving of what they do.
 
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
 use weft_model::random::Random;
+
+const LEADER: Rank = Rank(3);
 
 struct Memory {
     words: Vec<AtomicU64>,
@@ -12,13 +14,17 @@ struct Memory {
 }
 
 impl SharedWords for Memory {
-    fn fetch_add(&self, home: Rank, index: u16, amount: u64) -> u64 {
-        assert_eq!(home, Rank(3), "all are the leader's");
-        self.words[usize::from(index)].fetch_add(amount, Ordering::SeqCst)
+    fn fetch_add(&self, _home: Rank, _index: u16, _amount: u64) -> u64 {
+        unreachable!("teams have no variables")
     }
 
-    fn load(&self, _home: Rank, index: u16) -> u64 {
-        self.words[usize::from(index)].load(Ordering::SeqCst)
+    fn load(&self, _home: Rank, _index: u16) -> u64 {
+        unreachable!("teams have no variables")
+    }
+
+    fn board(&self, home: Rank) -> &[AtomicU64] {
+        assert_eq!(home, LEADER, "all are the leader's");
+        &self.words
     }
 
     fn wake_sleepers(&self) {
@@ -27,94 +33,217 @@ impl SharedWords for Memory {
 }
 
 fn memory() -> Arc<Memory> {
-    // Counts may be about to wrap, and other teams may have left anything.
-    let words = (0..FIRST + WORDS).map(|index| AtomicU64::new(u64::MAX - u64::from(index) / 2));
+    // Other teams may have left anything.
+    let words = (0..8192).map(|index| AtomicU64::new(u64::MAX - index / 2));
     Arc::new(Memory { words: words.collect(), woken: AtomicUsize::new(0) })
 }
 
-fn bytes_of(member: usize, round: usize, length: usize) -> Vec<u8> {
-    (0..length).map(|at| (member * 41 + round * 7 + at * 3) as u8).collect()
+fn team(memory: &Arc<Memory>, first: usize, size: usize) -> Vec<Board> {
+    let words: Arc<dyn SharedWords> = memory.clone();
+    (0..size).map(|me| Board::new(&words, LEADER, first, (size, me)).unwrap()).collect()
 }
 
-#[test]
-fn all_meet_and_see_what_all_have_brought() {
-    for (seed, size) in [2, 3, 5, 8, 11].into_iter().enumerate() {
-        let mut random = Random::new(seed as u64);
-        let memory = memory();
-        let place = Words::default().take(&*memory, Rank(3), size).unwrap();
-        let words: Arc<dyn SharedWords> = memory.clone();
-        let mut members: Vec<Counters> = (0..size)
-            .map(|me| Counters::new(&words, Rank(3), place, (size, me)).unwrap())
-            .collect();
-        let room = members[0].room();
-        assert!(room >= 8, "{size} members have {room} bytes each");
-        let (mut passed, mut at) = (vec![0; size], vec![None; size]);
-        while passed.iter().any(|&rounds| rounds < 100) {
-            let me = random.below(size as u64) as usize;
-            let length = |round: usize| round % (room + 1);
-            match at[me] {
-                None if passed[me] < 100 => {
-                    let bytes = bytes_of(me, passed[me], length(passed[me]));
-                    at[me] = Some(members[me].arrive(&bytes));
-                }
-                Some(meeting) if members[me].is_over(meeting) => {
-                    let all_are_there = |other: usize| {
-                        passed[other] > passed[me]
-                            || (passed[other] == passed[me] && at[other].is_some())
-                    };
-                    assert!((0..size).all(all_are_there), "round {}", passed[me]);
-                    for other in 0..size {
-                        let mut brought = vec![0; length(passed[me])];
-                        members[me].brought(meeting, other, &mut brought);
-                        assert_eq!(brought, bytes_of(other, passed[me], brought.len()));
-                    }
-                    passed[me] += 1;
-                    at[me] = None;
-                }
-                _ => {}
+fn bytes_of(member: usize, round: u64, length: usize) -> Vec<u8> {
+    (0..length).map(|at| (member as u64 * 41 + round * 7 + at as u64 * 3) as u8).collect()
+}
+
+/// Has each of `members` do `rounds` steps, in any order; `step` says whether the member's step is done.
+fn in_any_order(
+    members: &mut [Board],
+    seed: u64,
+    rounds: u64,
+    mut step: impl FnMut(&mut Board, u64) -> bool,
+) {
+    let mut random = Random::new(seed);
+    let mut done = vec![0; members.len()];
+    while done.iter().any(|&done| done < rounds) {
+        let me = random.below(members.len() as u64) as usize;
+        // Some get a lead.
+        for _ in 0..random.below(20) {
+            if done[me] < rounds && step(&mut members[me], done[me]) {
+                done[me] += 1;
             }
-        }
-        assert_eq!(memory.woken.load(Ordering::SeqCst), 100, "once for each meeting");
-        // The words are another team's when all have left, and not before.
-        let mut words = Words { taken: u32::MAX, left: Vec::new() };
-        for (number, member) in members.into_iter().enumerate() {
-            let last = member.leave();
-            if number == 0 {
-                words.give_back(place, size, Some(last));
-            }
-            let again = words.take(&*memory, Rank(3), size);
-            assert_eq!(again.is_some(), number == size - 1, "{number} have left");
-            assert!(again.is_none_or(|again| again.base == last && again.first == place.first));
         }
     }
 }
 
 #[test]
-fn teams_have_words_of_their_own_as_long_as_there_are_some() {
-    let memory = memory();
-    let mut words = Words::default();
-    let one = words.take(&*memory, Rank(3), 8).unwrap();
-    assert_eq!((one.first, one.width, one.base), (FIRST, 1, u64::MAX - 16));
-    // The rest is enough for four words of one member and another's, then for counts alone.
-    let widths: Vec<(u16, u16)> = (0..20)
-        .map_while(|_| words.take(&*memory, Rank(3), 2).map(|place| (place.first, place.width)))
-        .collect();
-    assert_eq!(widths.len(), 15);
-    assert!(widths.iter().all(|&(first, width)| first >= FIRST + 17 && width == 0));
-    words.give_back(one, 8, None);
-    let two = words.take(&*memory, Rank(3), 2).unwrap();
-    assert_eq!((two.first, two.width), (FIRST, 4));
+fn all_meet_and_see_what_all_have_brought() {
+    for (seed, size) in [2, 3, 5, 8, 11, 64].into_iter().enumerate() {
+        let memory = memory();
+        let first = Areas::default().take(&memory.words, size).unwrap();
+        let mut members = team(&memory, first, size);
+        let length = |round: u64| (round % (MOST_BROUGHT as u64 + 1)) as usize;
+        let (mut at, mut arrived) = (vec![None; size], vec![0; size]);
+        in_any_order(&mut members, seed as u64, 100, |member, round| {
+            let me = member.me;
+            let Some(meeting) = at[me] else {
+                assert!(member.may_arrive(), "who waits for each meeting may go to the next one");
+                at[me] = Some(member.arrive(&bytes_of(me, round, length(round))));
+                arrived[me] += 1;
+                return false;
+            };
+            if !member.is_over(meeting) {
+                return false;
+            }
+            assert!(arrived.iter().all(|&arrived| arrived > round), "round {round}: {arrived:?}");
+            for other in 0..size {
+                let mut brought = vec![0; length(round)];
+                member.brought(meeting, other, &mut brought);
+                assert_eq!(brought, bytes_of(other, round, brought.len()));
+            }
+            at[me] = None;
+            true
+        });
+        assert_eq!(memory.woken.load(Ordering::SeqCst), 100, "once for each meeting");
+    }
+}
+
+/// As reductions to one do: only that one waits for what all bring.
+#[test]
+fn who_does_not_wait_overwrites_nothing_that_is_read() {
+    for (seed, size) in [2, 3, 8].into_iter().enumerate() {
+        let memory = memory();
+        let first = Areas::default().take(&memory.words, size).unwrap();
+        let mut members = team(&memory, first, size);
+        let root = |round: u64| (round / 3) as usize % size;
+        let mut at = vec![None; size];
+        in_any_order(&mut members, seed as u64, 200, |member, round| {
+            let me = member.me;
+            if at[me].is_none() {
+                if !member.may_arrive() {
+                    return false;
+                }
+                let meeting = member.arrive(&bytes_of(me, round, 16));
+                if me != root(round) {
+                    return true;
+                }
+                at[me] = Some(meeting);
+            }
+            let Some(meeting) = at[me].take_if(|meeting| member.is_over(*meeting)) else {
+                return false;
+            };
+            for other in 0..size {
+                let mut brought = [0; 16];
+                member.brought(meeting, other, &mut brought);
+                assert_eq!(brought[..], bytes_of(other, round, 16));
+            }
+            true
+        });
+    }
 }
 
 #[test]
-fn words_that_cannot_be_are_refused() {
+fn all_get_what_roots_post_whoever_is_ahead() {
+    for (seed, size) in [2, 3, 8, 64].into_iter().enumerate() {
+        for roots in [1, 2, size as u64] {
+            let memory = memory();
+            let first = Areas::default().take(&memory.words, size).unwrap();
+            let mut members = team(&memory, first, size);
+            let length = |round: u64| [0, 1, 8, 55, 64, 700, MOST_POSTED][round as usize % 7];
+            let mut done = vec![0_u64; size];
+            in_any_order(&mut members, seed as u64, 150, |member, round| {
+                let (me, root) = (member.me, (round * 5 % roots) as usize);
+                let bytes = bytes_of(root, round, length(round));
+                if me == root {
+                    if !member.may_post() {
+                        return false;
+                    }
+                    let least = done.iter().min().copied().unwrap_or(0);
+                    assert!(
+                        round < least + SLOTS,
+                        "{round} is posted over what some have not read"
+                    );
+                    member.post(&bytes);
+                } else {
+                    let mut came = vec![0; bytes.len()];
+                    if !member.posted(root, &mut came).unwrap() {
+                        return false;
+                    }
+                    assert_eq!(came, bytes, "broadcast {round}");
+                }
+                done[me] = round + 1;
+                true
+            });
+        }
+    }
+}
+
+#[test]
+fn members_who_call_different_broadcasts_are_told() {
+    let memory = memory();
+    let mut members = team(&memory, 0, 3);
+    memory.words.iter().for_each(|word| word.store(0, Ordering::SeqCst));
+    assert_eq!(members[1].posted(0, &mut [0; 4]), Ok(false));
+    members[0].post(&[1; 4]);
+    assert_eq!(members[1].posted(2, &mut [0; 4]), Err(DISAGREES), "another root");
+    assert_eq!(members[1].posted(0, &mut [0; 5]), Err(DISAGREES), "another length");
+    assert_eq!(members[1].posted(0, &mut [0; 4]), Ok(true));
+}
+
+#[test]
+fn threads_meet_and_post() {
+    const ROUNDS: u64 = 1_000;
+    let memory = memory();
+    let first = Areas::default().take(&memory.words, 3).unwrap();
+    std::thread::scope(|scope| {
+        for mut member in team(&memory, first, 3) {
+            scope.spawn(move || {
+                let me = member.me;
+                let until = |mut is: Box<dyn FnMut() -> bool + '_>| {
+                    while !is() {
+                        std::thread::yield_now();
+                    }
+                };
+                for round in 0..ROUNDS {
+                    let (root, mut came) = (round as usize % 3, [0; 100]);
+                    if me == root {
+                        until(Box::new(|| member.may_post()));
+                        member.post(&bytes_of(root, round, 100));
+                    } else {
+                        until(Box::new(|| member.posted(root, &mut came).unwrap()));
+                        assert_eq!(came[..], bytes_of(root, round, 100));
+                    }
+                    until(Box::new(|| member.may_arrive()));
+                    let meeting = member.arrive(&bytes_of(me, round, 8));
+                    until(Box::new(|| member.is_over(meeting)));
+                    let mut brought = [0; 8];
+                    member.brought(meeting, (me + 1) % 3, &mut brought);
+                    assert_eq!(brought[..], bytes_of((me + 1) % 3, round, 8));
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn teams_have_areas_of_their_own_as_long_as_there_is_room() {
+    let memory = memory();
+    let mut areas = Areas::default();
+    let mut take = |size| areas.take(&memory.words, size);
+    let firsts: Vec<usize> = (0..100).map_while(|_| take(8)).collect();
+    let words = words_of(8).unwrap();
+    assert_eq!(firsts, (0..8192 / words).map(|place| place * words).collect::<Vec<_>>());
+    assert_eq!(take(usize::MAX), None);
+    assert!(memory.words[..words].iter().all(|word| word.load(Ordering::SeqCst) == 0));
+    // One that nobody has used is free at once, one that was used when all have left.
+    areas.give_back(firsts[1], false);
+    assert_eq!(areas.take(&memory.words, 8), Some(firsts[1]));
+    areas.give_back(firsts[1], true);
+    for member in team(&memory, firsts[1], 8) {
+        assert_eq!(areas.take(&memory.words, 8), None, "{} has not left", member.me);
+        member.leave();
+    }
+    assert_eq!(areas.take(&memory.words, 2), Some(firsts[1]), "a smaller one fits, too");
+}
+
+#[test]
+fn areas_that_cannot_be_are_refused() {
     let words: Arc<dyn SharedWords> = memory();
-    let place = |first, width| Place { first, width, base: 0 };
-    let fits = |place, size| Counters::new(&words, Rank(3), place, (size, 0)).is_some();
-    assert!(fits(place(FIRST, 1), 8));
-    assert!(!fits(place(FIRST - 1, 0), 2), "a program's");
-    assert!(!fits(place(FIRST + WORDS, 0), 2), "beyond the last");
-    assert!(!fits(place(FIRST, 5), 2), "too wide");
-    assert!(!fits(place(FIRST + 16, 1), 8), "too many");
-    assert!(!fits(place(FIRST, 4), usize::MAX), "of too many members");
+    let fits = |first, size| Board::new(&words, LEADER, first, (size, 0)).is_some();
+    assert!(fits(8, 8));
+    assert!(!fits(7, 8), "not where lines begin");
+    assert!(!fits(8192, 2), "beyond the last");
+    assert!(!fits(8192 - 8, 2), "too many");
+    assert!(!fits(usize::MAX - 7, 2) && !fits(0, usize::MAX), "more than can be counted");
 }
