@@ -1,6 +1,6 @@
 //! Ranks for the tests of losses: each does one of the things that ranks do when another dies. Given the word
-//! `payload`, each says what its packets hold, and ends; given `end` all return at once, and given `fail` one of them
-//! exits with 3.
+//! `payload`, each says what its packets hold, and ends; given `end` all return at once, given `fail` one of them
+//! exits with 3, and given `even` those with even numbers return, while ranks 1 and 3 talk on.
 
 #![forbid(unsafe_code)]
 
@@ -27,6 +27,7 @@ fn main() -> ExitCode {
                     std::process::exit(3);
                 }
             }
+            Some("even") => return talk_on(&weft),
             _ => {}
         }
         let mailbox = weft.mailbox("chat")?;
@@ -47,6 +48,22 @@ fn show_payload() -> weft::Result<()> {
     let packets = job.packets();
     println!("packets of rank {} hold {} bytes", packets.rank(), packets.max_payload());
     job.leave()
+}
+
+/// Sends to and fro between ranks 1 and 3 for ever, and says so.
+fn talk_on(weft: &Weft) -> weft::Result<()> {
+    let mailbox = weft.mailbox("odd")?;
+    weft.barrier()?;
+    let other = match weft.rank() {
+        Rank(1) => Rank(3),
+        Rank(3) => Rank(1),
+        _ => return Ok(()),
+    };
+    loop {
+        mailbox.send(other, b"still here")?;
+        drop(mailbox.receive()?);
+        println!("rank {} chats", weft.rank());
+    }
 }
 
 /// Broadcasts for ever and reads what others broadcast; says now and then how far it is.
