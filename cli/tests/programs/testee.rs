@@ -5,11 +5,18 @@
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use weft::prelude::*;
 
 fn main() -> ExitCode {
-    if std::env::args().nth(1).is_some_and(|word| word == "payload") {
-        return match show_payload() {
+    let at_packets: Option<fn() -> weft::Result<()>> = match std::env::args().nth(1).as_deref() {
+        Some("payload") => Some(show_payload),
+        Some("even") => Some(talk_on),
+        _ => None,
+    };
+    if let Some(part) = at_packets {
+        return match part() {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
                 eprintln!("{error}");
@@ -27,7 +34,6 @@ fn main() -> ExitCode {
                     std::process::exit(3);
                 }
             }
-            Some("even") => return talk_on(&weft),
             _ => {}
         }
         let mailbox = weft.mailbox("chat")?;
@@ -50,20 +56,25 @@ fn show_payload() -> weft::Result<()> {
     job.leave()
 }
 
-/// Sends to and fro between ranks 1 and 3 for ever, and says so.
-fn talk_on(weft: &Weft) -> weft::Result<()> {
-    let mailbox = weft.mailbox("odd")?;
-    weft.barrier()?;
-    let other = match weft.rank() {
+/// Ranks 1 and 3 send packets to and fro for ever, and say so; the others need not wait for them.
+fn talk_on() -> weft::Result<()> {
+    let job = weft::join_packets()?;
+    let packets = job.packets();
+    let heard = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&heard);
+    packets.on_packet(move |_| drop(count.fetch_add(1, Ordering::Relaxed)));
+    println!("rank {} is process {}", packets.rank(), std::process::id());
+    let other = match packets.rank() {
         Rank(1) => Rank(3),
         Rank(3) => Rank(1),
-        _ => return Ok(()),
+        _ => return job.leave(),
     };
-    loop {
-        mailbox.send(other, b"still here")?;
-        drop(mailbox.receive()?);
-        println!("rank {} chats", weft.rank());
+    for turn in 1.. {
+        packets.packet()?.unicast(other)?;
+        packets.poll_until(|| heard.load(Ordering::Relaxed) >= turn)?;
+        println!("rank {} chats", packets.rank());
     }
+    Ok(())
 }
 
 /// Broadcasts for ever and reads what others broadcast; says now and then how far it is.
