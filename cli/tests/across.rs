@@ -9,7 +9,7 @@ mod common;
 #[path = "across/ends.rs"]
 mod ends;
 
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use common::{ASP, Running, one_line_within_a_second, parent_of, text};
