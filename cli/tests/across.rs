@@ -9,10 +9,10 @@ mod common;
 #[path = "across/ends.rs"]
 mod ends;
 
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use common::{ASP, Running, built, one_line_within_a_second, parent_of, text};
+use common::{ASP, Running, one_line_within_a_second, parent_of, text};
 use rustix::process::{Signal, kill_process};
 use weft_netns::{Cluster, Options, available};
 
@@ -214,11 +214,8 @@ fn a_link_that_goes_down_and_returns_loses_nothing() {
 
 /// The command that has MPICH's hydra run a program on four ranks of two hosts.
 fn hydra(cluster: &Cluster, program: &str) -> Command {
-    let mut command = cluster.host(0).command("mpiexec.hydra");
-    command.args(["-launcher", "rsh", "-launcher-exec"]).arg(cluster.remote_shell());
-    command.args(["-iface", "eth0", "-hosts", "a,b", "-ppn", "2", "-n", "4"]);
-    let mut program = program.split_whitespace();
-    command.arg(built(program.next().unwrap())).args(program).stdin(Stdio::null());
+    let mut command = common::hydra(cluster, 2, 4, program);
+    command.env("WEFT_LINK", "udp");
     command
 }
 

@@ -249,6 +249,7 @@ fn options_come_from_the_environment() {
     assert!(text.contains("WEFT_PMI is \"pmi3\", which makes no sense"), "{text}");
     hydra().with("WEFT_TREE", "binary").gives_the_right_answers();
     let text = hydra().with("WEFT_LINK", "xdp").fail("asp --sample 30");
-    let line = "WEFT_LINK is \"xdp\", but ranks started over PMI-1 (";
-    assert!(text.contains(line), "{text}");
+    let line = "WEFT_LINK is \"xdp\", but the ranks that were started over PMI-1 (";
+    assert!(text.contains(line) && text.contains(" are on one host, and share memory"), "{text}");
+    hydra().with("WEFT_LINK", "shm").gives_the_right_answers();
 }

@@ -6,6 +6,8 @@
 
 #[allow(dead_code)]
 mod common;
+#[path = "xdp/managed.rs"]
+mod managed;
 
 use std::process::Stdio;
 use std::time::Instant;

@@ -8,6 +8,7 @@ use crate::hosts::list::{HostWish, distribute, parse_hosts};
 use crate::hosts::stream::Frames;
 use crate::managed::ToPeer;
 use crate::managed::card::{Card, cores_of_all};
+use crate::managed::said::Said;
 use crate::member::parses_as_job_variable;
 use crate::messages::hosts::{FromAgent, ToAgent};
 use crate::messages::{MESSAGE_BYTES_MAX, TEXT_BYTES_MAX, ToLauncher, ToRank};
@@ -41,13 +42,18 @@ pub fn to_launcher(data: &[u8]) {
     assert_eq!(message.emit(), data);
 }
 
-/// What ranks that a process manager started tell each other: a card through its store, and messages over
+/// What ranks that a process manager started tell each other: a card and more through its store, and messages over
 /// a socket. The first byte says which.
 pub fn peers(data: &[u8]) {
     match data.split_first() {
         Some((0, bytes)) => {
             let Ok(message) = ToPeer::parse(bytes) else { return };
-            assert_eq!(message.emit(), bytes);
+            // A number of a port's can be written in several ways.
+            assert_eq!(ToPeer::parse(&message.emit()), Ok(message));
+        }
+        Some((2, bytes)) => {
+            let Ok(said) = Said::parse(bytes) else { return };
+            assert_eq!(said.emit(), bytes);
         }
         Some((_, bytes)) => {
             let Ok(card) = Card::parse(bytes) else { return };

@@ -28,9 +28,10 @@ use std::time::Duration;
 
 pub(crate) mod agent;
 mod conduct;
-mod ethernet;
+pub(crate) mod ethernet;
 mod layout;
 pub(crate) mod list;
+pub(crate) mod pace;
 mod reach;
 mod remote;
 mod sockets;

@@ -6,6 +6,9 @@
 //! made (`meet`). The socket stays: over it a rank says that it leaves, and a rank that ends without having
 //! said so is lost (`watch`). The process manager ends the job then, or is asked to.
 //!
+//! To those of other hosts they go over AF_XDP, if all hosts can have that, which they find out over the process
+//! manager's store, too (`ethernet`); else by UDP.
+//!
 //! What all know about the job is on the cards: rank 0's names the job and its secret, which are as private
 //! as the process manager keeps its store.
 
@@ -13,6 +16,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::io::{self, Write};
 use std::net::UdpSocket;
+use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -21,20 +25,25 @@ use rustix::net::SendFlags;
 use weft_link_shm::{MAX_RANKS, Settings, Supervisor, create_segment};
 use weft_pmi::Exchange;
 use weft_wire::Rank;
+use weft_xdp::XdpPort;
 
 use crate::channel;
+use crate::hosts::FarLink;
 use crate::member::{JoinError, mark_taken};
 use crate::messages::{Network, Options, RANKS_MAX, Welcome};
 
 use crate::mtu::Mtu;
 
 pub(crate) mod card;
+mod ethernet;
 mod meet;
+pub(crate) mod said;
 #[allow(unsafe_code)] // Its opening paragraph says why.
 mod status;
 mod watch;
 
 use card::Card;
+use ethernet::{Attempt, Way};
 pub use meet::MeetError;
 pub(crate) use meet::ToPeer;
 use meet::{Listener, Peer};
@@ -56,15 +65,19 @@ const NOTICE_LIMIT: Duration = Duration::from_millis(40);
 pub(crate) struct Joined {
     pub place: Managed,
     pub welcome: Welcome,
-    pub segments: Vec<std::os::fd::OwnedFd>,
-    /// Bound to this rank's address in the network, if there is one.
+    pub segments: Vec<OwnedFd>,
+    /// Bound to this rank's address in the network, if there is one, and that is how it is reached.
     pub socket: Option<UdpSocket>,
+    /// This rank's end of the interface, if that is how others are reached.
+    pub port: Option<XdpPort>,
 }
 
 /// The connection to the process manager and to the other ranks of the host.
 #[derive(Debug)]
 pub(crate) struct Managed {
     shared: Arc<Shared>,
+    /// As long as a rank of this host has them its interface is the job's.
+    _keepers: Vec<OwnedFd>,
 }
 
 /// What the thread that watches needs too.
@@ -115,8 +128,14 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
     // From here on a rank may find something wrong and end, and the process manager ends the others. One that
     // is about to answer a rank just ended (hydra) takes fright, and says that instead of why.
     exchange.fence()?;
-    let network = network(&cards)?;
-    check_link(env::var("WEFT_LINK").ok(), network.is_some(), &*exchange)?;
+    let mut network = network(&cards)?;
+    let far = wish(&cards, network.is_some(), exchange.name())?;
+    let agreed = match &network {
+        Some(network) if far != FarLink::Udp => {
+            ethernet::agree(&Attempt { own, cards: &cards, network, far }, &mut *exchange)?
+        }
+        _ => None,
+    };
     let here: Vec<Rank> = match &network {
         Some(network) => network.ranks_beside(own).collect(),
         None => (0..ranks.0).map(Rank).collect(),
@@ -126,14 +145,21 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
     let (peers, segments) = meet::meet(own, &here, &listener, &cards, segment)?;
     let supervisor = Supervisor::attach(&settings, &segments)?;
     let options = options(here.iter().map(|rank| &cards[rank.index()]));
-    let socket = socket.filter(|_| network.is_some());
+    let (mut port, mut keepers) = (None, Vec::new());
+    if let (Some(network), Some(agreed)) = (&mut network, agreed) {
+        network.copied = agreed.copied;
+        let Way { ethernet, port: own, keepers: all } = agreed.share(&peers)?;
+        (network.ethernet, port, keepers) = (Some(ethernet), Some(own), all);
+    }
+    let socket = socket.filter(|_| network.is_some() && port.is_none());
     let exchange = Mutex::new(exchange);
     let speaks = here.first() == Some(&own);
     let (left, noticed, on_notice) = Default::default();
     let shared = Arc::new(Shared { exchange, peers, speaks, left, noticed, on_notice });
     watch::start(Arc::clone(&shared), ranks.0, supervisor)?;
     let welcome = Welcome { rank: own, settings, options, network };
-    Ok(Some(Joined { place: Managed { shared }, welcome, segments, socket }))
+    let place = Managed { shared, _keepers: keepers };
+    Ok(Some(Joined { place, welcome, segments, socket, port }))
 }
 
 impl Managed {
@@ -219,18 +245,25 @@ fn network(cards: &[Card]) -> Result<Option<Network>, MeetError> {
     }))
 }
 
-/// Whether the link that the environment asks for, if it does, is the one that such jobs have.
-fn check_link(
-    asked: Option<String>,
-    network: bool,
-    exchange: &dyn Exchange,
-) -> Result<(), MeetError> {
-    let usual = if network { "udp" } else { "shm" };
-    match asked {
-        Some(asked) if asked != "auto" && asked != usual => {
-            Err(MeetError::Link { asked, manager: exchange.name().into() })
+/// By which links the ranks are to reach those of other hosts: what `WEFT_LINK` says, on whichever cards it is.
+fn wish(cards: &[Card], several: bool, manager: &str) -> Result<FarLink, MeetError> {
+    let mut asked = (0..).zip(cards).filter(|(_, card)| !card.link.is_empty());
+    let Some((rank, first)) = asked.next() else { return Ok(FarLink::Auto) };
+    let one = first.link.clone();
+    if let Some((other_rank, other)) = asked.find(|(_, other)| other.link != one) {
+        return Err(MeetError::Links { rank, one, other_rank, other: other.link.clone() });
+    }
+    match (&*one, several) {
+        ("auto", _) | ("shm", false) => Ok(FarLink::Auto),
+        ("xdp", true) => Ok(FarLink::Xdp),
+        ("udp", true) => Ok(FarLink::Udp),
+        _ => {
+            let have = match several {
+                false => "are on one host, and share memory (shm)",
+                true => "are on several hosts, and use xdp or udp between them",
+            };
+            Err(MeetError::Link { asked: one, manager: manager.into(), have })
         }
-        _ => Ok(()),
     }
 }
 

@@ -103,9 +103,9 @@ impl Membership {
     /// Finds the place that a process manager gives.
     fn meet() -> Result<Option<Self>, JoinError> {
         let Some(joined) = managed::join()? else { return Ok(None) };
-        let managed::Joined { place, welcome, segments, socket } = joined;
+        let managed::Joined { place, welcome, segments, socket, port } = joined;
         let launcher = Launcher::Manager(place);
-        Ok(Some(Membership { launcher, welcome, segments, socket, port: None }))
+        Ok(Some(Membership { launcher, welcome, segments, socket, port }))
     }
 
     fn ask(channel: OwnedFd) -> Result<Self, JoinError> {

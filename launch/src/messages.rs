@@ -37,7 +37,7 @@ pub use network::{Ethernet, Network, RANKS_MAX};
 pub type Options = BTreeMap<String, String>;
 
 /// The version of these layouts, raised whenever one changes.
-pub const VERSION: u16 = 5;
+pub const VERSION: u16 = 6;
 /// Bytes of the longest message.
 pub const MESSAGE_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of all options together, at most.
@@ -315,7 +315,7 @@ fn take_options(body: &mut Body<'_>) -> Result<Options, BadMessage> {
 }
 
 /// The longest beginning of `text` that fits into a message.
-fn cut(text: &str) -> &str {
+pub(crate) fn cut(text: &str) -> &str {
     let mut end = text.len().min(TEXT_BYTES_MAX);
     while !text.is_char_boundary(end) {
         end -= 1;

@@ -14,7 +14,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
-use weft_netns::{Cluster, Options, available};
+use weft_netns::{Cluster, INTERFACE, Options, available};
 
 const CHECKED: [&str; 4] = ["-std=gnu11", "-Wall", "-Wextra", "-Werror"];
 
@@ -252,7 +252,7 @@ fn collectives_without_the_provider_are_the_librarys_own() {
 fn a_killed_rank_ends_the_others() {
     let folder = folder();
     let program = compile(&open_mpi("mpicc"), "killed.c", &[], &folder);
-    ends_by_a_kill(on_weft(Command::new(open_mpi("mpirun")), "3", &folder).arg(&program));
+    ends_by_a_kill(on_weft(Command::new(open_mpi("mpirun")), "3", &folder).arg(&program), 1);
 }
 
 #[test]
@@ -261,10 +261,11 @@ fn a_rank_killed_in_a_collective_ends_the_others() {
     let program = compile(&open_mpi("mpicc"), "killed.c", &[], &folder);
     let library = collectives(&open_mpi("mpicc"), &folder);
     let mpirun = on_weft(Command::new(open_mpi("mpirun")), "3", &folder);
-    ends_by_a_kill(by_weft(mpirun, &library).arg(&program).arg("together"));
+    ends_by_a_kill(by_weft(mpirun, &library).arg(&program).arg("together"), 1);
 }
 
-fn ends_by_a_kill(mpirun: &mut Command) {
+/// Each host says at most once what it sees of the loss.
+fn ends_by_a_kill(mpirun: &mut Command, hosts: usize) {
     let output = mpirun.stdin(Stdio::null()).output().unwrap();
     let both = [output.stdout, output.stderr].concat();
     let text = String::from_utf8_lossy(&both);
@@ -273,7 +274,7 @@ fn ends_by_a_kill(mpirun: &mut Command) {
     // Weft says it, or Open MPI if it was so fast in ending the ranks that none of them could.
     let wefts = text.contains("weft: rank 1 of 3 (pid ") && text.contains("SIGKILL");
     assert!(wefts || text.contains("exited on signal 9"), "{text}");
-    assert!(text.matches("weft: rank ").count() <= 1, "{text}");
+    assert!(text.matches("weft: rank ").count() <= hosts, "{text}");
 }
 
 #[test]
@@ -295,6 +296,30 @@ fn clients_between_hosts() {
     }
 }
 
+/// An `mpirun` on the first host of a cluster, for so many ranks on these of its hosts.
+fn between(cluster: &Cluster, hosts: &str, ranks: &str, folder: &TempDir) -> Command {
+    let mut mpirun = on_weft(cluster.host(0).command(open_mpi("mpirun")), ranks, folder);
+    mpirun.args(["--mca", "oob_tcp_if_include", INTERFACE, "--host", hosts]);
+    mpirun.arg("--mca").arg("plm_rsh_agent").arg(cluster.remote_shell());
+    mpirun
+}
+
+/// Two hosts where ranks reach each other over AF_XDP or not at all.
+fn two_without_udp() -> Cluster {
+    let two = Cluster::new(2, Options::default()).unwrap();
+    two.hosts().iter().for_each(|host| host.lose_datagrams(1.0).unwrap());
+    two
+}
+
+/// Waits until no interface has an XDP program: the kernel gives it up some time after the last rank has ended.
+fn no_program_remains(cluster: &Cluster) {
+    for host in cluster.hosts() {
+        let mut show = host.command("ip");
+        show.args(["link", "show", INTERFACE]);
+        assert!((0..1000).any(|_| !run(&mut show).contains("xdp")), "{}", host.name());
+    }
+}
+
 #[test]
 fn collectives_between_hosts() {
     if !available() {
@@ -304,10 +329,11 @@ fn collectives_between_hosts() {
     let folder = folder();
     let program = compile(&open_mpi("mpicc"), "collective.c", &[], &folder);
     let library = collectives(&open_mpi("mpicc"), &folder);
-    for (hosts, ranks) in [("a,b", "2"), ("a:2,b:2", "4")] {
-        let mut mpirun = on_weft(two.host(0).command(open_mpi("mpirun")), ranks, &folder);
-        mpirun.args(["--mca", "oob_tcp_if_include", "eth0", "--host", hosts]);
-        mpirun.arg("--mca").arg("plm_rsh_agent").arg(two.remote_shell());
+    for (hosts, ranks, link) in
+        [("a,b", "2", "udp"), ("a:2,b:2", "4", "udp"), ("a:2,b:2", "4", "xdp")]
+    {
+        let mut mpirun = between(&two, hosts, ranks, &folder);
+        mpirun.arg("-x").arg(format!("WEFT_LINK={link}"));
         let text = run_for_all(by_weft(mpirun, &library).arg(&program));
         assert!(text.contains(&format!("{ranks} ranks have done all together\n")), "{text}");
         assert!(served(&text).0.iter().all(|&calls| calls > 0), "{text}");
@@ -323,10 +349,60 @@ fn a_stock_open_mpi_between_hosts() {
     let folder = folder();
     let program = compile(&open_mpi("mpicc"), "stock.c", &[], &folder);
     for (hosts, ranks) in [("a,b", "2"), ("a:2,b:2", "4")] {
-        let mut mpirun = on_weft(two.host(0).command(open_mpi("mpirun")), ranks, &folder);
-        mpirun.args(["--mca", "oob_tcp_if_include", "eth0", "--host", hosts]);
-        mpirun.arg("--mca").arg("plm_rsh_agent").arg(two.remote_shell());
-        let text = run(mpirun.arg(&program));
+        let mut mpirun = between(&two, hosts, ranks, &folder);
+        let text = run(mpirun.args(["-x", "WEFT_LINK=udp"]).arg(&program));
         assert_eq!(text, format!("{ranks} ranks have had all their messages\n"));
     }
+}
+
+#[test]
+fn a_stock_open_mpi_between_hosts_over_xdp() {
+    if !available() {
+        return;
+    }
+    let (two, folder) = (two_without_udp(), folder());
+    let program = compile(&open_mpi("mpicc"), "stock.c", &[], &folder);
+    for (hosts, ranks) in [("a,b", "2"), ("a:2,b:2", "4")] {
+        let text = run_for_all(between(&two, hosts, ranks, &folder).arg(&program));
+        assert_eq!(text, format!("{ranks} ranks have had all their messages\n"));
+        no_program_remains(&two);
+    }
+    // Of the environment of `mpirun` the ranks on its own host know, and what one of them asks for is asked for.
+    let text = run(between(&two, "a,b", "2", &folder).env("WEFT_LINK", "xdp").arg(&program));
+    assert_eq!(text, "2 ranks have had all their messages\n");
+}
+
+#[test]
+fn a_rank_killed_between_hosts_leaves_nothing() {
+    if !available() {
+        return;
+    }
+    let (two, folder) = (two_without_udp(), folder());
+    let program = compile(&open_mpi("mpicc"), "killed.c", &[], &folder);
+    // On a host of its own, whose interface it has taken; and beside rank 0, which has taken it.
+    for hosts in ["a:1,b:2", "a:2,b:1"] {
+        ends_by_a_kill(between(&two, hosts, "3", &folder).arg(&program), 2);
+        no_program_remains(&two);
+    }
+}
+
+#[test]
+fn xdp_that_cannot_be_had_is_said_to_a_stock_open_mpi() {
+    if !available() {
+        return;
+    }
+    let two = Cluster::new(2, Options { mtu: 9000, ..Options::default() }).unwrap();
+    let folder = folder();
+    let program = compile(&open_mpi("mpicc"), "stock.c", &[], &folder);
+    let mut mpirun = between(&two, "a,b", "2", &folder);
+    let output = mpirun.args(["-x", "WEFT_LINK=xdp"]).arg(&program).output().unwrap();
+    let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    assert!(!output.status.success() && !text.contains("have had"), "{text}");
+    assert!(
+        text.contains("WEFT_LINK is \"xdp\", which cannot be had: host a: the MTU of eth0"),
+        "{text}"
+    );
+    let text = run_for_all(between(&two, "a,b", "2", &folder).arg(&program));
+    assert!(text.contains("weft: udp between hosts, not xdp: host a: the MTU of eth0"), "{text}");
+    assert!(text.contains("2 ranks have had all their messages\n"), "{text}");
 }

@@ -30,6 +30,18 @@ pub fn command(cluster: &Cluster, words: &str, program: &str) -> Command {
     command
 }
 
+/// The command that has MPICH's hydra run a program on the first host and the others, `per_host` ranks on each in turn.
+pub fn hydra(cluster: &Cluster, per_host: usize, ranks: usize, program: &str) -> Command {
+    let names: Vec<&str> = cluster.hosts().iter().map(Host::name).collect();
+    let mut command = cluster.host(0).command("mpiexec.hydra");
+    command.args(["-launcher", "rsh", "-launcher-exec"]).arg(cluster.remote_shell());
+    command.args(["-iface", INTERFACE, "-hosts", &names.join(",")]);
+    command.args(["-ppn", &per_host.to_string(), "-n", &ranks.to_string()]);
+    let mut program = program.split_whitespace();
+    command.arg(built(program.next().unwrap())).args(program).stdin(Stdio::null());
+    command
+}
+
 pub fn text(output: &Output) -> String {
     [&output.stdout[..], &output.stderr].map(String::from_utf8_lossy).concat()
 }

@@ -1,15 +1,22 @@
 //! Ranks for the tests of losses: each does one of the things that ranks do when another dies. Given the word
-//! `payload`, each says what its packets hold, and ends; given `end` all return at once, and given `fail` one of them
-//! exits with 3.
+//! `payload`, each says what its packets hold, and ends; given `end` all return at once, given `fail` one of them
+//! exits with 3, and given `even` those with even numbers return, while ranks 1 and 3 talk on.
 
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use weft::prelude::*;
 
 fn main() -> ExitCode {
-    if std::env::args().nth(1).is_some_and(|word| word == "payload") {
-        return match show_payload() {
+    let at_packets: Option<fn() -> weft::Result<()>> = match std::env::args().nth(1).as_deref() {
+        Some("payload") => Some(show_payload),
+        Some("even") => Some(talk_on),
+        _ => None,
+    };
+    if let Some(part) = at_packets {
+        return match part() {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
                 eprintln!("{error}");
@@ -47,6 +54,27 @@ fn show_payload() -> weft::Result<()> {
     let packets = job.packets();
     println!("packets of rank {} hold {} bytes", packets.rank(), packets.max_payload());
     job.leave()
+}
+
+/// Ranks 1 and 3 send packets to and fro for ever, and say so; the others need not wait for them.
+fn talk_on() -> weft::Result<()> {
+    let job = weft::join_packets()?;
+    let packets = job.packets();
+    let heard = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&heard);
+    packets.on_packet(move |_| drop(count.fetch_add(1, Ordering::Relaxed)));
+    println!("rank {} is process {}", packets.rank(), std::process::id());
+    let other = match packets.rank() {
+        Rank(1) => Rank(3),
+        Rank(3) => Rank(1),
+        _ => return job.leave(),
+    };
+    for turn in 1.. {
+        packets.packet()?.unicast(other)?;
+        packets.poll_until(|| heard.load(Ordering::Relaxed) >= turn)?;
+        println!("rank {} chats", packets.rank());
+    }
+    Ok(())
 }
 
 /// Broadcasts for ever and reads what others broadcast; says now and then how far it is.

@@ -16,9 +16,10 @@ use rustix::io::{Errno, read, retry_on_intr, write};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::Signal;
 use weft_wire::Rank;
-use weft_xdp::XdpError;
+use weft_xdp::{XdpError, give_up_capabilities};
 
-use super::ethernet::{Attachment, Greeting};
+use super::ethernet::{Attachment, Greeting, Purpose};
+use super::pace::{Pace, Progress};
 use super::reach::{Meeting, candidates};
 use super::sockets::Sockets;
 use super::stream::{Stream, make_nonblocking};
@@ -40,12 +41,6 @@ const OUTPUT_WINDOW_BYTES: usize = 256 * 1024;
 const READ_BYTES: usize = 16 * 1024;
 /// Bytes read from a rank that has ended: more than a pipe holds unless somebody still writes.
 const LAST_BYTES_MAX: usize = 2 * 1024 * 1024;
-/// How long to wait for an answer before a host is asked again.
-const ASK_AGAIN: Duration = Duration::from_millis(20);
-/// How often hosts greet all others at once, and how long a greeting is waited for: few networks lose them
-/// all, and those that copy none are not to keep jobs waiting.
-const COPIED_ROUNDS: u32 = 4;
-const COPIED_LIMIT: Duration = Duration::from_millis(80);
 
 /// Why an agent ends before its work is done.
 #[derive(Debug, thiserror::Error)]
@@ -119,7 +114,7 @@ fn serve(stream: &mut Stream) -> Result<(), AgentError> {
     let job = (begin.job, begin.secret.clone());
     let meeting = Meeting::new(meeting, begin.host, job, hosts, group, begin.mtu)?;
     let greeting = match &mut attachment {
-        Some(own) if !interfaces.is_empty() => Some(own.greet(&begin, interfaces.clone())?),
+        Some(own) if !interfaces.is_empty() => Some(own.greet(interfaces.clone())?),
         _ => None,
     };
     let needs_udp = begin.far != FarLink::Xdp;
@@ -137,7 +132,12 @@ fn serve(stream: &mut Stream) -> Result<(), AgentError> {
             drop(attachment.take());
             own.into_iter().map(|(socket, _)| Access::Udp(socket)).collect()
         }
-        (true, Some(own)) => own.open(&begin, &interfaces, copied).map_err(refused)?,
+        (true, Some(own)) => {
+            let ports = own.open(&interfaces, copied).map_err(refused)?;
+            give_up_capabilities()
+                .map_err(|error| AgentError::Refused(format!("giving up capabilities: {error}")))?;
+            ports.into_iter().map(|(ethernet, port)| Access::Xdp(ethernet, port)).collect()
+        }
         (true, None) => return Err(out_of_order()),
     };
     let part = Part { first: begin.first, size: begin.ranks, network: Some((network, access)) };
@@ -149,8 +149,11 @@ fn attach(begin: &Begin) -> Result<(Option<Attachment>, Station), AgentError> {
     if begin.far == FarLink::Udp {
         return Ok((None, Station::NotAsked));
     }
-    match Attachment::take(begin) {
-        Ok((attachment, station)) => Ok((Some(attachment), station)),
+    match Attachment::take(Purpose::of(begin)) {
+        Ok(attachment) => {
+            let (interface, mode) = (attachment.address(), attachment.mode());
+            Ok((Some(attachment), Station::Taken { interface, mode }))
+        }
         Err(error) if begin.far == FarLink::Auto => Ok((None, Station::Without(error.to_string()))),
         Err(error) => Err(refused(error)),
     }
@@ -246,23 +249,18 @@ impl Meet {
     /// Meets the others, says whom it has not met in time, and answers on until the launcher says go.
     /// Returns whether that goes over Ethernet, and whether the network copies multicasts.
     fn run(mut self, stream: &mut Stream, limit: Duration) -> Result<(bool, bool), AgentError> {
-        let clock = Clock::start();
-        let (mut told, mut ask_at, mut rounds) = (false, Duration::ZERO, 0);
+        let (mut pace, mut told) = (Pace::new(limit), false);
         loop {
             self.take_in();
-            let now = clock.now();
-            let all_met = self.has_met_all();
-            if !told && (all_met && (self.has_heard_all() || now >= COPIED_LIMIT) || now >= limit) {
+            let progress = self.progress();
+            if !told && pace.is_over(progress) {
                 told = true;
                 stream.send(&self.missed().emit());
             }
-            let copies = self.copies();
-            let asks = |rounds| !all_met || copies && rounds < COPIED_ROUNDS;
-            if asks(rounds) && now >= ask_at {
+            if pace.asks_now(progress) {
                 self.ask();
-                (ask_at, rounds) = (now + ASK_AGAIN, rounds + 1);
             }
-            let timeout = (asks(rounds) || !told).then(|| ask_at.saturating_sub(now));
+            let timeout = pace.wait(progress, told);
             let ethernet = self.greeting.iter().map(Greeting::arrivals);
             let arrivals: Vec<_> = ethernet.chain([self.meeting.socket.as_fd()]).collect();
             await_launcher(stream, &arrivals, timeout)?;
@@ -286,20 +284,17 @@ impl Meet {
         self.greeting.iter_mut().for_each(Greeting::ask);
     }
 
-    fn has_met_all(&self) -> bool {
-        let udp = !self.needs_udp || self.meeting.missed().next().is_none();
-        udp && self.greeting.iter().all(|greeting| greeting.missed().next().is_none())
-    }
-
-    fn copies(&self) -> bool {
-        self.meeting.copies() || self.greeting.iter().any(Greeting::copies)
-    }
-
-    /// Whether all that greeted all at once, by ways that this host hears, have been heard.
-    fn has_heard_all(&self) -> bool {
-        let over_udp = !self.meeting.copies() || self.meeting.uncopied().next().is_none();
-        let by = |greeting: &Greeting| !greeting.copies() || greeting.uncopied().next().is_none();
-        (over_udp || !self.needs_udp) && self.greeting.iter().all(by)
+    fn progress(&self) -> Progress {
+        let (over_udp, greeting) = (self.meeting.progress(), self.greeting.as_ref());
+        let over_ethernet = greeting.map(Greeting::progress);
+        let by_all = |of: fn(Progress) -> bool| {
+            (of(over_udp) || !self.needs_udp) && over_ethernet.is_none_or(of)
+        };
+        Progress {
+            met_all: by_all(|progress| progress.met_all),
+            copies: over_udp.copies || over_ethernet.is_some_and(|progress| progress.copies),
+            heard_all: by_all(|progress| progress.heard_all),
+        }
     }
 
     fn missed(&self) -> FromAgent {

@@ -5,16 +5,17 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use weft_link::{Link, Payload};
-use weft_seal::{Keys, Protection};
+use weft_seal::{Keys, Protection, Secret};
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
 use weft_xdp::{
-    Attached, Interface, MacAddress, Xdp, XdpError, XdpHost, XdpOptions, XdpPort, XdpSettings,
-    XdpSizes, give_up_capabilities, group_of, runs_programs,
+    Attached, Interface, MacAddress, Mode, Xdp, XdpError, XdpHost, XdpOptions, XdpPort,
+    XdpSettings, XdpSizes, group_of, runs_programs,
 };
 
-use crate::crew::Access;
+use super::pace::Progress;
 use crate::messages::Ethernet;
-use crate::messages::hosts::{Begin, FarLink, Station};
+use crate::messages::hosts::{Begin, FarLink};
+use crate::mtu::Mtu;
 
 /// Frames to send from where nobody is near: with neighbours, ranks send from the memory that they share.
 const FRAMES: usize = 512;
@@ -30,60 +31,117 @@ const AT_ONCE: usize = 8;
 const QUESTION: u16 = 0;
 const ANSWER: u16 = 1;
 
-/// An interface that is ours. It is given back when this is dropped, or the process ends in any way.
+/// What an interface is taken for.
+#[derive(Clone, Debug)]
+pub(crate) struct Purpose {
+    /// Its name.
+    pub interface: String,
+    /// By which links hosts may reach one another.
+    pub far: FarLink,
+    /// How long packets between hosts may be.
+    pub mtu: Mtu,
+    /// This host's number, and its ranks.
+    pub host: u16,
+    pub here: Vec<Rank>,
+    /// The ranks of the job.
+    pub ranks: u16,
+    /// The job's number and its secret.
+    pub job: u32,
+    pub secret: Secret,
+    /// Whether the network is to copy multicasts, if it does.
+    pub copied: bool,
+}
+
+impl Purpose {
+    /// What an agent takes it for.
+    pub fn of(begin: &Begin) -> Self {
+        Purpose {
+            interface: begin.interface.clone(),
+            far: begin.far,
+            mtu: begin.mtu,
+            host: begin.host,
+            here: (begin.first..).map(Rank).take(begin.settings.ranks.into()).collect(),
+            ranks: begin.ranks,
+            job: begin.job,
+            secret: begin.secret.clone(),
+            copied: begin.copied,
+        }
+    }
+
+    fn sizes(&self) -> XdpSizes {
+        XdpSizes {
+            frames: if self.here.len() == 1 { FRAMES } else { 1 },
+            receive_frames: RECEIVE_FRAMES + usize::from(self.ranks.saturating_sub(MANY_RANKS)),
+        }
+    }
+}
+
+/// An interface that is ours. It is given back when this is dropped, or the process ends in any way, and nobody else
+/// has its keepers.
 pub(crate) struct Attachment {
+    purpose: Purpose,
     host: XdpHost,
+    mode: Mode,
     /// For meeting other hosts.
     port: Option<XdpPort>,
 }
 
 impl Attachment {
-    /// Takes the interface that `begin` names, and as much memory as its ranks will have, so that what
-    /// cannot be had is known before there are any.
+    /// Takes the interface, and as much memory as its ranks will have, so that what cannot be had is known before
+    /// there are any.
     ///
     /// # Errors
     /// What is missing, and what to do about it.
-    pub fn take(begin: &Begin) -> Result<(Self, Station), XdpError> {
-        let interface = Interface::find(&begin.interface)?;
+    pub fn take(purpose: Purpose) -> Result<Self, XdpError> {
+        let interface = Interface::find(&purpose.interface)?;
         // Where nothing is gained over UDP, only who insists gets it.
-        let generic = || XdpError::Generic(begin.interface.clone());
-        let insists = begin.far == FarLink::Xdp;
+        let generic = || XdpError::Generic(purpose.interface.clone());
+        let insists = purpose.far == FarLink::Xdp;
         if !insists && runs_programs(&interface) == Some(false) {
             return Err(generic());
         }
-        let (mtu, most) = (begin.mtu, interface.mtu());
+        let (mtu, most) = (purpose.mtu, interface.mtu());
         if usize::from(mtu.bytes()) > most {
             return Err(XdpError::Sizes(format!(
                 "packets of {mtu} bytes are more than {} takes, whose MTU is {most}: give what it takes with --mtu",
-                begin.interface
+                purpose.interface
             )));
         }
         let mut host = XdpHost::attach(interface, XdpOptions::default())?;
-        let (each, ranks) = (sizes(begin), usize::from(begin.settings.ranks));
+        let (each, ranks) = (purpose.sizes(), purpose.here.len());
         let all =
             XdpSizes { frames: each.frames * ranks, receive_frames: each.receive_frames * ranks };
-        let port = host.open(job_of_hosts(begin.job), &[Rank(begin.host)], all)?.pop();
+        let port = host.open(job_of_hosts(purpose.job), &[Rank(purpose.host)], all)?.pop();
         let port = port.ok_or_else(|| XdpError::Sizes("this host has no ranks".into()))?;
         let mode = port.mode();
         if !insists && mode.attached == Attached::Generic {
             return Err(generic());
         }
-        let station = Station::Taken { interface: port.mac(), mode };
-        Ok((Attachment { host, port: Some(port) }, station))
+        Ok(Attachment { purpose, host, mode, port: Some(port) })
+    }
+
+    /// The interface's address.
+    pub fn address(&self) -> MacAddress {
+        self.host.interface().mac()
+    }
+
+    /// How it is used.
+    pub fn mode(&self) -> Mode {
+        self.mode
     }
 
     /// This host's part in finding out who reaches whom.
     ///
     /// # Errors
     /// What the system says.
-    pub fn greet(&mut self, begin: &Begin, interfaces: Vec<MacAddress>) -> io::Result<Greeting> {
+    pub fn greet(&mut self, interfaces: Vec<MacAddress>) -> io::Result<Greeting> {
         let port = self.port.take().ok_or(io::ErrorKind::AlreadyExists)?;
         let hosts = interfaces.len() as u16;
-        let own = Rank(begin.host);
-        let job = job_of_hosts(begin.job);
-        let keys = Keys::new(begin.secret.clone(), job, own, Protection::Tagged);
-        let mtu = begin.mtu.bytes().into();
-        let group = (begin.copied && self.host.join(job, 1).is_ok()).then(|| group_of(job));
+        let own = Rank(self.purpose.host);
+        let job = job_of_hosts(self.purpose.job);
+        let keys = Keys::new(self.purpose.secret.clone(), job, own, Protection::Tagged);
+        let mtu = self.purpose.mtu.bytes().into();
+        let group = (self.purpose.copied && self.host.join(job, 1).is_ok()).then(|| group_of(job));
         let link = Xdp::attach(XdpSettings { port, peers: interfaces, keys, mtu, group })?;
         let others: Vec<Rank> = (0..hosts).map(Rank).filter(|host| *host != own).collect();
         let missed: BTreeSet<Rank> = others.iter().copied().collect();
@@ -93,37 +151,31 @@ impl Attachment {
     }
 
     /// A way for each rank of this host, once it has greeted the others; `copied` says whether the network
-    /// copies their multicasts. Nothing that needs a capability comes after this, so they are given up.
+    /// copies their multicasts. Nothing that needs a capability comes after this.
     ///
     /// # Errors
     /// What is missing, and what to do about it.
     pub fn open(
         &mut self,
-        begin: &Begin,
         interfaces: &[MacAddress],
         copied: bool,
-    ) -> Result<Vec<Access>, XdpError> {
-        let ranks: Vec<Rank> =
-            (begin.first..).map(Rank).take(begin.settings.ranks.into()).collect();
-        self.host.join(begin.job, if copied { begin.settings.ranks } else { 0 })?;
-        let ports = self.host.open(begin.job, &ranks, sizes(begin))?;
-        give_up_capabilities().map_err(|error| XdpError::System {
-            interface: begin.interface.clone(),
-            doing: "giving up capabilities",
-            error,
-        })?;
+    ) -> Result<Vec<(Ethernet, [OwnedFd; 2])>, XdpError> {
+        let Purpose { here, job, .. } = &self.purpose;
+        self.host.join(*job, if copied { here.len() as u16 } else { 0 })?;
+        let ports = self.host.open(*job, here, self.purpose.sizes())?;
         let access = |port: XdpPort| {
             let (port, descriptors) = port.into_parts();
-            Access::Xdp(Ethernet { interfaces: interfaces.to_vec(), port }, descriptors)
+            (Ethernet { interfaces: interfaces.to_vec(), port }, descriptors)
         };
         Ok(ports.into_iter().map(access).collect())
     }
-}
 
-fn sizes(begin: &Begin) -> XdpSizes {
-    XdpSizes {
-        frames: if begin.settings.ranks == 1 { FRAMES } else { 1 },
-        receive_frames: RECEIVE_FRAMES + usize::from(begin.ranks.saturating_sub(MANY_RANKS)),
+    /// What the interface is ours by, for those that are to go on when this process has ended.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn keepers(&self) -> io::Result<Vec<OwnedFd>> {
+        self.host.keepers()
     }
 }
 
@@ -156,9 +208,13 @@ impl Greeting {
         self.missed.iter().map(|host| host.0)
     }
 
-    /// Whether this host greets all at once.
-    pub fn copies(&self) -> bool {
-        self.copies
+    /// How far it is.
+    pub fn progress(&self) -> Progress {
+        Progress {
+            met_all: self.missed.is_empty(),
+            copies: self.copies,
+            heard_all: !self.copies || self.uncopied.is_empty(),
+        }
     }
 
     /// The hosts whose greeting to all has not been heard.

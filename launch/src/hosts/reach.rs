@@ -13,6 +13,7 @@ use siphasher::sip::SipHasher24;
 use weft_seal::Secret;
 use weft_udp::UdpSettings;
 
+use super::pace::Progress;
 use crate::messages::hosts::{CANDIDATES_MAX, Candidate};
 use crate::mtu::Mtu;
 
@@ -216,9 +217,14 @@ impl Meeting {
         self.missed.iter().map(|host| (*host, !self.unheard.contains(host)))
     }
 
-    /// Whether this host greets all at once.
-    pub fn copies(&self) -> bool {
-        self.group.is_some()
+    /// How far it is.
+    pub fn progress(&self) -> Progress {
+        let copies = self.group.is_some();
+        Progress {
+            met_all: self.missed.is_empty(),
+            copies,
+            heard_all: !copies || self.uncopied.is_empty(),
+        }
     }
 
     /// The hosts whose greeting to all has not been heard.

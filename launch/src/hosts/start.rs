@@ -9,6 +9,7 @@ use rustix::process::Signal;
 
 use super::layout::{Between, Copies, HostLayout, HostsSpec, Layout, Multicast};
 use super::list::distribute;
+use super::pace::{COPIED_FROM, MEETING_LIMIT};
 use super::reach::choose;
 use super::remote::Remote;
 use crate::clock::Clock;
@@ -20,12 +21,6 @@ use crate::spec::{Binding, JobSpec, LaunchError};
 use crate::wait::{Waited, wait_for};
 use weft_link_shm::Settings;
 use weft_xdp::MacAddress;
-
-/// How long hosts try to reach one another.
-const MEETING_LIMIT: Duration = Duration::from_secs(3);
-
-/// From how many hosts on a frame that the network copies can reach several.
-const COPIED_FROM: usize = 3;
 
 /// Why there is no job.
 pub(super) enum Stop {

@@ -2,13 +2,13 @@
 //!
 //! ```text
 //! Card:   host (text) | node (text) | process (4) | socket (text) | cores (text) | address (text)
-//!         | MTU (2) | job (4) | secret (16)
+//!         | MTU (2) | link (text) | job (4) | secret (16)
 //! ```
 //! in the frame of [`crate::messages`].
 
 use std::env;
 use std::io;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::path::Path;
 
 use rustix::thread::{CpuSet, sched_getaffinity};
@@ -16,12 +16,15 @@ use weft_seal::Secret;
 
 use crate::hosts::candidates;
 use crate::messages::bytes::{begin, open, put_mtu, put_text};
-use crate::messages::{BadMessage, draw_job};
+use crate::messages::hosts::Candidate;
+use crate::messages::{BadMessage, cut, draw_job};
 use crate::mtu::Mtu;
 
 const CARD: u16 = 32;
 /// The variable that says how long packets between hosts may be.
 const MTU: &str = "WEFT_MTU";
+/// The variable that says by which link ranks are to reach one another.
+const LINK: &str = "WEFT_LINK";
 /// Characters of the longest list of cores: a bit each.
 const CORES_CHARS_MAX: usize = CpuSet::MAX_CPU / 4;
 
@@ -43,6 +46,8 @@ pub(crate) struct Card {
     pub address: Option<SocketAddr>,
     /// How long packets from there may be.
     pub mtu: Mtu,
+    /// The link that its environment asks for; nothing if it leaves that open.
+    pub link: String,
     /// The job's public number, if this is rank 0.
     pub job: u32,
     /// The job's secret, if this is rank 0.
@@ -69,6 +74,7 @@ impl Card {
             cores: own_cores()?,
             address,
             mtu: mtu(address)?,
+            link: env::var(LINK).unwrap_or_default(),
             job,
             secret,
         })
@@ -84,6 +90,7 @@ impl Card {
         put_text(&mut bytes, &self.cores);
         put_text(&mut bytes, &self.address.map(|address| address.to_string()).unwrap_or_default());
         put_mtu(&mut bytes, self.mtu);
+        put_text(&mut bytes, cut(&self.link));
         bytes.extend(self.job.to_le_bytes());
         bytes.extend(self.secret.expose());
         bytes
@@ -107,10 +114,10 @@ impl Card {
             "" => None,
             text => Some(text.parse().map_err(|_| BadMessage::Range("address"))?),
         };
-        let mtu = body.mtu()?;
+        let (mtu, link) = (body.mtu()?, body.text()?);
         let (job, secret) = (body.u32()?, Secret::new(body.take()?));
         body.end()?;
-        Ok(Card { host, node, process, socket, cores, address, mtu, job, secret })
+        Ok(Card { host, node, process, socket, cores, address, mtu, link, job, secret })
     }
 }
 
@@ -121,9 +128,12 @@ fn mtu(address: Option<SocketAddr>) -> io::Result<Mtu> {
         return given.parse().map_err(wrong);
     }
     let Some(address) = address else { return Ok(Mtu::USUAL) };
-    let candidates = candidates()?.into_iter();
-    let here = candidates.into_iter().find(|candidate| candidate.address == address.ip());
-    Ok(here.map_or(Mtu::USUAL, |candidate| candidate.mtu))
+    Ok(interface_of(address.ip())?.map_or(Mtu::USUAL, |candidate| candidate.mtu))
+}
+
+/// The interface of this host that has an address.
+pub(super) fn interface_of(address: IpAddr) -> io::Result<Option<Candidate>> {
+    Ok(candidates()?.into_iter().find(|candidate| candidate.address == address))
 }
 
 /// How many cores the ranks may use together.

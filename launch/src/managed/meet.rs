@@ -6,7 +6,7 @@
 //! the one on the card.
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -22,14 +22,15 @@ use weft_seal::Secret;
 use weft_wire::Rank;
 
 use super::card::Card;
-use crate::channel::{self, ReceiveError};
+use crate::channel::{self, ReceiveError, Received};
 use crate::messages::bytes::{begin, open};
-use crate::messages::{BadMessage, RANKS_MAX};
+use crate::messages::{BadMessage, Ethernet, RANKS_MAX};
 
 /// How long ranks that have all started have to come together.
-const LIMIT: Duration = Duration::from_secs(30);
+pub(super) const LIMIT: Duration = Duration::from_secs(30);
 const HELLO: u16 = 33;
 const LEAVING: u16 = 34;
+const PORT: u16 = 35;
 
 /// Why the ranks do not come together.
 #[derive(Debug, thiserror::Error)]
@@ -57,16 +58,33 @@ pub enum MeetError {
     },
     /// `WEFT_LINK` asks for a link that this job does not have.
     #[error(
-        "WEFT_LINK is {asked:?}, but ranks started over {manager} share memory within a host and use udp between \
-         hosts, because none of them could take an interface for the others: unset it, or start them with \
-         `weft run --hosts ... --link {asked}`"
+        "WEFT_LINK is {asked:?}, but the ranks that were started over {manager} {have}: unset it"
     )]
     Link {
         /// What it asks for.
         asked: String,
         /// Who started the ranks.
         manager: String,
+        /// What they have.
+        have: &'static str,
     },
+    /// `WEFT_LINK` asks for different links.
+    #[error(
+        "WEFT_LINK is {one:?} for rank {rank} and {other:?} for rank {other_rank}: set it once for all ranks"
+    )]
+    Links {
+        /// A rank.
+        rank: u16,
+        /// What it asks for.
+        one: String,
+        /// Another rank.
+        other_rank: u16,
+        /// What that asks for.
+        other: String,
+    },
+    /// `WEFT_LINK` asks for AF_XDP, which cannot be had.
+    #[error("WEFT_LINK is \"xdp\", which cannot be had: {0}")]
+    NoXdp(String),
     /// A rank does not come.
     #[error("rank {rank} (process {process}) has not come within {} s", LIMIT.as_secs())]
     Late {
@@ -109,6 +127,8 @@ pub(crate) enum ToPeer {
     },
     /// This rank ends cleanly.
     Leaving,
+    /// The reader's way to ranks of other hosts; with a port's two descriptors, and those that keep the interface.
+    Port(Ethernet),
 }
 
 impl ToPeer {
@@ -122,6 +142,11 @@ impl ToPeer {
                 bytes
             }
             ToPeer::Leaving => begin(LEAVING),
+            ToPeer::Port(ethernet) => {
+                let mut bytes = begin(PORT);
+                ethernet.put(&mut bytes);
+                bytes
+            }
         }
     }
 
@@ -134,6 +159,7 @@ impl ToPeer {
         let message = match kind {
             HELLO => ToPeer::Hello { rank: Rank(body.u16()?), secret: Secret::new(body.take()?) },
             LEAVING => ToPeer::Leaving,
+            PORT => ToPeer::Port(Ethernet::take(&mut body)?),
             other => return Err(BadMessage::Kind(other)),
         };
         body.end()?;
@@ -175,6 +201,36 @@ pub(crate) struct Peer {
     pub channel: OwnedFd,
     /// Becomes readable when its process ends.
     pub exit: OwnedFd,
+}
+
+impl Peer {
+    /// Says something to it; blocks only while it has not read much of what it was told before.
+    pub fn send(&self, message: &ToPeer, descriptors: &[BorrowedFd<'_>]) -> Result<(), MeetError> {
+        let sent = channel::send(&self.channel, &message.emit(), descriptors, SendFlags::empty());
+        sent.map_err(|error| match error {
+            Errno::PIPE | Errno::CONNRESET => self.gone(),
+            other => other.into(),
+        })
+    }
+
+    /// What it says next.
+    pub fn receive(&self, deadline: Instant) -> Result<Received, MeetError> {
+        wait(&self.channel, deadline).map_err(|error| error.unwrap_or_else(|| self.late()))?;
+        let received = channel::receive(&self.channel, RecvFlags::DONTWAIT);
+        received.map_err(|error| match error {
+            ReceiveError::Closed => self.gone(),
+            ReceiveError::Bad(bad) => bad.into(),
+            ReceiveError::System(error) => error.into(),
+        })
+    }
+
+    fn gone(&self) -> MeetError {
+        MeetError::Gone { rank: self.rank.0, process: self.card.process }
+    }
+
+    fn late(&self) -> MeetError {
+        MeetError::Late { rank: self.rank.0, process: self.card.process }
+    }
 }
 
 /// Meets the ranks that are `here`; gives each `segment` and returns all of theirs in this order. `cards` are
@@ -254,27 +310,12 @@ impl Meeting<'_> {
 
     fn say_hello(&self, peer: &Peer) -> Result<(), MeetError> {
         let hello = ToPeer::Hello { rank: self.own, secret: self.cards[0].secret.clone() };
-        let sent = channel::send(
-            &peer.channel,
-            &hello.emit(),
-            &[self.segment.as_fd()],
-            SendFlags::empty(),
-        );
-        sent.map_err(|error| match error {
-            Errno::PIPE | Errno::CONNRESET => self.gone(peer.rank),
-            other => other.into(),
-        })
+        peer.send(&hello, &[self.segment.as_fd()])
     }
 
     /// The segment with which the peer says hello.
     fn receive_hello(&self, peer: &Peer) -> Result<OwnedFd, MeetError> {
-        self.wait(&peer.channel).map_err(|error| error.unwrap_or_else(|| self.late(peer.rank)))?;
-        let received = channel::receive(&peer.channel, RecvFlags::DONTWAIT);
-        let received = received.map_err(|error| match error {
-            ReceiveError::Closed => self.gone(peer.rank),
-            ReceiveError::Bad(bad) => bad.into(),
-            ReceiveError::System(error) => error.into(),
-        })?;
+        let received = peer.receive(self.deadline)?;
         let wanted = ToPeer::Hello { rank: peer.rank, secret: self.cards[0].secret.clone() };
         if ToPeer::parse(&received.bytes)? != wanted {
             return Err(BadMessage::Range("rank or secret").into());
@@ -294,7 +335,8 @@ impl Meeting<'_> {
         missing: Vec<Rank>,
     ) -> Result<Option<(Peer, OwnedFd)>, MeetError> {
         let first = missing.first().copied().unwrap_or(self.own);
-        self.wait(&listener.socket).map_err(|error| error.unwrap_or_else(|| self.late(first)))?;
+        wait(&listener.socket, self.deadline)
+            .map_err(|error| error.unwrap_or_else(|| self.late(first)))?;
         let channel = retry_on_intr(|| accept_with(&listener.socket, SocketFlags::CLOEXEC))?;
         let Some(process) = other_end(&channel)? else { return Ok(None) };
         let rank = missing.into_iter().find(|rank| is(process, &self.cards[rank.index()]));
@@ -303,17 +345,17 @@ impl Meeting<'_> {
         let segment = self.receive_hello(&peer)?;
         Ok(Some((peer, segment)))
     }
+}
 
-    /// Waits until there is something to read; `Err(None)` if it takes too long.
-    fn wait(&self, socket: &OwnedFd) -> Result<(), Option<MeetError>> {
-        let limit = self.deadline.saturating_duration_since(Instant::now());
-        let limit = Timespec::try_from(limit).map_err(|_| None)?;
-        let mut waited_for = [PollFd::new(socket, PollFlags::IN)];
-        match retry_on_intr(|| poll(&mut waited_for, Some(&limit))) {
-            Ok(0) => Err(None),
-            Ok(_) => Ok(()),
-            Err(error) => Err(Some(error.into())),
-        }
+/// Waits until there is something to read; `Err(None)` if it takes too long.
+fn wait(socket: &OwnedFd, deadline: Instant) -> Result<(), Option<MeetError>> {
+    let limit = deadline.saturating_duration_since(Instant::now());
+    let limit = Timespec::try_from(limit).map_err(|_| None)?;
+    let mut waited_for = [PollFd::new(socket, PollFlags::IN)];
+    match retry_on_intr(|| poll(&mut waited_for, Some(&limit))) {
+        Ok(0) => Err(None),
+        Ok(_) => Ok(()),
+        Err(error) => Err(Some(error.into())),
     }
 }
 

@@ -12,6 +12,34 @@ fn hosts_are_numbered_as_they_appear() {
 }
 
 #[test]
+fn what_any_rank_wishes_is_wished_by_all() {
+    let cards = |links: &[&str]| -> Vec<Card> {
+        let card = Card::of_this_process("s", None).unwrap();
+        links.iter().map(|link| Card { link: (*link).into(), ..card.clone() }).collect()
+    };
+    let wish = |links: &[&str], several| wish(&cards(links), several, "a test");
+    for several in [false, true] {
+        assert_eq!(wish(&["", ""], several).unwrap(), FarLink::Auto);
+        assert_eq!(wish(&["", "auto"], several).unwrap(), FarLink::Auto);
+    }
+    assert_eq!(wish(&["", "xdp", ""], true).unwrap(), FarLink::Xdp);
+    assert_eq!(wish(&["udp", "udp"], true).unwrap(), FarLink::Udp);
+    assert_eq!(wish(&["shm", ""], false).unwrap(), FarLink::Auto);
+    for (link, several) in [("xdp", false), ("udp", false), ("shm", true), ("XDP", true)] {
+        let error = wish(&[link], several).unwrap_err().to_string();
+        assert!(
+            error.starts_with(&format!("WEFT_LINK is {link:?}, but the ranks that ")),
+            "{error}"
+        );
+    }
+    let error = wish(&["", "udp", "udp", "xdp"], true).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "WEFT_LINK is \"udp\" for rank 1 and \"xdp\" for rank 3: set it once for all ranks"
+    );
+}
+
+#[test]
 fn ranks_on_several_hosts_need_addresses_of_one_kind() {
     let card = |host: &str, address: Option<&str>| {
         let address = address.map(|address| address.parse().unwrap());

@@ -57,13 +57,13 @@ pub struct Ethernet {
 }
 
 impl Ethernet {
-    fn put(&self, bytes: &mut Vec<u8>) {
+    pub(crate) fn put(&self, bytes: &mut Vec<u8>) {
         put_interfaces(bytes, &self.interfaces);
         let plan = postcard::to_allocvec(&self.port);
         put_bytes(bytes, &plan.expect("a plan is numbers, which can be written"));
     }
 
-    fn take(body: &mut Body<'_>) -> Result<Self, BadMessage> {
+    pub(crate) fn take(body: &mut Body<'_>) -> Result<Self, BadMessage> {
         let interfaces = take_interfaces(body)?;
         let port = postcard::from_bytes(body.bytes()?).map_err(|_| BadMessage::Range("port"))?;
         Ok(Ethernet { interfaces, port })

@@ -14,6 +14,7 @@ use rustix::net::xdp::{
     XdpOptionsFlags, XdpUmemReg, XdpUmemRegFlags,
 };
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, socket_with, sockopt};
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 use weft_wire::Rank;
@@ -41,7 +42,7 @@ impl Default for XdpOptions {
 }
 
 /// An interface with Weft's program on it. The kernel takes the program off when this is dropped, or
-/// the process that has it ends in any way.
+/// the process that has it ends in any way, and nobody else has its [`keepers`](Self::keepers).
 pub struct XdpHost {
     interface: Interface,
     program: Program,
@@ -92,6 +93,16 @@ impl XdpHost {
         }
         self.groups = Some(socket);
         Ok(())
+    }
+
+    /// What keeps the program on the interface, and the interface in the groups that it has joined, as long as any
+    /// process has it: for those that are to go on when this one ends.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn keepers(&self) -> io::Result<Vec<OwnedFd>> {
+        let all = [self.program.link()].into_iter().chain(&self.groups);
+        all.map(OwnedFd::try_clone).collect()
     }
 
     /// Makes a port for each of these ranks of `job` that are on this host, in the order of their numbers, and has the
@@ -240,7 +251,7 @@ impl XdpHost {
         SocketAddrXdp::new(flags, self.interface.index, self.options.queue)
     }
 
-    fn system(&self, doing: &'static str, error: std::io::Error) -> XdpError {
+    fn system(&self, doing: &'static str, error: io::Error) -> XdpError {
         XdpError::System { interface: self.interface.name.clone(), doing, error }
     }
 }

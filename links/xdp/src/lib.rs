@@ -20,8 +20,8 @@
 //!
 //! The kernel has one place for sockets at each queue of an interface, so the ranks of a host share
 //! it, and with it the memory for frames; one process makes all of it, with the capabilities that this
-//! takes, and hands each rank its [`XdpPort`], for which none is needed. When that process ends, the
-//! kernel takes the program off.
+//! takes, and hands each rank its [`XdpPort`], for which none is needed. When that process ends, and no other has
+//! what keeps the program ([`XdpHost::keepers`]), the kernel takes it off.
 //!
 //! May use `links/api`, `links/datagram`, `links/seal` and `wire`. Keeps: nothing of a frame is used
 //! before it was opened; a chunk has one owner; no rank can use up what others receive with; nothing

@@ -1,4 +1,5 @@
-//! Memory shared with the kernel, and with the other ranks of this host.
+//! Memory shared with the kernel, and with the other ranks of this host; and what else is asked of the kernel that
+//! nobody offers as a safe call.
 //!
 //! The `unsafe` of this crate, and why it is sound:
 //! - A [`Mapping`] is a live `mmap` of a ring of a socket, whose pages the kernel keeps, or of a memfd
@@ -14,7 +15,7 @@
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::io;
 use std::ops::{Deref, DerefMut};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
@@ -194,6 +195,33 @@ pub(crate) fn accept(socket: &OwnedFd, interface: u32, address: [u8; 6]) -> io::
         libc::setsockopt(socket.as_raw_fd(), level, name, (&raw const wish).cast(), bytes)
     };
     if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// `BPF_LINK_CREATE`, and `BPF_XDP` as the kind of link.
+const LINK_CREATE: libc::c_long = 28;
+const XDP: u32 = 37;
+
+/// How `bpf` is asked for a link of a program with an interface.
+#[repr(C)]
+struct LinkWish {
+    program: u32,
+    interface: u32,
+    attach_type: u32,
+    flags: u32,
+}
+
+/// Puts a program on an interface, for as long as anybody has what this returns.
+pub(crate) fn put_on(program: BorrowedFd<'_>, interface: u32, flags: u32) -> io::Result<OwnedFd> {
+    let program = program.as_raw_fd().cast_unsigned();
+    let wish = LinkWish { program, interface, attach_type: XDP, flags };
+    // SAFETY: the kernel reads so many bytes of `wish`, which outlives the call, and takes what follows for zeros.
+    let made =
+        unsafe { libc::syscall(libc::SYS_bpf, LINK_CREATE, &raw const wish, size_of_val(&wish)) };
+    if made < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: a new descriptor, close-on-exec, that nobody else has.
+    Ok(unsafe { OwnedFd::from_raw_fd(made as RawFd) })
 }
 
 /// What the kernel says about an interface.

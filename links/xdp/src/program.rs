@@ -2,10 +2,10 @@
 
 use crate::error::XdpError;
 use crate::interface::Interface;
+use crate::memory::put_on;
 use aya::EbpfLoader;
 use aya::maps::{HashMap, Map, MapData, PerCpuArray, XskMap};
-use aya::programs::links::FdLink;
-use aya::programs::{ProgramError, Xdp, XdpMode};
+use aya::programs::Xdp;
 use rustix::io::Errno;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -47,12 +47,17 @@ pub struct Seen {
     pub other_queue: u64,
 }
 
-/// The program on an interface. It goes with this value, or with the process.
+/// Where a link is to have the kernel run its program: `XDP_FLAGS_DRV_MODE`, `XDP_FLAGS_SKB_MODE`.
+const IN_DRIVER: u32 = 1 << 2;
+const BEHIND_DRIVER: u32 = 1 << 1;
+
+/// The program on an interface. It goes with this value and all copies of its link, or with the processes that have
+/// them.
 pub(crate) struct Program {
     ranks: HashMap<MapData, [u32; 2], u32>,
     sockets: XskMap<MapData>,
     counts: PerCpuArray<MapData, u64>,
-    _link: FdLink,
+    link: OwnedFd,
     pub attached: Attached,
     next_slot: u32,
 }
@@ -80,7 +85,7 @@ impl Program {
         let program = program.map_err(|error| refused(&error))?;
         program.load().map_err(|error| refused(&error))?;
         let (link, attached) = attach(program, interface)?;
-        Ok(Program { ranks, sockets, counts, _link: link, attached, next_slot: 0 })
+        Ok(Program { ranks, sockets, counts, link, attached, next_slot: 0 })
     }
 
     /// From here on `socket` gets the frames for this rank, and those for the ranks with this place on their
@@ -102,6 +107,11 @@ impl Program {
         Ok(())
     }
 
+    /// What keeps the program on the interface.
+    pub fn link(&self) -> &OwnedFd {
+        &self.link
+    }
+
     pub fn seen(&self) -> Result<Seen, XdpError> {
         let count = |index: u32| match self.counts.get(&index, 0) {
             Ok(each) => Ok(each.iter().sum()),
@@ -117,42 +127,23 @@ impl Program {
 }
 
 /// In the driver if it can, else behind it.
-fn attach(program: &mut Xdp, interface: &Interface) -> Result<(FdLink, Attached), XdpError> {
-    let mut last = None;
-    for (mode, attached) in [(XdpMode::Driver, Attached::Native), (XdpMode::Skb, Attached::Generic)]
-    {
-        let id = match program.attach_to_if_index(interface.index, mode) {
-            Ok(id) => id,
-            Err(error) => {
-                if matches!(errno(&error), Some(Errno::BUSY | Errno::EXIST)) {
-                    return Err(XdpError::Taken(interface.name.clone()));
-                }
-                last = Some(error);
-                continue;
+fn attach(program: &Xdp, interface: &Interface) -> Result<(OwnedFd, Attached), XdpError> {
+    let program = program.fd().map_err(|error| XdpError::Program(chain(&error)))?;
+    let mut last = String::new();
+    for (mode, attached) in [(IN_DRIVER, Attached::Native), (BEHIND_DRIVER, Attached::Generic)] {
+        match put_on(program.as_fd(), interface.index, mode) {
+            Ok(link) => return Ok((link, attached)),
+            Err(error) if is_taken(&error) => {
+                return Err(XdpError::Taken(interface.name.clone()));
             }
-        };
-        let link = program.take_link(id).map_err(|error| XdpError::Program(chain(&error)))?;
-        // Anything else than a link that is a descriptor would outlive a process that is killed.
-        let link = FdLink::try_from(link);
-        return match link {
-            Ok(link) => Ok((link, attached)),
-            Err(_) => Err(XdpError::Program("the kernel has no links for XDP".into())),
-        };
+            Err(error) => last = error.to_string(),
+        }
     }
-    let error = last.map_or_else(String::new, |error| chain(&error));
-    Err(XdpError::Program(format!("{} does not let it in: {error}", interface.name)))
+    Err(XdpError::Program(format!("{} does not let it in: {last}", interface.name)))
 }
 
-/// What the kernel said, at the bottom of it.
-fn errno(error: &ProgramError) -> Option<Errno> {
-    let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
-    while let Some(error) = next {
-        if let Some(system) = error.downcast_ref::<io::Error>() {
-            return Errno::from_io_error(system);
-        }
-        next = error.source();
-    }
-    None
+fn is_taken(error: &io::Error) -> bool {
+    matches!(Errno::from_io_error(error), Some(Errno::BUSY | Errno::EXIST))
 }
 
 /// An error with its causes, in one line.

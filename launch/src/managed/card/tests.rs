@@ -10,6 +10,7 @@ fn a_card_is_read_as_it_was_written() {
     for address in [None, Some("10.0.0.1:7".parse().unwrap()), Some("[fe80::1]:9".parse().unwrap())]
     {
         card.address = address;
+        card.link = address.map_or("", |_| "xdp").into();
         assert_eq!(Card::parse(&card.emit()), Ok(card.clone()));
     }
     let whole = card.emit();

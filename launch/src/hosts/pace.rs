@@ -1,0 +1,71 @@
+//! How often hosts that meet ask again, and how long they wait for each other.
+
+use std::time::Duration;
+
+use crate::clock::Clock;
+
+/// How long hosts try to reach one another.
+pub(crate) const MEETING_LIMIT: Duration = Duration::from_secs(3);
+/// From how many hosts on a frame that the network copies can reach several.
+pub(crate) const COPIED_FROM: usize = 3;
+
+/// How long to wait for an answer before a host is asked again.
+const ASK_AGAIN: Duration = Duration::from_millis(20);
+/// How often hosts greet all others at once, and how long a greeting is waited for: few networks lose them
+/// all, and those that copy none are not to keep jobs waiting.
+const COPIED_ROUNDS: u32 = 4;
+const COPIED_LIMIT: Duration = Duration::from_millis(80);
+
+/// How far a host's part in finding out who reaches whom is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Progress {
+    /// All others have answered.
+    pub met_all: bool,
+    /// It greets all at once, too.
+    pub copies: bool,
+    /// All that greet all at once, by ways that this host hears, have been heard.
+    pub heard_all: bool,
+}
+
+/// When a host asks the others.
+#[derive(Debug)]
+pub(crate) struct Pace {
+    clock: Clock,
+    limit: Duration,
+    ask_at: Duration,
+    rounds: u32,
+}
+
+impl Pace {
+    /// From now on, for so long.
+    pub fn new(limit: Duration) -> Self {
+        Pace { clock: Clock::start(), limit, ask_at: Duration::ZERO, rounds: 0 }
+    }
+
+    /// Whether the outcome is known: all is found out, or the time is over.
+    pub fn is_over(&self, progress: Progress) -> bool {
+        let Progress { met_all, heard_all, .. } = progress;
+        let now = self.clock.now();
+        met_all && (heard_all || now >= COPIED_LIMIT) || now >= self.limit
+    }
+
+    /// Whether to ask now; it is taken for done.
+    pub fn asks_now(&mut self, progress: Progress) -> bool {
+        let now = self.clock.now();
+        let asks = self.asks(progress) && now >= self.ask_at;
+        if asks {
+            (self.ask_at, self.rounds) = (now + ASK_AGAIN, self.rounds + 1);
+        }
+        asks
+    }
+
+    /// How long to wait for what arrives; `None` if there is nothing to do before that.
+    pub fn wait(&self, progress: Progress, told: bool) -> Option<Duration> {
+        let now = self.clock.now();
+        (self.asks(progress) || !told).then(|| self.ask_at.saturating_sub(now))
+    }
+
+    fn asks(&self, progress: Progress) -> bool {
+        !progress.met_all || progress.copies && self.rounds < COPIED_ROUNDS
+    }
+}

@@ -1,0 +1,377 @@
+//! How ranks that a process manager started get the Ethernet interfaces of their hosts.
+//!
+//! The first rank of each host, its holder, takes the interface for all of them. Three times the holders say
+//! through the store how far they are ([`Said`]), and all ranks draw the same conclusion: the interfaces are
+//! taken; the hosts have greeted each other, by the same greetings as those of `weft run --hosts`; each rank has a
+//! port. If one of that fails the job goes by UDP, or does not go if `WEFT_LINK` asks for xdp.
+//!
+//! Then a holder hands ports to the others of its host, with copies of what keeps the interface: it is given back when
+//! the last of them has ended, however they end.
+
+use std::io::{self, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::thread;
+use std::time::Instant;
+
+use rustix::event::PollFlags;
+use rustix::pipe::{PipeFlags, pipe_with};
+use weft_pmi::Exchange;
+use weft_wire::Rank;
+use weft_xdp::{MacAddress, XdpPort};
+
+use super::card::{self, Card};
+use super::meet::{LIMIT, MeetError, Peer, ToPeer};
+use super::said::Said;
+use crate::hosts::FarLink;
+use crate::hosts::ethernet::{Attachment, Greeting, Purpose};
+use crate::hosts::pace::{COPIED_FROM, MEETING_LIMIT, Pace};
+use crate::member::JoinError;
+use crate::messages::hosts::HOSTS_MAX;
+use crate::messages::{BadMessage, Ethernet, Network};
+use crate::spec::LaunchError;
+use crate::wait::{Waited, wait_for};
+
+/// What all ranks know of an attempt.
+pub(super) struct Attempt<'a> {
+    pub own: Rank,
+    pub cards: &'a [Card],
+    pub network: &'a Network,
+    pub far: FarLink,
+}
+
+/// That the ranks of other hosts are reached over Ethernet, and this rank's part in it.
+pub(super) struct Agreed {
+    pub interfaces: Vec<MacAddress>,
+    /// Whether the network copies multicasts.
+    pub copied: bool,
+    /// What the ranks of this host get, by rank, if this one is to hand it out.
+    ports: Option<Ports>,
+}
+
+/// What a holder has for the ranks of its host.
+struct Ports {
+    of_ranks: Vec<(Ethernet, [OwnedFd; 2])>,
+    keepers: Vec<OwnedFd>,
+}
+
+/// A rank's way to those of other hosts.
+pub(super) struct Way {
+    pub ethernet: Ethernet,
+    pub port: XdpPort,
+    /// As long as a rank of this host has them the interface is the job's.
+    pub keepers: Vec<OwnedFd>,
+}
+
+/// Finds out together with all other ranks whether they can reach those of other hosts over Ethernet. `None` if they
+/// go by UDP.
+///
+/// Blocks until all are as far. The process manager ends ranks that wait for one that failed.
+pub(super) fn agree(
+    attempt: &Attempt<'_>,
+    exchange: &mut dyn Exchange,
+) -> Result<Option<Agreed>, JoinError> {
+    let agreed = match attempt.run(exchange) {
+        Ok(agreed) => Ok(agreed),
+        Err(Obstacle::Known(why)) => Err(why),
+        Err(Obstacle::Failed(error)) => return Err(error),
+    };
+    // From here on ranks may end; see `join`.
+    exchange.fence()?;
+    match agreed {
+        Ok(agreed) => Ok(Some(agreed)),
+        Err(why) if attempt.far == FarLink::Xdp => Err(MeetError::NoXdp(why).into()),
+        Err(why) => {
+            if attempt.own == Rank(0) {
+                // Without a standard error there is nobody to tell.
+                let _ = writeln!(io::stderr(), "weft: udp between hosts, not xdp: {why}");
+            }
+            Ok(None)
+        }
+    }
+}
+
+/// Why the ranks do not go over Ethernet.
+#[derive(Debug)]
+enum Obstacle {
+    /// All know it, and may go by UDP.
+    Known(String),
+    /// This rank cannot go on.
+    Failed(JoinError),
+}
+
+impl<E: Into<JoinError>> From<E> for Obstacle {
+    fn from(error: E) -> Self {
+        Obstacle::Failed(error.into())
+    }
+}
+
+impl Agreed {
+    /// Hands ports to the `peers` of this host, or takes this rank's from the first of them.
+    pub fn share(self, peers: &[Peer]) -> Result<Way, MeetError> {
+        let Some(ports) = self.ports else { return take(peers, self.interfaces.len()) };
+        let Ports { of_ranks, keepers } = ports;
+        // In the order of ranks, as peers are; the first is this rank's own.
+        let mut of_ranks = of_ranks.into_iter();
+        let (ethernet, port) = of_ranks.next().ok_or(BadMessage::Range("number of ports"))?;
+        for (peer, (ethernet, port)) in peers.iter().zip(of_ranks) {
+            let all: Vec<_> = port.iter().chain(&keepers).map(AsFd::as_fd).collect();
+            peer.send(&ToPeer::Port(ethernet), &all)?;
+        }
+        let port = XdpPort::from_parts(ethernet.port, port);
+        Ok(Way { ethernet, port, keepers })
+    }
+}
+
+/// This rank's way, from the holder.
+fn take(peers: &[Peer], hosts: usize) -> Result<Way, MeetError> {
+    let holder = peers.first().ok_or(BadMessage::Range("number of ranks here"))?;
+    let received = holder.receive(Instant::now() + LIMIT)?;
+    let ToPeer::Port(ethernet) = ToPeer::parse(&received.bytes)? else {
+        return Err(BadMessage::Range("order").into());
+    };
+    if ethernet.interfaces.len() != hosts {
+        return Err(BadMessage::Range("number of interfaces").into());
+    }
+    let got = received.descriptors.len();
+    let mut descriptors = received.descriptors.into_iter();
+    let (Some(socket), Some(memory), true) = (descriptors.next(), descriptors.next(), got > 2)
+    else {
+        return Err(BadMessage::Descriptors { got, needed: 3 }.into());
+    };
+    let port = XdpPort::from_parts(ethernet.port, [socket, memory]);
+    Ok(Way { ethernet, port, keepers: descriptors.collect() })
+}
+
+impl Attempt<'_> {
+    fn run(&self, exchange: &mut dyn Exchange) -> Result<Agreed, Obstacle> {
+        if usize::from(self.network.host_count()) > HOSTS_MAX {
+            return Err(Obstacle::Known(format!("a job over it has {HOSTS_MAX} hosts at most")));
+        }
+        let holders = holders(&self.network.hosts);
+        let holds = holders.contains(&self.own);
+        let (mut attachment, said) = if holds { self.attach() } else { (None, Said::Ready) };
+        let all = round(exchange, "station", holds.then_some(&said), &holders)?;
+        let (names, interfaces) = self.stations(&holders, all)?;
+        let all = match &mut attachment {
+            Some(attachment) => greet(attachment, &interfaces, exchange, &holders)?,
+            None => round(exchange, "met", None, &holders)?,
+        };
+        let copied = self.met(&holders, &names, all)?;
+        let (ports, said) = match &mut attachment {
+            Some(attachment) => open(attachment, &interfaces, copied),
+            None => (None, Said::Ready),
+        };
+        let all = round(exchange, "ready", holds.then_some(&said), &holders)?;
+        for (host, said) in (0..).zip(all) {
+            match said {
+                Said::Ready => {}
+                said => return Err(self.other(&holders, host, said)),
+            }
+        }
+        Ok(Agreed { interfaces, copied, ports })
+    }
+
+    /// Takes the interface of this host.
+    fn attach(&self) -> (Option<Attachment>, Said) {
+        let address = self.network.addresses[self.own.index()].ip();
+        let interface = match card::interface_of(address) {
+            Ok(Some(candidate)) => candidate.interface,
+            Ok(None) => return (None, Said::Without(format!("no interface has {address}"))),
+            Err(error) => return (None, Said::Without(error.to_string())),
+        };
+        let purpose = Purpose {
+            interface: interface.clone(),
+            far: self.far,
+            mtu: self.network.mtu,
+            host: self.network.hosts[self.own.index()],
+            here: self.network.ranks_beside(self.own).collect(),
+            ranks: self.network.ranks(),
+            job: self.network.job,
+            secret: self.network.secret.clone(),
+            copied: usize::from(self.network.host_count()) >= COPIED_FROM,
+        };
+        match Attachment::take(purpose) {
+            Ok(attachment) => {
+                let address = attachment.address();
+                (Some(attachment), Said::Taken { interface, address })
+            }
+            Err(error) => (None, Said::Without(error.to_string())),
+        }
+    }
+
+    /// The names and the addresses of all interfaces, if all are taken.
+    fn stations(
+        &self,
+        holders: &[Rank],
+        said: Vec<Said>,
+    ) -> Result<(Vec<String>, Vec<MacAddress>), Obstacle> {
+        let mut stations = (Vec::new(), Vec::new());
+        for (host, said) in (0..).zip(said) {
+            match said {
+                Said::Taken { interface, address } => {
+                    stations.0.push(interface);
+                    stations.1.push(address);
+                }
+                said => return Err(self.other(holders, host, said)),
+            }
+        }
+        Ok(stations)
+    }
+
+    /// Whether the network copies multicasts, if each host has met all others.
+    fn met(&self, holders: &[Rank], names: &[String], said: Vec<Said>) -> Result<bool, Obstacle> {
+        let mut copied = holders.len() >= COPIED_FROM;
+        for (host, said) in (0..).zip(said) {
+            let (missed, uncopied) = match said {
+                Said::Met { missed, uncopied } => (missed, uncopied),
+                said => return Err(self.other(holders, host, said)),
+            };
+            copied &= uncopied.is_empty();
+            let Some(&other) = missed.first() else { continue };
+            if usize::from(other) >= holders.len() {
+                return Err(MeetError::from(BadMessage::Range("host")).into());
+            }
+            let name = |host: u16| names[usize::from(host)].clone();
+            let error = LaunchError::NoEthernet {
+                from: self.node(holders, host),
+                from_interface: name(host),
+                to: self.node(holders, other),
+                to_interface: name(other),
+                mtu: self.network.mtu,
+            };
+            return Err(Obstacle::Known(by_environment(&error.to_string())));
+        }
+        Ok(copied)
+    }
+
+    /// What it means that a holder has not said what it would if all were well.
+    fn other(&self, holders: &[Rank], host: u16, said: Said) -> Obstacle {
+        match said {
+            Said::Without(why) => {
+                let node = self.node(holders, host);
+                Obstacle::Known(format!("host {node}: {}", by_environment(&why)))
+            }
+            _ => MeetError::from(BadMessage::Range("order")).into(),
+        }
+    }
+
+    fn node(&self, holders: &[Rank], host: u16) -> String {
+        self.cards[holders[usize::from(host)].index()].node.clone()
+    }
+}
+
+/// Errors name the options of `weft run`; here the environment says the same.
+fn by_environment(advice: &str) -> String {
+    advice.replace("--link ", "WEFT_LINK=").replace("--mtu", "WEFT_MTU")
+}
+
+/// The first rank of each host, by host.
+fn holders(hosts: &[u16]) -> Vec<Rank> {
+    let count = hosts.iter().max().map_or(0, |last| last + 1);
+    let first = |host| hosts.iter().position(|other| *other == host);
+    (0..count).filter_map(first).map(|rank| Rank(rank as u16)).collect()
+}
+
+/// Holders say something, and all ranks hear it, by host.
+fn round(
+    exchange: &mut dyn Exchange,
+    key: &str,
+    own: Option<&Said>,
+    holders: &[Rank],
+) -> Result<Vec<Said>, JoinError> {
+    if let Some(said) = own {
+        exchange.put(key, &said.emit())?;
+    }
+    exchange.fence()?;
+    let said = |holder: &Rank| {
+        let bytes = exchange.get(holder.0.into(), key)?;
+        Ok(Said::parse(&bytes).map_err(MeetError::from)?)
+    };
+    holders.iter().map(said).collect()
+}
+
+/// Greets the other hosts, and says which it has met; answers them until all have said that.
+fn greet(
+    attachment: &mut Attachment,
+    interfaces: &[MacAddress],
+    exchange: &mut dyn Exchange,
+    holders: &[Rank],
+) -> Result<Vec<Said>, JoinError> {
+    const KEY: &str = "met";
+    let met = attachment.greet(interfaces.to_vec()).and_then(Talk::begin);
+    let talk = match met {
+        Ok(talk) => talk,
+        Err(error) => {
+            return round(exchange, KEY, Some(&Said::Without(error.to_string())), holders);
+        }
+    };
+    let said = talk.outcome();
+    let (until, done) = pipe_with(PipeFlags::CLOEXEC).map_err(io::Error::from)?;
+    thread::scope(|scope| {
+        let answer = move || talk.answer(&until);
+        thread::Builder::new().name("weft-greeting".into()).spawn_scoped(scope, answer)?;
+        let all = round(exchange, KEY, Some(&said), holders);
+        drop(done);
+        all
+    })
+}
+
+/// A port for each rank of this host.
+fn open(
+    attachment: &mut Attachment,
+    interfaces: &[MacAddress],
+    copied: bool,
+) -> (Option<Ports>, Said) {
+    let of_ranks = match attachment.open(interfaces, copied) {
+        Ok(of_ranks) => of_ranks,
+        Err(error) => return (None, Said::Without(error.to_string())),
+    };
+    match attachment.keepers() {
+        Ok(keepers) => (Some(Ports { of_ranks, keepers }), Said::Ready),
+        Err(error) => (None, Said::Without(error.to_string())),
+    }
+}
+
+/// Greetings between this host and the others.
+struct Talk {
+    greeting: Greeting,
+    pace: Pace,
+}
+
+impl Talk {
+    /// Asks the others until all have answered, or the time is over.
+    fn begin(greeting: Greeting) -> io::Result<Self> {
+        let mut talk = Talk { greeting, pace: Pace::new(MEETING_LIMIT) };
+        while !talk.pace.is_over(talk.greeting.progress()) {
+            talk.step(false, None)?;
+        }
+        Ok(talk)
+    }
+
+    fn outcome(&self) -> Said {
+        let (missed, uncopied) = (self.greeting.missed(), self.greeting.uncopied());
+        Said::Met { missed: missed.collect(), uncopied: uncopied.collect() }
+    }
+
+    /// Answers until the other end of `until` is closed.
+    fn answer(mut self, until: &OwnedFd) {
+        while let Ok(false) = self.step(true, Some(until)) {}
+    }
+
+    /// Waits for something to do, and does it. Says whether it is to end.
+    fn step(&mut self, told: bool, until: Option<&OwnedFd>) -> io::Result<bool> {
+        let progress = self.greeting.progress();
+        if self.pace.asks_now(progress) {
+            self.greeting.ask();
+        }
+        let mut sources: Vec<Waited<'_, bool>> =
+            vec![(false, self.greeting.arrivals(), PollFlags::IN)];
+        sources.extend(until.map(|until| (true, until.as_fd(), PollFlags::IN)));
+        let ready = wait_for(&sources, self.pace.wait(progress, told))?;
+        self.greeting.take_in();
+        Ok(ready.contains(&true))
+    }
+}
+
+#[cfg(test)]
+mod tests;
