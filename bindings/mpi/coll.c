@@ -193,10 +193,34 @@ struct shape {
     MPI_Aint extent;
 };
 
+/* The usual types: MPI's, C's, and what stands in the names of functions. */
+#define USUAL_TYPES(X)                                                                                       \
+    X(MPI_INT, int, int) X(MPI_LONG, long, long) X(MPI_LONG_LONG, long long, long_long)                       \
+    X(MPI_UNSIGNED, unsigned, unsigned) X(MPI_UNSIGNED_LONG, unsigned long, unsigned_long)                    \
+    X(MPI_INT32_T, int32_t, int32) X(MPI_INT64_T, int64_t, int64) X(MPI_UINT32_T, uint32_t, uint32)           \
+    X(MPI_UINT64_T, uint64_t, uint64) X(MPI_FLOAT, float, float) X(MPI_DOUBLE, double, double)
+
+/* Bytes of a type that is known without asking; 0 of others. */
+static size_t usual_size(MPI_Datatype type)
+{
+#define SIZE(mpi, c, name)                                                                                   \
+    if (type == mpi)                                                                                         \
+        return sizeof(c);
+    SIZE(MPI_BYTE, char, byte)
+    SIZE(MPI_CHAR, char, char)
+    USUAL_TYPES(SIZE)
+    return 0;
+}
+
 static int shape_of(int count, MPI_Datatype type, struct shape *shape)
 {
     MPI_Aint lower, extent, true_lower, true_extent;
     int size, integers, addresses, types, combiner;
+    size_t usual = usual_size(type);
+    if (usual > 0 && count >= 0) {
+        *shape = (struct shape){.bytes = usual * (size_t)count, .whole = 1, .plain = 1, .extent = (MPI_Aint)usual};
+        return 1;
+    }
     if (count < 0 || type == MPI_DATATYPE_NULL || PMPI_Type_size(type, &size) != MPI_SUCCESS || size == MPI_UNDEFINED)
         return 0;
     PMPI_Type_get_extent(type, &lower, &extent);
@@ -321,6 +345,40 @@ static void combine(const void *before, void *after, size_t count, void *context
     PMPI_Reduce_local((void *)before, after, (int)count, how->type, how->op);
 }
 
+/* The usual operations on the usual types. Few elements are combined here sooner than the MPI library finds its function. */
+#define COMBINE(c, name, how)                                                                                \
+    static void name(const void *before, void *after, size_t count, void *context)                           \
+    {                                                                                                        \
+        (void)context;                                                                                       \
+        for (size_t at = 0; at < count * sizeof(c); at += sizeof(c)) {                                       \
+            c one, two;                                                                                      \
+            memcpy(&one, (const char *)before + at, sizeof one);                                             \
+            memcpy(&two, (char *)after + at, sizeof two);                                                    \
+            two = how;                                                                                       \
+            memcpy((char *)after + at, &two, sizeof two);                                                    \
+        }                                                                                                    \
+    }
+#define COMBINE_ALL(mpi, c, name)                                                                            \
+    COMBINE(c, sum_##name, one + two)                                                                        \
+    COMBINE(c, product_##name, one * two)                                                                     \
+    COMBINE(c, least_##name, one < two ? one : two)                                                          \
+    COMBINE(c, most_##name, one > two ? one : two)
+USUAL_TYPES(COMBINE_ALL)
+
+/* What combines elements; only `combine` reads what is given beside. */
+static weft_coll_combine *combines(MPI_Datatype type, MPI_Op op)
+{
+#define FIND(mpi, c, name)                                                                                   \
+    if (type == mpi)                                                                                         \
+        return op == MPI_SUM    ? sum_##name                                                                 \
+               : op == MPI_PROD ? product_##name                                                             \
+               : op == MPI_MIN  ? least_##name                                                               \
+               : op == MPI_MAX  ? most_##name                                                                \
+                                : combine;
+    USUAL_TYPES(FIND)
+    return combine;
+}
+
 /* Whether a reduction can be served: all ranks say the same of these. */
 static int reduces(int count, MPI_Datatype type, MPI_Op op, struct shape *shape)
 {
@@ -340,7 +398,8 @@ EXPORTED int MPI_Allreduce(const void *mine, void *into, int count, MPI_Datatype
     if (shape.bytes == 0)
         return MPI_SUCCESS;
     const void *own = mine == MPI_IN_PLACE ? into : mine;
-    return outcome(comm, weft->all_reduce(team->name, own, into, (size_t)count, (size_t)shape.extent, combine, &how));
+    return outcome(comm, weft->all_reduce(team->name, own, into, (size_t)count, (size_t)shape.extent,
+                                          combines(type, op), &how));
 }
 
 EXPORTED int MPI_Reduce(const void *mine, void *into, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm)
@@ -357,7 +416,7 @@ EXPORTED int MPI_Reduce(const void *mine, void *into, int count, MPI_Datatype ty
         return MPI_SUCCESS;
     const void *own = mine == MPI_IN_PLACE ? into : mine;
     return outcome(comm, weft->reduce(team->name, (size_t)root, own, into, (size_t)count, (size_t)shape.extent,
-                                      combine, &how));
+                                      combines(type, op), &how));
 }
 
 EXPORTED int MPI_Finalize(void)

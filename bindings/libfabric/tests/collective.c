@@ -4,6 +4,7 @@
 #include "check.h"
 #include <limits.h>
 #include <mpi.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,6 +127,39 @@ static void operations(void)
     CHECK(any);
 }
 
+/* Two elements of each member, by the four operations that all of these types have. */
+#define USUAL(mpi, c)                                                                                        \
+    do {                                                                                                     \
+        c mine[2] = {(c)(me + 1), (c)(ranks - me)}, all[2], sum = 0, product = 1;                             \
+        for (int member = 0; member < ranks; member++) {                                                     \
+            sum += (c)(member + 1);                                                                          \
+            product *= (c)(member + 1);                                                                      \
+        }                                                                                                    \
+        MPI_Allreduce(mine, all, 2, mpi, MPI_SUM, comm);                                                     \
+        CHECK(all[0] == sum && all[1] == sum);                                                               \
+        MPI_Allreduce(mine, all, 2, mpi, MPI_PROD, comm);                                                    \
+        CHECK(all[0] == product && all[1] == product);                                                       \
+        MPI_Allreduce(mine, all, 2, mpi, MPI_MIN, comm);                                                     \
+        CHECK(all[0] == 1 && all[1] == 1);                                                                   \
+        MPI_Allreduce(mine, all, 2, mpi, MPI_MAX, comm);                                                     \
+        CHECK(all[0] == (c)ranks && all[1] == (c)ranks);                                                     \
+    } while (0)
+
+static void usual_types(void)
+{
+    USUAL(MPI_INT, int);
+    USUAL(MPI_LONG, long);
+    USUAL(MPI_LONG_LONG, long long);
+    USUAL(MPI_UNSIGNED, unsigned);
+    USUAL(MPI_UNSIGNED_LONG, unsigned long);
+    USUAL(MPI_INT32_T, int32_t);
+    USUAL(MPI_INT64_T, int64_t);
+    USUAL(MPI_UINT32_T, uint32_t);
+    USUAL(MPI_UINT64_T, uint64_t);
+    USUAL(MPI_FLOAT, float);
+    USUAL(MPI_DOUBLE, double);
+}
+
 /* Says which came first, which a sum does not. */
 static void last_of(void *before, void *after, int *count, MPI_Datatype *type)
 {
@@ -239,6 +273,7 @@ static void all_of(MPI_Comm which, int most, int is_served)
     gathers(most);
     sums(most, is_served && ranks > 1);
     operations();
+    usual_types();
     if (is_served && ranks > 1)
         own_operations();
     shapes();
