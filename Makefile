@@ -30,7 +30,7 @@ help:
 	@echo 'make demo    set up what is missing, build, and run the main example on 4 ranks'
 	@echo 'make mpi-apps   build three MPI programs (asp, qr, sor) in target/mpi, and what they need to run on Weft'
 	@echo 'make test    set up what is missing, and run every test'
-	@echo 'make test-mpi  MPI programs on Weft, with the MPICH and the Open MPI of PyPI, and tests of libfabric that others publish; installs all of it below target/mpi'
+	@echo 'make test-mpi  MPI programs on Weft, with the MPICH and the Open MPI of PyPI, and tests of libfabric, MPICH and mpi4py that others publish; installs all of it below target/mpi'
 	@echo 'make bench   measure this machine: each figure beside its floor (leave it alone meanwhile)'
 	@echo 'make bench-collectives   collectives of 4 and 8 ranks by Weft and by Open MPI itself, in turns'
 	@echo 'make compare   the same beside Open MPI, MPICH, UCX, libfabric and TCP, in memory and on Ethernet; draws compare.svg'

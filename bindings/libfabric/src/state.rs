@@ -7,6 +7,7 @@ use crate::refusal::{Refusal, Result, completion};
 use crate::transfer::{Exposed, Notice, ReceiveOp, RemoteCounters, SendOp};
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::c_int;
+use std::time::Duration;
 use weft_packet::{HeldPacket, KeptPacket, Packets, Rank};
 use weft_tagged::remote::{self, Accessed, Outcome, Owed, Refused, Remote};
 use weft_tagged::together::{self, Areas, Board, TeamId, Together};
@@ -24,6 +25,8 @@ pub(crate) struct VectorId(usize);
 
 /// Packets that one call takes from the network at most.
 const PACKETS_AT_ONCE: usize = 64;
+/// How long a program tries in vain to send to a rank that has no room for its messages before it is told why.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// Completions that a queue has room for at least, before new operations are put off.
 const LEAST_ROOM: usize = 1024;
 
@@ -49,6 +52,8 @@ pub(crate) struct State {
     owed: VecDeque<(QueueId, Owed)>,
     /// Why messages cannot go on.
     failure: Option<Error>,
+    /// To whom nothing can be sent, since when, and whether the program was told.
+    full: Option<(Rank, Duration, bool)>,
 }
 
 /// An operation that has ended, as its program is told.
@@ -114,6 +119,7 @@ impl State {
             keys: 0,
             owed: VecDeque::new(),
             failure: None,
+            full: None,
         }
     }
 
@@ -178,13 +184,40 @@ impl State {
                 self.sent(&op, None);
                 true
             }
-            Sending::Kept => true,
-            Sending::Again(_) => false,
+            Sending::Kept => {
+                self.full = None;
+                true
+            }
+            Sending::Again(_) => {
+                if self.exchange.is_full(message.to.rank) {
+                    self.is_full(message.to.rank, packets);
+                }
+                false
+            }
         };
         if message.to.rank == packets.rank() {
             self.tell();
         }
         Ok(outcome)
+    }
+
+    /// A message could not be begun because too many wait at `to`. Whether they ever will be received nobody knows here, but
+    /// a program that waits for that for ever is told of it.
+    #[cold]
+    fn is_full(&mut self, to: Rank, packets: &Packets) {
+        let now = packets.now();
+        match self.full {
+            Some((rank, since, false)) if rank == to && now >= since + PATIENCE => {
+                let (own, most) = (packets.rank(), weft_tagged::peer::MOST_REQUESTS);
+                eprintln!(
+                    "weft: rank {own} cannot send to rank {to}, which has {most} of its messages and receives none: \
+                     receive some before sending more, or the job may wait for ever"
+                );
+                self.full = Some((to, since, true));
+            }
+            Some((rank, ..)) if rank == to => {}
+            _ => self.full = Some((to, now, false)),
+        }
     }
 
     /// Tells the program what has ended.

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MESSAGES = 100000, WORDS = 128, LAST = MESSAGES, BOUND = 80 << 20 };
+enum { MESSAGES = 200000, WORDS = 128, LAST = MESSAGES, BOUND = 120 << 20 };
 
 static int words[MESSAGES][WORDS];
 static MPI_Request requests[MESSAGES];

@@ -182,7 +182,7 @@ fn very_many_messages_of_a_stock_open_mpi() {
     let program = compile(&open_mpi("mpicc"), "flood.c", &[], &folder);
     let mut mpirun = on_weft(Command::new(open_mpi("mpirun")), "2", &folder);
     let text = run(mpirun.arg(&program));
-    assert_eq!(text, "100000 messages have found their receives, twice\n");
+    assert_eq!(text, "200000 messages have found their receives, twice\n");
 }
 
 #[test]

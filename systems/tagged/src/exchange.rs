@@ -322,6 +322,11 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         self.answers.is_empty() && self.leaving.is_empty() && self.sends.is_empty()
     }
 
+    /// Whether as many messages wait at `to` for their receives as may: none goes there until one of them is received.
+    pub fn is_full(&self, to: Rank) -> bool {
+        !self.peers[to.index()].flow.may_ask()
+    }
+
     /// Unexpected messages and their bytes, for those who watch the bound.
     pub fn unexpected(&self) -> (usize, usize) {
         let bytes = |stored: &Stored| match stored {

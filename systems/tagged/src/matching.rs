@@ -170,7 +170,7 @@ impl<R, M> Matcher<R, M> {
     pub fn take_posted(&mut self, place: Place) -> Option<R> {
         let taken = self.posted.take(place);
         if self.posted.close_gaps() || self.posted.count() == 0 {
-            self.posted_by.clear();
+            self.posted_by.renew(&self.posted);
         }
         taken.map(|(_, receive)| receive)
     }

@@ -11,8 +11,10 @@ pub const WINDOW: u64 = 1 << 20;
 pub const MESSAGE_COST: u64 = 64;
 /// Messages up to this many bytes go eagerly.
 pub const EAGER_BYTES: u64 = 16 * 1024;
-/// Messages that may ask at the same time, from one rank to one other.
-pub const MOST_REQUESTS: u32 = 1 << 17;
+/// Messages that may ask at the same time, from one rank to one other. A program that begins more without receiving
+/// any gets no further if its receiver waits for a later one, or has begun as many; so there may be as many as memory
+/// lets a program begin.
+pub const MOST_REQUESTS: u32 = 1 << 20;
 /// A receiver reports so much at once.
 const REPORT: u64 = WINDOW / 4;
 

@@ -82,3 +82,139 @@ fn mpi4py() {
     let ran = text.lines().find(|line| line.starts_with("Ran "));
     println!("mpi4py, Open MPI 5, 2 ranks: {}", ran.unwrap_or_default());
 }
+
+/// Ranks that a test of MPICH's gets at most, whatever its list says.
+const MOST_RANKS: usize = 5;
+/// Seconds after which a test of MPICH's has failed.
+const PATIENCE: &str = "60";
+
+/// A line of MPICH's lists of tests.
+#[derive(PartialEq, Eq, Debug)]
+struct MpichTest {
+    program: String,
+    ranks: String,
+    arguments: Vec<String>,
+    environment: Vec<(String, String)>,
+}
+
+impl MpichTest {
+    /// `None` for those that MPICH itself expects to fail, that fail on purpose, and that take gigabytes.
+    fn parse(folder: &str, line: &str) -> Option<Self> {
+        let mut words = line.split_whitespace();
+        let program = format!("{folder}/{}", words.next()?);
+        let ranks = words.next()?.parse::<usize>().unwrap().min(MOST_RANKS).to_string();
+        let (mut arguments, mut environment) = (Vec::new(), Vec::new());
+        for word in words {
+            match word.split_once('=') {
+                Some(("arg", argument)) => arguments.push(argument.into()),
+                Some(("env", setting)) => {
+                    let (name, value) = setting.split_once('=').unwrap();
+                    environment.push((name.into(), value.into()));
+                }
+                Some(("xfail" | "resultTest" | "mem", _)) => return None,
+                _ => {}
+            }
+        }
+        Some(MpichTest { program, ranks, arguments, environment })
+    }
+
+    /// How messages name it.
+    fn name(&self) -> String {
+        format!("{} {}", self.program, self.ranks)
+    }
+}
+
+/// Those that were compiled, but for some, each with each number of ranks once.
+fn mpich_tests(programs: &Path, folders: &[&str], left_out: &[&str]) -> Vec<MpichTest> {
+    let mut tests = Vec::new();
+    for folder in folders {
+        let list = std::fs::read_to_string(programs.join(folder).join("testlist")).unwrap();
+        for test in list.lines().filter_map(|line| MpichTest::parse(folder, line)) {
+            let is_left_out =
+                left_out.iter().any(|name| *name == test.program || *name == test.name());
+            if !is_left_out && programs.join(&test.program).exists() && !tests.contains(&test) {
+                tests.push(test);
+            }
+        }
+    }
+    tests
+}
+
+/// Runs them, and returns how many there are; all have to say that nothing failed.
+fn run_mpich_tests(
+    stack: &str,
+    folders: &[&str],
+    left_out: &[&str],
+    mpirun: impl Fn(&str) -> Command,
+) -> usize {
+    let programs = installed("mpich-tests").join(stack);
+    let tests = mpich_tests(&programs, folders, left_out);
+    let mut failed = Vec::new();
+    for test in &tests {
+        let program = programs.join(&test.program);
+        let mut command = mpirun(&test.ranks);
+        command.arg(&program).args(&test.arguments).current_dir(program.parent().unwrap());
+        command.envs(test.environment.iter().map(|(name, value)| (name, value)));
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        if !output.status.success()
+            || !text.lines().any(|line| line.trim().eq_ignore_ascii_case("no errors"))
+        {
+            println!("{test:?}: {}\n{text}", output.status);
+            println!("{}", String::from_utf8_lossy(&output.stderr));
+            failed.push(test.name());
+        }
+    }
+    assert!(failed.is_empty(), "MPICH's tests on {stack}: failed: {failed:?}");
+    println!("MPICH's tests on {stack}: {} passed", tests.len());
+    tests.len()
+}
+
+/// Ends a command that takes longer than a test may.
+fn bounded(program: &str) -> Command {
+    let mut command = Command::new("timeout");
+    command.args([PATIENCE, program]);
+    command
+}
+
+/// Those that fail on MPICH's own transport, too, and the last ones because they take minutes where ranks share cores.
+const LEFT_OUT_MPICH: [&str; 14] = [
+    "coll/oplxor",
+    "comm/comm_create_group 5",
+    "comm/ic2",
+    "datatype/darray_cyclic",
+    "datatype/typename",
+    "datatype/typename_oldapi",
+    "group/grouptest",
+    "topo/cartsuball",
+    "coll/nonblocking3",
+    "comm/cmfree",
+    "comm/ctxalloc",
+    "comm/ctxsplit",
+    "pt2pt/sendflood",
+    "threads/comm/dup_leak_test",
+];
+
+#[test]
+fn tests_of_mpich_on_mpich() {
+    let folder = folder();
+    let folders = [
+        "attr",
+        "coll",
+        "comm",
+        "datatype",
+        "errhan",
+        "group",
+        "part",
+        "pt2pt",
+        "threads/comm",
+        "topo",
+    ];
+    let ran = run_mpich_tests("mpich", &folders, &LEFT_OUT_MPICH, |ranks| {
+        let mpiexec = bounded(&pypi::today("mpich", "mpiexec"));
+        let mut mpiexec = pypi::mpich_on_weft(mpiexec, &folder);
+        mpiexec.args(["-n", ranks]);
+        mpiexec
+    });
+    assert_eq!(ran, 411);
+}

@@ -250,9 +250,32 @@ fn a_flood_of_requests_ends_too() {
         world.arrive(0, 1);
     }
     assert!(!world.send(0, &message, most, &[]), "it is tried again later");
+    assert!(world.ranks[0].is_full(Rank(1)) && !world.ranks[1].is_full(Rank(0)));
     world.receive(1, from(0, 1), 0, 0);
     world.settle();
+    assert!(!world.ranks[0].is_full(Rank(1)));
     assert!(world.send(0, &message, most, &[]));
+}
+
+#[test]
+fn two_that_send_very_many_messages_before_they_receive_both_go_on() {
+    let mut world = World::pair();
+    let messages = 150_000;
+    for number in 0..messages {
+        for rank in 0..2 {
+            assert!(world.send(rank, &to(1 - rank, number as u64), number, &[]));
+            world.arrive(rank, 1 - rank);
+        }
+    }
+    // The last one first.
+    for number in (0..messages).rev() {
+        for rank in 0..2 {
+            world.receive(rank, from(1 - rank, number as u64), number, 0);
+        }
+        world.settle();
+    }
+    assert_eq!(world.received.len(), 2 * messages);
+    assert!(world.ranks.iter().all(Rankly::is_idle));
 }
 
 #[test]

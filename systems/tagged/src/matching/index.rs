@@ -115,9 +115,17 @@ impl Indexes {
         if is_old(written, line.count()) {
             self.clear();
         }
-        if !self.is_empty() {
+        if self.is_empty() {
+            self.renew(line);
+        } else {
             self.write_pattern(pattern, number);
-        } else if line.count() > MANY {
+        }
+    }
+
+    /// Forgets where receives stood, and writes down where they stand now, if they are many.
+    pub fn renew<R>(&mut self, line: &Line<(Pattern, R)>) {
+        self.clear();
+        if line.count() > MANY {
             for (number, (pattern, _)) in line.numbered() {
                 self.write_pattern(pattern, number);
             }

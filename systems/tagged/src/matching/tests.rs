@@ -162,3 +162,19 @@ fn random_programs_match_as_the_rule_says() {
         assert_eq!(matcher.unexpected_count(), model.messages.len());
     }
 }
+
+#[test]
+fn many_receives_have_an_index_until_few_are_left() {
+    let (mut matcher, many) = (Matcher::<u64, ()>::default(), 20 * MANY as u64);
+    for tag in 0..many {
+        matcher.post(pattern(Some(1), tag, 0), tag);
+    }
+    // From the middle, so that gaps are closed now and then while nobody posts.
+    for step in 0..many {
+        let tag = step * 7 % many;
+        assert!(matcher.posted_count() <= MANY || !matcher.posted_by.is_empty());
+        let place = matcher.find_posted(&message(1, tag)).unwrap();
+        assert_eq!(matcher.take_posted(place), Some(tag));
+    }
+    assert!(matcher.posted_by.is_empty());
+}
