@@ -5,8 +5,8 @@ use crate::memory::Memory;
 use crate::refusal::{Refusal, Result};
 use crate::state::{State, refusal};
 use weft_packet::Rank;
+use weft_tagged::Error;
 use weft_tagged::together::{Board, MOST_BROUGHT, MOST_POSTED, Meeting, Movement, Shares, TeamId};
-use weft_tagged::{Error, Sink, Source};
 
 /// Reductions of more bytes share the combining out among all members.
 const SHARED_OUT_BYTES: usize = 8 * 1024;
@@ -22,36 +22,6 @@ pub(crate) struct Party<'a> {
     team: TeamId,
     size: usize,
     me: usize,
-}
-
-impl Source for Memory {
-    fn length(&self) -> u64 {
-        Memory::length(self) as u64
-    }
-
-    #[inline]
-    fn pieces(&self, offset: u64, length: usize, take: &mut dyn FnMut(&[u8])) {
-        self.read(offset, length, take);
-    }
-
-    fn keep(self) -> Self {
-        self
-    }
-}
-
-impl Sink for Memory {
-    fn capacity(&self) -> u64 {
-        Memory::length(self) as u64
-    }
-
-    #[inline]
-    fn place(&mut self, offset: u64, bytes: &[u8]) {
-        self.write(offset, bytes);
-    }
-
-    fn split(&mut self, _length: u64) -> Option<(Self, bool)> {
-        None
-    }
 }
 
 /// So many elements of so many bytes.

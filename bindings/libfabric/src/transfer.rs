@@ -8,6 +8,28 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use weft_tagged::{Sink, Source};
 
+impl Source for Memory {
+    fn length(&self) -> u64 {
+        Memory::length(self) as u64
+    }
+
+    #[inline]
+    fn pieces(&self, offset: u64, length: usize, take: &mut dyn FnMut(&[u8])) {
+        self.read(offset, length, take);
+    }
+}
+
+impl Sink for Memory {
+    fn capacity(&self) -> u64 {
+        Memory::length(self) as u64
+    }
+
+    #[inline]
+    fn place(&mut self, offset: u64, bytes: &[u8]) {
+        self.write(offset, bytes);
+    }
+}
+
 /// Where it is told that an operation has ended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Notice {
@@ -60,10 +82,6 @@ impl Sink for SendOp {
     fn place(&mut self, offset: u64, bytes: &[u8]) {
         self.memory.write(offset, bytes);
     }
-
-    fn split(&mut self, _length: u64) -> Option<(Self, bool)> {
-        None
-    }
 }
 
 /// Memory that others may access.
@@ -106,10 +124,6 @@ impl Source for Exposed {
     fn pieces(&self, offset: u64, length: usize, take: &mut dyn FnMut(&[u8])) {
         self.memory.read(offset, length, take);
     }
-
-    fn keep(self) -> Self {
-        self
-    }
 }
 
 impl Sink for Exposed {
@@ -120,10 +134,6 @@ impl Sink for Exposed {
     #[inline]
     fn place(&mut self, offset: u64, bytes: &[u8]) {
         self.memory.write(offset, bytes);
-    }
-
-    fn split(&mut self, _length: u64) -> Option<(Self, bool)> {
-        None
     }
 }
 

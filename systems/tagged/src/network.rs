@@ -9,9 +9,15 @@ pub trait Source {
     fn length(&self) -> u64;
     /// Calls `take` with the pieces of `length` bytes from `offset` on, which are there.
     fn pieces(&self, offset: u64, length: usize, take: &mut dyn FnMut(&[u8]));
-    /// Called once, if the bytes are needed beyond the call that they were given in.
+    /// Called once, if the bytes are needed beyond the call that they were given in. They stay as they are, unless this does
+    /// something about it.
     #[must_use]
-    fn keep(self) -> Self;
+    fn keep(self) -> Self
+    where
+        Self: Sized,
+    {
+        self
+    }
 }
 
 /// Where to receive: the program's memory.
@@ -22,7 +28,9 @@ pub trait Sink: Sized {
     fn place(&mut self, offset: u64, bytes: &[u8]);
     /// For a buffer that takes several messages: cuts off where the next one of `length` goes, and says whether
     /// that was the last. `None` for a receive of one message.
-    fn split(&mut self, length: u64) -> Option<(Self, bool)>;
+    fn split(&mut self, _length: u64) -> Option<(Self, bool)> {
+        None
+    }
 }
 
 /// What sends packets to other ranks. What arrives comes by [`Exchange::arrive`](crate::Exchange::arrive).

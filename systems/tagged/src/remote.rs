@@ -226,10 +226,6 @@ impl Source for Bytes<'_> {
         let offset = offset as usize;
         take(&self.0[offset..offset + length]);
     }
-
-    fn keep(self) -> Self {
-        self
-    }
 }
 
 impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {

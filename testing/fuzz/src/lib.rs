@@ -37,6 +37,7 @@ mod tagged;
 mod text;
 mod together;
 mod wire;
+mod wires;
 
 /// A function that takes any bytes, and panics only if something is wrong with Weft.
 pub type Target = fn(&[u8]);

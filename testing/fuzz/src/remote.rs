@@ -1,14 +1,12 @@
 //! Remote accesses: packets as bytes, and one rank with memory that others access, which is told anything.
 
+use crate::wires::{RANKS, Wires};
 use std::collections::BTreeSet;
 use weft_packet::Rank;
-use weft_tagged::network::gather;
 use weft_tagged::remote::atomic::{Atomic, Element, Operation};
 use weft_tagged::remote::format::{Says, Span, parse};
 use weft_tagged::remote::{Access, Asking, Event, MOST, Owed, Remote, Rights};
-use weft_tagged::{Address, Network, Result, Sink, Source};
-
-const RANKS: u16 = 4;
+use weft_tagged::{Address, Sink, Source};
 
 /// What was parsed encodes to the same bytes.
 pub fn packet(data: &[u8]) {
@@ -33,10 +31,6 @@ impl Source for Memory {
         // Only what is there leaves, or this panics.
         take(&self.bytes[offset..offset + length]);
     }
-
-    fn keep(self) -> Self {
-        self
-    }
 }
 
 impl Sink for Memory {
@@ -48,48 +42,6 @@ impl Sink for Memory {
         let offset = offset as usize;
         self.bytes[offset..offset + bytes.len()].copy_from_slice(bytes);
     }
-
-    fn split(&mut self, _length: u64) -> Option<(Self, bool)> {
-        None
-    }
-}
-
-/// A network with so much room, which remembers what peers may answer.
-#[derive(Default)]
-struct Wires {
-    room: usize,
-    asked: Vec<u64>,
-}
-
-impl Network for Wires {
-    fn payload(&self) -> usize {
-        128
-    }
-
-    fn send<S: Source>(
-        &mut self,
-        to: Rank,
-        head: &[u8],
-        body: Option<(&S, u64, usize)>,
-    ) -> Result<bool> {
-        assert!(to.0 > 0 && to.0 < RANKS, "what a rank does to itself needs no network");
-        if self.room == 0 {
-            return Ok(false);
-        }
-        self.room -= 1;
-        let packet = gather(head, body);
-        assert!(packet.len() <= self.payload());
-        match parse(&packet) {
-            Some(
-                Says::Write { number, .. }
-                | Says::Read { number, .. }
-                | Says::Atomic { number, .. },
-            ) => self.asked.push(number),
-            Some(Says::Part { .. } | Says::Ended { .. }) => {}
-            None => panic!("{packet:?} is no packet"),
-        }
-        Ok(true)
-    }
 }
 
 /// The program of rank 0, which keeps its contract, and what it has been told.
@@ -99,6 +51,8 @@ struct Program {
     begun: u32,
     accesses: BTreeSet<u32>,
     owed: Vec<Owed>,
+    /// Numbers of accesses, which peers answer.
+    asked: Vec<u64>,
 }
 
 impl Program {
@@ -147,6 +101,17 @@ impl Program {
                 Event::Accessed(accessed) => self.owed.extend(accessed.data.map(|(_, owed)| owed)),
             }
         }
+        for packet in self.wires.said.drain(..) {
+            match parse(&packet) {
+                Some(
+                    Says::Write { number, .. }
+                    | Says::Read { number, .. }
+                    | Says::Atomic { number, .. },
+                ) => self.asked.push(number),
+                Some(Says::Part { .. } | Says::Ended { .. }) => {}
+                None => panic!("{packet:?} is no packet"),
+            }
+        }
         assert!(self.remote.owed() <= usize::from(RANKS) * MOST as usize);
         assert!(self.accesses.len() <= usize::from(RANKS) * MOST as usize);
     }
@@ -167,10 +132,11 @@ fn atomic_of(odd: u8, kind: u8) -> (Atomic, bool) {
 pub fn accesses(data: &[u8]) {
     let mut program = Program {
         remote: Remote::new(Rank(0), RANKS.into()),
-        wires: Wires::default(),
+        wires: Wires::new(128),
         begun: 0,
         accesses: BTreeSet::new(),
         owed: Vec::new(),
+        asked: Vec::new(),
     };
     for step in data.chunks_exact(8) {
         let &[what, peer, key, offset, low, high, which, odd] = step else { continue };
@@ -200,7 +166,7 @@ pub fn accesses(data: &[u8]) {
             }
             _ => {
                 let from = Rank(1 + u16::from(peer) % (RANKS - 1));
-                let packet = said(&program.wires, step, length);
+                let packet = said(&program.asked, step, length);
                 if program.remote.arrive(from, &packet).is_err() {
                     return program.check();
                 }
@@ -211,14 +177,14 @@ pub fn accesses(data: &[u8]) {
 }
 
 /// What a peer says: a packet that may well be right, or the step itself.
-fn said(wires: &Wires, step: &[u8], length: usize) -> Vec<u8> {
+fn said(asked: &[u64], step: &[u8], length: usize) -> Vec<u8> {
     let &[what, _, key, offset, low, _, which, odd] = step else { return Vec::new() };
     if odd == 255 {
         return step.to_vec();
     }
-    let number = match wires.asked.len() {
+    let number = match asked.len() {
         0 => 1 << 32 | u64::from(low),
-        many => wires.asked[usize::from(low) % many],
+        many => asked[usize::from(low) % many],
     };
     let offset = u64::from(offset);
     let span = |length: usize| {

@@ -1,16 +1,13 @@
 //! Messages with tags: packets as bytes, and one rank that is told anything.
 
+use crate::wires::{RANKS, Wires};
 use std::collections::BTreeSet;
 use weft_packet::Rank;
 use weft_tagged::format::{Says, parse};
-use weft_tagged::network::gather;
 use weft_tagged::peer::WINDOW;
 use weft_tagged::{
-    Address, Envelope, Event, Exchange, Kind, Network, Outgoing, Pattern, Result, Sending, Sink,
-    Source,
+    Address, Envelope, Event, Exchange, Kind, Outgoing, Pattern, Sending, Sink, Source,
 };
-
-const RANKS: u16 = 4;
 
 /// What was parsed encodes to the same bytes.
 pub fn packet(data: &[u8]) {
@@ -44,10 +41,6 @@ impl Source for Bytes {
         assert!(offset as usize + length <= self.length, "only what is there leaves");
         take(&vec![0; length]);
     }
-
-    fn keep(self) -> Self {
-        self
-    }
 }
 
 impl Sink for Bytes {
@@ -59,47 +52,6 @@ impl Sink for Bytes {
         assert_eq!(offset, self.came, "bytes come in order");
         self.came += bytes.len() as u64;
     }
-
-    fn split(&mut self, _length: u64) -> Option<(Self, bool)> {
-        None
-    }
-}
-
-/// A network with so much room, which remembers what was said last.
-#[derive(Default)]
-struct Wires {
-    room: usize,
-    /// Numbers of requests and grants, which peers answer.
-    requests: Vec<u64>,
-    grants: Vec<u64>,
-}
-
-impl Network for Wires {
-    fn payload(&self) -> usize {
-        256
-    }
-
-    fn send<S: Source>(
-        &mut self,
-        to: Rank,
-        head: &[u8],
-        body: Option<(&S, u64, usize)>,
-    ) -> Result<bool> {
-        assert!(to.0 > 0 && to.0 < RANKS, "what a rank sends itself needs no network");
-        if self.room == 0 {
-            return Ok(false);
-        }
-        self.room -= 1;
-        let packet = gather(head, body);
-        assert!(packet.len() <= self.payload());
-        match parse(Rank(0), &packet) {
-            Some(Says::Request { number, .. }) => self.requests.push(number),
-            Some(Says::Grant { own, .. }) => self.grants.push(own),
-            Some(_) => {}
-            None => panic!("{packet:?} is no packet"),
-        }
-        Ok(true)
-    }
 }
 
 /// The program of rank 0, which keeps its contract, and what it has been told.
@@ -109,6 +61,9 @@ struct Program {
     begun: u32,
     sends: BTreeSet<u32>,
     receives: BTreeSet<u32>,
+    /// Numbers of requests and grants, which peers answer.
+    requests: Vec<u64>,
+    grants: Vec<u64>,
 }
 
 impl Program {
@@ -144,6 +99,14 @@ impl Program {
                 Event::Received { into, .. } => assert!(self.receives.remove(&into.number)),
             }
         }
+        for packet in self.wires.said.drain(..) {
+            match parse(Rank(0), &packet) {
+                Some(Says::Request { number, .. }) => self.requests.push(number),
+                Some(Says::Grant { own, .. }) => self.grants.push(own),
+                Some(_) => {}
+                None => panic!("{packet:?} is no packet"),
+            }
+        }
         let (_, stored) = self.exchange.unexpected();
         assert!(stored as u64 <= u64::from(RANKS) * WINDOW);
     }
@@ -154,10 +117,12 @@ impl Program {
 pub fn messages(data: &[u8]) {
     let mut program = Program {
         exchange: Exchange::new(Rank(0), RANKS.into()),
-        wires: Wires::default(),
+        wires: Wires::new(256),
         begun: 0,
         sends: BTreeSet::new(),
         receives: BTreeSet::new(),
+        requests: Vec::new(),
+        grants: Vec::new(),
     };
     for step in data.chunks_exact(8) {
         let &[what, peer, tag, ignore, low, high, which, odd] = step else { continue };
@@ -195,7 +160,7 @@ pub fn messages(data: &[u8]) {
             }
             _ => {
                 let from = Rank(1 + peer % (RANKS - 1));
-                let packet = said(&program.wires, from, step, length);
+                let packet = said(&program, from, step, length);
                 if program.exchange.arrive(from, &packet).is_err() {
                     return program.check();
                 }
@@ -206,7 +171,7 @@ pub fn messages(data: &[u8]) {
 }
 
 /// What a peer says: a packet that may well be right, or the step itself.
-fn said(wires: &Wires, from: Rank, step: &[u8], length: usize) -> Vec<u8> {
+fn said(program: &Program, from: Rank, step: &[u8], length: usize) -> Vec<u8> {
     let &[what, _, tag, ignore, _, _, which, odd] = step else { return Vec::new() };
     if odd == 255 {
         return step.to_vec();
@@ -229,11 +194,13 @@ fn said(wires: &Wires, from: Rank, step: &[u8], length: usize) -> Vec<u8> {
             number: odd.into(),
             wants_done: what > 200,
         },
-        4 => {
-            Says::Grant { number: one_of(&wires.requests), own: odd.into(), length: length as u64 }
-        }
-        5 => Says::Part { own: one_of(&wires.grants), bytes: &bytes },
-        6 => Says::Done { number: one_of(&wires.requests) },
+        4 => Says::Grant {
+            number: one_of(&program.requests),
+            own: odd.into(),
+            length: length as u64,
+        },
+        5 => Says::Part { own: one_of(&program.grants), bytes: &bytes },
+        6 => Says::Done { number: one_of(&program.requests) },
         _ => Says::Consumed { amount: length as u64 },
     };
     let mut packet = says.head().bytes().to_vec();

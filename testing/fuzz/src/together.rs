@@ -1,12 +1,11 @@
 //! Operations of all members of a team: packets as bytes, and one rank that is told anything.
 
+use crate::wires::{RANKS, Wires};
 use weft_packet::Rank;
-use weft_tagged::network::gather;
 use weft_tagged::together::format::{Says, Signature, parse};
 use weft_tagged::together::{AHEAD, EAGER_BYTES, Movement, Operation, Shares, TeamId};
-use weft_tagged::{Broadcast, Network, Result, Sink, Source, Together};
+use weft_tagged::{Sink, Source, Together};
 
-const RANKS: u16 = 4;
 /// Teams that rank 0 opens, and their members.
 const TEAMS: [(TeamId, &[Rank]); 2] = [
     (TeamId { leader: Rank(0), count: 0 }, &[Rank(0), Rank(1), Rank(2), Rank(3)]),
@@ -32,10 +31,6 @@ impl Source for Bytes {
         assert!(offset + length as u64 <= self.0, "only what is there leaves");
         take(&vec![0; length]);
     }
-
-    fn keep(self) -> Self {
-        self
-    }
 }
 
 impl Sink for Bytes {
@@ -45,55 +40,6 @@ impl Sink for Bytes {
 
     fn place(&mut self, offset: u64, bytes: &[u8]) {
         assert!(offset + bytes.len() as u64 <= self.0, "only what there is room for is placed");
-    }
-
-    fn split(&mut self, _length: u64) -> Option<(Self, bool)> {
-        None
-    }
-}
-
-/// A network with so much room.
-struct Wires(usize);
-
-impl Wires {
-    fn carry(&mut self, packet: &[u8]) -> Result<bool> {
-        if self.0 == 0 {
-            return Ok(false);
-        }
-        self.0 -= 1;
-        assert!(packet.len() <= self.payload());
-        assert!(parse(packet).is_some(), "{packet:?} is no packet");
-        Ok(true)
-    }
-}
-
-impl Network for Wires {
-    fn payload(&self) -> usize {
-        4096
-    }
-
-    fn send<S: Source>(
-        &mut self,
-        to: Rank,
-        head: &[u8],
-        body: Option<(&S, u64, usize)>,
-    ) -> Result<bool> {
-        assert!(to.0 > 0 && to.0 < RANKS, "a rank has no packets for itself");
-        self.carry(&gather(head, body))
-    }
-}
-
-impl Broadcast for Wires {
-    fn broadcast_payload(&self) -> usize {
-        4096
-    }
-
-    fn broadcast<S: Source>(
-        &mut self,
-        head: &[u8],
-        body: Option<(&S, u64, usize)>,
-    ) -> Result<bool> {
-        self.carry(&gather(head, body))
     }
 }
 
@@ -125,13 +71,13 @@ fn most(movement: Movement, members: usize) -> u64 {
 pub fn movements(data: &[u8]) {
     let mut together: Together<Bytes, Bytes, Vec<u8>> = Together::new(Rank(0), RANKS.into(), 2);
     let mut begun = [0_u64; 2];
-    let mut wires = Wires(0);
+    let mut wires = Wires::new(4096);
     for step in data.chunks_exact(8) {
         let &[what, which, root, peer, low, high, number, odd] = step else { continue };
         let team = usize::from(odd % 2);
         let (id, members) = TEAMS[team];
         let length = u64::from(low) | u64::from(high) << 8;
-        wires.0 += usize::from(odd / 16);
+        wires.room += usize::from(odd / 16);
         match what % 6 {
             0 => {
                 // What came before may be nothing of this team.
@@ -159,6 +105,9 @@ pub fn movements(data: &[u8]) {
                     return;
                 }
             }
+        }
+        for packet in wires.said.drain(..) {
+            assert!(parse(&packet).is_some(), "{packet:?} is no packet");
         }
         let most = (1 + AHEAD as usize + 2) * EAGER_BYTES as usize * usize::from(RANKS) * 64;
         assert!(together.stored() <= most);

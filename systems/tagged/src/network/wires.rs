@@ -24,10 +24,6 @@ impl Source for Memory {
         take(one);
         take(two);
     }
-
-    fn keep(self) -> Self {
-        self
-    }
 }
 
 impl Sink for Memory {
@@ -38,10 +34,6 @@ impl Sink for Memory {
     fn place(&mut self, offset: u64, bytes: &[u8]) {
         let offset = offset as usize;
         self.bytes[offset..offset + bytes.len()].copy_from_slice(bytes);
-    }
-
-    fn split(&mut self, _length: u64) -> Option<(Self, bool)> {
-        None
     }
 }
 

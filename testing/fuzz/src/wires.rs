@@ -1,0 +1,65 @@
+//! The network of a rank that is told anything: it takes so many packets, each of which its target looks at.
+
+use weft_packet::Rank;
+use weft_tagged::network::gather;
+use weft_tagged::{Broadcast, Network, Result, Source};
+
+/// Ranks of the job, of which the one with packets is rank 0.
+pub(crate) const RANKS: u16 = 4;
+
+/// Room for some packets.
+#[derive(Debug)]
+pub(crate) struct Wires {
+    /// How many more it takes.
+    pub room: usize,
+    payload: usize,
+    /// What rank 0 has said, until its target takes it.
+    pub said: Vec<Vec<u8>>,
+}
+
+impl Wires {
+    /// No room yet, for packets of so many bytes at most.
+    pub fn new(payload: usize) -> Self {
+        Wires { room: 0, payload, said: Vec::new() }
+    }
+
+    fn carry(&mut self, packet: Vec<u8>) -> bool {
+        assert!(packet.len() <= self.payload, "a packet is as long as there is room for");
+        if self.room == 0 {
+            return false;
+        }
+        self.room -= 1;
+        self.said.push(packet);
+        true
+    }
+}
+
+impl Network for Wires {
+    fn payload(&self) -> usize {
+        self.payload
+    }
+
+    fn send<S: Source>(
+        &mut self,
+        to: Rank,
+        head: &[u8],
+        body: Option<(&S, u64, usize)>,
+    ) -> Result<bool> {
+        assert!(to.0 > 0 && to.0 < RANKS, "what a rank says to itself needs no network");
+        Ok(self.carry(gather(head, body)))
+    }
+}
+
+impl Broadcast for Wires {
+    fn broadcast_payload(&self) -> usize {
+        self.payload
+    }
+
+    fn broadcast<S: Source>(
+        &mut self,
+        head: &[u8],
+        body: Option<(&S, u64, usize)>,
+    ) -> Result<bool> {
+        Ok(self.carry(gather(head, body)))
+    }
+}
