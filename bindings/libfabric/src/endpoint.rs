@@ -296,7 +296,9 @@ impl Endpoint {
             kind: sent.kind,
             tag: sent.tag,
             data: sent.data,
-            wants_done: sent.flags & (flag::DELIVERY_COMPLETE | flag::MATCH_COMPLETE) != 0,
+            // What tells nobody need not know.
+            wants_done: !silent
+                && sent.flags & (flag::DELIVERY_COMPLETE | flag::MATCH_COMPLETE) != 0,
         };
         let mut notice = send.notice(sent.context, sent.flags, flag::SEND | flag_of(sent.kind));
         notice.tells &= !silent;

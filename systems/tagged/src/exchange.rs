@@ -4,6 +4,7 @@
 //!   sender                                receiver
 //!   short, window there:   eager ───────▶ placed, or stored until a receive wants it
 //!                                ◀─────── consumed (a quarter of a window at once)
+//!                                ◀─────── done, when it is placed, if the sender asked for that
 //!   long, or no window:  request ───────▶ placed in order with the others; only the envelope is stored
 //!                                ◀─────── grant, when a receive wants it
 //!                           part ───────▶ placed
@@ -133,8 +134,8 @@ struct Leaving<S> {
 /// An unexpected message.
 #[derive(Debug)]
 enum Stored {
-    /// These bytes have come, all of them or some.
-    Bytes(Vec<u8>),
+    /// These bytes have come, all of them or some; what the sender wants to hear when they are placed.
+    Bytes { bytes: Vec<u8>, registered: Option<u64> },
     /// Its sender asked.
     Asking { number: u64, wants_done: bool },
     /// It is this rank's own.
@@ -330,7 +331,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     /// Unexpected messages and their bytes, for those who watch the bound.
     pub fn unexpected(&self) -> (usize, usize) {
         let bytes = |stored: &Stored| match stored {
-            Stored::Bytes(bytes) => bytes.len(),
+            Stored::Bytes { bytes, .. } => bytes.len(),
             _ => 0,
         };
         (self.stored.len(), self.stored.values().map(bytes).sum())
@@ -349,10 +350,11 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     fn take_stored(&mut self, to: u8, envelope: Envelope, key: StoredKey, mut into: D) {
         let source = envelope.source.rank;
         match self.stored.remove(key) {
-            Some(Stored::Bytes(bytes)) => {
+            Some(Stored::Bytes { bytes, registered }) => {
                 into.place(0, &bytes);
                 if bytes.len() as u64 == envelope.length {
                     self.consumed(source, envelope.length);
+                    self.placed(source, registered);
                     self.events.push_back(Event::Received { into, envelope });
                     return;
                 }
@@ -379,10 +381,11 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     fn discard_stored(&mut self, envelope: &Envelope, key: StoredKey) {
         let source = envelope.source.rank;
         match self.stored.remove(key) {
-            Some(Stored::Bytes(bytes)) if bytes.len() as u64 == envelope.length => {
+            Some(Stored::Bytes { bytes, registered }) if bytes.len() as u64 == envelope.length => {
                 self.consumed(source, envelope.length);
+                self.placed(source, registered);
             }
-            Some(Stored::Bytes(_)) => self.redirect(source, Target::Nowhere),
+            Some(Stored::Bytes { .. }) => self.redirect(source, Target::Nowhere),
             Some(Stored::Asking { number, wants_done }) => {
                 self.refuse(source, Asked { number, wants_done });
             }
@@ -412,6 +415,14 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             debug_assert!(known, "what this rank has sent itself was taken from its window");
         } else if let Some(amount) = flow.consumed(length) {
             self.answer(source, Says::Consumed { amount });
+        }
+    }
+
+    /// A message is where it belongs, or nobody wants it: tells its sender, if that wants to know.
+    #[inline]
+    fn placed(&mut self, source: Rank, registered: Option<u64>) {
+        if let Some(number) = registered {
+            self.answer(source, Says::Done { number });
         }
     }
 

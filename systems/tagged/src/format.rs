@@ -4,6 +4,7 @@
 //!             0      1       2    3      4      8     16     24       32
 //!            ┌──────┬───────┬────┬──────┬──────┬─────┬──────┬────────┬────────┬───────
 //! eager      │ kind │ flags │ to │ from │ zero │ tag │ data │ bytes
+//! registered │ kind │ flags │ to │ from │ zero │ tag │ data │ number │ bytes
 //! first      │ kind │ flags │ to │ from │ zero │ tag │ data │ length │ bytes
 //! request    │ kind │ flags │ to │ from │ zero │ tag │ data │ length │ number │
 //!            └──────┴───────┴────┴──────┴──────┴─────┴──────┴────────┴────────┘
@@ -13,7 +14,8 @@
 //! done       │ kind │ zero                     │ number │
 //! consumed   │ kind │ zero                     │ amount │
 //! ```
-//! `to` and `from` are endpoints. A message that fits into a packet is `eager`. A longer one that need not ask is a
+//! `to` and `from` are endpoints. A message that fits into a packet is `eager`, or `registered` if its sender wants to know when it is where its
+//! receive wants it, which `done` says. A longer one that need not ask is a
 //! `first` and as many `more` as it takes, which belong to the last `first` of their sender. A `request` is answered by
 //! a `grant`, which says how many bytes are wanted; they come as `part`s, in order; `done` says that all are there, if
 //! the request wanted to know.
@@ -23,6 +25,8 @@ use weft_packet::Rank;
 
 /// Bytes before those of an eager message.
 pub const EAGER: usize = 24;
+/// Bytes before those of a registered message.
+pub const REGISTERED: usize = 32;
 /// Bytes before those of the first packet of several.
 pub const FIRST: usize = 32;
 /// Bytes of a request.
@@ -44,6 +48,8 @@ const WANTS_DONE: u8 = 4;
 pub enum Says<'a> {
     /// Here is a message.
     Eager { to: u8, envelope: Envelope, bytes: &'a [u8] },
+    /// Here is a message; say when it is where it belongs.
+    Registered { to: u8, envelope: Envelope, number: u64, bytes: &'a [u8] },
     /// Here begins a message.
     First { to: u8, envelope: Envelope, bytes: &'a [u8] },
     /// Here it goes on.
@@ -107,6 +113,9 @@ impl Says<'_> {
             Says::First { to, envelope, .. } => {
                 enveloped(2, to, &envelope, 0).word(envelope.length)
             }
+            Says::Registered { to, envelope, number, .. } => {
+                enveloped(9, to, &envelope, 0).word(number)
+            }
             Says::More { .. } => Head::new(3),
             Says::Request { to, envelope, number, wants_done } => {
                 let flags = if wants_done { WANTS_DONE } else { 0 };
@@ -139,7 +148,7 @@ pub fn parse(from: Rank, packet: &[u8]) -> Option<Says<'_>> {
     if zero != [0; 4] {
         return None;
     }
-    if !matches!(kind, 1 | 2 | 4) {
+    if !matches!(kind, 1 | 2 | 4 | 9) {
         return (flags | to | endpoint == 0).then(|| parse_bare(kind, rest)).flatten();
     }
     let allowed = IS_TAGGED | HAS_DATA | if kind == 4 { WANTS_DONE } else { 0 };
@@ -147,6 +156,8 @@ pub fn parse(from: Rank, packet: &[u8]) -> Option<Says<'_>> {
     let (data, rest) = word(rest)?;
     let kind_of_message = if flags & IS_TAGGED != 0 { Kind::Tagged } else { Kind::Untagged };
     let (length, rest) = if kind == 1 { (rest.len() as u64, rest) } else { word(rest)? };
+    // In its place a registered message has its number.
+    let (length, number) = if kind == 9 { (rest.len() as u64, length) } else { (length, 0) };
     let envelope = Envelope {
         kind: kind_of_message,
         source: Address { rank: from, endpoint },
@@ -161,6 +172,7 @@ pub fn parse(from: Rank, packet: &[u8]) -> Option<Says<'_>> {
         _ if is_odd => None,
         1 => Some(Says::Eager { to, envelope, bytes: rest }),
         2 => Some(Says::First { to, envelope, bytes: rest }),
+        9 => Some(Says::Registered { to, envelope, number, bytes: rest }),
         _ => match word(rest)? {
             (number, []) => {
                 Some(Says::Request { to, envelope, number, wants_done: flags & WANTS_DONE != 0 })

@@ -15,6 +15,7 @@ pub fn packet(data: &[u8]) {
     let head = says.head();
     let bytes = match says {
         Says::Eager { bytes, .. }
+        | Says::Registered { bytes, .. }
         | Says::First { bytes, .. }
         | Says::More { bytes }
         | Says::Part { bytes, .. } => bytes,
@@ -101,7 +102,9 @@ impl Program {
         }
         for packet in self.wires.said.drain(..) {
             match parse(Rank(0), &packet) {
-                Some(Says::Request { number, .. }) => self.requests.push(number),
+                Some(Says::Request { number, .. } | Says::Registered { number, .. }) => {
+                    self.requests.push(number);
+                }
                 Some(Says::Grant { own, .. }) => self.grants.push(own),
                 Some(_) => {}
                 None => panic!("{packet:?} is no packet"),
@@ -185,6 +188,12 @@ fn said(program: &Program, from: Rank, step: &[u8], length: usize) -> Vec<u8> {
         |length| Envelope { kind: Kind::Tagged, source, tag: tag.into(), data: None, length };
     let bytes = vec![0; usize::from(ignore)];
     let says = match which % 8 {
+        0 if what > 200 => Says::Registered {
+            to: 0,
+            envelope: envelope(bytes.len() as u64),
+            number: odd.into(),
+            bytes: &bytes,
+        },
         0 => Says::Eager { to: 0, envelope: envelope(bytes.len() as u64), bytes: &bytes },
         1 => Says::First { to: 0, envelope: envelope(length as u64), bytes: &bytes },
         2 => Says::More { bytes: &bytes },

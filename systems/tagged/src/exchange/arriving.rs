@@ -16,7 +16,10 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     #[inline]
     pub fn arrive(&mut self, from: Rank, packet: &[u8]) -> Result<()> {
         let outcome = match parse(from, packet) {
-            Some(Says::Eager { to, envelope, bytes }) => self.eager_came(to, envelope, bytes),
+            Some(Says::Eager { to, envelope, bytes }) => self.eager_came(to, envelope, bytes, None),
+            Some(Says::Registered { to, envelope, number, bytes }) => {
+                self.eager_came(to, envelope, bytes, Some(number))
+            }
             Some(Says::First { to, envelope, bytes }) => self.first_came(to, envelope, bytes),
             Some(Says::More { bytes }) => self.more_came(from, bytes),
             Some(Says::Request { to, envelope, number, wants_done }) => {
@@ -58,7 +61,13 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     }
 
     #[inline]
-    fn eager_came(&mut self, to: u8, envelope: Envelope, bytes: &[u8]) -> Result<(), &'static str> {
+    fn eager_came(
+        &mut self,
+        to: u8,
+        envelope: Envelope,
+        bytes: &[u8],
+        registered: Option<u64>,
+    ) -> Result<(), &'static str> {
         let source = envelope.source.rank;
         let peer = &mut self.peers[source.index()];
         if peer.arriving.is_some() {
@@ -71,10 +80,11 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             Some(mut into) => {
                 into.place(0, bytes);
                 self.consumed(source, envelope.length);
+                self.placed(source, registered);
                 self.events.push_back(Event::Received { into, envelope });
             }
             None => {
-                self.store(to, envelope, Stored::Bytes(bytes.to_vec()));
+                self.store(to, envelope, Stored::Bytes { bytes: bytes.to_vec(), registered });
             }
         }
         Ok(())
@@ -102,7 +112,8 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             None => {
                 let mut stored = Vec::with_capacity(envelope.length as usize);
                 stored.extend_from_slice(bytes);
-                Target::Stored(self.store(to, envelope, Stored::Bytes(stored)))
+                let stored = Stored::Bytes { bytes: stored, registered: None };
+                Target::Stored(self.store(to, envelope, stored))
             }
         };
         let arriving = Arriving { to: target, length: envelope.length, came };
@@ -126,7 +137,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         }
         match target {
             Target::Stored(key) => {
-                if let Some(Stored::Bytes(stored)) = self.stored.get_mut(key) {
+                if let Some(Stored::Bytes { bytes: stored, .. }) = self.stored.get_mut(key) {
                     stored.extend_from_slice(bytes);
                 }
             }

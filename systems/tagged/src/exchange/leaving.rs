@@ -1,7 +1,7 @@
 //! What leaves.
 
 use super::{Event, Exchange, Leaving, Outgoing, Send, SendKey, Sending, Stored, Until, copy};
-use crate::format::{EAGER, FIRST, MORE, PART, Says};
+use crate::format::{EAGER, FIRST, MORE, PART, REGISTERED, Says};
 use crate::matching::Envelope;
 use crate::network::{Network, Sink, Source};
 use crate::{Address, Result};
@@ -38,8 +38,12 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         if peer.leaving.is_some() {
             return Ok(Sending::Again(source));
         }
-        if message.wants_done || !peer.flow.may_send(length) {
+        let is_registered = message.wants_done && REGISTERED + length as usize <= network.payload();
+        if message.wants_done != is_registered || !peer.flow.may_send(length) {
             return self.ask(network, message, envelope, source);
+        }
+        if is_registered {
+            return self.register(network, message, envelope, source);
         }
         let to_endpoint = message.to.endpoint;
         if EAGER + length as usize > network.payload() {
@@ -67,7 +71,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             let mut stored = Vec::with_capacity(envelope.length as usize);
             source
                 .pieces(0, envelope.length as usize, &mut |bytes| stored.extend_from_slice(bytes));
-            self.store(to, envelope, Stored::Bytes(stored));
+            self.store(to, envelope, Stored::Bytes { bytes: stored, registered: None });
             return Sending::Sent(source);
         }
         if !flow.may_ask() {
@@ -78,6 +82,30 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         let key = self.sends.insert(Send { source, from, to: own, wants_done: false, waits });
         self.store(to, envelope, Stored::Own(key));
         Sending::Kept
+    }
+
+    /// A message whose sender wants to know when it is there.
+    fn register<N: Network>(
+        &mut self,
+        network: &mut N,
+        message: &Outgoing,
+        envelope: Envelope,
+        source: S,
+    ) -> Result<Sending<S>> {
+        let (rank, length) = (message.to.rank, envelope.length);
+        let (source, from, waits) = (source.keep(), message.from, Until::Done);
+        let send = Send { source, from, to: rank, wants_done: true, waits };
+        let key = self.sends.insert(send);
+        let number = key.data().as_ffi();
+        let says = Says::Registered { to: message.to.endpoint, envelope, number, bytes: &[] };
+        let body = self.sends.get(key).map(|send| (&send.source, 0, length as usize));
+        let went = network.send(rank, says.head().bytes(), body);
+        if let Ok(true) = went {
+            self.peers[rank.index()].flow.sent(length);
+            return Ok(Sending::Kept);
+        }
+        let Some(send) = self.sends.remove(key) else { unreachable!("it was put there above") };
+        went.map(|_| Sending::Again(send.source))
     }
 
     /// Asks whether the message may come.

@@ -217,6 +217,36 @@ fn who_wants_to_know_is_told_when_all_is_there() {
 }
 
 #[test]
+fn what_the_sender_wants_to_know_of_is_there_in_order() {
+    let mut world = World::pair();
+    for number in 0..4 {
+        world.receive(1, from(0, number), number as usize, 100);
+    }
+    for number in 0..4 {
+        let message = Outgoing { wants_done: number % 2 == 0, ..to(1, number) };
+        assert!(world.send(0, &message, number as usize, &pattern_of(10)));
+    }
+    // What goes one way is enough.
+    while world.arrive(0, 1) {}
+    let order: Vec<u64> = world.received.iter().map(|(_, _, envelope)| envelope.tag).collect();
+    assert_eq!(order, [0, 1, 2, 3]);
+    world.settle();
+    assert_eq!(world.sent.len(), 4);
+}
+
+#[test]
+fn who_wants_to_know_of_a_message_that_nobody_wants_is_told_when_it_is_dropped() {
+    let mut world = World::pair();
+    let message = Outgoing { wants_done: true, ..to(1, 5) };
+    assert!(world.send(0, &message, 0, &pattern_of(100)));
+    world.settle();
+    assert!(world.sent.is_empty());
+    assert!(world.ranks[1].discard(0, Kind::Tagged, &from(0, 5)).is_some());
+    world.settle();
+    assert_eq!(world.sent, [0]);
+}
+
+#[test]
 fn a_flood_ends_in_the_senders_memory() {
     let mut world = World::pair();
     let bytes = pattern_of(1000 - 24);
@@ -244,15 +274,19 @@ fn a_flood_ends_in_the_senders_memory() {
 fn a_flood_of_requests_ends_too() {
     let mut world = World::pair();
     let message = Outgoing { wants_done: true, ..to(1, 1) };
-    let most = MOST_REQUESTS as usize;
+    // Before they ask they are stored.
+    let most = MOST_REQUESTS as usize + (WINDOW / cost(0)) as usize;
     for number in 0..most {
         assert!(world.send(0, &message, number, &[]));
         world.arrive(0, 1);
     }
     assert!(!world.send(0, &message, most, &[]), "it is tried again later");
     assert!(world.ranks[0].is_full(Rank(1)) && !world.ranks[1].is_full(Rank(0)));
-    world.receive(1, from(0, 1), 0, 0);
-    world.settle();
+    for number in 0..=most - MOST_REQUESTS as usize {
+        assert!(world.ranks[0].is_full(Rank(1)), "those that asked are behind");
+        world.receive(1, from(0, 1), number, 0);
+        world.settle();
+    }
     assert!(!world.ranks[0].is_full(Rank(1)));
     assert!(world.send(0, &message, most, &[]));
 }

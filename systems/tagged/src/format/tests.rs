@@ -29,6 +29,12 @@ fn all<'a>(bytes: &'a [u8]) -> Vec<Says<'a>> {
         Says::Part { own: 78, bytes },
         Says::Done { number: 77 },
         Says::Consumed { amount: 4096 },
+        Says::Registered {
+            to: 7,
+            envelope: envelope(Kind::Tagged, Some(5), length),
+            number: 77,
+            bytes,
+        },
     ]
 }
 
@@ -36,6 +42,7 @@ fn all<'a>(bytes: &'a [u8]) -> Vec<Says<'a>> {
 fn packet(says: &Says<'_>) -> Vec<u8> {
     let mut packet = says.head().bytes().to_vec();
     if let Says::Eager { bytes, .. }
+    | Says::Registered { bytes, .. }
     | Says::First { bytes, .. }
     | Says::More { bytes }
     | Says::Part { bytes, .. } = says
@@ -55,7 +62,7 @@ fn packets_come_back_as_they_were() {
 #[test]
 fn heads_have_the_lengths_that_are_written_down() {
     let lengths: Vec<usize> = all(&[]).iter().map(|says| says.head().bytes().len()).collect();
-    assert_eq!(lengths, [EAGER, EAGER, FIRST, MORE, REQUEST, 32, PART, 16, 16]);
+    assert_eq!(lengths, [EAGER, EAGER, FIRST, MORE, REQUEST, 32, PART, 16, 16, REGISTERED]);
 }
 
 #[test]
@@ -72,7 +79,7 @@ fn what_is_cut_off_is_no_packet() {
 fn what_has_no_meaning_is_no_packet() {
     for says in all(b"some bytes") {
         let packet = packet(&says);
-        for (place, value) in [(0, 0), (0, 9), (1, 0x80), (4, 1), (7, 1)] {
+        for (place, value) in [(0, 0), (0, 10), (1, 0x80), (4, 1), (7, 1)] {
             let mut broken = packet.clone();
             broken[place] = value;
             assert_eq!(parse(FROM, &broken), None, "{says:?} with {value} at {place}");
