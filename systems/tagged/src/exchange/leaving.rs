@@ -92,20 +92,13 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         envelope: Envelope,
         source: S,
     ) -> Result<Sending<S>> {
-        let (rank, length) = (message.to.rank, envelope.length);
-        let (source, from, waits) = (source.keep(), message.from, Until::Done);
-        let send = Send { source, from, to: rank, wants_done: true, waits };
-        let key = self.sends.insert(send);
-        let number = key.data().as_ffi();
-        let says = Says::Registered { to: message.to.endpoint, envelope, number, bytes: &[] };
-        let body = self.sends.get(key).map(|send| (&send.source, 0, length as usize));
-        let went = network.send(rank, says.head().bytes(), body);
-        if let Ok(true) = went {
+        let (rank, to, length) = (message.to.rank, message.to.endpoint, envelope.length);
+        let says = |number| Says::Registered { to, envelope, number, bytes: &[] };
+        let began = self.begin(network, message, source, (Until::Done, length as usize), says)?;
+        if let Sending::Kept = began {
             self.peers[rank.index()].flow.sent(length);
-            return Ok(Sending::Kept);
         }
-        let Some(send) = self.sends.remove(key) else { unreachable!("it was put there above") };
-        went.map(|_| Sending::Again(send.source))
+        Ok(began)
     }
 
     /// Asks whether the message may come.
@@ -116,17 +109,34 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         envelope: Envelope,
         source: S,
     ) -> Result<Sending<S>> {
-        let (to, wants_done) = (message.to.rank, message.wants_done);
-        if !self.peers[to.index()].flow.may_ask() {
+        let (rank, to, wants_done) = (message.to.rank, message.to.endpoint, message.wants_done);
+        if !self.peers[rank.index()].flow.may_ask() {
             return Ok(Sending::Again(source));
         }
-        let (source, from, waits) = (source.keep(), message.from, Until::Granted);
-        let key = self.sends.insert(Send { source, from, to, wants_done, waits });
-        let number = key.data().as_ffi();
-        let says = Says::Request { to: message.to.endpoint, envelope, number, wants_done };
-        let went = network.send::<S>(to, says.head().bytes(), None);
+        let says = |number| Says::Request { to, envelope, number, wants_done };
+        let began = self.begin(network, message, source, (Until::Granted, 0), says)?;
+        if let Sending::Kept = began {
+            self.peers[rank.index()].flow.asks();
+        }
+        Ok(began)
+    }
+
+    /// Sends one packet, with so many bytes, of a message that is kept until more is heard of it. What it says has its number.
+    fn begin<N: Network>(
+        &mut self,
+        network: &mut N,
+        message: &Outgoing,
+        source: S,
+        (waits, length): (Until, usize),
+        says: impl FnOnce(u64) -> Says<'static>,
+    ) -> Result<Sending<S>> {
+        let &Outgoing { to, from, wants_done, .. } = message;
+        let send = Send { source: source.keep(), from, to: to.rank, wants_done, waits };
+        let key = self.sends.insert(send);
+        let head = says(key.data().as_ffi()).head();
+        let body = self.sends.get(key).map(|send| (&send.source, 0, length));
+        let went = network.send(to.rank, head.bytes(), body.filter(|_| length > 0));
         if let Ok(true) = went {
-            self.peers[to.index()].flow.asks();
             return Ok(Sending::Kept);
         }
         let Some(send) = self.sends.remove(key) else { unreachable!("it was put there above") };
