@@ -57,6 +57,10 @@ const OPTIONS: [(&str, &str); 5] = [
     ("silence-ms", "WEFT_SILENCE_MS"),
 ];
 
+/// The silence in milliseconds after which a rank on another host is lost, unless the environment says something else. Of ranks that
+/// end the process manager hears at once; this is for hosts that are cut off, and not for those that stand still for a moment.
+const SILENCE_MS: u32 = 5000;
+
 /// How long a rank that ends because of a loss waits for the loss to be said.
 const NOTICE_LIMIT: Duration = Duration::from_millis(40);
 
@@ -291,6 +295,7 @@ fn options<'a>(cards: impl Iterator<Item = &'a Card>) -> Options {
             options.insert(name.into(), value);
         }
     }
+    options.entry("silence-ms".into()).or_insert_with(|| SILENCE_MS.to_string());
     options.insert("cores".into(), card::cores_of_all(cards).to_string());
     options
 }

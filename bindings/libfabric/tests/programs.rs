@@ -288,7 +288,8 @@ fn clients_between_hosts() {
         let program = compile("cc", source, &["-lfabric"], &folder);
         for link in ["udp", "xdp"] {
             let mut weft = two.host(0).command(built().join("weft"));
-            weft.args(["run", "--hosts", "a:1,b:1", "--link", link, "--", "env"]);
+            weft.args(["run", "--hosts", "a:1,b:1", "--link", link, "--silence", "10"]);
+            weft.args(["--", "env"]);
             weft.arg(format!("FI_PROVIDER_PATH={}", folder.path().display())).arg(&program);
             let text = run(weft.env("WEFT_RSH", two.remote_shell()));
             assert_eq!(sorted(&text), expected, "{source} over {link}");
