@@ -356,6 +356,10 @@ impl<L: Link> AnyNode for Node<L> {
         }
     }
 
+    fn note_errand(&self, there: bool) {
+        self.errand.store(there, Ordering::SeqCst);
+    }
+
     fn set_eager(&self) {
         self.eager.store(true, Ordering::Relaxed);
     }

@@ -226,6 +226,12 @@ impl Packets {
         self.node.set_errand(there);
     }
 
+    /// As [`Self::set_errand`], for a program that will most likely get to it itself: the upcall thread is not woken for it, and
+    /// looks within a second.
+    pub fn note_errand(&self, there: bool) {
+        self.node.note_errand(there);
+    }
+
     /// Has the upcall thread take what arrives at once, from here on: somebody waits who cannot poll.
     pub fn set_eager(&self) {
         self.node.set_eager();

@@ -75,10 +75,16 @@ pub(crate) const RM_ENABLED: c_int = 2;
 pub(crate) const WAIT_NONE: c_int = 0;
 /// `enum fi_wait_obj`: the provider chooses.
 pub(crate) const WAIT_UNSPEC: c_int = 1;
+/// `enum fi_wait_obj`: a descriptor.
+pub(crate) const WAIT_FD: c_int = 3;
 /// `enum fi_wait_obj`.
 pub(crate) const WAIT_YIELD: c_int = 5;
+/// `fi_control`: the descriptor to wait for.
+pub(crate) const GETWAIT: c_int = 5;
 /// `fi_control`.
 pub(crate) const ENABLE: c_int = 6;
+/// `fi_control`: what there is to wait for.
+pub(crate) const GETWAITOBJ: c_int = 16;
 
 /// `FI_CLASS_…`.
 pub(crate) mod class {

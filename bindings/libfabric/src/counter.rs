@@ -1,9 +1,10 @@
 //! `struct fid_cntr`: counters of completions. Whoever reads one makes progress.
 
-use crate::abi::{WAIT_NONE, WAIT_UNSPEC, WAIT_YIELD, class};
+use crate::abi::{WAIT_NONE, class};
+use crate::descriptor::{self, Descriptor};
 use crate::domain::Domain;
 use crate::job::Job;
-use crate::object::{Class, Fid, FidOps, Given, give, ops};
+use crate::object::{Argument, Class, Fid, FidOps, Given, give, ops};
 use crate::pointer::Context;
 use crate::refusal::{Refusal, Result, call};
 use crate::state::{CounterId, Counts};
@@ -18,6 +19,8 @@ pub(crate) struct Counter {
     ops: &'static CounterOps,
     job: Arc<Job>,
     id: CounterId,
+    /// What its program waits for: `enum fi_wait_obj`.
+    wait: c_int,
 }
 
 /// `struct fi_cntr_attr`, as far as it is read.
@@ -53,12 +56,27 @@ static FID_OPS: FidOps = ops::<Counter>();
 impl Class for Counter {
     const CLASS: usize = class::CNTR;
     const OPS: &'static FidOps = &FID_OPS;
+
+    fn close(&self) -> Result {
+        self.job.enter().close_counter(self.id);
+        Ok(())
+    }
+
+    fn control(&self, command: c_int, argument: Argument) -> Result {
+        let number = self.job.enter().counter_descriptor(self.id);
+        descriptor::control(command, &argument, self.wait, number)
+    }
 }
 
 impl Counter {
     /// Which of the job's.
     pub fn id(&self) -> CounterId {
         self.id
+    }
+
+    /// Before its program waits for its descriptor: whether it may.
+    pub fn prepare_to_wait(&self) -> Result<bool> {
+        self.job.prepare_to_wait(|state| state.quiet_counter(self.id))
     }
 }
 
@@ -68,13 +86,14 @@ pub(crate) fn open(
     attributes: Option<&CounterAttr>,
     context: Context,
 ) -> Result<Given<Counter>> {
-    let given = attributes.map_or((0, WAIT_NONE), |given| (given.events, given.wait_obj));
-    let (0, WAIT_NONE | WAIT_UNSPEC | WAIT_YIELD) = given else {
+    let (events, wait) = attributes.map_or((0, WAIT_NONE), |given| (given.events, given.wait_obj));
+    if events != 0 {
         return Err(Refusal::UNSUPPORTED);
-    };
+    }
+    let descriptor = Descriptor::wanted(wait)?;
     let job = Arc::clone(domain.job());
-    let id = job.enter().open_counter();
-    Ok(give(Counter { fid: Fid::of::<Counter>(context), ops: &OPS, job, id }))
+    let id = job.enter().open_counter(descriptor);
+    Ok(give(Counter { fid: Fid::of::<Counter>(context), ops: &OPS, job, id, wait }))
 }
 
 /// The counts after progress, or what they were.
@@ -82,7 +101,7 @@ fn counts(counter: &Counter) -> Counts {
     let mut seen = Counts::default();
     let _ = call(|| {
         let made = counter.job.progress().map(drop);
-        seen = *counter.job.enter().counts(counter.id);
+        seen = counter.job.enter().counts(counter.id);
         made
     });
     seen
@@ -90,7 +109,7 @@ fn counts(counter: &Counter) -> Counts {
 
 fn change(counter: &Counter, change: impl FnOnce(&mut Counts)) -> c_int {
     call(|| {
-        change(counter.job.enter().counts(counter.id));
+        counter.job.enter().change_counts(counter.id, change);
         counter.job.nudge();
         Ok(())
     })
@@ -125,7 +144,7 @@ extern "C" fn wait(counter: &Counter, threshold: u64, timeout_ms: c_int) -> c_in
         let limit = u64::try_from(timeout_ms).ok().map(Duration::from_millis);
         let errors = counter.job.enter().counts(counter.id).errors;
         let ended = counter.job.wait(limit, |state| {
-            let counts = *state.counts(counter.id);
+            let counts = state.counts(counter.id);
             match (counts.successes >= threshold, counts.errors > errors) {
                 (true, _) => Some(Ok(())),
                 (false, true) => Some(Err(Refusal::ERROR_WAITS)),

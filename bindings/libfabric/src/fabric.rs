@@ -1,12 +1,14 @@
 //! `struct fid_fabric`: where domains come from. There is one fabric, Weft.
 
 use crate::abi::{Info, class};
+use crate::counter::Counter;
 use crate::domain::Domain;
-use crate::events::EventQueue;
+use crate::events::{EventAttr, EventQueue};
 use crate::object::{Class, Fid, FidOps, Given, give, ops};
-use crate::pointer::{Context, Out};
-use crate::refusal::{Missing, call, unsupported};
-use std::ffi::{c_int, c_void};
+use crate::pointer::{Context, List, Out};
+use crate::queue::Queue;
+use crate::refusal::{Missing, Refusal, call, unsupported};
+use std::ffi::c_int;
 
 /// The object.
 #[repr(C)]
@@ -22,9 +24,9 @@ struct FabricOps {
     size: usize,
     domain: extern "C" fn(&Fabric, Option<&Info>, Out<Given<Domain>>, Context) -> c_int,
     passive_ep: Missing,
-    eq_open: extern "C" fn(&Fabric, *const c_void, Out<Given<EventQueue>>, Context) -> c_int,
+    eq_open: extern "C" fn(&Fabric, Option<&EventAttr>, Out<Given<EventQueue>>, Context) -> c_int,
     wait_open: Missing,
-    trywait: extern "C" fn(&Fabric, *const c_void, c_int) -> c_int,
+    trywait: extern "C" fn(&Fabric, List<Option<&Fid>>, c_int) -> c_int,
     domain2: extern "C" fn(&Fabric, Option<&Info>, Out<Given<Domain>>, u64, Context) -> c_int,
 }
 
@@ -77,17 +79,30 @@ extern "C" fn domain2(
 
 extern "C" fn eq_open(
     _fabric: &Fabric,
-    _attributes: *const c_void,
+    attributes: Option<&EventAttr>,
     out: Out<Given<EventQueue>>,
     context: Context,
 ) -> c_int {
-    call(|| {
-        out.set(crate::events::open(context));
-        Ok(())
-    })
+    call(|| crate::events::open(attributes, context).map(|queue| out.set(queue)))
 }
 
-/// Nothing here has a descriptor to wait for, so there is nothing to prepare.
-extern "C" fn trywait(_fabric: &Fabric, _fids: *const c_void, _count: c_int) -> c_int {
-    0
+/// Before a program waits for descriptors: `-FI_EAGAIN` if there is something for it already.
+extern "C" fn trywait(_fabric: &Fabric, fids: List<Option<&Fid>>, count: c_int) -> c_int {
+    call(|| {
+        let count = usize::try_from(count).map_err(|_| Refusal::INVALID)?;
+        let mut may_wait = true;
+        for fid in fids.slice(count)? {
+            let fid = fid.ok_or(Refusal::INVALID)?;
+            may_wait &= if let Some(queue) = fid.object::<Queue>() {
+                queue.prepare_to_wait()?
+            } else if let Some(counter) = fid.object::<Counter>() {
+                counter.prepare_to_wait()?
+            } else if fid.object::<EventQueue>().is_some() {
+                true
+            } else {
+                return Err(Refusal::INVALID);
+            };
+        }
+        if may_wait { Ok(()) } else { Err(Refusal::AGAIN) }
+    })
 }

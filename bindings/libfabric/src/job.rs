@@ -216,6 +216,19 @@ impl Job {
         }
     }
 
+    /// Before the program waits for a descriptor, and makes no progress itself any more: what `quiet` finds after what has
+    /// arrived.
+    pub fn prepare_to_wait(&self, quiet: impl FnOnce(&mut State) -> bool) -> Result<bool> {
+        self.packets.set_eager();
+        let mut state = self.progress()?;
+        if state.has_to_leave() {
+            // Aloud, because it may be noted already.
+            self.packets.note_errand(false);
+            self.packets.set_errand(true);
+        }
+        Ok(quiet(&mut state))
+    }
+
     /// Wakes a thread that waits, because what it waits for may be there.
     pub fn nudge(&self) {
         self.packets.nudge();

@@ -9,6 +9,7 @@
 //! | `fabric`, `domain` | where the other objects come from |
 //! | `endpoint` | sends, receives and remote accesses |
 //! | `queue`, `counter`, `events` | completions, their counts, and other events |
+//! | `descriptor` | what programs wait for with `poll` |
 //! | `vector`, `region` | addresses; memory that others may access |
 //! | `job` | this process's place in its job, and the lock around everything |
 //! | `state` | messages, queues, counters and addresses of a job: all that the lock is around |
@@ -26,6 +27,7 @@
 mod abi;
 mod collective;
 mod counter;
+mod descriptor;
 mod domain;
 mod endpoint;
 mod events;

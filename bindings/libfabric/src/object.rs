@@ -1,7 +1,7 @@
 //! What C holds: objects that begin with a `struct fid`.
 #![allow(unsafe_code)]
 
-use crate::pointer::Context;
+use crate::pointer::{Context, Out};
 use crate::refusal::{Missing, call, unsupported};
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
@@ -83,7 +83,14 @@ objects! {
 
 /// `void *arg` of `fi_control`.
 #[repr(transparent)]
-pub(crate) struct Argument(#[allow(dead_code)] *mut c_void);
+pub(crate) struct Argument(Out<c_void>);
+
+impl Argument {
+    /// Where C wants what this command tells.
+    pub fn out<T>(&self) -> Out<T> {
+        self.0.cast()
+    }
+}
 
 impl Fid {
     /// The beginning of an object of this type.

@@ -49,6 +49,13 @@ impl<T> Out<T> {
     }
 }
 
+impl Out<c_void> {
+    /// The same place, for a value of the type that the manual says is wanted there.
+    pub fn cast<T>(&self) -> Out<T> {
+        Out(self.0.cast())
+    }
+}
+
 impl<T: Copy> Out<T> {
     /// What C has written there; `None` if it points nowhere.
     pub fn get(&self) -> Option<T> {

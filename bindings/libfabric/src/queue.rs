@@ -1,9 +1,10 @@
 //! `struct fid_cq`: completion queues. Whoever reads one makes progress.
 
-use crate::abi::{ANYBODY, WAIT_NONE, WAIT_UNSPEC, WAIT_YIELD, class};
+use crate::abi::{ANYBODY, WAIT_NONE, class};
+use crate::descriptor::{self, Descriptor};
 use crate::domain::Domain;
 use crate::job::Job;
-use crate::object::{Class, Fid, FidOps, Given, give, ops};
+use crate::object::{Argument, Class, Fid, FidOps, Given, give, ops};
 use crate::pointer::{Context, Out, Room};
 use crate::refusal::{Refusal, Result, sized};
 use crate::state::{Completion, QueueId, State};
@@ -20,6 +21,8 @@ pub(crate) struct Queue {
     job: Arc<Job>,
     id: QueueId,
     format: Format,
+    /// What its program waits for: `enum fi_wait_obj`.
+    wait: c_int,
     /// Whether the next that waits, or waits already, is to come back (`fi_cq_signal`).
     signaled: AtomicBool,
 }
@@ -119,12 +122,23 @@ impl Class for Queue {
         self.job.enter().close_queue(self.id);
         Ok(())
     }
+
+    fn control(&self, command: c_int, argument: Argument) -> Result {
+        let number = self.job.enter().queue_descriptor(self.id).map(|it| it.number());
+        descriptor::control(command, &argument, self.wait, number)
+    }
 }
 
 impl Queue {
     /// Which of the job's.
     pub fn id(&self) -> QueueId {
         self.id
+    }
+
+    /// Before its program waits for its descriptor: whether it may.
+    pub fn prepare_to_wait(&self) -> Result<bool> {
+        let is_signaled = self.is_signaled();
+        self.job.prepare_to_wait(|state| !is_signaled && state.quiet_queue(self.id))
     }
 
     /// Whether it was signaled; once for each time.
@@ -141,9 +155,7 @@ pub(crate) fn open(
 ) -> Result<Given<Queue>> {
     let (size, format, wait) =
         attributes.map_or((0, 0, WAIT_NONE), |given| (given.size, given.format, given.wait_obj));
-    if !matches!(wait, WAIT_NONE | WAIT_UNSPEC | WAIT_YIELD) {
-        return Err(Refusal::UNSUPPORTED);
-    }
+    let descriptor = Descriptor::wanted(wait)?;
     let format = match format {
         0 | 1 => Format::Context,
         2 => Format::Message,
@@ -152,9 +164,9 @@ pub(crate) fn open(
         _ => return Err(Refusal::INVALID),
     };
     let job = Arc::clone(domain.job());
-    let id = job.enter().open_queue(size);
+    let id = job.enter().open_queue(size, descriptor);
     let (fid, signaled) = (Fid::of::<Queue>(context), AtomicBool::new(false));
-    Ok(give(Queue { fid, ops: &OPS, job, id, format, signaled }))
+    Ok(give(Queue { fid, ops: &OPS, job, id, format, wait, signaled }))
 }
 
 impl Completion {
@@ -289,6 +301,9 @@ extern "C" fn readerr(queue: &Queue, room: Out<ErrorEntry>, _flags: u64) -> isiz
 /// Has one that waits come back with nothing.
 extern "C" fn signal(queue: &Queue) -> c_int {
     queue.signaled.store(true, Ordering::Release);
+    if let Some(descriptor) = queue.job.enter().queue_descriptor(queue.id) {
+        descriptor.ring();
+    }
     queue.job.nudge();
     0
 }

@@ -1,6 +1,7 @@
 //! What the lock of a job is around: its messages, completion queues, counters and addresses.
 
 use crate::abi::{ANYBODY, flag};
+use crate::descriptor::Descriptor;
 use crate::memory::Memory;
 use crate::pointer::Context;
 use crate::refusal::{Refusal, Result, completion};
@@ -42,7 +43,7 @@ pub(crate) struct State {
     pub led: BTreeMap<TeamId, usize>,
     ranks: usize,
     queues: Vec<Completions>,
-    counters: Vec<Counts>,
+    counters: Vec<Counter>,
     vectors: Vec<Addresses>,
     /// By endpoint number, if it is taken: who is told of others' accesses.
     endpoints: Vec<Option<Told>>,
@@ -52,6 +53,8 @@ pub(crate) struct State {
     owed: VecDeque<(QueueId, Owed)>,
     /// Why messages cannot go on.
     failure: Option<Error>,
+    /// Whether the upcall thread was told that something waits for room.
+    is_waiting: bool,
     /// To whom nothing can be sent, since when, and whether the program was told.
     full: Option<(Rank, Duration, bool)>,
 }
@@ -71,10 +74,17 @@ pub(crate) struct Completion {
     pub error: Option<(c_int, usize)>,
 }
 
-#[derive(Default)]
 struct Completions {
     entries: VecDeque<Completion>,
     room: usize,
+    descriptor: Option<Descriptor>,
+}
+
+struct Counter {
+    counts: Counts,
+    descriptor: Option<Descriptor>,
+    /// Whether it was changed since it was read.
+    is_news: bool,
 }
 
 /// Who is told that others have accessed memory of this rank.
@@ -119,13 +129,14 @@ impl State {
             keys: 0,
             owed: VecDeque::new(),
             failure: None,
+            is_waiting: false,
             full: None,
         }
     }
 
     /// Takes what has arrived, up to the first packet that ends something, and sends what waits. Whether anything
     /// happened.
-    pub fn progress(&mut self, mut packets: &Packets) -> weft_tagged::Result<bool> {
+    pub fn progress(&mut self, packets: &Packets) -> weft_tagged::Result<bool> {
         if let Some(failure) = &self.failure {
             return Err(failure.clone());
         }
@@ -156,17 +167,30 @@ impl State {
                 break;
             }
         }
-        if self.exchange.has_to_leave() {
-            any |= self.exchange.leave(&mut packets)?;
-        }
-        if self.remote.has_to_leave() {
-            any |= self.remote.leave(&mut packets)?;
-        }
-        if self.together.has_to_leave() {
-            any |= self.together.leave(&mut packets)?;
+        if self.is_waiting || self.has_to_leave() {
+            any |= self.leave(packets)?;
         }
         if any {
             self.tell();
+        }
+        Ok(any)
+    }
+
+    /// Whether something waits for room in the network.
+    #[inline]
+    pub fn has_to_leave(&self) -> bool {
+        self.exchange.has_to_leave() || self.remote.has_to_leave() || self.together.has_to_leave()
+    }
+
+    /// Sends what waits. For what has to wait longer there is the upcall thread: room is no arrival that it is woken for.
+    fn leave(&mut self, mut packets: &Packets) -> weft_tagged::Result<bool> {
+        let mut any = self.exchange.leave(&mut packets)?;
+        any |= self.remote.leave(&mut packets)?;
+        any |= self.together.leave(&mut packets)?;
+        let waits = self.has_to_leave();
+        if waits != self.is_waiting {
+            self.is_waiting = waits;
+            packets.note_errand(waits);
         }
         Ok(any)
     }
@@ -248,9 +272,10 @@ impl State {
 
     #[inline]
     fn count(&mut self, counter: Option<CounterId>, success: bool) {
-        if let Some(CounterId(place)) = counter {
-            let counts = &mut self.counters[place];
-            *(if success { &mut counts.successes } else { &mut counts.errors }) += 1;
+        if let Some(counter) = counter {
+            self.change_counts(counter, |counts| {
+                *(if success { &mut counts.successes } else { &mut counts.errors }) += 1;
+            });
         }
     }
 
@@ -344,20 +369,36 @@ impl State {
 
     #[inline]
     fn complete(&mut self, QueueId(place): QueueId, completion: Completion) {
-        self.queues[place].entries.push_back(completion);
+        let Completions { entries, descriptor, .. } = &mut self.queues[place];
+        entries.push_back(completion);
+        if let Some(descriptor) = descriptor {
+            descriptor.ring();
+        }
     }
 
-    /// A new completion queue.
-    pub fn open_queue(&mut self, size: usize) -> QueueId {
+    /// A new completion queue, and what its program waits for.
+    pub fn open_queue(&mut self, size: usize, descriptor: Option<Descriptor>) -> QueueId {
         let room = size.max(LEAST_ROOM);
-        self.queues.push(Completions { entries: VecDeque::new(), room });
+        self.queues.push(Completions { entries: VecDeque::new(), room, descriptor });
         QueueId(self.queues.len() - 1)
     }
 
     /// Forgets what is in a queue.
     pub fn close_queue(&mut self, QueueId(place): QueueId) {
-        self.queues[place].entries = VecDeque::new();
+        let Completions { entries, descriptor, .. } = &mut self.queues[place];
+        (*entries, *descriptor) = (VecDeque::new(), None);
         self.answer_owed();
+    }
+
+    /// What the program of a queue waits for.
+    pub fn queue_descriptor(&mut self, QueueId(place): QueueId) -> Option<&mut Descriptor> {
+        self.queues[place].descriptor.as_mut()
+    }
+
+    /// Before the program waits for a queue: whether there is nothing in it.
+    pub fn quiet_queue(&mut self, QueueId(place): QueueId) -> bool {
+        let Completions { entries, descriptor, .. } = &mut self.queues[place];
+        quiet(entries.is_empty(), descriptor)
     }
 
     /// What waits in a queue.
@@ -375,20 +416,49 @@ impl State {
     #[inline]
     pub fn has_room(&self, queue: Option<QueueId>) -> bool {
         queue.is_none_or(|QueueId(place)| {
-            let Completions { entries, room } = &self.queues[place];
+            let Completions { entries, room, .. } = &self.queues[place];
             entries.len() < *room
         })
     }
 
-    /// A new counter.
-    pub fn open_counter(&mut self) -> CounterId {
-        self.counters.push(Counts::default());
+    /// A new counter, and what its program waits for.
+    pub fn open_counter(&mut self, descriptor: Option<Descriptor>) -> CounterId {
+        let counts = Counts::default();
+        self.counters.push(Counter { counts, descriptor, is_news: false });
         CounterId(self.counters.len() - 1)
     }
 
-    /// A counter.
-    pub fn counts(&mut self, CounterId(place): CounterId) -> &mut Counts {
-        &mut self.counters[place]
+    /// What a counter has counted, for its program.
+    pub fn counts(&mut self, CounterId(place): CounterId) -> Counts {
+        self.counters[place].is_news = false;
+        self.counters[place].counts
+    }
+
+    /// Changes what a counter has counted.
+    #[inline]
+    pub fn change_counts(&mut self, CounterId(place): CounterId, change: impl FnOnce(&mut Counts)) {
+        let Counter { counts, descriptor, is_news } = &mut self.counters[place];
+        change(counts);
+        *is_news = true;
+        if let Some(descriptor) = descriptor {
+            descriptor.ring();
+        }
+    }
+
+    /// The counter is closed: nobody waits for it.
+    pub fn close_counter(&mut self, CounterId(place): CounterId) {
+        self.counters[place].descriptor = None;
+    }
+
+    /// The number of what the program of a counter waits for.
+    pub fn counter_descriptor(&self, CounterId(place): CounterId) -> Option<c_int> {
+        self.counters[place].descriptor.as_ref().map(Descriptor::number)
+    }
+
+    /// Before the program waits for a counter: whether it has read what was counted.
+    pub fn quiet_counter(&mut self, CounterId(place): CounterId) -> bool {
+        let Counter { descriptor, is_news, .. } = &mut self.counters[place];
+        quiet(!*is_news, descriptor)
     }
 
     /// A new address vector.
@@ -494,6 +564,14 @@ impl Completion {
         self.source = vector.map(|vector| (vector, envelope.source));
         self
     }
+}
+
+/// Before a program waits: whether nothing is there for it. If so, the next thing rings.
+fn quiet(is_quiet: bool, descriptor: &mut Option<Descriptor>) -> bool {
+    if let Some(descriptor) = descriptor.as_mut().filter(|_| is_quiet) {
+        descriptor.quiet();
+    }
+    is_quiet
 }
 
 fn mapped(Address { rank, endpoint }: Address) -> u64 {

@@ -54,6 +54,7 @@ AT(fi_ops_av, av_set, 56);
 AT(fi_ops_cq, strerror, 56);
 AT(fi_ops_cntr, seterr, 56);
 AT(fi_ops_eq, strerror, 40);
+AT(fi_eq_attr, wait_obj, 16);
 AT(fi_ops_ep, tx_size_left, 56);
 AT(fi_ops_cm, join, 72);
 AT(fi_ops_msg, injectdata, 72);
@@ -66,6 +67,8 @@ AT(weft_coll, all_reduce, 80);
 
 _Static_assert(FI_EP_RDM == 3 && FI_AV_MAP == 1 && FI_AV_TABLE == 2 && FI_THREAD_SAFE == 1, "");
 _Static_assert(FI_PROGRESS_MANUAL == 2 && FI_RM_ENABLED == 2 && FI_WAIT_YIELD == 5 && FI_ENABLE == 6, "");
+_Static_assert(FI_WAIT_NONE == 0 && FI_WAIT_UNSPEC == 1 && FI_WAIT_FD == 3, "");
+_Static_assert(FI_GETWAIT == 5 && FI_GETWAITOBJ == 16, "");
 _Static_assert(FI_CLASS_FABRIC == 1 && FI_CLASS_EP == 3 && FI_CLASS_AV == 11 && FI_CLASS_MR == 12, "");
 _Static_assert(FI_CLASS_EQ == 13 && FI_CLASS_CQ == 14 && FI_CLASS_CNTR == 15, "");
 _Static_assert(FI_RMA == 1 << 2 && FI_ATOMIC == 1 << 4 && FI_READ == 1 << 8 && FI_WRITE == 1 << 9, "");

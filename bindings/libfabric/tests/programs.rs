@@ -124,8 +124,10 @@ fn sorted(text: &str) -> Vec<&str> {
 const BOTH: [&str; 2] = ["rank 0: all messages are there", "rank 1: all messages are there"];
 const REMOTE: [&str; 2] =
     ["rank 0: all memory is as it should be", "rank 1: all memory is as it should be"];
+const WOKEN: [&str; 2] = ["rank 0: was woken for all of it", "rank 1: was woken for all of it"];
 /// Clients of libfabric's own interface, and what they say.
-const CLIENTS: [(&str, [&str; 2]); 2] = [("messages.c", BOTH), ("remote.c", REMOTE)];
+const CLIENTS: [(&str, [&str; 2]); 3] =
+    [("messages.c", BOTH), ("remote.c", REMOTE), ("waiting.c", WOKEN)];
 
 #[test]
 fn clients_over_shared_memory() {
