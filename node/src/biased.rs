@@ -244,8 +244,22 @@ fn inside_already() -> ! {
     panic!("a thread entered a node that it is inside of")
 }
 
+/// A number that is different for every live thread, and never 0: where its thread-locals are.
+#[inline(always)]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+pub fn this_thread() -> usize {
+    let here;
+    // SAFETY: the first word of the thread control block is its own address (ELF Handling for Thread-Local Storage, 3.4.6), for
+    // as long as the thread lives; nothing else is read, and nothing written.
+    unsafe {
+        std::arch::asm!("mov {}, fs:0", out(reg) here, options(pure, readonly, nostack, preserves_flags));
+    }
+    here
+}
+
 /// A number that is different for every live thread, and never 0: the address of a thread-local.
 #[inline]
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 pub fn this_thread() -> usize {
     thread_local!(static HERE: u8 = const { 0 });
     HERE.with(|here| std::ptr::from_ref(here).addr())

@@ -300,6 +300,11 @@ impl Endpoint {
             wants_done: !silent
                 && sent.flags & (flag::DELIVERY_COMPLETE | flag::MATCH_COMPLETE) != 0,
         };
+        if silent
+            && let Ok(true) = state.inject(self.job.packets(), &message, (&memory, send.counter))
+        {
+            return Ok(());
+        }
         let mut notice = send.notice(sent.context, sent.flags, flag::SEND | flag_of(sent.kind));
         notice.tells &= !silent;
         let op = SendOp { memory, inject, notice };

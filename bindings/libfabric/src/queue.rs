@@ -225,12 +225,12 @@ fn read_now(
 ) -> isize {
     sized(|| {
         let mut state = queue.job.progress()?;
-        let found = take(queue, &mut state, room, count, sources);
-        drop(state);
-        found.unwrap_or_else(|| {
+        if state.completions(queue.id).is_empty() {
+            drop(state);
             queue.job.look_in_vain();
-            Err(Refusal::AGAIN)
-        })
+            return Err(Refusal::AGAIN);
+        }
+        take(queue, &mut state, room, count, sources).unwrap_or(Err(Refusal::AGAIN))
     })
 }
 

@@ -137,10 +137,10 @@ impl State {
     /// Takes what has arrived, up to the first packet that ends something, and sends what waits. Whether anything
     /// happened.
     pub fn progress(&mut self, packets: &Packets) -> weft_tagged::Result<bool> {
-        if let Some(failure) = &self.failure {
-            return Err(failure.clone());
+        if self.failure.is_some() {
+            return self.fail();
         }
-        let mut any = self.answer_owed();
+        let mut any = !self.owed.is_empty() && self.answer_owed();
         let mut held = HeldPacket::default();
         for _ in 0..PACKETS_AT_ONCE {
             if !packets.take(&mut held)? {
@@ -159,8 +159,8 @@ impl State {
             packets.taken();
             packets.release(&mut held);
             if let Err(failure) = outcome {
-                self.failure = Some(failure.clone());
-                return Err(failure);
+                self.failure = Some(failure);
+                return self.fail();
             }
             // Whoever reads the queue hears of it at once; one more look costs it as much as a packet's way through here.
             if self.exchange.has_event() || self.remote.has_event() {
@@ -174,6 +174,12 @@ impl State {
             self.tell();
         }
         Ok(any)
+    }
+
+    /// What every call hears from the first failure on.
+    #[cold]
+    fn fail(&self) -> weft_tagged::Result<bool> {
+        self.failure.clone().map_or(Ok(false), Err)
     }
 
     /// Whether something waits for room in the network.
@@ -193,6 +199,21 @@ impl State {
             packets.note_errand(waits);
         }
         Ok(any)
+    }
+
+    /// Sends a message of whose end nobody is told but a counter, if it may go at once.
+    #[inline]
+    pub fn inject(
+        &mut self,
+        mut packets: &Packets,
+        message: &Outgoing,
+        (memory, counter): (&Memory, Option<CounterId>),
+    ) -> weft_tagged::Result<bool> {
+        let went = self.exchange.send_eagerly(&mut packets, message, memory)?;
+        if went {
+            self.count(counter, true);
+        }
+        Ok(went)
     }
 
     /// Sends a message, and says whether it could be begun.

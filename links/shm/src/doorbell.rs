@@ -212,10 +212,21 @@ impl Listener {
     }
 
     /// Whether [`Self::find`] has anything to look at, given which rings are not empty.
-    pub fn has_any(&self, full: impl Fn(usize) -> bool) -> bool {
-        self.control.attention[0].load(Ordering::Acquire) != 0
-            || self.hot.iter().any(|hot| full(hot.peer))
-            || bits(self.announced).any(full)
+    #[inline]
+    pub fn has_any(&mut self, full: impl Fn(usize) -> bool) -> bool {
+        if self.hot.iter().any(|hot| full(hot.peer))
+            || self.control.attention[0].load(Ordering::Acquire) != 0
+        {
+            return true;
+        }
+        while self.announced != 0 {
+            if full(self.announced.trailing_zeros() as usize) {
+                return true;
+            }
+            // Looked at once, and not again with every look.
+            self.announced &= self.announced - 1;
+        }
+        false
     }
 
     /// Wants `waiter`'s bell rung on arrival, and the host's also when a frame is given back if
@@ -315,12 +326,4 @@ fn bell_index(waiter: Waiter) -> usize {
 
 fn want_bit(waiter: Waiter) -> u32 {
     1 << bell_index(waiter)
-}
-
-fn bits(mut word: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let bit = (word != 0).then(|| word.trailing_zeros() as usize)?;
-        word &= word - 1;
-        Some(bit)
-    })
 }

@@ -288,6 +288,7 @@ impl Link for Shm {
         }
     }
 
+    #[inline]
     fn has_arrivals(&mut self) -> bool {
         let peers = &self.peers;
         self.listener.has_any(|peer| peers[peer].incoming.has_next())

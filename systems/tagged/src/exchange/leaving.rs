@@ -23,14 +23,11 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         message: &Outgoing,
         source: S,
     ) -> Result<Sending<S>> {
+        if self.send_eagerly(network, message, &source)? {
+            return Ok(Sending::Sent(source));
+        }
         let (to, length) = (message.to.rank, source.length());
-        let envelope = Envelope {
-            kind: message.kind,
-            source: Address { rank: self.rank, endpoint: message.from },
-            tag: message.tag,
-            data: message.data,
-            length,
-        };
+        let envelope = self.envelope(message, length);
         if to == self.rank {
             return Ok(self.send_here(message.to.endpoint, envelope, source));
         }
@@ -45,16 +42,48 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         if is_registered {
             return self.register(network, message, envelope, source);
         }
-        let to_endpoint = message.to.endpoint;
         if EAGER + length as usize > network.payload() {
             return self.send_first(network, message.to, envelope, source);
         }
-        let head = Says::Eager { to: to_endpoint, envelope, bytes: &[] }.head();
-        if !network.send(to, head.bytes(), Some((&source, 0, length as usize)))? {
-            return Ok(Sending::Again(source));
+        // There was no room for its packet.
+        Ok(Sending::Again(source))
+    }
+
+    /// Sends a message of which nobody wants to hear more, to another rank, if it fits into one packet and may go at once.
+    /// False if not: nothing has happened then, and [`Self::send`] may do it. This is the way of most messages.
+    ///
+    /// # Errors
+    /// What the network says.
+    #[inline]
+    pub fn send_eagerly<N: Network, B: Source>(
+        &mut self,
+        network: &mut N,
+        message: &Outgoing,
+        source: &B,
+    ) -> Result<bool> {
+        let (to, length) = (message.to, source.length());
+        if to.rank == self.rank || message.wants_done || EAGER + length as usize > network.payload()
+        {
+            return Ok(false);
         }
-        peer.flow.sent(length);
-        Ok(Sending::Sent(source))
+        let envelope = self.envelope(message, length);
+        let peer = &mut self.peers[to.rank.index()];
+        if peer.leaving.is_some() || !peer.flow.may_send(length) {
+            return Ok(false);
+        }
+        let head = Says::Eager { to: to.endpoint, envelope, bytes: &[] }.head();
+        let went = network.send(to.rank, head.bytes(), Some((source, 0, length as usize)))?;
+        if went {
+            peer.flow.sent(length);
+        }
+        Ok(went)
+    }
+
+    #[inline]
+    fn envelope(&self, message: &Outgoing, length: u64) -> Envelope {
+        let &Outgoing { from, kind, tag, data, .. } = message;
+        let source = Address { rank: self.rank, endpoint: from };
+        Envelope { kind, source, tag, data, length }
     }
 
     /// A message of this rank to itself.
