@@ -7,7 +7,7 @@ use crate::{Error, Loss, Rank, Result, Statistics, Step, Upcalls};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, Weak};
 use std::time::Duration;
-use weft_node::{AnyNode, Arrival, Capabilities, SharedWords, VARIABLES};
+use weft_node::{AnyNode, Arrival, Capabilities, Reach, SharedWords, VARIABLES};
 use weft_wire::GroupId;
 
 /// A rank's packet interface. Clones are handles to the same one; any thread may use any of them.
@@ -332,6 +332,12 @@ impl Packets {
     /// The fetch-and-add variables as shared memory, if the link has them there.
     pub fn shared_words(&self) -> Option<&Arc<dyn SharedWords>> {
         self.node.words()
+    }
+
+    /// Memory of the processes of other ranks, if the link finds them.
+    #[inline]
+    pub fn reach(&self) -> Option<&Arc<dyn Reach>> {
+        self.node.reach()
     }
 
     /// The time, counted from some point in the past: on real machines by the monotonic clock, in the
