@@ -41,7 +41,7 @@ pub use watch::{WatchThread, default_interrupt_delay};
 
 // What the layers above need of the two that only this one joins.
 pub use weft_link::bell::{Bells, Cause, Loss, Waiter};
-pub use weft_link::memory::{MappedMemory, NAME_BYTES, Reach, SharedMemory};
+pub use weft_link::memory::{MappedMemory, NAME_BYTES, SharedMemory};
 pub use weft_link::ni::{NiEvent, NiHalf};
 pub use weft_link::{Buffer, Capabilities, Link, SharedWords};
 #[cfg(feature = "planted")]

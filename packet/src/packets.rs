@@ -7,7 +7,7 @@ use crate::{Error, Loss, Rank, Result, Statistics, Step, Upcalls};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, Weak};
 use std::time::Duration;
-use weft_node::{AnyNode, Arrival, Capabilities, Reach, SharedWords, VARIABLES};
+use weft_node::{AnyNode, Arrival, Capabilities, SharedWords, VARIABLES};
 use weft_wire::GroupId;
 
 /// A rank's packet interface. Clones are handles to the same one; any thread may use any of them.
@@ -334,10 +334,16 @@ impl Packets {
         self.node.words()
     }
 
-    /// Memory of the processes of other ranks, if the link finds them.
+    /// Copies what lies at `address` of the process of `rank` into `into`, without that rank taking part. False if this process may
+    /// not, or nothing lies there: then `into` may have been written in part. With no bytes it says whether this process may.
+    pub fn fetch(&self, rank: Rank, address: u64, into: &mut [u8]) -> bool {
+        self.node.reach().is_some_and(|reach| reach.fetch(rank, address, into))
+    }
+
+    /// Whether `by` has [fetched](Self::fetch) from this process.
     #[inline]
-    pub fn reach(&self) -> Option<&Arc<dyn Reach>> {
-        self.node.reach()
+    pub fn is_reached(&self, by: Rank) -> bool {
+        self.node.reach().is_some_and(|reach| reach.is_reached(by))
     }
 
     /// The time, counted from some point in the past: on real machines by the monotonic clock, in the

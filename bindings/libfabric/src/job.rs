@@ -61,16 +61,18 @@ impl Job {
         // Most of what a sender may have under way is for other things.
         let keeps = packets.in_flight() / 8;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let (rank, ranks) = (packets.rank(), packets.size());
+        let crowded = ranks > cores;
         Ok(Arc::new_cyclic(|this: &Weak<Job>| {
             let job = this.clone();
             let progress: Arc<Progress> =
                 Arc::new(move || job.upgrade().map_or(Ok(false), |job| job.interrupted()));
             packets.progress_by(&progress);
             Job {
-                state: Biased::new(State::new(packets.rank(), packets.size(), keeps)),
+                state: Biased::new(State::new(rank, ranks, keeps, crowded)),
                 place: Mutex::new(Some(place)),
                 domains: AtomicUsize::new(0),
-                crowded: packets.size() > cores,
+                crowded,
                 empty_looks: AtomicU32::new(0),
                 waiting: AtomicUsize::new(0),
                 _progress: progress,

@@ -50,6 +50,8 @@ pub(crate) struct State {
     keys: u64,
     /// Answers to writes that no queue had room to be told of, and the queue.
     owed: VecDeque<(QueueId, Owed)>,
+    /// Whether the upcall thread was told of something to do.
+    has_errand: bool,
     /// Why messages cannot go on.
     failure: Option<Error>,
     /// To whom nothing can be sent, since when, and whether the program was told.
@@ -102,11 +104,15 @@ enum Addresses {
 }
 
 impl State {
-    /// Of `rank` in a job of `ranks`. Of each member of a team it keeps so many packets at most.
-    pub fn new(rank: Rank, ranks: usize, keeps: usize) -> Self {
+    /// Of `rank` in a job of `ranks`. Of each member of a team it keeps so many packets at most. Where ranks share cores, long messages
+    /// and writes are fetched.
+    pub fn new(rank: Rank, ranks: usize, keeps: usize, crowded: bool) -> Self {
+        let (mut exchange, mut remote) = (Exchange::new(rank, ranks), Remote::new(rank, ranks));
+        exchange.set_lending(crowded);
+        remote.set_lending(crowded);
         State {
-            exchange: Exchange::new(rank, ranks),
-            remote: Remote::new(rank, ranks),
+            exchange,
+            remote,
             together: Together::new(rank, ranks, keeps),
             boards: BTreeMap::new(),
             areas: Areas::default(),
@@ -118,6 +124,7 @@ impl State {
             endpoints: Vec::new(),
             keys: 0,
             owed: VecDeque::new(),
+            has_errand: false,
             failure: None,
             full: None,
         }
@@ -141,7 +148,7 @@ impl State {
             let outcome = if together::is_together(packet) {
                 self.together.arrive(from, (packets, &mut held))
             } else if remote::is_access(packet) {
-                self.remote.arrive(from, packet)
+                self.remote.arrive(&mut packets, from, packet)
             } else {
                 self.exchange.arrive(from, packet)
             };
@@ -167,8 +174,19 @@ impl State {
         }
         if any {
             self.tell();
+            self.set_errand(packets);
         }
         Ok(any)
+    }
+
+    /// Tells the upcall thread if there is something to do that no packet interrupts the program for.
+    #[inline]
+    fn set_errand(&mut self, packets: &Packets) {
+        let has_errand = self.exchange.has_errand();
+        if has_errand != self.has_errand {
+            self.has_errand = has_errand;
+            packets.set_errand(has_errand);
+        }
     }
 
     /// Sends a message, and says whether it could be begun.
@@ -510,7 +528,7 @@ fn error_of(outcome: Outcome) -> Option<c_int> {
     outcome.err().map(|refused| match refused {
         Refused::NoRegion => completion::NO_KEY,
         Refused::NoRight => completion::NO_RIGHT,
-        Refused::Beyond => completion::BEYOND,
+        Refused::Beyond | Refused::OutOfReach => completion::BEYOND,
     })
 }
 

@@ -16,7 +16,8 @@ pub(crate) fn fetch(process: i32, address: u64, into: &mut [u8]) -> bool {
         let other = libc::iovec { iov_base: without_provenance_mut(at), iov_len: rest.len() };
         // SAFETY: the kernel writes into `rest` alone, which is borrowed for it, and as many bytes as it is long at most; the other
         // address it takes for one of the other process, and checks it.
-        let came = unsafe { libc::process_vm_readv(process, &raw const own, 1, &raw const other, 1, 0) };
+        let came =
+            unsafe { libc::process_vm_readv(process, &raw const own, 1, &raw const other, 1, 0) };
         let Ok(came @ 1..) = usize::try_from(came) else { return false };
         rest = &mut rest[came..];
         at = at.wrapping_add(came);
