@@ -194,9 +194,9 @@ impl Memory {
             return None;
         }
         match self {
-            // SAFETY: the range is inside of a piece that the program has posted to be written or lets others write, and uses
-            // for nothing else meanwhile; whoever has this slice has borrowed the only one who knows the piece.
             Memory::One(piece) => {
+                // SAFETY: the range is inside of a piece that the program has posted to be written or lets others write, and
+                // uses for nothing else meanwhile; whoever has this slice has borrowed the only one who knows the piece.
                 Some(unsafe { slice::from_raw_parts_mut(piece.start.add(start), length) })
             }
             Memory::Many { .. } => None,

@@ -47,7 +47,7 @@ impl Sink for Memory {
     fn room(&mut self, offset: u64, length: usize) -> Option<&mut [u8]> {
         let room = &mut self.bytes[offset as usize..][..length];
         // Some memory is in several pieces.
-        (self.number % 2 > 0).then_some(room)
+        (!self.number.is_multiple_of(2)).then_some(room)
     }
 }
 
