@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
 use weft_link::bell::Loss;
-use weft_link::memory::SharedMemory;
+use weft_link::memory::{Reach, SharedMemory};
 use weft_link::{Buffer, Capabilities, SharedWords};
 use weft_protocol::{Counters, Delivery};
 use weft_wire::{GroupId, Rank};
@@ -184,6 +184,8 @@ pub trait AnyNode: Send + Sync {
     fn words(&self) -> Option<&Arc<dyn SharedWords>>;
     /// Memory that some ranks reach without a packet, if the link has any.
     fn shared_memory(&self) -> Option<&Arc<dyn SharedMemory>>;
+    /// Memory of the processes of other ranks, if the link finds them.
+    fn reach(&self) -> Option<&Arc<dyn Reach>>;
     /// Creates the next multicast group.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 use weft_link::bell::{Bells, Loss, Waiter};
 use weft_link::clock::{Clock, Work};
-use weft_link::memory::SharedMemory;
+use weft_link::memory::{Reach, SharedMemory};
 use weft_link::{Buffer, Capabilities, Link, SharedWords};
 use weft_protocol::{Ni, Settings, VARIABLES};
 use weft_wire::{GroupId, Rank, TreeId};
@@ -31,6 +31,7 @@ pub struct Node<L: Link> {
     pub(crate) bells: Arc<dyn Bells>,
     words: Option<Arc<dyn SharedWords>>,
     shared_memory: Option<Arc<dyn SharedMemory>>,
+    reach: Option<Arc<dyn Reach>>,
     capabilities: Capabilities,
     policy: WaitPolicy,
     turns: Turns,
@@ -62,12 +63,14 @@ impl<L: Link> Node<L> {
     pub fn new(local: Rank, settings: Settings, link: L, policy: WaitPolicy) -> Self {
         let (clock, bells, words) = (link.clock(), link.bells(), link.words());
         let (capabilities, shared_memory) = (*link.capabilities(), link.shared_memory());
+        let reach = link.reach();
         Node {
             inner: Biased::new(Inner::new(link, Ni::new(local, settings))),
             clock,
             bells,
             words,
             shared_memory,
+            reach,
             capabilities,
             policy,
             turns: Turns::default(),
@@ -444,6 +447,10 @@ impl<L: Link> AnyNode for Node<L> {
 
     fn shared_memory(&self) -> Option<&Arc<dyn SharedMemory>> {
         self.shared_memory.as_ref()
+    }
+
+    fn reach(&self) -> Option<&Arc<dyn Reach>> {
+        self.reach.as_ref()
     }
 
     fn create_group(&self, members: &[Rank]) -> Result<GroupId> {

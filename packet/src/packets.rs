@@ -340,6 +340,18 @@ impl Packets {
         self.node.words()
     }
 
+    /// Copies what lies at `address` of the process of `rank` into `into`, without that rank taking part. False if this process may
+    /// not, or nothing lies there: then `into` may have been written in part. With no bytes it says whether this process may.
+    pub fn fetch(&self, rank: Rank, address: u64, into: &mut [u8]) -> bool {
+        self.node.reach().is_some_and(|reach| reach.fetch(rank, address, into))
+    }
+
+    /// Whether `by` has [fetched](Self::fetch) from this process.
+    #[inline]
+    pub fn is_reached(&self, by: Rank) -> bool {
+        self.node.reach().is_some_and(|reach| reach.is_reached(by))
+    }
+
     /// The time, counted from some point in the past: on real machines by the monotonic clock, in the
     /// simulator by this rank's virtual one.
     pub fn now(&self) -> Duration {

@@ -22,7 +22,7 @@ pub(crate) struct Job {
     /// Given up by who leaves.
     place: Mutex<Option<PacketJob>>,
     domains: AtomicUsize,
-    /// Whether this rank may have a core for itself, as far as it knows.
+    /// Whether ranks of this host share cores.
     crowded: bool,
     empty_looks: AtomicU32,
     /// Threads that wait for something. What one of them waits for another one may take from the network.
@@ -60,17 +60,18 @@ impl Job {
         let packets = place.packets().clone();
         // Most of what a sender may have under way is for other things.
         let keeps = packets.in_flight() / 8;
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let (rank, ranks) = (packets.rank(), packets.size());
+        let crowded = !place.cores_suffice();
         Ok(Arc::new_cyclic(|this: &Weak<Job>| {
             let job = this.clone();
             let progress: Arc<Progress> =
                 Arc::new(move || job.upgrade().map_or(Ok(false), |job| job.interrupted()));
             packets.progress_by(&progress);
             Job {
-                state: Biased::new(State::new(packets.rank(), packets.size(), keeps)),
+                state: Biased::new(State::new(rank, ranks, keeps, crowded)),
                 place: Mutex::new(Some(place)),
                 domains: AtomicUsize::new(0),
-                crowded: packets.size() > cores,
+                crowded,
                 empty_looks: AtomicU32::new(0),
                 waiting: AtomicUsize::new(0),
                 _progress: progress,

@@ -177,6 +177,33 @@ impl Memory {
         });
     }
 
+    /// Where in this process the bytes lie, if they lie in one piece: others read them there while their operation lasts.
+    pub fn lies_at(&self) -> Option<u64> {
+        let start = match self {
+            Memory::One(piece) => piece.start.cast_const(),
+            Memory::Many { .. } => return None,
+            Memory::Own(bytes) => bytes.as_ptr(),
+        };
+        Some(start.expose_provenance() as u64)
+    }
+
+    /// The `length` bytes from `offset` on, to be written, if there are such and they lie in one piece.
+    pub fn piece(&mut self, offset: u64, length: usize) -> Option<&mut [u8]> {
+        let (start, end) = range(self.length(), offset, length);
+        if end - start != length || length == 0 {
+            return None;
+        }
+        match self {
+            Memory::One(piece) => {
+                // SAFETY: the range is inside of a piece that the program has posted to be written or lets others write, and
+                // uses for nothing else meanwhile; whoever has this slice has borrowed the only one who knows the piece.
+                Some(unsafe { slice::from_raw_parts_mut(piece.start.add(start), length) })
+            }
+            Memory::Many { .. } => None,
+            Memory::Own(bytes) => Some(&mut bytes[start..end]),
+        }
+    }
+
     /// The part of one piece from `offset` on; empty of others.
     pub fn cut(&self, offset: usize, length: usize) -> Memory {
         let Memory::One(piece) = self else { return Memory::NONE };

@@ -53,7 +53,7 @@ pub(crate) struct State {
     owed: VecDeque<(QueueId, Owed)>,
     /// Why messages cannot go on.
     failure: Option<Error>,
-    /// Whether the upcall thread was told that something waits for room.
+    /// Whether the upcall thread was told that something waits, for room or to be fetched.
     is_waiting: bool,
     /// To whom nothing can be sent, since when, and whether the program was told.
     full: Option<(Rank, Duration, bool)>,
@@ -112,11 +112,15 @@ enum Addresses {
 }
 
 impl State {
-    /// Of `rank` in a job of `ranks`. Of each member of a team it keeps so many packets at most.
-    pub fn new(rank: Rank, ranks: usize, keeps: usize) -> Self {
+    /// Of `rank` in a job of `ranks`. Of each member of a team it keeps so many packets at most. Where ranks share cores, long messages
+    /// and writes are fetched.
+    pub fn new(rank: Rank, ranks: usize, keeps: usize, crowded: bool) -> Self {
+        let (mut exchange, mut remote) = (Exchange::new(rank, ranks), Remote::new(rank, ranks));
+        exchange.set_lending(crowded);
+        remote.set_lending(crowded);
         State {
-            exchange: Exchange::new(rank, ranks),
-            remote: Remote::new(rank, ranks),
+            exchange,
+            remote,
             together: Together::new(rank, ranks, keeps),
             boards: BTreeMap::new(),
             areas: Areas::default(),
@@ -136,7 +140,7 @@ impl State {
 
     /// Takes what has arrived, up to the first packet that ends something, and sends what waits. Whether anything
     /// happened.
-    pub fn progress(&mut self, packets: &Packets) -> weft_tagged::Result<bool> {
+    pub fn progress(&mut self, mut packets: &Packets) -> weft_tagged::Result<bool> {
         if self.failure.is_some() {
             return self.fail();
         }
@@ -152,7 +156,7 @@ impl State {
             let outcome = if together::is_together(packet) {
                 self.together.arrive(from, (packets, &mut held))
             } else if remote::is_access(packet) {
-                self.remote.arrive(from, packet)
+                self.remote.arrive(&mut packets, from, packet)
             } else {
                 self.exchange.arrive(from, packet)
             };
@@ -182,7 +186,7 @@ impl State {
         self.failure.clone().map_or(Ok(false), Err)
     }
 
-    /// Whether something waits for room in the network.
+    /// Whether something waits for room in the network, or to be fetched.
     #[inline]
     pub fn has_to_leave(&self) -> bool {
         self.exchange.has_to_leave() || self.remote.has_to_leave() || self.together.has_to_leave()
@@ -609,7 +613,7 @@ fn error_of(outcome: Outcome) -> Option<c_int> {
     outcome.err().map(|refused| match refused {
         Refused::NoRegion => completion::NO_KEY,
         Refused::NoRight => completion::NO_RIGHT,
-        Refused::Beyond => completion::BEYOND,
+        Refused::Beyond | Refused::OutOfReach => completion::BEYOND,
     })
 }
 

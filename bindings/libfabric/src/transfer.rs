@@ -65,6 +65,10 @@ impl Source for SendOp {
         self.memory.read(offset, length, take);
     }
 
+    fn lies_at(&self) -> Option<u64> {
+        self.memory.lies_at()
+    }
+
     fn keep(mut self) -> Self {
         if self.inject {
             self.memory = self.memory.own();
@@ -135,6 +139,10 @@ impl Sink for Exposed {
     fn place(&mut self, offset: u64, bytes: &[u8]) {
         self.memory.write(offset, bytes);
     }
+
+    fn room(&mut self, offset: u64, length: usize) -> Option<&mut [u8]> {
+        self.memory.piece(offset, length)
+    }
 }
 
 /// A receive.
@@ -185,6 +193,10 @@ impl Sink for ReceiveOp {
     #[inline]
     fn place(&mut self, offset: u64, bytes: &[u8]) {
         self.memory.write(offset, bytes);
+    }
+
+    fn room(&mut self, offset: u64, length: usize) -> Option<&mut [u8]> {
+        self.memory.piece(offset, length)
     }
 
     #[inline]

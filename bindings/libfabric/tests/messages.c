@@ -257,6 +257,62 @@ static void vectors(void)
     meet();
 }
 
+/* Long ones, in both directions at once: whole, of two pieces, into two pieces, and into less than there is. */
+static void both_ways(void)
+{
+    enum { LONG = 1 << 20, AT_ONCE = 4 };
+    char *out = malloc(LONG), *in = calloc(AT_ONCE, LONG);
+    int other = 1 - me;
+    for (int round = 0; round < 4; round++) {
+        fill(out, LONG, me + round);
+        size_t lengths[AT_ONCE] = {LONG, LONG - 1, LONG, LONG / 2};
+        struct iovec from[2] = {{out, 1000}, {out + 1000, LONG - 1000}};
+        struct iovec into[2] = {{in + 2 * LONG, 70000}, {in + 2 * LONG + 70000, LONG - 70000}};
+        memset(in, 0, (size_t)AT_ONCE * LONG);
+        if (round % 2)
+            meet();
+        for (int which = 0; which < AT_ONCE; which++) {
+            struct fi_context *context = &contexts[which];
+            char *place = in + (size_t)which * LONG;
+            if (which == 2)
+                DONE(fi_trecvv(ep, into, NULL, 2, peers[other], which, 0, context));
+            else
+                DONE(fi_trecv(ep, place, lengths[which], NULL, peers[other], which, 0, context));
+        }
+        for (int which = 0; which < AT_ONCE; which++) {
+            size_t length = which == 1 ? LONG - 1 : LONG;
+            if (which == 0)
+                DONE(fi_tsendv(ep, from, NULL, 2, peers[other], which, NULL));
+            else
+                DONE(fi_tsend(ep, out, length, NULL, peers[other], which, NULL));
+        }
+        int ended = 0, cut = 0;
+        while (ended < 2 * AT_ONCE) {
+            struct fi_cq_tagged_entry entry;
+            ssize_t outcome = fi_cq_read(cq, &entry, 1);
+            if (outcome == -FI_EAVAIL) {
+                struct fi_cq_err_entry error = {0};
+                CHECK(fi_cq_readerr(cq, &error, 0) == 1);
+                CHECK(error.err == FI_ETRUNC && error.op_context == &contexts[3]);
+                CHECK(error.len == LONG / 2 && error.olen == LONG / 2);
+                cut++;
+            } else if (outcome == -FI_EAGAIN) {
+                continue;
+            } else {
+                CHECK(outcome == 1);
+            }
+            ended++;
+        }
+        CHECK(cut == 1);
+        for (int which = 0; which < AT_ONCE; which++)
+            check(in + (size_t)which * LONG, lengths[which], other + round);
+        CHECK(in[3 * LONG + LONG / 2] == 0 && in[2 * LONG - 1] == 0);
+    }
+    meet();
+    free(out);
+    free(in);
+}
+
 /* Those that say so complete silently, and all are counted. */
 static void silence(void)
 {
@@ -451,6 +507,7 @@ int main(int argc, char **argv)
     truncation();
     peeking();
     vectors();
+    both_ways();
     silence();
     several_in_one();
     delivery();

@@ -141,6 +141,23 @@ fn clients_over_shared_memory() {
     }
 }
 
+/// One copy of long messages is for ranks that share cores: here they have one.
+#[test]
+fn clients_that_share_a_core() {
+    let folder = folder();
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap();
+    let core = list.trim().split([',', '-']).next().unwrap();
+    for (source, expected) in CLIENTS {
+        let program = compile("cc", source, &["-lfabric"], &folder);
+        let run_weft = weft(&[], "2", &folder);
+        let mut pinned = Command::new("taskset");
+        pinned.args(["-c", core]).arg(run_weft.get_program()).args(run_weft.get_args());
+        pinned.env("FI_PROVIDER_PATH", folder.path());
+        assert_eq!(sorted(&run(pinned.arg(&program))), expected);
+    }
+}
+
 #[test]
 fn clients_over_udp() {
     let folder = folder();

@@ -31,6 +31,8 @@ type Lost = Box<dyn FnOnce(Loss) + Send>;
 pub(crate) struct Session {
     packets: Packets,
     membership: Option<Arc<Membership>>,
+    /// Whether the ranks of this host have a core each.
+    cores_suffice: bool,
     /// Starts the upcall thread.
     watch: Box<dyn Fn(Interrupt, Lost) -> std::io::Result<WatchThread> + Send + Sync>,
 }
@@ -67,8 +69,7 @@ impl Session {
             ..weft_node::Settings::new(settings.ranks, settings.window_packets)
         };
         let node = Node::new(rank, protocol, link, options.wait_policy(settings.ranks));
-        let delay = options.interrupt_delay(settings.ranks);
-        Ok(Session::new(node, membership, delay))
+        Ok(Session::new(node, membership, options, settings.ranks))
     }
 
     /// In a job of which some pairs of ranks share no memory.
@@ -92,16 +93,23 @@ impl Session {
         if let Some(network) = member.network().filter(|_| !options.all_far) {
             node.set_hosts(&network.hosts);
         }
-        Ok(Session::new(node, Some(member), options.interrupt_delay(ranks_here)))
+        Ok(Session::new(node, Some(member), options, ranks_here))
     }
 
-    fn new<L: Link>(node: Node<L>, membership: Option<Membership>, delay: Duration) -> Self {
+    fn new<L: Link>(
+        node: Node<L>,
+        membership: Option<Membership>,
+        options: &Options,
+        ranks_here: u16,
+    ) -> Self {
+        let delay = options.interrupt_delay(ranks_here);
+        let cores_suffice = options.cores_suffice(ranks_here);
         let node = Arc::new(node);
         let packets = Packets::new(Arc::clone(&node) as Arc<_>);
         let watch = Box::new(move |interrupt: Interrupt, lost: Lost| {
             WatchThread::start(Arc::clone(&node), delay, interrupt, lost)
         });
-        Session { packets, membership: membership.map(Arc::new), watch }
+        Session { packets, membership: membership.map(Arc::new), cores_suffice, watch }
     }
 
     pub fn packets(&self) -> &Packets {
@@ -175,6 +183,11 @@ impl PacketJob {
     /// The packet interface.
     pub fn packets(&self) -> &Packets {
         self.session.packets()
+    }
+
+    /// Whether the ranks of this host have a core each.
+    pub fn cores_suffice(&self) -> bool {
+        self.session.cores_suffice
     }
 
     /// Ends this rank's part cleanly, once all its packets have left. All ranks must be done with it:

@@ -186,6 +186,11 @@ pub trait Link: Send + 'static {
         None
     }
 
+    /// Memory of the processes of other ranks, if the link finds them.
+    fn reach(&self) -> Option<Arc<dyn memory::Reach>> {
+        None
+    }
+
     /// How the NI's control program works. Only where the NI is apart, as the four methods below.
     fn control_program(&self) -> ni::ControlProgram {
         ni::ControlProgram::default()

@@ -1,4 +1,5 @@
-//! Memory beside frames that a peer reaches without a packet, on links where ranks share a host.
+//! Memory beside frames that a peer reaches without a packet, on links where ranks share a host: memory made for that, and what
+//! the kernel copies out of another process.
 
 use std::io;
 use std::ptr::NonNull;
@@ -39,4 +40,14 @@ pub trait MappedMemory: Send + Sync {
 
     /// The peer has it, and will not ask for it again.
     fn taken(&self);
+}
+
+/// Memory of the processes of other ranks of this host, out of which the kernel copies.
+pub trait Reach: Send + Sync {
+    /// Copies what lies at `address` of `rank`'s process into `into`. False if this process may not, or nothing lies there: then
+    /// `into` may have been written in part. With no bytes it says whether this process may.
+    fn fetch(&self, rank: Rank, address: u64, into: &mut [u8]) -> bool;
+
+    /// Whether `by` has fetched from this rank's process: it may be given addresses in place of bytes.
+    fn is_reached(&self, by: Rank) -> bool;
 }

@@ -1,14 +1,14 @@
 //! Which packet goes where.
 
 use crate::bridge::Bridge;
-use crate::memory::NearMemory;
+use crate::memory::{NearMemory, NearReach};
 use crate::waiting::Waiting;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use weft_link::bell::{Bells, Ticket, Waiter};
-use weft_link::memory::SharedMemory;
+use weft_link::memory::{Reach, SharedMemory};
 use weft_link::{
     BadFrame, Buffer, Capabilities, Link, LinkViolation, Narrow, Part, Payload, Received,
 };
@@ -353,6 +353,11 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
     fn shared_memory(&self) -> Option<Arc<dyn SharedMemory>> {
         let (near, routes) = (self.near.shared_memory()?, self.routes.clone());
         Some(Arc::new(NearMemory { near, routes }))
+    }
+
+    fn reach(&self) -> Option<Arc<dyn Reach>> {
+        let (near, routes) = (self.near.reach()?, self.routes.clone());
+        Some(Arc::new(NearReach { near, routes }))
     }
 
     fn bells(&self) -> Arc<dyn Bells> {

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
-use weft_link::memory::{MappedMemory, NAME_BYTES, Named, SharedMemory};
+use weft_link::memory::{MappedMemory, NAME_BYTES, Named, Reach, SharedMemory};
 use weft_wire::Rank;
 
 /// The near link's, for those that are near.
@@ -36,5 +36,30 @@ impl SharedMemory for NearMemory {
             Some(number) => self.near.attach(number, name, bytes),
             None => Err(io::Error::new(io::ErrorKind::InvalidInput, "memory on another host")),
         }
+    }
+}
+
+/// The processes that the near link reaches, for those that are near.
+pub(crate) struct NearReach {
+    pub near: Arc<dyn Reach>,
+    /// By rank: its number at the near link.
+    pub routes: Vec<Option<Rank>>,
+}
+
+impl NearReach {
+    #[inline]
+    fn number(&self, rank: Rank) -> Option<Rank> {
+        self.routes.get(rank.index()).copied().flatten()
+    }
+}
+
+impl Reach for NearReach {
+    fn fetch(&self, rank: Rank, address: u64, into: &mut [u8]) -> bool {
+        self.number(rank).is_some_and(|number| self.near.fetch(number, address, into))
+    }
+
+    #[inline]
+    fn is_reached(&self, by: Rank) -> bool {
+        self.number(by).is_some_and(|number| self.near.is_reached(number))
     }
 }

@@ -3,11 +3,11 @@
 //! Every rank has one *segment*, a sealed memfd that its peers receive over a socket (DESIGN 5):
 //!
 //! ```text
-//! ┌────────────────── all ranks write ──────────────────┬──────── only the owner writes ────────┐
-//! │ control  │ words      │ board     │ releases        │ rings               │ frames          │
-//! │ bells,   │ fetch-and- │ what they │ per frame, one  │ one per peer: 64-   │ user bytes too  │
-//! │ flags    │ add, 64    │ agree on  │ byte per reader │ byte slots          │ long for a slot │
-//! └──────────┴────────────┴───────────┴─────────────────┴─────────────────────┴─────────────────┘
+//! ┌────────────────── all ranks write ──────────────────┬────────────── only the owner writes ──────────────┐
+//! │ control  │ words      │ board     │ releases        │ rings             │ frames          │ card        │
+//! │ bells,   │ fetch-and- │ what they │ per frame, one  │ one per peer: 64- │ user bytes too  │ whose       │
+//! │ flags    │ add, 64    │ agree on  │ byte per reader │ byte slots        │ long for a slot │ process     │
+//! └──────────┴────────────┴───────────┴─────────────────┴───────────────────┴─────────────────┴─────────────┘
 //! ```
 //!
 //! A packet of up to 48 bytes costs one cache-line transfer: header, bytes and the flag that says
@@ -24,6 +24,7 @@
 //! | `pool` | frames that this rank sends from |
 //! | `inbox` | what this rank has received and not given back |
 //! | `lent` | memory that a peer writes itself |
+//! | `reach`, `process` | memory of other ranks' processes, out of which the kernel copies (`unsafe`) |
 //! | `doorbell` | which rings to poll; who sleeps and wants to be woken |
 //! | `link` | all of it as a [`weft_link::Link`] |
 //! | `supervisor` | the launcher's view |
@@ -47,6 +48,10 @@ mod link;
 pub mod memory;
 #[cfg(not(loom))]
 mod pool;
+#[cfg(not(loom))]
+mod process;
+#[cfg(not(loom))]
+mod reach;
 #[cfg(not(loom))]
 pub mod segment;
 #[cfg(not(loom))]

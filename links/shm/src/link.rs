@@ -5,6 +5,7 @@ use crate::inbox::Inbox;
 use crate::lent::LentMemory;
 use crate::memory::{Frames, View};
 use crate::pool::Pool;
+use crate::reach::Processes;
 use crate::ring::{Consumer, INLINE_BYTES, INLINE_WORDS, Producer, Slot};
 use crate::segment::{Segment, Settings, WORDS};
 use std::io;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::SystemClock;
-use weft_link::memory::SharedMemory;
+use weft_link::memory::{Reach, SharedMemory};
 use weft_link::{
     BadFrame, Buffer, Capabilities, Link, LinkViolation, Part, Payload, Received, SharedWords,
 };
@@ -31,6 +32,7 @@ pub struct Shm {
     inbox: Inbox,
     listener: Listener,
     peers: Vec<Peer>,
+    processes: Arc<Processes>,
 }
 
 struct Peer {
@@ -151,6 +153,7 @@ impl Shm {
             inbox: Inbox::new(),
             listener: Listener::new(own_segment, own, ranks),
             peers,
+            processes: Arc::new(Processes::new(own, &segments)),
             segments,
         })
     }
@@ -334,6 +337,10 @@ impl Link for Shm {
 
     fn shared_memory(&self) -> Option<Arc<dyn SharedMemory>> {
         Some(Arc::new(LentMemory { own: self.own }))
+    }
+
+    fn reach(&self) -> Option<Arc<dyn Reach>> {
+        Some(Arc::clone(&self.processes) as Arc<dyn Reach>)
     }
 
     fn words(&self) -> Option<Arc<dyn SharedWords>> {

@@ -74,8 +74,7 @@ impl Settings {
 
     /// Bytes of one rank's segment. A job has one a rank; pages that are never touched cost nothing.
     pub fn segment_bytes(&self) -> usize {
-        let frames = self.frames as usize * self.frame_bytes as usize;
-        (self.frames_offset() + frames).next_multiple_of(PAGE)
+        self.card_offset() + PAGE
     }
 
     /// Slots of each ring.
@@ -91,6 +90,11 @@ impl Settings {
     fn frames_offset(&self) -> usize {
         let rings = usize::from(self.ranks) * self.slots() * SLOT_BYTES;
         (self.rings_offset() + rings).next_multiple_of(PAGE)
+    }
+
+    fn card_offset(&self) -> usize {
+        let frames = self.frames as usize * self.frame_bytes as usize;
+        (self.frames_offset() + frames).next_multiple_of(PAGE)
     }
 }
 
@@ -172,6 +176,32 @@ impl Segment {
         let Settings { frame_bytes, frames, .. } = self.settings;
         Frames::new(&self.owned, base, frame_bytes as usize, frames)
     }
+
+    /// What its owner says of its process.
+    pub fn card(&self) -> Card {
+        let base = self.settings.card_offset() - self.settings.rings_offset();
+        Card {
+            process: View::new(&self.owned, base, 1),
+            token_at: View::new(&self.owned, base + 8, 1),
+            token: View::new(&self.owned, base + 16, TOKEN_WORDS),
+            reaches: View::new(&self.owned, base + LINE, 1),
+        }
+    }
+}
+
+/// Words of the token by which a process is known.
+pub(crate) const TOKEN_WORDS: usize = 2;
+
+/// What a rank says of its process. Only the rank itself writes it.
+pub(crate) struct Card {
+    /// Its number, once the rest is there; 0 before.
+    pub process: View<AtomicU64>,
+    /// Where in its memory the token lies.
+    pub token_at: View<AtomicU64>,
+    /// The token.
+    pub token: View<AtomicU64>,
+    /// Out of which ranks' processes this one has fetched, a bit each.
+    pub reaches: View<AtomicU64>,
 }
 
 /// What ranks tell one another outside the rings. Each array has the one entry it says, but the

@@ -9,6 +9,8 @@
 //!                                ◀─────── grant, when a receive wants it
 //!                           part ───────▶ placed
 //!                                ◀─────── done, if the sender asked for that
+//!   long, within reach:  request ───────▶ as above; then the receiver fetches it, out of the sender's memory
+//!                                ◀─────── done
 //! ```
 //! Everything that arrives is taken from the network at once, so no message waits behind another in the network, and
 //! two ranks that flood each other before they receive do not stop. A send that finds no room for a packet changes
@@ -17,6 +19,7 @@
 //! A rank's messages to itself take the same queues and no packets.
 
 mod arriving;
+mod fetching;
 mod leaving;
 
 use crate::format::{Head, Says};
@@ -26,6 +29,7 @@ use crate::peer::Flow;
 use crate::{Address, Kind};
 use slotmap::{Key, KeyData, SlotMap, new_key_type};
 use std::collections::{BTreeMap, VecDeque};
+use std::num::NonZero;
 use weft_packet::Rank;
 
 new_key_type! {
@@ -95,6 +99,10 @@ pub struct Exchange<S, D> {
     leaving: VecDeque<Rank>,
     /// Sends whose receivers want them.
     granted: VecDeque<SendKey>,
+    /// Receives whose bytes are fetched.
+    fetching: VecDeque<ReceiveKey>,
+    /// Whether long messages say where they lie.
+    lends: bool,
     events: VecDeque<Event<S, D>>,
 }
 
@@ -106,6 +114,8 @@ struct Peer<S> {
     arriving: Option<Arriving>,
     /// The message that goes to it in several packets.
     leaving: Option<Leaving<S>>,
+    /// Whether nothing can be fetched from it, as was seen.
+    is_out_of_reach: bool,
 }
 
 #[derive(Debug)]
@@ -137,7 +147,7 @@ enum Stored {
     /// These bytes have come, all of them or some; what the sender wants to hear when they are placed.
     Bytes { bytes: Vec<u8>, registered: Option<u64> },
     /// Its sender asked.
-    Asking { number: u64, wants_done: bool },
+    Asking(Asked),
     /// It is this rank's own.
     Own(SendKey),
 }
@@ -154,11 +164,15 @@ struct Receive<D> {
     came: u64,
     /// What the sender wants to hear at the end, if it asked.
     asked: Option<Asked>,
+    /// Where its bytes lie in the sender's process, if they are fetched.
+    fetched_from: Option<NonZero<u64>>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Asked {
     number: u64,
+    /// Where its bytes lie in its process, if they can be fetched.
+    lies_at: Option<NonZero<u64>>,
     wants_done: bool,
 }
 
@@ -169,6 +183,8 @@ struct Send<S> {
     /// The endpoint.
     from: u8,
     to: Rank,
+    /// Whether its receiver was told where its bytes lie.
+    is_in_reach: bool,
     wants_done: bool,
     waits: Until,
 }
@@ -183,7 +199,12 @@ enum Until {
 impl<S: Source, D: Sink> Exchange<S, D> {
     /// The messages of `rank` in a job of `ranks`.
     pub fn new(rank: Rank, ranks: usize) -> Self {
-        let peer = || Peer { flow: Flow::default(), arriving: None, leaving: None };
+        let peer = || Peer {
+            flow: Flow::default(),
+            arriving: None,
+            leaving: None,
+            is_out_of_reach: false,
+        };
         Exchange {
             rank,
             peers: std::iter::repeat_with(peer).take(ranks).collect(),
@@ -195,8 +216,16 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             answers: VecDeque::new(),
             leaving: VecDeque::new(),
             granted: VecDeque::new(),
+            fetching: VecDeque::new(),
+            lends: false,
             events: VecDeque::new(),
         }
+    }
+
+    /// Whether this rank's long messages say where they lie, so that their receivers fetch them if they can: not at first. It is one
+    /// copy in place of two, but by one core, where otherwise two share the work.
+    pub fn set_lending(&mut self, lends: bool) {
+        self.lends = lends;
     }
 
     /// Whether something ended.
@@ -320,7 +349,10 @@ impl<S: Source, D: Sink> Exchange<S, D> {
 
     /// Whether everything that was begun here has left: sends that wait for their receivers have not.
     pub fn is_idle(&self) -> bool {
-        self.answers.is_empty() && self.leaving.is_empty() && self.sends.is_empty()
+        self.answers.is_empty()
+            && self.leaving.is_empty()
+            && self.sends.is_empty()
+            && self.fetching.is_empty()
     }
 
     /// Whether as many messages wait at `to` for their receives as may: none goes there until one of them is received.
@@ -359,13 +391,12 @@ impl<S: Source, D: Sink> Exchange<S, D> {
                     return;
                 }
                 let (expected, came) = (envelope.length, bytes.len() as u64);
-                let receive = Receive { to, into, envelope, expected, came, asked: None };
+                let (asked, fetched_from) = (None, None);
+                let receive = Receive { to, into, envelope, expected, came, asked, fetched_from };
                 let key = self.receives.insert(receive);
                 self.redirect(source, Target::Receive(key));
             }
-            Some(Stored::Asking { number, wants_done }) => {
-                self.grant(to, envelope, Asked { number, wants_done }, into);
-            }
+            Some(Stored::Asking(asked)) => self.grant(to, envelope, asked, into),
             Some(Stored::Own(send)) => {
                 if let Some(send) = self.sends.remove(send) {
                     copy(&send.source, &mut into);
@@ -386,9 +417,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
                 self.placed(source, registered);
             }
             Some(Stored::Bytes { .. }) => self.redirect(source, Target::Nowhere),
-            Some(Stored::Asking { number, wants_done }) => {
-                self.refuse(source, Asked { number, wants_done });
-            }
+            Some(Stored::Asking(asked)) => self.refuse(source, asked),
             Some(Stored::Own(send)) => {
                 if let Some(send) = self.sends.remove(send) {
                     self.peers[source.index()].flow.was_answered();
@@ -430,8 +459,8 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         self.answers.push_back((to, says.head()));
     }
 
-    /// Sends an answer for as much of the message as fits into `into`.
-    fn grant(&mut self, to: u8, envelope: Envelope, asked: Asked, into: D) {
+    /// Has as much of the message come as fits into `into`: fetches it, or sends an answer.
+    fn grant(&mut self, to: u8, envelope: Envelope, asked: Asked, mut into: D) {
         let source = envelope.source.rank;
         let expected = envelope.length.min(into.capacity());
         if expected == 0 {
@@ -439,10 +468,20 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             self.events.push_back(Event::Received { into, envelope });
             return;
         }
-        self.peers[source.index()].flow.answers();
-        let receive = Receive { to, into, envelope, expected, came: 0, asked: Some(asked) };
-        let own = self.receives.insert(receive).data().as_ffi();
-        self.answer(source, Says::Grant { number: asked.number, own, length: expected });
+        let peer = &mut self.peers[source.index()];
+        peer.flow.answers();
+        let fetched_from = asked
+            .lies_at
+            .filter(|_| !peer.is_out_of_reach && into.room(0, expected as usize).is_some());
+        let (came, number, asked) = (0, asked.number, Some(asked));
+        let receive = Receive { to, into, envelope, expected, came, asked, fetched_from };
+        let key = self.receives.insert(receive);
+        if fetched_from.is_some() {
+            self.fetching.push_back(key);
+        } else {
+            let own = key.data().as_ffi();
+            self.answer(source, Says::Grant { number, own, length: expected });
+        }
     }
 
     /// Answers that no bytes are wanted.

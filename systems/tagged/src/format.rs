@@ -1,13 +1,13 @@
 //! Packets as bytes, little-endian.
 //!
 //! ```text
-//!             0      1       2    3      4      8     16     24       32
-//!            ┌──────┬───────┬────┬──────┬──────┬─────┬──────┬────────┬────────┬───────
+//!             0      1       2    3      4      8     16     24       32       40
+//!            ┌──────┬───────┬────┬──────┬──────┬─────┬──────┬────────┬────────┬─────────┬───────
 //! eager      │ kind │ flags │ to │ from │ zero │ tag │ data │ bytes
 //! registered │ kind │ flags │ to │ from │ zero │ tag │ data │ number │ bytes
 //! first      │ kind │ flags │ to │ from │ zero │ tag │ data │ length │ bytes
-//! request    │ kind │ flags │ to │ from │ zero │ tag │ data │ length │ number │
-//!            └──────┴───────┴────┴──────┴──────┴─────┴──────┴────────┴────────┘
+//! request    │ kind │ flags │ to │ from │ zero │ tag │ data │ length │ number │ address │
+//!            └──────┴───────┴────┴──────┴──────┴─────┴──────┴────────┴────────┴─────────┘
 //! more       │ kind │ zero                     │ bytes
 //! grant      │ kind │ zero                     │ number │ own number │ length │
 //! part       │ kind │ zero                     │ own number │ bytes
@@ -18,9 +18,11 @@
 //! receive wants it, which `done` says. A longer one that need not ask is a
 //! `first` and as many `more` as it takes, which belong to the last `first` of their sender. A `request` is answered by
 //! a `grant`, which says how many bytes are wanted; they come as `part`s, in order; `done` says that all are there, if
-//! the request wanted to know.
+//! the request wanted to know. Its `address`, unless that is 0, is where the bytes lie in the process of their sender: who can
+//! fetch them from there needs no `grant`, and says `done`, whether the request wanted to know or not.
 
 use crate::{Address, Envelope, Kind};
+use std::num::NonZero;
 use weft_packet::Rank;
 
 /// Bytes before those of an eager message.
@@ -30,13 +32,13 @@ pub const REGISTERED: usize = 32;
 /// Bytes before those of the first packet of several.
 pub const FIRST: usize = 32;
 /// Bytes of a request.
-pub const REQUEST: usize = 40;
+pub const REQUEST: usize = 48;
 /// Bytes before those of a further packet.
 pub const MORE: usize = 8;
 /// Bytes before those of a part.
 pub const PART: usize = 16;
-/// Bytes of the longest head; a write with data has it (`remote::format`).
-const LONGEST: usize = 48;
+/// Bytes of the longest head; an offer with data has it (`remote::format`).
+const LONGEST: usize = 56;
 
 const IS_TAGGED: u8 = 1;
 const HAS_DATA: u8 = 2;
@@ -54,13 +56,19 @@ pub enum Says<'a> {
     First { to: u8, envelope: Envelope, bytes: &'a [u8] },
     /// Here it goes on.
     More { bytes: &'a [u8] },
-    /// May this message come?
-    Request { to: u8, envelope: Envelope, number: u64, wants_done: bool },
+    /// May this message come, or do you fetch it from here?
+    Request {
+        to: u8,
+        envelope: Envelope,
+        number: u64,
+        lies_at: Option<NonZero<u64>>,
+        wants_done: bool,
+    },
     /// These bytes of it may.
     Grant { number: u64, own: u64, length: u64 },
     /// Here are some.
     Part { own: u64, bytes: &'a [u8] },
-    /// They all came.
+    /// They are all there.
     Done { number: u64 },
     /// So much of what came eagerly is consumed.
     Consumed { amount: u64 },
@@ -117,9 +125,10 @@ impl Says<'_> {
                 enveloped(9, to, &envelope, 0).word(number)
             }
             Says::More { .. } => Head::new(3),
-            Says::Request { to, envelope, number, wants_done } => {
+            Says::Request { to, envelope, number, lies_at, wants_done } => {
                 let flags = if wants_done { WANTS_DONE } else { 0 };
-                enveloped(4, to, &envelope, flags).word(envelope.length).word(number)
+                let head = enveloped(4, to, &envelope, flags).word(envelope.length).word(number);
+                head.word(lies_at.map_or(0, NonZero::get))
             }
             Says::Grant { number, own, length } => Head::new(5).word(number).word(own).word(length),
             Says::Part { own, .. } => Head::new(6).word(own),
@@ -173,13 +182,22 @@ pub fn parse(from: Rank, packet: &[u8]) -> Option<Says<'_>> {
         1 => Some(Says::Eager { to, envelope, bytes: rest }),
         2 => Some(Says::First { to, envelope, bytes: rest }),
         9 => Some(Says::Registered { to, envelope, number, bytes: rest }),
-        _ => match word(rest)? {
-            (number, []) => {
-                Some(Says::Request { to, envelope, number, wants_done: flags & WANTS_DONE != 0 })
-            }
-            _ => None,
-        },
+        _ => {
+            let (number, rest) = word(rest)?;
+            let (lies_at, rest) = lies_at(rest, length)?;
+            let wants_done = flags & WANTS_DONE != 0;
+            let request = Says::Request { to, envelope, number, lies_at, wants_done };
+            rest.is_empty().then_some(request)
+        }
     }
+}
+
+/// Where so many bytes lie, if they are somewhere; and what follows it.
+pub(crate) fn lies_at(bytes: &[u8], length: u64) -> Option<(Option<NonZero<u64>>, &[u8])> {
+    let (address, rest) = word(bytes)?;
+    let lies_at = NonZero::new(address);
+    let is_odd = lies_at.is_some() && (length == 0 || address.checked_add(length).is_none());
+    (!is_odd).then_some((lies_at, rest))
 }
 
 fn parse_bare(kind: u8, rest: &[u8]) -> Option<Says<'_>> {

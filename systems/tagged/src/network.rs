@@ -1,6 +1,7 @@
 //! What carries packets, and where their bytes come from and go.
 
 use crate::Result;
+use std::num::NonZero;
 use weft_packet::{HeldPacket, KeptPacket, Packets, Rank, SendPacket};
 
 /// Bytes to send: the program's memory.
@@ -9,6 +10,10 @@ pub trait Source {
     fn length(&self) -> u64;
     /// Calls `take` with the pieces of `length` bytes from `offset` on, which are there.
     fn pieces(&self, offset: u64, length: usize, take: &mut dyn FnMut(&[u8]));
+    /// Where in this process they lie, if they lie there in one piece.
+    fn lies_at(&self) -> Option<u64> {
+        None
+    }
     /// Called once, if the bytes are needed beyond the call that they were given in. They stay as they are, unless this does
     /// something about it.
     #[must_use]
@@ -26,6 +31,10 @@ pub trait Sink: Sized {
     fn capacity(&self) -> u64;
     /// Puts `bytes` at `offset`; what does not fit is left out.
     fn place(&mut self, offset: u64, bytes: &[u8]);
+    /// The `length` bytes from `offset` on, if they are there and lie in one piece.
+    fn room(&mut self, _offset: u64, _length: usize) -> Option<&mut [u8]> {
+        None
+    }
     /// For a buffer that takes several messages: cuts off where the next one of `length` goes, and says whether
     /// that was the last. `None` for a receive of one message.
     fn split(&mut self, _length: u64) -> Option<(Self, bool)> {
@@ -49,6 +58,17 @@ pub trait Network {
         head: &[u8],
         body: Option<(&S, u64, usize)>,
     ) -> Result<bool>;
+
+    /// Fills `into` with what lies at `address` in the process of `from`. False if this process may not do that, or nothing lies
+    /// there; with no bytes it says whether it may.
+    fn fetch(&mut self, _from: Rank, _address: u64, _into: &mut [u8]) -> bool {
+        false
+    }
+
+    /// Whether `by` is known to fetch from this process.
+    fn is_reached(&self, _by: Rank) -> bool {
+        false
+    }
 }
 
 /// A [`Network`] that also sends one packet to all ranks of the job.
@@ -76,6 +96,15 @@ pub trait Arrived {
     fn keep(self) -> Self::Kept;
 }
 
+/// Bytes from which on it is worth it to say where they lie: a packet or two are not slower than a system call.
+pub const LENT_FROM: u64 = 32 * 1024;
+
+/// Where long bytes lie, if others can fetch them from there.
+pub(crate) fn lies_at<S: Source>(source: &S) -> Option<NonZero<u64>> {
+    let is_long = source.length() >= LENT_FROM;
+    is_long.then(|| source.lies_at()).flatten().and_then(NonZero::new)
+}
+
 /// A packet as [`Network::send`] is given it, in one piece: for networks that keep packets as vectors.
 pub fn gather<S: Source>(head: &[u8], body: Option<(&S, u64, usize)>) -> Vec<u8> {
     let mut packet = head.to_vec();
@@ -101,6 +130,14 @@ impl Network for &Packets {
         let Some(packet) = filled(self, head, body)? else { return Ok(false) };
         packet.unicast(to)?;
         Ok(true)
+    }
+
+    fn fetch(&mut self, from: Rank, address: u64, into: &mut [u8]) -> bool {
+        Packets::fetch(self, from, address, into)
+    }
+
+    fn is_reached(&self, by: Rank) -> bool {
+        Packets::is_reached(self, by)
     }
 }
 

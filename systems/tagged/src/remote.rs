@@ -4,6 +4,8 @@
 //!   origin                                target
 //!   write (as many packets as it takes) ─▶ checked and placed, each by itself
 //!                                ◀─────── ended
+//!   offer (as many as it takes) ─▶ the same, but the target fetches the bytes, out of the origin's memory
+//!                                ◀─────── ended
 //!   read ────────────────────────────────▶ checked
 //!                                ◀─────── part, as many as it takes; or ended, if it is refused or empty
 //!   atomic ──────────────────────────────▶ checked and done
@@ -16,6 +18,9 @@
 //! nothing else begins. Packets of a pair of ranks arrive in order, writes are placed and atomics done when they arrive.
 //! So writes follow writes, reads follow writes, and atomics follow everything; but what a read returns may be
 //! younger than the read, because its parts leave when there is room. Accesses have no order with messages.
+//!
+//! **Offers** take one copy in place of two. A long write goes as offers to a target that has fetched from this process before, which who
+//! gets several packets of an ordinary write tries. They are fetched as they arrive, so order stays as it is.
 //!
 //! **Bounds** (I9). One rank has [`MOST`] accesses to one other under way, so that what a target owes is bounded, too:
 //! an answer is one packet, and a read is answered out of the region. An access that finds no room changes nothing.
@@ -34,6 +39,8 @@ use atomic::Atomic;
 use format::Says;
 use slotmap::{KeyData, SlotMap, new_key_type};
 use std::collections::{BTreeMap, VecDeque};
+use std::num::NonZero;
+use target::Piece;
 use weft_packet::Rank;
 
 pub use format::is_access;
@@ -63,6 +70,9 @@ pub enum Refused {
     /// The region is shorter.
     #[error("the region ends before the access does")]
     Beyond,
+    /// What was to be written was to be fetched out of this rank's memory, and could not be read there.
+    #[error("what was to be written cannot be fetched from where it lies")]
+    OutOfReach,
 }
 
 /// What others may do with a region.
@@ -148,6 +158,8 @@ pub struct Remote<O, R> {
     leaving: VecDeque<OpKey>,
     answers: VecDeque<Answer>,
     serving: VecDeque<Serving>,
+    /// Whether long writes say where their bytes lie.
+    lends: bool,
     events: VecDeque<Event<O>>,
 }
 
@@ -174,6 +186,10 @@ struct Peer {
     /// Of the write that comes from it in several packets: the bytes, and whether they were all placed.
     came: u64,
     outcome: Outcome,
+    /// Whether it was tried to fetch from it.
+    is_tried: bool,
+    /// Whether it could not fetch what it was offered.
+    is_out_of_reach: bool,
 }
 
 /// An access of this rank.
@@ -183,6 +199,8 @@ struct Op<O> {
     /// The endpoint.
     from: u8,
     to: Rank,
+    /// Where its bytes lie, if it offers them.
+    lies_at: Option<NonZero<u64>>,
     waits: Until,
 }
 
@@ -231,8 +249,15 @@ impl Source for Bytes<'_> {
 impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
     /// The accesses of `rank` in a job of `ranks`.
     pub fn new(rank: Rank, ranks: usize) -> Self {
-        let peer =
-            || Peer { outstanding: 0, leaving: None, unanswered: 0, came: 0, outcome: Ok(()) };
+        let peer = || Peer {
+            outstanding: 0,
+            leaving: None,
+            unanswered: 0,
+            came: 0,
+            outcome: Ok(()),
+            is_tried: false,
+            is_out_of_reach: false,
+        };
         Remote {
             rank,
             regions: BTreeMap::new(),
@@ -242,8 +267,15 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
             leaving: VecDeque::new(),
             answers: VecDeque::new(),
             serving: VecDeque::new(),
+            lends: false,
             events: VecDeque::new(),
         }
+    }
+
+    /// Whether this rank's long writes say where their bytes lie, to those that can fetch them: not at first. As with
+    /// [messages](crate::Exchange::set_lending).
+    pub fn set_lending(&mut self, lends: bool) {
+        self.lends = lends;
     }
 
     /// Lets others access `memory`, whose first byte they call `base`.
@@ -307,14 +339,19 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         self.answers.len() + self.serving.len()
     }
 
-    /// Takes one packet of `from`.
+    /// Takes one packet of `from`, and from `network` what it offers.
     ///
     /// # Errors
     /// [`Error::Violation`] if no peer sends that; nothing has changed then.
-    pub fn arrive(&mut self, from: Rank, packet: &[u8]) -> Result<()> {
+    pub fn arrive<N: Network>(&mut self, network: &mut N, from: Rank, packet: &[u8]) -> Result<()> {
         let outcome = match format::parse(packet) {
             Some(Says::Write { span, number, data, bytes }) => {
-                self.write_came(from, span, number, data, bytes)
+                let piece = Piece { from, span, number, data, length: bytes.len() as u64 };
+                self.write_came(network, &piece, bytes)
+            }
+            Some(Says::Offer { span, number, lies_at, data }) => {
+                let piece = Piece { from, span, number, data, length: span.offered() };
+                self.offer_came(network, &piece, lies_at)
             }
             Some(Says::Read { span, number }) => self.read_came(from, span, number),
             Some(Says::Atomic { span, number, atomic, fetches, operands }) => {

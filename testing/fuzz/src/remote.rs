@@ -2,10 +2,11 @@
 
 use crate::wires::{RANKS, Wires};
 use std::collections::BTreeSet;
+use std::num::NonZero;
 use weft_packet::Rank;
 use weft_tagged::remote::atomic::{Atomic, Element, Operation};
 use weft_tagged::remote::format::{Says, Span, parse};
-use weft_tagged::remote::{Access, Asking, Event, MOST, Owed, Remote, Rights};
+use weft_tagged::remote::{Access, Asking, Event, MOST, Owed, Refused, Remote, Rights};
 use weft_tagged::{Address, Sink, Source};
 
 /// What was parsed encodes to the same bytes.
@@ -41,6 +42,12 @@ impl Sink for Memory {
     fn place(&mut self, offset: u64, bytes: &[u8]) {
         let offset = offset as usize;
         self.bytes[offset..offset + bytes.len()].copy_from_slice(bytes);
+    }
+
+    fn room(&mut self, offset: u64, length: usize) -> Option<&mut [u8]> {
+        let room = &mut self.bytes[offset as usize..][..length];
+        // Some memory is in several pieces.
+        (!self.number.is_multiple_of(2)).then_some(room)
     }
 }
 
@@ -105,6 +112,7 @@ impl Program {
             match parse(&packet) {
                 Some(
                     Says::Write { number, .. }
+                    | Says::Offer { number, .. }
                     | Says::Read { number, .. }
                     | Says::Atomic { number, .. },
                 ) => self.asked.push(number),
@@ -138,6 +146,7 @@ pub fn accesses(data: &[u8]) {
         owed: Vec::new(),
         asked: Vec::new(),
     };
+    program.remote.set_lending(true);
     for step in data.chunks_exact(8) {
         let &[what, peer, key, offset, low, high, which, odd] = step else { continue };
         let length = usize::from(low) | usize::from(high % 4) << 8;
@@ -167,7 +176,7 @@ pub fn accesses(data: &[u8]) {
             _ => {
                 let from = Rank(1 + u16::from(peer) % (RANKS - 1));
                 let packet = said(&program.asked, step, length);
-                if program.remote.arrive(from, &packet).is_err() {
+                if program.remote.arrive(&mut program.wires, from, &packet).is_err() {
                     return program.check();
                 }
             }
@@ -196,6 +205,11 @@ fn said(asked: &[u64], step: &[u8], length: usize) -> Vec<u8> {
         0 => {
             let more = if odd > 100 && !bytes.is_empty() { usize::from(odd) } else { 0 };
             let data = (odd % 3 == 0).then_some(odd.into());
+            if let Some(lies_at) = NonZero::new(u64::from(what)).filter(|_| odd > 200 && length > 0)
+            {
+                let says = Says::Offer { span: span(length), number, lies_at, data };
+                return says.head().bytes().to_vec();
+            }
             Says::Write { span: span(bytes.len() + more), number, data, bytes: &bytes }
         }
         1 => Says::Read { span: span(length), number },
@@ -209,6 +223,7 @@ fn said(asked: &[u64], step: &[u8], length: usize) -> Vec<u8> {
             return [says.head().bytes(), says.bytes()].concat();
         }
         3 => Says::Part { number, bytes: &bytes },
+        _ if odd > 200 => Says::Ended { number, outcome: Err(Refused::OutOfReach) },
         _ => Says::Ended { number, outcome: Ok(()) },
     };
     [says.head().bytes(), says.bytes()].concat()

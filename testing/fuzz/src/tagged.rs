@@ -2,6 +2,7 @@
 
 use crate::wires::{RANKS, Wires};
 use std::collections::BTreeSet;
+use std::num::NonZero;
 use weft_packet::Rank;
 use weft_tagged::format::{Says, parse};
 use weft_tagged::peer::WINDOW;
@@ -31,6 +32,8 @@ struct Bytes {
     length: usize,
     /// How many have come.
     came: u64,
+    /// Where some of them may be fetched to.
+    room: Vec<u8>,
 }
 
 impl Source for Bytes {
@@ -42,6 +45,10 @@ impl Source for Bytes {
         assert!(offset as usize + length <= self.length, "only what is there leaves");
         take(&vec![0; length]);
     }
+
+    fn lies_at(&self) -> Option<u64> {
+        Some(u64::from(self.number))
+    }
 }
 
 impl Sink for Bytes {
@@ -52,6 +59,12 @@ impl Sink for Bytes {
     fn place(&mut self, offset: u64, bytes: &[u8]) {
         assert_eq!(offset, self.came, "bytes come in order");
         self.came += bytes.len() as u64;
+    }
+
+    fn room(&mut self, offset: u64, length: usize) -> Option<&mut [u8]> {
+        assert!(offset as usize + length <= self.length, "only what there is room for is fetched");
+        self.room.resize(length, 0);
+        Some(&mut self.room)
     }
 }
 
@@ -70,7 +83,7 @@ struct Program {
 impl Program {
     fn bytes(&mut self, length: usize) -> Bytes {
         self.begun += 1;
-        Bytes { number: self.begun, length, came: 0 }
+        Bytes { number: self.begun, length, came: 0, room: Vec::new() }
     }
 
     fn send(&mut self, to: u16, tag: u64, length: usize, wants_done: bool) {
@@ -127,6 +140,7 @@ pub fn messages(data: &[u8]) {
         requests: Vec::new(),
         grants: Vec::new(),
     };
+    program.exchange.set_lending(true);
     for step in data.chunks_exact(8) {
         let &[what, peer, tag, ignore, low, high, which, odd] = step else { continue };
         let length = usize::from(low) | usize::from(high) << 8;
@@ -201,6 +215,7 @@ fn said(program: &Program, from: Rank, step: &[u8], length: usize) -> Vec<u8> {
             to: 0,
             envelope: envelope(length as u64),
             number: odd.into(),
+            lies_at: NonZero::new(u64::from(ignore)).filter(|_| length > 0),
             wants_done: what > 200,
         },
         4 => Says::Grant {

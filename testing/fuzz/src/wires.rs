@@ -48,6 +48,17 @@ impl Network for Wires {
         assert!(to.0 > 0 && to.0 < RANKS, "what a rank says to itself needs no network");
         Ok(self.carry(gather(head, body)))
     }
+
+    /// Some of what peers name is there.
+    fn fetch(&mut self, from: Rank, address: u64, into: &mut [u8]) -> bool {
+        assert!(from.0 > 0 && from.0 < RANKS, "what is here is copied");
+        into.fill(1);
+        !address.is_multiple_of(3)
+    }
+
+    fn is_reached(&self, by: Rank) -> bool {
+        !by.0.is_multiple_of(2)
+    }
 }
 
 impl Broadcast for Wires {

@@ -22,8 +22,8 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             }
             Some(Says::First { to, envelope, bytes }) => self.first_came(to, envelope, bytes),
             Some(Says::More { bytes }) => self.more_came(from, bytes),
-            Some(Says::Request { to, envelope, number, wants_done }) => {
-                self.request_came(to, envelope, Asked { number, wants_done })
+            Some(Says::Request { to, envelope, number, lies_at, wants_done }) => {
+                self.request_came(to, envelope, Asked { number, lies_at, wants_done })
             }
             Some(Says::Grant { number, own, length }) => self.grant_came(from, number, own, length),
             Some(Says::Part { own, bytes }) => self.part_came(from, own, bytes),
@@ -105,8 +105,8 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         let target = match self.wanted(to, &envelope) {
             Some(mut into) => {
                 into.place(0, bytes);
-                let expected = envelope.length;
-                let receive = Receive { to, into, envelope, expected, came, asked: None };
+                let (expected, asked, fetched_from) = (envelope.length, None, None);
+                let receive = Receive { to, into, envelope, expected, came, asked, fetched_from };
                 Target::Receive(self.receives.insert(receive))
             }
             None => {
@@ -156,12 +156,15 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         Ok(())
     }
 
-    fn end_receive(&mut self, key: super::ReceiveKey) {
-        let Some(Receive { into, envelope, asked, .. }) = self.receives.remove(key) else { return };
+    pub(super) fn end_receive(&mut self, key: super::ReceiveKey) {
+        let Some(receive) = self.receives.remove(key) else { return };
+        let Receive { into, envelope, asked, fetched_from, .. } = receive;
         let source = envelope.source.rank;
         match asked {
             None => self.consumed(source, envelope.length),
-            Some(Asked { number, wants_done: true }) => self.answer(source, Says::Done { number }),
+            Some(Asked { number, wants_done, .. }) if wants_done || fetched_from.is_some() => {
+                self.answer(source, Says::Done { number });
+            }
             Some(_) => {}
         }
         self.events.push_back(Event::Received { into, envelope });
@@ -183,8 +186,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         match self.wanted(to, &envelope) {
             Some(into) => self.grant(to, envelope, asked, into),
             None => {
-                let Asked { number, wants_done } = asked;
-                self.store(to, envelope, Stored::Asking { number, wants_done });
+                self.store(to, envelope, Stored::Asking(asked));
             }
         }
         Ok(())
@@ -219,7 +221,9 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     fn part_came(&mut self, from: Rank, own: u64, bytes: &[u8]) -> Result<(), &'static str> {
         let key = receive_key(own);
         let is_its = |receive: &&mut Receive<D>| {
-            receive.envelope.source.rank == from && receive.asked.is_some()
+            receive.envelope.source.rank == from
+                && receive.asked.is_some()
+                && receive.fetched_from.is_none()
         };
         let Some(receive) = self.receives.get_mut(key).filter(is_its) else {
             return Err("a part of a message that nobody wants");
@@ -238,13 +242,16 @@ impl<S: Source, D: Sink> Exchange<S, D> {
 
     fn done_came(&mut self, from: Rank, number: u64) -> Result<(), &'static str> {
         let key = send_key(number);
-        match self.sends.get(key) {
-            Some(send) if send.to == from && send.waits == Until::Done => {
-                self.end_send(key);
-                Ok(())
+        match self.sends.get(key).filter(|send| send.to == from) {
+            Some(send) if send.waits == Until::Done => {}
+            // It was fetched.
+            Some(send) if send.waits == Until::Granted && send.is_in_reach => {
+                self.peers[from.index()].flow.was_answered();
             }
-            _ => Err("the end of a message that did not leave"),
+            _ => return Err("the end of a message that did not leave"),
         }
+        self.end_send(key);
+        Ok(())
     }
 
     pub(super) fn end_send(&mut self, key: super::SendKey) {

@@ -3,9 +3,10 @@
 use super::{Event, Exchange, Leaving, Outgoing, Send, SendKey, Sending, Stored, Until, copy};
 use crate::format::{EAGER, FIRST, MORE, PART, REGISTERED, Says};
 use crate::matching::Envelope;
-use crate::network::{Network, Sink, Source};
+use crate::network::{Network, Sink, Source, lies_at};
 use crate::{Address, Result};
 use slotmap::Key;
+use std::num::NonZero;
 use weft_packet::Rank;
 
 /// Packets of granted messages that leave before the next look at what has arrived.
@@ -107,8 +108,14 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             return Sending::Again(source);
         }
         flow.asks();
-        let (source, from, waits) = (source.keep(), envelope.source.endpoint, Until::Granted);
-        let key = self.sends.insert(Send { source, from, to: own, wants_done: false, waits });
+        let key = self.sends.insert(Send {
+            source: source.keep(),
+            from: envelope.source.endpoint,
+            to: own,
+            is_in_reach: false,
+            wants_done: false,
+            waits: Until::Granted,
+        });
         self.store(to, envelope, Stored::Own(key));
         Sending::Kept
     }
@@ -122,7 +129,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         source: S,
     ) -> Result<Sending<S>> {
         let (rank, to, length) = (message.to.rank, message.to.endpoint, envelope.length);
-        let says = |number| Says::Registered { to, envelope, number, bytes: &[] };
+        let says = |number, _| Says::Registered { to, envelope, number, bytes: &[] };
         let began = self.begin(network, message, source, (Until::Done, length as usize), says)?;
         if let Sending::Kept = began {
             self.peers[rank.index()].flow.sent(length);
@@ -142,7 +149,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         if !self.peers[rank.index()].flow.may_ask() {
             return Ok(Sending::Again(source));
         }
-        let says = |number| Says::Request { to, envelope, number, wants_done };
+        let says = |number, lies_at| Says::Request { to, envelope, number, lies_at, wants_done };
         let began = self.begin(network, message, source, (Until::Granted, 0), says)?;
         if let Sending::Kept = began {
             self.peers[rank.index()].flow.asks();
@@ -150,19 +157,24 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         Ok(began)
     }
 
-    /// Sends one packet, with so many bytes, of a message that is kept until more is heard of it. What it says has its number.
+    /// Sends one packet, with so many bytes, of a message that is kept until more is heard of it. What it says has its number, and
+    /// where its bytes lie if they may be fetched.
     fn begin<N: Network>(
         &mut self,
         network: &mut N,
         message: &Outgoing,
         source: S,
         (waits, length): (Until, usize),
-        says: impl FnOnce(u64) -> Says<'static>,
+        says: impl FnOnce(u64, Option<NonZero<u64>>) -> Says<'static>,
     ) -> Result<Sending<S>> {
         let &Outgoing { to, from, wants_done, .. } = message;
-        let send = Send { source: source.keep(), from, to: to.rank, wants_done, waits };
+        let source = source.keep();
+        let may_lend = self.lends && waits == Until::Granted;
+        let lies_at = if may_lend { lies_at(&source) } else { None };
+        let is_in_reach = lies_at.is_some();
+        let send = Send { source, from, to: to.rank, is_in_reach, wants_done, waits };
         let key = self.sends.insert(send);
-        let head = says(key.data().as_ffi()).head();
+        let head = says(key.data().as_ffi(), lies_at).head();
         let body = self.sends.get(key).map(|send| (&send.source, 0, length));
         let went = network.send(to.rank, head.bytes(), body.filter(|_| length > 0));
         if let Ok(true) = went {
@@ -201,15 +213,20 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     /// Whether something waits for room.
     #[inline]
     pub fn has_to_leave(&self) -> bool {
-        !(self.answers.is_empty() && self.leaving.is_empty() && self.granted.is_empty())
+        !(self.answers.is_empty()
+            && self.leaving.is_empty()
+            && self.granted.is_empty()
+            && self.fetching.is_empty())
     }
 
-    /// Sends what waits for room, as far as there is some. Whether anything left.
+    /// Sends what waits for room, as far as there is some, and fetches some of what there is to fetch. Whether there was any of
+    /// that.
     ///
     /// # Errors
     /// What the network says.
     pub fn leave<N: Network>(&mut self, network: &mut N) -> Result<bool> {
-        let mut any = false;
+        // First, so that what it ends is answered at once.
+        let mut any = self.fetch(network);
         while let Some((to, head)) = self.answers.front() {
             if !network.send::<S>(*to, head.bytes(), None)? {
                 return Ok(any);

@@ -4,7 +4,7 @@
 
 use super::*;
 use crate::Error;
-use crate::network::wires::{Memory, Wires};
+use crate::network::wires::{Lent, Memory, Wires, address};
 use crate::peer::{EAGER_BYTES, MOST_REQUESTS, WINDOW, cost};
 use weft_model::random::Random;
 
@@ -28,6 +28,10 @@ impl Sink for Area {
         self.bytes[offset..offset + fits].copy_from_slice(&bytes[..fits]);
     }
 
+    fn room(&mut self, offset: u64, length: usize) -> Option<&mut [u8]> {
+        self.bytes.get_mut(offset as usize..)?.get_mut(..length)
+    }
+
     fn split(&mut self, length: u64) -> Option<(Self, bool)> {
         let used = self.used.as_mut()?;
         let fits = (length as usize).min(self.bytes.len() - *used);
@@ -43,6 +47,7 @@ type Rankly = Exchange<Memory, Area>;
 struct World {
     ranks: Vec<Rankly>,
     wires: Vec<Vec<VecDeque<Vec<u8>>>>,
+    lent: Lent,
     room: usize,
     payload: usize,
     sent: Vec<usize>,
@@ -54,6 +59,7 @@ impl World {
         World {
             ranks: (0..ranks).map(|rank| Exchange::new(Rank(rank as u16), ranks)).collect(),
             wires: vec![vec![VecDeque::new(); ranks]; ranks],
+            lent: Lent::default(),
             room,
             payload,
             sent: Vec::new(),
@@ -65,18 +71,34 @@ impl World {
         World::new(2, 1000, usize::MAX)
     }
 
+    /// Ranks whose long messages may be fetched.
+    fn lending(ranks: usize) -> Self {
+        let mut world = World::new(ranks, 1000, usize::MAX);
+        world.ranks.iter_mut().for_each(|rank| rank.set_lending(true));
+        world
+    }
+
     /// Sends; whether it could be begun.
     fn send(&mut self, from: usize, message: &Outgoing, number: usize, bytes: &[u8]) -> bool {
         let source = Memory { number, bytes: bytes.to_vec() };
-        let World { ranks, wires, room, payload, .. } = self;
-        let mut wires = Wires { to: &mut wires[from], room: *room, payload: *payload };
+        let World { ranks, wires, lent, room, payload, .. } = self;
+        let mut wires = Wires {
+            own: Rank(from as u16),
+            lent,
+            to: &mut wires[from],
+            room: *room,
+            payload: *payload,
+        };
         let outcome = ranks[from].send(&mut wires, message, source).unwrap();
         let began = match outcome {
             Sending::Sent(source) => {
                 self.sent.push(source.number);
                 true
             }
-            Sending::Kept => true,
+            Sending::Kept => {
+                self.lent.bytes.insert(address(number), bytes.to_vec());
+                true
+            }
             Sending::Again(_) => false,
         };
         self.tell(from);
@@ -92,7 +114,11 @@ impl World {
     fn tell(&mut self, at: usize) {
         while let Some(event) = self.ranks[at].event() {
             match event {
-                Event::Sent(source) => self.sent.push(source.number),
+                Event::Sent(source) => {
+                    // Nothing may be fetched from there any more.
+                    self.lent.bytes.remove(&address(source.number));
+                    self.sent.push(source.number);
+                }
                 Event::Received { into, envelope } => self.received.push((at, into, envelope)),
             }
         }
@@ -107,8 +133,14 @@ impl World {
     }
 
     fn leave(&mut self, at: usize) -> bool {
-        let World { ranks, wires, room, payload, .. } = self;
-        let mut wires = Wires { to: &mut wires[at], room: *room, payload: *payload };
+        let World { ranks, wires, lent, room, payload, .. } = self;
+        let mut wires = Wires {
+            own: Rank(at as u16),
+            lent,
+            to: &mut wires[at],
+            room: *room,
+            payload: *payload,
+        };
         let any = ranks[at].leave(&mut wires).unwrap();
         self.tell(at);
         any
@@ -448,6 +480,133 @@ fn what_no_peer_sends_changes_nothing() {
     }
 }
 
+#[test]
+fn long_messages_are_fetched_posted_or_not() {
+    for (length, fetched) in [(32_767, 0), (32_768, 1), (100_000, 1), (600_000, 3)] {
+        for (posted, wants_done) in [(true, false), (false, true)] {
+            let mut world = World::lending(2);
+            let bytes = pattern_of(length);
+            if posted {
+                world.receive(1, from(0, 5), 1, length);
+            }
+            assert!(world.send(0, &Outgoing { wants_done, ..to(1, 5) }, 0, &bytes));
+            world.settle();
+            if !posted {
+                assert!(world.received.is_empty() && world.sent.is_empty());
+                world.receive(1, from(0, 5), 1, length);
+                world.settle();
+            }
+            assert_eq!((&world.sent[..], world.lent.fetched), (&[0][..], fetched));
+            assert_eq!(world.received[0].1.bytes, bytes);
+            assert!(world.ranks.iter().all(Rankly::is_idle));
+            assert!(!world.ranks[0].is_full(Rank(1)));
+        }
+    }
+}
+
+#[test]
+fn a_message_that_cannot_be_fetched_is_sent() {
+    for time in 0..3 {
+        let mut world = World::lending(2);
+        world.lent.fails = time..time + 1;
+        let bytes = pattern_of(600_000);
+        for number in 0..2 {
+            assert!(world.send(0, &to(1, 5), number, &bytes));
+        }
+        world.settle();
+        world.receive(1, from(0, 5), 1, bytes.len());
+        world.settle();
+        assert_eq!(world.lent.fetched, time + 1);
+        world.receive(1, from(0, 5), 1, bytes.len());
+        world.settle();
+        assert_eq!(world.lent.fetched, time + 1, "it is not tried again");
+        assert!(world.received.iter().all(|(_, area, _)| area.bytes == bytes));
+        assert_eq!(world.sent, [0, 1]);
+        assert!(world.ranks.iter().all(Rankly::is_idle));
+    }
+}
+
+#[test]
+fn of_what_is_too_long_only_what_fits_is_fetched() {
+    let mut world = World::lending(2);
+    world.receive(1, from(0, 5), 1, 300_000);
+    assert!(world.send(0, &to(1, 5), 0, &pattern_of(600_000)));
+    world.settle();
+    let (_, area, envelope) = &world.received[0];
+    assert_eq!(area.bytes, pattern_of(600_000)[..300_000]);
+    assert_eq!((envelope.length, world.lent.fetched), (600_000, 2));
+    assert_eq!(world.sent, [0]);
+    world.receive(1, from(0, 5), 1, 0);
+    assert!(world.send(0, &to(1, 5), 1, &pattern_of(600_000)));
+    world.settle();
+    assert_eq!((world.sent.len(), world.lent.fetched), (2, 2), "nothing of it is wanted");
+}
+
+#[test]
+fn several_are_fetched_in_turn() {
+    let mut world = World::lending(3);
+    for sender in 0..2 {
+        world.receive(2, from(sender, 5), sender, 600_000);
+        assert!(world.send(sender, &to(2, 5), sender, &pattern_of(600_000)));
+        world.arrive(sender, 2);
+    }
+    for leaves in 1..=4 {
+        assert!(world.leave(2));
+        assert!(world.ranks[2].has_to_leave() && world.ranks[2].is_busy(0));
+        assert!(!world.ranks[2].is_idle() && world.received.is_empty());
+        assert_eq!(world.lent.fetched, leaves);
+    }
+    // Of both the rest is left, less than one of them was given before.
+    assert!(world.leave(2) && !world.ranks[2].has_to_leave());
+    world.settle();
+    assert_eq!((world.received.len(), world.sent.len()), (2, 2));
+    assert!(world.received.iter().all(|(_, area, _)| area.bytes == pattern_of(600_000)));
+}
+
+#[test]
+fn a_buffer_for_several_has_them_fetched() {
+    let mut world = World::lending(2);
+    let area = Area { number: 1, bytes: vec![0; 100_000], used: Some(0) };
+    world.ranks[1].receive(0, Kind::Tagged, from(0, 5), area);
+    for number in 0..2 {
+        assert!(world.send(0, &to(1, 5), number, &pattern_of(50_000)));
+    }
+    world.settle();
+    assert_eq!((world.received.len(), world.lent.fetched), (2, 2));
+    assert!(world.received.iter().all(|(_, area, _)| area.bytes == pattern_of(50_000)));
+}
+
+#[test]
+fn who_did_not_say_where_its_bytes_lie_is_told_of_no_end() {
+    for lends in [false, true] {
+        for (number, long) in [(1 << 32 | 1, 100_000), (1 << 32 | 1, 20_000), (7, 100_000)] {
+            let mut world = World::pair();
+            world.ranks[0].set_lending(lends);
+            assert!(world.send(0, &to(1, 5), 0, &pattern_of(long)));
+            let done = Says::Done { number }.head();
+            let is_right = lends && long > 32_768 && number != 7;
+            assert!(world.ranks[0].arrive(Rank(0), done.bytes()).is_err(), "of another rank");
+            assert_eq!(world.ranks[0].arrive(Rank(1), done.bytes()).is_ok(), is_right);
+            assert!(world.ranks[0].arrive(Rank(1), done.bytes()).is_err(), "it has ended");
+            world.tell(0);
+            assert_eq!(world.sent.len(), usize::from(is_right));
+        }
+    }
+}
+
+#[test]
+fn of_what_is_fetched_nothing_is_sent() {
+    let mut world = World::lending(2);
+    world.receive(1, from(0, 5), 1, 600_000);
+    assert!(world.send(0, &to(1, 5), 0, &pattern_of(600_000)));
+    world.arrive(0, 1);
+    assert!(world.ranks[1].has_to_leave());
+    let part = [Says::Part { own: 1 << 32 | 1, bytes: &[] }.head().bytes(), &[1; 10]].concat();
+    assert!(world.ranks[1].arrive(Rank(0), &part).is_err());
+    world.settle();
+    assert_eq!(world.received[0].1.bytes, pattern_of(600_000));
+}
+
 /// One receive of a random program.
 struct Posted {
     at: usize,
@@ -484,6 +643,9 @@ fn random_programs_receive_everything_once_and_in_order() {
         let mut random = Random::part(seed, 1);
         let room = 1 + random.below(4) as usize;
         let mut world = World::new(3, 200 + random.below(2000) as usize, room);
+        world.ranks.iter_mut().for_each(|rank| rank.set_lending(random.happens(500)));
+        let fails = random.below(20) as usize;
+        world.lent.fails = fails..fails + random.below(2) as usize;
         let mut messages: Vec<(usize, Outgoing, Vec<u8>)> = Vec::new();
         let mut posted: Vec<Posted> = Vec::new();
         for _ in 0..3000 {
@@ -492,7 +654,7 @@ fn random_programs_receive_everything_once_and_in_order() {
                 0 | 1 if messages.len() < 200 => {
                     let wants_done = random.happens(100);
                     let message = Outgoing { wants_done, ..to(two, random.below(3)) };
-                    let most = *random.choose(&[10, 3000, 40_000]);
+                    let most = *random.choose(&[10, 3000, 49_000]);
                     let number = messages.len();
                     let mut bytes = pattern_of(random.below(most) as usize);
                     bytes.splice(..0, (number as u32).to_le_bytes());

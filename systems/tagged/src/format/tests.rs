@@ -23,7 +23,15 @@ fn all<'a>(bytes: &'a [u8]) -> Vec<Says<'a>> {
             to: 2,
             envelope: envelope(Kind::Untagged, Some(u64::MAX), u64::MAX),
             number: 77,
+            lies_at: None,
             wants_done: true,
+        },
+        Says::Request {
+            to: 2,
+            envelope: envelope(Kind::Tagged, None, 100),
+            number: 77,
+            lies_at: NonZero::new(u64::MAX - 100),
+            wants_done: false,
         },
         Says::Grant { number: 77, own: 78, length: 79 },
         Says::Part { own: 78, bytes },
@@ -62,7 +70,10 @@ fn packets_come_back_as_they_were() {
 #[test]
 fn heads_have_the_lengths_that_are_written_down() {
     let lengths: Vec<usize> = all(&[]).iter().map(|says| says.head().bytes().len()).collect();
-    assert_eq!(lengths, [EAGER, EAGER, FIRST, MORE, REQUEST, 32, PART, 16, 16, REGISTERED]);
+    assert_eq!(
+        lengths,
+        [EAGER, EAGER, FIRST, MORE, REQUEST, REQUEST, 32, PART, 16, 16, REGISTERED]
+    );
 }
 
 #[test]
@@ -93,4 +104,11 @@ fn what_has_no_meaning_is_no_packet() {
     let mut broken = packet(&all(&[])[1]);
     broken[16] = 1;
     assert_eq!(parse(FROM, &broken), None);
+    // Nothing lies where no bytes are, nor beyond the last address.
+    for (length, address) in [(0, 5), (101, u64::MAX - 100)] {
+        let envelope = envelope(Kind::Tagged, None, length);
+        let lies_at = NonZero::new(address);
+        let says = Says::Request { to: 2, envelope, number: 77, lies_at, wants_done: false };
+        assert_eq!(parse(FROM, &packet(&says)), None);
+    }
 }

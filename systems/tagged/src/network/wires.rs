@@ -2,7 +2,8 @@
 
 use super::{Broadcast, Network, Sink, Source, gather};
 use crate::Result;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Range;
 use weft_packet::Rank;
 
 /// Bytes of the program's: of a message or an access, which has a number, or of a region.
@@ -24,6 +25,18 @@ impl Source for Memory {
         take(one);
         take(two);
     }
+
+    fn lies_at(&self) -> Option<u64> {
+        Some(address(self.number))
+    }
+}
+
+/// The number of memory that is in several pieces.
+pub(crate) const IN_PIECES: usize = 1 << 20;
+
+/// Where the bytes of the message or the access with this number lie.
+pub(crate) fn address(number: usize) -> u64 {
+    (number as u64 + 1) << 32
 }
 
 impl Sink for Memory {
@@ -35,10 +48,54 @@ impl Sink for Memory {
         let offset = offset as usize;
         self.bytes[offset..offset + bytes.len()].copy_from_slice(bytes);
     }
+    fn room(&mut self, offset: u64, length: usize) -> Option<&mut [u8]> {
+        if self.number == IN_PIECES {
+            return None;
+        }
+        self.bytes.get_mut(offset as usize..)?.get_mut(..length)
+    }
+}
+
+/// What ranks may fetch from one another.
+#[derive(Default)]
+pub(crate) struct Lent {
+    /// By address.
+    pub bytes: BTreeMap<u64, Vec<u8>>,
+    /// How often somebody has fetched, and which times fail.
+    pub fetched: usize,
+    pub fails: Range<usize>,
+    /// Who has fetched from whom.
+    reached: BTreeSet<(Rank, Rank)>,
+}
+
+impl Lent {
+    fn fetch(&mut self, by: Rank, from: Rank, address: u64, into: &mut [u8]) -> bool {
+        let time = self.fetched;
+        if !into.is_empty() {
+            self.fetched += 1;
+        }
+        if self.fails.contains(&time) {
+            into.fill(0xee);
+            return false;
+        }
+        self.reached.insert((by, from));
+        let (start, whole) = match self.bytes.range(..=address).next_back() {
+            Some((start, whole)) => (*start, &whole[..]),
+            None => (0, &[][..]),
+        };
+        let from = (address - start) as usize;
+        let found = whole.get(from..).and_then(|rest| rest.get(..into.len()));
+        if !into.is_empty() {
+            into.copy_from_slice(found.expect("what is fetched lies there"));
+        }
+        true
+    }
 }
 
 /// The packets of one rank to each other one, `room` of which may be on their way.
 pub(crate) struct Wires<'a> {
+    pub own: Rank,
+    pub lent: &'a mut Lent,
     pub to: &'a mut [VecDeque<Vec<u8>>],
     pub room: usize,
     pub payload: usize,
@@ -84,5 +141,12 @@ impl Network for Wires<'_> {
         assert!(packet.len() <= self.payload, "a packet is as long as there is room for");
         wire.push_back(packet);
         Ok(true)
+    }
+    fn fetch(&mut self, from: Rank, address: u64, into: &mut [u8]) -> bool {
+        self.lent.fetch(self.own, from, address, into)
+    }
+
+    fn is_reached(&self, by: Rank) -> bool {
+        self.lent.reached.contains(&(by, self.own))
     }
 }

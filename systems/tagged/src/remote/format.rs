@@ -4,6 +4,7 @@
 //!             0      1       2    3      4           5         6      8     16       24    32       40     48
 //!            ┌──────┬───────┬────┬──────┬───────────┬─────────┬──────┬─────┬────────┬─────┬────────┬──────┬──────
 //! write      │ kind │ flags │ to │ from │ zero                       │ key │ offset │ end │ number │ data │ bytes
+//! offer      │ kind │ flags │ to │ from │ zero                       │ key │ offset │ end │ number │ address │ data │
 //! read       │ kind │ zero  │ to │ from │ zero                       │ key │ offset │ end │ number │
 //! atomic     │ kind │ flags │ to │ from │ operation │ element │ zero │ key │ offset │ end │ number │ operands
 //!            └──────┴───────┴────┴──────┴───────────┴─────────┴──────┴─────┴────────┴─────┴────────┴──────┘
@@ -11,25 +12,31 @@
 //! ended      │ kind │ outcome │ zero                                │ number │
 //! ```
 //! `to` and `from` are endpoints; `key` and `offset` say where the bytes go, and `end` where the access ends. A write
-//! has `data` if its flag says so, and takes as many packets as it needs, each of which can be checked by itself. The
+//! has `data` if its flag says so, and takes as many packets as it needs, each of which can be checked by itself. An `offer` is a
+//! packet of a write, too, but says where its bytes lie in the process of their sender: [`OFFERED`] of them, or what is left. The
 //! answer to a `read`, and to an `atomic` that fetches, are `part`s, in order; `ended` answers everything else, and
 //! whatever was refused. The operands of an `atomic` are as long as what it accesses; a compare-and-swap has what it
 //! compares with behind them, and an operation that only reads has none.
 
 use super::atomic::{Atomic, Element, Operation};
 use super::{Outcome, Refused};
-use crate::format::{Head, word};
+use crate::format::{Head, lies_at, word};
+use std::num::NonZero;
 
 /// Bytes of a read, and those before the bytes of a write without data and before operands.
 pub const ACCESS: usize = 40;
 /// Bytes before those of a part.
 pub const PART: usize = 16;
 
+/// Bytes of an offer at most. They are fetched when it arrives, and nothing else is done meanwhile: for some 20 microseconds.
+pub const OFFERED: u64 = 256 * 1024;
+
 const WRITE: u8 = 16;
 const READ: u8 = 17;
 const ATOMIC: u8 = 18;
 const PARTS: u8 = 19;
 const ENDED: u8 = 20;
+const OFFER: u8 = 21;
 
 const HAS_DATA: u8 = 1;
 const FETCHES: u8 = 1;
@@ -54,6 +61,11 @@ impl Span {
     pub fn length(&self) -> u64 {
         self.end - self.offset
     }
+
+    /// How many of them one offer is of.
+    pub fn offered(&self) -> u64 {
+        self.length().min(OFFERED)
+    }
 }
 
 /// What a packet says.
@@ -62,6 +74,8 @@ impl Span {
 pub enum Says<'a> {
     /// These bytes go there.
     Write { span: Span, number: u64, data: Option<u64>, bytes: &'a [u8] },
+    /// Bytes that lie here go there.
+    Offer { span: Span, number: u64, lies_at: NonZero<u64>, data: Option<u64> },
     /// What stands there?
     Read { span: Span, number: u64 },
     /// Do this to what stands there.
@@ -88,6 +102,12 @@ impl<'a> Says<'a> {
                 let head = spanned(Head::new(WRITE).octet(1, flags), span, number);
                 data.map_or(head, |data| head.word(data))
             }
+            Says::Offer { span, number, lies_at, data } => {
+                let flags = if data.is_some() { HAS_DATA } else { 0 };
+                let head = spanned(Head::new(OFFER).octet(1, flags), span, number);
+                let head = head.word(lies_at.get());
+                data.map_or(head, |data| head.word(data))
+            }
             Says::Read { span, number } => spanned(Head::new(READ), span, number),
             Says::Atomic { span, number, atomic, fetches, .. } => {
                 let head = Head::new(ATOMIC).octet(1, if fetches { FETCHES } else { 0 });
@@ -106,7 +126,7 @@ impl<'a> Says<'a> {
         match *self {
             Says::Write { bytes, .. } | Says::Part { bytes, .. } => bytes,
             Says::Atomic { operands, .. } => operands,
-            Says::Read { .. } | Says::Ended { .. } => &[],
+            Says::Offer { .. } | Says::Read { .. } | Says::Ended { .. } => &[],
         }
     }
 }
@@ -122,6 +142,7 @@ fn outcome_number(outcome: Outcome) -> u8 {
         Err(Refused::NoRegion) => 1,
         Err(Refused::NoRight) => 2,
         Err(Refused::Beyond) => 3,
+        Err(Refused::OutOfReach) => 4,
     }
 }
 
@@ -131,6 +152,7 @@ fn outcome(number: u8) -> Option<Outcome> {
         1 => Err(Refused::NoRegion),
         2 => Err(Refused::NoRight),
         3 => Err(Refused::Beyond),
+        4 => Err(Refused::OutOfReach),
         _ => return None,
     })
 }
@@ -151,7 +173,7 @@ pub fn parse(packet: &[u8]) -> Option<Says<'_>> {
                 _ => outcome(flags).map(|outcome| Says::Ended { number, outcome }),
             }
         }
-        WRITE | READ | ATOMIC if zero == [0; 2] => {
+        WRITE | OFFER | READ | ATOMIC if zero == [0; 2] => {
             let (key, rest) = word(rest)?;
             let (offset, rest) = word(rest)?;
             let (end, rest) = word(rest)?;
@@ -160,6 +182,7 @@ pub fn parse(packet: &[u8]) -> Option<Says<'_>> {
             match (kind, operation, element) {
                 _ if offset > end => None,
                 (WRITE, 0, 0) => parse_write(span, number, flags, rest),
+                (OFFER, 0, 0) => parse_offer(span, number, flags, rest),
                 (READ, 0, 0) => {
                     (flags == 0 && rest.is_empty()).then_some(Says::Read { span, number })
                 }
@@ -185,6 +208,17 @@ fn parse_write(span: Span, number: u64, flags: u8, rest: &[u8]) -> Option<Says<'
     };
     let fits = bytes.len() as u64 <= span.length() && (!bytes.is_empty() || span.length() == 0);
     fits.then_some(Says::Write { span, number, data, bytes })
+}
+
+fn parse_offer(span: Span, number: u64, flags: u8, rest: &[u8]) -> Option<Says<'static>> {
+    let (lies_at, rest) = lies_at(rest, span.offered())?;
+    let (data, rest) = match flags {
+        0 => (None, rest),
+        HAS_DATA => word(rest).map(|(data, rest)| (Some(data), rest))?,
+        _ => return None,
+    };
+    let lies_at = lies_at.filter(|_| rest.is_empty())?;
+    Some(Says::Offer { span, number, lies_at, data })
 }
 
 fn parse_atomic(

@@ -6,8 +6,9 @@ use super::{
     Access, Asking, Atomic, Bytes, Event, MOST, Op, OpKey, Outcome, Refused, Remote, Until,
 };
 use crate::Result;
-use crate::network::{Network, Sink, Source};
+use crate::network::{Network, Sink, Source, lies_at};
 use slotmap::Key;
+use std::num::NonZero;
 use weft_packet::Rank;
 
 impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
@@ -32,7 +33,9 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         }
         let fits = head_bytes(data) as u64 + span.length() <= network.payload() as u64;
         let op = if fits { op } else { op.keep() };
-        let key = self.begin(access, Until::Left { span, data, went: 0 }, op);
+        let may_offer = !fits && self.lends && !self.peers[to.index()].is_out_of_reach;
+        let lies_at = if may_offer && network.is_reached(to) { lies_at(&op) } else { None };
+        let key = self.begin(access, lies_at, Until::Left { span, data, went: 0 }, op);
         match self.send_piece(network, key) {
             Ok(Some(false)) => {
                 self.peers[to.index()].leaving = Some(key);
@@ -61,7 +64,7 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         if to == self.rank {
             return Ok(self.read_here(span, op));
         }
-        let key = self.begin(access, Until::Came { came: 0, expected: span.length() }, op);
+        let key = self.begin(access, None, Until::Came { came: 0, expected: span.length() }, op);
         let head = Says::Read { span, number: key.data().as_ffi() }.head();
         let went = network.send::<O>(to, head.bytes(), None);
         self.began(key, went)
@@ -92,7 +95,7 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         }
         let expected = if fetches { length } else { 0 };
         let waits = if fetches { Until::Came { came: 0, expected } } else { Until::Answered };
-        let key = self.begin(access, waits, op);
+        let key = self.begin(access, None, waits, op);
         let number = key.data().as_ffi();
         let head = Says::Atomic { span, number, atomic, fetches, operands: &[] }.head();
         let body = Some((&Bytes(operands), 0, operands.len()));
@@ -111,10 +114,16 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         peer.outstanding < MOST && peer.leaving.is_none()
     }
 
-    fn begin(&mut self, access: &Access, waits: Until, op: O) -> OpKey {
+    fn begin(
+        &mut self,
+        access: &Access,
+        lies_at: Option<NonZero<u64>>,
+        waits: Until,
+        op: O,
+    ) -> OpKey {
         let to = access.to.rank;
         self.peers[to.index()].outstanding += 1;
-        self.ops.insert(Op { op, from: access.from, to, waits })
+        self.ops.insert(Op { op, from: access.from, to, lies_at, waits })
     }
 
     /// Whether the one packet of an access went.
@@ -152,12 +161,21 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
     ) -> Result<Option<bool>> {
         let Some(op) = self.ops.get_mut(key) else { return Ok(Some(true)) };
         let Until::Left { span, data, went } = op.waits else { return Ok(Some(true)) };
-        let room = network.payload() - head_bytes(data);
-        let length = (span.length() - went).min(room as u64);
         let piece = Span { offset: span.offset + went, ..span };
-        let head =
-            Says::Write { span: piece, number: key.data().as_ffi(), data, bytes: &[] }.head();
-        if !network.send(op.to, head.bytes(), Some((&op.op, went, length as usize)))? {
+        let number = key.data().as_ffi();
+        let (head, length, body) = match op.lies_at {
+            Some(start) => {
+                let lies_at = start.saturating_add(went);
+                (Says::Offer { span: piece, number, lies_at, data }, piece.offered(), None)
+            }
+            None => {
+                let room = network.payload() - head_bytes(data);
+                let length = piece.length().min(room as u64);
+                let body = Some((&op.op, went, length as usize));
+                (Says::Write { span: piece, number, data, bytes: &[] }, length, body)
+            }
+        };
+        if !network.send(op.to, head.head().bytes(), body)? {
             return Ok(None);
         }
         let went = went + length;
@@ -205,14 +223,16 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         let Some(op) = self.ops.get(key).filter(|op| op.to == from && from != self.rank) else {
             return Err("the end of what did not begin");
         };
+        let out_of_reach = outcome == Err(Refused::OutOfReach);
         let fits = match op.waits {
-            Until::Answered => true,
+            Until::Answered => op.lies_at.is_some() || !out_of_reach,
             Until::Left { .. } => false,
-            Until::Came { expected, .. } => outcome.is_err() || expected == 0,
+            Until::Came { expected, .. } => !out_of_reach && (outcome.is_err() || expected == 0),
         };
         if !fits {
             return Err("the end of what goes on");
         }
+        self.peers[from.index()].is_out_of_reach |= out_of_reach;
         self.end(key, outcome);
         Ok(())
     }

@@ -8,10 +8,29 @@ use super::{
 use crate::network::{Network, Sink, Source};
 use crate::{Address, Result};
 use slotmap::Key;
+use std::num::NonZero;
 use weft_packet::Rank;
 
 const READS: Rights = Rights { read: true, write: false };
 const WRITES: Rights = Rights { read: false, write: true };
+
+/// One packet of a write.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece {
+    pub from: Rank,
+    /// From its first byte to the end of the write.
+    pub span: Span,
+    pub number: u64,
+    pub data: Option<u64>,
+    /// Its own bytes.
+    pub length: u64,
+}
+
+impl Piece {
+    fn is_last(&self) -> bool {
+        self.length == self.span.length()
+    }
+}
 
 impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
     /// Answers a write that had data with it, because the program can be told of another.
@@ -19,36 +38,67 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         self.answer_to(owed.to, owed.number, Ok(()));
     }
 
-    pub(super) fn write_came(
+    pub(super) fn write_came<N: Network>(
         &mut self,
-        from: Rank,
-        span: Span,
-        number: u64,
-        data: Option<u64>,
+        network: &mut N,
+        piece: &Piece,
         bytes: &[u8],
     ) -> std::result::Result<(), &'static str> {
-        let last = bytes.len() as u64 == span.length();
-        if last {
-            self.came(from)?;
+        self.piece_came(piece)?;
+        let peer = &mut self.peers[piece.from.index()];
+        if self.lends && !piece.is_last() && !std::mem::replace(&mut peer.is_tried, true) {
+            // If that succeeds, the next one of its long writes is offered.
+            network.fetch(piece.from, 0, &mut []);
         }
-        let placed = self.place(&span, bytes);
-        let peer = &mut self.peers[from.index()];
-        peer.came = peer.came.saturating_add(bytes.len() as u64);
-        peer.outcome = peer.outcome.and(placed);
-        if !last {
-            return Ok(());
-        }
-        let length = std::mem::take(&mut peer.came);
-        let outcome = std::mem::replace(&mut peer.outcome, Ok(()));
-        self.written(from, &span, (length, data), number, outcome);
+        let placed = Self::find(&mut self.regions, &piece.span, WRITES)
+            .map(|(region, start)| region.memory.place(start, bytes));
+        self.piece_placed(piece, placed);
         Ok(())
     }
 
-    /// Places bytes of a write that goes on to the end of `span`.
-    fn place(&mut self, span: &Span, bytes: &[u8]) -> Outcome {
-        let (region, start) = Self::find(&mut self.regions, span, WRITES)?;
-        region.memory.place(start, bytes);
+    pub(super) fn offer_came<N: Network>(
+        &mut self,
+        network: &mut N,
+        piece: &Piece,
+        lies_at: NonZero<u64>,
+    ) -> std::result::Result<(), &'static str> {
+        self.piece_came(piece)?;
+        let found = Self::find(&mut self.regions, &piece.span, WRITES);
+        let placed = found.and_then(|(region, start)| {
+            let length = piece.length as usize;
+            let fetched = match region.memory.room(start, length) {
+                Some(room) => network.fetch(piece.from, lies_at.get(), room),
+                None => {
+                    let mut bytes = vec![0; length];
+                    let fetched = network.fetch(piece.from, lies_at.get(), &mut bytes);
+                    if fetched {
+                        region.memory.place(start, &bytes);
+                    }
+                    fetched
+                }
+            };
+            fetched.then_some(()).ok_or(Refused::OutOfReach)
+        });
+        self.piece_placed(piece, placed);
         Ok(())
+    }
+
+    /// A piece of a write came; with the last one the write will have to be answered.
+    fn piece_came(&mut self, piece: &Piece) -> std::result::Result<(), &'static str> {
+        if piece.is_last() { self.came(piece.from) } else { Ok(()) }
+    }
+
+    /// A piece of a write is there, or was refused.
+    fn piece_placed(&mut self, piece: &Piece, placed: Outcome) {
+        let &Piece { from, span, number, data, length } = piece;
+        let peer = &mut self.peers[from.index()];
+        peer.came = peer.came.saturating_add(length);
+        peer.outcome = peer.outcome.and(placed);
+        if piece.is_last() {
+            let length = std::mem::take(&mut peer.came);
+            let outcome = std::mem::replace(&mut peer.outcome, Ok(()));
+            self.written(from, &span, (length, data), number, outcome);
+        }
     }
 
     /// All of a write is there, or was refused.
@@ -203,7 +253,8 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
 
     fn begin_here(&mut self, span: &Span, op: O) -> OpKey {
         self.peers[self.rank.index()].outstanding += 1;
-        self.ops.insert(Op { op, from: span.from, to: self.rank, waits: Until::Answered })
+        let (from, to, lies_at, waits) = (span.from, self.rank, None, Until::Answered);
+        self.ops.insert(Op { op, from, to, lies_at, waits })
     }
 
     /// A peer's access will have to be answered.

@@ -5,7 +5,8 @@
 use super::atomic::{Element, Operation};
 use super::format::Span;
 use super::*;
-use crate::network::wires::{Memory, Wires};
+use crate::network::wires::{IN_PIECES, Lent, Memory, Wires, address};
+use slotmap::Key;
 use weft_model::random::Random;
 
 type Rankly = Remote<Memory, Memory>;
@@ -14,6 +15,7 @@ type Rankly = Remote<Memory, Memory>;
 struct World {
     ranks: Vec<Rankly>,
     wires: Vec<Vec<VecDeque<Vec<u8>>>>,
+    lent: Lent,
     room: usize,
     payload: usize,
     ended: Vec<(Memory, Outcome)>,
@@ -36,6 +38,7 @@ impl World {
         World {
             ranks: (0..ranks).map(|rank| Remote::new(Rank(rank as u16), ranks)).collect(),
             wires: vec![vec![VecDeque::new(); ranks]; ranks],
+            lent: Lent::default(),
             room,
             payload,
             ended: Vec::new(),
@@ -59,9 +62,18 @@ impl World {
 
     /// Asks for an access; whether it could be begun.
     fn call(&mut self, from: usize, access: Access, number: usize, call: Call) -> bool {
-        let World { ranks, wires, room, payload, .. } = self;
-        let mut wires = Wires { to: &mut wires[from], room: *room, payload: *payload };
+        let World { ranks, wires, lent, room, payload, .. } = self;
+        let mut wires = Wires {
+            own: Rank(from as u16),
+            lent,
+            to: &mut wires[from],
+            room: *room,
+            payload: *payload,
+        };
         let (rank, network) = (&mut ranks[from], &mut wires);
+        if let Call::Write { bytes, .. } = &call {
+            network.lent.bytes.insert(address(number), bytes.clone());
+        }
         let memory = |bytes| Memory { number, bytes };
         let asking = match call {
             Call::Write { data, bytes } => rank.write(network, &access, data, memory(bytes)),
@@ -83,7 +95,11 @@ impl World {
     fn tell(&mut self, at: usize) {
         while let Some(event) = self.ranks[at].event() {
             match event {
-                Event::Ended { op, outcome } => self.ended.push((op, outcome)),
+                Event::Ended { op, outcome } => {
+                    // Nothing may be fetched from there any more.
+                    self.lent.bytes.remove(&address(op.number));
+                    self.ended.push((op, outcome));
+                }
                 Event::Accessed(accessed) => self.accessed.push((at, accessed)),
             }
         }
@@ -92,14 +108,27 @@ impl World {
     /// Has `at` take one packet of `from`; whether there was one.
     fn arrive(&mut self, from: usize, at: usize) -> bool {
         let Some(packet) = self.wires[from][at].pop_front() else { return false };
-        self.ranks[at].arrive(Rank(from as u16), &packet).unwrap();
+        self.take(from, at, &packet).unwrap();
         self.tell(at);
         true
     }
 
+    fn take(&mut self, from: usize, at: usize, packet: &[u8]) -> Result<()> {
+        let World { ranks, wires, lent, room, payload, .. } = self;
+        let own = Rank(at as u16);
+        let mut wires = Wires { own, lent, to: &mut wires[at], room: *room, payload: *payload };
+        ranks[at].arrive(&mut wires, Rank(from as u16), packet)
+    }
+
     fn leave(&mut self, at: usize) -> bool {
-        let World { ranks, wires, room, payload, .. } = self;
-        let mut wires = Wires { to: &mut wires[at], room: *room, payload: *payload };
+        let World { ranks, wires, lent, room, payload, .. } = self;
+        let mut wires = Wires {
+            own: Rank(at as u16),
+            lent,
+            to: &mut wires[at],
+            room: *room,
+            payload: *payload,
+        };
         let any = ranks[at].leave(&mut wires).unwrap();
         self.tell(at);
         any
@@ -356,6 +385,112 @@ fn who_is_told_answers_when_it_can() {
     }
 }
 
+/// Two ranks whose long writes may be fetched, of which each has exposed so many bytes; rank 1 has fetched before.
+fn lending(length: usize) -> World {
+    let mut world = World::pair(length);
+    world.ranks.iter_mut().for_each(|rank| rank.set_lending(true));
+    assert!(world.write(1, 0, &vec![9; length]));
+    world.settle();
+    assert_eq!(world.lent.fetched, 0, "it has only tried");
+    world.ended.clear();
+    world.accessed.clear();
+    world
+}
+
+#[test]
+fn long_writes_are_fetched_by_who_can() {
+    for (length, fetched) in [(32_767, 0), (32_768, 1), (262_144, 1), (600_000, 3)] {
+        for data in [None, Some(5)] {
+            let mut world = lending(600_010);
+            let bytes = pattern_of(length);
+            assert!(world.call(0, access(1, 7), 1, Call::Write { data, bytes: bytes.clone() }));
+            world.settle();
+            assert_eq!(world.lent.fetched, fetched);
+            assert_eq!(world.bytes(1)[7..length + 7], bytes);
+            assert_eq!((world.bytes(1)[6], world.bytes(1)[length + 7]), (9, 9));
+            let (_, accessed) = world.accessed.pop().unwrap();
+            assert_eq!((accessed.length, accessed.writes), (length as u64, true));
+            if let Some((said, owed)) = accessed.data {
+                assert_eq!((Some(said), world.ended.len()), (data, 0));
+                world.ranks[1].answer(owed);
+                world.settle();
+            }
+            assert_eq!(world.ended[0].1, Ok(()));
+            assert!(world.ranks.iter().all(Rankly::is_idle));
+        }
+    }
+}
+
+#[test]
+fn what_follows_a_long_write_finds_it_there() {
+    let mut world = lending(600_000);
+    assert!(world.write(1, 0, &[1; 600_000]));
+    while world.leave(0) {}
+    let call = Call::Write { data: None, bytes: vec![2; 20] };
+    assert!(world.call(0, access(1, 299_990), 2, call));
+    assert!(world.call(0, access(1, 8), 1, add(true, 1)));
+    world.settle();
+    assert_eq!(word(&world.ended[2].0.bytes), u64::from_ne_bytes([1; 8]));
+    assert_eq!(world.bytes(1)[299_980..300_020], [[1; 10], [2; 10], [2; 10], [1; 10]].concat());
+}
+
+#[test]
+fn a_region_in_several_pieces_is_written_too() {
+    let mut world = lending(40_000);
+    world.ranks[1].region_mut(KEY).unwrap().number = IN_PIECES;
+    assert!(world.write(1, 0, &pattern_of(40_000)));
+    world.settle();
+    assert_eq!((world.lent.fetched, world.bytes(1)), (1, &pattern_of(40_000)[..]));
+}
+
+#[test]
+fn a_write_that_cannot_be_fetched_is_refused_and_the_next_one_sent() {
+    for time in 0..3 {
+        let mut world = lending(600_000);
+        world.lent.fails = time..time + 1;
+        let call = || Call::Write { data: Some(5), bytes: pattern_of(600_000) };
+        assert!(world.call(0, access(1, 0), 1, call()));
+        world.settle();
+        assert_eq!(world.ended[0].1, Err(Refused::OutOfReach));
+        assert!(world.accessed.is_empty());
+        let fetched = world.lent.fetched;
+        assert!(world.write(1, 0, &pattern_of(600_000)));
+        world.settle();
+        assert_eq!((world.ended[1].1, world.lent.fetched), (Ok(()), fetched));
+        assert_eq!(world.bytes(1), pattern_of(600_000));
+    }
+}
+
+#[test]
+fn what_is_offered_is_checked_before_it_is_fetched() {
+    let mut world = lending(40_000);
+    for (key, offset, expected) in [
+        (KEY, 1, Refused::Beyond),
+        (KEY + 1, 0, Refused::NoRegion),
+        (KEY, 1 << 63, Refused::Beyond),
+    ] {
+        let call = Call::Write { data: None, bytes: vec![1; 40_000] };
+        assert!(world.call(0, Access { key, ..access(1, offset) }, 1, call));
+        world.settle();
+        assert_eq!(world.ended.pop().unwrap().1, Err(expected));
+    }
+    assert_eq!((world.lent.fetched, world.bytes(1)), (0, &[9; 40_000][..]));
+}
+
+#[test]
+fn only_what_was_offered_can_be_out_of_reach() {
+    let mut world = lending(40_000);
+    let outcome = Err(Refused::OutOfReach);
+    for call in [Call::Write { data: None, bytes: vec![1; 4] }, Call::Read { length: 4 }] {
+        assert!(world.call(0, access(1, 0), 1, call));
+        let number = world.ranks[0].ops.keys().next().unwrap().data().as_ffi();
+        let head = Says::Ended { number, outcome }.head();
+        assert!(world.take(1, 0, head.bytes()).is_err());
+        world.settle();
+        assert_eq!(world.ended.pop().unwrap().1, Ok(()));
+    }
+}
+
 #[test]
 fn what_no_peer_sends_changes_nothing() {
     let packet = |says: Says<'_>| [says.head().bytes(), says.bytes()].concat();
@@ -374,7 +509,7 @@ fn what_no_peer_sends_changes_nothing() {
     for packet in hostile {
         let mut world = World::pair(10);
         assert!(world.call(0, access(1, 0), 1, Call::Read { length: 4 }));
-        let outcome = world.ranks[0].arrive(Rank(1), &packet);
+        let outcome = world.take(1, 0, &packet);
         assert!(matches!(outcome, Err(Error::Violation { from: Rank(1), .. })), "{packet:?}");
         world.settle();
         assert_eq!(world.ended[0].1, Ok(()));
@@ -382,7 +517,7 @@ fn what_no_peer_sends_changes_nothing() {
     // Nor does anybody ask for more than it may.
     let mut world = World::pair(10);
     for number in 0..=u64::from(MOST) {
-        let outcome = world.ranks[0].arrive(Rank(1), &packet(Says::Read { span, number }));
+        let outcome = world.take(1, 0, &packet(Says::Read { span, number }));
         assert_eq!(outcome.is_ok(), number < u64::from(MOST));
     }
 }
@@ -392,8 +527,8 @@ fn who_answers_another_ones_access_is_refused() {
     let mut world = World::new(3, 200, usize::MAX);
     assert!(world.call(0, access(1, 0), 1, Call::Write { data: None, bytes: vec![1] }));
     let head = Says::Ended { number: 1 << 32 | 1, outcome: Ok(()) }.head();
-    assert!(world.ranks[0].arrive(Rank(2), head.bytes()).is_err());
-    world.ranks[0].arrive(Rank(1), head.bytes()).unwrap();
+    assert!(world.take(2, 0, head.bytes()).is_err());
+    world.take(1, 0, head.bytes()).unwrap();
 }
 
 /// Bytes of each region that one rank has for itself; all count in the first word.

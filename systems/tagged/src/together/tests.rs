@@ -5,7 +5,7 @@
 
 use super::format::{Says, Signature};
 use super::*;
-use crate::network::wires::{Memory, Wires};
+use crate::network::wires::{Lent, Memory, Wires};
 use weft_model::random::Random;
 
 /// The team of all.
@@ -46,7 +46,13 @@ impl World {
 
     fn begin(&mut self, at: usize, team: TeamId, movement: Movement, source: Vec<u8>, room: usize) {
         let World { ranks, wires, room: on_wire, payload } = self;
-        let mut wires = Wires { to: &mut wires[at], room: *on_wire, payload: *payload };
+        let mut wires = Wires {
+            own: Rank(at as u16),
+            lent: &mut Lent::default(),
+            to: &mut wires[at],
+            room: *on_wire,
+            payload: *payload,
+        };
         let (source, into) = (memory(source), memory(vec![0; room]));
         assert_eq!(ranks[at].begin(&mut wires, team, movement, source, into), Ok(true));
     }
@@ -62,7 +68,13 @@ impl World {
 
     fn leave(&mut self, at: usize) -> bool {
         let World { ranks, wires, room, payload } = self;
-        let mut wires = Wires { to: &mut wires[at], room: *room, payload: *payload };
+        let mut wires = Wires {
+            own: Rank(at as u16),
+            lent: &mut Lent::default(),
+            to: &mut wires[at],
+            room: *room,
+            payload: *payload,
+        };
         ranks[at].leave(&mut wires).unwrap()
     }
 
@@ -303,7 +315,8 @@ fn what_cannot_be_is_refused() {
     assert_eq!(one.open(named(1, 5), &ranks_of(&[1])), Ok(false), "of others");
     assert_eq!(one.open(named(0, 5), &ranks_of(&[0, 1, 1])), Ok(false), "a rank twice");
     assert_eq!(one.open(named(0, 5), &ranks_of(&[0, 2])), Ok(false), "no rank of the job");
-    let mut wires = Wires { to: &mut [], room: 1, payload: 100 };
+    let mut wires =
+        Wires { own: Rank(0), lent: &mut Lent::default(), to: &mut [], room: 1, payload: 100 };
     let (none, movement) = (memory(Vec::new()), Movement::Broadcast { root: 2, bytes: 0 });
     assert_eq!(one.begin(&mut wires, ALL, movement, none.clone(), none.clone()), Ok(false));
     let movement = Movement::Broadcast { root: 1, bytes: 3 };

@@ -15,6 +15,18 @@ fn all(bytes: &[u8]) -> Vec<Says<'_>> {
     vec![
         Says::Write { span: span(length), number: 77, data: None, bytes },
         Says::Write { span: span(length + 1000), number: 77, data: Some(5), bytes },
+        Says::Offer {
+            span: span(1),
+            number: 77,
+            lies_at: NonZero::new(u64::MAX - 1).unwrap(),
+            data: None,
+        },
+        Says::Offer {
+            span: span(u64::MAX - 100),
+            number: 77,
+            lies_at: NonZero::new(u64::MAX - OFFERED).unwrap(),
+            data: Some(5),
+        },
         Says::Read { span: span(0), number: u64::MAX },
         Says::Read { span: Span { end: u64::MAX, ..span(0) }, number: 1 },
         Says::Atomic {
@@ -36,6 +48,7 @@ fn all(bytes: &[u8]) -> Vec<Says<'_>> {
         Says::Ended { number: 77, outcome: Err(Refused::NoRegion) },
         Says::Ended { number: 77, outcome: Err(Refused::NoRight) },
         Says::Ended { number: 77, outcome: Err(Refused::Beyond) },
+        Says::Ended { number: 77, outcome: Err(Refused::OutOfReach) },
     ]
 }
 
@@ -65,9 +78,8 @@ fn packets_come_back_as_they_were() {
 #[test]
 fn heads_have_the_lengths_that_are_written_down() {
     let lengths: Vec<usize> = all(&[]).iter().map(|says| says.head().bytes().len()).collect();
-    let (part, ended) = (PART, 16);
-    let expected = [ACCESS, 48, ACCESS, ACCESS, ACCESS, ACCESS, part, ended, ended, ended, ended];
-    assert_eq!(lengths, expected);
+    let accesses = [ACCESS, 48, 48, 56, ACCESS, ACCESS, ACCESS, ACCESS];
+    assert_eq!(lengths, [&accesses[..], &[PART], &[16; 5]].concat());
 }
 
 #[test]
@@ -77,7 +89,7 @@ fn what_is_cut_off_or_has_no_meaning_is_no_packet() {
         for length in 0..packet.len() - says.bytes().len() {
             assert_eq!(parse(&packet[..length]), None, "{says:?} cut to {length}");
         }
-        for (place, value) in [(0, 0), (0, 15), (0, 21), (1, 0x80), (6, 1), (7, 1)] {
+        for (place, value) in [(0, 0), (0, 15), (0, 22), (1, 0x80), (6, 1), (7, 1)] {
             let mut broken = packet.clone();
             broken[place] = value;
             assert_eq!(parse(&broken), None, "{says:?} with {value} at {place}");
@@ -100,6 +112,8 @@ fn what_does_not_fit_together_is_no_packet() {
     let wrong = [
         Says::Write { span: span(3), number: 1, data: None, bytes: b"four" },
         Says::Write { span: span(3), number: 1, data: None, bytes: b"" },
+        Says::Offer { span: span(0), number: 1, lies_at: NonZero::<u64>::MIN, data: None },
+        Says::Offer { span: span(2), number: 1, lies_at: NonZero::<u64>::MAX, data: None },
         Says::Read { span: Span { end: 99, ..span(0) }, number: 1 },
         of(span(8), sum, false, b"1234567".as_slice()),
         of(span(7), sum, false, b"1234567".as_slice()),

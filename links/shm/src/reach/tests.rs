@@ -1,0 +1,99 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use crate::segment::{Settings, create_segments};
+use std::os::fd::OwnedFd;
+use std::process::{Command, Stdio};
+
+/// The segments of a job of two, as each of them maps them.
+struct Job {
+    files: Vec<OwnedFd>,
+    settings: Settings,
+}
+
+impl Job {
+    fn new() -> Self {
+        let settings = Settings { frames: 2, ..Settings::new(2) };
+        Job { files: create_segments(&settings).unwrap(), settings }
+    }
+
+    fn segments(&self, own: u16) -> Vec<Segment> {
+        let map = |(at, file)| Segment::map(file, self.settings, at == usize::from(own)).unwrap();
+        self.files.iter().enumerate().map(map).collect()
+    }
+
+    fn rank(&self, own: u16) -> Processes {
+        Processes::new(Rank(own), &self.segments(own))
+    }
+}
+
+fn address(bytes: &[u8]) -> u64 {
+    bytes.as_ptr().expose_provenance() as u64
+}
+
+#[test]
+fn bytes_come_out_of_another_rank() {
+    let job = Job::new();
+    let (one, two) = (job.rank(0), job.rank(1));
+    let bytes: Vec<u8> = (0..100_000).map(|at| (at % 251) as u8).collect();
+    let mut into = vec![0; bytes.len()];
+    assert!(!two.is_reached(Rank(0)));
+    assert!(one.fetch(Rank(1), address(&bytes), &mut into));
+    assert_eq!(into, bytes);
+    assert!(two.is_reached(Rank(0)));
+    assert!(!one.is_reached(Rank(1)), "it has fetched nothing");
+}
+
+#[test]
+fn nothing_comes_from_where_nothing_lies() {
+    let job = Job::new();
+    let (one, two) = (job.rank(0), job.rank(1));
+    let mut into = [0; 100];
+    for address in [0, 1, u64::MAX, u64::MAX - 50] {
+        assert!(!one.fetch(Rank(1), address, &mut into), "{address:x}");
+    }
+    assert!(two.is_reached(Rank(0)), "it could have");
+    assert!(one.fetch(Rank(1), 0, &mut []));
+    assert!(!one.fetch(Rank(7), 0, &mut []), "there is no such rank");
+    assert!(!one.is_reached(Rank(7)));
+}
+
+#[test]
+fn a_rank_without_a_card_is_out_of_reach_for_good() {
+    let job = Job::new();
+    let one = job.rank(0);
+    assert!(!one.fetch(Rank(1), 0, &mut []));
+    let two = job.rank(1);
+    assert!(!one.fetch(Rank(1), 0, &mut []));
+    assert!(!two.is_reached(Rank(0)));
+}
+
+#[test]
+fn another_process_is_found_out() {
+    let job = Job::new();
+    let (one, two) = (job.rank(0), job.rank(1));
+    let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+    job.segments(1)[1].card().process[0].store(u64::from(child.id()), Ordering::Release);
+    assert!(!one.fetch(Rank(1), 0, &mut []));
+    assert!(!two.is_reached(Rank(0)));
+    drop(child.stdin.take());
+    child.wait().unwrap();
+}
+
+#[test]
+fn a_token_that_is_not_there_is_found_out() {
+    let job = Job::new();
+    let (one, _two) = (job.rank(0), job.rank(1));
+    job.segments(1)[1].card().token[1].fetch_xor(1, Ordering::Relaxed);
+    assert!(!one.fetch(Rank(1), 0, &mut []));
+}
+
+#[test]
+fn a_process_that_is_none_is_found_out() {
+    for process in [0, u64::from(u32::MAX), u64::MAX, 1 << 32 | 1] {
+        let job = Job::new();
+        let (one, _two) = (job.rank(0), job.rank(1));
+        job.segments(1)[1].card().process[0].store(process, Ordering::Release);
+        assert!(!one.fetch(Rank(1), 0, &mut []), "{process:x}");
+    }
+}

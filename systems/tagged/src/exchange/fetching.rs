@@ -1,0 +1,60 @@
+//! Messages that their receiver copies out of the memory of their sender.
+//!
+//! Where a link can do that ([`Network::fetch`]) a long message takes one copy in place of two, one system call for each piece, and
+//! nothing of its sender but the wait. A receive whose bytes cannot be fetched, at any place of them, is granted in the ordinary
+//! way from the first byte on, and nothing is fetched from that peer again.
+
+use super::{Exchange, ReceiveKey};
+use crate::format::Says;
+use crate::network::{Network, Sink, Source};
+use slotmap::Key;
+
+/// Bytes that are fetched before the next look at what has arrived: some 20 microseconds.
+const AT_ONCE: u64 = 256 * 1024;
+
+impl<S: Source, D: Sink> Exchange<S, D> {
+    /// Fetches some of the messages that are fetched, in turn. Whether there are any.
+    pub(super) fn fetch<N: Network>(&mut self, network: &mut N) -> bool {
+        let mut left = AT_ONCE;
+        let any = !self.fetching.is_empty();
+        while left > 0
+            && let Some(key) = self.fetching.pop_front()
+        {
+            left -= self.fetch_piece(network, key, left);
+        }
+        any
+    }
+
+    /// Fetches up to `most` bytes. How many it were.
+    fn fetch_piece<N: Network>(&mut self, network: &mut N, key: ReceiveKey, most: u64) -> u64 {
+        let Some(receive) = self.receives.get_mut(key) else { return 0 };
+        let Some(start) = receive.fetched_from else { return 0 };
+        let from = receive.envelope.source.rank;
+        let length = most.min(receive.expected - receive.came);
+        let address = start.get() + receive.came;
+        let room = receive.into.room(receive.came, length as usize);
+        if !room.is_some_and(|room| network.fetch(from, address, room)) {
+            self.grant_instead(key);
+            return 0;
+        }
+        receive.came += length;
+        if receive.came == receive.expected {
+            self.end_receive(key);
+        } else {
+            self.fetching.push_back(key);
+        }
+        length
+    }
+
+    /// The bytes cannot be fetched: they are sent.
+    fn grant_instead(&mut self, key: ReceiveKey) {
+        let Some(receive) = self.receives.get_mut(key) else { return };
+        (receive.came, receive.fetched_from) = (0, None);
+        let (from, length) = (receive.envelope.source.rank, receive.expected);
+        self.peers[from.index()].is_out_of_reach = true;
+        if let Some(asked) = receive.asked {
+            let own = key.data().as_ffi();
+            self.answer(from, Says::Grant { number: asked.number, own, length });
+        }
+    }
+}
