@@ -1,11 +1,14 @@
 //! What the lock of a job is around: its messages, completion queues, counters and addresses.
 
-use crate::abi::{ANYBODY, flag};
+mod addresses;
+
+use crate::abi::flag;
 use crate::descriptor::Descriptor;
 use crate::memory::Memory;
 use crate::pointer::Context;
 use crate::refusal::{Refusal, Result, completion};
 use crate::transfer::{Exposed, Notice, ReceiveOp, RemoteCounters, SendOp};
+use addresses::Addresses;
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::c_int;
 use std::time::Duration;
@@ -101,14 +104,6 @@ pub(crate) struct Told {
 pub(crate) struct Counts {
     pub successes: u64,
     pub errors: u64,
-}
-
-/// An address vector.
-enum Addresses {
-    /// Handles are the addresses themselves.
-    Map,
-    /// Handles are places in a table.
-    Table(Vec<Option<Address>>),
 }
 
 impl State {
@@ -488,53 +483,29 @@ impl State {
 
     /// A new address vector.
     pub fn open_vector(&mut self, table: bool) -> VectorId {
-        self.vectors.push(if table { Addresses::Table(Vec::new()) } else { Addresses::Map });
+        self.vectors.push(Addresses::new(table, self.ranks));
         VectorId(self.vectors.len() - 1)
     }
 
     /// Adds an address, and returns its handle; `None` if it is of no rank of the job.
     pub fn insert(&mut self, VectorId(place): VectorId, address: Address) -> Option<u64> {
-        if address.rank.index() >= self.ranks {
-            return None;
-        }
-        Some(match &mut self.vectors[place] {
-            Addresses::Map => mapped(address),
-            Addresses::Table(table) => {
-                table.push(Some(address));
-                table.len() as u64 - 1
-            }
-        })
+        self.vectors[place].insert(address)
     }
 
     /// Takes an address out.
     pub fn remove(&mut self, VectorId(place): VectorId, handle: u64) -> Result {
-        let Addresses::Table(table) = &mut self.vectors[place] else { return Ok(()) };
-        let entry = usize::try_from(handle).ok().and_then(|place| table.get_mut(place));
-        *entry.ok_or(Refusal::INVALID)? = None;
-        Ok(())
+        self.vectors[place].remove(handle)
     }
 
     /// The address with this handle.
     #[inline]
     pub fn address(&self, VectorId(place): VectorId, handle: u64) -> Result<Address> {
-        let found = match &self.vectors[place] {
-            Addresses::Map => unmapped(handle).filter(|address| address.rank.index() < self.ranks),
-            Addresses::Table(table) => {
-                usize::try_from(handle).ok().and_then(|place| *table.get(place)?)
-            }
-        };
-        found.ok_or(Refusal::INVALID)
+        self.vectors[place].address(handle)
     }
 
-    /// The handle of an address; [`ANYBODY`] if it has none.
+    /// The handle of an address; [`ANYBODY`](crate::abi::ANYBODY) if it has none.
     pub fn handle(&self, (VectorId(place), address): (VectorId, Address)) -> u64 {
-        match &self.vectors[place] {
-            Addresses::Map => mapped(address),
-            Addresses::Table(table) => {
-                let found = table.iter().position(|entry| *entry == Some(address));
-                found.map_or(ANYBODY, |place| place as u64)
-            }
-        }
+        self.vectors[place].handle(address)
     }
 
     /// A number for an endpoint: the lowest that is free.
@@ -597,15 +568,6 @@ fn quiet(is_quiet: bool, descriptor: &mut Option<Descriptor>) -> bool {
         descriptor.quiet();
     }
     is_quiet
-}
-
-fn mapped(Address { rank, endpoint }: Address) -> u64 {
-    u64::from(rank.0) << 8 | u64::from(endpoint)
-}
-
-fn unmapped(handle: u64) -> Option<Address> {
-    let rank = u16::try_from(handle >> 8).ok()?;
-    Some(Address { rank: Rank(rank), endpoint: handle as u8 })
 }
 
 /// What a completion says of an access.

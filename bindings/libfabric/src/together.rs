@@ -156,10 +156,7 @@ impl<'a> Party<'a> {
         elements: Elements,
         combine: &mut Combine<'_>,
     ) -> Result {
-        let all =
-            self.meet_in_memory(&mine, |board, meeting| self.all_brought(board, meeting, &mine))?;
-        if let Some(all) = all {
-            into.copy(0, &folded(all, elements.bytes(), combine));
+        if self.all_reduce_in_memory(&mine, &mut into, combine)? {
             return Ok(());
         }
         self.begin()?;
@@ -256,6 +253,33 @@ impl<'a> Party<'a> {
                 Ok(true)
             }
         }
+    }
+
+    /// Meets all members in shared memory, bringing `mine`. The last to come combines what all have brought, which they wait for. Whether
+    /// the team has an area there, with room for it.
+    fn all_reduce_in_memory(
+        &self,
+        mine: &Memory,
+        into: &mut Memory,
+        combine: &mut Combine<'_>,
+    ) -> Result<bool> {
+        let mut made = [0; MOST_BROUGHT];
+        let Some(made) = made.get_mut(..mine.length()) else { return Ok(false) };
+        let found = self.bring(mine, |board, meeting| match meeting.is_last() {
+            true => Some(Some((meeting, self.all_brought(board, meeting, mine)))),
+            false => board.made(meeting, made).then_some(None),
+        })?;
+        let Some(found) = found else { return Ok(false) };
+        if let Some((meeting, all)) = found {
+            // Not inside of the lock: what combines may be the program's.
+            read(&folded(all, mine.length(), combine), made);
+            if let Some(board) = self.job.enter().boards.get(&self.team) {
+                board.make(meeting, made);
+            }
+        }
+        into.write(0, made);
+        self.job.enter().together.met(self.team);
+        Ok(true)
     }
 
     /// Meets all members in shared memory, bringing `mine`; then `read_all` reads what all brought. `None` if the team has no area there, or too

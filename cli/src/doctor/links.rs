@@ -88,7 +88,13 @@ fn shm(needs: &[Finding]) -> Finding {
     let problems: Vec<_> =
         needs.iter().filter(|need| need.status == Status::Problem).map(|need| need.name).collect();
     if problems.is_empty() {
-        return Finding::ok("shm", what);
+        let copies = match weft_link_shm::out_of_reach() {
+            None => "long MPI messages take one copy where ranks share cores".to_string(),
+            Some(why) => {
+                format!("long MPI messages take two copies also where ranks share cores: {why}")
+            }
+        };
+        return Finding::ok("shm", format!("{what}; {copies}"));
     }
     let detail = format!("{what}; in the way: {}", problems.join(", "));
     Finding::problem("shm", detail, "see what it needs, below")

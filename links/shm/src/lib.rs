@@ -60,6 +60,8 @@ mod supervisor;
 #[cfg(not(loom))]
 pub use link::{AttachError, Shm};
 #[cfg(not(loom))]
+pub use reach::out_of_reach;
+#[cfg(not(loom))]
 pub use segment::{MAX_RANKS, Settings, create_segment, create_segments};
 #[cfg(not(loom))]
 pub use supervisor::Supervisor;

@@ -73,6 +73,28 @@ impl Reach for Processes {
     }
 }
 
+/// Why ranks of this host may not copy out of one another's memory, as far as one process can tell. Nothing else depends on it: what is
+/// long is copied twice then.
+pub fn out_of_reach() -> Option<String> {
+    let mut byte = [0; 1];
+    let own = i32::try_from(std::process::id()).ok()?;
+    if !process::fetch(own, [1u8].as_ptr().expose_provenance() as u64, &mut byte) {
+        return Some("process_vm_readv is forbidden here, by a system-call filter".to_string());
+    }
+    let scope = std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
+    restriction(scope.trim(), rustix::process::geteuid().is_root())
+}
+
+/// What Yama's `ptrace_scope` keeps ranks from, which are children of one process.
+fn restriction(scope: &str, is_root: bool) -> Option<String> {
+    let forbids = match scope {
+        "" | "0" => false,
+        "1" | "2" => !is_root,
+        _ => true,
+    };
+    forbids.then(|| format!("kernel.yama.ptrace_scope is {scope}, and would have to be 0"))
+}
+
 fn token() -> Option<Token> {
     let mut token = Token::default();
     let filled = getrandom(&mut *token, GetRandomFlags::empty()).ok()?;

@@ -6,6 +6,7 @@ fn shm_works_if_all_that_it_needs_is_there() {
     let fine = || Finding::ok("pidfd", "");
     let links = all(&[fine(), fine()]);
     assert_eq!((links[0].name, links[0].status), ("shm", Status::Ok));
+    assert!(links[0].detail.contains("; long MPI messages take "), "{:?}", links[0]);
     let links = all(&[fine(), Finding::problem("membarrier", "", "")]);
     assert_eq!(links[0].status, Status::Problem);
     assert!(links[0].detail.ends_with("in the way: membarrier"), "{:?}", links[0]);

@@ -89,6 +89,17 @@ fn a_token_that_is_not_there_is_found_out() {
 }
 
 #[test]
+fn what_yama_forbids_is_known() {
+    for (scope, is_root) in [("", false), ("0", false), ("1", true), ("2", true)] {
+        assert_eq!(restriction(scope, is_root), None, "{scope}");
+    }
+    for (scope, is_root) in [("1", false), ("2", false), ("3", true), ("9", true)] {
+        let said = restriction(scope, is_root).unwrap();
+        assert!(said.starts_with(&format!("kernel.yama.ptrace_scope is {scope},")), "{said}");
+    }
+}
+
+#[test]
 fn a_process_that_is_none_is_found_out() {
     for process in [0, u64::from(u32::MAX), u64::MAX, 1 << 32 | 1] {
         let job = Job::new();

@@ -3,15 +3,18 @@
 //! A team has an area of its leader's board, which all ranks of the host write. In lines of 64 bytes, for `n` members:
 //!
 //! ```text
-//!      1         n               2 n                    8 x 17
-//! ┌─────────┬──────────┬─────────────────────┬──────────────────────────┐
-//! │ arrived │ finished │ brought: two sets   │ posted: head, then bytes │
-//! │ left    │ of each  │ of a line of each   │                          │
-//! └─────────┴──────────┴─────────────────────┴──────────────────────────┘
+//!      1         n               2 n                  2              8 x 17
+//! ┌─────────┬──────────┬─────────────────────┬────────────────┬──────────────────────────┐
+//! │ arrived │ finished │ brought: two sets   │ made: a line   │ posted: head, then bytes │
+//! │ left    │ of each  │ of a line of each   │ of each set    │                          │
+//! │ made    │          │                     │                │                          │
+//! └─────────┴──────────┴─────────────────────┴────────────────┴──────────────────────────┘
 //! ```
 //! **Meetings.** A member puts what it brings into its line of a set and adds one to `arrived`, which is never put back: meeting number `k` is over when it has
 //! grown to the size of the team times `k`. The two sets take turns, and a member arrives only when the meeting before is over. So all have
 //! left the one before that, and what is in a set does not change from the last arrival until the last member has read it.
+//! Where one result is made of what all bring, the last to arrive makes it, and the others read one line instead of everybody's:
+//! they wait until the number of the meeting is that of what is `made`.
 //!
 //! **Broadcasts.** The root of broadcast number `k` puts it into slot `k mod 8`, the head last, which names it. Its receivers copy it, and each says how many it
 //! has finished. A root waits, at every fourth number, until all have finished what is four numbers back: then
@@ -37,7 +40,7 @@ const EPOCH: u64 = SLOTS / 2;
 
 /// Words of the area of so many members; `None` if that cannot be counted.
 fn words_of(members: usize) -> Option<usize> {
-    let lines = members.checked_mul(3)?.checked_add(1)?;
+    let lines = members.checked_mul(3)?.checked_add(3)?;
     lines.checked_mul(LINE)?.checked_add(SLOTS as usize * SLOT)
 }
 
@@ -103,6 +106,15 @@ pub struct Board {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Meeting {
     number: u64,
+    is_last: bool,
+}
+
+impl Meeting {
+    /// Whether this member was the last to arrive: the meeting is over, and it makes what is made of what all have brought, if
+    /// something is.
+    pub fn is_last(self) -> bool {
+        self.is_last
+    }
 }
 
 impl Board {
@@ -122,19 +134,39 @@ impl Board {
     /// Whether the meeting before is over, so that this member may arrive at the next one.
     #[inline]
     pub fn may_arrive(&self) -> bool {
-        self.is_over(Meeting { number: self.arrivals })
+        self.is_over(Meeting { number: self.arrivals, is_last: false })
     }
 
     /// Arrives, bringing up to [`MOST_BROUGHT`] bytes. It [may](Self::may_arrive).
     pub fn arrive(&mut self, bytes: &[u8]) -> Meeting {
         self.arrivals += 1;
-        let meeting = Meeting { number: self.arrivals };
+        let mut meeting = Meeting { number: self.arrivals, is_last: false };
         put(self.brought_by(meeting, self.me), bytes);
         let arrived = self.line(0)[0].fetch_add(1, Ordering::SeqCst) + 1;
-        if arrived == self.full(meeting) {
+        meeting.is_last = arrived == self.full(meeting);
+        if meeting.is_last {
             self.words.wake_sleepers();
         }
         meeting
+    }
+
+    /// Tells all what was made, up to [`MOST_BROUGHT`] bytes. The [last](Meeting::is_last) to arrive does that.
+    pub fn make(&self, meeting: Meeting, bytes: &[u8]) {
+        put(self.made_at(meeting), bytes);
+        self.line(0)[2].store(meeting.number, Ordering::Release);
+        fence(Ordering::SeqCst);
+        self.words.wake_sleepers();
+    }
+
+    /// Copies what was made at this meeting, once it is there. Whether it was.
+    #[inline]
+    pub fn made(&self, meeting: Meeting, into: &mut [u8]) -> bool {
+        // Before the next one is made this member has to arrive there.
+        let is_made = self.line(0)[2].load(Ordering::Acquire) >= meeting.number;
+        if is_made {
+            get(self.made_at(meeting), into);
+        }
+        is_made
     }
 
     /// Whether all have arrived. Some may have arrived at the next one already.
@@ -209,13 +241,17 @@ impl Board {
     }
 
     fn slot(&self) -> &[AtomicU64] {
-        let at = (1 + 3 * self.size) * LINE + (self.finished % SLOTS) as usize * SLOT;
+        let at = (3 + 3 * self.size) * LINE + (self.finished % SLOTS) as usize * SLOT;
         self.at(at, SLOT)
     }
 
     fn brought_by(&self, meeting: Meeting, member: usize) -> &[AtomicU64] {
         let set = (meeting.number % 2) as usize;
         self.line(1 + self.size + set * self.size + member)
+    }
+
+    fn made_at(&self, meeting: Meeting) -> &[AtomicU64] {
+        self.line(1 + 3 * self.size + (meeting.number % 2) as usize)
     }
 
     #[inline]

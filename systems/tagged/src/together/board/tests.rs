@@ -99,6 +99,43 @@ fn all_meet_and_see_what_all_have_brought() {
     }
 }
 
+/// As reductions to all do: the last to come makes what the others wait for, a while later.
+#[test]
+fn all_have_what_the_last_to_come_has_made() {
+    for (seed, size) in [2, 3, 5, 8].into_iter().enumerate() {
+        let memory = memory();
+        let first = Areas::default().take(&memory.words, size).unwrap();
+        let mut members = team(&memory, first, size);
+        let (mut at, mut last) = (vec![None; size], 0);
+        in_any_order(&mut members, seed as u64, 100, |member, round| {
+            let me = member.me;
+            let made = bytes_of(size, round, 1 + (round % MOST_BROUGHT as u64) as usize);
+            let Some(meeting) = at[me] else {
+                assert!(member.may_arrive(), "what was made is made after all have come");
+                at[me] = Some(member.arrive(&bytes_of(me, round, 8)));
+                return false;
+            };
+            if round % 3 == 0 {
+                // Nothing is made at this one.
+                at[me] = at[me].filter(|_| !member.is_over(meeting));
+                return at[me].is_none();
+            }
+            let mut found = vec![0; made.len()];
+            if meeting.is_last() {
+                member.make(meeting, &made);
+                last += 1;
+            } else if !member.made(meeting, &mut found) {
+                return false;
+            } else {
+                assert_eq!(found, made, "round {round}");
+            }
+            at[me] = None;
+            true
+        });
+        assert_eq!(last, 66, "one a meeting");
+    }
+}
+
 /// As reductions to one do: only that one waits for what all bring.
 #[test]
 fn who_does_not_wait_overwrites_nothing_that_is_read() {
