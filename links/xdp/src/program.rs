@@ -8,7 +8,8 @@ use aya::maps::{HashMap, Map, MapData, PerCpuArray, XskMap};
 use aya::programs::Xdp;
 use rustix::io::Errno;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
 use weft_wire::Rank;
 
 #[cfg(xdp_program)]
@@ -126,12 +127,16 @@ impl Program {
     }
 }
 
+/// How long a program may stay whose job has ended: a child of a process that held it has a copy of what keeps it, between its fork
+/// and its exec, and the kernel takes it off in a time of its own.
+const GOING: Duration = Duration::from_millis(200);
+
 /// In the driver if it can, else behind it.
 fn attach(program: &Xdp, interface: &Interface) -> Result<(OwnedFd, Attached), XdpError> {
     let program = program.fd().map_err(|error| XdpError::Program(chain(&error)))?;
     let mut last = String::new();
     for (mode, attached) in [(IN_DRIVER, Attached::Native), (BEHIND_DRIVER, Attached::Generic)] {
-        match put_on(program.as_fd(), interface.index, mode) {
+        match put_on_patiently(program.as_fd(), interface.index, mode) {
             Ok(link) => return Ok((link, attached)),
             Err(error) if is_taken(&error) => {
                 return Err(XdpError::Taken(interface.name.clone()));
@@ -140,6 +145,19 @@ fn attach(program: &Xdp, interface: &Interface) -> Result<(OwnedFd, Attached), X
         }
     }
     Err(XdpError::Program(format!("{} does not let it in: {last}", interface.name)))
+}
+
+/// As [`put_on`], once the program that was there before is gone, if it is about to go.
+fn put_on_patiently(program: BorrowedFd<'_>, interface: u32, mode: u32) -> io::Result<OwnedFd> {
+    let deadline = Instant::now() + GOING;
+    loop {
+        match put_on(program, interface, mode) {
+            Err(error) if is_taken(&error) && Instant::now() < deadline => {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            done => return done,
+        }
+    }
 }
 
 fn is_taken(error: &io::Error) -> bool {
