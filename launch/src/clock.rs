@@ -14,6 +14,12 @@ impl Clock {
         Clock { began: Instant::now(), paused: Duration::ZERO }
     }
 
+    /// One that was started so long ago.
+    #[cfg(test)]
+    pub fn started_before(time: Duration) -> Self {
+        Clock { began: Instant::now() - time, paused: Duration::ZERO }
+    }
+
     pub fn now(&self) -> Duration {
         self.began.elapsed().saturating_sub(self.paused)
     }

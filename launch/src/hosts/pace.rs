@@ -11,8 +11,8 @@ pub(crate) const COPIED_FROM: usize = 3;
 
 /// How long to wait for an answer before a host is asked again.
 const ASK_AGAIN: Duration = Duration::from_millis(20);
-/// How often hosts greet all others at once, and how long a greeting is waited for: few networks lose them
-/// all, and those that copy none are not to keep jobs waiting.
+/// How often a host greets all others at once, and how long it waits for such greetings, once it has met all others: before that some
+/// may not listen yet. Few networks lose them all, and those that copy none are not to keep jobs waiting.
 const COPIED_ROUNDS: u32 = 4;
 const COPIED_LIMIT: Duration = Duration::from_millis(80);
 
@@ -33,20 +33,27 @@ pub(crate) struct Pace {
     clock: Clock,
     limit: Duration,
     ask_at: Duration,
+    /// When all others had answered.
+    met_at: Option<Duration>,
+    /// How often it has asked since then.
     rounds: u32,
 }
 
 impl Pace {
     /// From now on, for so long.
     pub fn new(limit: Duration) -> Self {
-        Pace { clock: Clock::start(), limit, ask_at: Duration::ZERO, rounds: 0 }
+        Pace { clock: Clock::start(), limit, ask_at: Duration::ZERO, met_at: None, rounds: 0 }
     }
 
     /// Whether the outcome is known: all is found out, or the time is over.
-    pub fn is_over(&self, progress: Progress) -> bool {
+    pub fn is_over(&mut self, progress: Progress) -> bool {
         let Progress { met_all, heard_all, .. } = progress;
         let now = self.clock.now();
-        met_all && (heard_all || now >= COPIED_LIMIT) || now >= self.limit
+        if met_all && self.met_at.is_none() {
+            (self.met_at, self.rounds) = (Some(now), 0);
+        }
+        let has_waited = self.met_at.is_some_and(|met_at| now >= met_at + COPIED_LIMIT);
+        met_all && (heard_all || has_waited) || now >= self.limit
     }
 
     /// Whether to ask now; it is taken for done.
@@ -69,3 +76,6 @@ impl Pace {
         !progress.met_all || progress.copies && self.rounds < COPIED_ROUNDS
     }
 }
+
+#[cfg(test)]
+mod tests;
