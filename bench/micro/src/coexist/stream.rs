@@ -204,11 +204,16 @@ fn write_paced(at: SocketAddr, lasts: Duration) -> Result<Carried> {
     let mut stream = TcpStream::connect(at)?;
     let block = vec![7; BLOCK];
     let (start, mut written) = (Instant::now(), 0);
-    while start.elapsed() < lasts {
-        let due = (start.elapsed().as_secs_f64() * RATE) as usize;
+    loop {
+        // What is due by the end is written however late this thread runs.
+        let elapsed = start.elapsed().min(lasts);
+        let due = (elapsed.as_secs_f64() * RATE) as usize;
         while written + BLOCK <= due {
             stream.write_all(&block)?;
             written += BLOCK;
+        }
+        if elapsed == lasts {
+            break;
         }
         std::thread::sleep(PACE);
     }
