@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use weft_link::bell::Loss;
 use weft_link::memory::{Reach, SharedMemory};
-use weft_link::{Buffer, Capabilities, SharedWords};
+use weft_link::{Buffer, Capabilities, SharedWords, ShortWords};
 use weft_protocol::{Counters, Delivery};
 use weft_wire::{GroupId, Rank};
 
@@ -61,6 +61,20 @@ pub enum Placed {
     Wake,
     /// There is more to do than can be done at once.
     Not,
+}
+
+/// Looks at a packet, and says whether that was all there is to do with it.
+pub type AtOnce<'a> = dyn FnMut(&Arrival) -> bool + 'a;
+
+/// What was found in the network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Taken {
+    /// No packet.
+    Nothing,
+    /// One that is done with.
+    AtOnce,
+    /// One that the caller has now.
+    Held,
 }
 
 /// Whether a call that has to drain the network may also make upcalls (thesis 3.1.4).
@@ -125,6 +139,11 @@ pub trait AnyNode: Send + Sync {
     /// # Errors
     /// [`crate::Error::NotAMember`], [`crate::Error::NoSuchRank`]; the frame is discarded.
     fn launch(&self, frame: Buffer, to: Destination, size: u16) -> Result<()>;
+    /// Bytes that [`Self::launch_short`] takes at most; none on links to which frames cost nothing.
+    fn short_payload(&self) -> usize;
+    /// Sends the first `size` of these bytes to `to`, with no frame, if they may leave at once. False if not: then nothing has
+    /// happened, and a frame that is launched waits. Never blocks.
+    fn launch_short(&self, to: Rank, words: &ShortWords, size: u16) -> bool;
     /// Drains the network and makes the upcall for one packet, if no other upcall is running (one,
     /// so that polling and computing share the host fairly: thesis 3.7). Says whether any packet
     /// came.
@@ -139,6 +158,12 @@ pub trait AnyNode: Send + Sync {
     /// # Errors
     /// As [`Self::poll`].
     fn take(&self, into: &mut Option<Arrival>) -> Result<bool>;
+    /// As [`Self::take`], after `at_once` was shown the packet inside the lock, where it must not enter the node: if that says it
+    /// is done with it, the packet is given back, and nobody needs to call [`Self::taken`].
+    ///
+    /// # Errors
+    /// As [`Self::poll`].
+    fn take_unless(&self, at_once: &mut AtOnce<'_>, into: &mut Option<Arrival>) -> Result<Taken>;
     /// The packet that was taken last is where it belongs.
     fn taken(&self);
     /// As [`Self::alloc`], without ever blocking: `None` while all frames are on their way.

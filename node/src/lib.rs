@@ -32,7 +32,9 @@ mod upcalls;
 pub mod wait;
 mod watch;
 
-pub use any_node::{AnyNode, Arrival, Destination, Placed, Placer, Statistics, Upcall, Upcalls};
+pub use any_node::{
+    AnyNode, Arrival, AtOnce, Destination, Placed, Placer, Statistics, Taken, Upcall, Upcalls,
+};
 pub use error::{Error, Result};
 pub use network::network_settings;
 pub use node::{Node, USER_VARIABLES};
@@ -43,7 +45,7 @@ pub use watch::{WatchThread, default_interrupt_delay};
 pub use weft_link::bell::{Bells, Cause, Loss, Waiter};
 pub use weft_link::memory::{MappedMemory, NAME_BYTES, SharedMemory};
 pub use weft_link::ni::{NiEvent, NiHalf};
-pub use weft_link::{Buffer, Capabilities, Link, SharedWords};
+pub use weft_link::{Buffer, Capabilities, Link, SharedWords, ShortWords};
 #[cfg(feature = "planted")]
 pub use weft_protocol::Bug;
 pub use weft_protocol::tree::Shape;

@@ -1,6 +1,8 @@
 //! A rank's network interface, entered by its threads.
 
-use crate::any_node::{AnyNode, Arrival, Destination, Placer, Statistics, Upcall, Upcalls};
+use crate::any_node::{
+    AnyNode, Arrival, AtOnce, Destination, Placer, Statistics, Taken, Upcall, Upcalls,
+};
 use crate::biased::Biased;
 use crate::inner::{Inner, Side};
 use crate::interrupts::Interrupts;
@@ -14,7 +16,7 @@ use std::time::Duration;
 use weft_link::bell::{Bells, Loss, Waiter};
 use weft_link::clock::{Clock, Work};
 use weft_link::memory::{Reach, SharedMemory};
-use weft_link::{Buffer, Capabilities, Link, SharedWords};
+use weft_link::{Buffer, Capabilities, Link, SharedWords, ShortWords};
 use weft_protocol::{Ni, Settings, VARIABLES};
 use weft_wire::{GroupId, Rank, TreeId};
 
@@ -270,6 +272,22 @@ impl<L: Link> AnyNode for Node<L> {
         Ok(())
     }
 
+    fn short_payload(&self) -> usize {
+        if L::SHORT { size_of::<ShortWords>() } else { 0 }
+    }
+
+    #[inline]
+    fn launch_short(&self, to: Rank, words: &ShortWords, size: u16) -> bool {
+        assert!(L::SHORT && usize::from(size) <= size_of::<ShortWords>(), "a packet is short");
+        self.clock.charge(Work::Launch { bytes: size });
+        let mut inner = self.inner.enter();
+        self.tell_time(&mut inner);
+        let Some(header) = inner.ni.unicast_at_once(to, size) else { return false };
+        inner.link.transmit_short(to, &header, words);
+        self.leave_launched(inner, Some(to));
+        true
+    }
+
     #[inline]
     fn poll(&self) -> Result<bool> {
         self.clock.charge(Work::Poll);
@@ -299,6 +317,11 @@ impl<L: Link> AnyNode for Node<L> {
 
     #[inline]
     fn take(&self, into: &mut Option<Arrival>) -> Result<bool> {
+        Ok(self.take_unless(&mut |_| false, into)? == Taken::Held)
+    }
+
+    #[inline]
+    fn take_unless(&self, at_once: &mut AtOnce<'_>, into: &mut Option<Arrival>) -> Result<Taken> {
         self.clock.charge(Work::Poll);
         self.account_before_receiving();
         let mut inner = self.inner.enter();
@@ -308,7 +331,7 @@ impl<L: Link> AnyNode for Node<L> {
             let drained = inner.drain();
             self.leave_poll(inner);
             drained?;
-            return self.check_loss().map(|()| false);
+            return self.check_loss().map(|()| Taken::Nothing);
         }
         let mut found = inner.next_delivery()?;
         if found.as_ref().is_some_and(|delivery| delivery.tree.is_placed()) {
@@ -316,17 +339,25 @@ impl<L: Link> AnyNode for Node<L> {
         }
         let Some(mut delivery) = found else {
             self.leave_poll(inner);
-            return self.check_loss().map(|()| false);
+            return self.check_loss().map(|()| Taken::Nothing);
         };
-        self.in_upcall.store(true, Ordering::Relaxed);
-        if L::SEPARATE_NI || delivery.wants_reinjection() {
+        let is_simple = !L::SEPARATE_NI && !delivery.wants_reinjection();
+        if !is_simple {
+            self.in_upcall.store(true, Ordering::Relaxed);
             inner = self.host_processes(inner, &mut delivery);
         }
         self.count_processed(&inner);
         let bytes = inner.link.bytes(delivery.buffer);
+        let arrival = Arrival { delivery, bytes };
+        if is_simple && at_once(&arrival) {
+            inner.release(arrival.delivery);
+            self.leave_poll(inner);
+            return Ok(Taken::AtOnce);
+        }
+        self.in_upcall.store(true, Ordering::Relaxed);
         self.leave_poll(inner);
-        *into = Some(Arrival { delivery, bytes });
-        Ok(true)
+        *into = Some(arrival);
+        Ok(Taken::Held)
     }
 
     #[inline]

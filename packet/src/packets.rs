@@ -17,6 +17,7 @@ pub struct Packets {
     /// What the link says, asked once.
     pub(crate) max_payload: usize,
     multicast_payload: usize,
+    short_payload: usize,
     pub(crate) places: Arc<Places>,
     /// How to wait, if not by [`Packets::poll`]; a layer above that is gone has left nothing.
     progress: Arc<OnceLock<RwLock<Weak<Progress>>>>,
@@ -64,7 +65,8 @@ impl Packets {
 
     pub(crate) fn over(node: Arc<dyn AnyNode>, places: Arc<Places>) -> Self {
         let &Capabilities { max_payload, multicast_payload, .. } = node.capabilities();
-        Packets { node, max_payload, multicast_payload, places, progress: Arc::default() }
+        let (short_payload, progress) = (node.short_payload(), Arc::default());
+        Packets { node, max_payload, multicast_payload, short_payload, places, progress }
     }
 
     /// Has what waits here wait by `progress` instead of by [`Self::poll`], as long as that lives: a layer that
@@ -131,6 +133,12 @@ impl Packets {
     #[inline]
     pub fn multicast_payload(&self) -> usize {
         self.multicast_payload
+    }
+
+    /// User bytes up to which a packet may be [short](Self::send_short); 0 where none is.
+    #[inline]
+    pub fn short_payload(&self) -> usize {
+        self.short_payload
     }
 
     /// Packets that this rank can have under way to one other at once: it has so many credits, or so

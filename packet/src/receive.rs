@@ -6,7 +6,7 @@ use crate::packets::{Group, Packets};
 use std::ops::Deref;
 use std::slice;
 use std::sync::{Arc, Weak};
-use weft_node::{AnyNode, Arrival};
+use weft_node::{AnyNode, Arrival, Taken};
 
 /// A packet in the hands of an upcall; it is recycled when the upcall returns, unless kept.
 pub struct Packet<'a> {
@@ -158,6 +158,25 @@ impl Packets {
         held.home = self.home();
         self.pay_if_owed();
         self.node.take(&mut held.arrival)
+    }
+
+    /// As [`Self::take`], after `at_once` was shown the packet and its source: if that says it is done with it, the packet is
+    /// released and [taken](Self::taken) with no call more. `at_once` runs inside the lock of the network, and must call nothing here.
+    /// Some packets it is not shown.
+    ///
+    /// # Errors
+    /// As [`Self::poll`].
+    #[inline]
+    pub fn take_unless(
+        &self,
+        mut at_once: impl FnMut(Rank, &[u8]) -> bool,
+        held: &mut HeldPacket,
+    ) -> crate::Result<Taken> {
+        held.home = self.home();
+        self.pay_if_owed();
+        let mut look =
+            |arrival: &Arrival| look_at(arrival, |bytes| at_once(arrival.origin(), bytes));
+        self.node.take_unless(&mut look, &mut held.arrival)
     }
 
     /// Says that the packet taken last is where it belongs.

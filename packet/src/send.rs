@@ -4,7 +4,7 @@
 use crate::packets::{Group, Packets};
 use crate::{Error, Rank, Result};
 use std::ptr::NonNull;
-use weft_node::{Buffer, Destination};
+use weft_node::{Buffer, Destination, ShortWords};
 use weft_wire::place::{self, Kind, PlaceHeader};
 
 /// A packet to fill and launch. Dropping it gives it back unsent.
@@ -17,6 +17,43 @@ pub struct SendPacket<'a> {
     /// No more than the frame holds.
     capacity: usize,
     launched: bool,
+}
+
+/// A packet that is no longer than [`Packets::short_payload`]: it is filled where the program is, and leaves with its header.
+#[derive(Default)]
+pub struct ShortPacket {
+    bytes: [[u8; 8]; SHORT_WORDS],
+    size: usize,
+}
+
+/// Words of one.
+const SHORT_WORDS: usize = size_of::<ShortWords>() / 8;
+
+impl ShortPacket {
+    /// Appends `bytes`.
+    ///
+    /// # Panics
+    /// If they do not fit.
+    #[inline]
+    pub fn put(&mut self, bytes: &[u8]) -> &mut Self {
+        let end = self.size + bytes.len();
+        self.bytes.as_flattened_mut()[self.size..end].copy_from_slice(bytes);
+        self.size = end;
+        self
+    }
+}
+
+impl Packets {
+    /// Sends a short packet to rank `to`, if it may leave at once: there is a credit, and it need not be kept until it has arrived. False
+    /// if not: then nothing has happened, and the same bytes in a [packet](Self::try_packet) are sent as soon as they may. Never blocks.
+    ///
+    /// # Panics
+    /// If links here have [no short packets](Self::short_payload).
+    #[inline]
+    pub fn send_short(&self, to: Rank, packet: &ShortPacket) -> bool {
+        let words = packet.bytes.map(u64::from_ne_bytes);
+        self.node.launch_short(to, &words, packet.size as u16)
+    }
 }
 
 impl<'a> SendPacket<'a> {

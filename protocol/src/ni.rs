@@ -503,14 +503,12 @@ impl<B: Copy> Ni<B> {
     fn depart_carefully(
         &mut self,
         to: Rank,
-        mut header: Header,
+        header: Header,
         departure: Departure<B>,
         out: &mut impl Actions<B>,
     ) {
         self.count_sent(to, &departure);
-        let Peer { outgoing, incoming, .. } = &mut self.peers[to];
-        header.credits = incoming.collect();
-        header.asks = self.pool.is_some() && outgoing.is_short();
+        let header = self.peers[to].return_credits(header, self.pool.is_some());
         out.transmit(to, &header, &departure.body);
         match (departure.holders, departure.body) {
             (Some(key), _) => {
@@ -522,11 +520,16 @@ impl<B: Copy> Ni<B> {
         }
     }
 
+    #[inline]
+    pub(crate) fn count_packet_sent(&mut self, size: u16) {
+        self.counters.packets_sent += 1;
+        self.counters.bytes_sent += u64::from(size);
+    }
+
     /// A data packet leaves for the first time.
     #[inline]
     pub(crate) fn count_sent(&mut self, to: Rank, departure: &Departure<B>) {
-        self.counters.packets_sent += 1;
-        self.counters.bytes_sent += u64::from(departure.size);
+        self.count_packet_sent(departure.size);
         if let Body::FetchAdd { .. } = departure.body {
             self.fetching = Fetching::Asked(to);
         }

@@ -11,7 +11,7 @@ use crate::settings::Settings;
 use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
 use std::ops::{Index, IndexMut};
-use weft_wire::Rank;
+use weft_wire::{Header, Rank};
 
 /// Peers of a page.
 const PAGE: usize = 16;
@@ -75,6 +75,17 @@ impl Fresh {
             incoming: Incoming::new(self.first_credits()),
             flow: self.numbered.then(Box::default),
         }
+    }
+}
+
+impl<B> Peer<B> {
+    /// The header of a packet that leaves now for this peer, with the credits that are owed to it; where windows follow demand it
+    /// may ask for some.
+    #[inline(always)]
+    pub fn return_credits(&mut self, mut header: Header, is_adaptive: bool) -> Header {
+        header.credits = self.incoming.collect();
+        header.asks = is_adaptive && self.outgoing.is_short();
+        header
     }
 }
 

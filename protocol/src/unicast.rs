@@ -3,7 +3,7 @@
 use crate::actions::Sharing;
 use crate::ni::Departure;
 use crate::{Actions, Body, Delivery, Ni};
-use weft_wire::{Channel, Rank, Tag, TreeId};
+use weft_wire::{Channel, Header, Rank, Tag, TreeId};
 
 impl<B: Copy> Ni<B> {
     /// Sends `size` bytes of `buffer` to `to` (thesis fig. 4.2). The buffer is the NI's until it
@@ -33,5 +33,23 @@ impl<B: Copy> Ni<B> {
         let body = Body::Buffer(buffer);
         let departure = Departure { tag: Tag::Ucast, tree, size, body, holders: None };
         self.credit_send(to, departure, Channel::NONE, out);
+    }
+
+    /// The header of `size` bytes to `to` that are in no buffer, if they may leave now: whoever asks for it sends them before anything
+    /// else. `None` if they have to wait, or be kept, which takes [`Self::unicast`] and a buffer.
+    #[inline(always)]
+    pub fn unicast_at_once(&mut self, to: Rank, size: u16) -> Option<Header> {
+        if self.is_foreign(to) {
+            return None;
+        }
+        let (local, is_adaptive) = (self.local, self.pool.is_some());
+        let peer = &mut self.peers[to];
+        if peer.flow.is_some() || !peer.outgoing.spend() {
+            return None;
+        }
+        let header = Header::new(Tag::Ucast, local, TreeId::unicast(local), size);
+        let header = peer.return_credits(header, is_adaptive);
+        self.count_packet_sent(size);
+        Some(header)
     }
 }

@@ -12,7 +12,7 @@ use addresses::Addresses;
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::c_int;
 use std::time::Duration;
-use weft_packet::{HeldPacket, KeptPacket, Packets, Rank};
+use weft_packet::{HeldPacket, KeptPacket, Packets, Rank, Taken};
 use weft_tagged::remote::{self, Accessed, Outcome, Owed, Refused, Remote};
 use weft_tagged::together::{self, Areas, Board, TeamId, Together};
 use weft_tagged::{Address, Envelope, Error, Event, Exchange, Outgoing, Sending};
@@ -135,28 +135,28 @@ impl State {
 
     /// Takes what has arrived, up to the first packet that ends something, and sends what waits. Whether anything
     /// happened.
-    pub fn progress(&mut self, mut packets: &Packets) -> weft_tagged::Result<bool> {
+    pub fn progress(&mut self, packets: &Packets) -> weft_tagged::Result<bool> {
         if self.failure.is_some() {
             return self.fail();
         }
         let mut any = !self.owed.is_empty() && self.answer_owed();
         let mut held = HeldPacket::default();
         for _ in 0..PACKETS_AT_ONCE {
-            if !packets.take(&mut held)? {
-                break;
+            let mut outcome = Ok(());
+            // A message is put where it belongs, and nothing is sent for that.
+            let place = |from, packet: &[u8]| {
+                let is_message = !together::is_together(packet) && !remote::is_access(packet);
+                if is_message {
+                    outcome = self.exchange.arrive(from, packet);
+                }
+                is_message
+            };
+            match packets.take_unless(place, &mut held)? {
+                Taken::Nothing => break,
+                Taken::AtOnce => {}
+                Taken::Held => outcome = self.arrived(packets, &mut held),
             }
             any = true;
-            let from = held.source().unwrap_or(Rank(0));
-            let packet = packets.read(&held);
-            let outcome = if together::is_together(packet) {
-                self.together.arrive(from, (packets, &mut held))
-            } else if remote::is_access(packet) {
-                self.remote.arrive(&mut packets, from, packet)
-            } else {
-                self.exchange.arrive(from, packet)
-            };
-            packets.taken();
-            packets.release(&mut held);
             if let Err(failure) = outcome {
                 self.failure = Some(failure);
                 return self.fail();
@@ -173,6 +173,23 @@ impl State {
             self.tell();
         }
         Ok(any)
+    }
+
+    /// Does what a packet says.
+    #[inline(never)]
+    fn arrived(&mut self, mut packets: &Packets, held: &mut HeldPacket) -> weft_tagged::Result<()> {
+        let from = held.source().unwrap_or(Rank(0));
+        let packet = packets.read(held);
+        let outcome = if together::is_together(packet) {
+            self.together.arrive(from, (packets, &mut *held))
+        } else if remote::is_access(packet) {
+            self.remote.arrive(&mut packets, from, packet)
+        } else {
+            self.exchange.arrive(from, packet)
+        };
+        packets.taken();
+        packets.release(held);
+        outcome
     }
 
     /// What every call hears from the first failure on.

@@ -41,6 +41,9 @@ use weft_wire::{Header, Rank};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
 pub struct Buffer(pub u64);
 
+/// User bytes that [`Link::transmit_short`] takes, as words.
+pub type ShortWords = [u64; 6];
+
 /// What a link promises, and the sizes that it works with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Capabilities {
@@ -100,6 +103,9 @@ pub trait Link: Send + 'static {
     /// serve in time. [`Capabilities::lossless`] says it at run time.
     const LOSSY: bool = false;
 
+    /// Whether there is [`Self::transmit_short`].
+    const SHORT: bool = false;
+
     /// The clock of this rank's host.
     type Clock: Clock;
 
@@ -127,6 +133,13 @@ pub trait Link: Send + 'static {
     /// Puts a frame on the wire, at the next [`Self::flush`] at the latest. For [`Payload::Buffer`],
     /// `header.size` says how many bytes.
     fn transmit(&mut self, to: Rank, header: &Header, payload: Payload);
+
+    /// As [`Self::transmit`], of the first `header.size` bytes of `words`, which are in no frame: on links where so few bytes travel
+    /// with the header, filling a frame first costs more than sending it.
+    fn transmit_short(&mut self, to: Rank, header: &Header, words: &ShortWords) {
+        let _ = (to, header, words);
+        unreachable!("only links that say SHORT are asked");
+    }
 
     /// What was transmitted since the last flush leaves now. Links that hold nothing back do nothing.
     fn flush(&mut self) {}

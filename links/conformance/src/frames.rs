@@ -1,7 +1,7 @@
 //! Moving frames.
 
-use crate::{bytes_of, fill, pattern, receive, receive_bytes, send};
-use weft_link::{Capabilities, Link, Payload};
+use crate::{bytes_of, fill, header, pattern, receive, receive_bytes, send};
+use weft_link::{Capabilities, Link, Payload, ShortWords};
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
 
 pub fn carry_every_size<L: Link>(links: &mut [L]) {
@@ -35,6 +35,23 @@ pub fn keep_order<L: Link>(links: &mut [L]) {
             assert_eq!(bytes, pattern(round * 16 + *i, size(*i)));
             *i += 1;
         }
+    }
+}
+
+/// Short frames, where the link has them and loses nothing, among others.
+pub fn short_ones_keep_their_place<L: Link>(links: &mut [L]) {
+    if !L::SHORT || !links[0].capabilities().lossless {
+        return;
+    }
+    let framed = links[0].capabilities().max_payload.min(100);
+    for size in 0..=size_of::<ShortWords>() {
+        let bytes = pattern(size, size);
+        let mut words = [[0; 8]; 6];
+        words.as_flattened_mut()[..size].copy_from_slice(&bytes);
+        links[0].transmit_short(Rank(1), &header(0, size), &words.map(u64::from_ne_bytes));
+        send(links, 0, 1, &pattern(size + 1, framed));
+        assert_eq!(receive_bytes(links, 1), (Rank(0), bytes));
+        assert_eq!(receive_bytes(links, 1), (Rank(0), pattern(size + 1, framed)));
     }
 }
 

@@ -26,6 +26,7 @@ pub fn all<L: Link>(make: impl Fn(u16) -> Vec<L>) {
 pub fn in_one_thread<L: Link>(make: impl Fn(u16) -> Vec<L>) {
     frames::carry_every_size(&mut make(2));
     frames::keep_order(&mut make(3));
+    frames::short_ones_keep_their_place(&mut make(2));
     frames::control_words_arrive(&mut make(2));
     frames::received_frames_are_forwarded(&mut make(3));
     frames::one_frame_serves_many(&mut make(4));
@@ -77,7 +78,7 @@ pub(crate) fn receive_bytes<L: Link>(links: &mut [L], at: u16) -> (Rank, Vec<u8>
 }
 
 /// The user bytes of a received frame.
-pub(crate) fn bytes_of<L: Link>(link: &L, received: &Received) -> Vec<u8> {
+pub fn bytes_of<L: Link>(link: &L, received: &Received) -> Vec<u8> {
     match received.payload {
         Payload::Buffer(buffer) => read(link, buffer, usize::from(received.header.size)),
         other => panic!("a data frame came with {other:?}"),

@@ -11,6 +11,7 @@ use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::memory::{Reach, SharedMemory};
 use weft_link::{
     BadFrame, Buffer, Capabilities, Link, LinkViolation, Narrow, Part, Payload, Received,
+    ShortWords,
 };
 use weft_wire::{Header, Rank};
 
@@ -264,6 +265,8 @@ impl<N: Part, F: Part<Clock = N::Clock>> Mixed<N, F> {
 
 impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
     const LOSSY: bool = F::LOSSY;
+    // Packets to other hosts are kept until they are acknowledged, and so never among these.
+    const SHORT: bool = N::SHORT && F::LOSSY;
 
     type Clock = N::Clock;
 
@@ -298,6 +301,21 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
         match self.routes[to.index()] {
             Some(number) => self.transmit_near(number, header, payload),
             None => self.transmit_far(to, header, payload),
+        }
+    }
+
+    #[inline]
+    fn transmit_short(&mut self, to: Rank, header: &Header, words: &ShortWords) {
+        let Some(number) = self.routes[to.index()] else {
+            unreachable!("it would have to be kept")
+        };
+        self.waiting.retry(&mut self.near);
+        if self.waiting.is_empty() {
+            self.near.transmit_short(number, header, words);
+        } else {
+            let bytes = words.map(u64::to_ne_bytes);
+            let bytes = &bytes.as_flattened()[..usize::from(header.size)];
+            self.waiting.push_bytes(number, header, bytes);
         }
     }
 

@@ -18,6 +18,7 @@ use weft_link::clock::SystemClock;
 use weft_link::memory::{Reach, SharedMemory};
 use weft_link::{
     BadFrame, Buffer, Capabilities, Link, LinkViolation, Part, Payload, Received, SharedWords,
+    ShortWords,
 };
 use weft_wire::{Header, Rank, Tag, compact};
 
@@ -228,6 +229,8 @@ impl Shm {
 }
 
 impl Link for Shm {
+    const SHORT: bool = true;
+
     type Clock = SystemClock;
 
     #[inline]
@@ -276,6 +279,13 @@ impl Link for Shm {
             }
         }
         self.peers[to.index()].doorbell.press();
+    }
+
+    #[inline]
+    fn transmit_short(&mut self, to: Rank, header: &Header, words: &ShortWords) {
+        let peer = &mut self.peers[to.index()];
+        peer.outgoing.push(header, place::INLINE, words);
+        peer.doorbell.press();
     }
 
     #[inline]
@@ -384,9 +394,7 @@ impl Part for Shm {
             value[..bytes.len()].copy_from_slice(bytes);
             *word = u64::from_ne_bytes(value);
         }
-        let peer = &mut self.peers[to.index()];
-        peer.outgoing.push(header, place::INLINE, &words);
-        peer.doorbell.press();
+        self.transmit_short(to, header, &words);
         true
     }
 

@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use weft_packet::{Cause, Error, Group, KeptPacket, Loss, Packets, Rank, Upcalls, Variable};
+use weft_packet::{Cause, Error, Group, HeldPacket, KeptPacket, Loss, Packets, Rank};
+use weft_packet::{ShortPacket, Taken, Upcalls, Variable};
 use weft_protocol::Preset;
 use weft_protocol::tree::Shape;
 use weft_threads::{Between, FaultPlan, Gate, Job, Weather, with_loss};
@@ -81,6 +82,79 @@ fn packets_of_all_sizes_go_everywhere_in_order() {
             gate.pass(&packets);
         });
     }
+}
+
+/// Rank 0 sends more than there are credits for, short packets and others, before rank 1 looks: that is done with some of them at
+/// once, and holds the others.
+#[test]
+fn short_packets_keep_their_place_among_others() {
+    const SENT: usize = 400;
+    let bytes = |number: usize| vec![number as u8; number % 60];
+    for job in all_kinds_of_job(2) {
+        let (gate, went) = (Gate::default(), AtomicU64::new(0));
+        job.packets(|packets| {
+            if packets.rank() == Rank(1) {
+                // A window is under way before the first look.
+                while went.load(Ordering::Relaxed) < packets.in_flight() as u64 / 2 {
+                    std::thread::yield_now();
+                }
+                let (mut number, mut held) = (0, HeldPacket::default());
+                let mut expect = |from: Rank, packet: &[u8]| {
+                    assert_eq!((from, packet), (Rank(0), &bytes(number)[..]), "{job:?}");
+                    number += 1;
+                    number
+                };
+                while expect_more(&packets, &mut expect, &mut held) < SENT {}
+            } else {
+                let mut short = 0;
+                for number in 0..SENT {
+                    let bytes = bytes(number);
+                    let fits =
+                        bytes.len() <= packets.short_payload() && packets.short_payload() > 0;
+                    if fits && packets.send_short(Rank(1), ShortPacket::default().put(&bytes)) {
+                        short += 1;
+                    } else {
+                        send(&packets, Rank(1), &bytes);
+                    }
+                    went.fetch_add(1, Ordering::Relaxed);
+                }
+                assert_eq!(short > 0, packets.short_payload() > 0, "{job:?}");
+            }
+            packets.flush().unwrap();
+            gate.pass(&packets);
+        });
+    }
+}
+
+/// Takes what has come; `expect` says how many that were in all.
+fn expect_more(
+    packets: &Packets,
+    expect: &mut impl FnMut(Rank, &[u8]) -> usize,
+    held: &mut HeldPacket,
+) -> usize {
+    let mut count = 0;
+    let taken = packets
+        .take_unless(
+            |from, packet| {
+                let is_even = packet.len() % 2 == 0;
+                if is_even {
+                    count = expect(from, packet);
+                }
+                is_even
+            },
+            held,
+        )
+        .unwrap();
+    match taken {
+        Taken::Nothing => std::thread::yield_now(),
+        Taken::AtOnce => assert!(!held.is_some()),
+        Taken::Held => {
+            count = expect(held.source().unwrap(), packets.read(held));
+            packets.taken();
+            packets.release(held);
+        }
+    }
+    count
 }
 
 #[test]

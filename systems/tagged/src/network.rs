@@ -2,7 +2,7 @@
 
 use crate::Result;
 use std::num::NonZero;
-use weft_packet::{HeldPacket, KeptPacket, Packets, Rank, SendPacket};
+use weft_packet::{HeldPacket, KeptPacket, Packets, Rank, SendPacket, ShortPacket};
 
 /// Bytes to send: the program's memory.
 pub trait Source {
@@ -127,6 +127,10 @@ impl Network for &Packets {
         head: &[u8],
         body: Option<(&S, u64, usize)>,
     ) -> Result<bool> {
+        let length = head.len() + body.map_or(0, |(_, _, length)| length);
+        if length <= self.short_payload() && send_short(self, to, head, body) {
+            return Ok(true);
+        }
         let Some(packet) = filled(self, head, body)? else { return Ok(false) };
         packet.unicast(to)?;
         Ok(true)
@@ -182,6 +186,24 @@ impl Arrived for (&Packets, &mut HeldPacket) {
     fn keep(self) -> KeptPacket {
         self.0.keep(self.1)
     }
+}
+
+/// Sends these few bytes, if they may leave at once.
+#[inline]
+fn send_short<S: Source>(
+    packets: &Packets,
+    to: Rank,
+    head: &[u8],
+    body: Option<(&S, u64, usize)>,
+) -> bool {
+    let mut packet = ShortPacket::default();
+    packet.put(head);
+    if let Some((source, offset, length)) = body {
+        source.pieces(offset, length, &mut |bytes| {
+            packet.put(bytes);
+        });
+    }
+    packets.send_short(to, &packet)
 }
 
 /// A packet with these bytes, if there is one now.

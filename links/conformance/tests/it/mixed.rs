@@ -110,6 +110,8 @@ fn forwarded_packets_wait_for_frames() {
     }
     let last = Header::new(Tag::Credit, Rank(1), tree, 0);
     links[1].transmit(Rank(2), &last, Payload::Empty);
+    let short = Header::new(Tag::Ucast, Rank(1), tree, 3);
+    links[1].transmit_short(Rank(2), &short, &[u64::from_ne_bytes(*b"bytesand"); 6]);
     assert_eq!(links[2].receive(), Ok(None), "there was no frame for it");
     held.into_iter().for_each(|frame| links[1].free(frame));
     for size in 100..110 {
@@ -121,6 +123,11 @@ fn forwarded_packets_wait_for_frames() {
     }
     links[1].flush();
     assert_eq!(receive(&mut links[2]).header, last);
+    let received = receive(&mut links[2]);
+    assert_eq!(
+        (received.header, weft_link_conformance::bytes_of(&links[2], &received)),
+        (short, b"byt".to_vec())
+    );
 }
 
 /// A packet of the far link is copied once for all near ranks that it is passed on to.
