@@ -300,6 +300,7 @@ impl Endpoint {
             wants_done: !silent
                 && sent.flags & (flag::DELIVERY_COMPLETE | flag::MATCH_COMPLETE) != 0,
         };
+        // An error is passed over: nothing has left then, and `state.send` below begins with the same try, and meets it.
         if silent
             && let Ok(true) = state.inject(self.job.packets(), &message, (&memory, send.counter))
         {

@@ -223,7 +223,7 @@ impl Job {
         self.packets.set_eager();
         let mut state = self.progress()?;
         if state.has_to_leave() {
-            // Aloud, because it may be noted already.
+            // Only a new errand wakes the upcall thread, and this one may be noted already, in silence: it is taken back first.
             self.packets.note_errand(false);
             self.packets.set_errand(true);
         }

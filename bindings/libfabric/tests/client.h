@@ -45,6 +45,36 @@ static fi_addr_t peers[2];
 /* Each operation has a context of its own. */
 static struct fi_context contexts[16];
 
+/* What a client asks of Weft that wants `caps`. */
+static inline struct fi_info *hints_for(uint64_t caps)
+{
+    struct fi_info *hints = fi_allocinfo();
+    hints->fabric_attr->prov_name = strdup("weft");
+    hints->ep_attr->type = FI_EP_RDM;
+    hints->caps = caps;
+    return hints;
+}
+
+/* Opens one of each object out of `info`. Nothing is bound yet. */
+static inline void open_objects(enum fi_av_type type, enum fi_wait_obj wait)
+{
+    struct fi_av_attr av_attr = {.type = type, .count = 2};
+    struct fi_cq_attr cq_attr = {.format = FI_CQ_FORMAT_TAGGED, .wait_obj = wait};
+    CHECK(fi_fabric(info->fabric_attr, &fabric, NULL) == 0);
+    CHECK(fi_domain(fabric, info, &domain, NULL) == 0);
+    CHECK(fi_endpoint(domain, info, &ep, NULL) == 0);
+    CHECK(fi_av_open(domain, &av_attr, &av, NULL) == 0);
+    CHECK(fi_cq_open(domain, &cq_attr, &cq, NULL) == 0);
+}
+
+static inline struct fid_cntr *counter(enum fi_wait_obj wait)
+{
+    struct fi_cntr_attr attributes = {.events = FI_CNTR_EVENTS_COMP, .wait_obj = wait};
+    struct fid_cntr *made;
+    CHECK(fi_cntr_open(domain, &attributes, &made, NULL) == 0);
+    return made;
+}
+
 /* Learns who this is, and who the other one. */
 static inline void introduce(uint8_t *name)
 {

@@ -8,10 +8,8 @@ static struct fid_cntr *sent, *received;
 
 static void open_all(enum fi_av_type type)
 {
-    struct fi_info *hints = fi_allocinfo(), *any = NULL;
-    struct fi_av_attr av_attr = {.type = type, .count = 2};
-    struct fi_cq_attr cq_attr = {.format = FI_CQ_FORMAT_TAGGED, .wait_obj = FI_WAIT_UNSPEC};
-    struct fi_cntr_attr cntr_attr = {.wait_obj = FI_WAIT_UNSPEC};
+    uint64_t caps = FI_TAGGED | FI_MSG | FI_DIRECTED_RECV | FI_MULTI_RECV | FI_SOURCE;
+    struct fi_info *hints = hints_for(caps), *any = NULL;
     uint8_t name[FI_NAME_MAX];
 
     /* Without hints it is among what there is. */
@@ -22,11 +20,9 @@ static void open_all(enum fi_av_type type)
     CHECK(there == 1);
     fi_freeinfo(any);
 
-    hints->fabric_attr->prov_name = strdup("weft");
     hints->ep_attr->type = FI_EP_DGRAM;
     CHECK(fi_getinfo(FI_VERSION(1, 5), NULL, NULL, 0, hints, &info) == -FI_ENODATA);
     hints->ep_attr->type = FI_EP_RDM;
-    hints->caps = FI_TAGGED | FI_MSG | FI_DIRECTED_RECV | FI_MULTI_RECV | FI_SOURCE;
     hints->domain_attr->threading = FI_THREAD_DOMAIN;
     hints->domain_attr->av_type = type;
     hints->tx_attr->msg_order = FI_ORDER_SAS;
@@ -37,13 +33,9 @@ static void open_all(enum fi_av_type type)
     CHECK(info->tx_attr->inject_size >= 64);
     fi_freeinfo(hints);
 
-    CHECK(fi_fabric(info->fabric_attr, &fabric, NULL) == 0);
-    CHECK(fi_domain(fabric, info, &domain, NULL) == 0);
-    CHECK(fi_endpoint(domain, info, &ep, NULL) == 0);
-    CHECK(fi_av_open(domain, &av_attr, &av, NULL) == 0);
-    CHECK(fi_cq_open(domain, &cq_attr, &cq, NULL) == 0);
-    CHECK(fi_cntr_open(domain, &cntr_attr, &sent, NULL) == 0);
-    CHECK(fi_cntr_open(domain, &cntr_attr, &received, NULL) == 0);
+    open_objects(type, FI_WAIT_UNSPEC);
+    sent = counter(FI_WAIT_UNSPEC);
+    received = counter(FI_WAIT_UNSPEC);
     CHECK(fi_enable(ep) == -FI_ENOAV);
     CHECK(fi_ep_bind(ep, &av->fid, 0) == 0);
     CHECK(fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV | FI_SELECTIVE_COMPLETION) == 0);

@@ -141,10 +141,17 @@ fn clients_over_shared_memory() {
     }
 }
 
+/// What a process says that has copied long bytes out of another one's memory, if `fetched.c` is preloaded.
+const FETCHED: &str = "long bytes were fetched";
+
 /// One copy of long messages is for ranks that share cores: here they have one.
 #[test]
 fn clients_that_share_a_core() {
-    let folder = folder();
+    let (folder, beside) = (folder(), tempfile::tempdir().unwrap());
+    let telling = compile("cc", "fetched.c", &["-shared", "-fPIC"], &beside);
+    let preload = format!("LD_PRELOAD={}", telling.display());
+    let doctor = run(Command::new(built().join("weft")).arg("doctor"));
+    let one_copy = doctor.contains("long MPI messages take one copy");
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap();
     let core = list.trim().split([',', '-']).next().unwrap();
@@ -153,8 +160,12 @@ fn clients_that_share_a_core() {
         let run_weft = weft(&[], "2", &folder);
         let mut pinned = Command::new("taskset");
         pinned.args(["-c", core]).arg(run_weft.get_program()).args(run_weft.get_args());
-        pinned.env("FI_PROVIDER_PATH", folder.path());
-        assert_eq!(sorted(&run(pinned.arg(&program))), expected);
+        pinned.args(["env", &preload]).env("FI_PROVIDER_PATH", folder.path());
+        let text = run(pinned.arg(&program));
+        let (fetched, told): (Vec<_>, Vec<_>) =
+            sorted(&text).into_iter().partition(|line| *line == FETCHED);
+        assert_eq!(told, expected);
+        assert_eq!(!fetched.is_empty(), one_copy, "{source}: {text}{doctor}");
     }
 }
 

@@ -12,24 +12,12 @@ static struct fid_mr *whole, *read_only, *pieces, *write_only, *atomics;
 static char *memory, *second;
 static uint64_t words[WORDS];
 
-static struct fid_cntr *counter(void)
-{
-    struct fi_cntr_attr attributes = {.wait_obj = FI_WAIT_UNSPEC};
-    struct fid_cntr *made;
-    CHECK(fi_cntr_open(domain, &attributes, &made, NULL) == 0);
-    return made;
-}
-
 static void open_all(void)
 {
-    struct fi_info *hints = fi_allocinfo();
-    struct fi_av_attr av_attr = {.type = FI_AV_MAP, .count = 2};
-    struct fi_cq_attr cq_attr = {.format = FI_CQ_FORMAT_TAGGED, .wait_obj = FI_WAIT_UNSPEC};
+    struct fi_info *hints =
+        hints_for(FI_TAGGED | FI_RMA | FI_ATOMIC | FI_RMA_EVENT | FI_SOURCE | FI_DIRECTED_RECV);
     uint8_t name[FI_NAME_MAX];
 
-    hints->fabric_attr->prov_name = strdup("weft");
-    hints->ep_attr->type = FI_EP_RDM;
-    hints->caps = FI_TAGGED | FI_RMA | FI_ATOMIC | FI_RMA_EVENT | FI_SOURCE | FI_DIRECTED_RECV;
     hints->tx_attr->msg_order = FI_ORDER_SAS | FI_ORDER_RAW | FI_ORDER_WAW | FI_ORDER_ATOMIC_WAR;
     hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;
     CHECK(fi_getinfo(FI_VERSION(1, 5), NULL, NULL, 0, hints, &info) == 0);
@@ -43,16 +31,12 @@ static void open_all(void)
     CHECK(fi_getinfo(FI_VERSION(1, 5), NULL, NULL, 0, hints, &none) == -FI_ENODATA);
     fi_freeinfo(hints);
 
-    CHECK(fi_fabric(info->fabric_attr, &fabric, NULL) == 0);
-    CHECK(fi_domain(fabric, info, &domain, NULL) == 0);
-    CHECK(fi_endpoint(domain, info, &ep, NULL) == 0);
-    CHECK(fi_av_open(domain, &av_attr, &av, NULL) == 0);
-    CHECK(fi_cq_open(domain, &cq_attr, &cq, NULL) == 0);
-    reads = counter();
-    writes = counter();
-    remote_reads = counter();
-    remote_writes = counter();
-    region_writes = counter();
+    open_objects(FI_AV_MAP, FI_WAIT_UNSPEC);
+    reads = counter(FI_WAIT_UNSPEC);
+    writes = counter(FI_WAIT_UNSPEC);
+    remote_reads = counter(FI_WAIT_UNSPEC);
+    remote_writes = counter(FI_WAIT_UNSPEC);
+    region_writes = counter(FI_WAIT_UNSPEC);
     CHECK(fi_ep_bind(ep, &av->fid, 0) == 0);
     CHECK(fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV) == 0);
     CHECK(fi_ep_bind(ep, &reads->fid, FI_READ) == 0);

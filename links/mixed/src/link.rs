@@ -1,7 +1,7 @@
 //! Which packet goes where.
 
 use crate::bridge::Bridge;
-use crate::memory::{NearMemory, NearReach};
+use crate::memory::Routed;
 use crate::waiting::Waiting;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -370,12 +370,12 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
 
     fn shared_memory(&self) -> Option<Arc<dyn SharedMemory>> {
         let (near, routes) = (self.near.shared_memory()?, self.routes.clone());
-        Some(Arc::new(NearMemory { near, routes }))
+        Some(Arc::new(Routed { near, routes }))
     }
 
     fn reach(&self) -> Option<Arc<dyn Reach>> {
         let (near, routes) = (self.near.reach()?, self.routes.clone());
-        Some(Arc::new(NearReach { near, routes }))
+        Some(Arc::new(Routed { near, routes }))
     }
 
     fn bells(&self) -> Arc<dyn Bells> {

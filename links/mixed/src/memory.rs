@@ -5,20 +5,21 @@ use std::sync::Arc;
 use weft_link::memory::{MappedMemory, NAME_BYTES, Named, Reach, SharedMemory};
 use weft_wire::Rank;
 
-/// The near link's, for those that are near.
-pub(crate) struct NearMemory {
-    pub near: Arc<dyn SharedMemory>,
+/// What the near link has of it, for those that are near.
+pub(crate) struct Routed<T: ?Sized> {
+    pub near: Arc<T>,
     /// By rank: its number at the near link.
     pub routes: Vec<Option<Rank>>,
 }
 
-impl NearMemory {
+impl<T: ?Sized> Routed<T> {
+    #[inline]
     fn number(&self, rank: Rank) -> Option<Rank> {
         self.routes.get(rank.index()).copied().flatten()
     }
 }
 
-impl SharedMemory for NearMemory {
+impl SharedMemory for Routed<dyn SharedMemory> {
     fn create(&self, peer: Option<Rank>, bytes: usize) -> io::Result<Option<Named>> {
         match peer.map(|peer| self.number(peer)) {
             Some(None) => Ok(None),
@@ -39,21 +40,7 @@ impl SharedMemory for NearMemory {
     }
 }
 
-/// The processes that the near link reaches, for those that are near.
-pub(crate) struct NearReach {
-    pub near: Arc<dyn Reach>,
-    /// By rank: its number at the near link.
-    pub routes: Vec<Option<Rank>>,
-}
-
-impl NearReach {
-    #[inline]
-    fn number(&self, rank: Rank) -> Option<Rank> {
-        self.routes.get(rank.index()).copied().flatten()
-    }
-}
-
-impl Reach for NearReach {
+impl Reach for Routed<dyn Reach> {
     fn fetch(&self, rank: Rank, address: u64, into: &mut [u8]) -> bool {
         self.number(rank).is_some_and(|number| self.near.fetch(number, address, into))
     }

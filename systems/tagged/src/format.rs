@@ -184,7 +184,7 @@ pub fn parse(from: Rank, packet: &[u8]) -> Option<Says<'_>> {
         9 => Some(Says::Registered { to, envelope, number, bytes: rest }),
         _ => {
             let (number, rest) = word(rest)?;
-            let (lies_at, rest) = lies_at(rest, length)?;
+            let (lies_at, rest) = parse_address(rest, length)?;
             let wants_done = flags & WANTS_DONE != 0;
             let request = Says::Request { to, envelope, number, lies_at, wants_done };
             rest.is_empty().then_some(request)
@@ -193,7 +193,7 @@ pub fn parse(from: Rank, packet: &[u8]) -> Option<Says<'_>> {
 }
 
 /// Where so many bytes lie, if they are somewhere; and what follows it.
-pub(crate) fn lies_at(bytes: &[u8], length: u64) -> Option<(Option<NonZero<u64>>, &[u8])> {
+pub(crate) fn parse_address(bytes: &[u8], length: u64) -> Option<(Option<NonZero<u64>>, &[u8])> {
     let (address, rest) = word(bytes)?;
     let lies_at = NonZero::new(address);
     let is_odd = lies_at.is_some() && (length == 0 || address.checked_add(length).is_none());

@@ -1,13 +1,15 @@
 //! What an attachment needs and says when it is missing, and that nothing of one remains.
 
 use crate::common::*;
-use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
+use rustix::thread::{CapabilitySet, Pid, capabilities, gettid, set_capabilities};
 use std::io::{BufRead, BufReader};
+use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
-use weft_netns::{Cluster, INTERFACE, Options, available};
+use std::sync::mpsc;
+use weft_netns::{Cluster, Host, INTERFACE, Options, available};
 use weft_wire::Rank;
-use weft_xdp::{Interface, XdpError, XdpOptions, permitted};
+use weft_xdp::{Interface, XdpError, XdpHost, XdpOptions, permitted};
 
 /// Gives up all capabilities of this thread but these.
 fn keep(wanted: CapabilitySet) {
@@ -33,7 +35,7 @@ fn three_capabilities_are_enough_and_ranks_need_none() {
         let open = || {
             keep(NEEDED);
             let interface = Interface::find(INTERFACE).unwrap();
-            let mut host = weft_xdp::XdpHost::attach(interface, XdpOptions::default()).unwrap();
+            let mut host = XdpHost::attach(interface, XdpOptions::default()).unwrap();
             let ports = host.open(JOB, &[Rank(rank as u16)], SIZES).unwrap();
             (host, ports)
         };
@@ -109,12 +111,63 @@ fn an_interface_has_one_program_and_a_queue_one_owner() {
     assert!(!ip_link(host).contains("xdp"), "{}", ip_link(host));
 }
 
+/// Whether a thread of this process sleeps for a while.
+fn is_asleep(thread: Pid) -> bool {
+    let file = format!("/proc/self/task/{}/syscall", thread.as_raw_nonzero());
+    // None of a thread that has ended.
+    let call = std::fs::read_to_string(file).unwrap_or_default();
+    let number = call.split(' ').next().and_then(|number| number.parse().ok());
+    [libc::SYS_clock_nanosleep, libc::SYS_nanosleep].map(Some).contains(&number)
+}
+
+/// Attaches to an interface that `keepers` hold, which go once the attachment is seen to wait.
+fn attach_when_free(host: &Host, keepers: Vec<OwnedFd>) -> Result<XdpHost, XdpError> {
+    let (says, said) = mpsc::channel();
+    std::thread::scope(|scope| {
+        let attached = scope.spawn(move || {
+            let attach = || {
+                says.send(gettid()).unwrap();
+                XdpHost::attach(Interface::find(INTERFACE)?, XdpOptions::default())
+            };
+            host.enter(attach).unwrap()
+        });
+        let thread = said.recv().unwrap();
+        while !is_asleep(thread) && !attached.is_finished() {
+            std::thread::yield_now();
+        }
+        drop(keepers);
+        attached.join().unwrap()
+    })
+}
+
+#[test]
+fn who_attaches_waits_for_a_program_that_is_about_to_go() {
+    if !available() {
+        return;
+    }
+    let cluster = cluster();
+    let host = cluster.host(0);
+    let try_once = || {
+        let first = attach(host, XdpOptions::default()).unwrap();
+        let keepers = first.keepers().unwrap();
+        drop(first);
+        match attach_when_free(host, keepers) {
+            Ok(attached) => Some(attached),
+            // This machine may stand still for longer than the attachment waits.
+            Err(XdpError::Taken(_)) => None,
+            Err(error) => panic!("{error}"),
+        }
+    };
+    let mut next = (0..10).find_map(|_| try_once()).expect("it waits");
+    open(host, &mut next, JOB, &[Rank(0)]);
+}
+
 /// Set in the process that the next test starts, on a host of its own, and kills.
 const HOLDER: &str = "WEFT_XDP_TEST_HOLDER";
 
 fn hold_the_interface() {
     let interface = Interface::find(INTERFACE).unwrap();
-    let mut host = weft_xdp::XdpHost::attach(interface, XdpOptions::default()).unwrap();
+    let mut host = XdpHost::attach(interface, XdpOptions::default()).unwrap();
     let ports = host.open(JOB, &[Rank(0)], SIZES).unwrap();
     println!("\nattached");
     // Until killed.

@@ -4,7 +4,7 @@
 
 use super::*;
 use crate::Error;
-use crate::network::wires::{Lent, Memory, Wires, address};
+use crate::network::wires::{Memory, Net, address};
 use crate::peer::{EAGER_BYTES, MOST_REQUESTS, WINDOW, cost};
 use weft_model::random::Random;
 
@@ -43,13 +43,10 @@ impl Sink for Area {
 
 type Rankly = Exchange<Memory, Area>;
 
-/// The ranks and the packets between them, by sender and receiver.
+/// The ranks and what is between them.
 struct World {
     ranks: Vec<Rankly>,
-    wires: Vec<Vec<VecDeque<Vec<u8>>>>,
-    lent: Lent,
-    room: usize,
-    payload: usize,
+    net: Net,
     sent: Vec<usize>,
     received: Vec<(usize, Area, Envelope)>,
 }
@@ -58,10 +55,7 @@ impl World {
     fn new(ranks: usize, payload: usize, room: usize) -> Self {
         World {
             ranks: (0..ranks).map(|rank| Exchange::new(Rank(rank as u16), ranks)).collect(),
-            wires: vec![vec![VecDeque::new(); ranks]; ranks],
-            lent: Lent::default(),
-            room,
-            payload,
+            net: Net::new(ranks, payload, room),
             sent: Vec::new(),
             received: Vec::new(),
         }
@@ -81,22 +75,14 @@ impl World {
     /// Sends; whether it could be begun.
     fn send(&mut self, from: usize, message: &Outgoing, number: usize, bytes: &[u8]) -> bool {
         let source = Memory { number, bytes: bytes.to_vec() };
-        let World { ranks, wires, lent, room, payload, .. } = self;
-        let mut wires = Wires {
-            own: Rank(from as u16),
-            lent,
-            to: &mut wires[from],
-            room: *room,
-            payload: *payload,
-        };
-        let outcome = ranks[from].send(&mut wires, message, source).unwrap();
+        let outcome = self.ranks[from].send(&mut self.net.of(from), message, source).unwrap();
         let began = match outcome {
             Sending::Sent(source) => {
                 self.sent.push(source.number);
                 true
             }
             Sending::Kept => {
-                self.lent.bytes.insert(address(number), bytes.to_vec());
+                self.net.lent.bytes.insert(address(number), bytes.to_vec());
                 true
             }
             Sending::Again(_) => false,
@@ -116,7 +102,7 @@ impl World {
             match event {
                 Event::Sent(source) => {
                     // Nothing may be fetched from there any more.
-                    self.lent.bytes.remove(&address(source.number));
+                    self.net.lent.bytes.remove(&address(source.number));
                     self.sent.push(source.number);
                 }
                 Event::Received { into, envelope } => self.received.push((at, into, envelope)),
@@ -126,22 +112,14 @@ impl World {
 
     /// Has `at` take one packet of `from`; whether there was one.
     fn arrive(&mut self, from: usize, at: usize) -> bool {
-        let Some(packet) = self.wires[from][at].pop_front() else { return false };
+        let Some(packet) = self.net.take(from, at) else { return false };
         self.ranks[at].arrive(Rank(from as u16), &packet).unwrap();
         self.tell(at);
         true
     }
 
     fn leave(&mut self, at: usize) -> bool {
-        let World { ranks, wires, lent, room, payload, .. } = self;
-        let mut wires = Wires {
-            own: Rank(at as u16),
-            lent,
-            to: &mut wires[at],
-            room: *room,
-            payload: *payload,
-        };
-        let any = ranks[at].leave(&mut wires).unwrap();
+        let any = self.ranks[at].leave(&mut self.net.of(at)).unwrap();
         self.tell(at);
         any
     }
@@ -496,7 +474,7 @@ fn long_messages_are_fetched_posted_or_not() {
                 world.receive(1, from(0, 5), 1, length);
                 world.settle();
             }
-            assert_eq!((&world.sent[..], world.lent.fetched), (&[0][..], fetched));
+            assert_eq!((&world.sent[..], world.net.lent.fetched), (&[0][..], fetched));
             assert_eq!(world.received[0].1.bytes, bytes);
             assert!(world.ranks.iter().all(Rankly::is_idle));
             assert!(!world.ranks[0].is_full(Rank(1)));
@@ -508,7 +486,7 @@ fn long_messages_are_fetched_posted_or_not() {
 fn a_message_that_cannot_be_fetched_is_sent() {
     for time in 0..3 {
         let mut world = World::lending(2);
-        world.lent.fails = time..time + 1;
+        world.net.lent.fails = time..time + 1;
         let bytes = pattern_of(600_000);
         for number in 0..2 {
             assert!(world.send(0, &to(1, 5), number, &bytes));
@@ -516,10 +494,10 @@ fn a_message_that_cannot_be_fetched_is_sent() {
         world.settle();
         world.receive(1, from(0, 5), 1, bytes.len());
         world.settle();
-        assert_eq!(world.lent.fetched, time + 1);
+        assert_eq!(world.net.lent.fetched, time + 1);
         world.receive(1, from(0, 5), 1, bytes.len());
         world.settle();
-        assert_eq!(world.lent.fetched, time + 1, "it is not tried again");
+        assert_eq!(world.net.lent.fetched, time + 1, "it is not tried again");
         assert!(world.received.iter().all(|(_, area, _)| area.bytes == bytes));
         assert_eq!(world.sent, [0, 1]);
         assert!(world.ranks.iter().all(Rankly::is_idle));
@@ -534,12 +512,12 @@ fn of_what_is_too_long_only_what_fits_is_fetched() {
     world.settle();
     let (_, area, envelope) = &world.received[0];
     assert_eq!(area.bytes, pattern_of(600_000)[..300_000]);
-    assert_eq!((envelope.length, world.lent.fetched), (600_000, 2));
+    assert_eq!((envelope.length, world.net.lent.fetched), (600_000, 2));
     assert_eq!(world.sent, [0]);
     world.receive(1, from(0, 5), 1, 0);
     assert!(world.send(0, &to(1, 5), 1, &pattern_of(600_000)));
     world.settle();
-    assert_eq!((world.sent.len(), world.lent.fetched), (2, 2), "nothing of it is wanted");
+    assert_eq!((world.sent.len(), world.net.lent.fetched), (2, 2), "nothing of it is wanted");
 }
 
 #[test]
@@ -554,7 +532,7 @@ fn several_are_fetched_in_turn() {
         assert!(world.leave(2));
         assert!(world.ranks[2].has_to_leave() && world.ranks[2].is_busy(0));
         assert!(!world.ranks[2].is_idle() && world.received.is_empty());
-        assert_eq!(world.lent.fetched, leaves);
+        assert_eq!(world.net.lent.fetched, leaves);
     }
     // Of both the rest is left, less than one of them was given before.
     assert!(world.leave(2) && !world.ranks[2].has_to_leave());
@@ -572,7 +550,7 @@ fn a_buffer_for_several_has_them_fetched() {
         assert!(world.send(0, &to(1, 5), number, &pattern_of(50_000)));
     }
     world.settle();
-    assert_eq!((world.received.len(), world.lent.fetched), (2, 2));
+    assert_eq!((world.received.len(), world.net.lent.fetched), (2, 2));
     assert!(world.received.iter().all(|(_, area, _)| area.bytes == pattern_of(50_000)));
 }
 
@@ -645,7 +623,7 @@ fn random_programs_receive_everything_once_and_in_order() {
         let mut world = World::new(3, 200 + random.below(2000) as usize, room);
         world.ranks.iter_mut().for_each(|rank| rank.set_lending(random.happens(500)));
         let fails = random.below(20) as usize;
-        world.lent.fails = fails..fails + random.below(2) as usize;
+        world.net.lent.fails = fails..fails + random.below(2) as usize;
         let mut messages: Vec<(usize, Outgoing, Vec<u8>)> = Vec::new();
         let mut posted: Vec<Posted> = Vec::new();
         for _ in 0..3000 {

@@ -92,13 +92,46 @@ impl Lent {
     }
 }
 
-/// The packets of one rank to each other one, `room` of which may be on their way.
-pub(crate) struct Wires<'a> {
-    pub own: Rank,
-    pub lent: &'a mut Lent,
-    pub to: &'a mut [VecDeque<Vec<u8>>],
+/// What is between ranks: the packets on their way, and what may be fetched.
+pub(crate) struct Net {
+    /// By sender and receiver.
+    wires: Vec<Vec<VecDeque<Vec<u8>>>>,
+    pub lent: Lent,
+    /// How many packets of a rank to another may be on their way.
     pub room: usize,
-    pub payload: usize,
+    payload: usize,
+}
+
+impl Net {
+    pub fn new(ranks: usize, payload: usize, room: usize) -> Self {
+        let wires = vec![vec![VecDeque::new(); ranks]; ranks];
+        Net { wires, lent: Lent::default(), room, payload }
+    }
+
+    /// The part of a rank.
+    pub fn of(&mut self, rank: usize) -> Wires<'_> {
+        Wires {
+            own: Rank(rank as u16),
+            lent: &mut self.lent,
+            to: &mut self.wires[rank],
+            room: self.room,
+            payload: self.payload,
+        }
+    }
+
+    /// The next packet from one to another, which is no longer on its way.
+    pub fn take(&mut self, from: usize, at: usize) -> Option<Vec<u8>> {
+        self.wires[from][at].pop_front()
+    }
+}
+
+/// The packets of one rank to each other one, and what it fetches.
+pub(crate) struct Wires<'a> {
+    own: Rank,
+    lent: &'a mut Lent,
+    to: &'a mut [VecDeque<Vec<u8>>],
+    room: usize,
+    payload: usize,
 }
 
 impl Broadcast for Wires<'_> {

@@ -20,7 +20,7 @@
 
 use super::atomic::{Atomic, Element, Operation};
 use super::{Outcome, Refused};
-use crate::format::{Head, lies_at, word};
+use crate::format::{Head, parse_address, word};
 use std::num::NonZero;
 
 /// Bytes of a read, and those before the bytes of a write without data and before operands.
@@ -211,7 +211,7 @@ fn parse_write(span: Span, number: u64, flags: u8, rest: &[u8]) -> Option<Says<'
 }
 
 fn parse_offer(span: Span, number: u64, flags: u8, rest: &[u8]) -> Option<Says<'static>> {
-    let (lies_at, rest) = lies_at(rest, span.offered())?;
+    let (lies_at, rest) = parse_address(rest, span.offered())?;
     let (data, rest) = match flags {
         0 => (None, rest),
         HAS_DATA => word(rest).map(|(data, rest)| (Some(data), rest))?,

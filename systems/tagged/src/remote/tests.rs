@@ -5,19 +5,16 @@
 use super::atomic::{Element, Operation};
 use super::format::Span;
 use super::*;
-use crate::network::wires::{IN_PIECES, Lent, Memory, Wires, address};
+use crate::network::wires::{IN_PIECES, Memory, Net, address};
 use slotmap::Key;
 use weft_model::random::Random;
 
 type Rankly = Remote<Memory, Memory>;
 
-/// The ranks and the packets between them, by sender and receiver.
+/// The ranks and what is between them.
 struct World {
     ranks: Vec<Rankly>,
-    wires: Vec<Vec<VecDeque<Vec<u8>>>>,
-    lent: Lent,
-    room: usize,
-    payload: usize,
+    net: Net,
     ended: Vec<(Memory, Outcome)>,
     accessed: Vec<(usize, Accessed)>,
 }
@@ -37,10 +34,7 @@ impl World {
     fn new(ranks: usize, payload: usize, room: usize) -> Self {
         World {
             ranks: (0..ranks).map(|rank| Remote::new(Rank(rank as u16), ranks)).collect(),
-            wires: vec![vec![VecDeque::new(); ranks]; ranks],
-            lent: Lent::default(),
-            room,
-            payload,
+            net: Net::new(ranks, payload, room),
             ended: Vec::new(),
             accessed: Vec::new(),
         }
@@ -62,18 +56,10 @@ impl World {
 
     /// Asks for an access; whether it could be begun.
     fn call(&mut self, from: usize, access: Access, number: usize, call: Call) -> bool {
-        let World { ranks, wires, lent, room, payload, .. } = self;
-        let mut wires = Wires {
-            own: Rank(from as u16),
-            lent,
-            to: &mut wires[from],
-            room: *room,
-            payload: *payload,
-        };
-        let (rank, network) = (&mut ranks[from], &mut wires);
         if let Call::Write { bytes, .. } = &call {
-            network.lent.bytes.insert(address(number), bytes.clone());
+            self.net.lent.bytes.insert(address(number), bytes.clone());
         }
+        let (rank, network) = (&mut self.ranks[from], &mut self.net.of(from));
         let memory = |bytes| Memory { number, bytes };
         let asking = match call {
             Call::Write { data, bytes } => rank.write(network, &access, data, memory(bytes)),
@@ -97,7 +83,7 @@ impl World {
             match event {
                 Event::Ended { op, outcome } => {
                     // Nothing may be fetched from there any more.
-                    self.lent.bytes.remove(&address(op.number));
+                    self.net.lent.bytes.remove(&address(op.number));
                     self.ended.push((op, outcome));
                 }
                 Event::Accessed(accessed) => self.accessed.push((at, accessed)),
@@ -107,29 +93,18 @@ impl World {
 
     /// Has `at` take one packet of `from`; whether there was one.
     fn arrive(&mut self, from: usize, at: usize) -> bool {
-        let Some(packet) = self.wires[from][at].pop_front() else { return false };
+        let Some(packet) = self.net.take(from, at) else { return false };
         self.take(from, at, &packet).unwrap();
         self.tell(at);
         true
     }
 
     fn take(&mut self, from: usize, at: usize, packet: &[u8]) -> Result<()> {
-        let World { ranks, wires, lent, room, payload, .. } = self;
-        let own = Rank(at as u16);
-        let mut wires = Wires { own, lent, to: &mut wires[at], room: *room, payload: *payload };
-        ranks[at].arrive(&mut wires, Rank(from as u16), packet)
+        self.ranks[at].arrive(&mut self.net.of(at), Rank(from as u16), packet)
     }
 
     fn leave(&mut self, at: usize) -> bool {
-        let World { ranks, wires, lent, room, payload, .. } = self;
-        let mut wires = Wires {
-            own: Rank(at as u16),
-            lent,
-            to: &mut wires[at],
-            room: *room,
-            payload: *payload,
-        };
-        let any = ranks[at].leave(&mut wires).unwrap();
+        let any = self.ranks[at].leave(&mut self.net.of(at)).unwrap();
         self.tell(at);
         any
     }
@@ -352,10 +327,10 @@ fn nothing_begins_while_there_is_no_room() {
         [Call::Write { data: None, bytes: vec![1; 500] }, Call::Read { length: 5 }, add(true, 1)];
     for call in calls {
         let mut world = World::pair(1000);
-        world.room = 0;
+        world.net.room = 0;
         assert!(!world.call(0, access(1, 0), 1, call.clone()));
         assert!(world.ranks[0].is_idle());
-        world.room = 1;
+        world.net.room = 1;
         assert!(world.call(0, access(1, 0), 1, call));
         assert!(!world.call(0, access(1, 0), 2, add(false, 1)), "the one packet is there");
         world.settle();
@@ -391,7 +366,7 @@ fn lending(length: usize) -> World {
     world.ranks.iter_mut().for_each(|rank| rank.set_lending(true));
     assert!(world.write(1, 0, &vec![9; length]));
     world.settle();
-    assert_eq!(world.lent.fetched, 0, "it has only tried");
+    assert_eq!(world.net.lent.fetched, 0, "it has only tried");
     world.ended.clear();
     world.accessed.clear();
     world
@@ -405,7 +380,7 @@ fn long_writes_are_fetched_by_who_can() {
             let bytes = pattern_of(length);
             assert!(world.call(0, access(1, 7), 1, Call::Write { data, bytes: bytes.clone() }));
             world.settle();
-            assert_eq!(world.lent.fetched, fetched);
+            assert_eq!(world.net.lent.fetched, fetched);
             assert_eq!(world.bytes(1)[7..length + 7], bytes);
             assert_eq!((world.bytes(1)[6], world.bytes(1)[length + 7]), (9, 9));
             let (_, accessed) = world.accessed.pop().unwrap();
@@ -440,23 +415,23 @@ fn a_region_in_several_pieces_is_written_too() {
     world.ranks[1].region_mut(KEY).unwrap().number = IN_PIECES;
     assert!(world.write(1, 0, &pattern_of(40_000)));
     world.settle();
-    assert_eq!((world.lent.fetched, world.bytes(1)), (1, &pattern_of(40_000)[..]));
+    assert_eq!((world.net.lent.fetched, world.bytes(1)), (1, &pattern_of(40_000)[..]));
 }
 
 #[test]
 fn a_write_that_cannot_be_fetched_is_refused_and_the_next_one_sent() {
     for time in 0..3 {
         let mut world = lending(600_000);
-        world.lent.fails = time..time + 1;
+        world.net.lent.fails = time..time + 1;
         let call = || Call::Write { data: Some(5), bytes: pattern_of(600_000) };
         assert!(world.call(0, access(1, 0), 1, call()));
         world.settle();
         assert_eq!(world.ended[0].1, Err(Refused::OutOfReach));
         assert!(world.accessed.is_empty());
-        let fetched = world.lent.fetched;
+        let fetched = world.net.lent.fetched;
         assert!(world.write(1, 0, &pattern_of(600_000)));
         world.settle();
-        assert_eq!((world.ended[1].1, world.lent.fetched), (Ok(()), fetched));
+        assert_eq!((world.ended[1].1, world.net.lent.fetched), (Ok(()), fetched));
         assert_eq!(world.bytes(1), pattern_of(600_000));
     }
 }
@@ -474,7 +449,7 @@ fn what_is_offered_is_checked_before_it_is_fetched() {
         world.settle();
         assert_eq!(world.ended.pop().unwrap().1, Err(expected));
     }
-    assert_eq!((world.lent.fetched, world.bytes(1)), (0, &[9; 40_000][..]));
+    assert_eq!((world.net.lent.fetched, world.bytes(1)), (0, &[9; 40_000][..]));
 }
 
 #[test]

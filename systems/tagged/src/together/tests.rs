@@ -5,7 +5,7 @@
 
 use super::format::{Says, Signature};
 use super::*;
-use crate::network::wires::{Lent, Memory, Wires};
+use crate::network::wires::{Memory, Net};
 use weft_model::random::Random;
 
 /// The team of all.
@@ -13,9 +13,7 @@ const ALL: TeamId = TeamId { leader: Rank(0), count: 0 };
 
 struct World {
     ranks: Vec<Together<Memory, Memory, Vec<u8>>>,
-    wires: Vec<Vec<VecDeque<Vec<u8>>>>,
-    room: usize,
-    payload: usize,
+    net: Net,
 }
 
 fn memory(bytes: Vec<u8>) -> Memory {
@@ -26,9 +24,7 @@ impl World {
     fn new(ranks: usize, payload: usize, room: usize) -> Self {
         World {
             ranks: (0..ranks).map(|rank| Together::new(Rank(rank as u16), ranks, 2)).collect(),
-            wires: vec![vec![VecDeque::new(); ranks]; ranks],
-            room,
-            payload,
+            net: Net::new(ranks, payload, room),
         }
     }
 
@@ -45,20 +41,13 @@ impl World {
     }
 
     fn begin(&mut self, at: usize, team: TeamId, movement: Movement, source: Vec<u8>, room: usize) {
-        let World { ranks, wires, room: on_wire, payload } = self;
-        let mut wires = Wires {
-            own: Rank(at as u16),
-            lent: &mut Lent::default(),
-            to: &mut wires[at],
-            room: *on_wire,
-            payload: *payload,
-        };
         let (source, into) = (memory(source), memory(vec![0; room]));
-        assert_eq!(ranks[at].begin(&mut wires, team, movement, source, into), Ok(true));
+        let network = &mut self.net.of(at);
+        assert_eq!(self.ranks[at].begin(network, team, movement, source, into), Ok(true));
     }
 
     fn arrive(&mut self, from: usize, at: usize) -> Result<bool> {
-        let Some(packet) = self.wires[from][at].pop_front() else { return Ok(false) };
+        let Some(packet) = self.net.take(from, at) else { return Ok(false) };
         if from != at {
             assert!(is_together(&packet));
             self.ranks[at].arrive(Rank(from as u16), &packet[..])?;
@@ -67,15 +56,7 @@ impl World {
     }
 
     fn leave(&mut self, at: usize) -> bool {
-        let World { ranks, wires, room, payload } = self;
-        let mut wires = Wires {
-            own: Rank(at as u16),
-            lent: &mut Lent::default(),
-            to: &mut wires[at],
-            room: *room,
-            payload: *payload,
-        };
-        ranks[at].leave(&mut wires).unwrap()
+        self.ranks[at].leave(&mut self.net.of(at)).unwrap()
     }
 
     fn take(&mut self, at: usize, team: TeamId) -> Option<Vec<u8>> {
@@ -315,14 +296,14 @@ fn what_cannot_be_is_refused() {
     assert_eq!(one.open(named(1, 5), &ranks_of(&[1])), Ok(false), "of others");
     assert_eq!(one.open(named(0, 5), &ranks_of(&[0, 1, 1])), Ok(false), "a rank twice");
     assert_eq!(one.open(named(0, 5), &ranks_of(&[0, 2])), Ok(false), "no rank of the job");
-    let mut wires =
-        Wires { own: Rank(0), lent: &mut Lent::default(), to: &mut [], room: 1, payload: 100 };
+    let mut wires = world.net.of(0);
     let (none, movement) = (memory(Vec::new()), Movement::Broadcast { root: 2, bytes: 0 });
     assert_eq!(one.begin(&mut wires, ALL, movement, none.clone(), none.clone()), Ok(false));
     let movement = Movement::Broadcast { root: 1, bytes: 3 };
     assert_eq!(one.begin(&mut wires, named(0, 9), movement, none.clone(), none.clone()), Ok(false));
     assert_eq!(one.begin(&mut wires, ALL, movement, none.clone(), none.clone()), Ok(true));
     assert_eq!(one.begin(&mut wires, ALL, movement, none.clone(), none), Ok(false), "one goes on");
+    assert_eq!(world.net.take(0, 1), None, "nothing was sent");
 }
 
 /// What rank 0 of two says of a packet of rank 1, which awaits 3 bytes of it.
