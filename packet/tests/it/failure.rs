@@ -15,6 +15,7 @@ fn watched(preset: Preset, tap: &'static Tap) -> Job {
     Job {
         interrupt_delay,
         tap: Some(tap),
+        silence: Some(Silence::default()),
         limit: Duration::from_secs(20),
         ..Job::over_udp(RANKS, preset)
     }
@@ -213,8 +214,7 @@ fn who_was_stopped_accuses_nobody() {
     for preset in [Preset::IrxImc, Preset::HrxImc, Preset::Pupa] {
         let (tap, met) = (Tap::new(), AtomicUsize::new(0));
         // Nobody acts for a rank that does not poll.
-        let silence = Some(Silence::default());
-        let job = Job { silence, interrupt_delay: None, ..watched(preset, tap) };
+        let job = Job { interrupt_delay: None, ..watched(preset, tap) };
         job.packets(|packets| {
             meet(&packets, &met);
             if packets.rank() != Rank(0) {

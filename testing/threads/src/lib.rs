@@ -70,6 +70,9 @@ impl Way {
     pub const ALL: [Way; 2] = [Way::Udp, Way::Xdp];
 }
 
+/// How long peers may keep silent in tests that are about something else.
+const PATIENT: Silence = Silence { heartbeat_after: 200_000_000, lost_after: 60_000_000_000 };
+
 /// A job to run in threads.
 #[derive(Clone, Copy, Debug)]
 pub struct Job {
@@ -85,7 +88,7 @@ pub struct Job {
     pub interrupt_delay: Option<Duration>,
     /// Between hosts, where the test gets at the network.
     pub tap: Option<&'static Tap>,
-    /// How long peers may keep silent; if not given, as long as users get it, but for ever without upcall
+    /// How long peers may keep silent; if not given, longer than a busy machine keeps threads waiting, and for ever without upcall
     /// threads: then ranks that compute do not say that they live.
     pub silence: Option<Silence>,
     /// How long the job may take.
@@ -254,7 +257,7 @@ impl Job {
                 Between::Hosts(..) => window_packets,
                 _ => settings.window_packets,
             },
-            silence: self.silence.or(settings.silence.filter(|_| self.interrupt_delay.is_some())),
+            silence: self.silence.or(settings.silence.and(self.interrupt_delay).map(|_| PATIENT)),
             ..settings
         }
     }

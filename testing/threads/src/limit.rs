@@ -15,7 +15,7 @@ static PANICS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 pub struct TimeLimit(Sender<()>);
 
 impl TimeLimit {
-    pub const USUAL: Duration = Duration::from_secs(120);
+    pub const USUAL: Duration = Duration::from_secs(300);
 
     pub fn start(job: Job) -> Self {
         remember_panics();
