@@ -92,7 +92,7 @@ pub(crate) fn open(
     }
     let descriptor = Descriptor::wanted(wait)?;
     let job = Arc::clone(domain.job());
-    let id = job.enter().open_counter(descriptor);
+    let id = job.enter().open_counter(descriptor)?;
     Ok(give(Counter { fid: Fid::of::<Counter>(context), ops: &OPS, job, id, wait }))
 }
 

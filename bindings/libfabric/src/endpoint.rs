@@ -248,11 +248,11 @@ struct Sent {
     context: Context,
 }
 
-/// What a receive wants.
+/// What a receive wants. What a [`Pattern`] has side by side stands apart here: two words that were just stored are not loaded as one.
 struct Wanted {
     kind: Kind,
-    from: u64,
     tag: u64,
+    from: u64,
     ignore: u64,
     flags: u64,
     context: Context,
@@ -262,7 +262,7 @@ impl Way {
     #[inline]
     fn notice(&self, context: Context, flags: u64, kind: u64) -> Notice {
         let tells = !self.selective || flags & flag::COMPLETION != 0;
-        Notice { queue: self.queue, tells, counter: self.counter, context, flags: kind }
+        Notice { queue: self.queue, tells, counter: self.counter, context, flags: kind as u32 }
     }
 }
 

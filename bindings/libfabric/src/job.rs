@@ -127,18 +127,26 @@ impl Job {
     #[inline]
     pub fn progress(&self) -> Result<Entered<'_, State>> {
         let mut state = self.enter();
+        self.progress_in(&mut state)?;
+        Ok(state)
+    }
+
+    /// Makes progress, for who is inside. A result with the lock in it goes through memory in parts, and a processor waits when it loads
+    /// as a whole what was just stored so: who looks most often calls this.
+    #[inline]
+    pub fn progress_in(&self, state: &mut State) -> Result {
         match state.progress(&self.packets) {
             Ok(true) => {
                 self.empty_looks.store(0, Ordering::Relaxed);
                 self.nudge_others(0);
+                Ok(())
             }
-            Ok(false) => {}
+            Ok(false) => Ok(()),
             Err(error) => match refusal(&error) {
-                Refusal::AGAIN => {}
-                other => return Err(other),
+                Refusal::AGAIN => Ok(()),
+                other => Err(other),
             },
         }
-        Ok(state)
     }
 
     /// Nothing was there for who looked: where ranks share cores, another may have to run first.

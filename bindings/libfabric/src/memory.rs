@@ -73,7 +73,7 @@ impl Vector {
             length = length.checked_add(bytes).ok_or(Refusal::INVALID)?;
             all.push(Piece { start: piece.base.cast(), length: bytes });
         }
-        Ok(Memory::Many { length, pieces: all.into() })
+        Ok(Memory::Many(Box::new(Pieces { length, pieces: all.into() })))
     }
 }
 
@@ -91,14 +91,18 @@ impl Piece {
     const NONE: Piece = Piece { start: std::ptr::null_mut(), length: 0 };
 }
 
+/// Several, with their length.
+#[derive(Debug)]
+pub(crate) struct Pieces {
+    length: usize,
+    pieces: Box<[Piece]>,
+}
+
 /// Bytes of one operation.
 #[derive(Debug)]
 pub(crate) enum Memory {
     One(Piece),
-    Many {
-        length: usize,
-        pieces: Box<[Piece]>,
-    },
+    Many(Box<Pieces>),
     /// The provider's own: the copy of a send whose buffer goes back at once, or room for what is combined.
     Own(Box<[u8]>),
 }
@@ -131,7 +135,7 @@ impl Memory {
     pub fn length(&self) -> usize {
         match self {
             Memory::One(piece) => piece.length,
-            Memory::Many { length, .. } => *length,
+            Memory::Many(pieces) => pieces.length,
             Memory::Own(bytes) => bytes.len(),
         }
     }
@@ -140,8 +144,8 @@ impl Memory {
     pub fn start(&self) -> Context {
         Context::of(match self {
             Memory::One(piece) => piece.start.cast(),
-            Memory::Many { pieces, .. } => {
-                pieces.first().map_or(std::ptr::null_mut(), |piece| piece.start.cast())
+            Memory::Many(many) => {
+                many.pieces.first().map_or(std::ptr::null_mut(), |piece| piece.start.cast())
             }
             Memory::Own(_) => std::ptr::null_mut(),
         })
@@ -181,7 +185,7 @@ impl Memory {
     pub fn lies_at(&self) -> Option<u64> {
         let start = match self {
             Memory::One(piece) => piece.start.cast_const(),
-            Memory::Many { .. } => return None,
+            Memory::Many(_) => return None,
             Memory::Own(bytes) => bytes.as_ptr(),
         };
         Some(start.expose_provenance() as u64)
@@ -199,7 +203,7 @@ impl Memory {
                 // uses for nothing else meanwhile; whoever has this slice has borrowed the only one who knows the piece.
                 Some(unsafe { slice::from_raw_parts_mut(piece.start.add(start), length) })
             }
-            Memory::Many { .. } => None,
+            Memory::Many(_) => None,
             Memory::Own(bytes) => Some(&mut bytes[start..end]),
         }
     }
@@ -223,7 +227,7 @@ impl Memory {
     fn each(&self, offset: u64, length: usize, visit: &mut dyn FnMut(Piece, usize)) {
         let pieces = match self {
             Memory::One(piece) => slice::from_ref(piece),
-            Memory::Many { pieces, .. } => pieces,
+            Memory::Many(many) => &many.pieces,
             Memory::Own(_) => return,
         };
         let (mut skip, mut done) = (offset, 0);

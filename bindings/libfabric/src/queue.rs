@@ -164,7 +164,7 @@ pub(crate) fn open(
         _ => return Err(Refusal::INVALID),
     };
     let job = Arc::clone(domain.job());
-    let id = job.enter().open_queue(size, descriptor);
+    let id = job.enter().open_queue(size, descriptor)?;
     let (fid, signaled) = (Fid::of::<Queue>(context), AtomicBool::new(false));
     Ok(give(Queue { fid, ops: &OPS, job, id, format, wait, signaled }))
 }
@@ -224,7 +224,8 @@ fn read_now(
     sources: Option<&Room<u64>>,
 ) -> isize {
     sized(|| {
-        let mut state = queue.job.progress()?;
+        let mut state = queue.job.enter();
+        queue.job.progress_in(&mut state)?;
         if state.completions(queue.id).is_empty() {
             drop(state);
             queue.job.look_in_vain();

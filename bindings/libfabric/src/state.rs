@@ -19,13 +19,13 @@ use weft_tagged::{Address, Envelope, Error, Event, Exchange, Outgoing, Sending};
 
 /// A completion queue of the job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct QueueId(usize);
+pub(crate) struct QueueId(u16);
 /// A counter of the job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct CounterId(usize);
+pub(crate) struct CounterId(u16);
 /// An address vector of the job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct VectorId(usize);
+pub(crate) struct VectorId(u16);
 
 /// Packets that one call takes from the network at most.
 const PACKETS_AT_ONCE: usize = 64;
@@ -142,27 +142,34 @@ impl State {
         let mut any = !self.owed.is_empty() && self.answer_owed();
         let mut held = HeldPacket::default();
         for _ in 0..PACKETS_AT_ONCE {
-            let mut outcome = Ok(());
+            let (mut failure, mut received) = (None, false);
             // A message is put where it belongs, and nothing is sent for that.
             let place = |from, packet: &[u8]| {
                 let is_message = !together::is_together(packet) && !remote::is_access(packet);
                 if is_message {
-                    outcome = self.exchange.arrive(from, packet);
+                    match self.exchange.arrive(from, packet) {
+                        Ok(None) => {}
+                        Ok(Some((op, envelope))) => {
+                            self.received(&op, &envelope);
+                            received = true;
+                        }
+                        Err(error) => failure = Some(error),
+                    }
                 }
                 is_message
             };
             match packets.take_unless(place, &mut held)? {
                 Taken::Nothing => break,
                 Taken::AtOnce => {}
-                Taken::Held => outcome = self.arrived(packets, &mut held),
+                Taken::Held => failure = self.arrived(packets, &mut held).err(),
             }
             any = true;
-            if let Err(failure) = outcome {
-                self.failure = Some(failure);
+            if failure.is_some() {
+                self.failure = failure;
                 return self.fail();
             }
             // Whoever reads the queue hears of it at once; one more look costs it as much as a packet's way through here.
-            if self.exchange.has_event() || self.remote.has_event() {
+            if received || self.exchange.has_event() || self.remote.has_event() {
                 break;
             }
         }
@@ -185,7 +192,12 @@ impl State {
         } else if remote::is_access(packet) {
             self.remote.arrive(&mut packets, from, packet)
         } else {
-            self.exchange.arrive(from, packet)
+            let received = self.exchange.arrive(from, packet);
+            received.map(|received| {
+                if let Some((op, envelope)) = received {
+                    self.received(&op, &envelope);
+                }
+            })
         };
         packets.taken();
         packets.release(held);
@@ -304,7 +316,7 @@ impl State {
         self.count(counter, error.is_none());
         let Some(queue) = queue.filter(|_| tells || error.is_some()) else { return };
         let (length, error) = (op.memory.length(), error.map(|error| (error, 0)));
-        self.complete(queue, Completion { length, error, ..Completion::of(context, flags) });
+        self.complete(queue, Completion { length, error, ..Completion::of(context, flags.into()) });
     }
 
     #[inline]
@@ -372,7 +384,7 @@ impl State {
         self.count(notice.counter, error.is_none());
         let tells = notice.tells || error.is_some() || released != 0;
         let Some(queue) = notice.queue.filter(|_| tells) else { return };
-        let flags = notice.flags | released;
+        let flags = u64::from(notice.flags) | released;
         let completion = Completion {
             length: length.min(room),
             buffer: op.memory.start(),
@@ -385,7 +397,7 @@ impl State {
     /// A look at a message, or at none, is over.
     pub fn peeked(&mut self, op: &ReceiveOp, found: Option<&Envelope>) {
         let notice = &op.notice;
-        let bare = Completion::of(notice.context, notice.flags);
+        let bare = Completion::of(notice.context, notice.flags.into());
         let completion = match found {
             None => Completion { error: Some((completion::NO_MESSAGE, 0)), ..bare },
             Some(envelope) => bare.with(envelope, op.vector),
@@ -397,7 +409,7 @@ impl State {
 
     /// A receive was taken back.
     pub fn canceled(&mut self, op: &ReceiveOp) {
-        let bare = Completion::of(op.notice.context, op.notice.flags);
+        let bare = Completion::of(op.notice.context, op.notice.flags.into());
         self.count(op.notice.counter, false);
         if let Some(queue) = op.notice.queue {
             self.complete(queue, Completion { error: Some((completion::CANCELED, 0)), ..bare });
@@ -406,7 +418,7 @@ impl State {
 
     #[inline]
     fn complete(&mut self, QueueId(place): QueueId, completion: Completion) {
-        let Completions { entries, descriptor, .. } = &mut self.queues[place];
+        let Completions { entries, descriptor, .. } = &mut self.queues[usize::from(place)];
         entries.push_back(completion);
         if let Some(descriptor) = descriptor {
             descriptor.ring();
@@ -414,34 +426,34 @@ impl State {
     }
 
     /// A new completion queue, and what its program waits for.
-    pub fn open_queue(&mut self, size: usize, descriptor: Option<Descriptor>) -> QueueId {
-        let room = size.max(LEAST_ROOM);
+    pub fn open_queue(&mut self, size: usize, descriptor: Option<Descriptor>) -> Result<QueueId> {
+        let (id, room) = (QueueId(next_id(&self.queues)?), size.max(LEAST_ROOM));
         self.queues.push(Completions { entries: VecDeque::new(), room, descriptor });
-        QueueId(self.queues.len() - 1)
+        Ok(id)
     }
 
     /// Forgets what is in a queue.
     pub fn close_queue(&mut self, QueueId(place): QueueId) {
-        let Completions { entries, descriptor, .. } = &mut self.queues[place];
+        let Completions { entries, descriptor, .. } = &mut self.queues[usize::from(place)];
         (*entries, *descriptor) = (VecDeque::new(), None);
         self.answer_owed();
     }
 
     /// What the program of a queue waits for.
     pub fn queue_descriptor(&mut self, QueueId(place): QueueId) -> Option<&mut Descriptor> {
-        self.queues[place].descriptor.as_mut()
+        self.queues[usize::from(place)].descriptor.as_mut()
     }
 
     /// Before the program waits for a queue: whether there is nothing in it.
     pub fn quiet_queue(&mut self, QueueId(place): QueueId) -> bool {
-        let Completions { entries, descriptor, .. } = &mut self.queues[place];
+        let Completions { entries, descriptor, .. } = &mut self.queues[usize::from(place)];
         quiet(entries.is_empty(), descriptor)
     }
 
     /// What waits in a queue.
     #[inline]
     pub fn completions(&mut self, QueueId(place): QueueId) -> &mut VecDeque<Completion> {
-        &mut self.queues[place].entries
+        &mut self.queues[usize::from(place)].entries
     }
 
     /// Whether anything waits in a queue.
@@ -453,28 +465,28 @@ impl State {
     #[inline]
     pub fn has_room(&self, queue: Option<QueueId>) -> bool {
         queue.is_none_or(|QueueId(place)| {
-            let Completions { entries, room, .. } = &self.queues[place];
+            let Completions { entries, room, .. } = &self.queues[usize::from(place)];
             entries.len() < *room
         })
     }
 
     /// A new counter, and what its program waits for.
-    pub fn open_counter(&mut self, descriptor: Option<Descriptor>) -> CounterId {
-        let counts = Counts::default();
+    pub fn open_counter(&mut self, descriptor: Option<Descriptor>) -> Result<CounterId> {
+        let (id, counts) = (CounterId(next_id(&self.counters)?), Counts::default());
         self.counters.push(Counter { counts, descriptor, is_news: false });
-        CounterId(self.counters.len() - 1)
+        Ok(id)
     }
 
     /// What a counter has counted, for its program.
     pub fn counts(&mut self, CounterId(place): CounterId) -> Counts {
-        self.counters[place].is_news = false;
-        self.counters[place].counts
+        self.counters[usize::from(place)].is_news = false;
+        self.counters[usize::from(place)].counts
     }
 
     /// Changes what a counter has counted.
     #[inline]
     pub fn change_counts(&mut self, CounterId(place): CounterId, change: impl FnOnce(&mut Counts)) {
-        let Counter { counts, descriptor, is_news } = &mut self.counters[place];
+        let Counter { counts, descriptor, is_news } = &mut self.counters[usize::from(place)];
         change(counts);
         *is_news = true;
         if let Some(descriptor) = descriptor {
@@ -484,45 +496,46 @@ impl State {
 
     /// The counter is closed: nobody waits for it.
     pub fn close_counter(&mut self, CounterId(place): CounterId) {
-        self.counters[place].descriptor = None;
+        self.counters[usize::from(place)].descriptor = None;
     }
 
     /// The number of what the program of a counter waits for.
     pub fn counter_descriptor(&self, CounterId(place): CounterId) -> Option<c_int> {
-        self.counters[place].descriptor.as_ref().map(Descriptor::number)
+        self.counters[usize::from(place)].descriptor.as_ref().map(Descriptor::number)
     }
 
     /// Before the program waits for a counter: whether it has read what was counted.
     pub fn quiet_counter(&mut self, CounterId(place): CounterId) -> bool {
-        let Counter { descriptor, is_news, .. } = &mut self.counters[place];
+        let Counter { descriptor, is_news, .. } = &mut self.counters[usize::from(place)];
         quiet(!*is_news, descriptor)
     }
 
     /// A new address vector.
-    pub fn open_vector(&mut self, table: bool) -> VectorId {
+    pub fn open_vector(&mut self, table: bool) -> Result<VectorId> {
+        let id = VectorId(next_id(&self.vectors)?);
         self.vectors.push(Addresses::new(table, self.ranks));
-        VectorId(self.vectors.len() - 1)
+        Ok(id)
     }
 
     /// Adds an address, and returns its handle; `None` if it is of no rank of the job.
     pub fn insert(&mut self, VectorId(place): VectorId, address: Address) -> Option<u64> {
-        self.vectors[place].insert(address)
+        self.vectors[usize::from(place)].insert(address)
     }
 
     /// Takes an address out.
     pub fn remove(&mut self, VectorId(place): VectorId, handle: u64) -> Result {
-        self.vectors[place].remove(handle)
+        self.vectors[usize::from(place)].remove(handle)
     }
 
     /// The address with this handle.
     #[inline]
     pub fn address(&self, VectorId(place): VectorId, handle: u64) -> Result<Address> {
-        self.vectors[place].address(handle)
+        self.vectors[usize::from(place)].address(handle)
     }
 
     /// The handle of an address; [`ANYBODY`](crate::abi::ANYBODY) if it has none.
     pub fn handle(&self, (VectorId(place), address): (VectorId, Address)) -> u64 {
-        self.vectors[place].handle(address)
+        self.vectors[usize::from(place)].handle(address)
     }
 
     /// A number for an endpoint: the lowest that is free.
@@ -577,6 +590,11 @@ impl Completion {
         self.source = vector.map(|vector| (vector, envelope.source));
         self
     }
+}
+
+/// The number of the next of such objects.
+fn next_id<T>(objects: &[T]) -> Result<u16> {
+    u16::try_from(objects.len()).map_err(|_| Refusal::TOO_MANY)
 }
 
 /// Before a program waits: whether nothing is there for it. If so, the next thing rings.

@@ -41,8 +41,8 @@ pub(crate) struct Notice {
     pub counter: Option<CounterId>,
     /// What the completion gives back.
     pub context: Context,
-    /// Which kind of operation it was.
-    pub flags: u64,
+    /// Which kind of operation it was, by flags that are all among the lower ones.
+    pub flags: u32,
 }
 
 /// A send, or an access to memory of another rank: what is written there, or where to put what stood there.
@@ -159,10 +159,18 @@ pub(crate) struct ReceiveOp {
 /// A buffer for several messages, or the part of it that one message takes.
 #[derive(Debug)]
 pub(crate) enum Many {
-    /// What is left of it begins here.
-    Rest { used: usize, least: usize, parts: Arc<Parts> },
+    /// What is left of it.
+    Rest(Box<Rest>),
     /// A part.
     Part(Arc<Parts>),
+}
+
+/// What is left of a buffer for several messages.
+#[derive(Debug)]
+pub(crate) struct Rest {
+    used: usize,
+    least: usize,
+    parts: Arc<Parts>,
 }
 
 /// The parts of a buffer whose messages are not all there, and one more while there is room in it.
@@ -172,7 +180,7 @@ pub(crate) struct Parts(AtomicUsize);
 impl Many {
     /// A buffer that is given back when fewer than `least` bytes are left of it.
     pub fn new(least: usize) -> Self {
-        Many::Rest { used: 0, least, parts: Arc::new(Parts(AtomicUsize::new(1))) }
+        Many::Rest(Box::new(Rest { used: 0, least, parts: Arc::new(Parts(AtomicUsize::new(1))) }))
     }
 }
 
@@ -201,7 +209,8 @@ impl Sink for ReceiveOp {
 
     #[inline]
     fn split(&mut self, length: u64) -> Option<(Self, bool)> {
-        let Some(Many::Rest { used, least, parts }) = &mut self.many else { return None };
+        let Some(Many::Rest(rest)) = &mut self.many else { return None };
+        let Rest { used, least, parts } = &mut **rest;
         let length = usize::try_from(length).unwrap_or(usize::MAX);
         let memory = self.memory.cut(*used, length);
         *used += memory.length();

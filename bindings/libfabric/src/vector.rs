@@ -100,7 +100,7 @@ pub(crate) fn open(
         return Err(Refusal::UNSUPPORTED);
     }
     let table = attributes.is_some_and(|given| given.kind == AV_TABLE);
-    let id = domain.job().enter().open_vector(table);
+    let id = domain.job().enter().open_vector(table)?;
     let (fid, job) = (Fid::of::<Vector>(context), Arc::clone(domain.job()));
     Ok(give(Vector { fid, ops: &OPS, job, id }))
 }

@@ -178,8 +178,10 @@ pub fn messages(data: &[u8]) {
             _ => {
                 let from = Rank(1 + peer % (RANKS - 1));
                 let packet = said(&program, from, step, length);
-                if program.exchange.arrive(from, &packet).is_err() {
-                    return program.check();
+                match program.exchange.arrive(from, &packet) {
+                    Ok(None) => {}
+                    Ok(Some((into, _))) => assert!(program.receives.remove(&into.number)),
+                    Err(_) => return program.check(),
                 }
             }
         }

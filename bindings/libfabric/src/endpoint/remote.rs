@@ -89,7 +89,7 @@ impl Endpoint {
         let access = Access { to, from: self.number, key, offset: address };
         let tells = !telling.silent && (!bound.send.selective || flags & flag::COMPLETION != 0);
         let notice =
-            Notice { queue, tells, counter: telling.counter, context, flags: telling.kind };
+            Notice { queue, tells, counter: telling.counter, context, flags: telling.kind as u32 };
         let op = SendOp { memory, inject, notice };
         let asking = ask(&mut state, self.job.packets(), &access, op);
         let began = asking.map(|asking| state.asked(&asking));

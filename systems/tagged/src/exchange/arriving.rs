@@ -9,16 +9,20 @@ use crate::{Error, Result};
 use weft_packet::Rank;
 
 impl<S: Source, D: Sink> Exchange<S, D> {
-    /// Takes one packet of `from`.
+    /// Takes one packet of `from`. With that a receive, and what it was, if its message came and nothing else that ended waits to be
+    /// [told](Self::event): most do, and moving them costs more than what is done with them.
     ///
     /// # Errors
     /// [`Error::Violation`] if no peer sends that; nothing has changed then.
     #[inline]
-    pub fn arrive(&mut self, from: Rank, packet: &[u8]) -> Result<()> {
+    pub fn arrive(&mut self, from: Rank, packet: &[u8]) -> Result<Option<(D, Envelope)>> {
+        let violation = |what| Error::Violation { from, what };
         let outcome = match parse(from, packet) {
-            Some(Says::Eager { to, envelope, bytes }) => self.eager_came(to, envelope, bytes, None),
+            Some(Says::Eager { to, envelope, bytes }) => {
+                return self.eager_came(to, envelope, bytes, None).map_err(violation);
+            }
             Some(Says::Registered { to, envelope, number, bytes }) => {
-                self.eager_came(to, envelope, bytes, Some(number))
+                return self.eager_came(to, envelope, bytes, Some(number)).map_err(violation);
             }
             Some(Says::First { to, envelope, bytes }) => self.first_came(to, envelope, bytes),
             Some(Says::More { bytes }) => self.more_came(from, bytes),
@@ -35,7 +39,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             },
             None => Err("a packet that is none"),
         };
-        outcome.map_err(|what| Error::Violation { from, what })
+        outcome.map(|()| None).map_err(violation)
     }
 
     /// The receive that was posted for this message.
@@ -67,7 +71,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         envelope: Envelope,
         bytes: &[u8],
         registered: Option<u64>,
-    ) -> Result<(), &'static str> {
+    ) -> Result<Option<(D, Envelope)>, &'static str> {
         let source = envelope.source.rank;
         let peer = &mut self.peers[source.index()];
         if peer.arriving.is_some() {
@@ -81,13 +85,16 @@ impl<S: Source, D: Sink> Exchange<S, D> {
                 into.place(0, bytes);
                 self.consumed(source, envelope.length);
                 self.placed(source, registered);
+                if self.events.is_empty() {
+                    return Ok(Some((into, envelope)));
+                }
                 self.events.push_back(Event::Received { into, envelope });
             }
             None => {
                 self.store(to, envelope, Stored::Bytes { bytes: bytes.to_vec(), registered });
             }
         }
-        Ok(())
+        Ok(None)
     }
 
     fn first_came(&mut self, to: u8, envelope: Envelope, bytes: &[u8]) -> Result<(), &'static str> {

@@ -113,7 +113,8 @@ impl World {
     /// Has `at` take one packet of `from`; whether there was one.
     fn arrive(&mut self, from: usize, at: usize) -> bool {
         let Some(packet) = self.net.take(from, at) else { return false };
-        self.ranks[at].arrive(Rank(from as u16), &packet).unwrap();
+        let received = self.ranks[at].arrive(Rank(from as u16), &packet).unwrap();
+        self.received.extend(received.map(|(into, envelope)| (at, into, envelope)));
         self.tell(at);
         true
     }
