@@ -98,9 +98,9 @@ pub(crate) fn open(
         None => Watch::new(WAIT_NONE)?,
     };
     let job = Arc::clone(domain.job());
-    watch.enter_job(&job)?;
+    watch.admits(&job)?;
     let id = job.enter().open_counter(watch.descriptor());
-    watch.add(Watched::Counter(id));
+    watch.add(&job, Watched::Counter(id));
     Ok(give(Counter { fid: Fid::of::<Counter>(context), ops: &OPS, job, id, watch }))
 }
 

@@ -84,7 +84,7 @@ pub(crate) fn open(attributes: Option<&EventAttr>, context: Context) -> Result<G
         Some(given) => Watch::wanted(given.wait_obj, &given.wait_set)?,
         None => Watch::new(WAIT_NONE)?,
     };
-    watch.add(Watched::Events);
+    watch.add_events();
     Ok(give(EventQueue { fid: Fid::of::<EventQueue>(context), ops: &OPS, watch }))
 }
 

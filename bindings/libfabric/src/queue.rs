@@ -165,9 +165,9 @@ pub(crate) fn open(
         None => Watch::new(WAIT_NONE)?,
     };
     let job = Arc::clone(domain.job());
-    watch.enter_job(&job)?;
+    watch.admits(&job)?;
     let id = job.enter().open_queue(size, watch.descriptor());
-    watch.add(Watched::Queue(id));
+    watch.add(&job, Watched::Queue(id));
     Ok(give(Queue { fid: Fid::of::<Queue>(context), ops: &OPS, job, id, format, watch }))
 }
 

@@ -29,7 +29,7 @@ pub(crate) struct Watch {
 
 #[derive(Default)]
 struct Members {
-    /// There is none before the first that is of a job.
+    /// Of queues and counters, if there are any.
     job: Option<Arc<Job>>,
     all: Vec<Watched>,
 }
@@ -60,19 +60,24 @@ impl Watch {
         queue().or_else(counter).or_else(events).or_else(set)
     }
 
-    /// The job of all members. Another than that of those before is refused.
-    pub fn enter_job(&self, job: &Arc<Job>) -> Result {
-        let known = &mut self.members().job;
-        if known.as_ref().is_some_and(|known| !Arc::ptr_eq(known, job)) {
-            return Err(Refusal::INVALID);
+    /// Whether it may watch what is of this job: all that it watches is of one.
+    pub fn admits(&self, job: &Arc<Job>) -> Result {
+        match self.job() {
+            Some(known) if !Arc::ptr_eq(&known, job) => Err(Refusal::INVALID),
+            _ => Ok(()),
         }
-        *known = Some(Arc::clone(job));
-        Ok(())
     }
 
-    /// Has it watch this, too.
-    pub fn add(&self, what: Watched) {
-        self.members().all.push(what);
+    /// Has it watch a queue or counter of this job, too.
+    pub fn add(&self, job: &Arc<Job>, what: Watched) {
+        let mut members = self.members();
+        members.job = Some(Arc::clone(job));
+        members.all.push(what);
+    }
+
+    /// Has it watch an event queue, too.
+    pub fn add_events(&self) {
+        self.members().all.push(Watched::Events);
     }
 
     /// Has it watch this no more.
@@ -81,7 +86,7 @@ impl Watch {
         if let Some(place) = members.all.iter().position(|known| *known == what) {
             members.all.swap_remove(place);
         }
-        if members.all.is_empty() {
+        if members.all.iter().all(|left| *left == Watched::Events) {
             members.job = None;
         }
     }
@@ -99,9 +104,9 @@ impl Watch {
     /// Has one that waits come back, now or when it comes (`fi_cq_signal`).
     pub fn signal(&self, job: &Job) {
         self.is_signaled.store(true, Ordering::Release);
-        // After anybody who has not seen it and quiets the descriptor.
-        let _state = job.enter();
         if let Some(descriptor) = &self.descriptor {
+            // Whoever quiets it has seen the signal, or is done.
+            let _state = job.enter();
             descriptor.ring();
         }
         job.nudge();

@@ -234,6 +234,7 @@ static void unread(void)
 {
     struct fi_cq_tagged_entry entry;
     struct fid *idle = &sent->fid, *whole = &set->fid;
+    struct fid_poll *second;
     void *ready[MEMBERS];
     DONE(fi_trecv(sleeper, other, 1, NULL, sleepers[me], 5, 0, &contexts[0]));
     DONE(fi_tinject(sleeper, one, 1, sleepers[me], 5));
@@ -248,10 +249,15 @@ static void unread(void)
     CHECK(fi_poll(polled, ready, -1) == -FI_EINVAL);
     CHECK(fi_poll(polled, ready, 1) == 1 && ready[0] == &received);
     CHECK(fi_cq_read(received, &entry, 1) == 1 && entry.op_context == &contexts[0]);
-    /* A counter is told of once for each change, and then need not be read. */
+    /* A counter is told of once for each change, by each set, and then need not be read. */
+    CHECK(fi_poll_open(domain, NULL, &second) == 0);
+    CHECK(fi_poll_add(second, &written->fid, 0) == 0);
     CHECK(fi_wait(set, -1) == 0);
     CHECK(fi_poll(polled, ready, MEMBERS) == 1 && ready[0] == &written);
     CHECK(fi_poll(polled, ready, MEMBERS) == 0);
+    CHECK(fi_poll(second, ready, MEMBERS) == 1 && ready[0] == &written);
+    CHECK(fi_poll_del(second, &written->fid, 0) == 0);
+    CHECK(fi_close(&second->fid) == 0);
     CHECK(fi_wait(set, 0) == -FI_ETIMEDOUT);
     CHECK(fi_cntr_adderr(written, 1) == 0);
     CHECK(fi_wait(set, -1) == 0);
@@ -331,6 +337,7 @@ static void close_all(void)
     CHECK(fi_close(&received->fid) == 0);
     CHECK(fi_close(&written->fid) == 0);
     CHECK(fi_close(&set->fid) == -FI_EBUSY);
+    CHECK(fi_wait(set, -1) == -FI_EINVAL);
     CHECK(fi_close(&eq->fid) == 0);
     CHECK(fi_wait(set, -1) == -FI_EINVAL);
     CHECK(fi_close(&set->fid) == 0);
