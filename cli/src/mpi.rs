@@ -6,7 +6,7 @@ mod linked;
 mod provider;
 mod stack;
 
-pub use collectives::Collectives;
+pub use collectives::{Collectives, CollectivesError, FILE as COLLECTIVES};
 pub use linked::{Linked, libraries_of};
 pub use provider::{FILE, Provider, has_provider, listed_folders};
 pub use stack::{Launcher, Stack};

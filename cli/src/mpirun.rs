@@ -17,8 +17,8 @@ use weft_launch::{find_program, own_directory};
 
 use crate::mpi::{self, Collectives, Launcher, Linked, Provider, Stack, libraries_of};
 use crate::shell::command_line;
-pub use settings::{PARAMETERS, VARIABLES};
-use settings::{PRELOAD, Settings};
+use settings::Settings;
+pub use settings::{PARAMETERS, PRELOAD, VARIABLES};
 
 /// Run an MPI program on Weft, unmodified
 ///

@@ -339,17 +339,21 @@ fn the_doctor_finds_nothing_wrong_where_nothing_is() {
             "{said}"
         );
     }
+    // This mpirun has no mpicc beside it.
+    assert!(said.contains("\"name\":\"collectives\",\"status\":\"absent\""), "{said}");
 }
 
 #[test]
 fn the_doctor_names_what_the_environment_has_wrong() {
     let folder = tempfile::tempdir().unwrap();
+    let gone = folder.path().join("libweft-coll.so");
     for (name, value, expected) in [
         ("FI_PROVIDER", OsStr::new("wefft"), "\\\"weft\\\" is the nearest name"),
         ("FI_PROVIDER", OsStr::new("tcp"), "tcp, and so not weft"),
         ("FI_PROVIDER_PATH", folder.path().as_os_str(), "where there is no libweft-fi.so"),
         ("OMPI_MCA_pml", OsStr::new("ob1"), "OMPI_MCA_pml is ob1, where Weft needs cm"),
         ("OMPI_MCA_mtl_ofi_provider_include", OsStr::new("tcp"), "is tcp, where Weft needs weft"),
+        ("LD_PRELOAD", gone.as_os_str(), "libweft-coll.so, which is not there"),
     ] {
         let line = problem(&[(name, value)]);
         assert!(line.contains(expected) && line.contains("advice"), "{line}");

@@ -75,6 +75,8 @@ pub(crate) const RM_ENABLED: c_int = 2;
 pub(crate) const WAIT_NONE: c_int = 0;
 /// `enum fi_wait_obj`: the provider chooses.
 pub(crate) const WAIT_UNSPEC: c_int = 1;
+/// `enum fi_wait_obj`: that of a wait set.
+pub(crate) const WAIT_SET: c_int = 2;
 /// `enum fi_wait_obj`: a descriptor.
 pub(crate) const WAIT_FD: c_int = 3;
 /// `enum fi_wait_obj`.
@@ -96,6 +98,8 @@ pub(crate) mod class {
     pub const EQ: usize = 13;
     pub const CQ: usize = 14;
     pub const CNTR: usize = 15;
+    pub const WAIT: usize = 16;
+    pub const POLL: usize = 17;
 }
 
 /// `struct iovec`.

@@ -1,16 +1,15 @@
 //! `struct fid_cntr`: counters of completions. Whoever reads one makes progress.
 
 use crate::abi::{WAIT_NONE, class};
-use crate::descriptor::{self, Descriptor};
 use crate::domain::Domain;
-use crate::job::Job;
+use crate::job::{Job, limit};
 use crate::object::{Argument, Class, Fid, FidOps, Given, give, ops};
-use crate::pointer::Context;
+use crate::pointer::{Context, List};
 use crate::refusal::{Refusal, Result, call};
-use crate::state::{CounterId, Counts};
+use crate::state::{CounterId, Counts, Watched};
+use crate::watch::Watch;
 use std::ffi::c_int;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// The object.
 #[repr(C)]
@@ -19,8 +18,8 @@ pub(crate) struct Counter {
     ops: &'static CounterOps,
     job: Arc<Job>,
     id: CounterId,
-    /// What its program waits for: `enum fi_wait_obj`.
-    wait: c_int,
+    /// What its program waits for.
+    watch: Arc<Watch>,
 }
 
 /// `struct fi_cntr_attr`, as far as it is read.
@@ -28,6 +27,7 @@ pub(crate) struct Counter {
 pub(crate) struct CounterAttr {
     events: c_int,
     wait_obj: c_int,
+    wait_set: List<'static, Fid>,
 }
 
 #[repr(C)]
@@ -45,6 +45,7 @@ struct CounterOps {
 // The numbers stand in tests/layouts.c too, where they are compared with libfabric's headers.
 const _: () = assert!(
     std::mem::offset_of!(CounterAttr, wait_obj) == 4
+        && std::mem::offset_of!(CounterAttr, wait_set) == 8
         && std::mem::offset_of!(CounterOps, seterr) == 56
 );
 
@@ -58,13 +59,13 @@ impl Class for Counter {
     const OPS: &'static FidOps = &FID_OPS;
 
     fn close(&self) -> Result {
-        self.job.enter().close_counter(self.id);
+        self.job.enter().close_counter(self.id)?;
+        self.watch.remove(Watched::Counter(self.id));
         Ok(())
     }
 
     fn control(&self, command: c_int, argument: Argument) -> Result {
-        let number = self.job.enter().counter_descriptor(self.id);
-        descriptor::control(command, &argument, self.wait, number)
+        self.watch.control(command, &argument)
     }
 }
 
@@ -74,9 +75,14 @@ impl Counter {
         self.id
     }
 
-    /// Before its program waits for its descriptor: whether it may.
-    pub fn prepare_to_wait(&self) -> Result<bool> {
-        self.job.prepare_to_wait(|state| state.quiet_counter(self.id))
+    /// Whose it is.
+    pub fn job(&self) -> &Arc<Job> {
+        &self.job
+    }
+
+    /// What its program waits for.
+    pub fn watch(&self) -> &Arc<Watch> {
+        &self.watch
     }
 }
 
@@ -86,14 +92,16 @@ pub(crate) fn open(
     attributes: Option<&CounterAttr>,
     context: Context,
 ) -> Result<Given<Counter>> {
-    let (events, wait) = attributes.map_or((0, WAIT_NONE), |given| (given.events, given.wait_obj));
-    if events != 0 {
-        return Err(Refusal::UNSUPPORTED);
-    }
-    let descriptor = Descriptor::wanted(wait)?;
+    let watch = match attributes {
+        Some(given) if given.events != 0 => return Err(Refusal::UNSUPPORTED),
+        Some(given) => Watch::wanted(given.wait_obj, &given.wait_set)?,
+        None => Watch::new(WAIT_NONE)?,
+    };
     let job = Arc::clone(domain.job());
-    let id = job.enter().open_counter(descriptor)?;
-    Ok(give(Counter { fid: Fid::of::<Counter>(context), ops: &OPS, job, id, wait }))
+    watch.admits(&job)?;
+    let id = job.enter().open_counter(watch.descriptor())?;
+    watch.add(&job, Watched::Counter(id));
+    Ok(give(Counter { fid: Fid::of::<Counter>(context), ops: &OPS, job, id, watch }))
 }
 
 /// The counts after progress, or what they were.
@@ -141,16 +149,14 @@ extern "C" fn seterr(counter: &Counter, value: u64) -> c_int {
 
 extern "C" fn wait(counter: &Counter, threshold: u64, timeout_ms: c_int) -> c_int {
     call(|| {
-        let limit = u64::try_from(timeout_ms).ok().map(Duration::from_millis);
         let errors = counter.job.enter().counts(counter.id).errors;
-        let ended = counter.job.wait(limit, |state| {
+        counter.job.wait_in_time(limit(timeout_ms), |state| {
             let counts = state.counts(counter.id);
             match (counts.successes >= threshold, counts.errors > errors) {
                 (true, _) => Some(Ok(())),
                 (false, true) => Some(Err(Refusal::ERROR_WAITS)),
                 (false, false) => None,
             }
-        });
-        ended.unwrap_or(Err(Refusal::TIMED_OUT))
+        })?
     })
 }

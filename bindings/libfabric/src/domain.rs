@@ -6,6 +6,7 @@ use crate::endpoint::Endpoint;
 use crate::job::Job;
 use crate::object::{Class, Fid, FidOps, Given, give, ops};
 use crate::pointer::{Context, Out};
+use crate::poll::{PollAttr, PollSet};
 use crate::queue::{Queue, QueueAttr};
 use crate::refusal::{Missing, Refusal, Result, call, unsupported};
 use crate::region::{self, RegionOps};
@@ -32,7 +33,7 @@ struct DomainOps {
     endpoint: extern "C" fn(&Domain, Option<&Info>, Out<Given<Endpoint>>, Context) -> c_int,
     scalable_ep: Missing,
     cntr_open: extern "C" fn(&Domain, Option<&CounterAttr>, Out<Given<Counter>>, Context) -> c_int,
-    poll_open: Missing,
+    poll_open: extern "C" fn(&Domain, Option<&PollAttr>, Out<Given<PollSet>>) -> c_int,
     stx_ctx: Missing,
     srx_ctx: Missing,
     query_atomic: extern "C" fn(&Domain, c_int, c_int, Out<AtomicAttr>, u64) -> c_int,
@@ -52,7 +53,7 @@ static OPS: DomainOps = DomainOps {
     endpoint,
     scalable_ep: unsupported,
     cntr_open,
-    poll_open: unsupported,
+    poll_open,
     stx_ctx: unsupported,
     srx_ctx: unsupported,
     query_atomic: crate::endpoint::query_atomic,
@@ -122,6 +123,14 @@ extern "C" fn cntr_open(
     context: Context,
 ) -> c_int {
     call(|| crate::counter::open(domain, attributes, context).map(|counter| out.set(counter)))
+}
+
+extern "C" fn poll_open(
+    domain: &Domain,
+    attributes: Option<&PollAttr>,
+    out: Out<Given<PollSet>>,
+) -> c_int {
+    call(|| crate::poll::open(domain, attributes).map(|set| out.set(set)))
 }
 
 extern "C" fn endpoint(

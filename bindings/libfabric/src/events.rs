@@ -2,20 +2,21 @@
 //! vectors are ready when their calls return, and endpoints need no connections.
 
 use crate::abi::{WAIT_NONE, class};
-use crate::descriptor::{self, Descriptor};
 use crate::object::{Argument, Class, Fid, FidOps, Given, give, ops};
-use crate::pointer::Context;
+use crate::pointer::{Context, List};
 use crate::refusal::{Missing, Result, unsupported};
+use crate::state::Watched;
+use crate::watch::Watch;
 use std::ffi::c_int;
+use std::sync::Arc;
 
 /// The object.
 #[repr(C)]
 pub(crate) struct EventQueue {
     pub(crate) fid: Fid,
     ops: &'static EventOps,
-    /// What its program waits for, in vain: `enum fi_wait_obj`, and a descriptor if it is one.
-    wait: c_int,
-    descriptor: Option<Descriptor>,
+    /// What its program waits for: in vain, if nothing else is in it.
+    watch: Arc<Watch>,
 }
 
 /// `struct fi_eq_attr`, as far as it is read.
@@ -24,6 +25,8 @@ pub(crate) struct EventAttr {
     size: usize,
     flags: u64,
     wait_obj: c_int,
+    signaling_vector: c_int,
+    wait_set: List<'static, Fid>,
 }
 
 #[repr(C)]
@@ -40,6 +43,7 @@ struct EventOps {
 const _: () = assert!(
     std::mem::offset_of!(EventOps, strerror) == 40
         && std::mem::offset_of!(EventAttr, wait_obj) == 16
+        && std::mem::offset_of!(EventAttr, wait_set) == 24
 );
 
 static OPS: EventOps = EventOps {
@@ -57,17 +61,31 @@ impl Class for EventQueue {
     const CLASS: usize = class::EQ;
     const OPS: &'static FidOps = &FID_OPS;
 
+    fn close(&self) -> Result {
+        self.watch.remove(Watched::Events);
+        Ok(())
+    }
+
     fn control(&self, command: c_int, argument: Argument) -> Result {
-        let number = self.descriptor.as_ref().map(Descriptor::number);
-        descriptor::control(command, &argument, self.wait, number)
+        self.watch.control(command, &argument)
+    }
+}
+
+impl EventQueue {
+    /// What its program waits for.
+    pub fn watch(&self) -> &Arc<Watch> {
+        &self.watch
     }
 }
 
 /// `fi_eq_open`.
 pub(crate) fn open(attributes: Option<&EventAttr>, context: Context) -> Result<Given<EventQueue>> {
-    let wait = attributes.map_or(WAIT_NONE, |given| given.wait_obj);
-    let (fid, descriptor) = (Fid::of::<EventQueue>(context), Descriptor::wanted(wait)?);
-    Ok(give(EventQueue { fid, ops: &OPS, wait, descriptor }))
+    let watch = match attributes {
+        Some(given) => Watch::wanted(given.wait_obj, &given.wait_set)?,
+        None => Watch::new(WAIT_NONE)?,
+    };
+    watch.add_events();
+    Ok(give(EventQueue { fid: Fid::of::<EventQueue>(context), ops: &OPS, watch }))
 }
 
 extern "C" fn nothing(_queue: &EventQueue) -> isize {

@@ -1,13 +1,13 @@
 //! `struct fid_fabric`: where domains come from. There is one fabric, Weft.
 
 use crate::abi::{Info, class};
-use crate::counter::Counter;
 use crate::domain::Domain;
 use crate::events::{EventAttr, EventQueue};
 use crate::object::{Class, Fid, FidOps, Given, give, ops};
 use crate::pointer::{Context, List, Out};
-use crate::queue::Queue;
 use crate::refusal::{Missing, Refusal, call, unsupported};
+use crate::wait::{WaitAttr, WaitSet};
+use crate::watch::Watch;
 use std::ffi::c_int;
 
 /// The object.
@@ -25,7 +25,7 @@ struct FabricOps {
     domain: extern "C" fn(&Fabric, Option<&Info>, Out<Given<Domain>>, Context) -> c_int,
     passive_ep: Missing,
     eq_open: extern "C" fn(&Fabric, Option<&EventAttr>, Out<Given<EventQueue>>, Context) -> c_int,
-    wait_open: Missing,
+    wait_open: extern "C" fn(&Fabric, Option<&WaitAttr>, Out<Given<WaitSet>>) -> c_int,
     trywait: extern "C" fn(&Fabric, List<Option<&Fid>>, c_int) -> c_int,
     domain2: extern "C" fn(&Fabric, Option<&Info>, Out<Given<Domain>>, u64, Context) -> c_int,
 }
@@ -41,7 +41,7 @@ static OPS: FabricOps = FabricOps {
     domain,
     passive_ep: unsupported,
     eq_open,
-    wait_open: unsupported,
+    wait_open,
     trywait,
     domain2,
 };
@@ -86,22 +86,22 @@ extern "C" fn eq_open(
     call(|| crate::events::open(attributes, context).map(|queue| out.set(queue)))
 }
 
+extern "C" fn wait_open(
+    _fabric: &Fabric,
+    attributes: Option<&WaitAttr>,
+    out: Out<Given<WaitSet>>,
+) -> c_int {
+    call(|| crate::wait::open(attributes).map(|set| out.set(set)))
+}
+
 /// Before a program waits for descriptors: `-FI_EAGAIN` if there is something for it already.
 extern "C" fn trywait(_fabric: &Fabric, fids: List<Option<&Fid>>, count: c_int) -> c_int {
     call(|| {
         let count = usize::try_from(count).map_err(|_| Refusal::INVALID)?;
         let mut may_wait = true;
         for fid in fids.slice(count)? {
-            let fid = fid.ok_or(Refusal::INVALID)?;
-            may_wait &= if let Some(queue) = fid.object::<Queue>() {
-                queue.prepare_to_wait()?
-            } else if let Some(counter) = fid.object::<Counter>() {
-                counter.prepare_to_wait()?
-            } else if fid.object::<EventQueue>().is_some() {
-                true
-            } else {
-                return Err(Refusal::INVALID);
-            };
+            let watch = fid.and_then(Watch::of).ok_or(Refusal::INVALID)?;
+            may_wait &= watch.prepare_to_wait()?;
         }
         if may_wait { Ok(()) } else { Err(Refusal::AGAIN) }
     })

@@ -3,12 +3,18 @@
 
 use crate::refusal::{Refusal, Result};
 use crate::state::{State, refusal};
+use std::ffi::c_int;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use weft::PacketJob;
 use weft_node::biased::{Biased, Entered};
 use weft_packet::{Packets, Progress, Step};
+
+/// How long a program wants to wait that says so in milliseconds: for ever, if the number is negative.
+pub(crate) fn limit(timeout_ms: c_int) -> Option<Duration> {
+    u64::try_from(timeout_ms).ok().map(Duration::from_millis)
+}
 
 /// Empty looks after which a rank lets others run, where ranks share cores.
 const LOOKS: u32 = 16;
@@ -165,6 +171,18 @@ impl Job {
         look: impl FnMut(&mut State) -> Option<T>,
     ) -> Result<T> {
         self.wait_beside(limit, look, || ())
+    }
+
+    /// As [`Self::wait`], for calls that say so if the time is up.
+    pub fn wait_in_time<T>(
+        &self,
+        limit: Option<Duration>,
+        look: impl FnMut(&mut State) -> Option<T>,
+    ) -> Result<T> {
+        self.wait(limit, look).map_err(|why| match why {
+            Refusal::AGAIN => Refusal::TIMED_OUT,
+            why => why,
+        })
     }
 
     /// As [`Self::wait`], for who is in the way of those that read completions: calls `beside` while there are some.

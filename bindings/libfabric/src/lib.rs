@@ -9,7 +9,8 @@
 //! | `fabric`, `domain` | where the other objects come from |
 //! | `endpoint` | sends, receives and remote accesses |
 //! | `queue`, `counter`, `events` | completions, their counts, and other events |
-//! | `descriptor` | what programs wait for with `poll` |
+//! | `wait`, `poll` | sets of them, to wait for several at once, or to ask which have something |
+//! | `watch`, `descriptor` | what a program waits for, and what it waits for with `poll` |
 //! | `vector`, `region` | addresses; memory that others may access |
 //! | `job` | this process's place in its job, and the lock around everything |
 //! | `state` | messages, queues, counters and addresses of a job: all that the lock is around |
@@ -37,6 +38,7 @@ mod job;
 mod memory;
 mod object;
 mod pointer;
+mod poll;
 mod provider;
 mod queue;
 mod refusal;
@@ -45,3 +47,5 @@ mod state;
 mod together;
 mod transfer;
 mod vector;
+mod wait;
+mod watch;

@@ -79,6 +79,8 @@ objects! {
     crate::events::EventQueue
     crate::vector::Vector
     crate::region::Region
+    crate::wait::WaitSet
+    crate::poll::PollSet
 }
 
 /// `void *arg` of `fi_control`.
@@ -96,6 +98,11 @@ impl Fid {
     /// The beginning of an object of this type.
     pub fn of<T: Class>(context: Context) -> Self {
         Fid { class: T::CLASS, context, ops: T::OPS }
+    }
+
+    /// What the program knows it by.
+    pub fn context(&self) -> Context {
+        self.context
     }
 
     /// The object, if it is one of this provider and this type.

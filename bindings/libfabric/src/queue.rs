@@ -1,17 +1,15 @@
 //! `struct fid_cq`: completion queues. Whoever reads one makes progress.
 
 use crate::abi::{ANYBODY, WAIT_NONE, class};
-use crate::descriptor::{self, Descriptor};
 use crate::domain::Domain;
-use crate::job::Job;
+use crate::job::{Job, limit};
 use crate::object::{Argument, Class, Fid, FidOps, Given, give, ops};
-use crate::pointer::{Context, Out, Room};
+use crate::pointer::{Context, List, Out, Room};
 use crate::refusal::{Refusal, Result, sized};
-use crate::state::{Completion, QueueId, State};
+use crate::state::{Completion, QueueId, State, Watched};
+use crate::watch::Watch;
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 /// The object.
 #[repr(C)]
@@ -21,10 +19,8 @@ pub(crate) struct Queue {
     job: Arc<Job>,
     id: QueueId,
     format: Format,
-    /// What its program waits for: `enum fi_wait_obj`.
-    wait: c_int,
-    /// Whether the next that waits, or waits already, is to come back (`fi_cq_signal`).
-    signaled: AtomicBool,
+    /// What its program waits for.
+    watch: Arc<Watch>,
 }
 
 /// `struct fi_cq_attr`, as far as it is read.
@@ -34,6 +30,9 @@ pub(crate) struct QueueAttr {
     flags: u64,
     format: c_int,
     wait_obj: c_int,
+    signaling_vector: c_int,
+    wait_cond: c_int,
+    wait_set: List<'static, Fid>,
 }
 
 /// `enum fi_cq_format`.
@@ -94,6 +93,7 @@ struct QueueOps {
 // The numbers stand in tests/layouts.c too, where they are compared with libfabric's headers.
 const _: () = assert!(
     std::mem::offset_of!(QueueAttr, wait_obj) == 20
+        && std::mem::offset_of!(QueueAttr, wait_set) == 32
         && size_of::<TaggedEntry>() == 48
         && size_of::<DataEntry>() == 40
         && size_of::<MessageEntry>() == 24
@@ -119,13 +119,13 @@ impl Class for Queue {
     const OPS: &'static FidOps = &FID_OPS;
 
     fn close(&self) -> Result {
-        self.job.enter().close_queue(self.id);
+        self.job.enter().close_queue(self.id)?;
+        self.watch.remove(Watched::Queue(self.id));
         Ok(())
     }
 
     fn control(&self, command: c_int, argument: Argument) -> Result {
-        let number = self.job.enter().queue_descriptor(self.id).map(|it| it.number());
-        descriptor::control(command, &argument, self.wait, number)
+        self.watch.control(command, &argument)
     }
 }
 
@@ -135,15 +135,14 @@ impl Queue {
         self.id
     }
 
-    /// Before its program waits for its descriptor: whether it may.
-    pub fn prepare_to_wait(&self) -> Result<bool> {
-        let is_signaled = self.is_signaled();
-        self.job.prepare_to_wait(|state| !is_signaled && state.quiet_queue(self.id))
+    /// Whose it is.
+    pub fn job(&self) -> &Arc<Job> {
+        &self.job
     }
 
-    /// Whether it was signaled; once for each time.
-    fn is_signaled(&self) -> bool {
-        self.signaled.load(Ordering::Relaxed) && self.signaled.swap(false, Ordering::Acquire)
+    /// What its program waits for.
+    pub fn watch(&self) -> &Arc<Watch> {
+        &self.watch
     }
 }
 
@@ -153,9 +152,7 @@ pub(crate) fn open(
     attributes: Option<&QueueAttr>,
     context: Context,
 ) -> Result<Given<Queue>> {
-    let (size, format, wait) =
-        attributes.map_or((0, 0, WAIT_NONE), |given| (given.size, given.format, given.wait_obj));
-    let descriptor = Descriptor::wanted(wait)?;
+    let (size, format) = attributes.map_or((0, 0), |given| (given.size, given.format));
     let format = match format {
         0 | 1 => Format::Context,
         2 => Format::Message,
@@ -163,10 +160,15 @@ pub(crate) fn open(
         4 => Format::Tagged,
         _ => return Err(Refusal::INVALID),
     };
+    let watch = match attributes {
+        Some(given) => Watch::wanted(given.wait_obj, &given.wait_set)?,
+        None => Watch::new(WAIT_NONE)?,
+    };
     let job = Arc::clone(domain.job());
-    let id = job.enter().open_queue(size, descriptor)?;
-    let (fid, signaled) = (Fid::of::<Queue>(context), AtomicBool::new(false));
-    Ok(give(Queue { fid, ops: &OPS, job, id, format, wait, signaled }))
+    watch.admits(&job)?;
+    let id = job.enter().open_queue(size, watch.descriptor())?;
+    watch.add(&job, Watched::Queue(id));
+    Ok(give(Queue { fid: Fid::of::<Queue>(context), ops: &OPS, job, id, format, watch }))
 }
 
 impl Completion {
@@ -243,10 +245,9 @@ fn read_later(
     timeout_ms: c_int,
 ) -> isize {
     sized(|| {
-        let limit = u64::try_from(timeout_ms).ok().map(Duration::from_millis);
-        queue.job.wait(limit, |state| {
+        queue.job.wait(limit(timeout_ms), |state| {
             let found = take(queue, state, room, count, sources);
-            found.or_else(|| queue.is_signaled().then_some(Err(Refusal::AGAIN)))
+            found.or_else(|| queue.watch.is_signaled().then_some(Err(Refusal::AGAIN)))
         })?
     })
 }
@@ -301,11 +302,7 @@ extern "C" fn readerr(queue: &Queue, room: Out<ErrorEntry>, _flags: u64) -> isiz
 
 /// Has one that waits come back with nothing.
 extern "C" fn signal(queue: &Queue) -> c_int {
-    queue.signaled.store(true, Ordering::Release);
-    if let Some(descriptor) = queue.job.enter().queue_descriptor(queue.id) {
-        descriptor.ring();
-    }
-    queue.job.nudge();
+    queue.watch.signal(&queue.job);
     0
 }
 

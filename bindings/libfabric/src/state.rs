@@ -1,14 +1,16 @@
 //! What the lock of a job is around: its messages, completion queues, counters and addresses.
 
 mod addresses;
+mod news;
 
 use crate::abi::flag;
-use crate::descriptor::Descriptor;
 use crate::memory::Memory;
 use crate::pointer::Context;
 use crate::refusal::{Refusal, Result, completion};
 use crate::transfer::{Exposed, Notice, ReceiveOp, RemoteCounters, SendOp};
 use addresses::Addresses;
+use news::{Completions, Counter};
+pub(crate) use news::{CounterId, Counts, QueueId, Watched};
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::c_int;
 use std::time::Duration;
@@ -17,12 +19,6 @@ use weft_tagged::remote::{self, Accessed, Outcome, Owed, Refused, Remote};
 use weft_tagged::together::{self, Areas, Board, TeamId, Together};
 use weft_tagged::{Address, Envelope, Error, Event, Exchange, Outgoing, Sending};
 
-/// A completion queue of the job.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct QueueId(u16);
-/// A counter of the job.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct CounterId(u16);
 /// An address vector of the job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct VectorId(u16);
@@ -31,9 +27,6 @@ pub(crate) struct VectorId(u16);
 const PACKETS_AT_ONCE: usize = 64;
 /// How long a program tries in vain to send to a rank that has no room for its messages before it is told why.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Completions that a queue has room for at least, before new operations are put off.
-const LEAST_ROOM: usize = 1024;
-
 /// The messages of this rank, and what its program is told of them.
 pub(crate) struct State {
     pub exchange: Exchange<SendOp, ReceiveOp>,
@@ -47,6 +40,8 @@ pub(crate) struct State {
     ranks: usize,
     queues: Vec<Completions>,
     counters: Vec<Counter>,
+    /// Members of poll sets, once for each set.
+    held: Vec<Watched>,
     vectors: Vec<Addresses>,
     /// By endpoint number, if it is taken: who is told of others' accesses.
     endpoints: Vec<Option<Told>>,
@@ -77,19 +72,6 @@ pub(crate) struct Completion {
     pub error: Option<(c_int, usize)>,
 }
 
-struct Completions {
-    entries: VecDeque<Completion>,
-    room: usize,
-    descriptor: Option<Descriptor>,
-}
-
-struct Counter {
-    counts: Counts,
-    descriptor: Option<Descriptor>,
-    /// Whether it was changed since it was read.
-    is_news: bool,
-}
-
 /// Who is told that others have accessed memory of this rank.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Told {
@@ -97,13 +79,6 @@ pub(crate) struct Told {
     pub queue: Option<QueueId>,
     pub vector: Option<VectorId>,
     pub counters: RemoteCounters,
-}
-
-/// What a counter has counted.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Counts {
-    pub successes: u64,
-    pub errors: u64,
 }
 
 impl State {
@@ -123,6 +98,7 @@ impl State {
             ranks,
             queues: Vec::new(),
             counters: Vec::new(),
+            held: Vec::new(),
             vectors: Vec::new(),
             endpoints: Vec::new(),
             keys: 0,
@@ -416,100 +392,6 @@ impl State {
         }
     }
 
-    #[inline]
-    fn complete(&mut self, QueueId(place): QueueId, completion: Completion) {
-        let Completions { entries, descriptor, .. } = &mut self.queues[usize::from(place)];
-        entries.push_back(completion);
-        if let Some(descriptor) = descriptor {
-            descriptor.ring();
-        }
-    }
-
-    /// A new completion queue, and what its program waits for.
-    pub fn open_queue(&mut self, size: usize, descriptor: Option<Descriptor>) -> Result<QueueId> {
-        let (id, room) = (QueueId(next_id(&self.queues)?), size.max(LEAST_ROOM));
-        self.queues.push(Completions { entries: VecDeque::new(), room, descriptor });
-        Ok(id)
-    }
-
-    /// Forgets what is in a queue.
-    pub fn close_queue(&mut self, QueueId(place): QueueId) {
-        let Completions { entries, descriptor, .. } = &mut self.queues[usize::from(place)];
-        (*entries, *descriptor) = (VecDeque::new(), None);
-        self.answer_owed();
-    }
-
-    /// What the program of a queue waits for.
-    pub fn queue_descriptor(&mut self, QueueId(place): QueueId) -> Option<&mut Descriptor> {
-        self.queues[usize::from(place)].descriptor.as_mut()
-    }
-
-    /// Before the program waits for a queue: whether there is nothing in it.
-    pub fn quiet_queue(&mut self, QueueId(place): QueueId) -> bool {
-        let Completions { entries, descriptor, .. } = &mut self.queues[usize::from(place)];
-        quiet(entries.is_empty(), descriptor)
-    }
-
-    /// What waits in a queue.
-    #[inline]
-    pub fn completions(&mut self, QueueId(place): QueueId) -> &mut VecDeque<Completion> {
-        &mut self.queues[usize::from(place)].entries
-    }
-
-    /// Whether anything waits in a queue.
-    pub fn has_completions(&self) -> bool {
-        self.queues.iter().any(|queue| !queue.entries.is_empty())
-    }
-
-    /// Whether a queue has room for what a new operation may tell.
-    #[inline]
-    pub fn has_room(&self, queue: Option<QueueId>) -> bool {
-        queue.is_none_or(|QueueId(place)| {
-            let Completions { entries, room, .. } = &self.queues[usize::from(place)];
-            entries.len() < *room
-        })
-    }
-
-    /// A new counter, and what its program waits for.
-    pub fn open_counter(&mut self, descriptor: Option<Descriptor>) -> Result<CounterId> {
-        let (id, counts) = (CounterId(next_id(&self.counters)?), Counts::default());
-        self.counters.push(Counter { counts, descriptor, is_news: false });
-        Ok(id)
-    }
-
-    /// What a counter has counted, for its program.
-    pub fn counts(&mut self, CounterId(place): CounterId) -> Counts {
-        self.counters[usize::from(place)].is_news = false;
-        self.counters[usize::from(place)].counts
-    }
-
-    /// Changes what a counter has counted.
-    #[inline]
-    pub fn change_counts(&mut self, CounterId(place): CounterId, change: impl FnOnce(&mut Counts)) {
-        let Counter { counts, descriptor, is_news } = &mut self.counters[usize::from(place)];
-        change(counts);
-        *is_news = true;
-        if let Some(descriptor) = descriptor {
-            descriptor.ring();
-        }
-    }
-
-    /// The counter is closed: nobody waits for it.
-    pub fn close_counter(&mut self, CounterId(place): CounterId) {
-        self.counters[usize::from(place)].descriptor = None;
-    }
-
-    /// The number of what the program of a counter waits for.
-    pub fn counter_descriptor(&self, CounterId(place): CounterId) -> Option<c_int> {
-        self.counters[usize::from(place)].descriptor.as_ref().map(Descriptor::number)
-    }
-
-    /// Before the program waits for a counter: whether it has read what was counted.
-    pub fn quiet_counter(&mut self, CounterId(place): CounterId) -> bool {
-        let Counter { descriptor, is_news, .. } = &mut self.counters[usize::from(place)];
-        quiet(!*is_news, descriptor)
-    }
-
     /// A new address vector.
     pub fn open_vector(&mut self, table: bool) -> Result<VectorId> {
         let id = VectorId(next_id(&self.vectors)?);
@@ -595,14 +477,6 @@ impl Completion {
 /// The number of the next of such objects.
 fn next_id<T>(objects: &[T]) -> Result<u16> {
     u16::try_from(objects.len()).map_err(|_| Refusal::TOO_MANY)
-}
-
-/// Before a program waits: whether nothing is there for it. If so, the next thing rings.
-fn quiet(is_quiet: bool, descriptor: &mut Option<Descriptor>) -> bool {
-    if let Some(descriptor) = descriptor.as_mut().filter(|_| is_quiet) {
-        descriptor.quiet();
-    }
-    is_quiet
 }
 
 /// What a completion says of an access.

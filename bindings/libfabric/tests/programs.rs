@@ -125,9 +125,10 @@ const BOTH: [&str; 2] = ["rank 0: all messages are there", "rank 1: all messages
 const REMOTE: [&str; 2] =
     ["rank 0: all memory is as it should be", "rank 1: all memory is as it should be"];
 const WOKEN: [&str; 2] = ["rank 0: was woken for all of it", "rank 1: was woken for all of it"];
+const TOLD: [&str; 2] = ["rank 0: was told of all that came", "rank 1: was told of all that came"];
 /// Clients of libfabric's own interface, and what they say.
-const CLIENTS: [(&str, [&str; 2]); 3] =
-    [("messages.c", BOTH), ("remote.c", REMOTE), ("waiting.c", WOKEN)];
+const CLIENTS: [(&str, [&str; 2]); 4] =
+    [("messages.c", BOTH), ("remote.c", REMOTE), ("waiting.c", WOKEN), ("sets.c", TOLD)];
 
 #[test]
 fn clients_over_shared_memory() {

@@ -1,6 +1,7 @@
 //! Whether MPI programs would run on Weft, and what is in the way: the library and its `mpirun`, libfabric, the provider, and what the
 //! environment says about them.
 
+mod collectives;
 mod fabric;
 
 use std::env;
@@ -42,6 +43,7 @@ pub(super) fn all() -> Vec<Finding> {
     let listed = variable(PROVIDER_PATH);
     let provider = find_provider(None).map_err(|error| error.to_string());
     let seen = fabric::ask(&library, provider.as_ref().ok());
+    let collectives = launcher.as_ref().ok().map(collectives::find);
     let mut findings = vec![of_launcher(launcher), of_library(&library, &seen)];
     findings.push(of_provider(listed, &provider));
     if let (Ok(provider), Ok(seen)) = (&provider, &seen) {
@@ -49,6 +51,7 @@ pub(super) fn all() -> Vec<Finding> {
     }
     findings.push(of_choice(variable(PROVIDER)));
     findings.extend(stack.map(|stack| of_settings(stack, variable)));
+    findings.extend(collectives);
     findings
 }
 

@@ -14,7 +14,7 @@ use super::{Launcher, Linked};
 const SOURCE: &str = include_str!("../../../bindings/mpi/coll.c");
 const HEADER: &str = include_str!("../../../bindings/libfabric/include/weft-coll.h");
 /// Its file.
-const FILE: &str = "libweft-coll.so";
+pub const FILE: &str = "libweft-coll.so";
 const FLAGS: [&str; 6] = ["-std=gnu11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-I."];
 
 /// The library for one MPI library, made or not.
@@ -22,7 +22,8 @@ const FLAGS: [&str; 6] = ["-std=gnu11", "-O2", "-fPIC", "-shared", "-fvisibility
 pub struct Collectives {
     /// Where it is, or is to be.
     pub file: PathBuf,
-    compiler: PathBuf,
+    /// What makes it.
+    pub compiler: PathBuf,
 }
 
 /// Why there is none.

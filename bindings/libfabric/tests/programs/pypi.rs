@@ -27,6 +27,20 @@ pub fn todays_open_mpi_on_weft(ranks: &str, folder: &TempDir) -> Command {
     mpirun
 }
 
+/// They are compiled with the headers of another version, and load that of PyPI's MPICH, which is one from 2 on.
+#[test]
+fn clients_with_todays_libfabric() {
+    let folder = folder();
+    let libraries = Path::new(&today("mpich", "mpiexec")).with_file_name("../lib/mpich");
+    assert!(libraries.join("libfabric.so.1").exists(), "{}", libraries.display());
+    for (source, expected) in CLIENTS {
+        let program = compile("cc", source, &["-lfabric"], &folder);
+        let mut pair = weft(&[], "2", &folder);
+        let text = run(pair.arg(&program).env("LD_LIBRARY_PATH", &libraries));
+        assert_eq!(sorted(&text), expected);
+    }
+}
+
 /// Programs of plain MPI, how they are compiled, on how many ranks they run, and the end of what they say.
 const PROGRAMS: [(&str, &[&str], &[&str], &str); 3] = [
     ("stock.c", &[], &["2", "3", "5"], " ranks have had all their messages\n"),

@@ -12,7 +12,7 @@ fn installed(what: &str) -> PathBuf {
 
 /// What fabtests' own script runs of the programs for endpoints without connections, quick ones; `docs/internals/suites.md`
 /// lists the others.
-const FABTESTS: [&str; 32] = [
+const FABTESTS: [&str; 34] = [
     "fi_cq_data -e rdm -o senddata",
     "fi_cq_data -e rdm -o writedata",
     "fi_flood -e rdm -v -T 1",
@@ -27,6 +27,8 @@ const FABTESTS: [&str; 32] = [
     "fi_multi_ep -e rdm -v -Q",
     "fi_multi_mr -e rdm -V",
     "fi_multi_recv -e rdm -I 5",
+    "fi_poll -t counter",
+    "fi_poll -t queue",
     "fi_rdm",
     "fi_rdm -U",
     "fi_rdm_atomic -I 5 -o all",
