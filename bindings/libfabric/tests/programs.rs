@@ -175,7 +175,7 @@ fn clients_over_udp() {
     let folder = folder();
     for (source, expected) in CLIENTS {
         let program = compile("cc", source, &["-lfabric"], &folder);
-        let text = run(weft(&["--link", "udp"], "2", &folder).arg(&program));
+        let text = run(weft(&["--link", "udp", "--silence", "10"], "2", &folder).arg(&program));
         assert_eq!(sorted(&text), expected);
     }
 }
