@@ -5,12 +5,11 @@
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
 
 use std::ffi::OsStr;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
-use weft_netns::{Cluster, Options, available};
+use weft_netns::{Cluster, Options, available, write_script};
 
 const OPTIMIZED: &[&str] = &["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O2"];
 
@@ -202,8 +201,7 @@ fn the_status_is_mpiruns_own() {
 /// A script in a folder of its own, which can be a PATH.
 fn executable(folder: &TempDir, name: &str, script: &str) -> PathBuf {
     let file = folder.path().join(name);
-    std::fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
-    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).unwrap();
+    write_script(&file, &format!("#!/bin/sh\n{script}\n")).unwrap();
     file
 }
 

@@ -4,6 +4,7 @@
 mod common;
 
 use common::{launch, launch_words};
+use weft_netns::write_script;
 
 /// Takes `(pid 123, host name)` out of a line, so that it can be compared.
 fn without_process(line: &str) -> String {
@@ -128,8 +129,7 @@ fn a_rank_that_does_not_join_in_time_ends_the_job() {
 fn what_cannot_be_executed_is_said() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("program");
-    std::fs::write(&file, "#!/no/such/interpreter\n").unwrap();
-    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    write_script(&file, "#!/no/such/interpreter\n").unwrap();
     let job = launch(["-n", "2", "--program", file.to_str().unwrap()]);
     assert_eq!(job.status, 126);
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use common::{Finished, Running, finish};
 use rustix::process::Signal;
-use weft_netns::{Cluster, Options, available};
+use weft_netns::{Cluster, Options, available, write_script};
 
 /// A cluster, if there can be one.
 fn cluster(hosts: usize) -> Option<Cluster> {
@@ -31,8 +31,7 @@ fn launch(cluster: &Cluster, words: &str) -> Finished {
 /// A remote shell that is this script.
 fn write_shell(cluster: &Cluster, script: &str) -> PathBuf {
     let path = cluster.remote_shell().with_file_name("other-shell");
-    fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-    fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    write_script(&path, &format!("#!/bin/sh\n{script}\n")).unwrap();
     path
 }
 

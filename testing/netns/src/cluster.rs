@@ -1,8 +1,6 @@
 //! Some hosts and the wires between them.
 
 use std::fmt::Write as _;
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,6 +9,7 @@ use tempfile::TempDir;
 
 use crate::host::{Host, INTERFACE};
 use crate::namespace::{Namespace, SetupError};
+use crate::script::write_script;
 
 /// The most hosts of a cluster.
 pub const HOSTS_MAX: usize = NAMES.len();
@@ -238,8 +237,7 @@ fn write_remote_shell(hosts: &[Host]) -> Result<TempDir, SetupError> {
     script.push_str("*) echo \"Could not resolve hostname $host\" >&2; exit 255 ;;\nesac\n");
     let files = tempfile::tempdir()?;
     let path = shell_path(files.path());
-    fs::write(&path, script)?;
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?;
+    write_script(&path, &script)?;
     Ok(files)
 }
 

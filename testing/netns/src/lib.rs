@@ -16,12 +16,14 @@
 mod cluster;
 mod host;
 mod namespace;
+mod script;
 
 use std::sync::OnceLock;
 
 pub use cluster::{Cluster, HOSTS_MAX, Options};
 pub use host::{Host, INTERFACE};
 pub use namespace::SetupError;
+pub use script::write_script;
 
 /// Whether this process may make clusters.
 ///

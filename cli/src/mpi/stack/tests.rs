@@ -1,5 +1,5 @@
 use super::*;
-use std::os::unix::fs::PermissionsExt;
+use weft_netns::write_script;
 
 const HYDRA: &str = "HYDRA build details:\n    Version:                                 5.0.2\n    \
                      Configure options:                       --with-device=ch4:ucx,ofi --with-pm=hydra:gforker\n";
@@ -15,8 +15,7 @@ fn folder(commands: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, said) in commands {
         let file = folder.path().join(name);
-        std::fs::write(&file, format!("#!/bin/sh\ncat <<'END'\n{said}\nEND\n")).unwrap();
-        std::fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).unwrap();
+        write_script(&file, &format!("#!/bin/sh\ncat <<'END'\n{said}\nEND\n")).unwrap();
     }
     folder
 }
