@@ -315,6 +315,7 @@ impl<L: Link> AnyNode for Node<L> {
         Ok(true)
     }
 
+    /// A copy of what follows into which its closure is inlined.
     #[inline]
     fn take(&self, into: &mut Option<Arrival>) -> Result<bool> {
         Ok(self.take_unless(&mut |_| false, into)? == Taken::Held)
@@ -349,12 +350,14 @@ impl<L: Link> AnyNode for Node<L> {
         self.count_processed(&inner);
         let bytes = inner.link.bytes(delivery.buffer);
         let arrival = Arrival { delivery, bytes };
-        if is_simple && at_once(&arrival) {
-            inner.release(arrival.delivery);
-            self.leave_poll(inner);
-            return Ok(Taken::AtOnce);
+        if is_simple {
+            if at_once(&arrival) {
+                inner.release(arrival.delivery);
+                self.leave_poll(inner);
+                return Ok(Taken::AtOnce);
+            }
+            self.in_upcall.store(true, Ordering::Relaxed);
         }
-        self.in_upcall.store(true, Ordering::Relaxed);
         self.leave_poll(inner);
         *into = Some(arrival);
         Ok(Taken::Held)

@@ -27,6 +27,7 @@ pub(crate) struct VectorId(u16);
 const PACKETS_AT_ONCE: usize = 64;
 /// How long a program tries in vain to send to a rank that has no room for its messages before it is told why.
 const PATIENCE: Duration = Duration::from_secs(5);
+
 /// The messages of this rank, and what its program is told of them.
 pub(crate) struct State {
     pub exchange: Exchange<SendOp, ReceiveOp>,
@@ -118,35 +119,31 @@ impl State {
         let mut any = !self.owed.is_empty() && self.answer_owed();
         let mut held = HeldPacket::default();
         for _ in 0..PACKETS_AT_ONCE {
-            let (mut failure, mut received) = (None, false);
+            let mut outcome = Ok(false);
             // A message is put where it belongs, and nothing is sent for that.
             let place = |from, packet: &[u8]| {
                 let is_message = !together::is_together(packet) && !remote::is_access(packet);
                 if is_message {
-                    match self.exchange.arrive(from, packet) {
-                        Ok(None) => {}
-                        Ok(Some((op, envelope))) => {
-                            self.received(&op, &envelope);
-                            received = true;
-                        }
-                        Err(error) => failure = Some(error),
-                    }
+                    outcome = self.message_came(from, packet);
                 }
                 is_message
             };
             match packets.take_unless(place, &mut held)? {
                 Taken::Nothing => break,
                 Taken::AtOnce => {}
-                Taken::Held => failure = self.arrived(packets, &mut held).err(),
+                Taken::Held => outcome = self.arrived(packets, &mut held),
             }
             any = true;
-            if failure.is_some() {
-                self.failure = failure;
-                return self.fail();
-            }
-            // Whoever reads the queue hears of it at once; one more look costs it as much as a packet's way through here.
-            if received || self.exchange.has_event() || self.remote.has_event() {
-                break;
+            match outcome {
+                // Whoever reads the queue hears of it at once; one more look costs it as much as a packet's way through here.
+                Ok(received) if received || self.exchange.has_event() || self.remote.has_event() => {
+                    break;
+                }
+                Ok(_) => {}
+                Err(error) => {
+                    self.failure = Some(error);
+                    return self.fail();
+                }
             }
         }
         if self.is_waiting || self.has_to_leave() {
@@ -158,22 +155,31 @@ impl State {
         Ok(any)
     }
 
-    /// Does what a packet says.
+    /// Does what a packet says that is one of a message. Whether the program is told that it has received one.
+    #[inline]
+    fn message_came(&mut self, from: Rank, packet: &[u8]) -> weft_tagged::Result<bool> {
+        let received = self.exchange.arrive(from, packet)?;
+        if let Some((op, envelope)) = &received {
+            self.received(op, envelope);
+        }
+        Ok(received.is_some())
+    }
+
+    /// As [`Self::message_came`], of any packet.
     #[inline(never)]
-    fn arrived(&mut self, mut packets: &Packets, held: &mut HeldPacket) -> weft_tagged::Result<()> {
+    fn arrived(
+        &mut self,
+        mut packets: &Packets,
+        held: &mut HeldPacket,
+    ) -> weft_tagged::Result<bool> {
         let from = held.source().unwrap_or(Rank(0));
         let packet = packets.read(held);
         let outcome = if together::is_together(packet) {
-            self.together.arrive(from, (packets, &mut *held))
+            self.together.arrive(from, (packets, &mut *held)).map(|()| false)
         } else if remote::is_access(packet) {
-            self.remote.arrive(&mut packets, from, packet)
+            self.remote.arrive(&mut packets, from, packet).map(|()| false)
         } else {
-            let received = self.exchange.arrive(from, packet);
-            received.map(|received| {
-                if let Some((op, envelope)) = received {
-                    self.received(&op, &envelope);
-                }
-            })
+            self.message_came(from, packet)
         };
         packets.taken();
         packets.release(held);

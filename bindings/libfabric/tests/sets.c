@@ -25,21 +25,12 @@ static uint64_t sent_count, received_count, written_count;
 
 static void open_domain(void)
 {
-    struct fi_info *hints = fi_allocinfo();
-    struct fi_av_attr av_attr = {.type = FI_AV_MAP, .count = 4};
-    struct fi_cq_attr cq_attr = {.format = FI_CQ_FORMAT_TAGGED};
+    struct fi_info *hints = hints_for(FI_TAGGED | FI_RMA | FI_RMA_EVENT | FI_DIRECTED_RECV);
     uint8_t name[FI_NAME_MAX];
-    hints->fabric_attr->prov_name = strdup("weft");
-    hints->ep_attr->type = FI_EP_RDM;
-    hints->caps = FI_TAGGED | FI_RMA | FI_RMA_EVENT | FI_DIRECTED_RECV;
     hints->domain_attr->threading = FI_THREAD_SAFE;
     CHECK(fi_getinfo(FI_VERSION(1, 5), NULL, NULL, 0, hints, &info) == 0);
     fi_freeinfo(hints);
-    CHECK(fi_fabric(info->fabric_attr, &fabric, NULL) == 0);
-    CHECK(fi_domain(fabric, info, &domain, NULL) == 0);
-    CHECK(fi_endpoint(domain, info, &ep, NULL) == 0);
-    CHECK(fi_av_open(domain, &av_attr, &av, NULL) == 0);
-    CHECK(fi_cq_open(domain, &cq_attr, &cq, NULL) == 0);
+    open_objects(FI_AV_MAP, FI_WAIT_NONE);
     CHECK(fi_ep_bind(ep, &av->fid, 0) == 0);
     CHECK(fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV) == 0);
     CHECK(fi_enable(ep) == 0);

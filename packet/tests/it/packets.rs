@@ -94,7 +94,7 @@ fn short_packets_keep_their_place_among_others() {
         let (gate, went) = (Gate::default(), AtomicU64::new(0));
         job.packets(|packets| {
             if packets.rank() == Rank(1) {
-                // A window is under way before the first look.
+                // Half a window is under way before the first look.
                 while went.load(Ordering::Relaxed) < packets.in_flight() as u64 / 2 {
                     std::thread::yield_now();
                 }

@@ -3,6 +3,7 @@
 //!
 //! A [`Cluster`] of two is one veth pair, as short a wire as there is; more hosts meet at a bridge in a
 //! namespace of its own. Uses `ip`, `nft`, `nsenter` and `setpriv`, which `make setup` installs.
+//! [`write_script`] makes the scripts that stand in for other programs there.
 //!
 //! What it keeps:
 //! - **Nothing is left behind.** A namespace has no name in the file system. It lives as long as this
