@@ -134,16 +134,16 @@ impl State {
                 Taken::Held => outcome = self.arrived(packets, &mut held),
             }
             any = true;
-            match outcome {
-                // Whoever reads the queue hears of it at once; one more look costs it as much as a packet's way through here.
-                Ok(received) if received || self.exchange.has_event() || self.remote.has_event() => {
-                    break;
-                }
-                Ok(_) => {}
+            let received = match outcome {
+                Ok(received) => received,
                 Err(error) => {
                     self.failure = Some(error);
                     return self.fail();
                 }
+            };
+            // Whoever reads the queue hears of it at once; one more look costs it as much as a packet's way through here.
+            if received || self.exchange.has_event() || self.remote.has_event() {
+                break;
             }
         }
         if self.is_waiting || self.has_to_leave() {

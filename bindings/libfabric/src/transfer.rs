@@ -86,6 +86,10 @@ impl Sink for SendOp {
     fn place(&mut self, offset: u64, bytes: &[u8]) {
         self.memory.write(offset, bytes);
     }
+
+    fn room(&mut self, offset: u64, length: usize) -> Option<&mut [u8]> {
+        self.memory.piece(offset, length)
+    }
 }
 
 /// Memory that others may access.
@@ -127,6 +131,10 @@ impl Source for Exposed {
     #[inline]
     fn pieces(&self, offset: u64, length: usize, take: &mut dyn FnMut(&[u8])) {
         self.memory.read(offset, length, take);
+    }
+
+    fn lies_at(&self) -> Option<u64> {
+        self.memory.lies_at()
     }
 }
 

@@ -90,7 +90,7 @@ static void close_all(void)
 
 static void lengths(void)
 {
-    static const size_t all[] = {0, 1, 8, 48, 256, 4096, 100000, LARGE - 3};
+    static const size_t all[] = {0, 1, 8, 48, 256, 4096, 100000, 131072, LARGE - 3};
     char *bytes = malloc(LARGE);
     for (size_t which = 0; which < sizeof all / sizeof *all; which++) {
         size_t length = all[which];
@@ -122,19 +122,19 @@ static void lengths(void)
 /* A read follows the write before it, and a write the one before it, without waiting in between. */
 static void order(void)
 {
-    char *out = malloc(100000), *in = malloc(100000);
+    char *out = malloc(200000), *in = malloc(200000);
     if (me == 0) {
         for (int round = 0; round < 20; round++) {
-            fill(out, 100000, round);
-            DONE(fi_write(ep, out, 100000, NULL, peers[1], 0, WHOLE, &contexts[0]));
+            fill(out, 200000, round);
+            DONE(fi_write(ep, out, 200000, NULL, peers[1], 0, WHOLE, &contexts[0]));
             DONE(fi_write(ep, "xyz", 3, NULL, peers[1], 50000, WHOLE, &contexts[1]));
-            DONE(fi_read(ep, in, 100000, NULL, peers[1], 0, WHOLE, &contexts[2]));
+            DONE(fi_read(ep, in, 200000, NULL, peers[1], 0, WHOLE, &contexts[2]));
             for (int ended = 0; ended < 3;) {
                 struct fi_cq_tagged_entry entry;
                 ended += fi_cq_read(cq, &entry, 1) == 1;
             }
             memcpy(out + 50000, "xyz", 3);
-            CHECK(memcmp(in, out, 100000) == 0);
+            CHECK(memcmp(in, out, 200000) == 0);
         }
     }
     free(out);

@@ -8,6 +8,9 @@
 //!                                ◀─────── ended
 //!   read ────────────────────────────────▶ checked
 //!                                ◀─────── part, as many as it takes; or ended, if it is refused or empty
+//!   read, with leave to say so ──────────▶ checked
+//!                                ◀─────── lies: where the bytes are, which the origin fetches
+//!   fetched ─────────────────────────────▶ over; or, if they could not be, answered by parts
 //!   atomic ──────────────────────────────▶ checked and done
 //!                                ◀─────── part with what stood there, if that is wanted; or ended
 //! ```
@@ -20,10 +23,11 @@
 //! younger than the read, because its parts leave when there is room. Accesses have no order with messages.
 //!
 //! **Offers** take one copy in place of two. A long write goes as offers to a target that has fetched from this process before, which who
-//! gets several packets of an ordinary write tries. They are fetched as they arrive, so order stays as it is.
+//! gets several packets of an ordinary write tries. They are fetched as they arrive, so order stays as it is. Who reads much and can fetch
+//! from its target does that, too, [`OFFERED`](format::OFFERED) bytes at most between two looks at what has arrived; the target's program is told of it when all is fetched.
 //!
 //! **Bounds** (I9). One rank has [`MOST`] accesses to one other under way, so that what a target owes is bounded, too:
-//! an answer is one packet, and a read is answered out of the region. An access that finds no room changes nothing.
+//! an answer is one packet, and a read is answered out of the region, or fetched from there. An access that finds no room changes nothing.
 //!
 //! Accesses of a rank to itself need no packets, and have ended when their calls return, but for events.
 
@@ -51,6 +55,9 @@ new_key_type! {
 
 /// Accesses of one rank to one other that may be under way.
 pub const MOST: u32 = 256;
+
+/// Bytes from which on a read is fetched: below that, one packet more costs what one copy less saves.
+const FETCHED_FROM: u64 = 128 * 1024;
 
 /// Packets of reads, and of writes, that leave before the next look at what has arrived.
 const PACKETS_AT_ONCE: usize = 8;
@@ -158,7 +165,9 @@ pub struct Remote<O, R> {
     leaving: VecDeque<OpKey>,
     answers: VecDeque<Answer>,
     serving: VecDeque<Serving>,
-    /// Whether long writes say where their bytes lie.
+    /// Reads of this rank that it fetches.
+    fetching: VecDeque<OpKey>,
+    /// Whether long writes say where their bytes lie, and long reads ask for that.
     lends: bool,
     events: VecDeque<Event<O>>,
 }
@@ -190,6 +199,10 @@ struct Peer {
     is_tried: bool,
     /// Whether it could not fetch what it was offered.
     is_out_of_reach: bool,
+    /// Its reads that it fetches, by their numbers.
+    lent: BTreeMap<u64, Serving>,
+    /// Whether something could not be fetched from it.
+    is_unreadable: bool,
 }
 
 /// An access of this rank.
@@ -210,15 +223,19 @@ enum Until {
     Left { span: format::Span, data: Option<u64>, went: u64 },
     /// It is answered.
     Answered,
-    /// So many bytes have come.
-    Came { came: u64, expected: u64 },
+    /// So many bytes have come. If it may be said where they lie, nothing has yet.
+    Came { came: u64, expected: u64, fetches: bool },
+    /// They lie there, and so many were fetched.
+    Fetched { lies_at: NonZero<u64>, came: u64, expected: u64 },
 }
 
 /// What to answer when there is room.
 #[derive(Debug)]
 enum Answer {
     Ended { to: Rank, number: u64, outcome: Outcome },
-    Fetched { to: Rank, number: u64, bytes: Vec<u8> },
+    Stood { to: Rank, number: u64, bytes: Vec<u8> },
+    Lies { to: Rank, number: u64, lies_at: NonZero<u64> },
+    Fetched { to: Rank, number: u64, all: bool },
 }
 
 /// A read that is being answered.
@@ -257,6 +274,8 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
             outcome: Ok(()),
             is_tried: false,
             is_out_of_reach: false,
+            lent: BTreeMap::new(),
+            is_unreadable: false,
         };
         Remote {
             rank,
@@ -267,13 +286,14 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
             leaving: VecDeque::new(),
             answers: VecDeque::new(),
             serving: VecDeque::new(),
+            fetching: VecDeque::new(),
             lends: false,
             events: VecDeque::new(),
         }
     }
 
-    /// Whether this rank's long writes say where their bytes lie, to those that can fetch them: not at first. As with
-    /// [messages](crate::Exchange::set_lending).
+    /// Whether this rank's long writes say where their bytes lie, to those that can fetch them, and its long reads fetch: not at first. As
+    /// with [messages](crate::Exchange::set_lending).
     pub fn set_lending(&mut self, lends: bool) {
         self.lends = lends;
     }
@@ -307,7 +327,8 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         self.regions.get_mut(&key).map(|region| &mut region.memory)
     }
 
-    /// Ends what [`Self::expose`] began: nobody accesses the memory after that.
+    /// Ends what [`Self::expose`] began: nobody accesses the memory after that, except that a read that somebody fetches goes on: of that the
+    /// program hears when it is over.
     pub fn conceal(&mut self, key: u64) -> Option<R> {
         self.regions.remove(&key).map(|region| region.memory)
     }
@@ -331,12 +352,14 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
 
     /// Whether everything has left that this rank owes others, and all of its own accesses have ended.
     pub fn is_idle(&self) -> bool {
-        self.ops.is_empty() && self.answers.is_empty() && self.serving.is_empty()
+        let lends = self.peers.iter().any(|peer| !peer.lent.is_empty());
+        self.ops.is_empty() && self.answers.is_empty() && self.serving.is_empty() && !lends
     }
 
-    /// Answers that wait for room, for those who watch the bound.
+    /// Answers that wait for room or to be fetched, for those who watch the bound.
     pub fn owed(&self) -> usize {
-        self.answers.len() + self.serving.len()
+        let lent: usize = self.peers.iter().map(|peer| peer.lent.len()).sum();
+        self.answers.len() + self.serving.len() + lent
     }
 
     /// Takes one packet of `from`, and from `network` what it offers.
@@ -353,36 +376,42 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
                 let piece = Piece { from, span, number, data, length: span.offered() };
                 self.offer_came(network, &piece, lies_at)
             }
-            Some(Says::Read { span, number }) => self.read_came(from, span, number),
+            Some(Says::Read { span, number, fetches }) => {
+                self.read_came(from, span, number, fetches)
+            }
             Some(Says::Atomic { span, number, atomic, fetches, operands }) => {
                 self.atomic_came(from, span, number, (atomic, fetches), operands)
             }
             Some(Says::Part { number, bytes }) => self.part_came(from, number, bytes),
             Some(Says::Ended { number, outcome }) => self.ended_came(from, number, outcome),
+            Some(Says::Lies { number, lies_at }) => self.lies_came(from, number, lies_at),
+            Some(Says::Fetched { number, all }) => self.fetched_came(from, number, all),
             None => Err("a remote access that is none"),
         };
         outcome.map_err(|what| Error::Violation { from, what })
     }
 
-    /// Whether something waits for room.
+    /// Whether something waits for room, or to be fetched.
     #[inline]
     pub fn has_to_leave(&self) -> bool {
-        !(self.answers.is_empty() && self.serving.is_empty() && self.leaving.is_empty())
+        !(self.answers.is_empty()
+            && self.serving.is_empty()
+            && self.leaving.is_empty()
+            && self.fetching.is_empty())
     }
 
-    /// Sends what waits for room, as far as there is some. Whether anything left.
+    /// Sends what waits for room, as far as there is some, and fetches some of what is to be fetched. Whether there was any.
     ///
     /// # Errors
     /// What the network says.
     pub fn leave<N: Network>(&mut self, network: &mut N) -> Result<bool> {
-        let mut any = false;
-        while let Some(answer) = self.answers.front() {
+        let mut any = self.fetch(network);
+        while let Some(answer) = self.answers.pop_front() {
             if !answer.go::<N, O>(network)? {
+                self.answers.push_front(answer);
                 return Ok(any);
             }
-            let to = answer.to();
-            self.answers.pop_front();
-            self.peers[to.index()].unanswered -= 1;
+            self.answered(&answer);
             any = true;
         }
         for _ in 0..PACKETS_AT_ONCE {
@@ -438,6 +467,18 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         }
     }
 
+    /// An answer has left.
+    fn answered(&mut self, answer: &Answer) {
+        match *answer {
+            Answer::Ended { to, .. } | Answer::Stood { to, .. } => {
+                self.peers[to.index()].unanswered -= 1;
+            }
+            Answer::Fetched { number, all: true, .. } => self.end(op_key(number), Ok(())),
+            // It goes on.
+            Answer::Lies { .. } | Answer::Fetched { .. } => {}
+        }
+    }
+
     fn end(&mut self, key: OpKey, outcome: Outcome) {
         if let Some(Op { op, to, .. }) = self.ops.remove(key) {
             self.peers[to.index()].outstanding -= 1;
@@ -447,23 +488,18 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
 }
 
 impl Answer {
-    fn to(&self) -> Rank {
-        let (Answer::Ended { to, .. } | Answer::Fetched { to, .. }) = self;
-        *to
-    }
-
     /// Sends it; false if there is no room.
     fn go<N: Network, O: Source>(&self, network: &mut N) -> Result<bool> {
-        match self {
-            Answer::Ended { to, number, outcome } => {
-                let head = Says::Ended { number: *number, outcome: *outcome }.head();
-                network.send::<O>(*to, head.bytes(), None)
+        let (to, says) = match *self {
+            Answer::Ended { to, number, outcome } => (to, Says::Ended { number, outcome }),
+            Answer::Lies { to, number, lies_at } => (to, Says::Lies { number, lies_at }),
+            Answer::Fetched { to, number, all } => (to, Says::Fetched { number, all }),
+            Answer::Stood { to, number, ref bytes } => {
+                let head = Says::Part { number, bytes: &[] }.head();
+                return network.send(to, head.bytes(), Some((&Bytes(bytes), 0, bytes.len())));
             }
-            Answer::Fetched { to, number, bytes } => {
-                let head = Says::Part { number: *number, bytes: &[] }.head();
-                network.send(*to, head.bytes(), Some((&Bytes(bytes), 0, bytes.len())))
-            }
-        }
+        };
+        network.send::<O>(to, says.head().bytes(), None)
     }
 }
 

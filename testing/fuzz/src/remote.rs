@@ -32,6 +32,10 @@ impl Source for Memory {
         // Only what is there leaves, or this panics.
         take(&self.bytes[offset..offset + length]);
     }
+
+    fn lies_at(&self) -> Option<u64> {
+        (!self.number.is_multiple_of(2)).then(|| u64::from(self.number) << 32)
+    }
 }
 
 impl Sink for Memory {
@@ -116,7 +120,12 @@ impl Program {
                     | Says::Read { number, .. }
                     | Says::Atomic { number, .. },
                 ) => self.asked.push(number),
-                Some(Says::Part { .. } | Says::Ended { .. }) => {}
+                Some(
+                    Says::Part { .. }
+                    | Says::Ended { .. }
+                    | Says::Lies { .. }
+                    | Says::Fetched { .. },
+                ) => {}
                 None => panic!("{packet:?} is no packet"),
             }
         }
@@ -212,7 +221,8 @@ fn said(asked: &[u64], step: &[u8], length: usize) -> Vec<u8> {
             }
             Says::Write { span: span(bytes.len() + more), number, data, bytes: &bytes }
         }
-        1 => Says::Read { span: span(length), number },
+        1 if odd > 200 => Says::Fetched { number, all: odd % 2 == 0 },
+        1 => Says::Read { span: span(length), number, fetches: odd % 2 == 0 },
         2 => {
             let (atomic, fetches) = atomic_of(odd, what);
             let elements = 1 + usize::from(low % 2);
@@ -222,7 +232,10 @@ fn said(asked: &[u64], step: &[u8], length: usize) -> Vec<u8> {
                 Says::Atomic { span: span(length), number, atomic, fetches, operands: &operands };
             return [says.head().bytes(), says.bytes()].concat();
         }
-        3 => Says::Part { number, bytes: &bytes },
+        3 => match NonZero::new(u64::from(what)).filter(|_| odd > 200) {
+            Some(lies_at) => Says::Lies { number, lies_at },
+            None => Says::Part { number, bytes: &bytes },
+        },
         _ if odd > 200 => Says::Ended { number, outcome: Err(Refused::OutOfReach) },
         _ => Says::Ended { number, outcome: Ok(()) },
     };

@@ -27,14 +27,14 @@ impl Source for Memory {
     }
 
     fn lies_at(&self) -> Option<u64> {
-        Some(address(self.number))
+        (self.number != IN_PIECES).then(|| address(self.number))
     }
 }
 
 /// The number of memory that is in several pieces.
 pub(crate) const IN_PIECES: usize = 1 << 20;
 
-/// Where the bytes of the message or the access with this number lie.
+/// Where the bytes of the message, the access or the region with this number lie.
 pub(crate) fn address(number: usize) -> u64 {
     (number as u64 + 1) << 32
 }
@@ -48,6 +48,7 @@ impl Sink for Memory {
         let offset = offset as usize;
         self.bytes[offset..offset + bytes.len()].copy_from_slice(bytes);
     }
+
     fn room(&mut self, offset: u64, length: usize) -> Option<&mut [u8]> {
         if self.number == IN_PIECES {
             return None;

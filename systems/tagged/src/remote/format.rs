@@ -5,17 +5,20 @@
 //!            ┌──────┬───────┬────┬──────┬───────────┬─────────┬──────┬─────┬────────┬─────┬────────┬──────┬──────
 //! write      │ kind │ flags │ to │ from │ zero                       │ key │ offset │ end │ number │ data │ bytes
 //! offer      │ kind │ flags │ to │ from │ zero                       │ key │ offset │ end │ number │ address │ data │
-//! read       │ kind │ zero  │ to │ from │ zero                       │ key │ offset │ end │ number │
+//! read       │ kind │ flags │ to │ from │ zero                       │ key │ offset │ end │ number │
 //! atomic     │ kind │ flags │ to │ from │ operation │ element │ zero │ key │ offset │ end │ number │ operands
 //!            └──────┴───────┴────┴──────┴───────────┴─────────┴──────┴─────┴────────┴─────┴────────┴──────┘
 //! part       │ kind │ zero                                          │ number │ bytes
 //! ended      │ kind │ outcome │ zero                                │ number │
+//! lies       │ kind │ zero                                          │ number │ address │
+//! fetched    │ kind │ outcome │ zero                                │ number │
 //! ```
 //! `to` and `from` are endpoints; `key` and `offset` say where the bytes go, and `end` where the access ends. A write
 //! has `data` if its flag says so, and takes as many packets as it needs, each of which can be checked by itself. An `offer` is a
 //! packet of a write, too, but says where its bytes lie in the process of their sender: [`OFFERED`] of them, or what is left. The
 //! answer to a `read`, and to an `atomic` that fetches, are `part`s, in order; `ended` answers everything else, and
-//! whatever was refused. The operands of an `atomic` are as long as what it accesses; a compare-and-swap has what it
+//! whatever was refused. To a `read` whose flag says that its sender can fetch, the answer may be `lies`: that is where the bytes are, and
+//! `fetched` says that they were fetched, or could not be and are to come as `part`s. The operands of an `atomic` are as long as what it accesses; a compare-and-swap has what it
 //! compares with behind them, and an operation that only reads has none.
 
 use super::atomic::{Atomic, Element, Operation};
@@ -37,9 +40,12 @@ const ATOMIC: u8 = 18;
 const PARTS: u8 = 19;
 const ENDED: u8 = 20;
 const OFFER: u8 = 21;
+const LIES: u8 = 22;
+const FETCHED: u8 = 23;
 
 const HAS_DATA: u8 = 1;
 const FETCHES: u8 = 1;
+const IN_VAIN: u8 = 1;
 
 /// What is accessed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -76,14 +82,18 @@ pub enum Says<'a> {
     Write { span: Span, number: u64, data: Option<u64>, bytes: &'a [u8] },
     /// Bytes that lie here go there.
     Offer { span: Span, number: u64, lies_at: NonZero<u64>, data: Option<u64> },
-    /// What stands there?
-    Read { span: Span, number: u64 },
+    /// What stands there? Maybe it can be fetched.
+    Read { span: Span, number: u64, fetches: bool },
     /// Do this to what stands there.
     Atomic { span: Span, number: u64, atomic: Atomic, fetches: bool, operands: &'a [u8] },
     /// This stood there.
     Part { number: u64, bytes: &'a [u8] },
     /// That access is over.
     Ended { number: u64, outcome: Outcome },
+    /// Here is what is to be read.
+    Lies { number: u64, lies_at: NonZero<u64> },
+    /// All of it was fetched, or not.
+    Fetched { number: u64, all: bool },
 }
 
 /// Whether a packet is one of remote accesses, if it is one at all and none of operations of all members of a
@@ -108,7 +118,9 @@ impl<'a> Says<'a> {
                 let head = head.word(lies_at.get());
                 data.map_or(head, |data| head.word(data))
             }
-            Says::Read { span, number } => spanned(Head::new(READ), span, number),
+            Says::Read { span, number, fetches } => {
+                spanned(Head::new(READ).octet(1, if fetches { FETCHES } else { 0 }), span, number)
+            }
             Says::Atomic { span, number, atomic, fetches, .. } => {
                 let head = Head::new(ATOMIC).octet(1, if fetches { FETCHES } else { 0 });
                 let head = head.octet(4, atomic.operation as u8).octet(5, atomic.element as u8);
@@ -118,6 +130,10 @@ impl<'a> Says<'a> {
             Says::Ended { number, outcome } => {
                 Head::new(ENDED).octet(1, outcome_number(outcome)).word(number)
             }
+            Says::Lies { number, lies_at } => Head::new(LIES).word(number).word(lies_at.get()),
+            Says::Fetched { number, all } => {
+                Head::new(FETCHED).octet(1, if all { 0 } else { IN_VAIN }).word(number)
+            }
         }
     }
 
@@ -126,7 +142,11 @@ impl<'a> Says<'a> {
         match *self {
             Says::Write { bytes, .. } | Says::Part { bytes, .. } => bytes,
             Says::Atomic { operands, .. } => operands,
-            Says::Offer { .. } | Says::Read { .. } | Says::Ended { .. } => &[],
+            Says::Offer { .. }
+            | Says::Read { .. }
+            | Says::Ended { .. }
+            | Says::Lies { .. }
+            | Says::Fetched { .. } => &[],
         }
     }
 }
@@ -163,14 +183,21 @@ pub fn parse(packet: &[u8]) -> Option<Says<'_>> {
     let [kind, flags, to, from, operation, element, zero @ ..] = *start;
     let bare = [to, from, operation, element, zero[0], zero[1]] == [0; 6];
     match kind {
-        PARTS | ENDED => {
+        PARTS | ENDED | LIES | FETCHED if bare => {
             let (number, bytes) = word(rest)?;
             match (kind, flags) {
-                _ if !bare => None,
                 (PARTS, 0) => Some(Says::Part { number, bytes }),
-                (PARTS, _) => None,
+                (LIES, 0) => {
+                    let (address, rest) = word(bytes)?;
+                    let lies_at = NonZero::new(address).filter(|_| rest.is_empty())?;
+                    Some(Says::Lies { number, lies_at })
+                }
+                (PARTS | LIES, _) => None,
                 _ if !bytes.is_empty() => None,
-                _ => outcome(flags).map(|outcome| Says::Ended { number, outcome }),
+                (FETCHED, flags) => {
+                    (flags <= IN_VAIN).then_some(Says::Fetched { number, all: flags == 0 })
+                }
+                (_, flags) => outcome(flags).map(|outcome| Says::Ended { number, outcome }),
             }
         }
         WRITE | OFFER | READ | ATOMIC if zero == [0; 2] => {
@@ -183,9 +210,11 @@ pub fn parse(packet: &[u8]) -> Option<Says<'_>> {
                 _ if offset > end => None,
                 (WRITE, 0, 0) => parse_write(span, number, flags, rest),
                 (OFFER, 0, 0) => parse_offer(span, number, flags, rest),
-                (READ, 0, 0) => {
-                    (flags == 0 && rest.is_empty()).then_some(Says::Read { span, number })
-                }
+                (READ, 0, 0) => (flags <= FETCHES && rest.is_empty()).then_some(Says::Read {
+                    span,
+                    number,
+                    fetches: flags == FETCHES,
+                }),
                 (ATOMIC, ..) => {
                     let atomic = Atomic {
                         operation: Operation::of_number(operation)?,

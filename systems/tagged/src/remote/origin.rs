@@ -1,9 +1,10 @@
 //! Accesses of this rank to memory of others.
 
-use super::format::{ACCESS, PART, Says, Span};
+use super::format::{ACCESS, OFFERED, PART, Says, Span};
 use super::op_key;
 use super::{
-    Access, Asking, Atomic, Bytes, Event, MOST, Op, OpKey, Outcome, Refused, Remote, Until,
+    Access, Answer, Asking, Atomic, Bytes, Event, FETCHED_FROM, MOST, Op, OpKey, Outcome, Refused,
+    Remote, Until,
 };
 use crate::Result;
 use crate::network::{Network, Sink, Source, lies_at};
@@ -54,7 +55,7 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         &mut self,
         network: &mut N,
         access: &Access,
-        op: O,
+        mut op: O,
     ) -> Result<Asking<O>> {
         let to = access.to.rank;
         let Some(span) = access.span(op.capacity()) else { return Ok(self.refuse(op)) };
@@ -64,8 +65,10 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         if to == self.rank {
             return Ok(self.read_here(span, op));
         }
-        let key = self.begin(access, None, Until::Came { came: 0, expected: span.length() }, op);
-        let head = Says::Read { span, number: key.data().as_ffi() }.head();
+        let fetches = self.may_fetch(network, to, &mut op);
+        let waits = Until::Came { came: 0, expected: span.length(), fetches };
+        let key = self.begin(access, None, waits, op);
+        let head = Says::Read { span, number: key.data().as_ffi(), fetches }.head();
         let went = network.send::<O>(to, head.bytes(), None);
         self.began(key, went)
     }
@@ -94,7 +97,11 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
             return Ok(self.atomic_here(span, (atomic, fetches), operands, op));
         }
         let expected = if fetches { length } else { 0 };
-        let waits = if fetches { Until::Came { came: 0, expected } } else { Until::Answered };
+        let waits = if fetches {
+            Until::Came { came: 0, expected, fetches: false }
+        } else {
+            Until::Answered
+        };
         let key = self.begin(access, None, waits, op);
         let number = key.data().as_ffi();
         let head = Says::Atomic { span, number, atomic, fetches, operands: &[] }.head();
@@ -198,19 +205,85 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         let Some(op) = self.ops.get_mut(key).filter(|op| op.to == from && from != self.rank) else {
             return Err("what was not asked for");
         };
-        let Until::Came { came, expected } = op.waits else {
-            return Err("bytes to one who writes");
+        let Until::Came { came, expected, .. } = op.waits else {
+            return Err("bytes to one who writes or fetches");
         };
         let now = came + bytes.len() as u64;
         if bytes.is_empty() || now > expected {
             return Err("more than was asked for");
         }
         op.op.place(came, bytes);
-        op.waits = Until::Came { came: now, expected };
+        op.waits = Until::Came { came: now, expected, fetches: false };
         if now == expected {
             self.end(key, Ok(()));
         }
         Ok(())
+    }
+
+    pub(super) fn lies_came(
+        &mut self,
+        from: Rank,
+        number: u64,
+        lies_at: NonZero<u64>,
+    ) -> std::result::Result<(), &'static str> {
+        let key = op_key(number);
+        let Some(op) = self.ops.get_mut(key).filter(|op| op.to == from && from != self.rank) else {
+            return Err("where what was not asked for lies");
+        };
+        let Until::Came { expected, fetches: true, .. } = op.waits else {
+            return Err("an address to one who did not ask for it");
+        };
+        if lies_at.checked_add(expected).is_none() {
+            return Err("bytes that lie nowhere");
+        }
+        op.waits = Until::Fetched { lies_at, came: 0, expected };
+        self.fetching.push_back(key);
+        Ok(())
+    }
+
+    /// Whether a read may be answered by where its bytes lie: they go to one place, and are worth a system call.
+    fn may_fetch<N: Network>(&self, network: &mut N, from: Rank, op: &mut O) -> bool {
+        let length = op.capacity();
+        self.lends
+            && length >= FETCHED_FROM
+            && !self.peers[from.index()].is_unreadable
+            && op.room(0, length as usize).is_some()
+            && network.fetch(from, 0, &mut [])
+    }
+
+    /// Fetches some of the reads that are fetched, in turn. Whether there are any.
+    pub(super) fn fetch<N: Network>(&mut self, network: &mut N) -> bool {
+        let mut left = OFFERED;
+        let any = !self.fetching.is_empty();
+        while left > 0
+            && let Some(key) = self.fetching.pop_front()
+        {
+            left -= self.fetch_piece(network, key, left);
+        }
+        any
+    }
+
+    /// Fetches up to `most` bytes. How many it were.
+    fn fetch_piece<N: Network>(&mut self, network: &mut N, key: OpKey, most: u64) -> u64 {
+        let Some(op) = self.ops.get_mut(key) else { return 0 };
+        let Until::Fetched { lies_at, came, expected } = op.waits else { return 0 };
+        let (from, length) = (op.to, most.min(expected - came));
+        let room = op.op.room(came, length as usize);
+        let is_there = room.is_some_and(|room| network.fetch(from, lies_at.get() + came, room));
+        let now = came + length;
+        if is_there && now < expected {
+            op.waits = Until::Fetched { lies_at, came: now, expected };
+            self.fetching.push_back(key);
+            return length;
+        }
+        if !is_there {
+            // All of it is sent, then.
+            op.waits = Until::Came { came: 0, expected, fetches: false };
+            self.peers[from.index()].is_unreadable = true;
+        }
+        let number = key.data().as_ffi();
+        self.answers.push_back(Answer::Fetched { to: from, number, all: is_there });
+        if is_there { length } else { 0 }
     }
 
     pub(super) fn ended_came(
@@ -226,7 +299,7 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         let out_of_reach = outcome == Err(Refused::OutOfReach);
         let fits = match op.waits {
             Until::Answered => op.lies_at.is_some() || !out_of_reach,
-            Until::Left { .. } => false,
+            Until::Left { .. } | Until::Fetched { .. } => false,
             Until::Came { expected, .. } => !out_of_reach && (outcome.is_err() || expected == 0),
         };
         if !fits {

@@ -124,15 +124,53 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         from: Rank,
         span: Span,
         number: u64,
+        fetches: bool,
     ) -> std::result::Result<(), &'static str> {
+        if self.peers[from.index()].lent.contains_key(&number) {
+            return Err("two reads with one number");
+        }
         self.came(from)?;
-        match Self::find(&mut self.regions, &span, READS).map(|(region, _)| region.serial) {
-            Ok(serial) if span.length() > 0 => {
-                self.serving.push_back(Serving { to: from, number, span, went: 0, serial });
+        let found = Self::find(&mut self.regions, &span, READS).map(|(region, start)| {
+            let lies_at = fetches.then(|| region.memory.lies_at()).flatten();
+            let lies_at = lies_at.and_then(|at| NonZero::new(at + start));
+            (lies_at, Serving { to: from, number, span, went: 0, serial: region.serial })
+        });
+        match found {
+            Ok(_) if span.length() == 0 => self.answer_to(from, number, Ok(())),
+            Ok((Some(lies_at), serving)) => {
+                self.peers[from.index()].lent.insert(number, serving);
+                self.answers.push_back(Answer::Lies { to: from, number, lies_at });
             }
-            other => self.answer_to(from, number, other.map(drop)),
+            Ok((None, serving)) => self.serving.push_back(serving),
+            Err(refused) => self.answer_to(from, number, Err(refused)),
         }
         Ok(())
+    }
+
+    /// A read was fetched, or could not be and has to be sent.
+    pub(super) fn fetched_came(
+        &mut self,
+        from: Rank,
+        number: u64,
+        all: bool,
+    ) -> std::result::Result<(), &'static str> {
+        let peer = &mut self.peers[from.index()];
+        let Some(serving) = peer.lent.remove(&number) else {
+            return Err("the fetch of what was not lent");
+        };
+        if all {
+            self.served(&serving);
+        } else {
+            self.serving.push_back(serving);
+        }
+        Ok(())
+    }
+
+    /// Nothing more is owed to a read.
+    fn served(&mut self, serving: &Serving) {
+        let Serving { to, span, .. } = serving;
+        self.peers[to.index()].unanswered -= 1;
+        self.tell(*to, span, false, span.length(), None);
     }
 
     /// Sends the next part of what a read wants. What is left of it then; `None` if there is no room.
@@ -158,8 +196,7 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         if went < span.length() {
             return Ok(Some(Some(Serving { went, ..serving })));
         }
-        self.peers[to.index()].unanswered -= 1;
-        self.tell(to, &span, false, span.length(), None);
+        self.served(&serving);
         Ok(Some(None))
     }
 
@@ -174,7 +211,7 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         self.came(from)?;
         match self.operate(from, &span, (atomic, fetches), operands) {
             Ok(bytes) if fetches && !bytes.is_empty() => {
-                self.answers.push_back(Answer::Fetched { to: from, number, bytes });
+                self.answers.push_back(Answer::Stood { to: from, number, bytes });
             }
             other => self.answer_to(from, number, other.map(drop)),
         }

@@ -29,6 +29,8 @@ enum Call {
 
 const KEY: u64 = 5;
 const ALL: Rights = Rights { read: true, write: true };
+/// The number of rank 0's region; those of others follow.
+const REGION: usize = 1 << 21;
 
 impl World {
     fn new(ranks: usize, payload: usize, room: usize) -> Self {
@@ -50,8 +52,15 @@ impl World {
     }
 
     fn expose(&mut self, at: usize, key: u64, length: usize, rights: Rights) {
-        let memory = Memory { number: 0, bytes: vec![0; length] };
+        let memory = Memory { number: REGION + at, bytes: vec![0; length] };
         self.ranks[at].expose(key, 0, rights, memory).unwrap();
+    }
+
+    /// What regions have now is what is fetched out of them.
+    fn lend_regions(&mut self) {
+        for region in self.ranks.iter().filter_map(|rank| rank.region(KEY)) {
+            self.net.lent.bytes.insert(address(region.number), region.bytes.clone());
+        }
     }
 
     /// Asks for an access; whether it could be begun.
@@ -104,6 +113,9 @@ impl World {
     }
 
     fn leave(&mut self, at: usize) -> bool {
+        if !self.ranks[at].fetching.is_empty() {
+            self.lend_regions();
+        }
         let any = self.ranks[at].leave(&mut self.net.of(at)).unwrap();
         self.tell(at);
         any
@@ -360,7 +372,7 @@ fn who_is_told_answers_when_it_can() {
     }
 }
 
-/// Two ranks whose long writes may be fetched, of which each has exposed so many bytes; rank 1 has fetched before.
+/// Two ranks that may fetch, of which each has exposed so many bytes; rank 1 has fetched before.
 fn lending(length: usize) -> World {
     let mut world = World::pair(length);
     world.ranks.iter_mut().for_each(|rank| rank.set_lending(true));
@@ -453,6 +465,124 @@ fn what_is_offered_is_checked_before_it_is_fetched() {
 }
 
 #[test]
+fn long_reads_are_fetched_by_who_can() {
+    for (length, fetched) in [(131_071, 0), (131_072, 1), (262_144, 1), (600_000, 3)] {
+        let mut world = lending(600_010);
+        let bytes = pattern_of(length);
+        world.ranks[1].region_mut(KEY).unwrap().bytes[7..length + 7].copy_from_slice(&bytes);
+        assert!(world.call(0, access(1, 7), 1, Call::Read { length }));
+        world.settle();
+        let (read, outcome) = world.ended.pop().unwrap();
+        assert_eq!((read.bytes == bytes, outcome), (true, Ok(())), "{length} bytes");
+        let (at, accessed) = world.accessed.pop().unwrap();
+        assert_eq!((at, accessed.length, accessed.writes), (1, length as u64, false));
+        assert_eq!((world.net.lent.fetched, world.accessed.len()), (fetched, 0));
+        assert!(world.ranks.iter().all(Rankly::is_idle));
+    }
+}
+
+#[test]
+fn who_lends_hears_that_all_is_fetched_and_not_before() {
+    let mut world = lending(600_000);
+    assert!(world.call(0, access(1, 0), 1, Call::Read { length: 600_000 }));
+    world.arrive(0, 1);
+    while world.leave(1) {}
+    world.arrive(1, 0);
+    assert!(world.leave(0) && world.leave(0) && world.ended.is_empty());
+    assert_eq!((world.accessed.len(), world.ranks[1].owed()), (0, 1));
+    assert!(!world.ranks[1].is_idle(), "its memory is still needed");
+    world.net.room = 0;
+    assert!(world.leave(0) && world.ended.is_empty(), "who lends can be told first");
+    world.net.room = 1;
+    assert!(world.leave(0));
+    assert_eq!((world.ended.len(), world.accessed.len()), (1, 0));
+    world.arrive(0, 1);
+    assert_eq!((world.accessed.len(), world.ranks[1].is_idle()), (1, true));
+}
+
+#[test]
+fn what_does_not_lie_in_one_piece_is_not_fetched() {
+    for is_there in [false, true] {
+        let mut world = lending(140_000);
+        let bytes = pattern_of(140_000);
+        let number = if is_there { 1 } else { IN_PIECES };
+        let region = world.ranks[1].region_mut(KEY).unwrap();
+        region.bytes.clone_from(&bytes);
+        region.number = if is_there { IN_PIECES } else { region.number };
+        assert!(world.call(0, access(1, 0), number, Call::Read { length: 140_000 }));
+        world.settle();
+        assert_eq!((&world.ended[0].0.bytes, world.ended[0].1), (&bytes, Ok(())));
+        assert_eq!(world.net.lent.fetched, 0);
+    }
+}
+
+#[test]
+fn a_read_that_cannot_be_fetched_is_sent_and_so_is_the_next_one() {
+    for time in 0..3 {
+        let mut world = lending(600_000);
+        let bytes = pattern_of(600_000);
+        world.ranks[1].region_mut(KEY).unwrap().bytes.clone_from(&bytes);
+        // The first one is fetched, in three pieces.
+        for (number, fetched) in [(1, 3), (2, 4 + time), (3, 4 + time)] {
+            assert!(world.call(0, access(1, 0), number, Call::Read { length: 600_000 }));
+            if number == 2 {
+                world.net.lent.fails = fetched - 1..fetched;
+            }
+            world.settle();
+            let (read, outcome) = world.ended.pop().unwrap();
+            assert_eq!((read.bytes == bytes, outcome), (true, Ok(())));
+            assert_eq!((world.net.lent.fetched, world.accessed.len()), (fetched, number));
+        }
+        assert!(world.ranks.iter().all(Rankly::is_idle));
+    }
+}
+
+#[test]
+fn a_region_that_is_concealed_while_it_is_fetched_is_sent_no_longer() {
+    let mut world = lending(600_000);
+    world.net.lent.fails = 1..2;
+    assert!(world.call(0, access(1, 0), 1, Call::Read { length: 600_000 }));
+    world.arrive(0, 1);
+    while world.leave(1) {}
+    world.arrive(1, 0);
+    assert!(world.leave(0));
+    world.ranks[1].conceal(KEY).unwrap();
+    world.settle();
+    assert_eq!((world.net.lent.fetched, world.ended[0].1), (2, Err(Refused::NoRegion)));
+    assert!(world.ranks.iter().all(Rankly::is_idle));
+}
+
+#[test]
+fn who_did_not_ask_where_bytes_lie_is_not_told_and_what_was_not_lent_not_fetched() {
+    let lies = |number, lies_at| {
+        Says::Lies { number, lies_at: NonZero::new(lies_at).unwrap() }.head().bytes().to_vec()
+    };
+    let write = Call::Write { data: None, bytes: vec![1; 140_000] };
+    for (call, address, is_right) in [
+        (Call::Read { length: 4 }, 1, false),
+        (Call::Read { length: 140_000 }, u64::MAX - 139_999, false),
+        (Call::Read { length: 140_000 }, u64::MAX - 140_000, true),
+        (write, 1, false),
+        (add(true, 1), 1, false),
+    ] {
+        let mut world = lending(140_000);
+        assert!(world.call(0, access(1, 0), 1, call.clone()));
+        let number = world.ranks[0].ops.keys().next().unwrap().data().as_ffi();
+        assert_eq!(world.take(1, 0, &lies(number, address)).is_ok(), is_right, "{call:?}");
+        assert!(world.take(1, 0, &lies(number, address)).is_err(), "{call:?} once more");
+    }
+    let mut world = lending(140_000);
+    let span = Span { to: 0, from: 0, key: KEY, offset: 0, end: 140_000 };
+    let fetched = Says::Fetched { number: 7, all: true }.head();
+    assert!(world.take(0, 1, fetched.bytes()).is_err());
+    let read = Says::Read { span, number: 7, fetches: true }.head();
+    world.take(0, 1, read.bytes()).unwrap();
+    assert!(world.take(0, 1, read.bytes()).is_err(), "it has the number of another");
+    world.take(0, 1, fetched.bytes()).unwrap();
+    assert!(world.take(0, 1, fetched.bytes()).is_err());
+}
+
+#[test]
 fn only_what_was_offered_can_be_out_of_reach() {
     let mut world = lending(40_000);
     let outcome = Err(Refused::OutOfReach);
@@ -492,7 +622,7 @@ fn what_no_peer_sends_changes_nothing() {
     // Nor does anybody ask for more than it may.
     let mut world = World::pair(10);
     for number in 0..=u64::from(MOST) {
-        let outcome = world.take(1, 0, &packet(Says::Read { span, number }));
+        let outcome = world.take(1, 0, &packet(Says::Read { span, number, fetches: false }));
         assert_eq!(outcome.is_ok(), number < u64::from(MOST));
     }
 }
@@ -506,13 +636,12 @@ fn who_answers_another_ones_access_is_refused() {
     world.take(1, 0, head.bytes()).unwrap();
 }
 
-/// Bytes of each region that one rank has for itself; all count in the first word.
-const PART: usize = 2000;
-
 /// A program of three ranks, which does anything, and what has to come of it.
 struct Program {
     random: Random,
     world: World,
+    /// Bytes of each region that one rank has for itself; all count in the first word.
+    part: usize,
     /// What each rank's part of each region is, once all that it has begun has ended.
     parts: Vec<Vec<Vec<u8>>>,
     begun: usize,
@@ -529,17 +658,21 @@ struct Reading {
 }
 
 impl Program {
-    fn new(seed: u64) -> Self {
+    /// With long accesses some are fetched.
+    fn new(seed: u64, is_long: bool) -> Self {
         let mut random = Random::part(seed, 2);
         let room = 1 + random.below(4) as usize;
-        let mut world = World::new(3, 100 + random.below(1000) as usize, room);
+        let (part, payload) = if is_long { (160_000, 8000) } else { (2000, 100) };
+        let mut world = World::new(3, payload + random.below(1000) as usize, room);
         for rank in 0..3 {
-            world.expose(rank, KEY, 8 + 3 * PART, ALL);
+            world.expose(rank, KEY, 8 + 3 * part, ALL);
+            world.ranks[rank].set_lending(is_long);
         }
         Program {
             random,
             world,
-            parts: vec![vec![vec![0; PART]; 3]; 3],
+            part,
+            parts: vec![vec![vec![0; part]; 3]; 3],
             begun: 0,
             reads: BTreeMap::new(),
             fetched: BTreeMap::new(),
@@ -549,9 +682,10 @@ impl Program {
 
     fn step(&mut self) {
         let (one, two) = (self.random.below(3) as usize, self.random.below(3) as usize);
-        let most = *self.random.choose(&[10, 300, PART as u64 - 8]);
-        let length = self.random.below(most) as usize;
-        let place = self.random.below((PART - length) as u64 + 1) as usize;
+        let most = *self.random.choose(&[10, 300, self.part as u64 - 8]);
+        let least = *self.random.choose(&[0, most / 8 * 7]);
+        let length = (least + self.random.below(most - least)) as usize;
+        let place = self.random.below((self.part - length) as u64 + 1) as usize;
         match self.random.below(10) {
             0 => {
                 let bytes: Vec<u8> = (0..length).map(|_| self.random.below(256) as u8).collect();
@@ -565,7 +699,7 @@ impl Program {
                 self.begun += 1;
             }
             3 => {
-                let place = place.min(PART - 8);
+                let place = place.min(self.part - 8);
                 let before = word(&self.parts[one][two][place..place + 8]);
                 let number = self.begun;
                 self.fetched.insert(number, before);
@@ -587,7 +721,7 @@ impl Program {
 
     /// Accesses a rank's own part; whether it could be begun.
     fn call(&mut self, one: usize, two: usize, place: usize, call: Call) -> bool {
-        let at = access(two, (8 + one * PART + place) as u64);
+        let at = access(two, (8 + one * self.part + place) as u64);
         let began = self.world.call(one, at, self.begun, call);
         self.begun += usize::from(began);
         began
@@ -621,8 +755,8 @@ impl Program {
         self.world.settle();
         for (one, parts) in self.parts.iter().enumerate() {
             for (two, part) in parts.iter().enumerate() {
-                let start = 8 + one * PART;
-                assert_eq!(self.world.bytes(two)[start..start + PART], part[..]);
+                let start = 8 + one * self.part;
+                assert_eq!(self.world.bytes(two)[start..start + self.part], part[..]);
             }
         }
         let mut ended: BTreeMap<usize, &[u8]> = BTreeMap::new();
@@ -651,12 +785,16 @@ impl Program {
 
 #[test]
 fn random_programs_see_memory_in_order() {
-    for seed in 0..60 {
+    let mut fetched = 0;
+    for seed in 0..75 {
         println!("seed {seed}");
-        let mut program = Program::new(seed);
-        for _ in 0..4000 {
+        let is_long = seed % 15 == 0;
+        let mut program = Program::new(seed, is_long);
+        for _ in 0..if is_long { 1500 } else { 4000 } {
             program.step();
         }
         program.judge();
+        fetched += program.world.net.lent.fetched;
     }
+    assert!(fetched > 50, "{fetched}");
 }

@@ -27,8 +27,8 @@ fn all(bytes: &[u8]) -> Vec<Says<'_>> {
             lies_at: NonZero::new(u64::MAX - OFFERED).unwrap(),
             data: Some(5),
         },
-        Says::Read { span: span(0), number: u64::MAX },
-        Says::Read { span: Span { end: u64::MAX, ..span(0) }, number: 1 },
+        Says::Read { span: span(0), number: u64::MAX, fetches: false },
+        Says::Read { span: Span { end: u64::MAX, ..span(0) }, number: 1, fetches: true },
         Says::Atomic {
             span: span(length),
             number: 7,
@@ -49,6 +49,9 @@ fn all(bytes: &[u8]) -> Vec<Says<'_>> {
         Says::Ended { number: 77, outcome: Err(Refused::NoRight) },
         Says::Ended { number: 77, outcome: Err(Refused::Beyond) },
         Says::Ended { number: 77, outcome: Err(Refused::OutOfReach) },
+        Says::Fetched { number: 77, all: true },
+        Says::Fetched { number: 77, all: false },
+        Says::Lies { number: 77, lies_at: NonZero::<u64>::MAX },
     ]
 }
 
@@ -79,7 +82,7 @@ fn packets_come_back_as_they_were() {
 fn heads_have_the_lengths_that_are_written_down() {
     let lengths: Vec<usize> = all(&[]).iter().map(|says| says.head().bytes().len()).collect();
     let accesses = [ACCESS, 48, 48, 56, ACCESS, ACCESS, ACCESS, ACCESS];
-    assert_eq!(lengths, [&accesses[..], &[PART], &[16; 5]].concat());
+    assert_eq!(lengths, [&accesses[..], &[PART], &[16; 7], &[24]].concat());
 }
 
 #[test]
@@ -89,7 +92,7 @@ fn what_is_cut_off_or_has_no_meaning_is_no_packet() {
         for length in 0..packet.len() - says.bytes().len() {
             assert_eq!(parse(&packet[..length]), None, "{says:?} cut to {length}");
         }
-        for (place, value) in [(0, 0), (0, 15), (0, 22), (1, 0x80), (6, 1), (7, 1)] {
+        for (place, value) in [(0, 0), (0, 15), (0, 24), (1, 0x80), (6, 1), (7, 1)] {
             let mut broken = packet.clone();
             broken[place] = value;
             assert_eq!(parse(&broken), None, "{says:?} with {value} at {place}");
@@ -114,7 +117,7 @@ fn what_does_not_fit_together_is_no_packet() {
         Says::Write { span: span(3), number: 1, data: None, bytes: b"" },
         Says::Offer { span: span(0), number: 1, lies_at: NonZero::<u64>::MIN, data: None },
         Says::Offer { span: span(2), number: 1, lies_at: NonZero::<u64>::MAX, data: None },
-        Says::Read { span: Span { end: 99, ..span(0) }, number: 1 },
+        Says::Read { span: Span { end: 99, ..span(0) }, number: 1, fetches: false },
         of(span(8), sum, false, b"1234567".as_slice()),
         of(span(7), sum, false, b"1234567".as_slice()),
         of(span(8), swap, true, b"12345678".as_slice()),
