@@ -1,5 +1,5 @@
 // Calls and what becomes of them: answered, refused, kept, dropped, cancelled, too late. Callbacks
-// that wait, on the stack of whoever polls and on threads of their own.
+// that wait, on the stack of whoever polls and on threads of their own. Messages to several.
 
 #include "check.h"
 
@@ -200,6 +200,31 @@ waiting(uint32_t rank)
     OK(weft_port_destroy(relays));
 }
 
+// From rank 1, to all and to a group that has both.
+static void
+to_several(uint32_t rank)
+{
+    weft_iov pieces[2] = { { "to ", 3 }, { "all", 3 } };
+    uint32_t members[2] = { 1, 0 };
+    uint64_t before, after;
+    weft_group *both;
+
+    OK(weft_now(job, &before));
+    OK(weft_group_create(job, members, 2, &both));
+    if (rank == 1) {
+        OK(weft_port_broadcast(box, pieces, 2));
+        OK(weft_port_multicast(box, both, pieces + 1, 1));
+        FAILS(weft_port_multicast(box, NULL, pieces, 1), WEFT_INVALID, "null");
+    } else {
+        receive("to all");
+        receive("all");
+    }
+    OK(weft_barrier(job));
+    OK(weft_group_free(both));
+    OK(weft_now(job, &after));
+    HOLDS(before < after && weft_version()[0] != '\0');
+}
+
 static void
 mistakes(weft_service *service)
 {
@@ -234,6 +259,7 @@ main(void)
     deferred(rank);
     OK(weft_barrier(job));
     waiting(rank);
+    to_several(rank);
     OK(weft_client_free(client));
     OK(weft_service_destroy(service));
     OK(weft_port_destroy(box));

@@ -133,26 +133,28 @@ fn without_figures(line: &str) -> String {
     line.split(' ').map(|word| if figure(&word) { "#" } else { word }).collect::<Vec<_>>().join(" ")
 }
 
-fn run_all(flags: &[&str], wrapper: &[&str]) {
-    for (source, ranks, expected) in PROGRAMS {
+fn run_all(sources: &str, flags: &[&str], wrapper: &[&str]) {
+    for (source, ranks, expected) in PROGRAMS.iter().filter(|(path, ..)| path.starts_with(sources))
+    {
         let folder = folder();
-        run_job(&compile(source, flags, &folder), ranks, wrapper, expected);
+        run_job(&compile(source, flags, &folder), *ranks, wrapper, expected);
     }
 }
 
 #[test]
 fn programs_compile_without_a_warning_and_run() {
-    run_all(&["-O2"], &[]);
+    run_all("", &["-O2"], &[]);
 }
 
+/// The tests, which call every function; the examples call none besides.
 #[test]
 fn programs_are_clean_under_valgrind() {
-    run_all(&["-O1"], &VALGRIND);
+    run_all("tests/", &["-O1"], &VALGRIND);
 }
 
 #[test]
 fn programs_are_clean_under_the_sanitizers() {
-    run_all(&SANITIZED, &[]);
+    run_all("", &SANITIZED, &[]);
 }
 
 #[test]
@@ -220,10 +222,26 @@ fn the_library_has_a_version_in_its_name_and_exports_what_the_header_says() {
         symbols.lines().filter_map(|line| line.split(' ').nth(2)).collect();
     exported.sort_unstable();
     let header = std::fs::read_to_string(here().join("include/weft.h")).unwrap();
+    assert_eq!(exported, declared(&header));
+}
+
+#[test]
+fn tests_call_every_function() {
+    let tests = PROGRAMS.iter().filter(|(path, ..)| path.starts_with("tests/"));
+    let text: String =
+        tests.map(|(path, ..)| std::fs::read_to_string(here().join(path)).unwrap()).collect();
+    let header = std::fs::read_to_string(here().join("include/weft.h")).unwrap();
+    for name in declared(&header) {
+        assert!(text.contains(&format!("{name}(")), "{name} is called nowhere");
+    }
+}
+
+/// The functions of a header, sorted.
+fn declared(header: &str) -> Vec<&str> {
     let code = header.lines().filter(|line| !line.trim_start().starts_with("//"));
     let mut declared: Vec<&str> = code.filter_map(function).collect();
     declared.sort_unstable();
-    assert_eq!(exported, declared);
+    declared
 }
 
 /// The function that a line of the header begins to declare.

@@ -15,7 +15,7 @@ use crate::object::{Argument, Class, Fid, FidOps, Given, give, ops};
 use crate::pointer::{Context, Out, Room};
 use crate::queue::Queue;
 use crate::refusal::{Missing, Refusal, Result, call, sized, unsupported};
-use crate::state::{CounterId, QueueId, State, Told, VectorId, refusal};
+use crate::state::{Bound, CounterId, QueueId, State, Told, VectorId, Watched, refusal};
 use crate::transfer::{Many, Notice, ReceiveOp, RemoteCounters, SendOp};
 use crate::vector::{self, Vector};
 use atomic::AtomicOps;
@@ -58,6 +58,7 @@ pub(crate) struct Endpoint {
     receive_flags: u64,
     least_left: AtomicUsize,
     bindings: Mutex<Bindings>,
+    held: Bound,
     /// As they were when it was enabled.
     bound: OnceLock<Bindings>,
 }
@@ -149,7 +150,9 @@ impl Class for Endpoint {
             (!is_busy).then_some(())
         };
         self.job.wait(Some(CLOSE_LIMIT), is_free).map_err(|_| Refusal::BUSY)?;
-        self.job.enter().close_endpoint(self.number);
+        let mut state = self.job.enter();
+        state.close_endpoint(self.number);
+        self.held.release(&mut state);
         Ok(())
     }
 
@@ -166,6 +169,7 @@ impl Class for Endpoint {
                 way.queue = Some(queue.id());
                 way.selective = flags & flag::SELECTIVE_COMPLETION != 0;
             }
+            self.held.add(&mut self.job.enter(), Watched::Queue(queue.id()));
         } else if let Some(counter) = other.object::<Counter>() {
             for way in ways(send, receive, flags) {
                 way.counter = Some(counter.id());
@@ -177,6 +181,7 @@ impl Class for Endpoint {
                 *writes = Some(counter.id());
             }
             remote.bind(counter.id(), flags);
+            self.held.add(&mut self.job.enter(), Watched::Counter(counter.id()));
         } else if other.object::<EventQueue>().is_none() {
             return Err(Refusal::INVALID);
         }
@@ -234,6 +239,7 @@ pub(crate) fn open(domain: &Domain, info: &Info, context: Context) -> Result<Giv
         receive_flags,
         least_left: AtomicUsize::new(LEAST_LEFT),
         bindings: Mutex::default(),
+        held: Bound::default(),
         bound: OnceLock::new(),
     }))
 }

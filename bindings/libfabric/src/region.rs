@@ -9,6 +9,7 @@ use crate::memory::{Buffer, Memory, Vector};
 use crate::object::{Argument, Class, Fid, FidOps, Given, give, ops};
 use crate::pointer::{Context, Out};
 use crate::refusal::{Refusal, Result, call};
+use crate::state::{Bound, Watched};
 use crate::transfer::{Exposed, RemoteCounters};
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
@@ -23,6 +24,7 @@ pub(crate) struct Region {
     job: Arc<Job>,
     /// Whether others have a right to it.
     is_exposed: bool,
+    held: Bound,
 }
 
 /// `struct fi_ops_mr`, of domains.
@@ -68,19 +70,21 @@ impl Class for Region {
     const OPS: &'static FidOps = &FID_OPS;
 
     fn close(&self) -> Result {
+        let mut state = self.job.enter();
         if self.is_exposed {
-            self.job.enter().remote.conceal(self.key);
+            state.remote.conceal(self.key);
         }
+        self.held.release(&mut state);
         Ok(())
     }
 
     /// Counters count accesses; endpoints need not be told.
     fn bind(&self, other: &Fid, flags: u64) -> Result {
         let Some(counter) = other.object::<Counter>() else { return Ok(()) };
-        if let Some(region) =
-            self.job.enter().remote.region_mut(self.key).filter(|_| self.is_exposed)
-        {
+        let mut state = self.job.enter();
+        if let Some(region) = state.remote.region_mut(self.key).filter(|_| self.is_exposed) {
             region.counters.bind(counter.id(), flags);
+            self.held.add(&mut state, Watched::Counter(counter.id()));
         }
         Ok(())
     }
@@ -120,7 +124,8 @@ fn register(domain: &Fid, memory: Memory, asked: &Asked) -> Result<Given<Region>
         outcome.map_err(|_| Refusal::NO_KEY)?;
     }
     let fid = Fid::of::<Region>(context);
-    Ok(give(Region { fid, description: std::ptr::null_mut(), key, job, is_exposed }))
+    let held = Bound::default();
+    Ok(give(Region { fid, description: std::ptr::null_mut(), key, job, is_exposed, held }))
 }
 
 #[allow(clippy::too_many_arguments)] // So many has libfabric.

@@ -9,8 +9,8 @@ use crate::pointer::Context;
 use crate::refusal::{Refusal, Result, completion};
 use crate::transfer::{Exposed, Notice, ReceiveOp, RemoteCounters, SendOp};
 use addresses::Addresses;
+pub(crate) use news::{Bound, CounterId, Counts, QueueId, Watched};
 use news::{Completions, Counter};
-pub(crate) use news::{CounterId, Counts, QueueId, Watched};
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::c_int;
 use std::time::Duration;
@@ -41,7 +41,7 @@ pub(crate) struct State {
     ranks: usize,
     queues: Vec<Completions>,
     counters: Vec<Counter>,
-    /// Members of poll sets, once for each set.
+    /// Members of poll sets, and what endpoints and regions are bound to, once for each.
     held: Vec<Watched>,
     vectors: Vec<Addresses>,
     /// By endpoint number, if it is taken: who is told of others' accesses.

@@ -368,7 +368,7 @@ fn collectives_between_hosts() {
     {
         let mut mpirun = between(&two, hosts, ranks, &folder);
         mpirun.arg("-x").arg(format!("WEFT_LINK={link}"));
-        let text = run_for_all(by_weft(mpirun, &library).arg(&program));
+        let text = run_for_all(by_weft(mpirun, &library).arg(&program).arg("quick"));
         assert!(text.contains(&format!("{ranks} ranks have done all together\n")), "{text}");
         assert!(served(&text).0.iter().all(|&calls| calls > 0), "{text}");
     }

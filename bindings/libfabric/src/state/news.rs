@@ -4,7 +4,7 @@ use super::{Completion, State, next_id};
 use crate::descriptor::Descriptor;
 use crate::refusal::{Refusal, Result};
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A completion queue of the job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,6 +21,10 @@ pub(crate) enum Watched {
     /// An event queue, which never has anything.
     Events,
 }
+
+/// The queues and counters that an endpoint or a region is bound to. They cannot be closed before it.
+#[derive(Default)]
+pub(crate) struct Bound(Mutex<Vec<Watched>>);
 
 /// Completions that a queue has room for at least, before new operations are put off.
 const LEAST_ROOM: usize = 1024;
@@ -67,7 +71,7 @@ impl State {
         Ok(id)
     }
 
-    /// Forgets what is in a queue, unless it is in a poll set.
+    /// Forgets what is in a queue, unless the queue is held.
     pub fn close_queue(&mut self, queue: QueueId) -> Result {
         self.is_free(Watched::Queue(queue))?;
         let QueueId(place) = queue;
@@ -121,7 +125,7 @@ impl State {
         }
     }
 
-    /// The counter is closed, unless it is in a poll set: nobody waits for it.
+    /// The counter is closed, unless it is held: nobody waits for it.
     pub fn close_counter(&mut self, counter: CounterId) -> Result {
         self.is_free(Watched::Counter(counter))?;
         let CounterId(place) = counter;
@@ -147,20 +151,35 @@ impl State {
         self.has_news(what)
     }
 
-    /// It is in one more poll set.
+    /// One more poll set has it, or binding.
     pub fn hold(&mut self, what: Watched) {
         self.held.push(what);
     }
 
-    /// It is in one poll set less.
+    /// One less has it.
     pub fn release(&mut self, what: Watched) {
         if let Some(place) = self.held.iter().position(|held| *held == what) {
             self.held.swap_remove(place);
         }
     }
 
-    /// Nothing in a poll set may be closed.
+    /// Nothing that is held may be closed.
     fn is_free(&self, what: Watched) -> Result {
         if self.held.contains(&what) { Err(Refusal::BUSY) } else { Ok(()) }
+    }
+}
+
+impl Bound {
+    /// One more.
+    pub fn add(&self, state: &mut State, what: Watched) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(what);
+        state.hold(what);
+    }
+
+    /// Nothing any more.
+    pub fn release(&self, state: &mut State) {
+        for what in self.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            state.release(what);
+        }
     }
 }

@@ -130,8 +130,10 @@ fn assert_well(options: Options, deeds: usize, what: &str) {
 fn random_operations_under_every_preset() {
     for preset in Preset::ALL {
         for (seed, ranks) in [1, 2, 3, 5, 8, 16, 33].into_iter().enumerate() {
-            for seed in [seed as u64, 50 + seed as u64] {
-                assert_well(options(ranks, preset, seed), 80, &format!("{preset}, {ranks}"));
+            // Those of many ranks take long, and meet as much in one go.
+            let seeds = [seed as u64, 50 + seed as u64];
+            for seed in &seeds[..if ranks > 8 { 1 } else { 2 }] {
+                assert_well(options(ranks, preset, *seed), 80, &format!("{preset}, {ranks}"));
             }
         }
     }
