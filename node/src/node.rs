@@ -350,14 +350,12 @@ impl<L: Link> AnyNode for Node<L> {
         self.count_processed(&inner);
         let bytes = inner.link.bytes(delivery.buffer);
         let arrival = Arrival { delivery, bytes };
-        if is_simple {
-            if at_once(&arrival) {
-                inner.release(arrival.delivery);
-                self.leave_poll(inner);
-                return Ok(Taken::AtOnce);
-            }
-            self.in_upcall.store(true, Ordering::Relaxed);
+        if is_simple && at_once(&arrival) {
+            inner.release(arrival.delivery);
+            self.leave_poll(inner);
+            return Ok(Taken::AtOnce);
         }
+        self.in_upcall.store(true, Ordering::Relaxed);
         self.leave_poll(inner);
         *into = Some(arrival);
         Ok(Taken::Held)

@@ -119,28 +119,33 @@ impl State {
         let mut any = !self.owed.is_empty() && self.answer_owed();
         let mut held = HeldPacket::default();
         for _ in 0..PACKETS_AT_ONCE {
-            let mut outcome = Ok(false);
-            // A message is put where it belongs, and nothing is sent for that.
+            let (mut failure, mut received) = (None, false);
+            // A message is put where it belongs, and nothing is sent for that. Written out, as in `arrived`: one function for both
+            // hands its result through memory, and made messages of 8 bytes some 2 % slower.
             let place = |from, packet: &[u8]| {
                 let is_message = !together::is_together(packet) && !remote::is_access(packet);
                 if is_message {
-                    outcome = self.message_came(from, packet);
+                    match self.exchange.arrive(from, packet) {
+                        Ok(None) => {}
+                        Ok(Some((op, envelope))) => {
+                            self.received(&op, &envelope);
+                            received = true;
+                        }
+                        Err(error) => failure = Some(error),
+                    }
                 }
                 is_message
             };
             match packets.take_unless(place, &mut held)? {
                 Taken::Nothing => break,
                 Taken::AtOnce => {}
-                Taken::Held => outcome = self.arrived(packets, &mut held),
+                Taken::Held => failure = self.arrived(packets, &mut held).err(),
             }
             any = true;
-            let received = match outcome {
-                Ok(received) => received,
-                Err(error) => {
-                    self.failure = Some(error);
-                    return self.fail();
-                }
-            };
+            if failure.is_some() {
+                self.failure = failure;
+                return self.fail();
+            }
             // Whoever reads the queue hears of it at once; one more look costs it as much as a packet's way through here.
             if received || self.exchange.has_event() || self.remote.has_event() {
                 break;
@@ -155,31 +160,22 @@ impl State {
         Ok(any)
     }
 
-    /// Does what a packet says that is one of a message. Whether the program is told that it has received one.
-    #[inline]
-    fn message_came(&mut self, from: Rank, packet: &[u8]) -> weft_tagged::Result<bool> {
-        let received = self.exchange.arrive(from, packet)?;
-        if let Some((op, envelope)) = &received {
-            self.received(op, envelope);
-        }
-        Ok(received.is_some())
-    }
-
-    /// As [`Self::message_came`], of any packet.
+    /// Does what a packet says.
     #[inline(never)]
-    fn arrived(
-        &mut self,
-        mut packets: &Packets,
-        held: &mut HeldPacket,
-    ) -> weft_tagged::Result<bool> {
+    fn arrived(&mut self, mut packets: &Packets, held: &mut HeldPacket) -> weft_tagged::Result<()> {
         let from = held.source().unwrap_or(Rank(0));
         let packet = packets.read(held);
         let outcome = if together::is_together(packet) {
-            self.together.arrive(from, (packets, &mut *held)).map(|()| false)
+            self.together.arrive(from, (packets, &mut *held))
         } else if remote::is_access(packet) {
-            self.remote.arrive(&mut packets, from, packet).map(|()| false)
+            self.remote.arrive(&mut packets, from, packet)
         } else {
-            self.message_came(from, packet)
+            let received = self.exchange.arrive(from, packet);
+            received.map(|received| {
+                if let Some((op, envelope)) = received {
+                    self.received(&op, &envelope);
+                }
+            })
         };
         packets.taken();
         packets.release(held);
