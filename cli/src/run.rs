@@ -235,17 +235,18 @@ fn spec(arguments: Arguments, cores: usize) -> JobSpec {
     spec.dedicated = true;
     spec.sockets = arguments.link == Link::Udp && !arguments.hosts.are_given();
     spec.mtu = arguments.mtu;
-    spec.silence = arguments.silence.unwrap_or(spec.silence);
     let options = [
         ("preset", Some(preset)),
         ("link", spec.sockets.then(|| "udp".to_owned())),
         ("lossless", arguments.lossless.then(|| "true".to_owned())),
         ("tree", arguments.tree.map(|tree| tree.to_string())),
         ("interrupt-delay-us", arguments.interrupt_delay_us.map(|delay| delay.to_string())),
-        ("silence-ms", arguments.silence.map(|silence| silence.as_millis().to_string())),
     ];
     let given = options.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
     spec.options.extend(given);
+    if let Some(silence) = arguments.silence {
+        spec.set_silence(silence);
+    }
     spec
 }
 

@@ -10,9 +10,9 @@ mod common;
 mod ends;
 
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use common::{ASP, Running, one_line_within_a_second, parent_of, text};
+use common::{ASP, Running, assert_one_line, parent_of, text};
 use rustix::process::{Signal, kill_process};
 use weft_netns::{Cluster, Options, available};
 
@@ -128,7 +128,7 @@ fn packets_are_as_long_as_the_narrowest_interface_takes() {
 }
 
 #[test]
-fn a_way_that_is_narrower_than_its_ends_is_one_line() {
+fn a_way_that_is_narrower_than_its_ends_assert_one_line() {
     let Some(two) = cluster(2) else { return };
     let rules = "table inet narrow { chain input { type filter hook input priority 0; udp length > 1300 drop; }; }";
     let set = two.host(1).command("nft").arg(rules).status().unwrap();
@@ -149,7 +149,8 @@ fn a_way_that_is_narrower_than_its_ends_is_one_line() {
 fn a_way_that_becomes_narrower_ends_the_job_with_one_line() {
     for (link, known) in [("udp", true), ("udp", false), ("xdp", false)] {
         let Some(three) = cluster(3) else { return };
-        let mut job = Running::start(&three, &format!("--link {link} --hosts a:1,b:1"), 2);
+        let mut job =
+            Running::start(&three, &format!("--link {link} --silence 2 --hosts a:1,b:1"), 2);
         job.chats();
         let expected = match known {
             true => {
@@ -163,7 +164,7 @@ fn a_way_that_becomes_narrower_ends_the_job_with_one_line() {
                  started; mend that, or start the job with a smaller --mtu"
             }
         };
-        let (_, errors, _) = job.finish(Instant::now());
+        let (errors, _) = job.finish();
         assert_eq!(errors.lines().count(), 1, "{errors}");
         assert!(errors.contains(expected), "{link}: {errors}");
     }
@@ -174,11 +175,10 @@ fn a_killed_rank_ends_the_job_on_all_hosts() {
     let Some(two) = cluster(2) else { return };
     for victim in 0..4 {
         let job = Running::start(&two, &format!("{UDP} --hosts a:2,b:2"), 4);
-        let killed = Instant::now();
         kill_process(job.ranks[victim].1, Signal::KILL).unwrap();
-        let (lived, errors, status) = job.finish(killed);
+        let (errors, status) = job.finish();
         let said = format!("weft: rank {victim} of 4 (pid ");
-        one_line_within_a_second(lived, &errors, &[&said, "was killed by signal 9 (SIGKILL)"]);
+        assert_one_line(&errors, &[&said, "was killed by signal 9 (SIGKILL)"]);
         assert_eq!(status, Some(128 + 9));
     }
 }
@@ -187,16 +187,15 @@ fn a_killed_rank_ends_the_job_on_all_hosts() {
 fn a_killed_host_ends_the_job_on_the_others() {
     let Some(two) = cluster(2) else { return };
     let job = Running::start(&two, &format!("{UDP} --hosts a:2,b:2"), 4);
-    let killed = Instant::now();
     kill_process(parent_of(job.ranks[3].1), Signal::KILL).unwrap();
-    let (lived, errors, _) = job.finish(killed);
-    one_line_within_a_second(lived, &errors, &["weft: rank 2 of 4 ", "was lost with its host"]);
+    let (errors, _) = job.finish();
+    assert_one_line(&errors, &["weft: rank 2 of 4 ", "was lost with its host"]);
 }
 
 #[test]
 fn a_link_that_goes_down_and_returns_loses_nothing() {
     let Some(two) = cluster(2) else { return };
-    let mut job = Running::start(&two, &format!("{UDP} --silence 10 --hosts a:1,b:1"), 2);
+    let mut job = Running::start(&two, &format!("{UDP} --hosts a:1,b:1"), 2);
     for _ in 0..3 {
         job.chats();
         two.host(1).set_link(false).unwrap();
@@ -206,10 +205,9 @@ fn a_link_that_goes_down_and_returns_loses_nothing() {
         // More than can have been written before.
         (0..100).for_each(|_| job.chats());
     }
-    let killed = Instant::now();
     kill_process(job.ranks[0].1, Signal::KILL).unwrap();
-    let (lived, errors, _) = job.finish(killed);
-    one_line_within_a_second(lived, &errors, &["weft: rank 0 of 2 (pid "]);
+    let (errors, _) = job.finish();
+    assert_one_line(&errors, &["weft: rank 0 of 2 (pid "]);
 }
 
 /// The command that has MPICH's hydra run a program on four ranks of two hosts.

@@ -5,10 +5,10 @@ use std::process::{Output, Stdio};
 
 use weft_netns::{Cluster, Options, available};
 
-fn weft(cluster: &Cluster, words: &str) -> Output {
+fn run(cluster: &Cluster, words: &str) -> Output {
     let mut command = cluster.host(0).command(env!("CARGO_BIN_EXE_weft"));
     command.env("WEFT_RSH", cluster.remote_shell()).stdin(Stdio::null());
-    command.args(words.split_whitespace()).output().unwrap()
+    command.args(["run", "--silence", "10"]).args(words.split_whitespace()).output().unwrap()
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -21,7 +21,7 @@ fn the_first_line_names_hosts_and_links() {
         return;
     }
     let cluster = Cluster::new(2, Options::default()).unwrap();
-    let output = weft(&cluster, "run -v --hosts a,b:2 -n 3 --link udp -- true");
+    let output = run(&cluster, "-v --hosts a,b:2 -n 3 --link udp -- true");
     let err = text(&output.stderr);
     let cores = match std::thread::available_parallelism().unwrap().get() {
         1 => "1 core".to_owned(),
@@ -42,7 +42,7 @@ fn a_host_that_is_not_there_is_one_line() {
         return;
     }
     let cluster = Cluster::new(2, Options::default()).unwrap();
-    let output = weft(&cluster, "run --hosts a,nowhere -- true");
+    let output = run(&cluster, "--hosts a,nowhere -- true");
     assert_eq!(output.status.code(), Some(1));
     let line = "weft: host nowhere: the remote shell cannot get there: Could not resolve hostname nowhere\n";
     assert_eq!(text(&output.stderr), line);
@@ -55,8 +55,8 @@ fn who_copies_multicasts_is_found_out_and_said() {
     }
     let cluster = Cluster::new(3, Options::default()).unwrap();
     let first_line = |words: &str| {
-        let words = format!("run -v --hosts a:1,b:2,c:1 {words} -- true");
-        let err = text(&weft(&cluster, &words).stderr);
+        let words = format!("-v --hosts a:1,b:2,c:1 {words} -- true");
+        let err = text(&run(&cluster, &words).stderr);
         err.lines().next().unwrap_or_default().to_owned()
     };
     let ends_with = |words: &str, end: &str| {
@@ -81,7 +81,7 @@ fn who_copies_multicasts_is_found_out_and_said() {
             format!("weft: the network does not copy multicasts: {why}; take --multicast auto");
         assert_eq!(first_line(&format!("{link} --multicast ethernet")), refused);
     }
-    let two = "run --hosts a,b --link udp --multicast ethernet -- true";
-    let err = text(&weft(&cluster, two).stderr);
+    let two = "--hosts a,b --link udp --multicast ethernet -- true";
+    let err = text(&run(&cluster, two).stderr);
     assert!(err.contains("that takes three hosts or more"), "{err}");
 }

@@ -10,11 +10,10 @@ mod common;
 mod managed;
 
 use std::process::Stdio;
-use std::time::Instant;
 
 use common::{
-    Running, asp_is_right, command, has_program, is_in_group, no_program_remains,
-    one_line_within_a_second, parent_of, run,
+    Running, asp_is_right, assert_one_line, command, has_program, is_in_group, no_program_remains,
+    parent_of, run,
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
@@ -97,7 +96,7 @@ fn multicasts_that_the_network_copies() {
     assert!(four.hosts()[..3].iter().all(is_in_group), "an interface accepts what is for it");
     let agents = agents(&job);
     kill_process(job.ranks[2].1, Signal::KILL).unwrap();
-    job.finish(Instant::now());
+    job.finish();
     wait_for_ends(&agents);
     no_program_remains(&four);
     four.lose_frames(ETHERTYPE, 0.02).unwrap();
@@ -175,8 +174,8 @@ fn nothing_remains_whoever_is_killed() {
     let agents_of_rank = agents(&job);
     assert!(two.hosts().iter().all(has_program));
     kill_process(job.ranks[3].1, Signal::KILL).unwrap();
-    let (lived, errors, status) = job.finish(Instant::now());
-    one_line_within_a_second(lived, &errors, &["weft: rank 3 of 4 (pid ", "SIGKILL"]);
+    let (errors, status) = job.finish();
+    assert_one_line(&errors, &["weft: rank 3 of 4 (pid ", "SIGKILL"]);
     assert_eq!(status, Some(128 + 9));
     wait_for_ends(&agents_of_rank);
     no_program_remains(&two);
@@ -184,15 +183,15 @@ fn nothing_remains_whoever_is_killed() {
     let job = start();
     let agents_of_host = agents(&job);
     kill_process(agents_of_host[1].0, Signal::KILL).unwrap();
-    let (lived, errors, _) = job.finish(Instant::now());
-    one_line_within_a_second(lived, &errors, &["weft: rank 2 of 4 ", "was lost with its host"]);
+    let (errors, _) = job.finish();
+    assert_one_line(&errors, &["weft: rank 2 of 4 ", "was lost with its host"]);
     wait_for_ends(&agents_of_host);
     no_program_remains(&two);
 
     let mut job = start();
     let agents_of_launcher = agents(&job);
     job.launcher.kill().unwrap();
-    let (_, errors, status) = job.finish(Instant::now());
+    let (errors, status) = job.finish();
     assert_eq!((errors.as_str(), status), ("", None));
     wait_for_ends(&agents_of_launcher);
     no_program_remains(&two);
@@ -277,7 +276,7 @@ fn an_interface_that_another_job_has_is_said() {
     assert!(said.contains(why), "{said}");
     assert!(two.hosts().iter().all(has_program), "the first job's are still there");
     kill_process(first.ranks[0].1, Signal::KILL).unwrap();
-    first.finish(Instant::now());
+    first.finish();
     wait_for_ends(&agents);
     no_program_remains(&two);
 }

@@ -53,8 +53,7 @@ pub struct JobSpec {
     pub sockets: bool,
     /// How long packets between hosts may be; `None` for what the interfaces of all take.
     pub mtu: Option<Mtu>,
-    /// The silence after which another host is lost. Ranks are told by the option `silence-ms`.
-    pub silence: Duration,
+    pub(crate) silence: Duration,
     /// Whether what the ranks write to standard error is for a terminal.
     pub terminal: bool,
     /// Whether this process does nothing but run this job. It then passes signals on to the ranks, and
@@ -83,6 +82,13 @@ impl JobSpec {
             terminal: io::stderr().is_terminal(),
             dedicated: false,
         }
+    }
+
+    /// Says after how much silence another host, or a rank on one, is lost, if not after 0.8 s. Ranks are told
+    /// by the option `silence-ms`.
+    pub fn set_silence(&mut self, silence: Duration) {
+        self.silence = silence;
+        self.options.insert("silence-ms".into(), silence.as_millis().to_string());
     }
 
     pub(crate) fn check(&self) -> Result<(), LaunchError> {

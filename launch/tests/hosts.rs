@@ -231,7 +231,7 @@ fn a_killed_agent_is_a_lost_host() {
 #[test]
 fn a_host_that_falls_silent_is_lost() {
     let Some(cluster) = cluster(2) else { return };
-    let words = "--hosts a:1,b:1 --grace-ms 60000 survivor spin";
+    let words = "--silence-ms 800 --hosts a:1,b:1 --grace-ms 60000 survivor spin";
     let mut job = Running::start_command(&mut launcher(&cluster, words), 2);
     let silent = agents(&cluster);
     // Both hosts' agents stop: whichever is missed first, the job ends.

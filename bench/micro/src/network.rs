@@ -15,12 +15,17 @@ use crate::{coexist, events, meeting, put, region, rendezvous};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
+use std::time::Duration;
 use weft_launch::{FarLink, HostsSpec, Mtu, Outcome, parse_hosts, run_on_hosts};
 use weft_netns::{Cluster, Options};
 use weft_xdp::ETHERTYPE;
 
 /// Bytes of the largest message that is measured between hosts.
 const SIZE_MAX: usize = 64 << 20;
+
+/// The silence after which the other end is lost: longer than processors of machines that are shared stand still,
+/// and nobody waits here for a host that is gone.
+const SILENCE: Duration = Duration::from_secs(10);
 
 /// The wire between the hosts that are made here over which bare AF_XDP is measured.
 const FLOOR_INTERFACE: &str = "floor0";
@@ -120,6 +125,7 @@ fn check(spec: &Spec) -> Result<()> {
 pub fn run(spec: &Spec) -> Result<Outcome> {
     check(spec)?;
     let mut job = job(spec)?;
+    job.set_silence(SILENCE);
     job.arguments.extend(["--link".into(), link(spec).into()]);
     if let Some(interface) = &spec.hosts.interface {
         job.arguments.extend(["--interface".into(), interface.into()]);

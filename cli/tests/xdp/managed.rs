@@ -64,7 +64,7 @@ fn multicasts_are_copied_by_the_network() {
     let job = Running::start_this(hydra(&three, 1, 4, "weft-testee"), 4);
     assert!(three.hosts().iter().all(is_in_group), "an interface accepts what is for it");
     kill_process(job.ranks[3].1, Signal::KILL).unwrap();
-    job.finish(Instant::now());
+    job.finish();
     no_program_remains(&three);
 }
 
@@ -73,7 +73,7 @@ fn kill(cluster: &Cluster, victim: usize) -> String {
     let job = Running::start_this(hydra(cluster, 2, 4, "weft-testee"), 4);
     assert!(cluster.hosts().iter().all(has_program));
     kill_process(job.ranks[victim].1, Signal::KILL).unwrap();
-    let (_, errors, status) = job.finish(Instant::now());
+    let (errors, status) = job.finish();
     assert_ne!(status, Some(0), "{errors}");
     no_program_remains(cluster);
     errors
@@ -94,7 +94,7 @@ fn nothing_remains_of_a_process_manager_that_is_killed() {
     let mut job = Running::start_this(hydra(&two, 2, 4, "weft-testee"), 4);
     assert!(two.hosts().iter().all(has_program));
     job.launcher.kill().unwrap();
-    job.finish(Instant::now());
+    job.finish();
     no_program_remains(&two);
 }
 
@@ -112,7 +112,7 @@ fn those_who_took_the_interfaces_may_end_first() {
     // More than can have been written before.
     (0..10_000).for_each(|_| job.chats());
     kill_process(job.ranks[1].1, Signal::KILL).unwrap();
-    job.finish(Instant::now());
+    job.finish();
     no_program_remains(&two);
 }
 
@@ -161,7 +161,7 @@ fn an_interface_of_another_job_is_left_to_it() {
     assert!(errors.contains("host a: eth0 has an XDP program already, of another job"), "{errors}");
     assert!(two.hosts().iter().all(has_program), "the first job's are still there");
     kill_process(first.ranks[0].1, Signal::KILL).unwrap();
-    first.finish(Instant::now());
+    first.finish();
     no_program_remains(&two);
 }
 

@@ -7,15 +7,17 @@ use weft_protocol::{Preset, Silence};
 use weft_threads::{Job, Tap};
 
 const RANKS: u16 = 3;
-/// More than the 0.8 s after which a silent peer is lost.
-const LONG: Duration = Duration::from_millis(1300);
+/// A silent peer is lost after 2 s: processors of machines that are shared stand still for almost one at times.
+const SILENCE: Silence = Silence { heartbeat_after: 200_000_000, lost_after: 2_000_000_000 };
+/// More than that.
+const LONG: Duration = Duration::from_millis(2600);
 
 fn watched(preset: Preset, tap: &'static Tap) -> Job {
     let interrupt_delay = Some(Duration::from_micros(50));
     Job {
         interrupt_delay,
         tap: Some(tap),
-        silence: Some(Silence::default()),
+        silence: Some(SILENCE),
         limit: Duration::from_secs(20),
         ..Job::over_udp(RANKS, preset)
     }
@@ -71,7 +73,7 @@ fn all_survivors_learn_of_a_rank_that_is_cut_off() {
                 Rank(0) => {
                     tap.cut(Rank(2));
                     let lost = packets.poll_until(|| false);
-                    let loss = Loss { rank: Rank(2), cause: Cause::Unreachable(8) };
+                    let loss = Loss { rank: Rank(2), cause: Cause::Unreachable(20) };
                     assert_eq!(lost, Err(Error::RankLost(loss)));
                 }
                 // This one computes, and wants no interrupts.
@@ -88,7 +90,7 @@ fn all_survivors_learn_of_a_rank_that_is_cut_off() {
             packets.now() - start
         });
         // That it is no more than a second where ranks run when they want to is in the settings.
-        let (least, most) = (Duration::from_millis(500), Duration::from_secs(10));
+        let (least, most) = (Duration::from_millis(1500), Duration::from_secs(10));
         assert!(took.iter().all(|time| (least..most).contains(time)), "{preset}: {took:?}");
     }
 }
@@ -138,13 +140,13 @@ fn idle_ranks_send_heartbeats_and_nothing_else() {
                 let before = (tap.passed(), packets.statistics().protocol.heartbeats);
                 poll_for(&packets, LONG);
                 let passed = tap.passed() - before.0;
-                let most = 10 * u64::from(RANKS) * u64::from(RANKS - 1);
+                let most = 20 * u64::from(RANKS) * u64::from(RANKS - 1);
                 assert!(passed <= most, "{preset}: {passed} datagrams");
                 packets.statistics().protocol.heartbeats - before.1
             })
             .into_iter()
             .sum();
-        assert!(heartbeats >= 3 * u64::from(RANKS), "{preset}: {heartbeats}");
+        assert!(heartbeats >= 6 * u64::from(RANKS), "{preset}: {heartbeats}");
     }
 }
 

@@ -55,8 +55,8 @@ impl Peer for Weft {
     fn settings(&self, _place: &Place) -> String {
         let run = match self.link {
             Link::Memory => "weft run -n 2 --bind core",
-            Link::Udp => "weft run --hosts a,b -n 2 --link udp",
-            Link::Xdp => "weft run --hosts a,b -n 2 --link xdp",
+            Link::Udp => "weft run --hosts a,b -n 2 --silence 10 --link udp",
+            Link::Xdp => "weft run --hosts a,b -n 2 --silence 10 --link xdp",
         };
         match &self.preset {
             Some(preset) if self.link != Link::Memory => format!("{run} --preset {preset}"),
@@ -80,7 +80,7 @@ impl Peer for Weft {
             None => words.extend(["--bind", "core"]),
             Some(shell) => {
                 let link = if self.link == Link::Xdp { "xdp" } else { "udp" };
-                words.extend(["--hosts", "a,b", "--rsh", shell, "--link", link]);
+                words.extend(["--hosts", "a,b", "--rsh", shell, "--silence", "10", "--link", link]);
             }
         }
         if let (Some(preset), true) = (&self.preset, shell.is_some()) {

@@ -31,5 +31,5 @@ fn settings_say_how_weft_is_run() {
     let memory = weft(own::Link::Memory, Some("pupa")).settings(&Place::Host);
     assert_eq!(memory, "weft run -n 2 --bind core");
     let udp = weft(own::Link::Udp, Some("pupa")).settings(&Place::Host);
-    assert_eq!(udp, "weft run --hosts a,b -n 2 --link udp --preset pupa");
+    assert_eq!(udp, "weft run --hosts a,b -n 2 --silence 10 --link udp --preset pupa");
 }
