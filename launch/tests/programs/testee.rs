@@ -48,7 +48,7 @@ fn launch(mut arguments: VecDeque<String>) -> ExitCode {
     let mut spec = JobSpec::new(Settings::new(1), std::env::current_exe().unwrap());
     spec.dedicated = true;
     // Longer than processors of machines that are shared stand still.
-    spec.set_silence(Duration::from_secs(10));
+    let mut silence = Duration::from_secs(10);
     let mut hosts = HostsSpec::new(Vec::new());
     hosts.far = FarLink::Udp;
     while arguments.front().is_some_and(|first| first.starts_with('-')) {
@@ -65,7 +65,7 @@ fn launch(mut arguments: VecDeque<String>) -> ExitCode {
             "--remote-weft" => hosts.remote_weft = Some(value().into()),
             "--interface" => hosts.interface = Some(value()),
             "--patience-ms" => hosts.patience = Duration::from_millis(value().parse().unwrap()),
-            "--silence-ms" => spec.set_silence(Duration::from_millis(value().parse().unwrap())),
+            "--silence-ms" => silence = Duration::from_millis(value().parse().unwrap()),
             "--label" => spec.output.label = true,
             "--bind" => spec.binding = Binding::Core,
             "--directory" => spec.output.directory = Some(PathBuf::from(value())),
@@ -84,7 +84,10 @@ fn launch(mut arguments: VecDeque<String>) -> ExitCode {
     spec.arguments = arguments.into_iter().map(Into::into).collect();
     let outcome = match hosts.hosts.is_empty() {
         true => run(&spec),
-        false => run_on_hosts(&spec, &hosts, print_layout),
+        false => {
+            spec.set_silence(silence);
+            run_on_hosts(&spec, &hosts, print_layout)
+        }
     };
     match outcome {
         Ok(outcome) => {
