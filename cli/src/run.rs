@@ -47,6 +47,9 @@ pub struct Arguments {
     /// Seconds of silence after which a host or a rank on another one counts as lost [default: 0.8]; more where machines stand still for long
     #[arg(long, value_name = "S", value_parser = silence)]
     silence: Option<Duration>,
+    /// Seconds that ranks have to end by themselves once another is lost, such as to save what they have [default: 0.025]
+    #[arg(long, value_name = "S", value_parser = grace)]
+    grace: Option<Duration>,
     /// Begin every line of output with the rank that wrote it
     #[arg(long, conflicts_with = "output_dir")]
     label: bool,
@@ -109,9 +112,16 @@ fn ranks(text: &str) -> std::result::Result<u16, String> {
 }
 
 fn silence(text: &str) -> std::result::Result<Duration, String> {
-    let seconds = text.parse().ok().filter(|seconds| (0.5..=3600.0).contains(seconds));
-    let silence = seconds.map(Duration::from_secs_f64);
-    silence.ok_or_else(|| "it is 0.5 to 3600 seconds".into())
+    seconds(text, 0.5)
+}
+
+fn grace(text: &str) -> std::result::Result<Duration, String> {
+    seconds(text, 0.0)
+}
+
+fn seconds(text: &str, least: f64) -> std::result::Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|seconds| (least..=3600.0).contains(seconds));
+    seconds.map(Duration::from_secs_f64).ok_or_else(|| format!("it is {least} to 3600 seconds"))
 }
 
 fn window(text: &str) -> std::result::Result<u16, String> {
@@ -244,6 +254,9 @@ fn spec(arguments: Arguments, cores: usize) -> JobSpec {
     ];
     let given = options.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
     spec.options.extend(given);
+    if let Some(grace) = arguments.grace {
+        spec.set_grace(grace);
+    }
     if let Some(silence) = arguments.silence {
         spec.set_silence(silence);
     }

@@ -61,6 +61,9 @@ pub struct JobSpec {
     pub dedicated: bool,
 }
 
+/// What ranks that end by themselves have to do so, at most.
+const MARGIN: Duration = Duration::from_millis(55);
+
 impl JobSpec {
     /// A job of `settings.ranks` ranks of `program` in which everything else is as usual, started by a
     /// process that is not dedicated to it.
@@ -82,6 +85,13 @@ impl JobSpec {
             terminal: io::stderr().is_terminal(),
             dedicated: false,
         }
+    }
+
+    /// Says how long survivors of a loss have to end by themselves, if not 25 ms. Ranks are told by the option
+    /// `grace-ms`, and have `MARGIN` more before they are killed.
+    pub fn set_grace(&mut self, grace: Duration) {
+        self.loss_grace = grace + MARGIN;
+        self.options.insert("grace-ms".into(), grace.as_millis().to_string());
     }
 
     /// Says after how much silence another host, or a rank on one, is lost, if not after 0.8 s. Ranks are told

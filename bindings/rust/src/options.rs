@@ -5,6 +5,9 @@ use std::time::Duration;
 use weft_launch::Membership;
 use weft_node::{Preset, Shape, Silence, WaitPolicy, default_interrupt_delay};
 
+/// A rank that is lost must be known, and survivors gone, within 100 ms.
+const LOSS_GRACE: Duration = Duration::from_millis(25);
+
 /// A job's options, as far as given.
 pub(crate) struct Options {
     pub preset: Option<Preset>,
@@ -14,6 +17,9 @@ pub(crate) struct Options {
     cores: usize,
     /// How long peers on a network may keep silent.
     pub silence: Silence,
+    /// How long a program has to notice the loss of a rank by itself, through an error, before the upcall thread ends
+    /// it.
+    pub loss_grace: Duration,
     /// The network loses nothing, says who started the job.
     pub lossless: bool,
     /// Everything travels over the network, even within a host.
@@ -29,6 +35,7 @@ impl Options {
         };
         let delay_us = read("interrupt-delay-us", given("interrupt-delay-us"))?;
         let silence_ms: Option<u32> = read("silence-ms", given("silence-ms"))?;
+        let grace_ms = read("grace-ms", given("grace-ms"))?;
         let lost_after = |ms: u32| Silence::lost_after(u64::from(ms) * 1_000_000);
         Ok(Options {
             preset: read("preset", given("preset"))?,
@@ -36,6 +43,7 @@ impl Options {
             interrupt_delay: delay_us.map(Duration::from_micros),
             cores,
             silence: silence_ms.map_or_else(Silence::default, lost_after),
+            loss_grace: grace_ms.map_or(LOSS_GRACE, Duration::from_millis),
             lossless: read("lossless", given("lossless"))?.unwrap_or_default(),
             all_far: given("link").is_some_and(|link| link == "udp"),
         })

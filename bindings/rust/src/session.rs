@@ -16,10 +16,6 @@ use weft_mixed::Mixed;
 use weft_node::{Node, Shape, WatchThread};
 use weft_packet::{Loss, Packets, Rank};
 
-/// How long a program has to notice the loss of a rank by itself, through an error, before the
-/// upcall thread ends it. A rank that is lost must be known, and survivors gone, within 100 ms.
-const LOSS_GRACE: Duration = Duration::from_millis(25);
-
 /// Why shared memory runs careful presets only.
 const NOTHING_IS_LOST: &str = "shared memory loses nothing, so nothing is ever sent again there; \
                                take nrx-imc or nrx-hmc";
@@ -33,6 +29,7 @@ pub(crate) struct Session {
     membership: Option<Arc<Membership>>,
     /// Whether the ranks of this host have a core each.
     cores_suffice: bool,
+    loss_grace: Duration,
     /// Starts the upcall thread.
     watch: Box<dyn Fn(Interrupt, Lost) -> std::io::Result<WatchThread> + Send + Sync>,
 }
@@ -109,7 +106,8 @@ impl Session {
         let watch = Box::new(move |interrupt: Interrupt, lost: Lost| {
             WatchThread::start(Arc::clone(&node), delay, interrupt, lost)
         });
-        Session { packets, membership: membership.map(Arc::new), cores_suffice, watch }
+        let (membership, loss_grace) = (membership.map(Arc::new), options.loss_grace);
+        Session { packets, membership, cores_suffice, loss_grace, watch }
     }
 
     pub fn packets(&self) -> &Packets {
@@ -121,9 +119,9 @@ impl Place for Session {
     /// Starts the upcall thread, which calls `interrupt` when the program does not poll, and tells
     /// the launcher that this rank takes part.
     fn begin(&self, interrupt: Box<dyn FnMut() + Send>) -> Result<Guard> {
-        let membership = self.membership.clone();
+        let (membership, grace) = (self.membership.clone(), self.loss_grace);
         let lost = move |loss: Loss| {
-            std::thread::sleep(LOSS_GRACE);
+            std::thread::sleep(grace);
             end_as_victim(membership.as_deref(), loss);
         };
         let watch = (self.watch)(interrupt, Box::new(lost))?;

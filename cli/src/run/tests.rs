@@ -35,6 +35,9 @@ fn everything_can_be_said() {
     assert_eq!(spec.options, options.into());
     assert_eq!((spec.binding, spec.join_limit), (Binding::Core, None));
     assert_eq!(spec.output.directory, Some("runs".into()));
+    let graces =
+        ["run -n 2 true", "run -n 2 --grace 1.5 true"].map(|line| parse(line).unwrap().loss_grace);
+    assert_eq!(graces, [80, 1555].map(Duration::from_millis));
 }
 
 #[test]
@@ -103,6 +106,7 @@ fn nonsense_is_refused_with_what_is_allowed() {
         ("run --mtu 1300 true", "these ranks share memory"),
         ("run --silence 2 true", "these ranks share memory"),
         ("run --link udp --silence 0.1 true", "it is 0.5 to 3600 seconds"),
+        ("run --grace 4000 true", "it is 0 to 3600 seconds"),
         ("run --link udp --mtu 100 true", "an MTU is a number from 576 to 9000"),
         ("run --hosts a,b --link shm true", "hosts share no memory"),
         ("run --link xdp true", "name other hosts with --hosts"),
