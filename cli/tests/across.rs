@@ -128,7 +128,7 @@ fn packets_are_as_long_as_the_narrowest_interface_takes() {
 }
 
 #[test]
-fn a_way_that_is_narrower_than_its_ends_assert_one_line() {
+fn a_way_that_is_narrower_than_its_ends_is_one_line() {
     let Some(two) = cluster(2) else { return };
     let rules = "table inet narrow { chain input { type filter hook input priority 0; udp length > 1300 drop; }; }";
     let set = two.host(1).command("nft").arg(rules).status().unwrap();

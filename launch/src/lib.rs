@@ -53,7 +53,7 @@ pub use mtu::{Mtu, NoMtu};
 pub use outcome::{Ending, Failure, Fault, Outcome, Verdict};
 pub use output::OutputPlan;
 pub use program::{FindError, find_program, own_directory};
-pub use spec::{Binding, JobSpec, LaunchError};
+pub use spec::{Binding, JobSpec, LOSS_GRACE, LaunchError};
 pub use start::start_if_asked;
 pub use supervise::run;
 pub use weft_link::bell::Cause;

@@ -41,9 +41,8 @@ pub struct JobSpec {
     pub output: OutputPlan,
     /// How long the ranks have to join; `None` for ever.
     pub join_limit: Option<Duration>,
-    /// How long survivors of a loss have to end by themselves before they are killed. With the usual
-    /// 80 ms the whole job is gone within 100 ms of the loss.
-    pub loss_grace: Duration,
+    /// How long survivors of a loss have before they are killed.
+    pub(crate) loss_grace: Duration,
     /// The directory that is searched for the program before PATH.
     pub beside: Option<PathBuf>,
     /// An executable whose `main` begins with [`start_if_asked`](crate::start_if_asked).
@@ -61,7 +60,10 @@ pub struct JobSpec {
     pub dedicated: bool,
 }
 
-/// What ranks that end by themselves have to do so, at most.
+/// How long survivors of a loss have to notice it through an error and end by themselves, unless the job says something
+/// else: the whole job is gone within 100 ms of the loss.
+pub const LOSS_GRACE: Duration = Duration::from_millis(25);
+/// What ranks have to end once that is over, before they are killed.
 const MARGIN: Duration = Duration::from_millis(55);
 
 impl JobSpec {
@@ -76,7 +78,7 @@ impl JobSpec {
             binding: Binding::None,
             output: OutputPlan::default(),
             join_limit: Some(Duration::from_secs(30)),
-            loss_grace: Duration::from_millis(80),
+            loss_grace: LOSS_GRACE + MARGIN,
             beside: own_directory(),
             starter: PathBuf::from("/proc/self/exe"),
             sockets: false,
@@ -87,8 +89,8 @@ impl JobSpec {
         }
     }
 
-    /// Says how long survivors of a loss have to end by themselves, if not 25 ms. Ranks are told by the option
-    /// `grace-ms`, and have `MARGIN` more before they are killed.
+    /// Says how long survivors of a loss have to end by themselves, if not [`LOSS_GRACE`]. Ranks are told
+    /// by the option `grace-ms`, and have 55 ms more before they are killed.
     pub fn set_grace(&mut self, grace: Duration) {
         self.loss_grace = grace + MARGIN;
         self.options.insert("grace-ms".into(), grace.as_millis().to_string());

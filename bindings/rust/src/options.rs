@@ -2,11 +2,8 @@
 
 use crate::{Error, Result};
 use std::time::Duration;
-use weft_launch::Membership;
+use weft_launch::{LOSS_GRACE, Membership};
 use weft_node::{Preset, Shape, Silence, WaitPolicy, default_interrupt_delay};
-
-/// A rank that is lost must be known, and survivors gone, within 100 ms.
-const LOSS_GRACE: Duration = Duration::from_millis(25);
 
 /// A job's options, as far as given.
 pub(crate) struct Options {

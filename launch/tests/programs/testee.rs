@@ -73,7 +73,7 @@ fn launch(mut arguments: VecDeque<String>) -> ExitCode {
                 spec.join_limit = Some(Duration::from_millis(value().parse().unwrap()));
             }
             "--grace-ms" => {
-                spec.loss_grace = Duration::from_millis(value().parse().unwrap());
+                spec.set_grace(Duration::from_millis(value().parse().unwrap()));
             }
             "--program" => spec.program = value().into(),
             "--sockets" => spec.sockets = true,
