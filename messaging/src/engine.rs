@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::task::Waker;
 use weft_node::biased::Biased;
-use weft_packet::{HeldPacket, Packets, Progress};
+use weft_packet::{HeldPacket, Packets, Progress, Protocol};
 
 mod run;
 mod sort;
@@ -78,6 +78,7 @@ pub struct Statistics {
 impl Engine {
     /// Messages over `packets`, whose packets are all its own from here on.
     pub fn new(packets: Packets) -> Arc<Self> {
+        let packets = packets.of(Protocol::MESSAGES);
         Arc::new_cyclic(|this: &Weak<Engine>| {
             let engine = this.clone();
             let progress: Arc<Progress> =

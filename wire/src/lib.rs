@@ -19,4 +19,4 @@ pub mod place;
 pub mod several;
 
 pub use header::{Header, Malformed, Tag};
-pub use ids::{Channel, GroupId, Rank, TreeId};
+pub use ids::{Channel, GroupId, Protocol, Rank, TreeId};

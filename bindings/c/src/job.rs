@@ -77,17 +77,6 @@ impl Place {
         }
     }
 
-    /// The packet interface, if the job was joined for it: the packets of messages belong to Weft.
-    pub fn only_packets(&self) -> Result<&Arc<Packets>, Failure> {
-        match &self.layer {
-            Layer::Packets(_) => Ok(&self.packets),
-            Layer::Messages(_) => Err(Failure::invalid(
-                "this job was joined for messages, which use its packets: join it with \
-                 weft_join_packets",
-            )),
-        }
-    }
-
     fn poll(&self) -> Result<bool, Failure> {
         Ok(match &self.layer {
             Layer::Messages(weft) => weft.poll()?,

@@ -82,7 +82,7 @@ pub extern "C" fn weft_packet_receive(
 ) -> Status {
     call(|| {
         let callback = given(callback, "the callback")?;
-        place(job)?.only_packets()?.on_packet(move |packet| {
+        place(job)?.packets().on_packet(move |packet| {
             callback(&mut Arrival(Handle::lent(Arrived::InUpcall(packet))), user);
         });
         Ok(())
@@ -108,7 +108,7 @@ pub extern "C" fn weft_packet_alloc(
 ) -> Status {
     call(|| {
         let out = given(packet, "the pointer for the result")?;
-        let packet = Held::packet(place(job)?.only_packets()?)?;
+        let packet = Held::packet(place(job)?.packets())?;
         out.write(Box::into_raw(Box::new(Packet(Handle::new(packet)))));
         Ok(())
     })

@@ -124,7 +124,7 @@ pub extern "C" fn weft_regions_open(
 ) -> Status {
     call(|| {
         let out = given(regions, "the pointer for the result")?;
-        let part = Part(weft_region::Regions::open(place(job)?.only_packets()?));
+        let part = Part(weft_region::Regions::open(place(job)?.packets()));
         out.write(Box::into_raw(Box::new(Regions(Handle::new(part)))));
         Ok(())
     })

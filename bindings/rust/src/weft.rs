@@ -29,6 +29,7 @@ struct Job {
     orders: Orders,
     rpc: Arc<Rpc>,
     engine: Arc<Engine>,
+    packets: Packets,
     place: Box<dyn Place>,
 }
 
@@ -133,7 +134,7 @@ impl Weft {
     /// What [`Place::begin`] says.
     #[doc(hidden)]
     pub fn assemble(packets: Packets, place: Box<dyn Place>) -> Result<Self> {
-        let engine = Engine::new(packets);
+        let engine = Engine::new(packets.clone());
         engine.will_be_closed();
         let barrier = Barrier::new(&engine)?;
         let orders = Orders::new(&engine);
@@ -144,7 +145,9 @@ impl Weft {
                 engine.interrupted();
             }
         }))?;
-        Ok(Weft { job: Arc::new(Job { _watch: watch, barrier, orders, rpc, engine, place }) })
+        Ok(Weft {
+            job: Arc::new(Job { _watch: watch, barrier, orders, rpc, engine, packets, place }),
+        })
     }
 
     /// This rank.
@@ -564,9 +567,10 @@ impl Weft {
         }
     }
 
-    /// The packets below the messages.
+    /// The packet interface of this rank, beside messages: for packets of the program's own, and for
+    /// the systems that stand on packets, regions and events among them.
     pub fn packets(&self) -> &Packets {
-        self.job.engine.packets()
+        &self.job.packets
     }
 
     /// Waits until all that this rank has sent has left it and all ranks leave, then tells the launcher that this one ended cleanly.

@@ -269,6 +269,11 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
     const SHORT: bool = N::SHORT && F::LOSSY;
 
     type Clock = N::Clock;
+    type Glance = weft_link::NoGlance;
+
+    fn glance(&self) -> std::sync::Arc<weft_link::NoGlance> {
+        std::sync::Arc::default()
+    }
 
     fn clock(&self) -> N::Clock {
         self.near.clock()
@@ -354,6 +359,13 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
         match Side::of(buffer) {
             Side::Near(buffer) => self.near.detach(buffer, size),
             Side::Far(buffer) => far_buffer(self.far.detach(buffer, size)),
+        }
+    }
+
+    fn copy_out(&self, buffer: Buffer, into: &mut [u8]) {
+        match Side::of(buffer) {
+            Side::Near(buffer) => self.near.copy_out(buffer, into),
+            Side::Far(buffer) => self.far.copy_out(buffer, into),
         }
     }
 

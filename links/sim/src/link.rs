@@ -202,6 +202,11 @@ impl Link for Sim {
     const SEPARATE_NI: bool = true;
 
     type Clock = Processor;
+    type Glance = weft_link::NoGlance;
+
+    fn glance(&self) -> std::sync::Arc<weft_link::NoGlance> {
+        std::sync::Arc::default()
+    }
 
     fn clock(&self) -> Processor {
         self.host.clone()
@@ -267,6 +272,10 @@ impl Link for Sim {
     fn detach(&mut self, buffer: Buffer, _: u16) -> Buffer {
         self.lock().rank(self.rank()).slots.keep(buffer);
         buffer
+    }
+
+    fn copy_out(&self, _: Buffer, _: &mut [u8]) {
+        unreachable!("an NI apart copies packets to its host by itself");
     }
 
     fn free(&mut self, buffer: Buffer) {

@@ -206,6 +206,11 @@ impl Link for Udp {
     const LOSSY: bool = true;
 
     type Clock = SystemClock;
+    type Glance = weft_link::NoGlance;
+
+    fn glance(&self) -> std::sync::Arc<weft_link::NoGlance> {
+        std::sync::Arc::default()
+    }
 
     fn clock(&self) -> SystemClock {
         SystemClock
@@ -279,6 +284,15 @@ impl Link for Udp {
         self.incoming.find(&mut self.landing, &mut self.seals)
     }
 
+    fn copy_out(&self, buffer: Buffer, into: &mut [u8]) {
+        if let Some(bytes) = self.incoming.read(buffer, into.len()) {
+            into.copy_from_slice(bytes);
+            return;
+        }
+        let cells = &self.frames[buffer.0 as usize][..into.len()];
+        into.iter_mut().zip(cells).for_each(|(byte, cell)| *byte = cell.get());
+    }
+
     #[inline]
     fn free(&mut self, buffer: Buffer) {
         if !self.incoming.free(buffer) {
@@ -315,15 +329,6 @@ impl Link for Udp {
 impl Part for Udp {
     fn is_own(&self, _: Buffer) -> bool {
         true
-    }
-
-    fn copy_out(&self, buffer: Buffer, into: &mut [u8]) {
-        if let Some(bytes) = self.incoming.read(buffer, into.len()) {
-            into.copy_from_slice(bytes);
-            return;
-        }
-        let cells = &self.frames[buffer.0 as usize][..into.len()];
-        into.iter_mut().zip(cells).for_each(|(byte, cell)| *byte = cell.get());
     }
 
     fn transmit_copy(&mut self, to: Rank, header: &Header, bytes: &[u8]) -> bool {

@@ -253,6 +253,11 @@ impl Link for Xdp {
     const LOSSY: bool = true;
 
     type Clock = SystemClock;
+    type Glance = weft_link::NoGlance;
+
+    fn glance(&self) -> std::sync::Arc<weft_link::NoGlance> {
+        std::sync::Arc::default()
+    }
 
     fn clock(&self) -> SystemClock {
         SystemClock
@@ -322,6 +327,14 @@ impl Link for Xdp {
         self.incoming.find(&mut self.station, &mut self.seals)
     }
 
+    fn copy_out(&self, buffer: Buffer, into: &mut [u8]) {
+        let bytes = match self.incoming.read(buffer, into.len()) {
+            Some(bytes) => bytes,
+            None => self.body(buffer.0 as u32, into.len()),
+        };
+        into.copy_from_slice(bytes);
+    }
+
     #[inline]
     fn free(&mut self, buffer: Buffer) {
         if !self.incoming.free(buffer) {
@@ -349,14 +362,6 @@ impl Link for Xdp {
 impl Part for Xdp {
     fn is_own(&self, _: Buffer) -> bool {
         true
-    }
-
-    fn copy_out(&self, buffer: Buffer, into: &mut [u8]) {
-        let bytes = match self.incoming.read(buffer, into.len()) {
-            Some(bytes) => bytes,
-            None => self.body(buffer.0 as u32, into.len()),
-        };
-        into.copy_from_slice(bytes);
     }
 
     fn transmit_copy(&mut self, to: Rank, header: &Header, bytes: &[u8]) -> bool {

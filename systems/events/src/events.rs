@@ -95,12 +95,13 @@ enum Stored {
 }
 
 impl Events {
-    /// Takes part. All ranks do, with the same settings, before any of them sends. The upcall of `packets`
-    /// is this system's from here on.
+    /// Takes part. All ranks do, with the same settings, before any of them sends. It may be
+    /// beside other systems on the same packets.
     ///
     /// # Errors
     /// [`Error::Buffers`].
     pub fn open(packets: &Packets, settings: Settings) -> Result<Self> {
+        let packets = &packets.of(weft_packet::Protocol::EVENTS);
         let (rank, ranks) = (packets.rank(), packets.size());
         let limits = settings.limits(ranks, packets.in_flight()).map_err(Error::Buffers)?;
         let state = Arc::new(Mutex::new(State {

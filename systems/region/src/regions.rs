@@ -27,7 +27,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use together::Together;
 use weft_node::biased::Biased;
-use weft_packet::{Block, Packet, Packets, Rank, Step};
+use weft_packet::{Block, Packet, Packets, Protocol, Rank, Step};
 
 /// A node's part in the regions of a job, one for each job: it takes all packets of the rank. Clones are handles
 /// to the same one.
@@ -115,14 +115,15 @@ struct Asked {
 }
 
 impl Regions {
-    /// Takes part. All ranks do, before any of them maps a region of another. The upcall of `packets` is this
-    /// system's from here on.
+    /// Takes part. All ranks do, before any of them maps a region of another. It may be
+    /// beside other systems on the same packets.
     pub fn open(packets: &Packets) -> Self {
         Self::open_with(packets, Settings::default())
     }
 
     /// As [`Self::open`], with other settings than the usual ones.
     pub fn open_with(packets: &Packets, settings: Settings) -> Self {
+        let packets = &packets.of(Protocol::REGIONS);
         let node = Node {
             packets: packets.clone(),
             most_unmapped: settings.most_unmapped,
