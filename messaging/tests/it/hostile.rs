@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use weft_messaging::format::{Kind, MAX_MESSAGE, PacketHeader, port_number};
 use weft_messaging::{Engine, Error, Mailbox};
-use weft_packet::{Packets, Rank};
+use weft_packet::{Packets, Protocol, Rank};
 use weft_threads::Job;
 
 /// A packet of message `message` to the port "box" with `size` bytes after its header.
@@ -40,6 +40,7 @@ fn rank_0_reads<T: Send>(
 }
 
 fn write(packets: &Packets, written: &[Written]) {
+    let packets = packets.of(Protocol::MESSAGES);
     for (header, size) in written {
         let mut packet = packets.packet().unwrap();
         packet.put(&header.emit()).unwrap().put(&vec![7; *size]).unwrap();

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
-use weft_packet::{Packets, Rank};
+use weft_packet::{Packets, Protocol, Rank};
 use weft_protocol::Preset;
 use weft_region::coherence::{Kind, Message, Version};
 use weft_region::format::{Header, Notice};
@@ -90,6 +90,7 @@ fn victim(packets: &Packets, lie: Lie) {
 
 /// Answers as a home does until it is asked for the bytes.
 fn home(packets: &Packets, plot: &Plot, lie: Lie) {
+    let packets = &packets.of(Protocol::REGIONS);
     let came = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&came);
     packets.on_packet(move |packet| heard.lock().unwrap().push(packet.to_vec()));

@@ -1,7 +1,7 @@
 //! What programs must not do, and what happens to them: each is a clear error, and nothing hangs.
 
 use std::time::Duration;
-use weft_packet::{Cause, Loss, Packets, Rank};
+use weft_packet::{Cause, Loss, Packets, Protocol, Rank};
 use weft_protocol::Preset;
 use weft_region::coherence::{Misuse, Policy, Version};
 use weft_region::format::Notice;
@@ -122,6 +122,7 @@ fn a_region_larger_than_memory_is_refused() {
     let sizes = [1 << 60, u64::MAX];
     Job::new(2).packets(|packets| {
         if packets.rank() == Rank(1) {
+            let packets = packets.of(Protocol::REGIONS);
             for (index, bytes) in (0..).zip(sizes) {
                 let region = RegionId { index, ..first_of(1) };
                 let notice = Notice::Mapped { version: Version::default(), bytes };

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use weft_model::random::Random;
-use weft_packet::{Packets, Rank};
+use weft_packet::{Packets, Protocol, Rank};
 use weft_protocol::Preset;
 use weft_region::coherence::Policy;
 use weft_region::format::together::{Does, Operation, Part, Step};
@@ -183,6 +183,7 @@ fn what_no_rank_sends_ends_it() {
     for (step, times) in attacks {
         Job::new(2).packets(|packets| {
             if packets.rank() == Rank(1) {
+                let packets = packets.of(Protocol::REGIONS);
                 for _ in 0..times {
                     let mut packet = packets.packet().unwrap();
                     packet.put(&Part { step, operation, offset: 0 }.emit()).unwrap();
