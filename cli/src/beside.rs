@@ -33,11 +33,12 @@ pub fn with_help_last(mut typed: Vec<OsString>) -> Vec<OsString> {
 /// It is not there, or cannot be run.
 pub fn become_command(name: &str, Words { words }: &Words) -> Result<ExitCode> {
     let program = OsString::from(format!("weft-{name}"));
-    let found = find_program(&program, own_directory().as_deref(), env::var_os("PATH").as_deref());
-    let file = match found {
-        Err(FindError::NotFound { places, .. }) => bail!(
-            "weft {name} is a program of its own, weft-{name}, and was not found: looked {places}. In a checkout, make build \
-             builds it"
+    let own = own_directory().unwrap_or_default();
+    let file = match find_program(&program, Some(&own), env::var_os("PATH").as_deref()) {
+        Err(FindError::NotFound { .. }) => bail!(
+            "weft {name} is a program of its own, weft-{name}, which is neither beside weft ({}) nor in PATH; in a checkout, \
+             make build builds it",
+            own.display()
         ),
         found => found?,
     };
