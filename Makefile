@@ -51,7 +51,7 @@ help:
 	@echo 'make setup   only set up what is missing for everything; ./setup demo, build, bench, compare, mpi-apps, paper or fuzz for so much'
 	@echo 'make clean   remove what was built'
 	@echo
-	@echo 'then: $(RELEASE)/weft run --help, $(RELEASE)/weft sim --help'
+	@echo 'then: make build; $(RELEASE)/weft run --help, $(RELEASE)/weft sim --help'
 
 setup:
 	@./setup
