@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::process::ExitCode;
 use std::time::Duration;
 
 use rustix::process::Signal;
@@ -131,6 +132,15 @@ impl Outcome {
     pub fn is_silent(&self) -> bool {
         let quiet = matches!(self.verdict, Verdict::Completed | Verdict::OutputClosed);
         quiet && self.stuck.is_empty()
+    }
+
+    /// The exit status of the command that started the job, which says on standard error how the job came out if that
+    /// needs saying.
+    pub fn exit_code(&self) -> ExitCode {
+        if !self.is_silent() {
+            eprintln!("weft: {self}");
+        }
+        ExitCode::from(self.status())
     }
 }
 

@@ -12,7 +12,9 @@
 //! - [`Vector`] is a point in space;
 //! - [`svg`] writes drawings, [`random`] and [`noise`] make input;
 //! - [`edit_distance`] is how near a misspelt name is to another;
-//! - [`arguments`] and [`agree`] let a job say a thing once, not once per rank.
+//! - [`arguments`] and [`agree`] let a job say a thing once, not once per rank;
+//! - [`finish`] and [`explain`] end a command such as `weft` or `weft bench`, which is no rank; [`command_line`] writes
+//!   commands as somebody would type them.
 //!
 //! Everything here is above the façade crate `weft` and the regions: no protocol, no link, no `unsafe`.
 //! Values cross as they lie in memory, so the ranks of one job must share a byte order.
@@ -21,6 +23,7 @@
 
 mod blocks;
 mod coherence;
+mod command;
 mod edits;
 mod exchange;
 mod figures;
@@ -28,6 +31,7 @@ mod measure;
 mod noise;
 mod progress;
 mod shared;
+mod shell;
 mod start;
 pub mod svg;
 mod threads;
@@ -36,6 +40,7 @@ mod vector;
 
 pub use blocks::Blocks;
 pub use coherence::{Coherence, DataName, HintName};
+pub use command::{explain, finish};
 pub use edits::edit_distance;
 pub use exchange::{Alone, Error, Exchange, Mailboxes};
 pub use figures::{seconds, thousands};
@@ -43,6 +48,7 @@ pub use measure::{Times, measure};
 pub use noise::{noise, random};
 pub use progress::Progress;
 pub use shared::{Family, Measured, Shared, Stretch, print, run_shared};
+pub use shell::command_line;
 pub use start::{Ranks, StartError, agree, arguments};
 pub use threads::{ThreadExchange, on_threads};
 pub use traffic::{Traffic, gather_traffic, summary, table};

@@ -24,6 +24,9 @@ use clap::{Args, ValueEnum};
 use place::Place;
 use std::path::PathBuf;
 
+/// The first argument of a process that Weft or plain TCP is measured with.
+pub const RANK: &str = "rank";
+
 /// Where to compare.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum On {

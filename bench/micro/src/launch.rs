@@ -198,8 +198,11 @@ impl Spec {
     }
 }
 
+/// The first argument of a rank of a benchmark.
+pub const RANK: &str = "rank";
+
 /// Runs the benchmark: starts its ranks, whose program is this executable with the arguments
-/// `bench-rank`, then those of `spec`. Rank 0 prints.
+/// [`RANK`], then those of `spec`. Rank 0 prints.
 ///
 /// # Errors
 /// The benchmark cannot be, or the job cannot be started.
@@ -238,7 +241,7 @@ fn completed() -> Outcome {
 pub(crate) fn job(spec: &Spec) -> Result<JobSpec> {
     let mut job = JobSpec::new(spec.settings(), std::env::current_exe()?);
     let kind = spec.kind.to_possible_value().map(|value| value.get_name().to_owned());
-    job.arguments.push("bench-rank".into());
+    job.arguments.push(RANK.into());
     job.arguments.extend(kind.map(Into::into));
     for (name, value) in [("--rounds", spec.rounds), ("--size", spec.size()), ("--grid", spec.grid)]
     {

@@ -41,4 +41,4 @@ mod rpc;
 mod stream;
 mod upcalls;
 
-pub use launch::{Kind, Spec, rank, run};
+pub use launch::{Kind, RANK, Spec, rank, run};

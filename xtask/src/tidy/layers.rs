@@ -61,7 +61,7 @@ fn layer_of(folder: &str) -> Option<Layer> {
         ("bindings", "rust") => Facade,
         ("bindings", "rust/macros") => Macros,
         ("bindings", _) => Bindings,
-        ("cli", "") => Cli,
+        ("cli", "" | "sim") => Cli,
         ("bench", _) => Bench,
         // What tests of links and protocols may use.
         ("testing", "world") => World,

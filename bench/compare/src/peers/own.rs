@@ -1,18 +1,21 @@
 //! Weft, and TCP sockets without anything above.
 
 use super::{Peer, limited};
+use crate::RANK;
 use crate::figures::Figures;
 use crate::place::Place;
 use crate::tool;
 use anyhow::Result;
+use std::path::{Path, PathBuf};
 use weft_xdp::{XdpError, is_built, permitted};
 
-/// What `weft` calls a process of the pair program.
-const PROGRAM: &str = "compare-rank";
+/// The executable that this is, which is the pair program if it is told so.
+fn this() -> Result<PathBuf> {
+    Ok(std::env::current_exe()?)
+}
 
-/// The executable that this is.
-fn weft() -> Result<String> {
-    Ok(std::env::current_exe()?.to_string_lossy().into_owned())
+fn word(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
 }
 
 /// Weft's messages.
@@ -73,7 +76,8 @@ impl Peer for Weft {
     }
 
     fn measure(&self, place: &Place, rounds: usize) -> Result<Figures> {
-        let (weft, rounds) = (weft()?, rounds.to_string());
+        let (this, rounds) = (this()?, rounds.to_string());
+        let (weft, this) = (word(&this.with_file_name("weft")), word(&this));
         let mut words = vec![weft.as_str(), "run", "-n", "2"];
         let shell = place.remote_shell().map(|shell| shell.to_string_lossy().into_owned());
         match &shell {
@@ -86,7 +90,7 @@ impl Peer for Weft {
         if let (Some(preset), true) = (&self.preset, shell.is_some()) {
             words.extend(["--preset", preset]);
         }
-        words.extend(["--", &weft, PROGRAM, "--rounds", &rounds, "weft"]);
+        words.extend(["--", &this, RANK, "--rounds", &rounds, "weft"]);
         Figures::of_pair(&tool::output(&mut limited(place, 0, &words))?)
     }
 }
@@ -112,9 +116,10 @@ impl Peer for Tcp {
     }
 
     fn measure(&self, place: &Place, rounds: usize) -> Result<Figures> {
-        let (weft, rounds, port) = (weft()?, rounds.to_string(), tool::free_port()?.to_string());
+        let (this, rounds) = (word(&this()?), rounds.to_string());
+        let port = tool::free_port()?.to_string();
         let address = place.second().to_string();
-        let program = [weft.as_str(), PROGRAM, "--rounds", &rounds];
+        let program = [this.as_str(), RANK, "--rounds", &rounds];
         let second = [&program[..], &["tcp-second", &port]].concat();
         let first = [&program[..], &["tcp-first", &address, &port]].concat();
         let text = tool::client_of(&mut limited(place, 1, &second), || limited(place, 0, &first))?;

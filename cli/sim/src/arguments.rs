@@ -1,15 +1,15 @@
 //! The arguments of `weft sim`.
 
-use clap::Args;
+use clap::{CommandFactory, Parser};
 use std::time::Duration;
+use weft_kit::command_line;
 use weft_protocol::tree::Shape;
 use weft_protocol::{Adaptive, Preset, Recovery, Settings};
 
-use crate::shell::command_line;
-
 /// Run a program or a scenario on a simulated machine, in virtual time
-#[derive(Args)]
-#[command(after_help = EXAMPLES, arg_required_else_help = true, disable_help_flag = true)]
+#[derive(Parser)]
+#[command(name = "weft sim", bin_name = "weft sim", after_help = EXAMPLES)]
+#[command(arg_required_else_help = true, disable_help_flag = true)]
 pub struct Arguments {
     /// Ranks of the job: 1 to 65,534
     #[arg(short = 'n', long, value_name = "P", default_value = "64", value_parser = ranks)]
@@ -176,8 +176,7 @@ fn recovery(text: &str) -> Result<Recovery, String> {
 impl Arguments {
     /// The help of `weft sim`.
     pub fn help() -> clap::builder::StyledStr {
-        let command = clap::Command::new("sim").bin_name("weft sim");
-        Self::augment_args(command).render_help()
+        Self::command().render_help()
     }
 
     /// The command that runs this again, with `seed` alone.
@@ -185,8 +184,12 @@ impl Arguments {
         let given: Vec<String> = std::env::args().collect();
         // What follows are the arguments of what is run.
         let own = given.len() - self.rest.len();
-        let mut words = vec![given[0].clone(), "sim".into(), "--seed".into(), seed.to_string()];
-        let mut left = given[..own].iter().skip(2);
+        let mut words = match given[0].strip_suffix("-sim") {
+            Some(weft) => vec![weft.to_owned(), "sim".into()],
+            None => vec![given[0].clone()],
+        };
+        words.extend(["--seed".into(), seed.to_string()]);
+        let mut left = given[..own].iter().skip(1);
         while let Some(word) = left.next() {
             match word.as_str() {
                 "--seed" | "--seeds" => drop(left.next()),

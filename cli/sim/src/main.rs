@@ -1,4 +1,7 @@
-//! `weft sim`: a program or a scenario on a simulated machine, in virtual time, from one seed.
+//! `weft sim`: a program or a scenario on a simulated machine, in virtual time, from one seed. It has all programs of this
+//! repository inside, and is a program of its own, so that `weft` needs none of them.
+
+#![forbid(unsafe_code)]
 
 mod arguments;
 mod faults;
@@ -9,11 +12,12 @@ mod summary;
 mod workload;
 
 use anyhow::{Context, Result, bail};
+use clap::Parser;
 use std::process::ExitCode;
 use weft_protocol::Settings;
 use weft_simulator::{Machine, Options, Simulation};
 
-pub use arguments::Arguments;
+use arguments::Arguments;
 use lines::Lines;
 use progress::ProgressLine;
 use report::Run;
@@ -23,8 +27,13 @@ use workload::Workload;
 /// Events of each rank that `--explain` shows.
 const EXPLAINED: usize = 24;
 
+fn main() -> ExitCode {
+    let parsed = Arguments::try_parse().map_err(Into::into);
+    weft_kit::finish(parsed.and_then(|arguments| run(&arguments)))
+}
+
 /// Runs what was asked for, with as many seeds as were asked for; fails with the first that fails.
-pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+fn run(arguments: &Arguments) -> Result<ExitCode> {
     let Some(what) = &arguments.what else {
         if arguments.help {
             print!("{}", Arguments::help());

@@ -1,4 +1,4 @@
-//! What is wrong with a command line, in one line.
+//! The end of a command: what is wrong, in one line, and its exit status.
 
 use std::process::ExitCode;
 
@@ -6,6 +6,17 @@ use clap::error::ErrorKind;
 
 /// The status of a command that was not understood.
 const MISUSED: u8 = 2;
+
+/// The exit status of a command that came out so; of an error it says first what it is.
+pub fn finish(done: anyhow::Result<ExitCode>) -> ExitCode {
+    done.unwrap_or_else(|error| match error.downcast_ref::<clap::Error>() {
+        Some(error) => explain(error),
+        None => {
+            eprintln!("weft: {error:#}");
+            ExitCode::FAILURE
+        }
+    })
+}
 
 /// Prints the help that was asked for, or one line about what was not understood.
 pub fn explain(error: &clap::Error) -> ExitCode {
