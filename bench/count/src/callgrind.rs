@@ -1,0 +1,121 @@
+//! Running callgrind, and reading what it writes.
+
+use anyhow::{Context, Result, bail};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// The options that all runs have in common: names and lines are written in full.
+pub fn options(counted: &str, written: &str, out: &Path) -> Vec<OsString> {
+    let mut file = OsString::from("--callgrind-out-file=");
+    file.push(out);
+    let mut options: Vec<OsString> = [
+        "--tool=callgrind",
+        "--collect-atstart=no",
+        "--compress-pos=no",
+        "--compress-strings=no",
+        counted,
+        written,
+    ]
+    .map(OsString::from)
+    .into();
+    options.push(file);
+    options
+}
+
+/// Has callgrind run a program, and returns what that says on standard output.
+///
+/// # Errors
+/// There is no valgrind, or the program failed.
+pub fn run(options: &[OsString], program: &Path, arguments: &[&str]) -> Result<String> {
+    let output = Command::new("valgrind")
+        .args(options)
+        .arg(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output()
+        .context("valgrind does not run; `make setup` installs it")?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        bail!("{} failed under valgrind:\n{said}", program.display());
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// What was counted between two of callgrind's dumps.
+#[derive(Default, Debug, PartialEq)]
+pub struct Dump {
+    /// Instructions in all.
+    pub total: u64,
+    /// By function: its own, and with those that it calls.
+    pub functions: BTreeMap<String, Cost>,
+    /// By file and line.
+    pub lines: BTreeMap<(String, u64), u64>,
+}
+
+/// What a function costs.
+#[derive(Clone, Copy, Default, Debug, PartialEq)]
+pub struct Cost {
+    /// Its own instructions.
+    pub own: u64,
+    /// These, and those of what it calls.
+    pub inclusive: u64,
+}
+
+impl Dump {
+    /// Reads a dump.
+    ///
+    /// # Errors
+    /// There is none, or callgrind writes it otherwise.
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("callgrind has not written {}", path.display()))?;
+        Dump::parse(&text).with_context(|| format!("what callgrind has written to {}", path.display()))
+    }
+
+    /// Reads the text of a dump, in which neither names nor lines are abbreviated.
+    ///
+    /// # Errors
+    /// It is something else.
+    pub fn parse(text: &str) -> Result<Self> {
+        let mut dump = Dump::default();
+        let (mut file, mut function) = (String::new(), String::new());
+        let (mut is_call, mut has_total) = (false, false);
+        for line in text.lines() {
+            if let Some(total) = line.strip_prefix("summary: ") {
+                (dump.total, has_total) = (number(total)?, true);
+            } else if let Some(name) = line.strip_prefix("fn=") {
+                name.clone_into(&mut function);
+            } else if let Some(name) = ["fl=", "fi=", "fe="].iter().find_map(|it| line.strip_prefix(it)) {
+                name.clone_into(&mut file);
+            } else if line.starts_with("calls=") {
+                is_call = true;
+            } else if line.starts_with(|first: char| first.is_ascii_digit()) {
+                let (at, cost) = line.split_once(' ').context("a line has a cost")?;
+                dump.add(&file, &function, (number(at)?, number(cost)?), is_call);
+                is_call = false;
+            }
+        }
+        if !has_total {
+            bail!("it has no summary");
+        }
+        Ok(dump)
+    }
+
+    fn add(&mut self, file: &str, function: &str, (line, cost): (u64, u64), is_call: bool) {
+        let of_function = self.functions.entry(function.to_owned()).or_default();
+        of_function.inclusive += cost;
+        if !is_call {
+            of_function.own += cost;
+            *self.lines.entry((file.to_owned(), line)).or_default() += cost;
+        }
+    }
+}
+
+fn number(text: &str) -> Result<u64> {
+    text.trim().parse().with_context(|| format!("'{text}' is no number"))
+}
+
+#[cfg(test)]
+mod tests;

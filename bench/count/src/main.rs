@@ -1,0 +1,177 @@
+//! A budget of instructions. Callgrind counts them for each step of a packet's and a message's way, which no machine
+//! disturbs; the file `bench/instructions.toml` keeps the figures, and a figure that has grown fails.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `steps` | the steps themselves, played by one thread that is both ranks |
+//! | `collect` | the functions that callgrind is told to look for |
+//! | `callgrind` | running it, and reading what it writes |
+//! | `fabric` | the steps of the libfabric provider, played by a client in C |
+//! | `ucx` | a message of UCX, where that is installed |
+//! | `budget` | the file, and the comparison with it |
+//! | `report` | tables |
+
+#![forbid(unsafe_code)]
+
+mod budget;
+mod callgrind;
+mod collect;
+mod fabric;
+mod report;
+mod steps;
+mod ucx;
+
+use anyhow::{Context, Result, bail};
+use budget::{Budget, CountedWith, Figures};
+use callgrind::Dump;
+use clap::Parser;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// The figures that the file keeps, in its order.
+const FIGURES: [&str; 18] = [
+    "packet",
+    "packet_out",
+    "packet_in",
+    "packet_framed",
+    "message_handler",
+    "message_mailbox",
+    "call",
+    "put",
+    "region_hit_read",
+    "region_hit_write",
+    "region_miss_read",
+    "fetch_and_add",
+    "fi_tinject",
+    "fi_trecv",
+    "fi_cq_read",
+    "fi_cq_read_empty",
+    "poll_empty_2",
+    "poll_empty_64",
+];
+
+/// Instructions of each step, counted with callgrind.
+#[derive(Parser)]
+#[command(name = "weft-count", version)]
+struct Options {
+    /// Write the figures to the file
+    #[arg(long, conflicts_with_all = ["check", "profile"])]
+    write: bool,
+    /// Fail if a figure has grown by more than 2 %
+    #[arg(long)]
+    check: bool,
+    /// Print one object a line, for programs
+    #[arg(long)]
+    json: bool,
+    /// Only this figure, with the functions and lines where its instructions are
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+    /// The file of figures
+    #[arg(long, default_value = "bench/instructions.toml")]
+    file: PathBuf,
+    /// Play the steps, or only this one: what callgrind is given to run
+    #[arg(long, hide = true, num_args = 0..=1)]
+    steps: Option<Option<String>>,
+}
+
+fn main() -> Result<ExitCode> {
+    // This program is the launcher of the provider's two ranks.
+    if let Some(code) = weft_launch::start_if_asked() {
+        return Ok(code);
+    }
+    let options = Options::parse();
+    if let Some(only) = options.steps {
+        steps::play(&collect::Counter { only })?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if cfg!(debug_assertions) {
+        bail!("the figures are those of optimized code: use `make count`, or build with --profile measured");
+    }
+    if let Some(name) = &options.profile {
+        report::profile(name, &profiled(name)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    compare(&options)
+}
+
+/// Counts all, and compares or writes.
+fn compare(options: &Options) -> Result<ExitCode> {
+    let here = CountedWith::here();
+    let mut figures = averages(&own(None)?)?;
+    figures.extend(averages(&fabric::count()?)?);
+    let ucx = ucx::count();
+    if options.write {
+        let budget = Budget { counted_with: here.clone(), figures: figures.clone() };
+        std::fs::write(&options.file, budget.text(&FIGURES))
+            .with_context(|| format!("{} cannot be written", options.file.display()))?;
+    }
+    let budget = Budget::read(&options.file)?;
+    let ucx = match ucx {
+        Ok(dumps) => averages(&dumps)?,
+        Err(why) => {
+            eprintln!("UCX is not counted: {why:#}");
+            Figures::new()
+        }
+    };
+    let table = report::Table { budget: &budget, here: &here, figures: &figures, ucx: &ucx };
+    if options.json { table.print_json()? } else { table.print() }
+    let grown = budget.grown(&here, &figures);
+    if options.check && !grown.is_empty() {
+        eprintln!("{}", report::advice(&grown));
+        return Ok(ExitCode::FAILURE);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The dump of a figure, and how often its step was done.
+pub(crate) struct Counted {
+    rounds: u64,
+    dump: Dump,
+}
+
+/// The dumps of a program's figures, by name.
+pub(crate) type Dumps = BTreeMap<String, Counted>;
+
+/// Counts the steps of Weft's own interfaces.
+fn own(only: Option<&str>) -> Result<Dumps> {
+    let directory = tempfile::tempdir()?;
+    let out = directory.path().join("out");
+    let this = std::env::current_exe()?;
+    let options = callgrind::options(collect::COUNTED, collect::WRITTEN, &out);
+    let arguments: Vec<&str> = ["--steps"].into_iter().chain(only).collect();
+    let said = callgrind::run(&options, &this, &arguments)?;
+    read_dumps(&said, &out)
+}
+
+/// Reads the dumps beside `out`, of which a program has said, in order, the names and the rounds.
+pub(crate) fn read_dumps(said: &str, out: &Path) -> Result<Dumps> {
+    let mut dumps = Dumps::new();
+    for (number, line) in (1..).zip(said.lines()) {
+        let (name, rounds) = line.split_once(' ').context("a program says name and rounds")?;
+        let rounds = rounds.trim().parse().context("a program says how many rounds it has played")?;
+        let dump = Dump::read(&PathBuf::from(format!("{}.{number}", out.display())))?;
+        dumps.insert(name.to_owned(), Counted { rounds, dump });
+    }
+    Ok(dumps)
+}
+
+/// Instructions of each step, without what an empty one takes.
+fn averages(dumps: &Dumps) -> Result<Figures> {
+    let each = |counted: &Counted| counted.dump.total as f64 / counted.rounds as f64;
+    let empty = each(dumps.get("empty").context("an empty step is counted, too")?);
+    let steps = dumps.iter().filter(|(name, _)| *name != "empty");
+    Ok(steps.map(|(name, counted)| (name.clone(), each(counted) - empty)).collect())
+}
+
+/// What was counted of one figure alone.
+fn profiled(name: &str) -> Result<Counted> {
+    let mut dumps = match name {
+        name if name.starts_with("ucx") => ucx::count()?,
+        name if name.starts_with("fi_") => fabric::count()?,
+        name => own(Some(name))?,
+    };
+    dumps.remove(name).with_context(|| {
+        format!("there is no figure '{name}', but {}, and those of UCX", FIGURES.join(", "))
+    })
+}

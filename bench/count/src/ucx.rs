@@ -1,0 +1,22 @@
+//! A tagged message of 8 bytes by UCX, both ends in one thread: what a tagged message takes elsewhere.
+
+use crate::fabric::compiled;
+use crate::{Dumps, callgrind, read_dumps};
+use anyhow::{Context, Result};
+
+const CLIENT: &str = include_str!("ucx.c");
+
+/// Counts the steps of a client of UCX over its shared memory.
+///
+/// # Errors
+/// UCX is not installed (`libucx-dev`), or cannot run here.
+pub fn count() -> Result<Dumps> {
+    let directory = tempfile::tempdir()?;
+    let libraries = ["-lucp", "-lucs"];
+    let client = compiled(directory.path(), "ucx", CLIENT, &libraries)
+        .context("no program can be made with it (libucx-dev)")?;
+    let out = directory.path().join("out");
+    let options = callgrind::options("--toggle-collect=counted", "--dump-after=written", &out);
+    let said = callgrind::run(&options, &client, &[])?;
+    read_dumps(&said, &out)
+}
