@@ -71,7 +71,8 @@ impl Dump {
     pub fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path)
             .with_context(|| format!("callgrind has not written {}", path.display()))?;
-        Dump::parse(&text).with_context(|| format!("what callgrind has written to {}", path.display()))
+        Dump::parse(&text)
+            .with_context(|| format!("what callgrind has written to {}", path.display()))
     }
 
     /// Reads the text of a dump, in which neither names nor lines are abbreviated.
@@ -87,7 +88,9 @@ impl Dump {
                 (dump.total, has_total) = (number(total)?, true);
             } else if let Some(name) = line.strip_prefix("fn=") {
                 name.clone_into(&mut function);
-            } else if let Some(name) = ["fl=", "fi=", "fe="].iter().find_map(|it| line.strip_prefix(it)) {
+            } else if let Some(name) =
+                ["fl=", "fi=", "fe="].iter().find_map(|it| line.strip_prefix(it))
+            {
                 name.clone_into(&mut file);
             } else if line.starts_with("calls=") {
                 is_call = true;

@@ -25,11 +25,13 @@ pub fn count() -> Result<Dumps> {
     ensure!(provider.exists(), "{} is not there: `make count` builds it", provider.display());
     std::fs::copy(&provider, directory.path().join("libweft-fi.so"))?;
     for rank in 0..2 {
-        let status = Command::new("mkfifo").arg(directory.path().join(format!("turn-{rank}"))).status();
+        let status =
+            Command::new("mkfifo").arg(directory.path().join(format!("turn-{rank}"))).status();
         ensure!(status.context("mkfifo")?.success(), "a pipe can be made");
     }
     let out = directory.path().join("out-%q{WEFT_RANK}");
-    let mut arguments = callgrind::options("--toggle-collect=counted", "--dump-after=written", &out);
+    let mut arguments =
+        callgrind::options("--toggle-collect=counted", "--dump-after=written", &out);
     arguments.extend([client, directory.path().into()].map(Into::into));
     let mut spec = JobSpec::new(Settings::new(2), "valgrind");
     spec.arguments = arguments;

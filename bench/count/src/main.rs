@@ -26,6 +26,7 @@ use budget::{Budget, CountedWith, Figures};
 use callgrind::Dump;
 use clap::Parser;
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -86,10 +87,13 @@ fn main() -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if cfg!(debug_assertions) {
-        bail!("the figures are those of optimized code: use `make count`, or build with --profile measured");
+        bail!(
+            "the figures are those of optimized code: use `make count`, or build with --profile measured"
+        );
     }
     if let Some(name) = &options.profile {
-        report::profile(name, &profiled(name)?);
+        // Who reads only the first lines has closed the pipe.
+        let _ = std::io::stdout().write_all(report::profile(name, &profiled(name)?).as_bytes());
         return Ok(ExitCode::SUCCESS);
     }
     compare(&options)
@@ -115,7 +119,11 @@ fn compare(options: &Options) -> Result<ExitCode> {
         }
     };
     let table = report::Table { budget: &budget, here: &here, figures: &figures, ucx: &ucx };
-    if options.json { table.print_json()? } else { table.print() }
+    if options.json {
+        table.print_json()?
+    } else {
+        table.print()
+    }
     let grown = budget.grown(&here, &figures);
     if options.check && !grown.is_empty() {
         eprintln!("{}", report::advice(&grown));
@@ -149,7 +157,8 @@ pub(crate) fn read_dumps(said: &str, out: &Path) -> Result<Dumps> {
     let mut dumps = Dumps::new();
     for (number, line) in (1..).zip(said.lines()) {
         let (name, rounds) = line.split_once(' ').context("a program says name and rounds")?;
-        let rounds = rounds.trim().parse().context("a program says how many rounds it has played")?;
+        let rounds =
+            rounds.trim().parse().context("a program says how many rounds it has played")?;
         let dump = Dump::read(&PathBuf::from(format!("{}.{number}", out.display())))?;
         dumps.insert(name.to_owned(), Counted { rounds, dump });
     }

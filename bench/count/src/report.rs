@@ -84,7 +84,11 @@ impl Table<'_> {
         let Some(theirs) = self.ucx.get("ucx_tagged") else { return };
         let ours: f64 = TAGGED.iter().filter_map(|name| self.figures.get(*name)).sum();
         let packet = self.figures.get("packet").copied().unwrap_or_default();
-        println!("\nBeside a tagged message of UCX: a packet {:.2} of it, a tagged message {:.2}.", packet / theirs, ours / theirs);
+        println!(
+            "\nBeside a tagged message of UCX: a packet {:.2} of it, a tagged message {:.2}.",
+            packet / theirs,
+            ours / theirs
+        );
     }
 }
 
@@ -99,25 +103,36 @@ pub fn advice(grown: &[&str]) -> String {
     )
 }
 
-/// Prints where the instructions of a figure are.
-pub fn profile(name: &str, counted: &Counted) {
+/// Says where the instructions of a figure are.
+pub fn profile(name: &str, counted: &Counted) -> String {
     let Counted { rounds, dump } = counted;
     let each = |cost: u64| format!("{:.1}", cost as f64 / *rounds as f64);
-    println!("{name}: {} instructions a step, with some that are spent on counting\n", each(dump.total));
-    let mut functions: Vec<_> = dump.functions.iter().collect();
+    let total = each(dump.total);
+    let mut functions: Vec<_> = dump.functions.iter().filter(|(_, cost)| cost.own > 0).collect();
     functions.sort_by_key(|(_, cost)| std::cmp::Reverse((cost.own, cost.inclusive)));
-    let mut table = rows(&["own", "with callees", "function"]);
+    let mut by_function = rows(&["own", "with callees", "function"]);
     for (function, cost) in functions.iter().take(MOST) {
-        table.add_row([each(cost.own), each(cost.inclusive), (*function).clone()]);
+        by_function.add_row([each(cost.own), each(cost.inclusive), (*function).clone()]);
     }
-    println!("{table}\n");
     let mut lines: Vec<_> = dump.lines.iter().collect();
     lines.sort_by_key(|(_, cost)| std::cmp::Reverse(**cost));
-    let mut table = rows(&["own", "line"]);
+    let mut by_line = rows(&["own", "line"]);
     for ((file, line), cost) in lines.iter().take(MOST) {
-        table.add_row([each(**cost), format!("{file}:{line}")]);
+        by_line.add_row([each(**cost), format!("{}:{line}", shortened(file))]);
     }
-    println!("{table}");
+    format!(
+        "{name}: {total} instructions a step, those of the counting among them\n\n{by_function}\n\n\
+         Of code that was inlined, the lines are those where it is written:\n\n{by_line}\n"
+    )
+}
+
+/// A file as its reader looks for it: below the folder of this tree, or of the standard library.
+fn shortened(file: &str) -> &str {
+    let here = env!("CARGO_MANIFEST_DIR").trim_end_matches("bench/count");
+    match file.strip_prefix(here) {
+        Some(file) => file,
+        None => file.find("/library/").map_or(file, |at| &file[at + 1..]),
+    }
 }
 
 fn rows(head: &[&str]) -> Rows {

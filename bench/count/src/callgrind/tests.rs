@@ -40,7 +40,8 @@ fn costs_are_by_function_and_by_line() {
     assert_eq!(dump.functions["main"], Cost { own: 0, inclusive: 90 });
     assert_eq!(dump.functions["counted"], Cost { own: 40, inclusive: 90 });
     assert_eq!(dump.functions["step"], Cost { own: 50, inclusive: 50 });
-    let lines: Vec<_> = dump.lines.iter().map(|((file, line), cost)| (&**file, *line, *cost)).collect();
+    let lines: Vec<_> =
+        dump.lines.iter().map(|((file, line), cost)| (&**file, *line, *cost)).collect();
     assert_eq!(lines, [("inlined.h", 7, 30), ("t.c", 5, 20), ("t.c", 6, 40)]);
 }
 
