@@ -24,9 +24,10 @@ PAGE_LINKS = $(foreach page,$(PAGES),$(shell sed -n 's/^\.Nm \([a-z_]*\).*/\1:$(
 MPI_APPS := target/mpi
 MPICC := mpicc
 
-# What counts instructions, and the libfabric provider beside it. Both are built at once, as the figures were.
+# What counts instructions, and the libfabric provider beside it. Both are built at once and as wholes: pieces that are kept
+# from the last time make other figures.
 COUNT := target/measured/weft-count
-COUNT_BUILD = $(CARGO) build --locked --quiet --profile measured --package weft-count --package weft-libfabric
+COUNT_BUILD = CARGO_INCREMENTAL=0 $(CARGO) build --locked --quiet --profile measured --package weft-count --package weft-libfabric
 
 .PHONY: help setup build demo mpi-apps bench-collectives test test-mpi bench count count-keep compare paper soak fuzz fuzz-keep clean install install-files uninstall
 

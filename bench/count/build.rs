@@ -12,5 +12,8 @@ fn main() {
     for (name, variable) in [("TARGET", "TARGET"), ("FEATURES", "CARGO_CFG_TARGET_FEATURE")] {
         println!("cargo:rustc-env=COUNTED_{name}={}", env::var(variable).unwrap_or_default());
     }
+    let in_pieces = env::var("CARGO_INCREMENTAL").is_ok_and(|set| set != "0");
+    println!("cargo:rustc-env=COUNTED_IN_PIECES={in_pieces}");
+    println!("cargo:rerun-if-env-changed=CARGO_INCREMENTAL");
     println!("cargo:rerun-if-changed=build.rs");
 }

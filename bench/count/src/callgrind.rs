@@ -52,6 +52,8 @@ pub struct Dump {
     pub functions: BTreeMap<String, Cost>,
     /// By file and line.
     pub lines: BTreeMap<(String, u64), u64>,
+    /// By program and library.
+    pub objects: BTreeMap<String, u64>,
 }
 
 /// What a function costs.
@@ -81,23 +83,19 @@ impl Dump {
     /// It is something else.
     pub fn parse(text: &str) -> Result<Self> {
         let mut dump = Dump::default();
-        let (mut file, mut function) = (String::new(), String::new());
+        let mut place = Place::default();
         let (mut is_call, mut has_total) = (false, false);
         for line in text.lines() {
             if let Some(total) = line.strip_prefix("summary: ") {
                 (dump.total, has_total) = (number(total)?, true);
-            } else if let Some(name) = line.strip_prefix("fn=") {
-                name.clone_into(&mut function);
-            } else if let Some(name) =
-                ["fl=", "fi=", "fe="].iter().find_map(|it| line.strip_prefix(it))
-            {
-                name.clone_into(&mut file);
             } else if line.starts_with("calls=") {
                 is_call = true;
             } else if line.starts_with(|first: char| first.is_ascii_digit()) {
                 let (at, cost) = line.split_once(' ').context("a line has a cost")?;
-                dump.add(&file, &function, (number(at)?, number(cost)?), is_call);
+                dump.add(place, (number(at)?, number(cost)?), is_call);
                 is_call = false;
+            } else if let Some((what, name)) = line.split_once('=') {
+                place.enter(what, name);
             }
         }
         if !has_total {
@@ -106,12 +104,34 @@ impl Dump {
         Ok(dump)
     }
 
-    fn add(&mut self, file: &str, function: &str, (line, cost): (u64, u64), is_call: bool) {
-        let of_function = self.functions.entry(function.to_owned()).or_default();
-        of_function.inclusive += cost;
+    /// Counts the cost of a line, or of a call there.
+    fn add(&mut self, place: Place<'_>, (line, cost): (u64, u64), is_call: bool) {
+        let function = self.functions.entry(place.function.to_owned()).or_default();
+        function.inclusive += cost;
         if !is_call {
-            of_function.own += cost;
-            *self.lines.entry((file.to_owned(), line)).or_default() += cost;
+            function.own += cost;
+            *self.lines.entry((place.file.to_owned(), line)).or_default() += cost;
+            *self.objects.entry(place.object.to_owned()).or_default() += cost;
+        }
+    }
+}
+
+/// Where the costs are that follow.
+#[derive(Clone, Copy, Default)]
+struct Place<'a> {
+    object: &'a str,
+    file: &'a str,
+    function: &'a str,
+}
+
+impl<'a> Place<'a> {
+    fn enter(&mut self, what: &str, name: &'a str) {
+        match what {
+            "ob" => self.object = name,
+            "fl" | "fi" | "fe" => self.file = name,
+            "fn" => self.function = name,
+            // What is called, which says its own costs elsewhere; and the head.
+            _ => {}
         }
     }
 }

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WARM = 256, ROUNDS = 512, BYTES = 8, TAG = 7, NAME_BYTES = 256 };
+enum { WARM = 256, ROUNDS = 512, BYTES = 8, TAG = 7, NAME_BYTES = 256, LIMIT_SECONDS = 100 };
 
 static struct fid_domain *domain;
 static struct fid_av *addresses;
@@ -212,6 +212,8 @@ main(int argc, char **argv)
 
 	if (argc != 2)
 		fail("usage: fabric DIRECTORY");
+	// Two ranks that wait for each other end.
+	alarm(LIMIT_SECONDS);
 	open_pipes(argv[1], rank);
 	setenv("FI_PROVIDER_PATH", argv[1], 1);
 	open_endpoint();

@@ -5,12 +5,16 @@ use crate::{Counted, FIGURES};
 use anyhow::Result;
 use comfy_table::{CellAlignment, Table as Rows, presets::ASCII_MARKDOWN};
 use serde::Serialize;
+use std::ops::Range;
 
 /// Functions, and lines, of a profile.
 const MOST: usize = 25;
 
-/// A tagged message as the provider has it: what UCX's is compared with.
+/// What a tagged message is made of at the provider.
 const TAGGED: [&str; 3] = ["fi_tinject", "fi_trecv", "fi_cq_read"];
+/// What is compared with a tagged message of UCX: all that does as much as that, or less.
+const BESIDE_UCX: [&str; 5] =
+    ["packet", "packet_framed", "message_handler", "message_mailbox", "fi_tagged"];
 
 /// Figures, beside those of the file.
 pub struct Table<'a> {
@@ -24,24 +28,33 @@ pub struct Table<'a> {
     pub ucx: &'a Figures,
 }
 
-/// A line for programs.
+/// A figure, as programs read it.
 #[derive(Serialize)]
 struct Line<'a> {
     name: &'a str,
     instructions: f64,
     in_file: Option<f64>,
+    more: Option<f64>,
     per_cent: Option<f64>,
+    /// The ratio to a tagged message of UCX.
+    of_ucx: Option<f64>,
 }
 
 impl Table<'_> {
-    fn lines(&self) -> impl Iterator<Item = Line<'_>> {
-        let counted = FIGURES.iter().filter_map(|name| Some((*name, *self.figures.get(*name)?)));
+    fn lines(&self) -> Vec<Line<'_>> {
+        let own = FIGURES.iter().copied().chain(["fi_tagged"]);
+        let own = own.filter_map(|name| Some((name, figure(self.figures, name)?)));
         let others = self.ucx.iter().map(|(name, figure)| (&**name, *figure));
-        counted.chain(others).map(|(name, instructions)| {
-            let in_file = self.budget.figures.get(name).copied();
-            let per_cent = in_file.map(|before| (instructions - before) / before * 100.0);
-            Line { name, instructions, in_file, per_cent }
-        })
+        own.chain(others).map(|(name, instructions)| self.line(name, instructions)).collect()
+    }
+
+    fn line<'a>(&self, name: &'a str, instructions: f64) -> Line<'a> {
+        let in_file = figure(&self.budget.figures, name);
+        let more = in_file.map(|before| instructions - before);
+        let per_cent = in_file.zip(more).map(|(before, more)| more / before * 100.0);
+        let ucx = self.ucx.get("ucx_tagged").filter(|_| BESIDE_UCX.contains(&name));
+        let of_ucx = ucx.map(|theirs| instructions / theirs);
+        Line { name, instructions, in_file, more, per_cent, of_ucx }
     }
 
     /// Prints an object a line.
@@ -57,39 +70,44 @@ impl Table<'_> {
 
     /// Prints it for a reader.
     pub fn print(&self) {
-        let mut rows = rows(&["instructions", "now", "in file", "%", ""]);
+        let head = ["step", "instructions", "in file", "more", "%", "of UCX's", ""];
+        let mut rows = rows(&head, 1..6);
         for line in self.lines() {
             let verdict = match self.budget.judge(line.name, line.instructions) {
                 Verdict::Grown => "grown",
                 Verdict::Shrunk => "fewer",
                 Verdict::Kept | Verdict::New => "",
             };
+            let (name, instructions) = (line.name.to_owned(), format!("{:.1}", line.instructions));
             rows.add_row([
-                line.name.to_owned(),
-                format!("{:.1}", line.instructions),
-                line.in_file.map_or("-".into(), |figure| format!("{figure:.1}")),
-                line.per_cent.map_or("-".into(), |more| format!("{more:+.1}")),
+                name,
+                instructions,
+                line.in_file.map_or(String::new(), |figure| format!("{figure:.1}")),
+                line.more.map_or(String::new(), signed),
+                line.per_cent.map_or(String::new(), signed),
+                line.of_ucx.map_or(String::new(), |ratio| format!("{ratio:.2}")),
                 verdict.to_owned(),
             ]);
         }
         println!("{rows}");
-        self.print_beside_ucx();
         if *self.here != self.budget.counted_with {
             println!("\nThe file's figures hold for {},", self.budget.counted_with);
             println!("these for {}: nothing is compared.", self.here);
         }
     }
+}
 
-    fn print_beside_ucx(&self) {
-        let Some(theirs) = self.ucx.get("ucx_tagged") else { return };
-        let ours: f64 = TAGGED.iter().filter_map(|name| self.figures.get(*name)).sum();
-        let packet = self.figures.get("packet").copied().unwrap_or_default();
-        println!(
-            "\nBeside a tagged message of UCX: a packet {:.2} of it, a tagged message {:.2}.",
-            packet / theirs,
-            ours / theirs
-        );
+/// A figure by its name; a tagged message is a sum.
+fn figure(figures: &Figures, name: &str) -> Option<f64> {
+    match name {
+        "fi_tagged" => TAGGED.iter().map(|part| figures.get(*part)).sum(),
+        name => figures.get(name).copied(),
     }
+}
+
+/// A difference with its sign; none has none.
+fn signed(difference: f64) -> String {
+    if difference.abs() < 0.05 { "0".into() } else { format!("{difference:+.1}") }
 }
 
 /// What somebody is told who has made figures grow.
@@ -110,18 +128,22 @@ pub fn profile(name: &str, counted: &Counted) -> String {
     let total = each(dump.total);
     let mut functions: Vec<_> = dump.functions.iter().filter(|(_, cost)| cost.own > 0).collect();
     functions.sort_by_key(|(_, cost)| std::cmp::Reverse((cost.own, cost.inclusive)));
-    let mut by_function = rows(&["own", "with callees", "function"]);
+    let mut by_function = rows(&["own", "with callees", "function"], 0..2);
     for (function, cost) in functions.iter().take(MOST) {
         by_function.add_row([each(cost.own), each(cost.inclusive), (*function).clone()]);
     }
     let mut lines: Vec<_> = dump.lines.iter().collect();
     lines.sort_by_key(|(_, cost)| std::cmp::Reverse(**cost));
-    let mut by_line = rows(&["own", "line"]);
+    let mut by_line = rows(&["own", "line"], 0..1);
     for ((file, line), cost) in lines.iter().take(MOST) {
         by_line.add_row([each(**cost), format!("{}:{line}", shortened(file))]);
     }
+    let mut by_object = rows(&["own", "program or library"], 0..1);
+    for (object, cost) in &dump.objects {
+        by_object.add_row([each(*cost), object.clone()]);
+    }
     format!(
-        "{name}: {total} instructions a step, those of the counting among them\n\n{by_function}\n\n\
+        "{name}: {total} instructions a step, those of the counting among them\n\n{by_object}\n\n{by_function}\n\n\
          Of code that was inlined, the lines are those where it is written:\n\n{by_line}\n"
     )
 }
@@ -135,11 +157,12 @@ fn shortened(file: &str) -> &str {
     }
 }
 
-fn rows(head: &[&str]) -> Rows {
+/// A table with these columns of numbers.
+fn rows(head: &[&str], numbers: Range<usize>) -> Rows {
     let mut rows = Rows::new();
     rows.load_preset(ASCII_MARKDOWN).set_header(head);
-    for column in 0..head.len() - 1 {
-        if let Some(column) = rows.column_mut(column).filter(|_| column > 0 || head[0] == "own") {
+    for column in numbers {
+        if let Some(column) = rows.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }

@@ -1,7 +1,8 @@
 //! A tagged message of 8 bytes by UCX, both ends in one thread: what a tagged message takes elsewhere.
 
+use crate::budget::Figures;
 use crate::fabric::compiled;
-use crate::{Dumps, callgrind, read_dumps};
+use crate::{Dumps, averages, callgrind, read_dumps};
 use anyhow::{Context, Result};
 
 const CLIENT: &str = include_str!("ucx.c");
@@ -19,4 +20,18 @@ pub fn count() -> Result<Dumps> {
     let options = callgrind::options("--toggle-collect=counted", "--dump-after=written", &out);
     let said = callgrind::run(&options, &client, &[])?;
     read_dumps(&said, &out)
+}
+
+/// Instructions of each step, and those of a message that are its transport's.
+///
+/// # Errors
+/// A step is missing.
+pub fn figures(dumps: &Dumps) -> Result<Figures> {
+    let mut figures = averages(dumps)?;
+    let message = dumps.get("ucx_tagged").context("a message is counted")?;
+    let objects = message.dump.objects.iter();
+    let transport = objects.filter(|(object, _)| object.contains("libuct"));
+    let transport: u64 = transport.map(|(_, cost)| cost).sum();
+    figures.insert("ucx_tagged_transport".into(), transport as f64 / message.rounds as f64);
+    Ok(figures)
 }

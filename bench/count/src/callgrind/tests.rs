@@ -17,6 +17,8 @@ summary: 90
 ob=t
 fl=t.c
 fn=main
+cob=libstep.so
+cfi=step.c
 cfn=counted
 calls=10 6
 8 90
@@ -27,6 +29,8 @@ cfn=step
 calls=10 5
 6 50
 
+ob=libstep.so
+fl=step.c
 fn=step
 5 20
 fi=inlined.h
@@ -42,7 +46,8 @@ fn costs_are_by_function_and_by_line() {
     assert_eq!(dump.functions["step"], Cost { own: 50, inclusive: 50 });
     let lines: Vec<_> =
         dump.lines.iter().map(|((file, line), cost)| (&**file, *line, *cost)).collect();
-    assert_eq!(lines, [("inlined.h", 7, 30), ("t.c", 5, 20), ("t.c", 6, 40)]);
+    assert_eq!(lines, [("inlined.h", 7, 30), ("step.c", 5, 20), ("t.c", 6, 40)]);
+    assert_eq!(dump.objects, [("libstep.so".to_owned(), 50), ("t".to_owned(), 40)].into());
 }
 
 #[test]
