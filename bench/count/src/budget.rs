@@ -11,10 +11,10 @@ const GROWTH: f64 = 2.0;
 /// Instructions by figure.
 pub type Figures = BTreeMap<String, f64>;
 
-/// What is in the file.
+/// Contents of the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Budget {
-    /// What the figures hold for.
+    /// Compiler and target for which alone the figures hold.
     pub counted_with: CountedWith,
     /// Instructions of each.
     pub figures: Figures,
@@ -31,10 +31,10 @@ pub struct CountedWith {
     pub features: String,
 }
 
-/// What the comparison of a figure comes to.
+/// Outcome of the comparison of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// As good as before.
+    /// Within the limit.
     Kept,
     /// Fewer, by more than the limit: the file should say so.
     Shrunk,
@@ -45,7 +45,7 @@ pub enum Verdict {
 }
 
 impl CountedWith {
-    /// What has compiled this program.
+    /// Compiler and target of this program.
     pub fn here() -> Self {
         CountedWith {
             rustc: env!("COUNTED_RUSTC").into(),
@@ -61,7 +61,7 @@ impl std::fmt::Display for CountedWith {
     }
 }
 
-/// What the first lines of the file say to its reader.
+/// First lines of the file, for its reader.
 const HEAD: &str = "\
 # Instructions of each step, counted by `make count`, which says how (bench/count). `make count-keep` writes this file.
 # `make test` fails where one grows by more than 2 %, with the same compiler and target.
@@ -94,7 +94,7 @@ impl Budget {
         text
     }
 
-    /// What `now` comes to beside what the file has of `name`.
+    /// Outcome of comparing `now` with the figure `name` of the file.
     pub fn judge(&self, name: &str, now: f64) -> Verdict {
         let Some(before) = self.figures.get(name) else { return Verdict::New };
         match (now - before) / before * 100.0 {

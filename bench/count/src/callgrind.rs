@@ -43,7 +43,7 @@ pub fn run(options: &[OsString], program: &Path, arguments: &[&str]) -> Result<S
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// What was counted between two of callgrind's dumps.
+/// Counts between two of callgrind's dumps.
 #[derive(Default, Debug, PartialEq)]
 pub struct Dump {
     /// Instructions in all.
@@ -56,7 +56,7 @@ pub struct Dump {
     pub objects: BTreeMap<String, u64>,
 }
 
-/// What a function costs.
+/// Cost of a function.
 #[derive(Clone, Copy, Default, Debug, PartialEq)]
 pub struct Cost {
     /// Its own instructions.
@@ -116,7 +116,7 @@ impl Dump {
     }
 }
 
-/// Where the costs are that follow.
+/// Place in the program of the costs that follow.
 #[derive(Clone, Copy, Default)]
 struct Place<'a> {
     object: &'a str,
@@ -130,7 +130,7 @@ impl<'a> Place<'a> {
             "ob" => self.object = name,
             "fl" | "fi" | "fe" => self.file = name,
             "fn" => self.function = name,
-            // What is called, which says its own costs elsewhere; and the head.
+            // Callees, whose own costs stand elsewhere, and the head.
             _ => {}
         }
     }

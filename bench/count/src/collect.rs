@@ -1,12 +1,12 @@
-//! What callgrind is told to look for: a function that is counted, and one after which it writes down the count.
+//! Functions that callgrind knows by name: one that it counts, and one after which it writes a dump.
 
 use anyhow::Result;
 use std::hint::black_box;
 
 /// Rounds that are played before those that are counted: what grows has grown then.
 const WARM: u64 = 1024;
-/// Rounds that are counted: many windows of 32 packets, so that credits which come back in packets of their own count
-/// for what they are on average.
+/// Rounds that are counted: many windows of 32 packets, so that packets of credits count for their
+/// average.
 pub const ROUNDS: u64 = 2048;
 
 /// Callgrind's option that has it count what [`counted`] calls.
@@ -17,7 +17,7 @@ pub const WRITTEN: &str = "--dump-after=*weft_count::collect::written*";
 /// A step as it is played: once, counted or not.
 pub type Step<'a> = &'a mut dyn FnMut() -> Result<()>;
 
-/// Calls a step. It is known by its name, and what it is given is hidden from the compiler, so that there is one of it.
+/// Calls a step. The compiler does not see which, so that it makes one such function and no variants.
 #[inline(never)]
 fn counted(step: Step<'_>) -> Result<()> {
     black_box(black_box(step)())
@@ -35,7 +35,7 @@ pub struct Counter {
     pub only: Option<String>,
 }
 
-/// In which rounds a step is counted.
+/// A round, in which the step is counted or not.
 pub struct Turn(bool);
 
 impl Turn {
@@ -46,7 +46,8 @@ impl Turn {
 }
 
 impl Counter {
-    /// Plays rounds of one figure: `round` plays its step by [`Turn::step`], and around it what is not counted.
+    /// Plays rounds of one figure. `round` plays its step by [`Turn::step`], and the rest of the round
+    /// around it.
     ///
     /// # Errors
     /// Those of a round.

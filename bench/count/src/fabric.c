@@ -1,4 +1,4 @@
-// A client of libfabric: one of two ranks that send each other tagged messages of 8 bytes, in turns.
+// A client of libfabric, one of two ranks that send each other tagged messages of 8 bytes in turns.
 //
 //     fabric DIRECTORY      with pipes turn-0 and turn-1, and the provider, in DIRECTORY
 //
@@ -89,7 +89,7 @@ static const struct figure figures[] = {
 	{ "fi_cq_read_empty", look_in_vain },
 };
 
-// What callgrind is told to count.
+// The function that callgrind counts.
 __attribute__((noipa)) void
 counted(void (*step)(void))
 {
@@ -97,7 +97,7 @@ counted(void (*step)(void))
 	__asm__ volatile("");
 }
 
-// Where callgrind is told to write what it has counted.
+// The function after which callgrind writes a dump.
 __attribute__((noipa)) void
 written(void)
 {
@@ -130,7 +130,7 @@ give_turn(void)
 		fail("the other rank is gone");
 }
 
-// A turn: what the other has sent is taken, and something is sent. The first turn of all finds nothing.
+// A turn: a message of the other rank is taken, and one is sent. The first turn of all takes none.
 static void
 turn(int may_take, void (*chosen)(void))
 {

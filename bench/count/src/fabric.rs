@@ -1,16 +1,18 @@
 //! The steps of the libfabric provider: a client in C plays both ends.
 //!
-//! A process has one place in its job, so there are two of them, each under callgrind. They take turns over a pipe
-//! between them that is none of Weft's: whoever looks for a message looks when it is there, so that each look is one.
+//! A process has one place in its job, so there are two of them, each under callgrind. They take turns
+//! over pipes that are none of Weft's: a rank looks for a message when it is there, and finds it.
 
-use crate::{Dumps, callgrind, read_dumps};
+use crate::callgrind;
+use crate::dumps::{self, Dumps};
 use anyhow::{Context, Result, bail, ensure};
 use std::path::Path;
 use std::process::Command;
 use weft_launch::{JobSpec, Settings, Verdict};
 
 const CLIENT: &str = include_str!("fabric.c");
-/// Longer than the client takes: else the upcall thread takes messages, because nobody polls while the other has its turn.
+/// Delay of interrupts, longer than the client takes: while one rank has its turn the upcall thread of
+/// the other would take its messages.
 const NO_INTERRUPTS_US: &str = "600000000";
 
 /// Counts the steps of a client of the provider, which lies beside this program.
@@ -45,7 +47,7 @@ pub fn count() -> Result<Dumps> {
         let words = said(format!("rank-{}.err", failure.rank));
         bail!("the client failed at rank {}:\n{}", failure.rank, words.unwrap_or_default());
     }
-    read_dumps(&said("rank-0.out".into())?, &directory.path().join("out-0"))
+    dumps::read(&said("rank-0.out".into())?, &directory.path().join("out-0"))
 }
 
 /// Compiles a program in C.

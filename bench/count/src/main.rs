@@ -1,11 +1,11 @@
-//! A budget of instructions. Callgrind counts them for each step of a packet's and a message's way, which no machine
-//! disturbs; the file `bench/instructions.toml` keeps the figures, and a figure that has grown fails.
+//! A budget of instructions. Callgrind counts them for each step of a packet's and a message's way,
+//! which no machine disturbs; `bench/instructions.toml` keeps the figures, and one that grows fails.
 //!
 //! | module | contents |
 //! |---|---|
 //! | `steps` | the steps themselves, played by one thread that is both ranks |
 //! | `collect` | the functions that callgrind is told to look for |
-//! | `callgrind` | running it, and reading what it writes |
+//! | `callgrind`, `dumps` | running it; reading what it writes |
 //! | `fabric` | the steps of the libfabric provider, played by a client in C |
 //! | `ucx` | a message of UCX, where that is installed |
 //! | `budget` | the file, and the comparison with it |
@@ -16,6 +16,7 @@
 mod budget;
 mod callgrind;
 mod collect;
+mod dumps;
 mod fabric;
 mod report;
 mod steps;
@@ -23,11 +24,10 @@ mod ucx;
 
 use anyhow::{Context, Result, bail, ensure};
 use budget::{Budget, CountedWith, Figures};
-use callgrind::Dump;
 use clap::Parser;
-use std::collections::BTreeMap;
+use dumps::{Counted, Dumps, averages};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// The figures that the file keeps, in its order.
@@ -52,7 +52,7 @@ const FIGURES: [&str; 18] = [
     "poll_empty_64",
 ];
 
-/// Why figures are not those of the file.
+/// Warning that figures are not those of the file.
 const IN_PIECES: &str = "this was built with CARGO_INCREMENTAL, which makes figures differ by some per cent: `make count` does not";
 
 /// Instructions of each step, counted with callgrind.
@@ -99,7 +99,7 @@ fn main() -> Result<ExitCode> {
         eprintln!("{IN_PIECES}");
     }
     if let Some(name) = &options.profile {
-        // Who reads only the first lines has closed the pipe.
+        // A reader of the first lines only has closed the pipe.
         let _ = std::io::stdout().write_all(report::profile(name, &profiled(name)?).as_bytes());
         return Ok(ExitCode::SUCCESS);
     }
@@ -142,15 +142,6 @@ fn compare(options: &Options) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The dump of a figure, and how often its step was done.
-pub(crate) struct Counted {
-    rounds: u64,
-    dump: Dump,
-}
-
-/// The dumps of a program's figures, by name.
-pub(crate) type Dumps = BTreeMap<String, Counted>;
-
 /// Counts the steps of Weft's own interfaces.
 fn own(only: Option<&str>) -> Result<Dumps> {
     let directory = tempfile::tempdir()?;
@@ -159,31 +150,10 @@ fn own(only: Option<&str>) -> Result<Dumps> {
     let options = callgrind::options(collect::COUNTED, collect::WRITTEN, &out);
     let arguments: Vec<&str> = ["--steps"].into_iter().chain(only).collect();
     let said = callgrind::run(&options, &this, &arguments)?;
-    read_dumps(&said, &out)
+    dumps::read(&said, &out)
 }
 
-/// Reads the dumps beside `out`, of which a program has said, in order, the names and the rounds.
-pub(crate) fn read_dumps(said: &str, out: &Path) -> Result<Dumps> {
-    let mut dumps = Dumps::new();
-    for (number, line) in (1..).zip(said.lines()) {
-        let (name, rounds) = line.split_once(' ').context("a program says name and rounds")?;
-        let rounds =
-            rounds.trim().parse().context("a program says how many rounds it has played")?;
-        let dump = Dump::read(&PathBuf::from(format!("{}.{number}", out.display())))?;
-        dumps.insert(name.to_owned(), Counted { rounds, dump });
-    }
-    Ok(dumps)
-}
-
-/// Instructions of each step, without what an empty one takes.
-fn averages(dumps: &Dumps) -> Result<Figures> {
-    let each = |counted: &Counted| counted.dump.total as f64 / counted.rounds as f64;
-    let empty = each(dumps.get("empty").context("an empty step is counted, too")?);
-    let steps = dumps.iter().filter(|(name, _)| *name != "empty");
-    Ok(steps.map(|(name, counted)| (name.clone(), each(counted) - empty)).collect())
-}
-
-/// What was counted of one figure alone.
+/// Counts one figure alone.
 fn profiled(name: &str) -> Result<Counted> {
     let mut dumps = match name {
         name if name.starts_with("ucx") => ucx::count()?,

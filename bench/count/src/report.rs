@@ -1,7 +1,8 @@
 //! Tables of figures, and of where the instructions of one are.
 
+use crate::FIGURES;
 use crate::budget::{Budget, CountedWith, Figures, Verdict};
-use crate::{Counted, FIGURES};
+use crate::dumps::Counted;
 use anyhow::Result;
 use comfy_table::{CellAlignment, Table as Rows, presets::ASCII_MARKDOWN};
 use serde::Serialize;
@@ -10,9 +11,9 @@ use std::ops::Range;
 /// Functions, and lines, of a profile.
 const MOST: usize = 25;
 
-/// What a tagged message is made of at the provider.
+/// Calls of a client of the provider that make a tagged message.
 const TAGGED: [&str; 3] = ["fi_tinject", "fi_trecv", "fi_cq_read"];
-/// What is compared with a tagged message of UCX: all that does as much as that, or less.
+/// Figures that are compared with a tagged message of UCX: each does as much as that, or less.
 const BESIDE_UCX: [&str; 5] =
     ["packet", "packet_framed", "message_handler", "message_mailbox", "fi_tagged"];
 
@@ -20,7 +21,7 @@ const BESIDE_UCX: [&str; 5] =
 pub struct Table<'a> {
     /// The file.
     pub budget: &'a Budget,
-    /// What has compiled this program.
+    /// Compiler and target of this program.
     pub here: &'a CountedWith,
     /// Counted now.
     pub figures: &'a Figures,
@@ -110,7 +111,7 @@ fn signed(difference: f64) -> String {
     if difference.abs() < 0.05 { "0".into() } else { format!("{difference:+.1}") }
 }
 
-/// What somebody is told who has made figures grow.
+/// Advice to an author who has made figures grow.
 pub fn advice(grown: &[&str]) -> String {
     format!(
         "These take more instructions than the file says, by over 2 %: {}.\n\
@@ -121,7 +122,7 @@ pub fn advice(grown: &[&str]) -> String {
     )
 }
 
-/// Says where the instructions of a figure are.
+/// Functions and lines of a figure's instructions, as text.
 pub fn profile(name: &str, counted: &Counted) -> String {
     let Counted { rounds, dump } = counted;
     let each = |cost: u64| format!("{:.1}", cost as f64 / *rounds as f64);
@@ -168,3 +169,6 @@ fn rows(head: &[&str], numbers: Range<usize>) -> Rows {
     }
     rows
 }
+
+#[cfg(test)]
+mod tests;

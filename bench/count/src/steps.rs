@@ -1,4 +1,4 @@
-//! The steps, played by one thread that is both ranks: nothing is waited for, and no cache line moves.
+//! The steps, played by one thread that is both ranks: it waits for nothing, and moves no cache line.
 
 mod memory;
 mod messages;
@@ -11,8 +11,8 @@ use weft_link_shm::{Settings, Shm, create_segments};
 use weft_node::{Node, Shape, WaitPolicy};
 use weft_packet::{Packets, Rank};
 
-/// After so many packets in one direction their sender looks for credits, which come in a packet of their own once half
-/// a window is owed.
+/// Packets in one direction after which their sender looks for credits: these come in a packet of
+/// their own once half a window is owed.
 const HALF_WINDOW: u64 = 16;
 
 /// Plays all steps.
@@ -44,7 +44,7 @@ fn ranks<const N: usize>(ranks: u16) -> Result<[Packets; N]> {
     all.try_into().ok().context("as many ranks as were asked for")
 }
 
-/// Whether the sender looks for credits in this round.
+/// True if the sender looks for credits in this round.
 fn credits_are_due(round: u64) -> bool {
     round % HALF_WINDOW == HALF_WINDOW - 1
 }

@@ -1,4 +1,4 @@
-// A sender and a receiver of UCX in one thread, with tagged messages of 8 bytes over shared memory.
+// A sender and a receiver of UCX in one thread: tagged messages of 8 bytes over shared memory.
 //
 // Each figure has a pass of its own, in which its call alone goes through counted().
 #include <stdio.h>
@@ -109,7 +109,7 @@ static const struct figure figures[] = {
 	{ "ucx_tagged_progress", progress },
 };
 
-// What callgrind is told to count.
+// The function that callgrind counts.
 __attribute__((noipa)) void
 counted(void (*step)(void))
 {
@@ -117,7 +117,7 @@ counted(void (*step)(void))
 	__asm__ volatile("");
 }
 
-// Where callgrind is told to write what it has counted.
+// The function after which callgrind writes a dump.
 __attribute__((noipa)) void
 written(void)
 {

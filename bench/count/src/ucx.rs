@@ -1,8 +1,9 @@
-//! A tagged message of 8 bytes by UCX, both ends in one thread: what a tagged message takes elsewhere.
+//! A tagged message of 8 bytes by UCX, both ends in one thread: the figure to compare with.
 
 use crate::budget::Figures;
+use crate::callgrind;
+use crate::dumps::{self, Dumps};
 use crate::fabric::compiled;
-use crate::{Dumps, averages, callgrind, read_dumps};
 use anyhow::{Context, Result};
 
 const CLIENT: &str = include_str!("ucx.c");
@@ -19,7 +20,7 @@ pub fn count() -> Result<Dumps> {
     let out = directory.path().join("out");
     let options = callgrind::options("--toggle-collect=counted", "--dump-after=written", &out);
     let said = callgrind::run(&options, &client, &[])?;
-    read_dumps(&said, &out)
+    dumps::read(&said, &out)
 }
 
 /// Instructions of each step, and those of a message that are its transport's.
@@ -27,7 +28,7 @@ pub fn count() -> Result<Dumps> {
 /// # Errors
 /// A step is missing.
 pub fn figures(dumps: &Dumps) -> Result<Figures> {
-    let mut figures = averages(dumps)?;
+    let mut figures = dumps::averages(dumps)?;
     let message = dumps.get("ucx_tagged").context("a message is counted")?;
     let objects = message.dump.objects.iter();
     let transport = objects.filter(|(object, _)| object.contains("libuct"));

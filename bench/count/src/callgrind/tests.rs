@@ -1,6 +1,6 @@
 use super::{Cost, Dump};
 
-/// As callgrind 3.19 writes it.
+/// A dump in the words of callgrind 3.19.
 const TEXT: &str = "\
 # callgrind format
 version: 1

@@ -30,7 +30,7 @@ impl Pair {
         &self.0[1]
     }
 
-    /// What the sender does now and then: it takes credits, and what its port's window gets back.
+    /// Takes credits, and the grants of the port's window, every half window.
     fn take_credits(&self, round: u64) -> Result<()> {
         if credits_are_due(round) {
             while self.sender().progress()? {}
@@ -93,6 +93,8 @@ fn asked_for(counter: &Counter) -> Result<()> {
     })
 }
 
+/// A thread keeps the handle to one engine from message to message; this one has two, and counts them
+/// up and down instead, which takes some tens of instructions of a call.
 fn called(counter: &Counter) -> Result<()> {
     let pair = Pair::new()?;
     let [calling, serving] = [Rpc::new(pair.sender())?, Rpc::new(pair.receiver())?];

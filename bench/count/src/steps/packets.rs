@@ -47,7 +47,7 @@ impl Pair {
         Ok(())
     }
 
-    /// What the sender does now and then.
+    /// Takes credits, every half window.
     fn take_credits(&self, round: u64) -> Result<()> {
         if credits_are_due(round) {
             self.sender.poll()?;
