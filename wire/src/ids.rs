@@ -55,7 +55,7 @@ impl GroupId {
     const NONE: GroupId = GroupId(u16::MAX);
     /// Stands for "no group" in those of placed packets.
     const PLACED: GroupId = GroupId(u16::MAX - 1);
-    /// How many groups there can be: the other numbers stand for none.
+    /// Most groups: the numbers from here on stand for none.
     pub const LIMIT: u16 = Self::PLACED.0;
 }
 
@@ -78,20 +78,20 @@ impl TreeId {
         TreeId { group: GroupId::NONE, root: sender }
     }
 
-    /// The same trees, for packets that are placed where their sender says instead of handed to the
-    /// receiver's program.
+    /// Tree of placed packets of a sender: its packets are placed where their sender says instead
+    /// of handed to the receiver's program.
     #[inline]
     pub fn placed(sender: Rank) -> Self {
         TreeId { group: GroupId::PLACED, root: sender }
     }
 
-    /// Whether packets of this tree are placed.
+    /// True if packets of this tree are placed.
     #[inline]
     pub fn is_placed(self) -> bool {
         self.group == GroupId::PLACED
     }
 
-    /// Whether this is one of the two-node trees that `sender` is the root of.
+    /// True if this is one of the two-node trees that `sender` is the root of.
     #[inline]
     pub fn is_unicast_of(self, sender: Rank) -> bool {
         self.root == sender && self.group >= GroupId::PLACED
