@@ -20,9 +20,9 @@ pub(crate) struct Outgoing {
     segments: bool,
     /// The socket knows where everything goes.
     connected: bool,
-    /// What the system refused last because the way there is too narrow for it.
+    /// Last datagram that the system refused because it exceeds the path's MTU.
     pub too_long: Option<TooLong>,
-    /// Where datagrams for several ranks go, at the port of each of them.
+    /// Group address of datagrams for several ranks, at the port of each of them.
     group: Option<IpAddr>,
 }
 
@@ -46,8 +46,8 @@ impl Outgoing {
         }
     }
 
-    /// Multicasts to ranks of other hosts that have the same port go to `group` from here on. Returns how many
-    /// user bytes their packets should have at most.
+    /// Multicasts to ranks of other hosts that have the same port go to `group` from here on.
+    /// Returns how many user bytes their packets should have at most.
     pub fn share(&mut self, group: IpAddr, own: Rank, peers: &[SocketAddr]) -> usize {
         // A host does not hear itself.
         let here = peers.get(own.index()).map(SocketAddr::ip);
@@ -62,7 +62,7 @@ impl Outgoing {
         self.queue.is_empty()
     }
 
-    /// Whether only a flush makes room for another packet.
+    /// True if only a flush makes room for another packet.
     #[inline]
     pub fn is_full(&self) -> bool {
         self.queue.is_full()
@@ -80,7 +80,8 @@ impl Outgoing {
         queue.put(to, header, body, || Some(spare.pop().unwrap_or_else(new)));
     }
 
-    /// Seals what waits and sends it. Says whether something is left, because the kernel takes no more.
+    /// Seals what waits and sends it. Says whether something is left, because the kernel takes no
+    /// more.
     pub fn flush(
         &mut self,
         socket: BorrowedFd<'_>,
@@ -134,7 +135,7 @@ impl Outgoing {
         Ok(sent.checked_sub(1).map_or(0, |last| ends[last]))
     }
 
-    /// Where the kernel is to send a datagram.
+    /// Address to which the kernel is to send a datagram.
     #[inline]
     fn address(&self, datagram: &Datagram<Box<[u8]>>, peers: &[SocketAddr]) -> SocketAddr {
         let peer = peers[datagram.to.index()];
@@ -144,8 +145,8 @@ impl Outgoing {
         }
     }
 
-    /// How many datagrams from this one on may go as one buffer: to one address, of one size, but for the
-    /// last, which may be shorter.
+    /// Number of datagrams from this one on that may go as one buffer: to one address, of one size,
+    /// but for the last, which may be shorter.
     fn run_from(&self, start: usize, peers: &[SocketAddr]) -> usize {
         let first = &self.queue.waiting()[start];
         let to = self.address(first, peers);
@@ -163,7 +164,8 @@ impl Outgoing {
         count
     }
 
-    /// The system does not take the first datagram. Its packets are sent again, and will have timers.
+    /// The system does not take the first datagram. Its packets are sent again, and will have
+    /// timers.
     #[cold]
     fn refused(&mut self, error: &Error) {
         if error.raw_os_error() == Some(Errno::MSGSIZE.raw_os_error())

@@ -1,12 +1,12 @@
-//! How long packets may be on the way to another host.
+//! Path MTU: the largest packets that reach another host unfragmented.
 
 use rustix::net::sockopt::{ip_mtu, ipv6_mtu};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use weft_link::Narrow;
 use weft_wire::Rank;
 
-/// Bytes that a packet from `from` to `to` may have, its IP header included, as far as the system knows: what
-/// the interface takes, or less if something on the way has said so (RFC 1191).
+/// Bytes that a packet from `from` to `to` may have, its IP header included, as far as the system
+/// knows: what the interface takes, or less if something on the way has said so (RFC 1191).
 pub fn way_takes(from: IpAddr, to: IpAddr) -> Option<u32> {
     let socket = UdpSocket::bind((from, 0)).ok()?;
     // Nothing is sent: the system only looks up the way.

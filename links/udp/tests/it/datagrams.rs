@@ -1,4 +1,4 @@
-//! How packets share datagrams and system calls, and what becomes of datagrams from others.
+//! Coalescing of packets into datagrams and system calls, and the fate of datagrams from outsiders.
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use weft_link::{Buffer, Link, Payload, Received};
