@@ -18,24 +18,24 @@ use weft_link::{Buffer, Capabilities, Link, LinkViolation, Part, Payload, Receiv
 use weft_seal::{Keys, Protection, Refusals, Seals};
 use weft_wire::{Header, Rank, Tag, envelope, network};
 
-/// What a rank needs to attach.
+/// Settings with which a rank attaches.
 #[derive(Debug)]
 pub struct XdpSettings {
     /// Its way to the interface, of [`crate::XdpHost::open`].
     pub port: XdpPort,
     /// The Ethernet address of every rank's interface, by rank.
     pub peers: Vec<MacAddress>,
-    /// What the job shares, and this rank's number.
+    /// Keys of the job, and this rank's number.
     pub keys: Keys,
     /// The narrowest MTU of the ranks' interfaces, in bytes.
     pub mtu: usize,
-    /// If the network copies frames to the hosts of all ranks, and these [have joined](crate::XdpHost::join),
-    /// the [group](crate::group_of): multicasts to ranks with the same place on their hosts leave as one frame. Not if packets
-    /// are encrypted.
+    /// If the network copies frames to the hosts of all ranks, and these [have
+    /// joined](crate::XdpHost::join), the [group](crate::group_of): multicasts to ranks with the
+    /// same place on their hosts leave as one frame. Not if packets are encrypted.
     pub group: Option<MacAddress>,
 }
 
-/// What a link has done since it was attached.
+/// Counters of a link since it was attached.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Counters {
     /// On the way out.
@@ -48,7 +48,7 @@ pub struct Counters {
     pub overrun: u64,
     /// Frames that arrived and were not from whom they said, or came before.
     pub refused: Refusals,
-    /// What the rings named and was no frame.
+    /// Descriptors in the rings that named no frame.
     pub bad_descriptors: u64,
 }
 
@@ -66,18 +66,19 @@ pub struct Xdp {
     incoming: Incoming<Chunk>,
     seals: Seals,
     capabilities: Capabilities,
-    /// What a frame to each rank begins with.
+    /// Ethernet header of frames to each rank.
     ethernet: Vec<EthernetHeader>,
-    /// By rank: the same of one for several, of which that rank is one; empty where the network copies none.
+    /// By rank: the same of one for several, of which that rank is one; empty where the network
+    /// copies none.
     groups: Vec<EthernetHeader>,
     mode: Mode,
-    /// Whether the last allocation found no frame.
+    /// True if the last allocation found no frame.
     starved: bool,
     in_place: u64,
     bells: Arc<DatagramBells>,
 }
 
-/// What a frame to `to` begins with.
+/// Ethernet header of frames to `to`.
 fn ethernet_header(plan: &PortPlan, to: MacAddress) -> EthernetHeader {
     let mut bytes = [0; ENVELOPE_START - SEND_START];
     bytes[..6].copy_from_slice(&to.0);
@@ -149,12 +150,12 @@ impl Xdp {
         })
     }
 
-    /// How the interface is used.
+    /// Mode in which the interface is used.
     pub fn mode(&self) -> Mode {
         self.mode
     }
 
-    /// What this link has done so far.
+    /// Counters of this link so far.
     pub fn counters(&self) -> Counters {
         // A kernel that does not count has dropped nothing that we know of.
         let kernel = sockopt::xdp_statistics(&*self.station.socket).ok();
@@ -172,7 +173,8 @@ impl Xdp {
         }
     }
 
-    /// A descriptor that is readable while frames wait, for who sleeps beside this link's own bells.
+    /// A descriptor that is readable while frames wait, for who sleeps beside this link's own
+    /// bells.
     ///
     /// # Errors
     /// The process has no descriptor left.
@@ -208,8 +210,9 @@ impl Xdp {
         self.outgoing.put(to, header, body, || self.places.pop());
     }
 
-    /// A packet whose user bytes are in a frame of the program's: sent from there, unless others can share
-    /// its datagram, be it packets or receivers, or the frame is on its way to somebody else, or encryption would change the bytes.
+    /// A packet whose user bytes are in a frame of the program's: sent from there, unless others
+    /// can share its datagram, be it packets or receivers, or the frame is on its way to somebody
+    /// else, or encryption would change the bytes.
     #[inline]
     fn transmit_frame(&mut self, to: Rank, header: &Header, frame: u32) {
         let size = usize::from(header.size);
@@ -238,7 +241,7 @@ impl Xdp {
         self.scratch = scratch;
     }
 
-    /// What a frame of the program's holds, wherever it is.
+    /// Body of a frame of the program, wherever it is.
     fn body(&self, frame: u32, size: usize) -> &[u8] {
         let index = self.frames.chunk_of(frame);
         let here = self.frames.peek(frame).or_else(|| self.station.sending(index));
@@ -367,8 +370,8 @@ impl Part for Xdp {
         true
     }
 
-    /// Nothing rings when the kernel has sent a frame: a ring that has room says so all the time, so that
-    /// whoever needs a frame looks again and again.
+    /// Nothing rings when the kernel has sent a frame: a ring that has room says so all the time,
+    /// so that whoever needs a frame looks again and again.
     fn wants_room(&self) -> bool {
         self.bells.is_congested() || self.starved && self.station.has_in_flight()
     }

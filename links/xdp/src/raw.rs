@@ -1,5 +1,5 @@
-//! Frames with nothing in them that protects or repeats them: what AF_XDP itself can do, for measuring
-//! what a link adds to it.
+//! Frames with nothing in them that protects or repeats them: what AF_XDP itself can do, for
+//! measuring what a link adds to it.
 
 use crate::interface::MacAddress;
 use crate::memory::Chunk;
@@ -11,11 +11,11 @@ use weft_datagram::{Landed, Source};
 use weft_wire::{Rank, envelope};
 
 const HEAD_BYTES: usize = ENVELOPE_START - SEND_START + envelope::SIZE;
-/// Where in a chunk to be sent the bytes begin.
+/// Offset of the bytes in a chunk to be sent.
 const BYTES_START: usize = SEND_START + HEAD_BYTES;
 
-/// One rank's rings to one other, without a protocol. Each frame has an unsealed envelope, by which the XDP
-/// program finds the receiver.
+/// One rank's rings to one other, without a protocol. Each frame has an unsealed envelope, by which
+/// the XDP program finds the receiver.
 pub struct Raw {
     station: Station,
     free: Vec<Chunk>,
@@ -48,8 +48,8 @@ impl Raw {
         self.most_bytes
     }
 
-    /// Puts a frame with these bytes into the ring; it leaves at the next [`Self::flush`]. False while there is
-    /// no room for it.
+    /// Puts a frame with these bytes into the ring; it leaves at the next [`Self::flush`]. False
+    /// while there is no room for it.
     ///
     /// # Panics
     /// If the bytes are more than [`Self::most_bytes`].
@@ -69,8 +69,8 @@ impl Raw {
         self.station.kick();
     }
 
-    /// Copies the next frame's bytes, as many as `into` has, and says how many it had; `None` while nothing
-    /// has arrived.
+    /// Copies the next frame's bytes, as many as `into` has, and says how many it had; `None` while
+    /// nothing has arrived.
     pub fn receive(&mut self, into: &mut [u8]) -> Option<usize> {
         if self.arrived.is_empty() {
             self.station.look(&mut self.spare, &mut self.arrived);

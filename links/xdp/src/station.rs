@@ -1,8 +1,9 @@
 //! One rank's end of the rings, and the chunks that come and go through them.
 //!
-//! The sockets of a host's ranks have rings of their own for what they send and receive. The ring that
-//! gives the kernel chunks for arrivals, and that in which it gives back what was sent, they share, under
-//! locks in shared memory that are only ever tried: who finds one taken comes back later.
+//! The sockets of a host's ranks have rings of their own for what they send and receive. The ring
+//! that gives the kernel chunks for arrivals, and that in which it gives back what was sent, they
+//! share, under locks in shared memory that are only ever tried: who finds one taken comes back
+//! later.
 
 use crate::depth::Depth;
 use crate::memory::{Chunk, Mapping, split};
@@ -37,7 +38,7 @@ pub(crate) struct Station {
     arriving: Ring,
     leaving: Ring,
     fill: Ring,
-    /// How many chunks are in it, if no other rank needs them.
+    /// Number of chunks in the fill ring, if no other rank needs them.
     depth: Option<Depth>,
     completion: Ring,
     /// System calls that had the kernel send.
@@ -77,8 +78,8 @@ impl Station {
         Ok((station, own))
     }
 
-    /// Hands the bytes from `start` to `end` of a chunk of ours to the kernel, which sends them at the
-    /// next [`Self::kick`].
+    /// Hands the bytes from `start` to `end` of a chunk of ours to the kernel, which sends them at
+    /// the next [`Self::kick`].
     #[inline]
     pub fn submit(&mut self, chunk: Chunk, start: usize, end: usize) {
         let index = chunk.index();
@@ -112,7 +113,7 @@ impl Station {
         false
     }
 
-    /// Whether the kernel has chunks of ours.
+    /// True if the kernel has chunks of ours.
     pub fn has_in_flight(&self) -> bool {
         !self.in_flight.is_empty()
     }

@@ -1,5 +1,5 @@
-//! How packets share frames and system calls, how ranks share an interface, and what becomes of frames
-//! from others.
+//! How packets share frames and system calls, how ranks share an interface, and what becomes of
+//! frames from others.
 
 use crate::common::*;
 use std::io::{Read, Write};
@@ -92,8 +92,8 @@ fn one_large_frame_reaches_a_receiver_twice() {
     assert_eq!(all.len(), SIZES.frames, "all frames came back");
 }
 
-/// As part of a link made of two: what is in a frame is read wherever that is, and bytes from elsewhere are
-/// sent.
+/// As part of a link made of two: what is in a frame is read wherever that is, and bytes from
+/// elsewhere are sent.
 #[test]
 fn bytes_cross_from_and_to_other_links() {
     if !available() {
@@ -271,8 +271,8 @@ fn tcp_goes_on_beside() {
     assert_eq!(links[1].counters().overrun, 0);
 }
 
-/// Brings frame `number` across a wire whose queue TCP fills at times: what finds no room there is lost, and sent
-/// again.
+/// Brings frame `number` across a wire whose queue TCP fills at times: what finds no room there is
+/// lost, and sent again.
 fn exchange(links: &mut [Xdp], number: u16) {
     for _ in 0..100 {
         send_control(links, 0, 1, number);

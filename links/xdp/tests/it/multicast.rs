@@ -9,7 +9,8 @@ use weft_xdp::{Seen, Xdp, XdpHost, XdpOptions, group_of};
 
 const MTU: usize = 1500;
 
-/// Hosts at a bridge with so many ranks each, numbered host by host, whose interfaces have joined the group.
+/// Hosts at a bridge with so many ranks each, numbered host by host, whose interfaces have joined
+/// the group.
 struct Together {
     links: Vec<Xdp>,
     attached: Vec<XdpHost>,
@@ -116,7 +117,8 @@ fn ranks_with_the_same_place_on_their_hosts_share_a_frame() {
     if !available() {
         return;
     }
-    // Ranks 2 and 5 are the first on their hosts, 3 and 6 the second, 4 is the third; 1 is beside the sender.
+    // Ranks 2 and 5 are the first on their hosts, 3 and 6 the second, 4 is the third; 1 is beside
+    // the sender.
     let mut job = Together::new(&[2, 3, 2], Protection::Tagged);
     job.multicast(&[2, 5, 3, 6, 4], 9, 100);
     job.links[0].flush();
@@ -154,8 +156,8 @@ fn a_rank_that_is_not_meant_drops_its_copy_and_forged_ones_open_nothing() {
     if !available() {
         return;
     }
-    // The last three say that they are rank 0: one knows the secret, but not how far that has come; one does
-    // not; one is of another job.
+    // The last three say that they are rank 0: one knows the secret, but not how far that has come;
+    // one does not; one is of another job.
     let keys = |own: u16| match own {
         4 => keys(4, JOB, 0),
         5 => keys(5, JOB, 0),
