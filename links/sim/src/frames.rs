@@ -31,7 +31,7 @@ impl Bytes {
     }
 }
 
-/// What a frame carries besides its header.
+/// Contents of a frame besides its header.
 #[derive(Clone)]
 pub(crate) enum Carried {
     Empty,
@@ -47,7 +47,7 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Whether it takes a receive buffer where it arrives.
+    /// True if it takes a receive buffer at its receiver.
     pub fn fills_a_buffer(&self) -> bool {
         matches!(self.carried, Carried::Bytes(_))
     }
@@ -61,7 +61,7 @@ impl Frame {
     }
 }
 
-/// Where a frame is that a rank has a name for.
+/// Owner of a frame that a rank has a name for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     /// A send buffer.
@@ -79,7 +79,7 @@ struct Slot {
     place: Place,
     /// The header that it came with, if it did.
     header: Option<Header>,
-    /// When the link is done with it.
+    /// Time at which the link is done with it.
     busy_until: u64,
 }
 
@@ -106,7 +106,7 @@ impl Slots {
         Buffer(u64::from(index))
     }
 
-    /// How many are in `place`.
+    /// Number of frames in `place`.
     pub fn count(&self, place: Place) -> usize {
         self.counts[place as usize]
     }
@@ -141,7 +141,7 @@ impl Slots {
         self.slot(buffer).header
     }
 
-    /// What `payload` puts on the wire.
+    /// Contents that `payload` puts on the wire.
     pub fn carried(&self, payload: Payload) -> Carried {
         match payload {
             Payload::Empty => Carried::Empty,

@@ -193,7 +193,7 @@ impl State {
     }
 }
 
-/// Whether a frame holds nothing but the NIs' own accounts.
+/// True if a frame holds nothing but the NIs' own accounts.
 fn is_light(tag: Tag) -> bool {
     !tag.is_data() && tag != Tag::FaReply
 }
