@@ -1,6 +1,7 @@
 //! One node's protocol, careful or traditional: what happens goes in, what is to be sent comes out.
 //!
-//! No clock, thread or network. `B` is what a fragment's bytes are kept as, and is never looked into.
+//! No clock, thread or network. `B` is what a fragment's bytes are kept as, and is never looked
+//! into.
 
 use crate::careful::Careful;
 use crate::frame::{Flags, Header, Kind};
@@ -21,7 +22,7 @@ pub(crate) struct Endpoint<B> {
     protocol: Either<B>,
     /// The next fragment of messages that are not at their end: by event and receiver.
     sending: BTreeMap<(u32, Option<Rank>), u32>,
-    /// What other nodes have whole, as far as they have said.
+    /// Events that other nodes have whole, as far as they have said.
     done: BTreeMap<Rank, u32>,
     pub statistics: Statistics,
 }
@@ -32,7 +33,7 @@ enum Either<B> {
     Traditional(Traditional<B>),
 }
 
-/// What a node is to do: send frames, and account for what it did.
+/// Interface to a node's surroundings: it sends frames, and accounts for what it did.
 #[derive(Clone, Debug)]
 pub(crate) struct Outbox<B> {
     /// To whom, or to everyone; bytes go with fragments that are sent again.
@@ -72,7 +73,7 @@ impl<B: Clone> Endpoint<B> {
         (0..self.ranks as u16).map(Rank).filter(move |&rank| rank != local)
     }
 
-    /// Whether a fragment may be sent there now.
+    /// True if a fragment may be sent there now.
     pub fn may_send(&self, to: Option<Rank>) -> bool {
         match &self.protocol {
             Either::Careful(careful) => careful.may_send(to),
@@ -274,7 +275,7 @@ impl<B: Clone> Endpoint<B> {
         }
     }
 
-    /// Whether the program has received all of `event`.
+    /// True if the program has received all of `event`.
     pub fn is_over(&self, event: u32) -> bool {
         self.ledger.is_over(event)
     }
@@ -286,8 +287,8 @@ impl<B: Clone> Endpoint<B> {
         }
     }
 
-    /// Whether all others have said that everything up to `event` is whole there, if the protocol needs
-    /// to know.
+    /// True if all others have said that everything up to `event` is whole there, if the protocol
+    /// needs to know.
     pub fn all_have(&self, event: u32) -> bool {
         match &self.protocol {
             Either::Careful(_) => true,

@@ -29,7 +29,7 @@ pub enum Source {
     Anyone,
 }
 
-/// Why an event could not go on.
+/// Reason why an event could not go on.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Error {
     /// More bytes than a fragment holds.
@@ -37,7 +37,7 @@ pub enum Error {
     TooLong {
         /// The bytes asked for.
         size: usize,
-        /// What fits.
+        /// Largest that fits.
         max: usize,
     },
     /// A node that the job does not have, or this one.
@@ -66,8 +66,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// Bytes that are kept to be sent again.
 type Body = Arc<[u8]>;
 
-/// A node's part in the events of a job, one for each job: it takes all packets of the rank. Any thread may
-/// use it.
+/// A node's part in the events of a job, one for each job: it takes all packets of the rank. Any
+/// thread may use it.
 pub struct Events {
     packets: Packets,
     settings: Settings,
@@ -88,15 +88,15 @@ struct Arrived {
     stored: Stored,
 }
 
-/// Where a fragment's bytes are.
+/// Storage of a fragment's bytes.
 enum Stored {
     Buffer(KeptPacket),
     Memory(Vec<u8>),
 }
 
 impl Events {
-    /// Takes part. All ranks do, with the same settings, before any of them sends. The upcall of `packets`
-    /// is this system's from here on.
+    /// Takes part. All ranks do, with the same settings, before any of them sends. The upcall of
+    /// `packets` is this system's from here on.
     ///
     /// # Errors
     /// [`Error::Buffers`].
@@ -135,14 +135,14 @@ impl Events {
         &self.packets
     }
 
-    /// What this node has done so far.
+    /// Counters of this node so far.
     pub fn statistics(&self) -> Statistics {
         lock(&self.state).endpoint.statistics
     }
 
-    /// Sends a fragment of a message of `event`: `send` of careful-protocols 5.1. The bytes are copied into a
-    /// packet and are the caller's again on return. Waits, receiving meanwhile, only for windows or for
-    /// room to keep what is sent.
+    /// Sends a fragment of a message of `event`: `send` of careful-protocols 5.1. The bytes are
+    /// copied into a packet and are the caller's again on return. Waits, receiving meanwhile, only
+    /// for windows or for room to keep what is sent.
     ///
     /// A node sends one message in an event at most, to one node or to all.
     ///
@@ -197,8 +197,8 @@ impl Events {
         self.wait(None, |state| state.endpoint.may_send(to).then_some(()))
     }
 
-    /// The next fragment of `event` from there, with what follows it: `receive` of careful-protocols 5.1.
-    /// Waits until one has come. Its buffer is free when it is dropped.
+    /// The next fragment of `event` from there, with what follows it: `receive` of
+    /// careful-protocols 5.1. Waits until one has come. Its buffer is free when it is dropped.
     ///
     /// # Errors
     /// [`Error::Over`], [`Error::Alone`], [`Error::NoSuchNode`], a peer's breach, a lost rank.
@@ -231,8 +231,8 @@ impl Events {
         Ok(Fragment { events: self, source, index, status, stored: Some(stored) })
     }
 
-    /// Polls until `find` finds something. Who waits too long for `event`, or to send, asks for what is
-    /// missing, where the protocol does.
+    /// Polls until `find` finds something. Who waits too long for `event`, or to send, asks for
+    /// what is missing, where the protocol does.
     fn wait<T>(
         &self,
         event: Option<u32>,
@@ -310,8 +310,8 @@ impl Events {
         let _ = perform(&self.packets, &self.state, out);
     }
 
-    /// The end of the job's events: a crowd event of its own, `event`, after which all nodes have all that was
-    /// sent in earlier ones.
+    /// The end of the job's events: a crowd event of its own, `event`, after which all nodes have
+    /// all that was sent in earlier ones.
     ///
     /// # Errors
     /// As [`Self::send`] and [`Self::receive`].
@@ -351,7 +351,7 @@ impl Fragment<'_> {
         self.index
     }
 
-    /// What follows it.
+    /// Status of what follows it.
     pub fn status(&self) -> Status {
         self.status
     }

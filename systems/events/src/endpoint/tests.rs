@@ -4,7 +4,7 @@ use super::*;
 use crate::settings::Settings;
 use std::collections::{BTreeSet, VecDeque};
 
-/// What goes wrong, in percent of frames.
+/// Faults, in percent of frames.
 #[derive(Clone, Copy, Default)]
 struct Weather {
     lost: u32,
@@ -12,7 +12,7 @@ struct Weather {
     reordered: u32,
 }
 
-/// Who sent it, in which event, which fragment.
+/// Sender, event and number of a fragment.
 type Token = (Rank, u32, u32);
 
 struct Node {
