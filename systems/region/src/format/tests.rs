@@ -1,4 +1,4 @@
-//! What is written is read again, and nothing else is.
+//! Round trips: all that is written is read again, and nothing else is.
 
 use super::*;
 

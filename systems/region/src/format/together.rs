@@ -1,4 +1,4 @@
-//! What nodes say of the operations that all of them take part in: a header of 24 bytes, little-endian.
+//! Packets of collective operations: a header of 24 bytes, little-endian.
 //!
 //! ```text
 //!  0      1      2       4        8       16       24
@@ -14,14 +14,14 @@ pub const SIZE: usize = 24;
 /// Kinds of parts come after those of notices.
 const FIRST_PART: u8 = 64;
 
-/// What all nodes do.
+/// Kind of a collective operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Does {
     /// They wait for each other.
     Barrier,
     /// One gives its values to all.
     Broadcast {
-        /// Which.
+        /// Rank of the root.
         root: Rank,
     },
     /// Values of all are combined.
@@ -34,18 +34,19 @@ pub enum Does {
 /// An operation of all nodes. They take part in the same one if it is equal at all of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Operation {
-    /// What they do.
+    /// Kind of the operation.
     pub does: Does,
-    /// How many they did before. Counts round.
+    /// Number of operations before it. Counts round.
     pub number: u32,
     /// Bytes of the values.
     pub bytes: u64,
 }
 
-/// What a packet is to an operation.
+/// Step of an operation that a packet takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// To the parent: this node and all below it are there; with their values, if these are combined.
+    /// To the parent: this node and all below it are there; with their values, if these are
+    /// combined.
     Up,
     /// From the top: all are there, so send them your values.
     Go,
@@ -55,14 +56,14 @@ pub enum Step {
     Disagree(Rank),
 }
 
-/// What stands before the values in a packet.
+/// Header before the values in a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Part {
-    /// What it is for.
+    /// Step that the packet takes.
     pub step: Step,
     /// In which operation.
     pub operation: Operation,
-    /// Where the values of this packet belong, in bytes.
+    /// Offset of this packet's values, in bytes.
     pub offset: u64,
 }
 
@@ -90,8 +91,8 @@ impl Part {
         bytes
     }
 
-    /// The header at the front of `bytes`, and the values after it; `None` if no correct node of a job of
-    /// `ranks` writes that.
+    /// The header at the front of `bytes`, and the values after it; `None` if no correct node of a
+    /// job of `ranks` writes that.
     pub fn parse(bytes: &[u8], ranks: usize) -> Option<(Self, &[u8])> {
         let (front, data) = bytes.split_first_chunk::<SIZE>()?;
         let half = |at: usize| u16::from_le_bytes([front[at], front[at + 1]]);

@@ -1,4 +1,4 @@
-//! What is to be sent, in order.
+//! Queue of what is to be sent, in order.
 
 use super::slot::Memory;
 use super::{DataWay, Error, Result, Settings};
@@ -15,17 +15,17 @@ const PUT_FROM: u64 = 1024;
 /// Bytes of the heap of a node whose regions others reach; what is not used takes no memory.
 const HEAP_BYTES: usize = 256 << 20;
 
-/// Frames that wait for packets. One thread has the turn to send at a time, so that the order stays; others leave
-/// theirs to it.
+/// Frames that wait for packets. One thread has the turn to send at a time, so that the order
+/// stays; others leave theirs to it.
 pub(super) struct Outbox {
     packets: Packets,
     multicast: bool,
-    /// Whether what this node asks for is put where it belongs.
+    /// True if what this node asks for is put where it belongs.
     puts: AtomicBool,
     /// Of those regions whose bytes may be put; made when that is first wanted.
     heap: OnceLock<Option<Arc<Heap>>>,
     queue: Biased<Queue>,
-    /// Whether there may be something in the queue; written inside its lock.
+    /// True if there may be something in the queue; written inside its lock.
     any: AtomicBool,
     /// The heaps of other nodes, once they have said how they are called.
     heaps: Biased<BTreeMap<Rank, Far>>,
@@ -67,7 +67,7 @@ enum What {
 pub(super) struct Data {
     /// Nobody writes it any more: who does, writes another.
     pub memory: Memory,
-    /// Where that node wants them, if it has said so.
+    /// Destination at which that node wants them, if it has said so.
     pub place: Option<Place>,
 }
 
@@ -86,7 +86,7 @@ impl Outbox {
         outbox
     }
 
-    /// How what this node asks for travels from here on.
+    /// Sets how what this node asks for travels from here on.
     pub(super) fn set_data(&self, data: DataWay) {
         let puts = data == DataWay::Puts;
         if puts {
@@ -107,7 +107,7 @@ impl Outbox {
         self.heaps.share();
     }
 
-    /// As many zeros, where others may reach them if they can land there.
+    /// A block of as many zeros, where others may reach it if they can land there.
     pub(super) fn zeros(&self, bytes: u64) -> Result<Block> {
         let size = usize::try_from(bytes).map_err(|_| Error::Memory(bytes))?;
         let heap = self.heap.get().and_then(Option::as_ref).filter(|_| self.lands(bytes));
@@ -115,7 +115,7 @@ impl Outbox {
         part.or_else(|| Block::zeros(size)).ok_or(Error::Memory(bytes))
     }
 
-    /// Whether what is asked for of a region of this size is to land where it belongs.
+    /// True if what is asked for of a region of this size is to land where it belongs.
     pub(super) fn lands(&self, bytes: u64) -> bool {
         bytes >= PUT_FROM && self.puts.load(Ordering::Relaxed)
     }
@@ -125,7 +125,7 @@ impl Outbox {
         self.packets.land(block)
     }
 
-    /// Whether what is for so many nodes is better broadcast.
+    /// True if what is for so many nodes is better broadcast.
     pub(super) fn multicasts_to(&self, nodes: usize) -> bool {
         let ranks = self.packets.size();
         let room = receivers::size(ranks) + DATA_SIZE < self.packets.multicast_payload();
@@ -141,7 +141,7 @@ impl Outbox {
         self.heaps.enter().insert(rank, Far::Named(name));
     }
 
-    /// Whether `to` has memory there that this node may reach.
+    /// True if `to` has memory there that this node may reach.
     fn is_near(&self, to: Rank, place: Place) -> bool {
         place.offset().is_some() && self.heaps.enter().contains_key(&to)
     }
@@ -181,7 +181,8 @@ impl Outbox {
         self.any.store(true, Ordering::Relaxed);
     }
 
-    /// Sends what there are packets for. Never blocks. Who has put something in itself does not miss it.
+    /// Sends what there are packets for. Never blocks. Who has put something in itself does not
+    /// miss it.
     #[inline]
     pub(super) fn flush(&self) -> weft_packet::Result<()> {
         if self.any.load(Ordering::Relaxed) { self.send() } else { Ok(()) }
@@ -225,7 +226,7 @@ impl Outbox {
         }
     }
 
-    /// What is to be sent next.
+    /// Next packet to be sent.
     fn next(&self, queue: &mut Queue) -> Option<Outgoing> {
         let next = queue.frames.pop_front();
         if next.is_none() {
@@ -235,9 +236,9 @@ impl Outbox {
     }
 }
 
-/// What an event at a region has to send, in the order of the calls here: they are made while the region is entered,
-/// so that nobody sends anything about it in between. The first frame needs no place in the queue if nobody is before
-/// it.
+/// Sends of an event at a region, in the order of the calls here: they are made while the region is
+/// entered, so that nobody sends anything about it in between. The first frame needs no place in
+/// the queue if nobody is before it.
 #[must_use = "what is in it has the turn to send"]
 pub(super) struct Post<'a> {
     pub outbox: &'a Outbox,
@@ -288,7 +289,8 @@ impl<'a> Post<'a> {
         self.outbox.push(outgoing);
     }
 
-    /// Sends it, once the region is left, as far as there are packets, and what else waits. Never blocks.
+    /// Sends it, once the region is left, as far as there are packets, and what else waits. Never
+    /// blocks.
     #[inline]
     pub(super) fn send(self) -> weft_packet::Result<()> {
         match self.first {
@@ -332,7 +334,8 @@ impl Outgoing {
                     header.offset += packet.land(to, place.number, at, rest)? as u64;
                     return Ok(true);
                 }
-                // The last bytes go with the message: one packet less, for a copy of less than a packet.
+                // The last bytes go with the message: one packet less, for a copy of less than a
+                // packet.
                 packet.put(&header.landed(header.offset).emit())?.put(rest)?;
             }
             (What::Message(header) | What::Put(header, ..), _) => {

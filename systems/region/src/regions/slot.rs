@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use weft_packet::{Block, Landed, Landing, Rank};
 
-/// The bytes of a region. Readers and packets to be sent share them; who writes takes them, or a copy if somebody
-/// still needs them as they are.
+/// The bytes of a region. Readers and packets to be sent share them; who writes takes them, or a
+/// copy if somebody still needs them as they are.
 pub(super) type Memory = Arc<Block>;
 
 pub(super) struct Slot {
@@ -18,30 +18,32 @@ pub(super) struct Slot {
     here: Here,
     /// Mappings at this node.
     pub(super) mapped: u32,
-    /// When the last of them went, by the node's count; none while it is mapped, or forgotten soon.
+    /// Time at which the last of them ended, by the node's count; none while it is mapped, or
+    /// forgotten soon.
     pub(super) unmapped_at: Option<u64>,
 }
 
-/// What there is beside the protocol.
+/// Bytes and transfers of a region, beside the protocol.
 struct Here {
     bytes: u64,
     /// The bytes, if nobody has shared them since they were written, or came.
     alone: Option<Block>,
     /// Else these. Empty while they are written, or while what was asked for is to land in them.
     memory: Memory,
-    /// Another handle to it for the next reader: making one and dropping it again is most of what a hit costs.
+    /// Another handle to it for the next reader: making one and dropping it again is most of what a
+    /// hit costs.
     spare: Option<Memory>,
-    /// Whether the call that waited goes on or is refused.
+    /// True if the call that waited goes on, false if it is refused.
     outcome: Option<bool>,
     /// Data that has not come whole, by sender and whether it is multicast: the two have no order.
     coming: BTreeMap<(Rank, bool), Coming>,
-    /// Where what this node has asked for is to land.
+    /// Landing of what this node has asked for.
     landing: Option<Landing>,
-    /// Where others want what they have asked for.
+    /// Destinations at which others want what they have asked for.
     places: BTreeMap<Rank, Wanted>,
 }
 
-/// Where the bytes of a message are, all of them.
+/// Location of the bytes of a message, all of them.
 enum Came {
     /// Here, where they belong.
     Here,
@@ -54,7 +56,7 @@ struct Coming {
     came: u64,
 }
 
-/// Where another node wants a copy.
+/// Destination at which another node wants a copy.
 #[derive(Clone, Copy)]
 struct Wanted {
     place: Place,
@@ -81,7 +83,7 @@ impl Slot {
         self.here.bytes
     }
 
-    /// Whether the call that waited goes on or is refused; says so once.
+    /// Outcome of the call that waited: true if it goes on, false if it is refused; given once.
     #[inline]
     pub(super) fn outcome(&mut self) -> Option<bool> {
         self.here.outcome.take()
@@ -115,19 +117,19 @@ impl Slot {
         Ok(copy)
     }
 
-    /// What the writer has made of [`Self::take`]'s result.
+    /// Takes back the block of [`Self::take`], as the writer has changed it.
     #[inline]
     pub(super) fn put_back(&mut self, block: Block) {
         self.here.alone = Some(block);
     }
 
-    /// What another node that maps it has to know; nothing if it is no more.
+    /// Answer to another node that maps the region; nothing if it is no more.
     pub(super) fn mapped_by_another(&self) -> Option<Notice> {
         let directory = self.machine.directory()?;
         Some(Notice::Mapped { version: directory.version(), bytes: self.here.bytes })
     }
 
-    /// Whether this node may forget the region.
+    /// True if this node may forget the region.
     pub(super) fn may_be_forgotten(&self) -> bool {
         self.mapped == 0 && self.machine.directory().is_none() && self.machine.replica().is_idle()
     }
@@ -194,8 +196,8 @@ impl Here {
         Arc::clone(&self.memory)
     }
 
-    /// Takes all bytes of the region, where what was here is worth nothing; false if there is no room here, or they are
-    /// not all.
+    /// Takes all bytes of the region, where what was here is worth nothing; false if there is no
+    /// room here, or they are not all.
     #[inline]
     fn takes_all(&mut self, data: &[u8]) -> bool {
         self.spare = None;
@@ -247,7 +249,8 @@ impl Here {
         Ok(self.coming.remove(&way).map(|coming| coming.memory))
     }
 
-    /// The bytes that were put where this node has asked for them, and the last, which came with the message about them.
+    /// The bytes that were put where this node has asked for them, and the last, which came with
+    /// the message about them.
     fn landed(&mut self, from: Rank, header: &Header, last: &[u8]) -> Result<Block> {
         let landed = self.landing.take().ok_or(Error::Packet(from))?.close();
         let Landed { mut block, came, from: by } = landed;
@@ -274,8 +277,8 @@ impl Here {
         }
     }
 
-    /// Where `to` wants the copy that `message` brings, if it has asked for that one. Once: what it asks for next, it
-    /// wants elsewhere.
+    /// Destination at which `to` wants the copy that `message` brings, if it has asked for that
+    /// one. Once: what it asks for next, it wants elsewhere.
     fn place_for(&mut self, to: Rank, message: Message) -> Option<Place> {
         let of = |version: Version| match message.kind {
             Kind::DataExclusive => version.next() == message.version,

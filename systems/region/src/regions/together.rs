@@ -1,17 +1,19 @@
-//! What all nodes do together: barriers, broadcasts and reductions.
+//! Collective operations of all nodes: barriers, broadcasts and reductions.
 //!
-//! An operation goes up a binary tree of all ranks, the same for all operations, and comes down by multicast:
+//! An operation goes up a binary tree of all ranks, the same for all operations, and comes down by
+//! multicast:
 //!
 //! ```text
-//!   barrier:    up: I and those below are there          down, from rank 0: all are
-//!   broadcast:  the same; rank 0 tells the root to go    down, from the root: its values
-//!   reduction:  up: our values, combined, by the piece   down, from rank 0: the result, by the piece
+//!   barrier:    up: I and those below are there         down, from rank 0: all are
+//!   broadcast:  the same; rank 0 tells the root to go   down, from the root: its values
+//!   reduction:  up: our values, combined, by pieces     down, from rank 0: the result, by pieces
 //! ```
-//! Nobody sends a piece down before all are in the operation, so that none of them has to be kept for somebody
-//! who is late; and nobody is more than [`WINDOW`] pieces further up than what has come down, which bounds what
-//! waits at a parent that is late (I9). What goes up says which operation it is for. The tree does not depend
-//! on that, so that parents find all disagreements. Values are combined along the tree, whenever they come, so
-//! that the result is the same in each run; and each value at one rank only, so that it is the same everywhere.
+//! Nobody sends a piece down before all are in the operation, so that none of them has to be kept
+//! for somebody who is late; and nobody is more than [`WINDOW`] pieces further up than what has
+//! come down, which bounds what waits at a parent that is late (I9). What goes up says which
+//! operation it is for. The tree does not depend on that, so that parents find all disagreements.
+//! Values are combined along the tree, whenever they come, so that the result is the same in each
+//! run; and each value at one rank only, so that it is the same everywhere.
 
 use super::{Error, Node, Regions, Result};
 use crate::format::together::{Does, Operation, Part, SIZE, Step};
@@ -30,7 +32,7 @@ pub(super) struct Together {
     /// Operations that this node has begun.
     begun: u32,
     now: Option<Now>,
-    /// What has come from each child, in order.
+    /// Parts received from each child, in order.
     up: [VecDeque<Up>; CHILDREN],
 }
 
@@ -42,7 +44,8 @@ struct Now {
     came: usize,
     /// Pieces of it that have come, or left, down.
     pieces: usize,
-    /// Whether the last piece of the result has come, or, at the root of a broadcast, all are there.
+    /// True if the last piece of the result was received, or, at the root of a broadcast, all are
+    /// there.
     is_over: bool,
 }
 
@@ -53,9 +56,9 @@ struct Up {
 }
 
 impl Regions {
-    /// `rgn_barrier`: returns when all ranks have called it as often as this one. Requests of others are
-    /// served meanwhile, as in all operations of all ranks: they call the same ones in the same order, from one
-    /// thread at a time.
+    /// `rgn_barrier`: returns when all ranks have called it as often as this one. Requests of
+    /// others are served meanwhile, as in all operations of all ranks: they call the same ones in
+    /// the same order, from one thread at a time.
     ///
     /// # Errors
     /// [`Error::Disagreement`], a peer's breach, a lost rank.
@@ -69,8 +72,8 @@ impl Regions {
         })
     }
 
-    /// `rgn_bcast_send`, `rgn_bcast_recv`: gives all ranks the values of `root`. Returns when they are here, or
-    /// have left.
+    /// `rgn_bcast_send`, `rgn_bcast_recv`: gives all ranks the values of `root`. Returns when they
+    /// are here, or have left.
     ///
     /// # Errors
     /// As [`Self::barrier`], and if there is no such rank.
@@ -97,9 +100,10 @@ impl Regions {
         })
     }
 
-    /// `rgn_reduce_*`: combines the values of all ranks, one by one, and gives all of them the result, which
-    /// is the same at all, to the last bit, and in each run: `combine` is given values of ranks and results of
-    /// `combine`, in the order of a tree. After an error the values are nobody's.
+    /// `rgn_reduce_*`: combines the values of all ranks, one by one, and gives all of them the
+    /// result, which is the same at all, to the last bit, and in each run: `combine` is given
+    /// values of ranks and results of `combine`, in the order of a tree. After an error the values
+    /// are nobody's.
     ///
     /// # Errors
     /// As [`Self::barrier`].
@@ -253,7 +257,8 @@ impl Regions {
 }
 
 impl Together {
-    /// A piece of each of `children` children, once there are all and this node may send one of that `index`.
+    /// A piece of each of `children` children, once there are all and this node may send one of
+    /// that `index`.
     fn pieces_of_children(&mut self, children: usize, index: usize) -> Option<Vec<Up>> {
         let may_send = self.now.as_ref().is_some_and(|now| index < now.pieces + WINDOW);
         if !may_send || self.up[..children].iter().any(VecDeque::is_empty) {
@@ -264,7 +269,7 @@ impl Together {
 }
 
 impl Node {
-    /// What another node says of an operation of all has come.
+    /// Handles a part of a collective operation from another node.
     pub(super) fn take_part(&self, from: Rank, part: &Part, values: &[u8]) -> Result<()> {
         let (me, ranks) = (self.packets.rank(), self.packets.size());
         let Part { step, operation, offset } = *part;
@@ -291,7 +296,7 @@ impl Node {
 }
 
 impl Now {
-    /// Whether `from` may send this to `me` now.
+    /// True if `from` may send this to `me` now.
     fn expects(&self, from: Rank, me: Rank, part: &Part) -> bool {
         let (sender, receives) = match (part.step, self.operation.does) {
             (Step::Go, Does::Broadcast { root }) => (Rank(0), me == root),

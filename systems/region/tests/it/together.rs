@@ -1,5 +1,5 @@
-//! What all ranks do together, between threads and on simulated ranks: who comes late, values of any length, results
-//! that do not depend on who came when.
+//! Collective operations between threads and on simulated ranks: late ranks, values of any length,
+//! results that do not depend on the order of arrival.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -15,7 +15,7 @@ use weft_threads::{Job, Way};
 /// Values: none, one, those of a packet or so, and more pieces than may be under way.
 const LENGTHS: [usize; 4] = [0, 1, 190, 20_000];
 
-/// What a rank brings to an operation: numbers whose sum depends on the order of additions.
+/// Contribution of a rank to an operation: numbers whose sum depends on the order of additions.
 fn brings(rank: usize, number: usize, index: usize) -> f64 {
     let scale = [1e16, 1.0, -1e16, 0.1][(rank + index) % 4];
     scale * (number + index + 1) as f64
@@ -99,7 +99,7 @@ fn threads_over_udp_agree() {
     }
 }
 
-/// Where the network copies multicasts, and where ranks share hosts.
+/// Ranks agree where the network copies multicasts, and where ranks share hosts.
 #[test]
 fn ranks_of_several_hosts_agree() {
     let copied = Way::ALL.map(|way| Job::over_multicast(way, 3, Preset::IrxImc));
@@ -145,7 +145,7 @@ fn nobody_leaves_a_barrier_before_all_have_come() {
     });
 }
 
-/// Who is in what: told to all, also to those who agree.
+/// A disagreement is told to all, also to those who agree.
 #[test]
 fn a_rank_that_does_something_else_is_named_to_all() {
     type Act = fn(&Regions) -> Result<(), Error>;
