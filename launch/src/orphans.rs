@@ -17,7 +17,7 @@ use rustix::process::{
     set_child_subreaper, waitid,
 };
 
-/// How long a killed process has to disappear.
+/// Longest time that a killed process has to disappear.
 const KILL_LIMIT: Duration = Duration::from_secs(1);
 /// Generations of processes that are ended one after the other, each adopted when its parents end.
 const GENERATIONS_MAX: usize = 100;
@@ -46,8 +46,8 @@ impl Orphans {
         }
     }
 
-    /// Ends every adopted process, and those that are adopted when it ends, and so on. The ranks have
-    /// ended and been reaped. Returns those that did not disappear.
+    /// Ends every adopted process, and those that are adopted when it ends, and so on. The ranks
+    /// have ended and been reaped. Returns those that did not disappear.
     pub fn end_all(&self) -> Vec<Pid> {
         let mut stuck = BTreeSet::new();
         for _ in 0..GENERATIONS_MAX {

@@ -20,7 +20,8 @@ enum Panicking {
     No,
     /// The next line is the message.
     Announced,
-    /// The message has been said; what belongs to it is indented, or begins as a few known lines do.
+    /// The message has been said; what belongs to it is indented, or begins as a few known lines
+    /// do.
     Said,
 }
 
@@ -43,7 +44,7 @@ impl LastWords {
         self.words = Some(plain.trim_start().chars().take(WORDS_CHARS_MAX).collect());
     }
 
-    /// What was said last.
+    /// Last line that was said.
     pub fn get(&self) -> Option<&str> {
         self.words.as_deref()
     }

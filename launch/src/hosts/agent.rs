@@ -1,6 +1,7 @@
 //! The agent of a host: starts its ranks, watches over them, and does what the launcher asks for.
 //!
-//! It decides nothing by itself but this: when the connection to the launcher ends, so do its ranks.
+//! It decides nothing by itself but this: when the connection to the launcher ends, so do its
+//! ranks.
 
 use std::env;
 use std::fs::File;
@@ -42,7 +43,7 @@ const READ_BYTES: usize = 16 * 1024;
 /// Bytes read from a rank that has ended: more than a pipe holds unless somebody still writes.
 const LAST_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// Why an agent ends before its work is done.
+/// Reason why an agent ends before its work is done.
 #[derive(Debug, thiserror::Error)]
 enum AgentError {
     /// The launcher is gone, or wants nothing more.
@@ -207,7 +208,7 @@ fn await_launcher(
     Ok(())
 }
 
-/// What is ready on a host before any rank is started.
+/// State of a host before any rank is started.
 struct Prepared {
     spec: JobSpec,
     program: PathBuf,
@@ -241,13 +242,13 @@ struct Meet {
     meeting: Meeting,
     /// Over Ethernet, if that is tried.
     greeting: Option<Greeting>,
-    /// Whether it matters who answers over UDP.
+    /// True if it matters who answers over UDP.
     needs_udp: bool,
 }
 
 impl Meet {
-    /// Meets the others, says whom it has not met in time, and answers on until the launcher says go.
-    /// Returns whether that goes over Ethernet, and whether the network copies multicasts.
+    /// Meets the others, says whom it has not met in time, and answers on until the launcher says
+    /// go. Returns whether that goes over Ethernet, and whether the network copies multicasts.
     fn run(mut self, stream: &mut Stream, limit: Duration) -> Result<(bool, bool), AgentError> {
         let (mut pace, mut told) = (Pace::new(limit), false);
         loop {
@@ -307,7 +308,7 @@ impl Meet {
     }
 }
 
-/// What there is to wait for.
+/// Sources of events, to wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     Signals,
@@ -327,7 +328,7 @@ struct Pipe {
     from: Option<OwnedFd>,
 }
 
-/// What rank 0 reads, if it is here.
+/// Standard input of rank 0, if it is here.
 #[derive(Default)]
 struct Input {
     /// `None` once nothing more comes, or nobody reads.
@@ -345,7 +346,7 @@ struct Agent<'a> {
     under_way_bytes: usize,
     clock: Clock,
     beat_at: Duration,
-    /// When the launcher was heard last; `None` while it is stopped.
+    /// Time at which the launcher was heard last; `None` while it is stopped.
     heard_at: Option<Duration>,
     finishing: bool,
 }

@@ -45,7 +45,7 @@ fn ip(address: &SockaddrStorage) -> Option<IpAddr> {
         .filter(|_| address.family().is_some())
 }
 
-/// Whether an address means nothing without the interface, so that it cannot be passed on.
+/// True if an address means nothing without the interface, so that it cannot be passed on.
 fn is_link_local(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(four) => four.is_link_local(),
@@ -72,8 +72,8 @@ fn network_of(candidate: &Candidate) -> (bool, u128) {
     (width == 32, network << 8 | u128::from(candidate.prefix_bits))
 }
 
-/// Chooses an address for each host: of the interface or the address that was wished for, or else of a
-/// network that all hosts are in, or else the first of a kind (IPv4, IPv6) that all have.
+/// Chooses an address for each host: of the interface or the address that was wished for, or else
+/// of a network that all hosts are in, or else the first of a kind (IPv4, IPv6) that all have.
 ///
 /// # Errors
 /// The host that has none, and what it lacks.
@@ -90,7 +90,8 @@ pub(crate) fn choose(
     if let [only] = wished.as_slice() {
         return Ok(vec![only[0].clone()]);
     }
-    // Bridges of virtual machines and containers have the same address on every host, and lead nowhere.
+    // Bridges of virtual machines and containers have the same address on every host, and lead
+    // nowhere.
     let ambiguous = |address: IpAddr| {
         let has = |host: &&Vec<Candidate>| host.iter().any(|one| one.address == address);
         hosts.iter().filter(has).count() > 1
@@ -143,8 +144,8 @@ fn nothing_to_choose(all: &[Candidate], wish: Option<&str>) -> String {
     }
 }
 
-/// Bytes of a datagram by which hosts meet: mark, kind, from, to, job, tag. A wide question goes on with
-/// zeros, up to the longest datagram that the job has.
+/// Bytes of a datagram by which hosts meet: mark, kind, from, to, job, tag. A wide question goes on
+/// with zeros, up to the longest datagram that the job has.
 const HELLO_BYTES: usize = 24;
 const HELLO_MARK: [u8; 7] = *b"weft-hi";
 const QUESTION: u8 = 0;
@@ -155,8 +156,8 @@ const WIDE_ANSWER: u8 = 3;
 const COPIED: u8 = 4;
 const ALL: u16 = u16::MAX;
 
-/// One host's part in finding out who reaches whom, with packets as long as the job has: each asks every
-/// other until that has answered. Strangers are not answered.
+/// One host's part in finding out who reaches whom, with packets as long as the job has: each asks
+/// every other until that has answered. Strangers are not answered.
 #[derive(Debug)]
 pub(crate) struct Meeting {
     pub socket: UdpSocket,
@@ -166,10 +167,11 @@ pub(crate) struct Meeting {
     hosts: Vec<SocketAddr>,
     /// Bytes of a wide question.
     wide_bytes: usize,
-    /// Who has answered no wide question, and who no other either.
+    /// Hosts that have answered no wide question, and those that have answered no other either.
     missed: BTreeSet<u16>,
     unheard: BTreeSet<u16>,
-    /// Where all hosts hear what the network copies, if this one does; and of whom it has heard nothing there.
+    /// Group address at which all hosts hear what the network copies, if this one does; and the
+    /// hosts of which it has heard nothing there.
     group: Option<SocketAddr>,
     uncopied: BTreeSet<u16>,
 }
@@ -217,7 +219,7 @@ impl Meeting {
         self.missed.iter().map(|host| (*host, !self.unheard.contains(host)))
     }
 
-    /// How far it is.
+    /// Progress of the probe.
     pub fn progress(&self) -> Progress {
         let copies = self.group.is_some();
         Progress {

@@ -22,7 +22,7 @@ use crate::wait::{Waited, wait_for};
 use weft_link_shm::Settings;
 use weft_xdp::MacAddress;
 
-/// Why there is no job.
+/// Reason why there is no job.
 pub(super) enum Stop {
     Failed(LaunchError),
     /// Somebody wants no job any more.
@@ -156,7 +156,8 @@ impl Beginning {
         Ok(())
     }
 
-    /// Has every host reach every other, and says how they do, and whose greeting to all each has not heard.
+    /// Has every host reach every other, and says how they do, and whose greeting to all each has
+    /// not heard.
     fn meet(
         &mut self,
         patience: Duration,
@@ -284,8 +285,8 @@ impl Beginning {
     }
 }
 
-/// The interfaces by which hosts may meet, if all have one for that; and how they reach one another if they
-/// do.
+/// The interfaces by which hosts may meet, if all have one for that; and how they reach one another
+/// if they do.
 fn ethernet(layout: &Layout, far: FarLink, stations: &[Station]) -> (Vec<MacAddress>, Between) {
     if layout.hosts.len() == 1 {
         return (Vec::new(), Between::Nothing);
@@ -307,7 +308,7 @@ fn ethernet(layout: &Layout, far: FarLink, stations: &[Station]) -> (Vec<MacAddr
     (interfaces, Between::Xdp(modes))
 }
 
-/// How hosts reach one another, given whom each has missed by which link.
+/// Network between the hosts, given those that each has missed by either link.
 fn decide(
     layout: &Layout,
     far: FarLink,
@@ -348,7 +349,7 @@ fn decide(
     }
 }
 
-/// Who copies multicasts, given whose greeting to all each host has not heard.
+/// Forwarding of multicasts, given the hosts whose greeting to all each has not heard.
 fn copies(layout: &Layout, tried: bool, unheard: &Unheard) -> Copies {
     if !tried {
         return Copies::Ranks(None);
@@ -374,7 +375,7 @@ fn missing<'a, T>(
     })
 }
 
-/// What `pick` finds in the next message of an agent, if that has arrived.
+/// Answer that `pick` finds in the next message of an agent, if that was received.
 fn answer<T>(
     remote: &mut Remote,
     pick: impl Fn(FromAgent) -> Option<T>,

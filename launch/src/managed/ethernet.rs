@@ -1,12 +1,13 @@
-//! How ranks that a process manager started get the Ethernet interfaces of their hosts.
+//! Ethernet interfaces of the hosts, for ranks that a process manager started.
 //!
-//! The first rank of each host, its holder, takes the interface for all of them. Three times the holders say
-//! through the store how far they are ([`Said`]), and all ranks draw the same conclusion: the interfaces are
-//! taken; the hosts have greeted each other, by the same greetings as those of `weft run --hosts`; each rank has a
-//! port. If one of that fails the job goes by UDP, or does not go if `WEFT_LINK` asks for xdp.
+//! The first rank of each host, its holder, takes the interface for all of them. Three times the
+//! holders say through the store how far they are ([`Said`]), and all ranks draw the same
+//! conclusion: the interfaces are taken; the hosts have greeted each other, by the same greetings
+//! as those of `weft run --hosts`; each rank has a port. If one of that fails the job goes by UDP,
+//! or does not go if `WEFT_LINK` asks for xdp.
 //!
-//! Then a holder hands ports to the others of its host, with copies of what keeps the interface: it is given back when
-//! the last of them has ended, however they end.
+//! Then a holder hands ports to the others of its host, with copies of what keeps the interface: it
+//! is given back when the last of them has ended, however they end.
 
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -31,7 +32,7 @@ use crate::messages::{BadMessage, Ethernet, Network};
 use crate::spec::LaunchError;
 use crate::wait::{Waited, wait_for};
 
-/// What all ranks know of an attempt.
+/// State of an attempt, which all ranks know.
 pub(super) struct Attempt<'a> {
     pub own: Rank,
     pub cards: &'a [Card],
@@ -42,13 +43,13 @@ pub(super) struct Attempt<'a> {
 /// That the ranks of other hosts are reached over Ethernet, and this rank's part in it.
 pub(super) struct Agreed {
     pub interfaces: Vec<MacAddress>,
-    /// Whether the network copies multicasts.
+    /// True if the network copies multicasts.
     pub copied: bool,
-    /// What the ranks of this host get, by rank, if this one is to hand it out.
+    /// Ports of the ranks of this host, by rank, if this one is to hand them out.
     ports: Option<Ports>,
 }
 
-/// What a holder has for the ranks of its host.
+/// Ports that a holder has for the ranks of its host.
 struct Ports {
     of_ranks: Vec<(Ethernet, [OwnedFd; 2])>,
     keepers: Vec<OwnedFd>,
@@ -58,12 +59,12 @@ struct Ports {
 pub(super) struct Way {
     pub ethernet: Ethernet,
     pub port: XdpPort,
-    /// As long as a rank of this host has them the interface is the job's.
+    /// Descriptors that keep the interface for the job as long as a rank of this host has them.
     pub keepers: Vec<OwnedFd>,
 }
 
-/// Finds out together with all other ranks whether they can reach those of other hosts over Ethernet. `None` if they
-/// go by UDP.
+/// Finds out together with all other ranks whether they can reach those of other hosts over
+/// Ethernet. `None` if they go by UDP.
 ///
 /// Blocks until all are as far. The process manager ends ranks that wait for one that failed.
 pub(super) fn agree(
@@ -90,7 +91,7 @@ pub(super) fn agree(
     }
 }
 
-/// Why the ranks do not go over Ethernet.
+/// Reason why the ranks do not go over Ethernet.
 #[derive(Debug)]
 enum Obstacle {
     /// All know it, and may go by UDP.
@@ -218,7 +219,7 @@ impl Attempt<'_> {
         Ok(stations)
     }
 
-    /// Whether the network copies multicasts, if each host has met all others.
+    /// True if the network copies multicasts; an error unless each host has met all others.
     fn met(&self, holders: &[Rank], names: &[String], said: Vec<Said>) -> Result<bool, Obstacle> {
         let mut copied = holders.len() >= COPIED_FROM;
         for (host, said) in (0..).zip(said) {
@@ -244,7 +245,7 @@ impl Attempt<'_> {
         Ok(copied)
     }
 
-    /// What it means that a holder has not said what it would if all were well.
+    /// Obstacle that follows from a holder's answer other than the expected one.
     fn other(&self, holders: &[Rank], host: u16, said: Said) -> Obstacle {
         match said {
             Said::Without(why) => {

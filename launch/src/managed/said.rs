@@ -1,9 +1,11 @@
-//! What the rank of a host that takes its interface tells all others, through the process manager's store.
+//! Records of the rank of a host that takes its interface, for all others, in the process manager's
+//! store.
 //!
 //! ```text
 //! Without:  why (text)
 //! Taken:    interface (text) | its address (6)
-//! Met:      hosts that were not met (2) x host (2) | hosts whose copied greeting was not heard (2) x host (2)
+//! Met:      hosts that were not met (2) x host (2)
+//!           | hosts whose copied greeting was not heard (2) x host (2)
 //! Ready:    nothing
 //! ```
 //! in the frame of [`crate::messages`].

@@ -44,7 +44,7 @@ fn attempt<T>(body: impl FnOnce(&Attempt<'_>, &[Rank]) -> T) -> T {
     body(&attempt, &holders(&network.hosts))
 }
 
-/// Why all may go by UDP.
+/// Reason why all may go by UDP.
 fn known(outcome: Result<(), Obstacle>) -> String {
     match outcome {
         Err(Obstacle::Known(why)) => why,
@@ -190,7 +190,7 @@ fn who_insists_is_refused_and_who_does_not_goes_on() {
     }
 }
 
-/// What a rank would get of an interface, among so many.
+/// Network that a rank would get of an interface, among so many.
 fn ethernet(interfaces: u16) -> Ethernet {
     let mut bytes = begin(35);
     bytes.extend(interfaces.to_le_bytes());

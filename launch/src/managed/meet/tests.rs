@@ -37,7 +37,7 @@ fn all_get_the_segments_of_all_by_rank() {
     }
 }
 
-/// What rank 0 of two makes of a peer that sends this.
+/// Error of rank 0 of two for a peer that sends this.
 fn meet_one_that_says(bytes: &[u8], descriptors: usize) -> MeetError {
     let (listeners, cards) = ranks(2);
     let channel = new_socket().unwrap();
@@ -75,7 +75,8 @@ fn peers_without_a_segment_are_refused() {
 #[test]
 fn strangers_are_sent_away() {
     let (listeners, mut cards) = ranks(2);
-    // Rank 1 is another process than the one that comes; that one is sent away, and rank 1 never comes.
+    // Rank 1 is another process than the one that comes; that one is sent away, and rank 1 never
+    // comes.
     cards[1].process += 1;
     let channel = new_socket().unwrap();
     let address = SocketAddrUnix::new_abstract_name(cards[0].socket.as_bytes()).unwrap();

@@ -1,4 +1,4 @@
-//! How hosts may reach one another, and what each has for it.
+//! Networks by which hosts may reach one another, and the means of each host for them.
 
 use weft_xdp::{Attached, MacAddress, Mode};
 
@@ -17,7 +17,7 @@ pub enum FarLink {
     Auto,
 }
 
-/// What a host has for AF_XDP.
+/// State of a host's interface for AF_XDP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Station {
     /// Nobody asked.
@@ -28,7 +28,7 @@ pub enum Station {
     Taken {
         /// The interface's address.
         interface: MacAddress,
-        /// How it is used.
+        /// Mode in which it is used.
         mode: Mode,
     },
 }
