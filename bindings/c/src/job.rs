@@ -14,7 +14,7 @@ use weft_packet::InterruptsOff;
 /// This process's place in a job. Any thread may use it, several at once.
 pub struct Job(Handle<Place>);
 
-/// What a job is in Rust.
+/// Job in Rust.
 pub(crate) struct Place {
     // Before the layer: when the job goes, interrupts are on again.
     interrupts_off: Mutex<Vec<Held<InterruptsOff<'static>>>>,
@@ -23,7 +23,7 @@ pub(crate) struct Place {
     layer: Layer,
 }
 
-/// What a job was joined for.
+/// Layer that a job was joined for.
 enum Layer {
     Messages(Weft),
     Packets(PacketJob),
@@ -62,7 +62,7 @@ impl Place {
         &self.packets
     }
 
-    /// Who waits for what callbacks do.
+    /// Threads that wait for what callbacks do.
     pub fn waiters(&self) -> &Arc<Waiters> {
         &self.waiters
     }
@@ -118,8 +118,8 @@ pub extern "C" fn weft_join(job: Option<&mut MaybeUninit<*mut Job>>) -> Status {
     })
 }
 
-/// As weft_join(), but for packets: there are no ports, no messages and no barrier. Set a callback
-/// with weft_packet_receive() before anything arrives.
+/// Does what weft_join() does, but for packets: there are no ports, no messages and no barrier. Set
+/// a callback with weft_packet_receive() before anything arrives.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_join_packets(job: Option<&mut MaybeUninit<*mut Job>>) -> Status {
     call(|| {
@@ -148,14 +148,14 @@ pub extern "C" fn weft_rank(job: Option<&Job>, rank: Option<&mut MaybeUninit<u32
     call(|| put(rank, place(job)?.packets.rank().0.into()))
 }
 
-/// How many ranks the job has. Never blocks.
+/// Number of ranks of the job. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_size(job: Option<&Job>, size: Option<&mut MaybeUninit<u32>>) -> Status {
     call(|| put(size, place(job)?.packets.size() as u32))
 }
 
-/// Returns when all ranks have called it as often as this one. Blocks; callbacks run meanwhile. Only
-/// in a job for messages.
+/// Returns when all ranks have called it as often as this one. Blocks; callbacks run meanwhile.
+/// Only in a job for messages.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_barrier(job: Option<&Job>) -> Status {
     call(|| Ok(place(job)?.messages()?.barrier()?))
@@ -172,12 +172,12 @@ pub extern "C" fn weft_poll(job: Option<&Job>, any: Option<&mut MaybeUninit<bool
     })
 }
 
-/// Whether what is waited for has come. It should be quick, and must not call Weft.
+/// Condition that is waited for; true once it holds. It should be quick, and must not call Weft.
 pub type Condition = Option<extern "C" fn(user: User) -> bool>;
 
-/// Waits until the condition is true: polls, spins, yields, then sleeps in between. A callback of this
-/// job has to make it true; it is looked at after each. Blocks; callbacks run meanwhile. The condition
-/// is called by this thread only. In a job for packets, one thread at a time waits so.
+/// Waits until the condition is true: polls, spins, yields, then sleeps in between. A callback of
+/// this job has to make it true; it is looked at after each. Blocks; callbacks run meanwhile. The
+/// condition is called by this thread only. In a job for packets, one thread at a time waits so.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_poll_until(job: Option<&Job>, condition: Condition, user: User) -> Status {
     call(|| {
@@ -187,8 +187,8 @@ pub extern "C" fn weft_poll_until(job: Option<&Job>, condition: Condition, user:
 }
 
 /// Adds amount to a counter that rank home serves without its program, and gives what it held
-/// before, if before is not null. Programs have the counters 0 to 31 of each rank; all begin with 0.
-/// Atomic across the job. Blocks for a round trip at most.
+/// before, if before is not null. Programs have the counters 0 to 31 of each rank; all begin
+/// with 0. Atomic across the job. Blocks for a round trip at most.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_fetch_and_add(
     job: Option<&Job>,
@@ -237,8 +237,8 @@ pub extern "C" fn weft_interrupts_on(job: Option<&Job>) -> Status {
 }
 
 /// Says that several threads of this program send and receive. Until then all may as well, but the
-/// one that joined enters for free and the others pay for it; from here on each pays for an ordinary
-/// lock. Only in a job for messages. Never blocks.
+/// one that joined enters for free and the others pay for it; from here on each pays for an
+/// ordinary lock. Only in a job for messages. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_share_among_threads(job: Option<&Job>) -> Status {
     call(|| {
@@ -254,7 +254,7 @@ pub extern "C" fn weft_now(job: Option<&Job>, now: Option<&mut MaybeUninit<u64>>
     call(|| put(now, place(job)?.packets.now().as_nanos() as u64))
 }
 
-/// What a rank has done since it joined.
+/// Counters of a rank since it joined.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Statistics {
@@ -278,7 +278,7 @@ pub struct Statistics {
     sleeps: u64,
 }
 
-/// What this rank has done so far. Never blocks.
+/// Reads the counters of this rank so far. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_statistics_read(
     job: Option<&Job>,

@@ -10,7 +10,7 @@ use std::mem::MaybeUninit;
 use std::sync::Arc;
 use weft::{Packets, What};
 
-/// Where notifications are read, of one receive buffer or of several. One thread at a time uses it.
+/// Queue of notifications, of one receive buffer or of several. One thread at a time uses it.
 pub struct Notifications(Handle<Queue>);
 
 /// A receive buffer that this rank has offered to another. Any thread may use it, several at once.
@@ -20,7 +20,7 @@ pub struct Buffer(Handle<Offered>);
 /// uses it.
 pub struct Connection(Handle<Connected>);
 
-/// What a receiver lets the other side do.
+/// Rights that a receiver gives the other side.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rights {
@@ -37,15 +37,15 @@ pub enum Rights {
 pub struct Notification {
     /// The rank at the other end.
     from: u32,
-    /// Which of this rank's buffers: see weft_buffer_number().
+    /// Number of this rank's buffer: see weft_buffer_number().
     buffer: u32,
-    /// Where in it bytes were placed.
+    /// Offset at which bytes were placed.
     offset: usize,
-    /// How many: all of them are there.
+    /// Number of bytes: all of them are there.
     length: usize,
-    /// What the sender says about them.
+    /// Word that the sender gave with them.
     word: u32,
-    /// Whether the sender has closed the connection instead: nothing was placed, and nothing of it
+    /// True if the sender has closed the connection instead: nothing was placed, and nothing of it
     /// follows.
     closed: bool,
 }
@@ -202,7 +202,7 @@ pub extern "C" fn weft_buffer_number(
     call(|| put(number, offered(buffer)?.connection()))
 }
 
-/// Whether the other side has taken a buffer, and not closed the connection. Never blocks.
+/// Tells if the other side has taken a buffer, and not closed the connection. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_buffer_is_open(
     buffer: Option<&Buffer>,
@@ -211,7 +211,7 @@ pub extern "C" fn weft_buffer_is_open(
     call(|| put(open, offered(buffer)?.is_open()))
 }
 
-/// Where a buffer begins, at a multiple of 64, for programs that know when nobody puts there. It
+/// First byte of a buffer, at a multiple of 64, for programs that know when nobody puts there. It
 /// stays there until the buffer is closed. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_buffer_start(
@@ -272,7 +272,8 @@ pub extern "C" fn weft_connect(
     })
 }
 
-/// As weft_connect(), but the connection is null if there is no such offer now. Never blocks.
+/// Does what weft_connect() does, but the connection is null if there is no such offer now. Never
+/// blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_try_connect(
     job: Option<&Job>,
@@ -312,8 +313,8 @@ pub extern "C" fn weft_put(
     call(|| Ok(connected(connection)?.put(offset, bytes.slice(length)?)?))
 }
 
-/// As weft_put(); the other side is notified, of word too, once these bytes are placed, and all
-/// that were put through this connection before. There may be none.
+/// Does what weft_put() does; the other side is notified, of word too, once these bytes are placed,
+/// and all that were put through this connection before. There may be none.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_put_notify(
     connection: Option<&mut Connection>,
