@@ -1,4 +1,5 @@
-//! What a rank's job is, as far as the facade needs to know: processes on one host, or a simulation.
+//! Backend of a rank's job, as far as the facade needs to know: processes on one host, or a
+//! simulation.
 
 use crate::Result;
 
@@ -8,8 +9,8 @@ pub type Guard = Box<dyn Send + Sync>;
 /// A rank's place in a job.
 #[doc(hidden)]
 pub trait Place: Send + Sync {
-    /// Takes the place. From here on `interrupt` is called when packets wait and the program does not
-    /// poll, until the guard is dropped.
+    /// Takes the place. From here on `interrupt` is called when packets wait and the program does
+    /// not poll, until the guard is dropped.
     ///
     /// # Errors
     /// The place cannot be taken.

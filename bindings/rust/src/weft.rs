@@ -38,7 +38,7 @@ impl Drop for Job {
     }
 }
 
-/// What a rank has done since it joined.
+/// Counters of a rank since it joined.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 pub struct Statistics {
     /// Messages sent; a broadcast is one.
@@ -88,7 +88,7 @@ pub fn join() -> Result<Weft> {
     Weft::assemble(packets, Box::new(session))
 }
 
-/// What a program's function may return.
+/// Result types of a program's function.
 pub trait Outcome {
     /// The error, for a person, if it failed.
     fn error(self) -> Option<String>;
@@ -170,8 +170,8 @@ impl Weft {
         Ok(Port::new(&self.job.engine, name, handler)?)
     }
 
-    /// The port `name` of other ranks, to send there and not to receive; handlers send through it, also to
-    /// the port that is theirs: see [`Port::sender`].
+    /// The port `name` of other ranks, to send there and not to receive; handlers send through it,
+    /// also to the port that is theirs: see [`Port::sender`].
     ///
     /// # Errors
     /// The name collides with another.
@@ -179,8 +179,8 @@ impl Weft {
         Ok(Port::sender(&self.job.engine, name)?)
     }
 
-    /// Polls until `done` says so: spins, yields, then sleeps in between. It is asked after each packet, so
-    /// that it should look at what handlers of this rank change.
+    /// Polls until `done` says so: spins, yields, then sleeps in between. It is asked after each
+    /// packet, so that it should look at what handlers of this rank change.
     ///
     /// # Errors
     /// As [`Self::poll`].
@@ -220,8 +220,8 @@ impl Weft {
         Ok(Port::concurrent(&self.job.engine, name, handler)?)
     }
 
-    /// Creates a port whose handler runs on a thread of its own for each message, and may block it: see
-    /// [`Port::popup`].
+    /// Creates a port whose handler runs on a thread of its own for each message, and may block it:
+    /// see [`Port::popup`].
     ///
     /// # Errors
     /// The name is taken.
@@ -270,8 +270,8 @@ impl Weft {
         Ok(self.job.orders.order_async(name, handler)?)
     }
 
-    /// Creates a totally-ordered broadcast among `members`: see [`Orders::order_in`]. All ranks call
-    /// this.
+    /// Creates a totally-ordered broadcast among `members`: see [`Orders::order_in`]. All ranks
+    /// call this.
     ///
     /// # Errors
     /// As [`Self::order`], or `members` is no set of ranks of this job.
@@ -292,8 +292,8 @@ impl Weft {
         Ok(self.job.orders.mailbox(name)?)
     }
 
-    /// Creates a service whose requests `handler` gets, one at a time: see [`Service::new`]. Traits with
-    /// `#[weft::service]` are the typed way.
+    /// Creates a service whose requests `handler` gets, one at a time: see [`Service::new`]. Traits
+    /// with `#[weft::service]` are the typed way.
     ///
     /// # Errors
     /// The name is taken.
@@ -376,8 +376,8 @@ impl Weft {
         self.job.barrier.team()
     }
 
-    /// The team of `members`, in this order; `None` if this rank is not one of them. All ranks make the
-    /// same teams in the same order, with [groups](Self::group) among them.
+    /// The team of `members`, in this order; `None` if this rank is not one of them. All ranks make
+    /// the same teams in the same order, with [groups](Self::group) among them.
     ///
     /// # Errors
     /// `members` is no set of ranks of this job.
@@ -463,8 +463,8 @@ impl Weft {
         Ok(self.job.engine.progress()?)
     }
 
-    /// Runs `future` while this rank waits or polls, beside handlers. It needs no executor, and may wait
-    /// for anything of Weft's.
+    /// Runs `future` while this rank waits or polls, beside handlers. It needs no executor, and may
+    /// wait for anything of Weft's.
     pub fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) {
         self.job.engine.spawn(future);
     }
@@ -482,7 +482,7 @@ impl Weft {
         self.job.engine.sleep(time)
     }
 
-    /// What `future` returns, if it does so within `time`.
+    /// Result of `future`, if it returns within `time`.
     ///
     /// # Errors
     /// [`weft_messaging::Error::TimedOut`].
@@ -490,9 +490,9 @@ impl Weft {
         Ok(self.job.engine.within(time, future).await?)
     }
 
-    /// Says that several threads of this program send and receive (thesis 6.2.1). Until then all may as
-    /// well, but the one that joined enters for free and the others pay for it; from here on each pays for
-    /// an ordinary lock.
+    /// Says that several threads of this program send and receive (thesis 6.2.1). Until then all
+    /// may as well, but the one that joined enters for free and the others pay for it; from here on
+    /// each pays for an ordinary lock.
     pub fn share_among_threads(&self) {
         self.job.engine.share();
     }
@@ -527,8 +527,8 @@ impl Weft {
         self.packets().interrupts_off()
     }
 
-    /// The time since some point in the past: see [`Packets::now`]. What programs time themselves by,
-    /// so that they do it in virtual time where they are simulated.
+    /// The time since some point in the past: see [`Packets::now`]. What programs time themselves
+    /// by, so that they do it in virtual time where they are simulated.
     pub fn now(&self) -> Duration {
         self.packets().now()
     }
@@ -539,7 +539,7 @@ impl Weft {
         self.packets().work(operations);
     }
 
-    /// What this rank has done since it joined.
+    /// Counters of this rank since it joined.
     pub fn statistics(&self) -> Statistics {
         let messaging = self.job.engine.statistics();
         let protocol = messaging.packets.protocol;
@@ -569,7 +569,8 @@ impl Weft {
         self.job.engine.packets()
     }
 
-    /// Waits until all that this rank has sent has left it and all ranks leave, then tells the launcher that this one ended cleanly.
+    /// Waits until all that this rank has sent has left it and all ranks leave, then tells the
+    /// launcher that this one ended cleanly.
     ///
     /// # Errors
     /// A lost rank.
