@@ -11,7 +11,7 @@ use super::manifest::{Arrow, Manifest};
 use super::tree::Tree;
 use Layer::*;
 
-/// What a crate is, by its folder.
+/// Layer of a crate, by its folder.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Layer {
     Apps,
@@ -32,11 +32,12 @@ enum Layer {
     Cli,
     Bench,
     World,
-    /// What `weft sim`, `weft bench` and `make paper` run: part of the product, though it joins everything.
+    /// Programs that `weft sim`, `weft bench` and `make paper` run: part of the product, though
+    /// they join everything.
     Simulation,
     Testing,
-    /// Hosts and wires for tests and benchmarks. It knows nothing of Weft, so that links may be tested on
-    /// it too.
+    /// Hosts and wires for tests and benchmarks. It knows nothing of Weft, so that links may be
+    /// tested on it too.
     Hosts,
     Xtask,
 }
@@ -97,7 +98,7 @@ impl Layer {
     }
 }
 
-/// Whether the crates of `from` may depend on those of `to`.
+/// True if the crates of `from` may depend on those of `to`.
 fn may_use(from: Layer, to: Layer) -> bool {
     match (from, to) {
         (World | Testing | Simulation, _) | (Cli | Bench, Simulation) | (Bench, Hosts | World) => {
@@ -118,14 +119,14 @@ fn may_use(from: Layer, to: Layer) -> bool {
     }
 }
 
-/// Whether the tests of `from` may depend on `to`: on anything, but those of protocols and links
-/// on nothing that joins the two, or they would no longer be tested without each other.
+/// True if the tests of `from` may depend on `to`: on anything, but those of protocols and links on
+/// nothing that joins the two, or they would no longer be tested without each other.
 fn tests_may_use(from: Layer, to: Layer) -> bool {
     let below_node = matches!(to, Protocol | Wire | World | Hosts | Macros) || to.is_link();
     !(from == Protocol || from.is_link()) || below_node
 }
 
-/// Why an arrow is refused.
+/// Reason why a dependency is refused.
 fn reason(from: Layer, to: Layer, dev: bool) -> &'static str {
     match (from, to) {
         _ if dev => "protocols are tested without a network and links without a protocol",

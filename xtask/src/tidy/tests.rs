@@ -26,7 +26,7 @@ impl Repository {
         Tree::read(self.folder.path()).unwrap()
     }
 
-    /// What `check` finds in it, as `path:line: what`.
+    /// Findings of `check` in it, as `path:line: what`.
     pub fn finds(&self, check: fn(&Tree, &mut Vec<Finding>)) -> Vec<String> {
         let mut findings = Vec::new();
         check(&self.tree(), &mut findings);
@@ -35,7 +35,7 @@ impl Repository {
     }
 }
 
-/// What `check` finds in a repository of these files.
+/// Findings of `check` in a repository of these files.
 pub fn found(files: &[(&str, &str)], check: fn(&Tree, &mut Vec<Finding>)) -> Vec<String> {
     Repository::new(files).finds(check)
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// Hidden folders that are ours; all others belong to tools.
 const HIDDEN: [&str; 3] = [".cargo", ".ci", ".github"];
-/// What Cargo and others put into folders that can be made again.
+/// File that Cargo and others put into folders that can be made again.
 const CACHE_MARK: &str = "CACHEDIR.TAG";
 
 /// All text of the repository.
@@ -36,7 +36,7 @@ pub struct File {
 pub struct Source {
     /// From the root, with forward slashes.
     pub path: String,
-    /// What rules look at.
+    /// Code and comments, for the rules to look at.
     pub split: Split,
     /// The code without items that are compiled for tests only; none in a test file.
     pub shipped: String,
@@ -104,7 +104,7 @@ impl Source {
         Source { path: file.path.clone(), split, shipped }
     }
 
-    /// Whether this file holds tests and nothing else.
+    /// True if this file holds tests and nothing else.
     pub fn is_test(&self) -> bool {
         is_test(&self.path)
     }
