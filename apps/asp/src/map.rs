@@ -44,7 +44,7 @@ const LABEL_SIZE: f64 = 13.0;
 /// A route to draw.
 #[derive(Debug, Clone)]
 pub struct Line<'a> {
-    /// What the legend says before its codes.
+    /// Text of the legend before its codes.
     pub title: &'a str,
     /// The route.
     pub trip: &'a Trip,

@@ -9,7 +9,7 @@ use crate::plan::Plan;
 use crate::stripe::Stripe;
 use crate::verify::{Checks, SAMPLE};
 
-/// Why a run gave no answer.
+/// Reason why a run gave no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The ranks could not share what they had to.
@@ -33,19 +33,19 @@ pub enum Error {
     Output(#[from] io::Error),
 }
 
-/// What came of a transform, at rank 0.
+/// Result of a transform, at rank 0.
 #[derive(Debug, Clone)]
 pub struct Solved {
-    /// How long it took.
+    /// Times of the transform.
     pub times: Times,
-    /// What each rank sent and received meanwhile.
+    /// Traffic of each rank meanwhile.
     pub traffic: Vec<Traffic>,
-    /// How exact it is, if that was asked.
+    /// Errors of the result, if they were asked for.
     checks: Option<Checks>,
 }
 
-/// Transforms, checks and reports. Collective: every rank of the job calls it with the same options. Rank 0
-/// prints the report, and returns the error if a check fails.
+/// Transforms, checks and reports. Collective: every rank of the job calls it with the same
+/// options. Rank 0 prints the report, and returns the error if a check fails.
 ///
 /// # Errors
 /// [`enum@Error`].

@@ -16,7 +16,7 @@ impl Blocks {
         Self { rows, ranks }
     }
 
-    /// How many rows there are in all.
+    /// Number of rows in all.
     pub fn rows(&self) -> usize {
         self.rows
     }

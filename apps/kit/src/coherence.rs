@@ -2,11 +2,11 @@ use clap::{Args, ValueEnum};
 use weft_region::DataWay;
 use weft_region::coherence::{Hint, Policy};
 
-/// How a program's regions are kept coherent: options of its command line, to be flattened into its own.
+/// Coherence of a program's regions: options of its command line, to be flattened into its own.
 /// They change what a run costs, never what it computes.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub struct Coherence {
-    /// What regions are said to be used for
+    /// Usage that regions are created for
     #[arg(long, value_enum, default_value_t, value_name = "HINT", help_heading = "Regions")]
     pub hint: HintName,
 
@@ -14,11 +14,12 @@ pub struct Coherence {
     #[arg(long, help_heading = "Regions")]
     pub two_party: bool,
 
-    /// Ask for copies before they are needed, where the program knows which; to write, with --hint migratory
+    /// Ask for copies before they are needed, where the program knows which; to write, with --hint
+    /// migratory
     #[arg(long, help_heading = "Regions")]
     pub prefetch: bool,
 
-    /// How the bytes of regions of 1 KiB and more travel to who has asked for them
+    /// Transport of the bytes of regions of 1 KiB and more to who has asked for them
     #[arg(long, value_enum, default_value_t, value_name = "WAY", help_heading = "Regions")]
     pub data: DataName,
 }
@@ -46,7 +47,7 @@ pub enum HintName {
 }
 
 impl Coherence {
-    /// What regions are created with.
+    /// Policy that regions are created with.
     pub fn policy(&self) -> Policy {
         let hint = match self.hint {
             HintName::Invalidate => Hint::Invalidate,
@@ -56,7 +57,7 @@ impl Coherence {
         Policy { hint, three_party: !self.two_party }
     }
 
-    /// How their bytes travel.
+    /// Transport of their bytes.
     pub fn data(&self) -> DataWay {
         match self.data {
             DataName::Packets => DataWay::Packets,

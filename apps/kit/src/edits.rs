@@ -1,4 +1,4 @@
-/// How many insertions, deletions, replacements and swaps of neighbours turn `a` into `b`.
+/// Number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
 pub fn edit_distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];

@@ -12,7 +12,7 @@ pub trait Exchange {
     /// This rank.
     fn rank(&self) -> usize;
 
-    /// How many ranks there are.
+    /// Number of ranks.
     fn size(&self) -> usize;
 
     /// Sends to one rank.
@@ -60,7 +60,7 @@ pub trait Exchange {
     }
 }
 
-/// Why an exchange failed.
+/// Reason why an exchange failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Weft could not send or receive.
@@ -83,8 +83,8 @@ pub enum Error {
 
 /// An exchange through a Weft mailbox.
 ///
-/// A mailbox delivers in arrival order, so what other ranks sent is set aside until it is asked for.
-/// How much that can be is up to the program: at most what ranks send ahead of its needs.
+/// A mailbox delivers in arrival order, so what other ranks sent is set aside until it is asked
+/// for. How much that can be is up to the program: at most what ranks send ahead of its needs.
 pub struct Mailboxes {
     mailbox: Mailbox,
     weft: Weft,

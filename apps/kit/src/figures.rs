@@ -13,7 +13,8 @@ pub fn thousands(count: u64) -> String {
     text
 }
 
-/// A duration in seconds to three significant digits, at most: `0.0042 s`, `0.213 s`, `2.13 s`, `21.3 s`.
+/// A duration in seconds to three significant digits, at most: `0.0042 s`, `0.213 s`, `2.13 s`,
+/// `21.3 s`.
 pub fn seconds(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
     let decimals = match seconds {

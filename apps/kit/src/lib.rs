@@ -1,21 +1,21 @@
-//! What the applications of this repository share, so that each of them is about its problem.
+//! Code shared by the applications of this repository, so that each of them is about its problem.
 //!
 //! - [`Blocks`] divides rows among ranks in contiguous blocks;
 //! - [`Exchange`] is the communication that a row-wise program needs: bytes to one rank or to all,
 //!   bytes from a *named* rank in the order they were sent. [`Mailboxes`] gives it on Weft,
 //!   [`Alone`] for one rank, [`on_threads`] between threads, for tests without a job;
-//! - [`Shared`] is a rank of a program on shared regions (`weft-region`) instead, and [`run_shared`] its
-//!   `main`; [`Coherence`] says how they are kept coherent;
-//! - [`measure`] measures a speed-up; [`Traffic`], [`summary`] and [`table`] report what every rank sent
-//!   and received;
+//! - [`Shared`] is a rank of a program on shared regions (`weft-region`) instead, and
+//!   [`run_shared`] its `main`; [`Coherence`] says how they are kept coherent;
+//! - [`measure`] measures a speed-up; [`Traffic`], [`summary`] and [`table`] report what every rank
+//!   sent and received;
 //! - [`Progress`] shows how far rank 0 is;
 //! - [`Vector`] is a point in space;
 //! - [`svg`] writes drawings, [`random`] and [`noise`] make input;
 //! - [`edit_distance`] is how near a misspelt name is to another;
 //! - [`arguments`] and [`agree`] let a job say a thing once, not once per rank.
 //!
-//! Everything here is above the façade crate `weft` and the regions: no protocol, no link, no `unsafe`.
-//! Values cross as they lie in memory, so the ranks of one job must share a byte order.
+//! Everything here is above the façade crate `weft` and the regions: no protocol, no link, no
+//! `unsafe`. Values cross as they lie in memory, so the ranks of one job must share a byte order.
 
 #![forbid(unsafe_code)]
 

@@ -2,10 +2,10 @@ use std::time::Duration;
 
 use crate::figures::median;
 
-/// How often both sides of a speed-up are measured; odd, for the median.
+/// Number of times that both sides of a speed-up are measured; odd, for the median.
 const ROUNDS: usize = 3;
 
-/// How long a computation took.
+/// Times of a computation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Times {
     /// By all ranks together.
@@ -15,8 +15,9 @@ pub struct Times {
 }
 
 /// Runs a computation by all ranks together, once; or for the speed-up by one rank alone and by all
-/// together in turn, so that both meet the same machine, and keeps the medians. Returns what the last
-/// run together came to. `alone` gives `None` on a rank that only waits. Collective, like what it calls.
+/// together in turn, so that both meet the same machine, and keeps the medians. Returns what the
+/// last run together came to. `alone` gives `None` on a rank that only waits. Collective, like what
+/// it calls.
 pub fn measure<T, E>(
     speedup: bool,
     mut alone: impl FnMut() -> Result<Option<Duration>, E>,

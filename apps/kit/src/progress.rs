@@ -7,8 +7,8 @@ const REDRAWS_PER_SECOND: u8 = 8;
 
 /// A bar on standard error that shows how far this rank is; rank 0 shows it, others stay silent.
 ///
-/// It is drawn only for someone who sees it: standard error is a terminal, or the launcher says that
-/// it forwards to one (`WEFT_TERMINAL=1`). The bar is gone when the value is dropped.
+/// It is drawn only for someone who sees it: standard error is a terminal, or the launcher says
+/// that it forwards to one (`WEFT_TERMINAL=1`). The bar is gone when the value is dropped.
 #[derive(Debug)]
 pub struct Progress(ProgressBar);
 

@@ -22,7 +22,7 @@ use crate::traffic::{Traffic, summary, table};
 pub struct Shared {
     packets: Packets,
     regions: Regions,
-    /// How many regions this rank has created.
+    /// Number of regions that this rank has created.
     created: Mutex<u32>,
 }
 
@@ -40,7 +40,7 @@ impl Family {
     }
 }
 
-/// What a program on regions has for a `main`: joins the job that this process was started in, reads the
+/// The `main` of a program on regions: joins the job that this process was started in, reads the
 /// command line, runs `program`, and leaves. Without a launcher it is a job of one rank.
 pub fn run_shared<O: Parser, E: Error + 'static>(
     program: impl FnOnce(&Shared, &O) -> std::result::Result<(), E>,
@@ -54,8 +54,8 @@ pub fn run_shared<O: Parser, E: Error + 'static>(
 }
 
 impl Shared {
-    /// Runs `program` on this rank of a job, whose packets are all its. Collective; the end of it is a barrier,
-    /// unless `program` fails: who ends without having come there ends the job.
+    /// Runs `program` on this rank of a job, whose packets are all its. Collective; the end of it
+    /// is a barrier, unless `program` fails: who ends without having come there ends the job.
     ///
     /// # Errors
     /// Those of `program`, a peer's breach, a lost rank.
@@ -75,7 +75,7 @@ impl Shared {
         self.packets.rank().index()
     }
 
-    /// How many ranks there are.
+    /// Number of ranks.
     pub fn size(&self) -> usize {
         self.packets.size()
     }
@@ -95,7 +95,7 @@ impl Shared {
         self.packets.work(operations as u64);
     }
 
-    /// What this rank has sent and received since the start of the job.
+    /// Traffic of this rank since the start of the job.
     pub fn traffic(&self) -> Traffic {
         Traffic::so_far(&self.packets)
     }
@@ -108,7 +108,8 @@ impl Shared {
         self.regions.barrier()
     }
 
-    /// Creates a region of `bytes` zeros by this rank alone, which has to tell its name to those who map it.
+    /// Creates a region of `bytes` zeros by this rank alone, which has to tell its name to those
+    /// who map it.
     ///
     /// # Errors
     /// There is no memory.
@@ -117,9 +118,9 @@ impl Shared {
         self.regions.create(bytes as u64, policy)
     }
 
-    /// Creates regions of zeros, `count_of(rank)` at each rank, where the `number`-th has `bytes_of(number)`
-    /// bytes. Collective: all ranks create the same families in the same order. Others may map them when this
-    /// returns.
+    /// Creates regions of zeros, `count_of(rank)` at each rank, where the `number`-th has
+    /// `bytes_of(number)` bytes. Collective: all ranks create the same families in the same order.
+    /// Others may map them when this returns.
     ///
     /// # Errors
     /// There is no memory; a peer's breach, a lost rank.
@@ -147,8 +148,8 @@ impl Shared {
         family.id(self.rank(), number)
     }
 
-    /// Brings every rank's values to rank 0: there `Some`, in rank order; elsewhere `None`. Collective; ranks
-    /// may bring different numbers of values.
+    /// Brings every rank's values to rank 0: there `Some`, in rank order; elsewhere `None`.
+    /// Collective; ranks may bring different numbers of values.
     ///
     /// # Errors
     /// There is no memory; a peer's breach, a lost rank.
@@ -171,8 +172,8 @@ impl Shared {
         Ok(all)
     }
 
-    /// Brings what every rank sent and received to rank 0: there one entry per rank, elsewhere `None`.
-    /// Collective.
+    /// Brings what every rank sent and received to rank 0: there one entry per rank, elsewhere
+    /// `None`. Collective.
     ///
     /// # Errors
     /// As [`Self::gather`].
@@ -181,7 +182,8 @@ impl Shared {
     }
 }
 
-/// Prints what rank 0 has to say in the end: `lines` about the problem, then times and traffic, and a table.
+/// Prints what rank 0 has to say in the end: `lines` about the problem, then times and traffic, and
+/// a table.
 ///
 /// # Errors
 /// Standard output cannot be written.

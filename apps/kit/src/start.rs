@@ -2,7 +2,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 use weft::prelude::Weft;
 
-/// Why a program could not begin.
+/// Reason why a program could not begin.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The command line did not make sense; the text says what, and how to see more.
@@ -14,17 +14,17 @@ pub enum StartError {
     /// The ranks did not come together.
     #[error(transparent)]
     Weft(#[from] weft::Error),
-    /// The same, of a program on regions.
+    /// A program on regions could not join.
     #[error(transparent)]
     Regions(#[from] weft_region::Error),
 }
 
 /// The ranks of a program, whatever they talk by.
 pub trait Ranks {
-    /// Why they do not come together.
+    /// Error of coming together.
     type Error;
 
-    /// Whether this is rank 0.
+    /// True if this is rank 0.
     fn is_first(&self) -> bool;
 
     /// Waits until all ranks have called it as often.
@@ -46,8 +46,8 @@ impl Ranks for Weft {
     }
 }
 
-/// The program's options, or `None` when it was asked for help or its version and rank 0 has answered.
-/// A job says what is wrong with its command line once. Collective: every rank calls it.
+/// The program's options, or `None` when it was asked for help or its version and rank 0 has
+/// answered. A job says what is wrong with its command line once. Collective: every rank calls it.
 pub fn arguments<O: Parser>(
     ranks: &impl Ranks<Error: Into<StartError>>,
 ) -> Result<Option<O>, StartError> {

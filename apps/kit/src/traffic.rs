@@ -5,7 +5,7 @@ use crate::exchange::{Error, Exchange};
 use crate::figures::{seconds, thousands};
 use crate::measure::Times;
 
-/// What one rank sent and received over some stretch of its run.
+/// Traffic of one rank over some stretch of its run: packets and bytes that it sent and received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Traffic {
     /// Packets this rank sent; a packet to several ranks counts once for each, forwards included.
@@ -37,7 +37,7 @@ impl Traffic {
         }
     }
 
-    /// What was added since `earlier`.
+    /// Traffic since `earlier`.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         self.zip(earlier, u64::saturating_sub)
@@ -92,8 +92,8 @@ pub fn gather_traffic(
     Ok(gathered.map(|ranks| Traffic::from_arrays(&ranks)))
 }
 
-/// The line about a run as a whole: ranks, time, the speed-up if one rank was measured too, then what
-/// the program adds, then totals.
+/// The line about a run as a whole: ranks, time, the speed-up if one rank was measured too, then
+/// what the program adds, then totals.
 pub fn summary(times: Times, extra: &str, ranks: &[Traffic]) -> String {
     let Times { together, alone } = times;
     let ratio = alone.map_or(String::new(), |alone| {

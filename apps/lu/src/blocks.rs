@@ -9,7 +9,8 @@ use crate::matrix::{Matrix, Place};
 use weft_kit::{Coherence, Family, Shared};
 use weft_region::{Mapped, Read, Result};
 
-/// The blocks, of which this rank has mapped those that it ever uses: its own, and others of their rows and columns.
+/// The blocks, of which this rank has mapped those that it ever uses: its own, and others of their
+/// rows and columns.
 pub struct Blocks<'a> {
     shared: &'a Shared,
     matrix: Matrix,
@@ -80,7 +81,8 @@ impl<'a> Blocks<'a> {
         Ok(())
     }
 
-    /// Subtracts products of these from all of this rank's blocks that are below and to the right of both.
+    /// Subtracts products of these from all of this rank's blocks that are below and to the right
+    /// of both.
     fn subtract(&self, step: usize) -> Result<()> {
         let n = self.matrix.length(step);
         let (me, layout, later) = (self.shared.rank(), self.layout, self.later(step));

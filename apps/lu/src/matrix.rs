@@ -1,4 +1,4 @@
-//! What is factorised: a matrix of noise whose diagonal outweighs its rows, in blocks.
+//! Matrix to be factorised: noise whose diagonal outweighs its rows, in blocks.
 
 use std::ops::Range;
 

@@ -14,7 +14,7 @@ pub fn alone(options: &Options, work: impl Fn(usize)) -> Vec<u32> {
     keys
 }
 
-/// What is to be sorted.
+/// Keys to be sorted.
 pub fn unsorted(options: &Options) -> Vec<u32> {
     (0..options.keys as usize).map(|place| key(options.seed, place, options.bits)).collect()
 }

@@ -12,7 +12,7 @@ use crate::problem::Problem;
 use crate::report::Report;
 use crate::solve::{Ended, largest_of_all, solve};
 
-/// Why a run gave no answer.
+/// Reason why a run gave no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Weft failed.
@@ -29,8 +29,8 @@ pub enum Error {
     Output(#[from] io::Error),
 }
 
-/// Solves, checks and reports. Collective: every rank of the job calls it with the same options. Rank 0
-/// prints the report, and returns the error if the check fails.
+/// Solves, checks and reports. Collective: every rank of the job calls it with the same options.
+/// Rank 0 prints the report, and returns the error if the check fails.
 pub fn run(weft: &Weft, options: &Options) -> Result<(), Error> {
     let mut exchange = Mailboxes::open(weft, "sor")?;
     let mut problem = options.problem();
@@ -56,17 +56,18 @@ pub fn run(weft: &Weft, options: &Options) -> Result<(), Error> {
     Ok(())
 }
 
-/// What a rank has after solving.
+/// Results of a rank.
 struct Solved {
     grid: Grid,
     ended: Ended,
     traffic: Traffic,
 }
 
-/// What one rank alone came to.
+/// Result of one rank alone.
 type Whole = (Grid, Ended);
 
-/// Solves with all ranks, and at rank 0 alone as well, because that is what the result is compared with.
+/// Solves with all ranks, and at rank 0 alone as well, because that is what the result is compared
+/// with.
 fn solve_and_measure(
     weft: &Weft,
     problem: &Problem,

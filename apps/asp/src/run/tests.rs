@@ -12,7 +12,8 @@ fn plan() -> Plan {
     Plan { network, from: 3, to: 70 }
 }
 
-/// What rank 0 learns when `ranks` ranks solve, or leave out to solve, and then check and report.
+/// Verdict and routes at rank 0 when `ranks` ranks solve, or leave out to solve, and then check and
+/// report.
 fn learned(plan: &Plan, ranks: usize, solved: bool) -> (Verdict, Vec<Option<Vec<usize>>>) {
     let results = on_threads(ranks, 0, |mut exchange| {
         let blocks = Blocks::new(plan.nodes(), ranks);

@@ -1,5 +1,5 @@
-//! Barnes-Hut on ranks that are threads, and on simulated ones. Each run compares all bits with one rank's,
-//! and forces with sums over all bodies.
+//! Barnes-Hut on ranks that are threads, and on simulated ones. Each run compares all bits with one
+//! rank's, and forces with sums over all bodies.
 
 use clap::Parser;
 use weft_barnes::{Error, Options, run};

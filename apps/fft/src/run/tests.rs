@@ -30,7 +30,8 @@ fn ranks_transform_as_one_does() {
     }
 }
 
-/// In each of three transpositions a rank takes what others have of its columns, in one message each.
+/// In each of three transpositions a rank takes what others have of its columns, in one message
+/// each.
 #[test]
 fn a_block_travels_once_for_each_transposition() {
     let options = options("--points 256");

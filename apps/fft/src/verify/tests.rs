@@ -3,7 +3,7 @@ use crate::alone::alone;
 use crate::complex::Complex;
 use crate::plan::Plan;
 
-/// What is found wrong with a transform of 256 points that was spoiled.
+/// Error that is found in a transform of 256 points that was spoiled.
 fn wrong(spoil: impl Fn(&mut [Complex])) -> Option<String> {
     let plan = Plan::new(16, 5);
     let mut output = alone(&plan, |_| ());

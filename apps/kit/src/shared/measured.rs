@@ -6,30 +6,30 @@ use super::Shared;
 use crate::measure::{Times, measure};
 use crate::traffic::Traffic;
 
-/// What came of solving a problem on all ranks, and perhaps on rank 0 alone as well.
+/// Result of solving a problem on all ranks, and perhaps on rank 0 alone as well.
 pub struct Measured<W, T> {
-    /// What one rank alone came to: at rank 0, if it was asked.
+    /// Result of one rank alone: at rank 0, if it was asked.
     pub whole: Option<W>,
-    /// What this rank came to together with the others.
+    /// Result of this rank together with the others.
     pub part: T,
-    /// How long it took.
+    /// Times of the computation.
     pub times: Times,
-    /// What each rank sent and received meanwhile, at rank 0; nothing elsewhere.
+    /// Traffic of each rank meanwhile, at rank 0; nothing elsewhere.
     pub traffic: Vec<Traffic>,
 }
 
 /// A measured stretch of a rank's run.
 pub struct Stretch<T> {
-    /// What it came to.
+    /// Result of the stretch.
     pub value: T,
-    /// How long it took.
+    /// Duration.
     pub time: Duration,
-    /// What this rank sent and received meanwhile.
+    /// Traffic of this rank meanwhile.
     pub traffic: Traffic,
 }
 
 impl<T> Stretch<T> {
-    /// The same stretch, which came to this.
+    /// The stretch with another result.
     pub fn of<U>(self, value: U) -> Stretch<U> {
         Stretch { value, time: self.time, traffic: self.traffic }
     }
@@ -52,8 +52,9 @@ impl Shared {
         Ok(Stretch { value, time, traffic })
     }
 
-    /// Solves a problem `together` on all ranks and, if it is to be checked or its speed-up measured, `alone`
-    /// at rank 0, where the others wait; for the speed-up three times in turn (see [`measure`]). Collective.
+    /// Solves a problem `together` on all ranks and, if it is to be checked or its speed-up
+    /// measured, `alone` at rank 0, where the others wait; for the speed-up three times in turn
+    /// (see [`measure`]). Collective.
     ///
     /// # Errors
     /// Those of `together`, a peer's breach, a lost rank.

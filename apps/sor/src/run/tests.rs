@@ -6,7 +6,7 @@ use weft_kit::{Blocks, Traffic};
 
 const ENDED: Ended = Ended { iterations: 3, change: 0.5 };
 
-/// What comparing says when two ranks bring these values and this ending.
+/// Result of the comparison when two ranks bring these values and this ending.
 fn compared(ended: Ended, spoil: impl Fn(&mut Vec<Vec<f64>>)) -> Result<(), String> {
     let whole = Grid::new(problem(5, 7), 0..5);
     let blocks = Blocks::new(5, 2);

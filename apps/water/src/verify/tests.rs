@@ -11,7 +11,8 @@ fn moved() -> (Problem, Vec<Molecule>, Outcome) {
     (problem, begin, outcome)
 }
 
-/// Halving the step brings a quarter of the drift: what leap-frog promises, if forces are the slope of the energy.
+/// Halving the step brings a quarter of the drift: what leap-frog promises, if forces are the slope
+/// of the energy.
 #[test]
 fn the_energy_drifts_with_the_square_of_the_step() {
     let drift = |step: f64, steps: usize| {

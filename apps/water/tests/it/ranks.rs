@@ -1,5 +1,5 @@
-//! Water on ranks that are threads, and on simulated ones. Each run is compared with one rank's, and forces
-//! with the slope of the energy.
+//! Water on ranks that are threads, and on simulated ones. Each run is compared with one rank's,
+//! and forces with the slope of the energy.
 
 use clap::Parser;
 use weft_kit::Shared;
