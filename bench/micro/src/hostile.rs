@@ -1,9 +1,10 @@
-//! Goodput beside strangers: rank 0 sends rank 1 packets over UDP while a third host on their bridge sends rank
-//! 1 frames that are forged, replayed, cut short, of another job or version, or noise. In turns with that it
-//! sends the same bytes to another port of that host, where they are nobody's affair, and nothing at all.
+//! Goodput beside strangers: rank 0 sends rank 1 packets over UDP while a third host on their
+//! bridge sends rank 1 frames that are forged, replayed, cut short, of another job or version, or
+//! noise. In turns with that it sends the same bytes to another port of that host, where they are
+//! nobody's affair, and nothing at all.
 //!
-//! Every packet carries its number and a pattern, so that one that strangers had brought in would show, and so
-//! would one that they had kept out. Links count what they refuse, and why.
+//! Every packet carries its number and a pattern, so that one that strangers had brought in would
+//! show, and so would one that they had kept out. Links count what they refuse, and why.
 
 mod packet;
 mod stranger;
@@ -22,7 +23,7 @@ use weft_netns::{Cluster, Options};
 use weft_seal::{Keys, Protection, Refusals, Refused, Secret};
 use weft_strangers::Attack;
 
-/// What strangers send.
+/// Attacks that are tried.
 pub const ATTACKS: [Attack; 6] = [
     Attack::Forged,
     Attack::Replayed,
@@ -33,16 +34,16 @@ pub const ATTACKS: [Attack; 6] = [
 ];
 /// Frames of strangers a second.
 pub const RATE: u32 = 50_000;
-/// What the goodput beside hostile frames is of that beside unrelated ones.
+/// Limit on the goodput beside hostile frames, as a ratio to that beside unrelated ones.
 const LIMIT: Limit = Limit::AtLeast(0.95);
 /// User bytes of a packet at most, on Ethernet.
 const SIZE_MAX: usize = 1416;
-/// How long a stranger has to hear something.
+/// Longest wait of a stranger for something to hear.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Packets that travel together.
 const BURST: u64 = 64;
 
-/// What to measure.
+/// Plan of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     /// Hostile frames at least, and as many unrelated ones.
@@ -53,7 +54,7 @@ pub struct Plan {
     pub slice: Duration,
 }
 
-/// What came of it.
+/// Result of a measurement.
 #[derive(Debug, Default)]
 pub struct Report {
     /// Bytes a second in each slice in which strangers did nothing.
@@ -68,7 +69,7 @@ pub struct Report {
     pub attacks: [u64; ATTACKS.len()],
     /// For how long strangers sent frames.
     pub sending: Duration,
-    /// What rank 1 refused.
+    /// Counts of the frames that rank 1 refused.
     pub refused: Refusals,
     /// Packets that rank 0 sent.
     pub sent: u64,

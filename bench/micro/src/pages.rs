@@ -1,10 +1,10 @@
-//! Shared pages: what sharing memory costs where the processor finds out who has no copy. The peer of
-//! `weft bench region`.
+//! Shared pages: what sharing memory costs where the processor finds out who has no copy. The peer
+//! of `weft bench region`.
 //!
-//! Rank 0 has pages that it may not read. Where it reads one all the same, the kernel makes a signal of that, whose
-//! handler asks rank 1 for the page, polls until it is here, and lets the program go on. Packets and polling are
-//! those that regions use. It is the least that sharing by pages can be: rank 1 protects nothing, keeps no
-//! directory and takes no page back.
+//! Rank 0 has pages that it may not read. Where it reads one all the same, the kernel makes a
+//! signal of that, whose handler asks rank 1 for the page, polls until it is here, and lets the
+//! program go on. Packets and polling are those that regions use. It is the least that sharing by
+//! pages can be: rank 1 protects nothing, keeps no directory and takes no page back.
 #![allow(unsafe_code)]
 
 use anyhow::{Result, bail};
@@ -18,7 +18,7 @@ use weft::{Packets, Rank};
 /// Bytes of a page.
 pub const PAGE_BYTES: usize = 4096;
 
-/// Whose faults the handler serves; one at a time in a process.
+/// Pages whose faults the handler serves; one at a time in a process.
 static SERVED: AtomicPtr<Pages> = AtomicPtr::new(ptr::null_mut());
 
 /// Pages of which rank 1 has the bytes.
@@ -51,7 +51,8 @@ impl Pages {
         let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
         action.sa_flags = libc::SA_SIGINFO;
         action.sa_sigaction = on_fault as *const () as usize;
-        // SAFETY: both point to what they should; `on_fault` has the type that `SA_SIGINFO` asks for.
+        // SAFETY: both point to what they should; `on_fault` has the type that `SA_SIGINFO` asks
+        // for.
         if unsafe { libc::sigaction(libc::SIGSEGV, &raw const action, &raw mut all.before) } != 0 {
             bail!("the signal for faults cannot be had: {}", std::io::Error::last_os_error());
         }
@@ -66,8 +67,8 @@ impl Pages {
     /// Reads the first byte of a page, which may be a fault.
     pub fn read(&self, page: usize) -> u8 {
         assert!(page < self.pages, "one of these pages");
-        // SAFETY: inside the mapping, which lives as long as `self`; if it may not be read, `on_fault` runs and it
-        // may. Volatile, because that changes it.
+        // SAFETY: inside the mapping, which lives as long as `self`; if it may not be read,
+        // `on_fault` runs and it may. Volatile, because that changes it.
         unsafe { self.start.cast::<u8>().add(page * PAGE_BYTES).read_volatile() }
     }
 
@@ -89,8 +90,8 @@ impl Pages {
         packet.unicast(Rank(1))?;
         self.packets.poll_until(|| self.count.load(Ordering::Acquire) >= wanted)?;
         let mut came = self.came.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: a page of the mapping, into which nobody has a reference; it is writable while it is written, and
-        // `came` has a page's bytes, which `upcall` has counted.
+        // SAFETY: a page of the mapping, into which nobody has a reference; it is writable while it
+        // is written, and `came` has a page's bytes, which `upcall` has counted.
         unsafe {
             let page = self.start.add(offset);
             mprotect(page.as_ptr(), PAGE_BYTES, MprotectFlags::READ | MprotectFlags::WRITE)?;
@@ -140,11 +141,11 @@ pub fn send(packets: &Packets, to: Rank, bytes: &[u8]) -> weft::Result<()> {
     Ok(())
 }
 
-/// The program touched what it may not. Runs where that happened: inside [`Pages::read`], which holds nothing of
-/// Weft's.
+/// The program touched what it may not. Runs where that happened: inside [`Pages::read`], which
+/// holds nothing of Weft's.
 extern "C" fn on_fault(_: c_int, info: *mut libc::siginfo_t, _: *mut c_void) {
-    // SAFETY: the kernel passes the address of a fault; `SERVED` is a live `Pages` or null, because whoever drops it
-    // takes this handler away first.
+    // SAFETY: the kernel passes the address of a fault; `SERVED` is a live `Pages` or null, because
+    // whoever drops it takes this handler away first.
     let served = unsafe {
         SERVED.load(Ordering::Acquire).as_ref().map(|pages| pages.serve((*info).si_addr().addr()))
     };

@@ -1,8 +1,8 @@
-//! Shared regions: hits, and the misses of fig. 7.17 and 7.18 (thesis 7.3.3), beside packets of the same sizes there
-//! and back, and beside shared pages.
+//! Shared regions: hits, and the misses of fig. 7.17 and 7.18 (thesis 7.3.3), beside packets of the
+//! same sizes there and back, and beside shared pages.
 //!
-//! Rank 0 misses, rank 1 is the home, the others read, or have written. A sample is the mean of many regions, all of
-//! which are missed in a row; what makes them misses again is not measured.
+//! Rank 0 misses, rank 1 is the home, the others read, or have written. A sample is the mean of
+//! many regions, all of which are missed in a row; what makes them misses again is not measured.
 
 mod plan;
 
@@ -20,8 +20,8 @@ use weft_region::{Mapped, RegionId, Regions};
 
 /// Accesses in a sample that find what they need.
 const HITS: u32 = 2_000;
-/// Misses in a sample, of small regions: so few that what both ranks know of them is in their first caches, as the
-/// packets are that they are measured beside.
+/// Misses in a sample, of small regions: so few that what both ranks know of them is in their first
+/// caches, as the packets are that they are measured beside.
 const MISSES: usize = 16;
 /// Bytes that are shared at once, where regions are larger.
 const SHARED_BYTES: usize = 512 << 10;
@@ -134,7 +134,8 @@ impl Bench<'_> {
         Ok(each(took, count))
     }
 
-    /// What a miss sends, by bare packets: a request, and a header with data back, which is copied out.
+    /// Packets of a miss, by themselves: a request, and a header with data back, which is copied
+    /// out.
     fn round_trips(&mut self, bytes: usize) -> Result<f64> {
         let count = count(bytes);
         let (came, answer) = (Arc::<AtomicU64>::default(), vec![7; 24 + bytes]);

@@ -1,5 +1,5 @@
-//! Strangers on the wire between two hosts bring nothing in and keep nothing out. `weft bench hostile` sends a
-//! million of their frames, and says what they cost.
+//! Strangers on the wire between two hosts bring nothing in and keep nothing out.
+//! `weft bench hostile` sends a million of their frames, and says what they cost.
 
 #![allow(clippy::unwrap_used)]
 

@@ -23,7 +23,7 @@ const UDP_HEADER: usize = 8;
 /// Bytes of an envelope that are the same in all frames from one rank to one other.
 const SAME: usize = 12;
 
-/// What it does.
+/// Activity of the stranger.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Doing {
     /// Nothing.
@@ -45,7 +45,7 @@ const ALL: [Doing; 5] =
 pub struct Stranger {
     state: Arc<State>,
     thread: Option<JoinHandle<()>>,
-    /// Where unrelated frames go: nobody reads them.
+    /// Receiver of unrelated frames: nobody reads them.
     _elsewhere: UdpSocket,
 }
 
@@ -58,8 +58,8 @@ struct State {
 }
 
 impl Stranger {
-    /// Starts one on the third host of `cluster`, that does nothing yet to who is at `target` on the second. It
-    /// sends from the third host, and hears what the second hears of the first.
+    /// Starts one on the third host of `cluster`, that does nothing yet to who is at `target` on
+    /// the second. It sends from the third host, and hears what the second hears of the first.
     ///
     /// # Errors
     /// What the system says.
@@ -106,7 +106,7 @@ impl Stranger {
         std::array::from_fn(|kind| self.state.attacks[kind].load(Relaxed))
     }
 
-    /// How many there are of the sort of which there are fewest.
+    /// Number of frames of the attack of which there are fewest.
     pub fn least_sent(&self) -> u64 {
         self.unrelated().min(self.attacks().iter().sum())
     }
@@ -129,7 +129,7 @@ impl Stranger {
     }
 }
 
-/// What the thread has.
+/// State of the thread.
 struct Work {
     state: Arc<State>,
     target: SocketAddr,
@@ -138,7 +138,7 @@ struct Work {
     ears: Ears,
     kept: Vec<Kept>,
     random: Rng,
-    /// What it has been sending, since when, and how many frames since then.
+    /// Activity that it has been sending for, since when, and how many frames since then.
     since: Option<(Doing, Instant, u64)>,
 }
 
@@ -201,9 +201,9 @@ impl Work {
 /// Hears the datagrams that one host sends to another.
 struct Ears {
     raw: OwnedFd,
-    /// Whose datagrams it hears.
+    /// Source whose datagrams it hears.
     source: IpAddr,
-    /// Who sends none.
+    /// Address that sends none.
     nobody: IpAddr,
 }
 
@@ -217,8 +217,8 @@ impl Ears {
         Ok(ears)
     }
 
-    /// A raw socket that hears costs its host's kernel a copy of each datagram. One that is connected hears
-    /// only what comes from there.
+    /// A raw socket that hears costs its host's kernel a copy of each datagram. One that is
+    /// connected hears only what comes from there.
     fn turn_to(&self, whom: IpAddr) -> rustix::io::Result<()> {
         connect(&self.raw, &SocketAddr::from((whom, 0)))
     }
@@ -244,8 +244,8 @@ impl Ears {
     }
 }
 
-/// The frames in a packet of IPv4, if it carries datagrams to that port: several, where the kernel left in one
-/// piece what was sent in one.
+/// The frames in a packet of IPv4, if it carries datagrams to that port: several, where the kernel
+/// left in one piece what was sent in one.
 fn frames_to(port: u16, packet: &[u8]) -> Vec<Vec<u8>> {
     let header = usize::from(packet.first().map_or(0, |first| first & 15)) * 4;
     let Some((udp, mut rest)) =
