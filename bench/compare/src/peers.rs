@@ -1,4 +1,5 @@
-//! Who is compared, each at its best settings; `docs/internals/performance.md` says how these were found.
+//! Peers that are compared, each at its best settings; `docs/internals/performance.md` says how
+//! these were found.
 
 mod fabric;
 mod mpi;
@@ -20,7 +21,7 @@ pub trait Peer {
     /// Its name for a person.
     fn title(&self) -> &'static str;
 
-    /// How it is set up at `place`.
+    /// Settings of the peer at `place`.
     fn settings(&self, place: &Place) -> String;
 
     /// Makes it ready to run at `place`.
@@ -64,7 +65,7 @@ pub fn all(
     first.into_iter().chain(peers.filter(|peer| wanted(peer.name()))).collect()
 }
 
-/// Whether a command is installed.
+/// Checks that a command is installed.
 ///
 /// # Errors
 /// It is not; `package` is Debian's that has it.
@@ -75,8 +76,8 @@ fn installed(command: &str, package: &str) -> Result<()> {
     Ok(())
 }
 
-/// A command for the first process (0) or the second (1) that is ended when it takes too long, with these
-/// words, of which those like `A=B` before the program are its environment.
+/// A command for the first process (0) or the second (1) that is ended when it takes too long, with
+/// these words, of which those like `A=B` before the program are its environment.
 fn limited(place: &Place, number: usize, words: &[&str]) -> Command {
     let mut command = place.command(number, tool::LIMITED[0]);
     command.args(&tool::LIMITED[1..]).args(words);

@@ -1,4 +1,4 @@
-//! Where peers run.
+//! Place where peers run.
 
 use anyhow::{Context, Result};
 use std::ffi::OsStr;
@@ -59,7 +59,7 @@ impl Place {
         }
     }
 
-    /// What takes a command to either of two hosts, in the place of ssh.
+    /// Program that takes a command to either of two hosts, in the place of ssh.
     pub fn remote_shell(&self) -> Option<PathBuf> {
         match self {
             Place::Host => None,

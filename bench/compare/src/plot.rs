@@ -63,8 +63,8 @@ fn panel(svg: &mut Svg, (left, top): (f64, f64), what: What, peers: &[&Outcome],
     }
 }
 
-/// The value of the longest bar. Bars of more are cut off, so that one peer does not make all others
-/// look alike.
+/// The value of the longest bar. Bars of more are cut off, so that one peer does not make all
+/// others look alike.
 fn longest(values: impl Iterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = values.collect();
     sorted.sort_by(f64::total_cmp);

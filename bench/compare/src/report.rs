@@ -1,4 +1,4 @@
-//! What is printed.
+//! Report of a comparison.
 
 use crate::figures::{Figure, What};
 use crate::place::Place;
@@ -138,7 +138,7 @@ fn processors(outcome: &Outcome) -> String {
     format!("{} us", What::ALL.map(text).join(" / "))
 }
 
-/// What a million bytes take, if a message takes so long.
+/// Time for a million bytes, if a message takes so long.
 fn for_megabyte(what: What, a_message: f64) -> f64 {
     a_message * 1e6 / what.size() as f64
 }

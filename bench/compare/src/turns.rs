@@ -4,16 +4,16 @@ use crate::figures::{Figure, Figures, What};
 use crate::peers::Peer;
 use crate::place::Place;
 
-/// How a peer came out.
+/// Outcome of a peer.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Outcome {
     /// Its name in results.
     pub name: &'static str,
     /// Its name for a person.
     pub title: &'static str,
-    /// How it was set up.
+    /// Settings of the peer.
     pub settings: String,
-    /// What it reached in each turn, or why it has nothing.
+    /// Figures that it reached in each turn, or the reason why it has none.
     pub turns: Result<Vec<Figures>, String>,
 }
 

@@ -53,8 +53,8 @@ impl Peer for Fabric {
     }
 }
 
-/// Nanoseconds one way in what `fi_pingpong` prints: bytes, sent, acknowledged, total, time, MB a second,
-/// microseconds a transfer, millions of transfers a second.
+/// Nanoseconds one way in what `fi_pingpong` prints: bytes, sent, acknowledged, total, time, MB a
+/// second, microseconds a transfer, millions of transfers a second.
 fn read(text: &str) -> Result<f64> {
     let last = text.lines().rfind(|line| !line.trim().is_empty()).context("it printed nothing")?;
     let words: Vec<&str> = last.split_whitespace().collect();

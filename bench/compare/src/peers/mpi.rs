@@ -18,7 +18,7 @@ pub struct Mpi {
     compiler: &'static str,
     starter: &'static str,
     packages: &'static str,
-    /// What stands before the number of ranks, on one host and between two. `{rsh}` is a remote shell,
+    /// Words before the number of ranks, on one host and between two. `{rsh}` is a remote shell,
     /// `{folder}` where temporary files go.
     host: &'static str,
     ethernet: &'static str,
@@ -26,7 +26,8 @@ pub struct Mpi {
 }
 
 impl Mpi {
-    /// Open MPI: both ranks free to find a core, or they may be put on the same one and TCP "fails".
+    /// Open MPI: both ranks free to find a core, or they may be put on the same one and TCP
+    /// "fails".
     pub fn open_mpi(folder: &Path) -> Self {
         Mpi {
             name: "open-mpi",

@@ -7,7 +7,7 @@ use crate::tool;
 use anyhow::Result;
 use weft_xdp::{XdpError, is_built, permitted};
 
-/// What `weft` calls a process of the pair program.
+/// Name that `weft` gives a process of the pair program.
 const PROGRAM: &str = "compare-rank";
 
 /// The executable that this is.
@@ -18,13 +18,13 @@ fn weft() -> Result<String> {
 /// Weft's messages.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Weft {
-    /// How they travel.
+    /// Link that they travel over.
     pub link: Link,
     /// By which protocol on Ethernet, if not the usual one.
     pub preset: Option<String>,
 }
 
-/// How messages travel.
+/// Link that messages travel over.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Link {
     /// Shared memory.

@@ -63,8 +63,8 @@ impl Peer for Ucx {
     }
 }
 
-/// The figure in what `ucx_perftest -f` prints: iterations, median, average and overall of a time in
-/// microseconds, average and overall of MiB a second, and of messages a second.
+/// The figure in what `ucx_perftest -f` prints: iterations, median, average and overall of a time
+/// in microseconds, average and overall of MiB a second, and of messages a second.
 fn read(what: What, text: &str) -> Result<f64> {
     let last = text.lines().rfind(|line| !line.trim().is_empty()).context("it printed nothing")?;
     let words: Vec<&str> = last.split_whitespace().collect();
