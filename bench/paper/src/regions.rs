@@ -1,7 +1,9 @@
-//! The thesis's applications on CRL, and others, on regions: their speed-ups on its cluster, beside table 8.6.
+//! The thesis's applications on CRL, and others, on regions: their speed-ups on its cluster, beside
+//! table 8.6.
 //!
-//! What programs compute takes as long as they declare, which for those of table 8.6 is chosen to be its `T_1`;
-//! everything else is a prediction. The page is one of its own, because most of it is beside no figure of a paper.
+//! What programs compute takes as long as they declare, which for those of table 8.6 is chosen to
+//! be its `T_1`; everything else is a prediction. The page is one of its own, because most of it is
+//! beside no figure of a paper.
 
 mod page;
 mod write_miss;
@@ -24,15 +26,15 @@ const WINDOW_PACKETS: u16 = 8;
 pub struct Program {
     /// Its name.
     pub name: &'static str,
-    /// What it solves, for people.
+    /// Problem that it solves, for people.
     pub problem: &'static str,
-    /// The same, for it.
+    /// Problem that it solves, as command-line words.
     pub words: &'static [&'static str],
-    /// What its regions hold on so many nodes, if this is said to it.
+    /// Bytes of its regions on so many nodes, given these words.
     pub region_bytes: RegionBytes,
-    /// Whether it is measured under all hints and protocols, too: where that takes no minutes.
+    /// True if it is measured under all hints and protocols, too: where that takes no minutes.
     pub varied: bool,
-    /// Whether its data travels in both ways on the page about zero-copy ([`crate::zero_copy`]).
+    /// True if its data travels in both ways on the page about zero-copy ([`crate::zero_copy`]).
     pub compared: bool,
     /// The target that is its speed-up on 64 processors in table 8.6, if it is there.
     pub speedup: Option<&'static str>,
@@ -167,10 +169,10 @@ fn parse<O: Parser>(words: &[&str]) -> std::result::Result<O, clap::Error> {
     O::try_parse_from(["program"].iter().chain(words))
 }
 
-/// What there is of a run.
+/// Results of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
-    /// How long it took, without making and mapping regions.
+    /// Time of the run, without making and mapping regions.
     pub seconds: f64,
     /// Data packets of the whole run, with that.
     pub packets: u64,
@@ -184,7 +186,8 @@ pub fn machine() -> Result<Machine> {
     Ok(Machine::named("myrinet-compared")?)
 }
 
-/// Runs a program on the cluster of the thesis's chapter 8. `how` is what is said about its regions.
+/// Runs a program on the cluster of the thesis's chapter 8. `how` is what is said about its
+/// regions.
 ///
 /// # Errors
 /// What a rank or the simulator says.
@@ -192,7 +195,7 @@ pub fn run(program: &Program, ranks: u16, preset: Preset, how: &[&'static str]) 
     run_on(machine()?, program, (ranks, preset), how)
 }
 
-/// The same on another machine.
+/// Runs it on another machine.
 ///
 /// # Errors
 /// As [`run`].
