@@ -10,7 +10,7 @@ use weft_tagged::{
     Address, Envelope, Event, Exchange, Kind, Outgoing, Pattern, Sending, Sink, Source,
 };
 
-/// What was parsed encodes to the same bytes.
+/// Round trip of a packet: what was parsed encodes to the same bytes.
 pub fn packet(data: &[u8]) {
     let Some(says) = parse(Rank(1), data) else { return };
     let head = says.head();
@@ -30,9 +30,9 @@ pub fn packet(data: &[u8]) {
 struct Bytes {
     number: u32,
     length: usize,
-    /// How many have come.
+    /// Number of bytes received.
     came: u64,
-    /// Where some of them may be fetched to.
+    /// Memory to which some of them may be fetched.
     room: Vec<u8>,
 }
 
@@ -128,8 +128,8 @@ impl Program {
     }
 }
 
-/// A script of eight bytes a step: the program sends, receives, looks and claims; peers say what is nearly right, or
-/// anything. A peer that breaks the protocol ends the job, and the script.
+/// A script of eight bytes a step: the program sends, receives, looks and claims; peers say what is
+/// nearly right, or anything. A peer that breaks the protocol ends the job, and the script.
 pub fn messages(data: &[u8]) {
     let mut program = Program {
         exchange: Exchange::new(Rank(0), RANKS.into()),
@@ -189,7 +189,7 @@ pub fn messages(data: &[u8]) {
     }
 }
 
-/// What a peer says: a packet that may well be right, or the step itself.
+/// Packet of a peer that may well be right, or the step itself.
 fn said(program: &Program, from: Rank, step: &[u8], length: usize) -> Vec<u8> {
     let &[what, _, tag, ignore, _, _, which, odd] = step else { return Vec::new() };
     if odd == 255 {

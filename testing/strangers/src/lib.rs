@@ -1,8 +1,8 @@
-//! What strangers on a network send: frames of their own, made of frames that they saw pass.
+//! Adversary on a network: frames of its own, made of frames that it saw pass.
 //!
-//! Tests and benchmarks send them, each over what it has. May use `links/seal` and `wire`, for the reason
-//! why each kind is refused and where its fields are. Keeps: a frame that [`Attack::make`] returns is one that
-//! no rank may take for its own.
+//! Tests and benchmarks send them, each over what it has. May use `links/seal` and `wire`, for the
+//! reason why each kind is refused and where its fields are. Keeps: a frame that [`Attack::make`]
+//! returns is one that no rank may take for its own.
 
 #![forbid(unsafe_code)]
 
@@ -31,7 +31,7 @@ pub fn source_of(frame: &[u8]) -> usize {
     envelope::parse(frame).map_or(usize::MAX, |envelope| envelope.source.index())
 }
 
-/// What strangers send.
+/// Attack of an adversary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attack {
     /// A frame of the job's, with another number and without the key for it.
@@ -65,7 +65,7 @@ impl Attack {
         Attack::Misdirected,
     ];
 
-    /// Why such a frame is refused.
+    /// Reason for which such a frame is refused.
     pub fn refused(self) -> Refused {
         match self {
             Attack::Forged => Refused::Tag,
@@ -79,7 +79,7 @@ impl Attack {
         }
     }
 
-    /// What comes of `kept` in a job of so many ranks, and the rank that it is for now.
+    /// Frame made of `kept` in a job of so many ranks, and the rank that it is for now.
     pub fn make(self, mut kept: Kept, ranks: usize, random: &mut Rng) -> (usize, Vec<u8>) {
         let (from, to) = (kept.from(), kept.to);
         let bytes = &mut kept.bytes;

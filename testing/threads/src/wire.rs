@@ -13,7 +13,7 @@ use weft_strangers::{Attack, source_of};
 use weft_udp::{Udp, UdpSettings};
 use weft_wire::Rank;
 
-/// What happens to datagrams between ranks, each with this chance, 0 to 1.
+/// Faults of datagrams between ranks, each with this chance, 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Weather {
     /// Fixes which.
@@ -26,7 +26,7 @@ pub struct Weather {
     pub reordering: f64,
     /// Some of its bits flip.
     pub corruption: f64,
-    /// Whether packets are encrypted.
+    /// True if packets are encrypted.
     pub encrypted: bool,
 }
 
@@ -54,8 +54,8 @@ pub(crate) const MTU: usize = 1500;
 /// A rank's link, which tells the tap at the end what it has done.
 pub(crate) type Seen = Shown<Udp, Box<dyn FnMut(&Udp) + Send>>;
 
-/// The network of a job. In fair weather ranks send to one another, else each sends to a relay, which
-/// has a socket for each rank.
+/// The network of a job. In fair weather ranks send to one another, else each sends to a relay,
+/// which has a socket for each rank.
 pub(crate) struct Wire {
     sockets: Vec<Mutex<Option<UdpSocket>>>,
     peers: Vec<SocketAddr>,

@@ -1,4 +1,4 @@
-//! What has passed between the NI under test and its peers, written down from outside.
+//! Record of what has passed between the NI under test and its peers, kept from outside.
 
 use std::collections::{BTreeMap, BTreeSet};
 use weft_protocol::Settings;
@@ -251,7 +251,7 @@ impl Channels {
     }
 }
 
-/// Whether packets of this kind are numbered under presets that retransmit.
+/// True if packets of this kind are numbered under presets that retransmit.
 pub fn is_numbered(tag: Tag) -> bool {
     tag.is_data() || matches!(tag, Tag::FaReply | Tag::Farewell)
 }

@@ -6,8 +6,8 @@ use weft_protocol::tree::Group;
 use weft_protocol::{Acknowledging, Settings};
 use weft_wire::{GroupId, Header, Rank, Tag};
 
-/// What is known of the flows of the presets that retransmit. Runs are too short for numbers to
-/// wrap around.
+/// Flows of the presets that retransmit, as far as they are known. Runs are too short for numbers
+/// to wrap around.
 pub(super) struct Numbered {
     ranks: usize,
     window: u16,
@@ -29,7 +29,7 @@ struct Flow {
     next: u32,
     /// The next number that it knows its receiver to expect.
     acknowledged: u32,
-    /// What came, up to the first that is missing.
+    /// Packets that were received, up to the first that is missing.
     came: u32,
     /// The first number for which the receiver is known to have no room.
     no_room: Option<u32>,
