@@ -4,10 +4,9 @@
 //!
 //! ```text
 //!  0          32                                         an entry of 32 bytes for each receiver
-//! ┌──────────┬─────────────────────┬────────────────────┬─────────────┬─────────┬─────────┬───────┐
-//! │ envelope │ header, common part │ user bytes, padded │ destination │ credits │ channel │ flags │
-//! └──────────┴─────────────────────┴────────────────────┴─────────────┴─────────┴─────────┴───────┘
-//!                     then, in the same entry: sequence, acknowledgement, number of the frame, tag
+//! ┌──────────┬─────────────────────┬────────────────────┬───────┬───────┬ ...
+//! │ envelope │ header, common part │ user bytes, padded │ entry │ entry │
+//! └──────────┴─────────────────────┴────────────────────┴───────┴───────┴ ...
 //! ```
 //! | at | entry |
 //! |---|---|

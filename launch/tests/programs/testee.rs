@@ -1,9 +1,10 @@
 //! Program that the integration tests run, as launcher and as ranks.
 //!
 //! ```text
-//! testee launch [-n RANKS] [--label] [--bind] [--directory DIR] [--join-limit-ms MS] [--grace-ms MS]
-//!     [--program NAME] [--option NAME VALUE] [--sockets] [--hosts LIST] [--rsh SHELL]
-//!     [--remote-weft PATH] [--interface NAME] [--patience-ms MS] [--] ARGUMENTS
+//! testee launch [-n RANKS] [--label] [--bind] [--directory DIR] [--join-limit-ms MS]
+//!     [--grace-ms MS] [--program NAME] [--option NAME VALUE]
+//!     [--sockets] [--hosts LIST] [--rsh SHELL] [--remote-weft PATH]
+//!     [--interface NAME] [--patience-ms MS] [--] ARGUMENTS
 //! ```
 //!
 //! runs a job like `weft run`; the program is this one unless another is named.

@@ -1,5 +1,5 @@
-//! How packets share frames and system calls, how ranks share an interface, and what becomes of
-//! frames from others.
+//! Coalescing of packets into frames and system calls, ranks that share an interface, and the fate
+//! of frames from others.
 
 use crate::common::*;
 use std::io::{Read, Write};
@@ -92,7 +92,7 @@ fn one_large_frame_reaches_a_receiver_twice() {
     assert_eq!(all.len(), SIZES.frames, "all frames came back");
 }
 
-/// As part of a link made of two: what is in a frame is read wherever that is, and bytes from
+/// Memory of a link made of two: the contents of a frame are read wherever that is, and bytes from
 /// elsewhere are sent.
 #[test]
 fn bytes_cross_from_and_to_other_links() {

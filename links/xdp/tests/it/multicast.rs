@@ -43,7 +43,7 @@ impl Together {
         self.multicast_over(0, to, number, size);
     }
 
-    /// The same over another's link.
+    /// Does what `multicast` does, over another's link.
     fn multicast_over(&mut self, link: usize, to: &[u16], number: u16, size: usize) {
         let link = &mut self.links[link];
         let frame = link.alloc().unwrap();
