@@ -13,13 +13,17 @@ pub struct Repository {
 impl Repository {
     /// A repository of these files.
     pub fn new(files: &[(&str, &str)]) -> Self {
-        let repository = Repository { folder: TempDir::new().unwrap() };
-        for (path, text) in files {
-            let path = repository.folder.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
-        repository
+        let empty = Repository { folder: TempDir::new().unwrap() };
+        let add = |made: Repository, (path, text): &(&str, &str)| made.with(path, text.as_bytes());
+        files.iter().fold(empty, add)
+    }
+
+    /// The repository with one more file.
+    pub fn with(self, path: &str, bytes: &[u8]) -> Self {
+        let path = self.folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+        self
     }
 
     pub fn tree(&self) -> Tree {
