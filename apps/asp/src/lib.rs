@@ -7,8 +7,8 @@
 //! - output: `report`, `map`.
 //!
 //! Only `run()` knows Weft; the rest is functions of their arguments, and the algorithm itself
-//! talks through `weft_kit::Exchange`, so that tests run it between threads. Invariants: distances
-//! are integers, hence exact; nothing is reported that the check has not confirmed.
+//! talks through `weft_app_common::Exchange`, so that tests run it between threads. Invariants:
+//! distances are integers, hence exact; nothing is reported that the check has not confirmed.
 
 #![forbid(unsafe_code)]
 

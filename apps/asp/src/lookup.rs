@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use weft_kit::edit_distance;
+use weft_app_common::edit_distance;
 
 use crate::network::Network;
 use crate::tables::Airport;

@@ -7,8 +7,8 @@ mod labels;
 
 use std::fmt::Write;
 
-use weft_kit::svg::{Svg, num};
-use weft_kit::thousands;
+use weft_app_common::svg::{Svg, num};
+use weft_app_common::thousands;
 
 use self::labels::{Area, Labels};
 use crate::network::Network;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use weft_kit::{Times, Traffic, summary, table, thousands};
+use weft_app_common::{Times, Traffic, summary, table, thousands};
 
 use crate::network::Network;
 use crate::trip::{Trip, kilometres};

@@ -3,7 +3,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use weft::prelude::Weft;
-use weft_kit::{
+use weft_app_common::{
     Alone, Blocks, Exchange, Mailboxes, Progress, Traffic, agree, gather_traffic, measure,
     thousands,
 };
@@ -33,7 +33,7 @@ pub enum Error {
     Weft(#[from] weft::Error),
     /// The ranks could not exchange what they had to.
     #[error(transparent)]
-    Exchange(#[from] weft_kit::Error),
+    Exchange(#[from] weft_app_common::Error),
     /// The tables cannot be used.
     #[error(transparent)]
     Input(#[from] InputError),

@@ -14,7 +14,7 @@
 
 use std::ops::Range;
 
-use weft_kit::{Blocks, Error, Exchange};
+use weft_app_common::{Blocks, Error, Exchange};
 
 use crate::rows::{BATCH, Pivots, Rows};
 

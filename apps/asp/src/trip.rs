@@ -1,6 +1,6 @@
 //! From distances back to routes.
 
-use weft_kit::thousands;
+use weft_app_common::thousands;
 
 use crate::graph::{Decametres, Graph, UNREACHABLE};
 use crate::rows::Rows;

@@ -1,4 +1,4 @@
-use weft_kit::Vector;
+use weft_app_common::Vector;
 
 use crate::cell::Part;
 

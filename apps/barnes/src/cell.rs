@@ -1,7 +1,7 @@
 //! Cells of the oct-tree: what they are, as they lie in their regions, and how they come by their
 //! centres of mass.
 
-use weft_kit::Vector;
+use weft_app_common::Vector;
 
 /// Contents of an octant of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The force on a body, by a walk through the tree (Barnes and Hut, 1986).
 
-use weft_kit::Vector;
+use weft_app_common::Vector;
 
 use crate::cell::{Cell, Child, Cube, Part};
 use crate::tree::Tree;

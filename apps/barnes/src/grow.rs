@@ -1,7 +1,7 @@
 //! The shared tree is built: every rank makes a tree of its own bodies, and joins it to those of
 //! others.
 
-use weft_kit::Vector;
+use weft_app_common::Vector;
 
 use crate::cell::{Cell, Child, Cube, Part};
 use crate::error::Error;

@@ -4,7 +4,7 @@
 use std::f64::consts::PI;
 
 use fastrand::Rng;
-use weft_kit::Vector;
+use weft_app_common::Vector;
 
 use crate::body::Body;
 use crate::cell::Cube;

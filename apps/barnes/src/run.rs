@@ -1,4 +1,4 @@
-use weft_kit::{Measured, Progress, Shared, Times, Traffic, agree, print, thousands};
+use weft_app_common::{Measured, Progress, Shared, Times, Traffic, agree, print, thousands};
 
 use crate::body::Body;
 use crate::error::Error;

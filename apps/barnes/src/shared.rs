@@ -1,6 +1,6 @@
 //! Bodies and cells in shared regions, a small one for each (thesis 8.5.4).
 
-use weft_kit::{Blocks, Coherence, Family, Shared};
+use weft_app_common::{Blocks, Coherence, Family, Shared};
 use weft_region::coherence::Policy;
 use weft_region::{Mapped, Result};
 

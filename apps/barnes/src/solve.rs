@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use weft_kit::{Blocks, Vector};
+use weft_app_common::{Blocks, Vector};
 
 use crate::body::Body;
 use crate::cell::Cube;

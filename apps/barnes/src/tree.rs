@@ -1,6 +1,6 @@
 //! An oct-tree in the memory of one rank.
 
-use weft_kit::Vector;
+use weft_app_common::Vector;
 
 use crate::cell::{Cell, Child, Cube, Part};
 

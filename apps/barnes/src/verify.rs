@@ -1,6 +1,6 @@
 //! Checks of the result, by means that know nothing of the tree.
 
-use weft_kit::Vector;
+use weft_app_common::Vector;
 
 use crate::body::Body;
 use crate::error::Error;

@@ -2,7 +2,7 @@
 
 use crate::complex::{Complex, add, multiply, subtract};
 use crate::roots::Roots;
-use weft_kit::noise;
+use weft_app_common::noise;
 
 /// Operations of 20 ns (`links/sim/machines/myrinet.toml`) of a butterfly, of a product with a
 /// root, and of moving a point in a transposition, which misses the cache. They are chosen so that

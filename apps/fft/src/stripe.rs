@@ -9,7 +9,7 @@
 use crate::alone::transposed;
 use crate::complex::Complex;
 use crate::plan::{MOVE, Plan};
-use weft_kit::{Blocks, Coherence, Family, Shared};
+use weft_app_common::{Blocks, Coherence, Family, Shared};
 use weft_region::{Mapped, Result, Write};
 
 /// The blocks of all ranks, of which this rank has mapped those that it ever uses.

@@ -4,7 +4,7 @@ use crate::alone::transform;
 use crate::complex::{Complex, square};
 use crate::plan::Plan;
 use std::f64::consts::TAU;
-use weft_kit::random;
+use weft_app_common::random;
 
 /// Outputs that are computed by their definition.
 pub const SAMPLE: usize = 12;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::kernels::{divide_below, divide_right, factorise, subtract_product};
 use crate::layout::Layout;
 use crate::matrix::{Matrix, Place};
-use weft_kit::{Coherence, Family, Shared};
+use weft_app_common::{Coherence, Family, Shared};
 use weft_region::{Mapped, Read, Result};
 
 /// The blocks, of which this rank has mapped those that it ever uses: its own, and others of their

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use weft_kit::noise;
+use weft_app_common::noise;
 
 /// A block's place: which of the rows of blocks, and which of the columns.
 pub type Place = (usize, usize);

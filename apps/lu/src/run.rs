@@ -1,6 +1,6 @@
 use std::io;
 
-use weft_kit::{Measured, Shared, Times, Traffic, print, thousands};
+use weft_app_common::{Measured, Shared, Times, Traffic, print, thousands};
 
 use crate::alone::alone;
 use crate::blocks::Blocks;

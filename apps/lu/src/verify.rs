@@ -1,7 +1,7 @@
 //! Checks of factors, by what they are for: solving a system whose solution is known.
 
 use crate::matrix::Matrix;
-use weft_kit::noise;
+use weft_app_common::noise;
 
 /// Largest residual, beside the right-hand side: some hundred times what is seen.
 const TOLERANCE: f64 = 1e-12;

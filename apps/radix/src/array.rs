@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::Range;
 
-use weft_kit::{Blocks, Family, Shared};
+use weft_app_common::{Blocks, Family, Shared};
 use weft_region::coherence::Policy;
 use weft_region::{Mapped, RegionId, Result};
 

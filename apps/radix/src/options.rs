@@ -1,5 +1,5 @@
 use clap::{Parser, value_parser};
-use weft_kit::Coherence;
+use weft_app_common::Coherence;
 
 const EXAMPLES: &str = "\
 Examples:

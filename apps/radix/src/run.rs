@@ -1,7 +1,7 @@
 use std::io;
 use std::ops::Range;
 
-use weft_kit::{Measured, Shared, Times, Traffic, print, thousands};
+use weft_app_common::{Measured, Shared, Times, Traffic, print, thousands};
 use weft_region::{Mapped, Result as Shares};
 
 use crate::alone::{alone, unsorted};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use weft_kit::random;
+use weft_app_common::random;
 
 /// Operations of 20 ns (`links/sim/machines/myrinet.toml`) of reading a key and counting its digit,
 /// of moving a key to its digit's others, of copying one into a region, and of adding two counts.

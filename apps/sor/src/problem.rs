@@ -1,4 +1,4 @@
-use weft_kit::noise;
+use weft_app_common::noise;
 
 /// Problem to solve: Laplace's equation on a grid of points with fixed values around it.
 ///

@@ -1,6 +1,6 @@
 //! Report of rank 0 in the end.
 
-use weft_kit::{Times, Traffic, summary, table, thousands};
+use weft_app_common::{Times, Traffic, summary, table, thousands};
 
 use crate::problem::Problem;
 use crate::solve::Ended;

@@ -2,7 +2,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use weft::prelude::Weft;
-use weft_kit::{
+use weft_app_common::{
     Alone, Blocks, Exchange, Mailboxes, Progress, Times, Traffic, gather_traffic, measure,
 };
 
@@ -20,7 +20,7 @@ pub enum Error {
     Weft(#[from] weft::Error),
     /// The ranks could not exchange what they had to.
     #[error(transparent)]
-    Exchange(#[from] weft_kit::Error),
+    Exchange(#[from] weft_app_common::Error),
     /// The ranks together and one rank alone differ.
     #[error("the result differs from that of one rank: {0}")]
     Wrong(String),

@@ -1,7 +1,7 @@
 //! The parallel iteration: relax one colour, exchange border rows, relax the other, exchange, and
 //! agree on the largest change (thesis 8.5.10).
 
-use weft_kit::{Blocks, Error, Exchange};
+use weft_app_common::{Blocks, Error, Exchange};
 
 use crate::grid::{Colour, Grid};
 use crate::problem::Problem;

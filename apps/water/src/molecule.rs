@@ -1,7 +1,7 @@
 //! Molecules, and where they begin.
 
 use fastrand::Rng;
-use weft_kit::Vector;
+use weft_app_common::Vector;
 
 use crate::potential::{ANGLE, Atoms, BOND, MASSES};
 

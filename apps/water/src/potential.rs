@@ -9,7 +9,7 @@
 //! falls from 1 to 0 before the cut-off, twice differentiable, so that energy is conserved; a
 //! molecule has no charge in all, so that nothing is lost there that matters.
 
-use weft_kit::Vector;
+use weft_app_common::Vector;
 
 /// The atoms of a molecule: oxygen, hydrogen, hydrogen.
 pub type Atoms = [Vector; 3];

@@ -1,7 +1,7 @@
 //! Molecules in shared regions: where one is, and the forces on it, are a region each, because they
 //! are used in other ways.
 
-use weft_kit::{Blocks, Coherence, Shared, Vector};
+use weft_app_common::{Blocks, Coherence, Shared, Vector};
 use weft_region::coherence::{Hint, Policy};
 use weft_region::{Mapped, Result};
 

@@ -1,6 +1,6 @@
 //! Steps in time, by all ranks together and by one alone.
 
-use weft_kit::Blocks;
+use weft_app_common::Blocks;
 use weft_region::Result;
 
 use crate::molecule::Molecule;

@@ -1,6 +1,6 @@
 //! Checks of the result.
 
-use weft_kit::Vector;
+use weft_app_common::Vector;
 
 use crate::error::Error;
 use crate::molecule::Molecule;

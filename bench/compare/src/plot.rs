@@ -2,7 +2,7 @@
 
 use crate::figures::What;
 use crate::turns::Outcome;
-use weft_kit::svg::{Svg, num};
+use weft_app_common::svg::{Svg, num};
 
 const PANEL: (f64, f64) = (300.0, 24.0);
 const LEFT: f64 = 100.0;

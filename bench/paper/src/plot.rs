@@ -1,7 +1,7 @@
 //! Figures as SVG: points and lines on linear or logarithmic axes, with a legend.
 
 use crate::targets::{Target, Targets};
-use weft_kit::svg::{Svg, num};
+use weft_app_common::svg::{Svg, num};
 
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 420.0;

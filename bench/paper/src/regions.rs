@@ -16,7 +16,7 @@ use anyhow::{Context, Result, anyhow};
 use clap::Parser;
 use std::error::Error;
 use std::time::Duration;
-use weft_kit::{Shared, thousands};
+use weft_app_common::{Shared, thousands};
 use weft_simulator::{Machine, Options, Preset, Simulation};
 
 /// Packets on the way for each ordered pair (thesis 8.5.1).

@@ -15,7 +15,7 @@ use Layer::*;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Layer {
     Apps,
-    AppKit,
+    AppCommon,
     Systems,
     Messaging,
     Packet,
@@ -46,7 +46,7 @@ enum Layer {
 fn layer_of(folder: &str) -> Option<Layer> {
     let (top, rest) = folder.split_once('/').unwrap_or((folder, ""));
     Some(match (top, rest) {
-        ("apps", "kit") => AppKit,
+        ("apps", "common") => AppCommon,
         ("apps", _) => Apps,
         ("systems", _) => Systems,
         ("messaging", "") => Messaging,
@@ -78,7 +78,7 @@ impl Layer {
     /// The place in the data path, from top to bottom; `None` beside it.
     fn height(self) -> Option<u8> {
         Some(match self {
-            Apps | AppKit => 6,
+            Apps | AppCommon => 6,
             Systems => 5,
             Messaging => 4,
             Packet => 3,
@@ -107,7 +107,7 @@ fn may_use(from: Layer, to: Layer) -> bool {
         (_, Cli | World | Testing | Hosts | Simulation | Xtask) | (Xtask | Hosts, _) => false,
         (Conformance | Link | LinkApi, LinkApi) => true,
         (_, Conformance) => false,
-        (Apps, AppKit) | (Apps | AppKit, Facade) | (Systems, Systems) => true,
+        (Apps, AppCommon) | (Apps | AppCommon, Facade) | (Systems, Systems) => true,
         (Launch, Wire | Launch) => true,
         (Launch, to) => to.is_link(),
         (Facade, Messaging | Packet | Node | Launch | Macros) => true,
@@ -144,7 +144,7 @@ fn reason(from: Layer, to: Layer, dev: bool) -> &'static str {
         }
         (_, Cli | Xtask) => "a program is the end of a path; nothing builds on it",
         (Xtask, _) => "the checks build when the rest of the tree does not",
-        (Apps | AppKit, Apps) => "applications stand alone; what they share is in apps/kit",
+        (Apps | AppCommon, Apps) => "applications stand alone; what they share is in apps/common",
         (Wire, _) => "wire is header layouts and nothing else",
         (Launch, _) => "starting ranks takes wire and links; it works before there is a node",
         (Facade | Bindings, _) => {

@@ -2,7 +2,7 @@ use super::Report;
 use crate::network::Network;
 use crate::trip::Trip;
 use std::time::Duration;
-use weft_kit::{Times, Traffic};
+use weft_app_common::{Times, Traffic};
 
 fn text(ranks: usize, alone: Option<Duration>) -> String {
     let (airports, routes) = Network::embedded();

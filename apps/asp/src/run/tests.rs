@@ -4,7 +4,7 @@ use crate::network::Network;
 use crate::rows::Rows;
 use crate::solve::solve;
 use crate::verify::{Difference, Verdict};
-use weft_kit::{Blocks, Exchange, on_threads};
+use weft_app_common::{Blocks, Exchange, on_threads};
 
 fn plan() -> Plan {
     let (airports, routes) = Network::embedded();

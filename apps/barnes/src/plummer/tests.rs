@@ -1,6 +1,6 @@
 use super::plummer;
 use crate::verify::{energy, momentum};
-use weft_kit::Vector;
+use weft_app_common::Vector;
 
 #[test]
 fn the_cluster_is_in_equilibrium_and_at_rest() {

@@ -2,8 +2,8 @@
 //! rank's, and forces with sums over all bodies.
 
 use clap::Parser;
+use weft_app_common::Shared;
 use weft_barnes::{Error, Options, run};
-use weft_kit::Shared;
 use weft_simulator::Simulation;
 use weft_threads::Job;
 

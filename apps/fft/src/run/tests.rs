@@ -3,7 +3,7 @@ use crate::alone::alone;
 use crate::options::Options;
 use crate::plan::Plan;
 use clap::Parser;
-use weft_kit::Shared;
+use weft_app_common::Shared;
 use weft_threads::Job;
 
 fn options(words: &str) -> Options {

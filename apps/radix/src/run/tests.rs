@@ -2,7 +2,7 @@ use super::{check, solve};
 use crate::alone::{alone, unsorted};
 use crate::options::Options;
 use clap::Parser;
-use weft_kit::Shared;
+use weft_app_common::Shared;
 use weft_threads::Job;
 
 fn options(words: &str) -> Options {

@@ -3,7 +3,7 @@ use crate::grid::tests::problem;
 use crate::problem::Problem;
 use crate::solve::Ended;
 use std::time::Duration;
-use weft_kit::{Times, Traffic};
+use weft_app_common::{Times, Traffic};
 
 fn text(change: f64) -> String {
     let report = Report {

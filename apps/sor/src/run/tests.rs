@@ -2,7 +2,7 @@ use super::{Solved, compare};
 use crate::grid::Grid;
 use crate::grid::tests::problem;
 use crate::solve::Ended;
-use weft_kit::{Blocks, Traffic};
+use weft_app_common::{Blocks, Traffic};
 
 const ENDED: Ended = Ended { iterations: 3, change: 0.5 };
 

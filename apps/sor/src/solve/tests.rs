@@ -3,7 +3,7 @@ use crate::grid::Grid;
 use crate::grid::tests::problem;
 use crate::problem::{Problem, best_omega};
 use proptest::prelude::*;
-use weft_kit::{Alone, Blocks, Exchange, on_threads};
+use weft_app_common::{Alone, Blocks, Exchange, on_threads};
 
 fn bits(values: &[f64]) -> Vec<u64> {
     values.iter().map(|value| value.to_bits()).collect()

@@ -2,7 +2,7 @@
 //! and forces with the slope of the energy.
 
 use clap::Parser;
-use weft_kit::Shared;
+use weft_app_common::Shared;
 use weft_simulator::Simulation;
 use weft_threads::Job;
 use weft_water::{Error, Options, run};

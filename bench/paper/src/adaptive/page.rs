@@ -7,7 +7,7 @@ use crate::suite::{on_threads, threads};
 use anyhow::Result;
 use comfy_table::{Table, presets};
 use std::fmt::Write;
-use weft_kit::thousands;
+use weft_app_common::thousands;
 
 /// The files that [`pages`] gives.
 pub const PAGES: [&str; 3] = ["adaptive.md", "adaptive-throughput.svg", "adaptive-latency.svg"];

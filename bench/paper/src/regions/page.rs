@@ -8,7 +8,7 @@ use crate::report::PageFile;
 use crate::suite::{on_threads, threads};
 use anyhow::{Context, Result};
 use comfy_table::{Table, presets};
-use weft_kit::thousands;
+use weft_app_common::thousands;
 use weft_simulator::Preset;
 
 /// Words for CRL as the thesis had it.

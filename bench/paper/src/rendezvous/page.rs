@@ -5,7 +5,7 @@ use crate::plot::{Plot, Scale};
 use crate::report::PageFile;
 use anyhow::Result;
 use comfy_table::{Table, presets};
-use weft_kit::thousands;
+use weft_app_common::thousands;
 
 /// The files that [`pages`] gives.
 pub const PAGES: [&str; 3] = ["rendezvous.md", "rendezvous-latency.svg", "rendezvous-unread.svg"];

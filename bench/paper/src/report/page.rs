@@ -7,7 +7,7 @@ use crate::targets::{Paper, Role, Target};
 use comfy_table::{Table, presets};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
-use weft_kit::thousands;
+use weft_app_common::thousands;
 use weft_simulator::Machine;
 
 /// Method that all figures of a page have in common.

@@ -8,7 +8,7 @@ use crate::results::percent;
 use crate::suite::{on_threads, threads};
 use anyhow::{Context, Result};
 use comfy_table::Table;
-use weft_kit::thousands;
+use weft_app_common::thousands;
 
 /// The files that [`pages`] gives.
 pub const PAGES: [&str; 2] = ["zero-copy.md", "zero-copy-gain.svg"];

@@ -4,8 +4,8 @@
  *
  * Plain MPI, nothing of Weft: they run on any MPI library and any network.
  */
-#ifndef KIT_H
-#define KIT_H
+#ifndef COMMON_H
+#define COMMON_H
 
 #include <errno.h>
 #include <mpi.h>
