@@ -25,21 +25,21 @@ const GENERATIONS_MAX: usize = 100;
 /// The children that this process had before the job began, which are none of the job's.
 #[derive(Debug)]
 pub(crate) struct Orphans {
-    strangers: BTreeSet<i32>,
+    others: BTreeSet<i32>,
 }
 
 impl Orphans {
     /// Adopts, from here on, whatever the ranks leave behind.
     pub fn adopt() -> io::Result<Self> {
         set_child_subreaper(Some(getpid()))?;
-        Ok(Orphans { strangers: children()?.into_iter().map(Pid::as_raw_pid).collect() })
+        Ok(Orphans { others: children()?.into_iter().map(Pid::as_raw_pid).collect() })
     }
 
     /// Reaps the adopted processes that have ended; `ranks` are left to those who wait for them.
     pub fn reap(&self, ranks: &BTreeSet<i32>) {
         for child in children().unwrap_or_default() {
             let number = child.as_raw_pid();
-            if !ranks.contains(&number) && !self.strangers.contains(&number) {
+            if !ranks.contains(&number) && !self.others.contains(&number) {
                 // Still running, or gone already: there is nothing to do in either case.
                 let _ = waitid(WaitId::Pid(child), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
             }
@@ -54,7 +54,7 @@ impl Orphans {
             let mut adopted = children().unwrap_or_default();
             adopted.retain(|child| {
                 let number = child.as_raw_pid();
-                !self.strangers.contains(&number) && !stuck.contains(&number)
+                !self.others.contains(&number) && !stuck.contains(&number)
             });
             if adopted.is_empty() {
                 break;

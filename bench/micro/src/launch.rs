@@ -126,7 +126,7 @@ pub struct Spec {
     /// For events: points on a side of the grid of Jacobi's method
     #[arg(long, value_name = "POINTS", default_value_t = 16)]
     pub grid: usize,
-    /// For hostile: frames that strangers send
+    /// For hostile: frames that adversaries send
     #[arg(long, default_value_t = 1_000_000)]
     pub frames: u64,
     /// Descriptor at which the ranks find the arena; set by the launcher

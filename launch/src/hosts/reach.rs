@@ -157,7 +157,7 @@ const COPIED: u8 = 4;
 const ALL: u16 = u16::MAX;
 
 /// One host's part in finding out who reaches whom, with packets as long as the job has: each asks
-/// every other until that has answered. Strangers are not answered.
+/// every other until that has answered. Outsiders are not answered.
 #[derive(Debug)]
 pub(crate) struct Meeting {
     pub socket: UdpSocket,

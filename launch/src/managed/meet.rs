@@ -330,7 +330,7 @@ impl Meeting<'_> {
         }
     }
 
-    /// One of the `missing` ranks, and its segment; `None` if a stranger came.
+    /// One of the `missing` ranks, and its segment; `None` if somebody else has connected.
     fn accept(
         &self,
         listener: &Listener,

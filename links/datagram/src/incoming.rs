@@ -11,8 +11,8 @@ use weft_link::{Buffer, Payload, Received};
 use weft_seal::{Kind, Seals};
 use weft_wire::{Header, Tag, envelope, network};
 
-/// Times that the kernel is asked in one look for packets. Strangers may send faster than they are
-/// refused, and the node has other things to do: whoever finds nothing comes again.
+/// Times that the kernel is asked in one look for packets. Adversaries may send faster than they
+/// are refused, and the node has other things to do: whoever finds nothing comes again.
 const LOOKS: usize = 2;
 
 /// Marks buffers that were received.

@@ -6,7 +6,7 @@
 //!
 //! | what | against |
 //! |---|---|
-//! | SipHash-2-4 over the envelope and all packet headers of a frame | strangers, other jobs, changed headers, frames sent back to who wrote them |
+//! | SipHash-2-4 over the envelope and all packet headers of a frame | adversaries, other jobs, changed headers, frames sent back to who wrote them |
 //! | CRC-32C over all bodies, itself under the tag | bytes that the network changed |
 //! | a number that never comes again, and a window of those that have come (RFC 6479) | replays |
 //! | AES-128-GCM over all that follows the envelope, if asked for | those who read along, and who change bytes on purpose |
@@ -16,7 +16,7 @@
 //! them than one of its own.
 //!
 //! With encryption a frame ends with the cipher's own tag, and the keyed tag covers that in place
-//! of the headers, so that frames of strangers still cost no more than one SipHash.
+//! of the headers, so that frames of adversaries still cost no more than one SipHash.
 //!
 //! May use `wire`. Keeps: nothing of a frame is used, and no state changes, before its tag is found
 //! right; no bytes whatever make it panic; sealing and opening do not allocate once a pair has met.

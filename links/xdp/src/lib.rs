@@ -1,9 +1,9 @@
 //! Frames between hosts over AF_XDP: Ethernet without the kernel's network stack, beside it.
 //!
 //! A small program (`bpf/weft.bpf.c`) looks at each frame that an interface receives. Weft's own it
-//! gives to the socket of the rank that they are for, strangers' it drops, everything else passes
-//! on as ever. Frames lie in memory that the kernel, or the device itself, fills and empties: a
-//! packet is filled and read where it lies.
+//! gives to the socket of the rank that they are for, those for nobody here it drops, everything
+//! else passes on as ever. Frames lie in memory that the kernel, or the device itself, fills and
+//! empties: a packet is filled and read where it lies.
 //!
 //! | module | what |
 //! |---|---|

@@ -44,7 +44,7 @@ pub struct Seen {
     /// Dropped: no frames of this version of Weft.
     pub foreign: u64,
     /// Dropped: for no rank of any job of this host.
-    pub strangers: u64,
+    pub unclaimed: u64,
     /// Dropped: for a rank, but on another queue than its socket's.
     pub other_queue: u64,
 }
@@ -122,7 +122,7 @@ impl Program {
         Ok(Seen {
             taken: count(0)?,
             foreign: count(1)?,
-            strangers: count(2)?,
+            unclaimed: count(2)?,
             other_queue: count(3)?,
         })
     }

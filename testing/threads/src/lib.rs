@@ -15,8 +15,8 @@ mod wire;
 
 pub use gate::Gate;
 pub use tap::Tap;
+pub use weft_adversary::Attack;
 pub use weft_link::wrap::FaultPlan;
-pub use weft_strangers::Attack;
 pub use wire::Weather;
 
 use copied::Copied;

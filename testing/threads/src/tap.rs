@@ -4,7 +4,7 @@ use crate::wire::lock;
 use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use weft_strangers::{Attack, Kept};
+use weft_adversary::{Attack, Kept};
 use weft_udp::Counters;
 use weft_wire::Rank;
 
@@ -45,7 +45,7 @@ impl Tap {
         self.passed.load(Relaxed)
     }
 
-    /// Strangers begin to send as much as they can, or end it.
+    /// Adversaries begin to send as much as they can, or end it.
     pub fn set_hostile(&self, hostile: bool) {
         self.hostile.store(hostile, Relaxed);
     }

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use weft_adversary::{Attack, source_of};
 use weft_link::wrap::Shown;
 use weft_link_shm::Settings;
 use weft_seal::{Keys, Protection, Secret};
-use weft_strangers::{Attack, source_of};
 use weft_udp::{Udp, UdpSettings};
 use weft_wire::Rank;
 
@@ -133,7 +133,7 @@ impl Relay {
         tap: &'static Tap,
     ) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
-        let strangers = {
+        let adversaries = {
             let (stop, ranks) = (Arc::clone(&stop), ranks.clone());
             std::thread::spawn(move || attack(&ranks, weather.seed, tap, &stop))
         };
@@ -144,7 +144,7 @@ impl Relay {
             std::thread::spawn(move || way.pass_on(&stop))
         };
         let relays = sockets.into_iter().zip(ranks).enumerate().map(relay);
-        let threads = relays.chain([strangers]).collect();
+        let threads = relays.chain([adversaries]).collect();
         Relay { stop, threads }
     }
 }
@@ -236,7 +236,7 @@ impl Way {
     }
 }
 
-/// Strangers: they see what passes, and send to ranks what they like.
+/// Adversaries: they see what passes, and send to ranks what they like.
 fn attack(ranks: &[SocketAddr], seed: u64, tap: &Tap, stop: &AtomicBool) {
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has ports");
     let mut random = fastrand::Rng::with_seed(seed ^ 0x5eed);

@@ -66,7 +66,7 @@ fn layer_of(folder: &str) -> Option<Layer> {
         ("bench", _) => Bench,
         // What tests of links and protocols may use.
         ("testing", "world") => World,
-        ("testing", "simulator" | "scenarios" | "soak" | "model" | "strangers") => Simulation,
+        ("testing", "simulator" | "scenarios" | "soak" | "model" | "adversary") => Simulation,
         ("testing", "netns") => Hosts,
         ("testing", _) => Testing,
         ("xtask", "") => Xtask,

@@ -39,7 +39,7 @@ pub fn links(
             peers: peers.to_vec(),
             keys: keys(Rank(rank)),
             datagram_bytes: UdpSettings::datagram_bytes(MTU, &peers[0]),
-            // As where there are more: a socket that knows its only peer hears of no stranger.
+            // As where there are more: a socket that knows its only peer hears of nobody else.
             only: None,
             group: None,
             frames: FRAMES.0,

@@ -98,7 +98,7 @@ fn hosts_that_reach_each_other_meet() {
 }
 
 #[test]
-fn strangers_are_not_answered() {
+fn outsiders_are_not_answered() {
     let mut hosts = meet([(5, Mtu::USUAL), (6, Mtu::USUAL)]);
     for _ in 0..3 {
         hosts.iter().for_each(Meeting::ask);

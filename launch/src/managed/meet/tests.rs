@@ -73,7 +73,7 @@ fn peers_without_a_segment_are_refused() {
 }
 
 #[test]
-fn strangers_are_sent_away() {
+fn outsiders_are_sent_away() {
     let (listeners, mut cards) = ranks(2);
     // Rank 1 is another process than the one that comes; that one is sent away, and rank 1 never
     // comes.

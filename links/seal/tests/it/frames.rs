@@ -142,7 +142,7 @@ fn a_frame_counts_once_and_not_too_late() {
 }
 
 #[test]
-fn strangers_do_not_get_in() {
+fn adversaries_do_not_get_in() {
     for protection in BOTH {
         let packets = [packet(0, b"let me in")];
         let mut bob = seals(1, protection);

@@ -152,7 +152,7 @@ fn packets_without_bytes_get_through_when_readers_hold_all_frames() {
 }
 
 #[test]
-fn strangers_replays_and_changed_datagrams_are_counted_and_dropped() {
+fn adversaries_replays_and_changed_datagrams_are_counted_and_dropped() {
     let (wire, out, own) = (socket(), socket(), socket());
     let at = own.local_addr().unwrap();
     // The sender believes that the wire is rank 1.

@@ -212,12 +212,12 @@ fn frames_of_other_jobs_and_of_forgers_go_nowhere() {
     let peers = vec![port.mac(), hosts[0].interface().mac()];
     let settings =
         weft_xdp::XdpSettings { mtu: port.mtu(), port, peers, keys: keys(4, 8, 0), group: None };
-    let mut stranger = vec![weft_xdp::Xdp::attach(settings).unwrap()];
+    let mut adversary = vec![weft_xdp::Xdp::attach(settings).unwrap()];
     for number in 0..20 {
-        send_control(&mut stranger, 0, 1, number);
+        send_control(&mut adversary, 0, 1, number);
     }
     assert_eq!(links[0].receive(), Ok(None));
-    let seen = Seen { taken: 10, strangers: 20, ..Seen::default() };
+    let seen = Seen { taken: 10, unclaimed: 20, ..Seen::default() };
     assert_eq!(hosts[0].seen().unwrap(), seen);
     assert_eq!(links[0].counters().refused.total(), 10);
 }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use weft_adversary::Kept;
 use weft_netns::Cluster;
-use weft_strangers::Kept;
 use weft_wire::envelope;
 
 /// Frames that it has in mind.
@@ -23,7 +23,7 @@ const UDP_HEADER: usize = 8;
 /// Bytes of an envelope that are the same in all frames from one rank to one other.
 const SAME: usize = 12;
 
-/// Activity of the stranger.
+/// Activity of the adversary.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Doing {
     /// Nothing.
@@ -41,8 +41,8 @@ pub enum Doing {
 const ALL: [Doing; 5] =
     [Doing::Nothing, Doing::Listening, Doing::Unrelated, Doing::Hostile, Doing::Gone];
 
-/// The stranger, in a thread of its own on the third host.
-pub struct Stranger {
+/// The adversary, in a thread of its own on the third host.
+pub struct Adversary {
     state: Arc<State>,
     thread: Option<JoinHandle<()>>,
     /// Receiver of unrelated frames: nobody reads them.
@@ -57,7 +57,7 @@ struct State {
     attacks: [AtomicU64; ATTACKS.len()],
 }
 
-impl Stranger {
+impl Adversary {
     /// Starts one on the third host of `cluster`, that does nothing yet to who is at `target` on
     /// the second. It sends from the third host, and hears what the second hears of the first.
     ///
@@ -80,10 +80,10 @@ impl Stranger {
             random: Rng::with_seed(0x5eed),
         };
         let thread = std::thread::Builder::new()
-            .name("stranger".into())
+            .name("adversary".into())
             .spawn(move || work.run())
             .context("cannot start a thread")?;
-        Ok(Stranger { state, thread: Some(thread), _elsewhere: elsewhere })
+        Ok(Adversary { state, thread: Some(thread), _elsewhere: elsewhere })
     }
 
     /// Has it do something else.
@@ -112,18 +112,18 @@ impl Stranger {
     }
 }
 
-impl Drop for Stranger {
+impl Drop for Adversary {
     fn drop(&mut self) {
         self.end();
     }
 }
 
-impl Stranger {
+impl Adversary {
     /// It is gone when this returns, so that no count changes any more.
     pub fn end(&mut self) {
         self.set(Doing::Gone);
         if let Some(thread) = self.thread.take() {
-            // What a stranger that panicked has to say is on standard error.
+            // What an adversary that panicked has to say is on standard error.
             let _ = thread.join();
         }
     }
@@ -237,7 +237,7 @@ impl Ears {
                 Err(_) => std::thread::sleep(NAP),
             }
         }
-        // Deaf ears would be noticed: strangers that have no frame send none.
+        // Deaf ears would be noticed: adversaries that have no frame send none.
         let _ = self.turn_to(self.nobody);
         while recv(&self.raw, &mut bytes[..], RecvFlags::DONTWAIT).is_ok() {}
         frames
