@@ -8,7 +8,7 @@ use crate::hosts::list::{HostWish, distribute, parse_hosts};
 use crate::hosts::stream::Frames;
 use crate::managed::ToPeer;
 use crate::managed::card::{Card, cores_of_all};
-use crate::managed::said::Said;
+use crate::managed::record::Record;
 use crate::member::parses_as_job_variable;
 use crate::messages::hosts::{FromAgent, ToAgent};
 use crate::messages::{MESSAGE_BYTES_MAX, TEXT_BYTES_MAX, ToLauncher, ToRank};
@@ -52,8 +52,8 @@ pub fn peers(data: &[u8]) {
             assert_eq!(ToPeer::parse(&message.emit()), Ok(message));
         }
         Some((2, bytes)) => {
-            let Ok(said) = Said::parse(bytes) else { return };
-            assert_eq!(said.emit(), bytes);
+            let Ok(record) = Record::parse(bytes) else { return };
+            assert_eq!(record.emit(), bytes);
         }
         Some((_, bytes)) => {
             let Ok(card) = Card::parse(bytes) else { return };

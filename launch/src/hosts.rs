@@ -33,7 +33,7 @@ pub(crate) mod ethernet;
 mod layout;
 pub(crate) mod list;
 pub(crate) mod pace;
-mod reach;
+mod probe;
 mod remote;
 mod sockets;
 mod start;
@@ -43,7 +43,7 @@ pub use crate::messages::hosts::{Candidate, FarLink};
 pub use conduct::run_on_hosts;
 pub use layout::{Between, Copies, HostLayout, HostsSpec, Layout, Multicast};
 pub use list::{HostWish, parse_hosts};
-pub use reach::candidates;
+pub use probe::candidates;
 
 /// Interval at which both sides say that they are there.
 const BEAT: Duration = Duration::from_millis(200);

@@ -38,7 +38,7 @@ use crate::mtu::Mtu;
 pub(crate) mod card;
 mod ethernet;
 mod meet;
-pub(crate) mod said;
+pub(crate) mod record;
 #[allow(unsafe_code)] // Its opening paragraph says why.
 mod status;
 mod watch;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-use weft_udp::way_takes;
+use weft_udp::path_mtu;
 
 /// Bytes of the longest packet between the hosts of a job, its IP header included. At most what
 /// jumbo frames hold, because memory that ranks share has frames of that size
@@ -34,7 +34,7 @@ impl Mtu {
     pub(crate) fn of_interface(address: IpAddr, prefix_bits: u8) -> Self {
         // A neighbour's address leads to the interface. Some are none's: a network's own, its
         // broadcast.
-        let bytes = neighbours(address, prefix_bits).find_map(|other| way_takes(address, other));
+        let bytes = neighbours(address, prefix_bits).find_map(|other| path_mtu(address, other));
         let limited = |bytes: u32| Mtu(bytes.try_into().unwrap_or(u16::MAX));
         bytes.map_or(Mtu::USUAL, |bytes| limited(bytes).clamp(Mtu::LEAST, Mtu::MOST))
     }

@@ -22,7 +22,7 @@ enum Panicking {
     Announced,
     /// The message has been said; what belongs to it is indented, or begins as a few known lines
     /// do.
-    Said,
+    Reported,
 }
 
 impl LastWords {
@@ -31,11 +31,11 @@ impl LastWords {
         let text = String::from_utf8_lossy(line);
         let plain: String = text.chars().filter(|char| !char.is_control()).collect();
         let plain = plain.trim_end();
-        if plain.is_empty() || self.panicking == Panicking::Said && belongs_to_panic(plain) {
+        if plain.is_empty() || self.panicking == Panicking::Reported && belongs_to_panic(plain) {
             return;
         }
         self.panicking = match self.panicking {
-            Panicking::Announced => Panicking::Said,
+            Panicking::Announced => Panicking::Reported,
             _ if plain.starts_with("thread '") && plain.contains(" panicked at ") => {
                 Panicking::Announced
             }

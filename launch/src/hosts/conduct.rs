@@ -152,8 +152,8 @@ impl<'a> Conductor<'a> {
             all.extend(from.map(|from| (Source::Agent(number), from.as_fd(), For::IN)));
             let to = remote.stream.writable().into_iter();
             all.extend(to.map(|to| (Source::ToAgent(number), to.as_fd(), For::OUT)));
-            let said = remote.complaints.iter();
-            all.extend(said.map(|from| (Source::Complaints(number), from.as_fd(), For::IN)));
+            let complaints = remote.complaints.iter();
+            all.extend(complaints.map(|from| (Source::Complaints(number), from.as_fd(), For::IN)));
         }
         let sinks = self.output.writable();
         all.extend(sinks.map(|(n, sink)| (Source::Sink(n), sink.as_fd(), For::OUT)));

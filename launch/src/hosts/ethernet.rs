@@ -136,7 +136,7 @@ impl Attachment {
     ///
     /// # Errors
     /// What the system says.
-    pub fn greet(&mut self, interfaces: Vec<MacAddress>) -> io::Result<Greeting> {
+    pub fn greet(&mut self, interfaces: Vec<MacAddress>) -> io::Result<EthernetProbe> {
         let port = self.port.take().ok_or(io::ErrorKind::AlreadyExists)?;
         let hosts = interfaces.len() as u16;
         let own = Rank(self.purpose.host);
@@ -149,7 +149,15 @@ impl Attachment {
         let missed: BTreeSet<Rank> = others.iter().copied().collect();
         let uncopied = missed.clone();
         let copies = group.is_some();
-        Ok(Greeting { arrivals: link.arrivals()?, link, own, others, missed, copies, uncopied })
+        Ok(EthernetProbe {
+            arrivals: link.arrivals()?,
+            link,
+            own,
+            others,
+            missed,
+            copies,
+            uncopied,
+        })
     }
 
     /// A way for each rank of this host, once it has greeted the others; `copied` says whether the
@@ -189,7 +197,7 @@ fn job_of_hosts(job: u32) -> u32 {
 
 /// One host's part in finding out who reaches whom over Ethernet: each asks every other until that
 /// has answered, and greets all at once, which is heard where the network copies.
-pub(crate) struct Greeting {
+pub(crate) struct EthernetProbe {
     link: Xdp,
     arrivals: OwnedFd,
     own: Rank,
@@ -200,7 +208,7 @@ pub(crate) struct Greeting {
     uncopied: BTreeSet<Rank>,
 }
 
-impl Greeting {
+impl EthernetProbe {
     /// Descriptor that is readable while something waits.
     pub fn arrivals(&self) -> BorrowedFd<'_> {
         self.arrivals.as_fd()

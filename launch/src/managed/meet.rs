@@ -244,7 +244,7 @@ pub(crate) fn meet(
     cards: &[Card],
     segment: OwnedFd,
 ) -> Result<(Vec<Peer>, Vec<OwnedFd>), MeetError> {
-    let meeting = Meeting { own, cards, segment: &segment, deadline: Instant::now() + LIMIT };
+    let meeting = UdpProbe { own, cards, segment: &segment, deadline: Instant::now() + LIMIT };
     let ranks = here.iter().map(|rank| (*rank, &cards[rank.index()]));
     let (lower, rest): (Vec<_>, Vec<_>) = ranks.partition(|(rank, _)| *rank < own);
     let higher: Vec<_> = rest.into_iter().skip(1).collect();
@@ -284,14 +284,14 @@ pub(crate) fn meet(
     Ok((peers, segments))
 }
 
-struct Meeting<'a> {
+struct UdpProbe<'a> {
     own: Rank,
     cards: &'a [Card],
     segment: &'a OwnedFd,
     deadline: Instant,
 }
 
-impl Meeting<'_> {
+impl UdpProbe<'_> {
     fn gone(&self, rank: Rank) -> MeetError {
         MeetError::Gone { rank: rank.0, process: self.cards[rank.index()].process }
     }

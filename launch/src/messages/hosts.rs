@@ -60,7 +60,7 @@ use crate::output::Kind;
 
 mod far;
 
-pub use far::{FarLink, Station};
+pub use far::{FarLink, InterfaceState};
 
 /// Bytes of the longest message, without its length: enough for what a command line can be.
 pub const HOST_MESSAGE_BYTES_MAX: usize = 2 * 1024 * 1024;
@@ -180,7 +180,7 @@ pub enum FromAgent {
     Refused(String),
     /// The sockets are bound: that for meeting other hosts, and those of the ranks here; and what
     /// there is for AF_XDP.
-    Bound(SocketAddr, Vec<SocketAddr>, Station),
+    Bound(SocketAddr, Vec<SocketAddr>, InterfaceState),
     /// The hosts that were not met.
     Met {
         /// Over UDP, and of each whether short packets get there.
@@ -387,11 +387,11 @@ impl FromAgent {
                 put_text(&mut bytes, cut(why));
                 bytes
             }
-            FromAgent::Bound(meeting, ranks, station) => {
+            FromAgent::Bound(meeting, ranks, state) => {
                 let mut bytes = begin(BOUND);
                 put_address(&mut bytes, *meeting);
                 put_list(&mut bytes, ranks, |bytes, address| put_address(bytes, *address));
-                station.put(&mut bytes);
+                state.put(&mut bytes);
                 bytes
             }
             FromAgent::Met { udp, ethernet, copied, copied_ethernet } => {
@@ -436,7 +436,7 @@ impl FromAgent {
             BOUND => {
                 let (meeting, ranks) =
                     (body.address()?, body.list(RANKS_MAX.into(), Body::address)?);
-                FromAgent::Bound(meeting, ranks, Station::take(&mut body)?)
+                FromAgent::Bound(meeting, ranks, InterfaceState::take(&mut body)?)
             }
             MET => FromAgent::Met {
                 udp: body.list(HOSTS_MAX, |body| Ok((body.u16()?, body.flag()?)))?,

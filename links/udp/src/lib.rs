@@ -12,7 +12,7 @@
 //! | `link` | [`Udp`] |
 //! | `outgoing` | handing what waits to the kernel |
 //! | `landing` | buffers that the kernel may write to |
-//! | `way` | how long packets may be on the way there |
+//! | `path_mtu` | the longest packets that a path takes |
 //! | `multicast` | datagrams that the network copies |
 //! | `batch` | sendmmsg, recvmmsg and socket options (`unsafe`) |
 //!
@@ -30,10 +30,10 @@ mod landing;
 mod link;
 mod multicast;
 mod outgoing;
-mod way;
+mod path_mtu;
 
 pub use link::{Counters, Udp, UdpSettings};
 pub use multicast::{group_of, join};
-pub use way::way_takes;
+pub use path_mtu::path_mtu;
 /// Ranks that one datagram reaches at most.
 pub use weft_wire::several::MOST as RECEIVERS_MAX;

@@ -1,7 +1,7 @@
 //! Handing what waits to the kernel.
 
 use crate::batch::{self, MOST_BYTES, MOST_SEGMENTS, Run};
-use crate::way::TooLong;
+use crate::path_mtu::TooLong;
 use rustix::io::Errno;
 use std::io::{Error, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
@@ -92,11 +92,13 @@ impl Outgoing {
         while !self.queue.is_empty() {
             self.queue.sent.calls += 1;
             match self.send_some(socket, peers) {
-                Ok(datagrams) => self.leave(datagrams, true),
+                Ok(datagrams) => self.take_off(datagrams, true),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return true,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 // Nobody was there for an earlier one; this one is lost, too.
-                Err(error) if error.kind() == ErrorKind::ConnectionRefused => self.leave(1, false),
+                Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
+                    self.take_off(1, false)
+                }
                 // The device cannot do it, or its way there is too narrow for it.
                 Err(_) if self.segments && self.run_from(0, peers) > 1 => self.segments = false,
                 Err(error) => self.refused(&error),
@@ -173,10 +175,11 @@ impl Outgoing {
         {
             self.too_long = Some(TooLong { to: first.to, bytes: first.end() });
         }
-        self.leave(1, false);
+        self.take_off(1, false);
     }
 
-    fn leave(&mut self, datagrams: usize, taken: bool) {
+    /// Takes datagrams off the queue that were sent, or failed.
+    fn take_off(&mut self, datagrams: usize, taken: bool) {
         let sent = &mut self.queue.sent;
         let count = if taken { &mut sent.datagrams } else { &mut sent.failed };
         *count += datagrams as u64;

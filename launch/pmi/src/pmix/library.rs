@@ -29,26 +29,26 @@ const KEY_BYTES: usize = 512;
 /// `pmix_proc_t`: a process of a job.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct Process {
     namespace: [u8; NAMESPACE_BYTES],
     rank: u32,
 }
 
-impl std::fmt::Debug for Place {
+impl std::fmt::Debug for Process {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "rank {}", self.rank)
     }
 }
 
-impl Place {
+impl Process {
     /// Its rank.
     pub fn rank(&self) -> u32 {
         self.rank
     }
 
-    /// The place of another rank of the job.
-    pub fn of(&self, rank: u32) -> Place {
-        Place { rank, ..*self }
+    /// Another rank of the job.
+    pub fn of(&self, rank: u32) -> Process {
+        Process { rank, ..*self }
     }
 }
 
@@ -87,7 +87,7 @@ struct Info {
 }
 
 const _: () = {
-    assert!(size_of::<Place>() == 260 && offset_of!(Place, rank) == 256);
+    assert!(size_of::<Process>() == 260 && offset_of!(Process, rank) == 256);
     assert!(size_of::<Value>() == 32 && offset_of!(Value, data) == 8);
     assert!(size_of::<Info>() == 552 && offset_of!(Info, flags) == 512);
     assert!(offset_of!(Info, value) == 520 && size_of::<Bytes>() == 16);
@@ -97,18 +97,18 @@ const _: () = {
 #[derive(Debug)]
 pub struct Library {
     version: String,
-    init: unsafe extern "C" fn(*mut Place, *mut Info, usize) -> c_int,
+    init: unsafe extern "C" fn(*mut Process, *mut Info, usize) -> c_int,
     put: unsafe extern "C" fn(u8, *const c_char, *mut Value) -> c_int,
     commit: unsafe extern "C" fn() -> c_int,
-    fence: unsafe extern "C" fn(*const Place, usize, *const Info, usize) -> c_int,
+    fence: unsafe extern "C" fn(*const Process, usize, *const Info, usize) -> c_int,
     get: unsafe extern "C" fn(
-        *const Place,
+        *const Process,
         *const c_char,
         *const Info,
         usize,
         *mut *mut Value,
     ) -> c_int,
-    abort: unsafe extern "C" fn(c_int, *const c_char, *mut Place, usize) -> c_int,
+    abort: unsafe extern "C" fn(c_int, *const c_char, *mut Process, usize) -> c_int,
     finalize: unsafe extern "C" fn(*const Info, usize) -> c_int,
     error_string: unsafe extern "C" fn(c_int) -> *const c_char,
 }
@@ -160,15 +160,16 @@ impl Library {
     }
 
     /// Connects to the server, which says who this is.
-    pub fn init(&self) -> Result<Place, String> {
-        let mut place = Place { namespace: [0; NAMESPACE_BYTES], rank: 0 };
-        // SAFETY: `place` is where the library may write a `pmix_proc_t`; no directives are given.
-        self.check(unsafe { (self.init)(&raw mut place, ptr::null_mut(), 0) })?;
-        Ok(place)
+    pub fn init(&self) -> Result<Process, String> {
+        let mut process = Process { namespace: [0; NAMESPACE_BYTES], rank: 0 };
+        // SAFETY: `process` is where the library may write a `pmix_proc_t`; no directives are
+        // given.
+        self.check(unsafe { (self.init)(&raw mut process, ptr::null_mut(), 0) })?;
+        Ok(process)
     }
 
     /// Number of ranks of the job.
-    pub fn job_size(&self, own: &Place) -> Result<u32, String> {
+    pub fn job_size(&self, own: &Process) -> Result<u32, String> {
         let value = self.get_value(&own.of(RANK_WILDCARD), JOB_SIZE)?;
         match value {
             // SAFETY: the kind says that this is what the union holds.
@@ -190,7 +191,7 @@ impl Library {
     }
 
     /// Waits for all ranks, and collects what they have put.
-    pub fn fence(&self, own: &Place) -> Result<(), String> {
+    pub fn fence(&self, own: &Process) -> Result<(), String> {
         let all = own.of(RANK_WILDCARD);
         let value = Value { kind: TYPE_BOOL, data: Data { all: [1, 0, 0] } };
         let mut collect = Info { key: [0; KEY_BYTES], flags: 0, value };
@@ -201,7 +202,7 @@ impl Library {
     }
 
     /// Value that a rank has put; `None` if it has put nothing under this key.
-    pub fn get(&self, of: &Place, key: &str) -> Result<Option<Vec<u8>>, String> {
+    pub fn get(&self, of: &Process, key: &str) -> Result<Option<Vec<u8>>, String> {
         let Some(value) = self.get_value(of, &c_string(key))? else { return Ok(None) };
         if value.kind != TYPE_BYTE_OBJECT {
             return Ok(None);
@@ -231,7 +232,7 @@ impl Library {
 
     /// A value. It is not given back, a few hundred bytes for each rank at start-up: how to do that
     /// differs between the versions.
-    fn get_value(&self, of: &Place, key: &CStr) -> Result<Option<Value>, String> {
+    fn get_value(&self, of: &Process, key: &CStr) -> Result<Option<Value>, String> {
         let mut value: *mut Value = ptr::null_mut();
         // SAFETY: the process and the key live until the call returns, which writes one pointer to
         // `value`.

@@ -83,9 +83,9 @@ fn outsiders_are_sent_away() {
     connect(&channel, &address).unwrap();
     let segment = create_segment(&Settings::new(2)).unwrap();
     let deadline = Instant::now() + LIMIT;
-    let meeting = Meeting { own: Rank(0), cards: &cards, segment: &segment, deadline };
+    let meeting = UdpProbe { own: Rank(0), cards: &cards, segment: &segment, deadline };
     assert!(meeting.accept(&listeners[0], vec![Rank(1)]).unwrap().is_none());
-    let meeting = Meeting { deadline: Instant::now(), ..meeting };
+    let meeting = UdpProbe { deadline: Instant::now(), ..meeting };
     let error = meeting.accept(&listeners[0], vec![Rank(1)]).unwrap_err();
     assert!(matches!(error, MeetError::Late { rank: 1, .. }), "{error}");
 }

@@ -19,7 +19,7 @@ pub enum FarLink {
 
 /// State of a host's interface for AF_XDP.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Station {
+pub enum InterfaceState {
     /// Nobody asked.
     NotAsked,
     /// It cannot have it, or had better not; why.
@@ -52,15 +52,15 @@ impl FarLink {
     }
 }
 
-impl Station {
+impl InterfaceState {
     pub(super) fn put(&self, bytes: &mut Vec<u8>) {
         match self {
-            Station::NotAsked => bytes.push(0),
-            Station::Without(why) => {
+            InterfaceState::NotAsked => bytes.push(0),
+            InterfaceState::Without(why) => {
                 bytes.push(1);
                 put_text(bytes, cut(why));
             }
-            Station::Taken { interface, mode } => {
+            InterfaceState::Taken { interface, mode } => {
                 bytes.push(2);
                 bytes.extend(interface.0);
                 bytes.push((mode.attached == Attached::Native).into());
@@ -71,9 +71,9 @@ impl Station {
 
     pub(super) fn take(body: &mut Body<'_>) -> Result<Self, BadMessage> {
         Ok(match body.u8()? {
-            0 => Station::NotAsked,
-            1 => Station::Without(body.text()?),
-            2 => Station::Taken {
+            0 => InterfaceState::NotAsked,
+            1 => InterfaceState::Without(body.text()?),
+            2 => InterfaceState::Taken {
                 interface: MacAddress(body.take()?),
                 mode: Mode {
                     attached: if body.flag()? { Attached::Native } else { Attached::Generic },

@@ -72,7 +72,7 @@ fn this_host_has_no_loopback_candidates() {
 }
 
 /// Parts of hosts on one, each with its own secret and MTU.
-fn meet<const N: usize>(hosts: [(u8, Mtu); N]) -> [Meeting; N] {
+fn meet<const N: usize>(hosts: [(u8, Mtu); N]) -> [UdpProbe; N] {
     let sockets = hosts.map(|_| UdpSocket::bind("127.0.0.1:0").unwrap());
     let addresses: Vec<_> = sockets.iter().map(|socket| socket.local_addr().unwrap()).collect();
     let mut own = 0..;
@@ -80,7 +80,7 @@ fn meet<const N: usize>(hosts: [(u8, Mtu); N]) -> [Meeting; N] {
     sockets.map(|socket| {
         let (secret, mtu) = hosts.next().unwrap();
         let job = (7, Secret::new([secret; 16]));
-        Meeting::new(socket, own.next().unwrap(), job, addresses.clone(), None, mtu).unwrap()
+        UdpProbe::new(socket, own.next().unwrap(), job, addresses.clone(), None, mtu).unwrap()
     })
 }
 
@@ -91,7 +91,7 @@ fn hosts_that_reach_each_other_meet() {
         host.ask();
     }
     // Over loopback what is sent has arrived: questions in the first round, answers in the second.
-    (0..2).for_each(|_| hosts.iter_mut().for_each(Meeting::take_in));
+    (0..2).for_each(|_| hosts.iter_mut().for_each(UdpProbe::take_in));
     for host in &hosts {
         assert_eq!(host.missed().count(), 0);
     }
@@ -101,8 +101,8 @@ fn hosts_that_reach_each_other_meet() {
 fn outsiders_are_not_answered() {
     let mut hosts = meet([(5, Mtu::USUAL), (6, Mtu::USUAL)]);
     for _ in 0..3 {
-        hosts.iter().for_each(Meeting::ask);
-        hosts.iter_mut().for_each(Meeting::take_in);
+        hosts.iter().for_each(UdpProbe::ask);
+        hosts.iter_mut().for_each(UdpProbe::take_in);
     }
     assert_eq!(hosts[0].missed().collect::<Vec<_>>(), [(1, false)]);
     assert_eq!(hosts[1].missed().collect::<Vec<_>>(), [(0, false)]);
@@ -113,8 +113,8 @@ fn hosts_that_only_short_questions_reach_are_told_apart() {
     // What is longer than a host expects is nothing to it, as if it had been lost.
     let mut hosts = meet([(5, Mtu::USUAL), (5, Mtu::LEAST)]);
     for _ in 0..3 {
-        hosts.iter().for_each(Meeting::ask);
-        hosts.iter_mut().for_each(Meeting::take_in);
+        hosts.iter().for_each(UdpProbe::ask);
+        hosts.iter_mut().for_each(UdpProbe::take_in);
     }
     assert_eq!(hosts[0].missed().collect::<Vec<_>>(), [(1, true)]);
     assert_eq!(hosts[1].missed().collect::<Vec<_>>(), [(0, true)]);

@@ -23,7 +23,7 @@ const READY: u16 = 39;
 
 /// One message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum Record {
     /// This host cannot have AF_XDP, or had better not; why.
     Without(String),
     /// Its interface is taken.
@@ -44,22 +44,22 @@ pub(crate) enum Said {
     Ready,
 }
 
-impl Said {
+impl Record {
     /// The message as bytes; a reason is cut to what a text may have.
     pub fn emit(&self) -> Vec<u8> {
         match self {
-            Said::Without(why) => {
+            Record::Without(why) => {
                 let mut bytes = begin(WITHOUT);
                 put_text(&mut bytes, cut(why));
                 bytes
             }
-            Said::Taken { interface, address } => {
+            Record::Taken { interface, address } => {
                 let mut bytes = begin(TAKEN);
                 put_text(&mut bytes, interface);
                 bytes.extend(address.0);
                 bytes
             }
-            Said::Met { missed, uncopied } => {
+            Record::Met { missed, uncopied } => {
                 let mut bytes = begin(MET);
                 for hosts in [missed, uncopied] {
                     bytes.extend((hosts.len() as u16).to_le_bytes());
@@ -67,7 +67,7 @@ impl Said {
                 }
                 bytes
             }
-            Said::Ready => begin(READY),
+            Record::Ready => begin(READY),
         }
     }
 
@@ -78,13 +78,13 @@ impl Said {
     pub fn parse(bytes: &[u8]) -> Result<Self, BadMessage> {
         let (kind, mut body) = open(bytes)?;
         let message = match kind {
-            WITHOUT => Said::Without(body.text()?),
-            TAKEN => Said::Taken { interface: body.text()?, address: MacAddress(body.take()?) },
-            MET => Said::Met {
+            WITHOUT => Record::Without(body.text()?),
+            TAKEN => Record::Taken { interface: body.text()?, address: MacAddress(body.take()?) },
+            MET => Record::Met {
                 missed: body.list(HOSTS_MAX, Body::u16)?,
                 uncopied: body.list(HOSTS_MAX, Body::u16)?,
             },
-            READY => Said::Ready,
+            READY => Record::Ready,
             other => return Err(BadMessage::Kind(other)),
         };
         body.end()?;

@@ -7,7 +7,7 @@ use weft_wire::Rank;
 
 /// Bytes that a packet from `from` to `to` may have, its IP header included, as far as the system
 /// knows: what the interface takes, or less if something on the way has said so (RFC 1191).
-pub fn way_takes(from: IpAddr, to: IpAddr) -> Option<u32> {
+pub fn path_mtu(from: IpAddr, to: IpAddr) -> Option<u32> {
     let socket = UdpSocket::bind((from, 0)).ok()?;
     // Nothing is sent: the system only looks up the way.
     socket.connect((to, 9)).ok()?;
@@ -27,7 +27,7 @@ impl TooLong {
     /// The way, if it is still too narrow.
     pub fn judge(self, from: SocketAddr, to: SocketAddr) -> Option<Narrow> {
         let TooLong { to: rank, bytes } = self;
-        let takes = way_takes(from.ip(), to.ip())?;
+        let takes = path_mtu(from.ip(), to.ip())?;
         let bytes = bytes + crate::link::headers(&from);
         let is_narrow = (takes as usize) < bytes;
         let limited = |bytes: usize| u16::try_from(bytes).unwrap_or(u16::MAX);

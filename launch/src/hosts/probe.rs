@@ -159,7 +159,7 @@ const ALL: u16 = u16::MAX;
 /// One host's part in finding out who reaches whom, with packets as long as the job has: each asks
 /// every other until that has answered. Outsiders are not answered.
 #[derive(Debug)]
-pub(crate) struct Meeting {
+pub(crate) struct UdpProbe {
     pub socket: UdpSocket,
     own: u16,
     job: u32,
@@ -176,7 +176,7 @@ pub(crate) struct Meeting {
     uncopied: BTreeSet<u16>,
 }
 
-impl Meeting {
+impl UdpProbe {
     /// The part of host `own` of `hosts`.
     ///
     /// # Errors
@@ -200,7 +200,7 @@ impl Meeting {
         let missed: BTreeSet<u16> = (0..hosts.len() as u16).filter(|&host| host != own).collect();
         let (unheard, uncopied) = (missed.clone(), missed.clone());
         let (job, secret) = of;
-        Ok(Meeting {
+        Ok(UdpProbe {
             socket,
             own,
             job,
