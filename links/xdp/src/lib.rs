@@ -12,7 +12,7 @@
 //! | `host` | [`XdpHost`]: the program on an interface, and ports for the ranks of this host |
 //! | `port` | [`XdpPort`]: what a rank needs, to be handed to its process; how memory is laid out |
 //! | `ring`, `memory` | the rings, and chunks of memory (`unsafe`) |
-//! | `station` | one rank's end of the rings |
+//! | `rings` | one rank's end of the rings |
 //! | `frames` | the frames that a program fills |
 //! | `multicast` | frames that the network copies |
 //! | `link` | [`Xdp`] |
@@ -42,7 +42,7 @@ mod port;
 mod program;
 mod raw;
 mod ring;
-mod station;
+mod rings;
 
 pub use error::{MOST_MTU, XdpError};
 pub use features::runs_programs;

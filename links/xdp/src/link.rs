@@ -5,7 +5,7 @@ use crate::interface::MacAddress;
 use crate::memory::Chunk;
 use crate::multicast::{of_place, places_of};
 use crate::port::{BODY_START, ENVELOPE_START, Mode, PortPlan, SEND_START, WAITING, XdpPort};
-use crate::station::Station;
+use crate::rings::Rings;
 use rustix::net::sockopt;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -56,7 +56,7 @@ type EthernetHeader = [u8; ENVELOPE_START - SEND_START];
 
 /// A link over AF_XDP.
 pub struct Xdp {
-    station: Station,
+    rings: Rings,
     frames: Frames,
     /// Chunks for datagrams that packets are copied to.
     places: Vec<Chunk>,
@@ -109,7 +109,7 @@ impl Xdp {
         let (frames, readers) = (plan.layout.frames as usize, plan.layout.receive_frames as usize);
         let ethernet = peers.iter().map(|peer| ethernet_header(&plan, *peer)).collect();
         let mode = port.mode();
-        let (station, mut chunks) = Station::new(port)?;
+        let (rings, mut chunks) = Rings::new(port)?;
         let places = chunks.split_off(frames);
         let room = ENVELOPE_START..ENVELOPE_START + mtu;
         let mut outgoing = Outgoing::new(peers.len(), WAITING, room, trailer_bytes);
@@ -121,8 +121,8 @@ impl Xdp {
             multicast_payload = outgoing.share(numbers).min(max_payload);
         }
         Ok(Xdp {
-            bells: Arc::new(DatagramBells::new(Arc::clone(&station.socket) as _)?),
-            station,
+            bells: Arc::new(DatagramBells::new(Arc::clone(&rings.socket) as _)?),
+            rings,
             frames: Frames::new(chunks, max_payload),
             places,
             scratch: vec![0; max_payload].into_boxed_slice(),
@@ -158,18 +158,18 @@ impl Xdp {
     /// Counters of this link so far.
     pub fn counters(&self) -> Counters {
         // A kernel that does not count has dropped nothing that we know of.
-        let kernel = sockopt::xdp_statistics(&*self.station.socket).ok();
+        let kernel = sockopt::xdp_statistics(&*self.rings.socket).ok();
         let overrun = kernel.map_or(0, |kernel| {
             let sum = kernel.rx_dropped + kernel.rx_ring_full.unwrap_or(0);
             sum + kernel.rx_fill_ring_empty_descs.unwrap_or(0)
         });
         Counters {
-            sent: Sent { calls: self.station.calls, ..self.outgoing.sent },
+            sent: Sent { calls: self.rings.calls, ..self.outgoing.sent },
             in_place: self.in_place,
             arrived: self.incoming.counters,
             overrun,
             refused: *self.seals.refusals(),
-            bad_descriptors: self.station.bad_descriptors,
+            bad_descriptors: self.rings.bad_descriptors,
         }
     }
 
@@ -179,7 +179,7 @@ impl Xdp {
     /// # Errors
     /// The process has no descriptor left.
     pub fn arrivals(&self) -> io::Result<OwnedFd> {
-        self.station.socket.try_clone()
+        self.rings.socket.try_clone()
     }
 
     /// Seals what waits and has the kernel send it.
@@ -191,16 +191,16 @@ impl Xdp {
             let end = first.end();
             let headers = if first.is_for_several() { &self.groups } else { &self.ethernet };
             first.place[SEND_START..ENVELOPE_START].copy_from_slice(&headers[first.to.index()]);
-            self.station.submit(first.place, SEND_START, end);
+            self.rings.submit(first.place, SEND_START, end);
         }
-        let congested = self.station.kick();
+        let congested = self.rings.kick();
         self.reclaim();
         self.bells.set_congested(congested);
     }
 
     #[inline]
     fn reclaim(&mut self) {
-        while let Some(chunk) = self.station.reclaim() {
+        while let Some(chunk) = self.rings.reclaim() {
             self.places.extend(self.frames.put_back(chunk).err());
         }
     }
@@ -230,8 +230,8 @@ impl Xdp {
         }
         let index = self.frames.chunk_of(frame);
         let body = BODY_START..BODY_START + size;
-        let Xdp { outgoing, frames, station, places, .. } = self;
-        if let Some(chunk) = frames.peek(frame).or_else(|| station.sending(index)) {
+        let Xdp { outgoing, frames, rings, places, .. } = self;
+        if let Some(chunk) = frames.peek(frame).or_else(|| rings.sending(index)) {
             outgoing.put(to, header, &chunk[body], || places.pop());
             return;
         }
@@ -244,7 +244,7 @@ impl Xdp {
     /// Body of a frame of the program, wherever it is.
     fn body(&self, frame: u32, size: usize) -> &[u8] {
         let index = self.frames.chunk_of(frame);
-        let here = self.frames.peek(frame).or_else(|| self.station.sending(index));
+        let here = self.frames.peek(frame).or_else(|| self.rings.sending(index));
         let mut waiting = self.outgoing.waiting().iter().map(|waits| &waits.place);
         let chunk = here.or_else(|| waiting.find(|place| place.index() == index));
         let Some(chunk) = chunk else { unreachable!("a frame is here, or on its way") };
@@ -306,14 +306,14 @@ impl Link for Xdp {
 
     #[inline]
     fn flush(&mut self) {
-        if !self.outgoing.is_empty() || self.station.has_in_flight() {
+        if !self.outgoing.is_empty() || self.rings.has_in_flight() {
             self.send_waiting();
         }
     }
 
     #[inline]
     fn receive(&mut self) -> Result<Option<Received>, LinkViolation> {
-        Ok(self.incoming.next(&mut self.station, &mut self.seals))
+        Ok(self.incoming.next(&mut self.rings, &mut self.seals))
     }
 
     #[inline]
@@ -322,7 +322,7 @@ impl Link for Xdp {
     }
 
     fn has_arrivals(&mut self) -> bool {
-        self.incoming.find(&mut self.station, &mut self.seals)
+        self.incoming.find(&mut self.rings, &mut self.seals)
     }
 
     #[inline]
@@ -373,6 +373,6 @@ impl Part for Xdp {
     /// Nothing rings when the kernel has sent a frame: a ring that has room says so all the time,
     /// so that whoever needs a frame looks again and again.
     fn wants_room(&self) -> bool {
-        self.bells.is_congested() || self.starved && self.station.has_in_flight()
+        self.bells.is_congested() || self.starved && self.rings.has_in_flight()
     }
 }

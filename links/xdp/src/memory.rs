@@ -7,7 +7,7 @@
 //!   write are reached through atomics only.
 //! - A [`Chunk`] is the one handle in this process to its bytes in its mapping: [`split`] consumes
 //!   a mapping and makes each once, and it cannot be copied. While the kernel or another rank has
-//!   the bytes, the handle lies in a table and nobody looks at it (`station.rs`). Ranks of one job
+//!   the bytes, the handle lies in a table and nobody looks at it (`rings.rs`). Ranks of one job
 //!   on one host trust each other to touch only chunks that the rings gave them, as processes of
 //!   one user trust each other with their memory (ARCHITECTURE.md, "Trust").
 #![allow(unsafe_code)]

@@ -4,7 +4,7 @@
 use crate::interface::MacAddress;
 use crate::memory::Chunk;
 use crate::port::{ENVELOPE_START, SEND_START, XdpPort};
-use crate::station::Station;
+use crate::rings::Rings;
 use std::collections::VecDeque;
 use std::io;
 use weft_datagram::{Landed, Source};
@@ -17,7 +17,7 @@ const BYTES_START: usize = SEND_START + HEAD_BYTES;
 /// One rank's rings to one other, without a protocol. Each frame has an unsealed envelope, by which
 /// the XDP program finds the receiver.
 pub struct Raw {
-    station: Station,
+    rings: Rings,
     free: Vec<Chunk>,
     spare: Vec<Chunk>,
     arrived: VecDeque<(Chunk, Landed)>,
@@ -39,8 +39,8 @@ impl Raw {
         head[14..17].copy_from_slice(&[b'W', b'F', envelope::VERSION]);
         head[18..22].copy_from_slice(&job.to_le_bytes());
         head[24..26].copy_from_slice(&to.0.to_le_bytes());
-        let (station, free) = Station::new(port)?;
-        Ok(Raw { station, free, spare: Vec::new(), arrived: VecDeque::new(), head, most_bytes })
+        let (rings, free) = Rings::new(port)?;
+        Ok(Raw { rings, free, spare: Vec::new(), arrived: VecDeque::new(), head, most_bytes })
     }
 
     /// Bytes of a frame at most.
@@ -55,25 +55,25 @@ impl Raw {
     /// If the bytes are more than [`Self::most_bytes`].
     pub fn put(&mut self, bytes: &[u8]) -> bool {
         assert!(bytes.len() <= self.most_bytes, "a frame has a largest size");
-        self.free.extend(std::iter::from_fn(|| self.station.reclaim()));
+        self.free.extend(std::iter::from_fn(|| self.rings.reclaim()));
         let Some(mut chunk) = self.free.pop() else { return false };
         let end = BYTES_START + bytes.len();
         chunk[SEND_START..BYTES_START].copy_from_slice(&self.head);
         chunk[BYTES_START..end].copy_from_slice(bytes);
-        self.station.submit(chunk, SEND_START, end);
+        self.rings.submit(chunk, SEND_START, end);
         true
     }
 
     /// Has the kernel send what was put.
     pub fn flush(&mut self) {
-        self.station.kick();
+        self.rings.kick();
     }
 
     /// Copies the next frame's bytes, as many as `into` has, and says how many it had; `None` while
     /// nothing has arrived.
     pub fn receive(&mut self, into: &mut [u8]) -> Option<usize> {
         if self.arrived.is_empty() {
-            self.station.look(&mut self.spare, &mut self.arrived);
+            self.rings.look(&mut self.spare, &mut self.arrived);
         }
         let (chunk, landed) = self.arrived.pop_front()?;
         let bytes = chunk.get(landed.start + envelope::SIZE..landed.end).unwrap_or_default();

@@ -2,7 +2,7 @@
 //!
 //! Each is written by one side and read by the other: descriptors first, then the index of the
 //! writer with release; the reader's index says what can be written again. What is on our side of a
-//! shared ring is guarded by whoever owns it (`station.rs`).
+//! shared ring is guarded by whoever owns it (`rings.rs`).
 
 use crate::memory::Mapping;
 use rustix::net::xdp::XdpRingOffset;

@@ -27,7 +27,7 @@ const MOST: usize = 32;
 const VLAN_TYPE: [u8; 2] = 0x8100_u16.to_be_bytes();
 const VLAN_BYTES: usize = 4;
 
-pub(crate) struct Station {
+pub(crate) struct Rings {
     pub socket: Arc<OwnedFd>,
     layout: Layout,
     shared: Arc<Mapping>,
@@ -47,7 +47,7 @@ pub(crate) struct Station {
     pub bad_descriptors: u64,
 }
 
-impl Station {
+impl Rings {
     /// Returns also the chunks that this rank sends from.
     pub fn new(port: XdpPort) -> io::Result<(Self, Vec<Chunk>)> {
         let XdpPort { plan: PortPlan { layout, index, .. }, socket, memory } = port;
@@ -61,7 +61,7 @@ impl Station {
         let own = away[first..first + layout.send_chunks() as usize].iter_mut();
         let own = own.filter_map(Option::take).collect();
         let (fill, completion) = (layout.fill_ring(), layout.completion_ring());
-        let station = Station {
+        let rings = Rings {
             arriving: Ring::map(fd, XDP_PGOFF_RX_RING, &offsets.rx, layout.receive_ring(), 2)?,
             leaving: Ring::map(fd, XDP_PGOFF_TX_RING, &offsets.tx, layout.send_ring(), 2)?,
             fill: Ring::map(fd, XDP_UMEM_PGOFF_FILL_RING, &offsets.fr, fill, 1)?,
@@ -75,7 +75,7 @@ impl Station {
             calls: 0,
             bad_descriptors: 0,
         };
-        Ok((station, own))
+        Ok((rings, own))
     }
 
     /// Hands the bytes from `start` to `end` of a chunk of ours to the kernel, which sends them at
@@ -205,7 +205,7 @@ impl Station {
     }
 }
 
-impl Source<Chunk> for Station {
+impl Source<Chunk> for Rings {
     #[inline]
     fn look(&mut self, spare: &mut Vec<Chunk>, arrived: &mut VecDeque<(Chunk, Landed)>) -> bool {
         if spare.len() >= HELD_BACK {
