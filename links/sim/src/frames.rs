@@ -63,7 +63,7 @@ impl Frame {
 
 /// Owner of a frame that a rank has a name for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Owner {
     /// A send buffer.
     Send,
     /// A receive buffer of the NI.
@@ -76,7 +76,7 @@ pub(crate) enum Place {
 
 struct Slot {
     bytes: Bytes,
-    place: Place,
+    owner: Owner,
     /// The header that it came with, if it did.
     header: Option<Header>,
     /// Time at which the link is done with it.
@@ -92,9 +92,9 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    pub fn insert(&mut self, bytes: Bytes, place: Place, header: Option<Header>) -> Buffer {
-        self.counts[place as usize] += 1;
-        let slot = Some(Slot { bytes, place, header, busy_until: 0 });
+    pub fn insert(&mut self, bytes: Bytes, owner: Owner, header: Option<Header>) -> Buffer {
+        self.counts[owner as usize] += 1;
+        let slot = Some(Slot { bytes, owner, header, busy_until: 0 });
         let index = match self.free.pop() {
             Some(index) => index,
             None => {
@@ -106,26 +106,26 @@ impl Slots {
         Buffer(u64::from(index))
     }
 
-    /// Number of frames in `place`.
-    pub fn count(&self, place: Place) -> usize {
-        self.counts[place as usize]
+    /// Number of frames in `owner`.
+    pub fn count(&self, owner: Owner) -> usize {
+        self.counts[owner as usize]
     }
 
-    pub fn remove(&mut self, buffer: Buffer) -> (Bytes, Place) {
+    pub fn remove(&mut self, buffer: Buffer) -> (Bytes, Owner) {
         let slot = self.slots.get_mut(buffer.0 as usize).and_then(Option::take);
-        let Slot { bytes, place, .. } = slot.unwrap_or_else(|| panic!("{buffer:?} freed twice"));
-        self.counts[place as usize] -= 1;
+        let Slot { bytes, owner, .. } = slot.unwrap_or_else(|| panic!("{buffer:?} freed twice"));
+        self.counts[owner as usize] -= 1;
         self.free.push(buffer.0 as u32);
-        (bytes, place)
+        (bytes, owner)
     }
 
     /// The host takes a packet out of its receive buffer.
     pub fn keep(&mut self, buffer: Buffer) {
         let slot = self.slots.get_mut(buffer.0 as usize).and_then(Option::as_mut);
-        if let Some(slot) = slot.filter(|slot| slot.place == Place::Host) {
-            slot.place = Place::Kept;
-            self.counts[Place::Host as usize] -= 1;
-            self.counts[Place::Kept as usize] += 1;
+        if let Some(slot) = slot.filter(|slot| slot.owner == Owner::Host) {
+            slot.owner = Owner::Kept;
+            self.counts[Owner::Host as usize] -= 1;
+            self.counts[Owner::Kept as usize] += 1;
         }
     }
 

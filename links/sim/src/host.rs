@@ -74,7 +74,7 @@ impl Processor {
     fn synchronise(&self, mut state: MutexGuard<'_, State>) {
         let parts = state.rank(self.rank);
         let (time, epoch) = (parts.local, parts.epoch);
-        if state.is_quiet_until(time) {
+        if state.is_idle_until(time) {
             state.now = state.now.max(time);
             return;
         }
@@ -99,7 +99,7 @@ impl Processor {
             }
             let (begin, epoch) = (parts.local, parts.epoch);
             let end = begin + left;
-            if state.is_quiet_until(end) {
+            if state.is_idle_until(end) {
                 state.now = state.now.max(end);
                 state.rank(self.rank).local = end;
                 return;

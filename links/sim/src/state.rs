@@ -1,7 +1,7 @@
 //! The state of a simulated network: virtual time, what will happen when, and every rank's parts.
 
 use crate::faults::Injector;
-use crate::frames::{Frame, Place, Slots, Spare};
+use crate::frames::{Frame, Owner, Slots, Spare};
 use crate::machine::Machine;
 use crate::medium::Token;
 use crate::trace::{Trace, What};
@@ -274,7 +274,7 @@ impl State {
     }
 
     /// True if nothing happens up to `time`, that included, and nobody looks at the limits.
-    pub fn is_quiet_until(&self, time: Nanoseconds) -> bool {
+    pub fn is_idle_until(&self, time: Nanoseconds) -> bool {
         self.events.peek().is_none_or(|next| next.time > time) && !self.is_over(time)
     }
 
@@ -378,7 +378,7 @@ impl State {
             return;
         }
         parts.arrived_frames += usize::from(frame.fills_a_buffer());
-        let in_use = parts.arrived_frames + parts.slots.count(Place::Ni);
+        let in_use = parts.arrived_frames + parts.slots.count(Owner::Ni);
         parts.most_received = parts.most_received.max(in_use);
         parts.arrived.push_back(frame);
         if parts.has_ni {
