@@ -170,7 +170,7 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
     #[inline]
     pub fn free(&mut self, buffer: Buffer) -> bool {
         let Some((frame, _)) = split(buffer) else { return false };
-        self.leave(frame);
+        self.release(frame);
         true
     }
 
@@ -215,7 +215,7 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
             *packets = next;
         } else if is_last {
             self.current = None;
-            self.leave(frame);
+            self.release(frame);
         }
         (!dropped).then_some(Received { header, payload })
     }
@@ -228,8 +228,9 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
         }
     }
 
+    /// Ends one use of a frame; after the last its buffer is spare.
     #[inline]
-    fn leave(&mut self, frame: u32) {
+    fn release(&mut self, frame: u32) {
         let open = &mut self.open[frame as usize];
         debug_assert!(open.readers > 0, "a frame was freed twice");
         open.readers -= 1;
