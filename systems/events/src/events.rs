@@ -3,7 +3,7 @@
 use crate::endpoint::{Endpoint, Outbox};
 use crate::frame::{Header, Kind, SIZE};
 use crate::settings::Protocol;
-use crate::traditional::Place;
+use crate::traditional::Storage;
 use crate::{Breach, Flags, Settings, Statistics, Status};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Deref;
@@ -303,7 +303,7 @@ impl Events {
         Ok(perform(&self.packets, &self.state, Outbox { frames, ..Outbox::default() })?)
     }
 
-    fn released(&self, from: Rank, place: Place) {
+    fn released(&self, from: Rank, place: Storage) {
         let mut out = Outbox::default();
         lock(&self.state).endpoint.released(from, place, &mut out);
         // A destructor has nobody to tell; who waits next is told the same.
@@ -373,9 +373,9 @@ impl Drop for Fragment<'_> {
     fn drop(&mut self) {
         // First the packet, so that its credit leaves with what the protocol sends.
         let place = match self.stored.take() {
-            Some(Stored::Buffer(_)) => Place::Buffer,
-            Some(Stored::Memory(_)) => Place::Memory,
-            None => Place::Nowhere,
+            Some(Stored::Buffer(_)) => Storage::Buffer,
+            Some(Stored::Memory(_)) => Storage::Memory,
+            None => Storage::Nowhere,
         };
         self.events.released(self.source, place);
     }
@@ -404,9 +404,9 @@ fn arrive(packets: &Packets, state: &Mutex<State>, packet: Packet<'_>) {
     };
     drop(locked);
     let stored = match place {
-        Place::Nowhere => None,
-        Place::Buffer => packet.keep().map(Stored::Buffer),
-        Place::Memory => {
+        Storage::Nowhere => None,
+        Storage::Buffer => packet.keep().map(Stored::Buffer),
+        Storage::Memory => {
             out.copied += size;
             Some(Stored::Memory(bytes.to_vec()))
         }

@@ -49,7 +49,7 @@ struct Retained<B> {
 
 /// Storage of a fragment that was received.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Place {
+pub(crate) enum Storage {
     /// In the buffer that it came in.
     Buffer,
     /// Out of it.
@@ -136,31 +136,31 @@ impl<B: Clone> Traditional<B> {
     }
 
     /// Storage for a new fragment from there: there may be none for it.
-    pub fn place(&mut self, from: Rank) -> Place {
+    pub fn storage(&mut self, from: Rank) -> Storage {
         let held = self.held.entry(from).or_default();
         if self.held_in_all < self.room.receive && *held < self.room.receive_of_one {
             *held += 1;
             self.held_in_all += 1;
             buffers_bounded(self.held_in_all, self.room.receive);
-            Place::Buffer
+            Storage::Buffer
         } else if self.in_memory < self.room.memory {
             self.in_memory += 1;
             buffers_bounded(self.in_memory, self.room.memory);
-            Place::Memory
+            Storage::Memory
         } else {
-            Place::Nowhere
+            Storage::Nowhere
         }
     }
 
     /// The program is done with a fragment from there.
-    pub fn released(&mut self, from: Rank, place: Place) {
-        match place {
-            Place::Buffer => {
+    pub fn released(&mut self, from: Rank, storage: Storage) {
+        match storage {
+            Storage::Buffer => {
                 self.held_in_all -= 1;
                 *self.held.entry(from).or_default() -= 1;
             }
-            Place::Memory => self.in_memory -= 1,
-            Place::Nowhere => {}
+            Storage::Memory => self.in_memory -= 1,
+            Storage::Nowhere => {}
         }
     }
 
