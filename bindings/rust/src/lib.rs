@@ -20,17 +20,17 @@
 
 #![forbid(unsafe_code)]
 
+mod backend;
 mod error;
 mod network;
 mod options;
-mod place;
 pub mod service;
 mod session;
 mod weft;
 
-pub use error::{Error, Result};
 #[doc(hidden)]
-pub use place::{Guard, Place};
+pub use backend::{Backend, Guard};
+pub use error::{Error, Result};
 pub use service::{CallError, Reply};
 pub use session::{PacketJob, join_packets, run_packets};
 pub use weft::{Outcome, Statistics, Weft, join, run};

@@ -1,9 +1,9 @@
 //! From a place in a job to a packet interface: membership, memory, node, upcall thread.
 
 use crate::Result;
+use crate::backend::{Backend, Guard};
 use crate::network::{self, NetworkLink};
 use crate::options::Options;
-use crate::place::{Guard, Place};
 use crate::weft::Outcome;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -115,7 +115,7 @@ impl Session {
     }
 }
 
-impl Place for Session {
+impl Backend for Session {
     /// Starts the upcall thread, which calls `interrupt` when the program does not poll, and tells
     /// the launcher that this rank takes part.
     fn begin(&self, interrupt: Box<dyn FnMut() + Send>) -> Result<Guard> {

@@ -1,7 +1,7 @@
 //! A rank's place in its job, with messages.
 
 use crate::Result;
-use crate::place::{Guard, Place};
+use crate::backend::{Backend, Guard};
 use crate::session::Session;
 use bytemuck::Pod;
 use std::fmt::Display;
@@ -29,7 +29,7 @@ struct Job {
     orders: Orders,
     rpc: Arc<Rpc>,
     engine: Arc<Engine>,
-    place: Box<dyn Place>,
+    backend: Box<dyn Backend>,
 }
 
 impl Drop for Job {
@@ -121,30 +121,30 @@ pub fn run<O: Outcome>(program: impl FnOnce(Weft) -> O) -> ExitCode {
         failed => failed,
     };
     let Some(error) = error else { return ExitCode::SUCCESS };
-    weft.job.place.end_if_lost();
+    weft.job.backend.end_if_lost();
     eprintln!("weft: rank {}: {error}", weft.rank());
     ExitCode::FAILURE
 }
 
 impl Weft {
-    /// Messages over `packets`, for a rank whose job is what `place` says.
+    /// Messages over `packets`, for a rank whose job is what `backend` says.
     ///
     /// # Errors
-    /// What [`Place::begin`] says.
+    /// What [`Backend::begin`] says.
     #[doc(hidden)]
-    pub fn assemble(packets: Packets, place: Box<dyn Place>) -> Result<Self> {
+    pub fn assemble(packets: Packets, backend: Box<dyn Backend>) -> Result<Self> {
         let engine = Engine::new(packets);
         engine.will_be_closed();
         let barrier = Barrier::new(&engine)?;
         let orders = Orders::new(&engine);
         let rpc = Rpc::new(&engine)?;
         let interrupted = Arc::downgrade(&engine);
-        let watch = place.begin(Box::new(move || {
+        let watch = backend.begin(Box::new(move || {
             if let Some(engine) = interrupted.upgrade() {
                 engine.interrupted();
             }
         }))?;
-        Ok(Weft { job: Arc::new(Job { _watch: watch, barrier, orders, rpc, engine, place }) })
+        Ok(Weft { job: Arc::new(Job { _watch: watch, barrier, orders, rpc, engine, backend }) })
     }
 
     /// This rank.
@@ -577,6 +577,6 @@ impl Weft {
     pub fn leave(&self) -> Result<()> {
         self.job.barrier.leave()?;
         self.job.engine.check_unclaimed()?;
-        self.job.place.leave()
+        self.job.backend.leave()
     }
 }

@@ -6,7 +6,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
-use weft::{Guard, Packets, Place, Rank, Weft};
+use weft::{Backend, Guard, Packets, Rank, Weft};
 use weft_link_sim::{Interruptible, Network, Processor, RankEnd, Setup, Sim};
 use weft_node::{AnyNode, Bells, Link, Node, WaitPolicy, Waiter};
 
@@ -194,7 +194,7 @@ struct Simulated {
     processor: Processor,
 }
 
-impl Place for Simulated {
+impl Backend for Simulated {
     fn begin(&self, interrupt: Box<dyn FnMut() + Send>) -> weft::Result<Guard> {
         Ok(Box::new(self.processor.on_interrupt(interrupt)))
     }

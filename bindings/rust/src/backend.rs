@@ -8,7 +8,7 @@ pub type Guard = Box<dyn Send + Sync>;
 
 /// A rank's place in a job.
 #[doc(hidden)]
-pub trait Place: Send + Sync {
+pub trait Backend: Send + Sync {
     /// Takes the place. From here on `interrupt` is called when packets wait and the program does
     /// not poll, until the guard is dropped.
     ///
