@@ -4,7 +4,7 @@
 use crate::awaited::Awaited;
 use crate::callback::Callback;
 use crate::handle::{Handle, Kind, free, free_even_used, given, put};
-use crate::job::{Job, place, rank};
+use crate::job::{Job, rank, state};
 use crate::memory::{Bytes, Text, User, Vector};
 use crate::message::{Content, Message};
 use crate::status::{Failure, Status, call};
@@ -82,7 +82,7 @@ pub extern "C" fn weft_service_create(
 ) -> Status {
     call(|| {
         let out = given(service, "the pointer for the result")?;
-        let job = place(job)?;
+        let job = state(job)?;
         let callback = Callback::new(job, callback, user)?;
         let called = callback.clone();
         let service = job.messages()?.service(name.get("the name")?, move |request| {
@@ -202,7 +202,7 @@ pub extern "C" fn weft_client_create(
 ) -> Status {
     call(|| {
         let out = given(client, "the pointer for the result")?;
-        let weft = place(job)?.messages()?;
+        let weft = state(job)?.messages()?;
         let client = weft.client(name.get("the name")?)?;
         let caller = Caller { client, engine: Arc::clone(weft.engine()) };
         out.write(Box::into_raw(Box::new(Client(Handle::new(caller)))));

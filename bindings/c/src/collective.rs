@@ -9,7 +9,7 @@ pub(crate) mod numbers;
 use self::numbers::{bytes_of, numbers, with_type};
 use crate::awaited::Awaited;
 use crate::handle::{Handle, Kind, free, given, put};
-use crate::job::{Job, place};
+use crate::job::{Job, state};
 use crate::memory::{Bytes, OperationNumber, RankList, Room, TypeNumber, Values};
 use crate::packet::ranks_of;
 use crate::status::{Failure, Status, call};
@@ -216,7 +216,7 @@ pub extern "C" fn weft_team_all(
 ) -> Status {
     call(|| {
         let out = given(team, "the pointer for the result")?;
-        let job = place(job)?.messages()?;
+        let job = state(job)?.messages()?;
         out.write(Team::boxed(job, job.everyone().clone()));
         Ok(())
     })
@@ -234,7 +234,7 @@ pub extern "C" fn weft_team_create(
 ) -> Status {
     call(|| {
         let out = given(team, "the pointer for the result")?;
-        let job = place(job)?.messages()?;
+        let job = state(job)?.messages()?;
         let team = job.team(&ranks_of(&ranks, count)?)?;
         out.write(team.map_or(std::ptr::null_mut(), |team| Team::boxed(job, team)));
         Ok(())

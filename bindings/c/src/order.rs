@@ -3,7 +3,7 @@
 
 use crate::callback::Callback;
 use crate::handle::{Handle, Kind, free, given};
-use crate::job::{Job, place};
+use crate::job::{Job, state};
 use crate::memory::{RankList, Text, User, Vector};
 use crate::message::{Content, Message};
 use crate::packet::ranks_of;
@@ -49,7 +49,7 @@ fn create(
     ) -> Result<weft::Order, Failure>,
 ) -> Result<(), Failure> {
     let out = given(out, "the pointer for the result")?;
-    let job = place(job)?;
+    let job = state(job)?;
     let callback = Callback::new(job, callback, user)?;
     let called = callback.clone();
     let handler = move |message: OrderedMessage| {

@@ -3,7 +3,7 @@
 
 use crate::handle::{Handle, Kind, free, given, put};
 use crate::held::Held;
-use crate::job::{Job, place, rank};
+use crate::job::{Job, rank, state};
 use crate::memory::{Bytes, RankList, User};
 use crate::status::{Failure, Status, call};
 use std::ffi::c_void;
@@ -82,7 +82,7 @@ pub extern "C" fn weft_packet_receive(
 ) -> Status {
     call(|| {
         let callback = given(callback, "the callback")?;
-        place(job)?.only_packets()?.on_packet(move |packet| {
+        state(job)?.only_packets()?.on_packet(move |packet| {
             callback(&mut Arrival(Handle::lent(Arrived::InUpcall(packet))), user);
         });
         Ok(())
@@ -95,7 +95,7 @@ pub extern "C" fn weft_packet_capacity(
     job: Option<&Job>,
     capacity: Option<&mut MaybeUninit<usize>>,
 ) -> Status {
-    call(|| put(capacity, place(job)?.packets().max_payload()))
+    call(|| put(capacity, state(job)?.packets().max_payload()))
 }
 
 /// A packet to fill with weft_packet_put(). It is the caller's, who gives it back by sending or
@@ -108,7 +108,7 @@ pub extern "C" fn weft_packet_alloc(
 ) -> Status {
     call(|| {
         let out = given(packet, "the pointer for the result")?;
-        let packet = Held::packet(place(job)?.only_packets()?)?;
+        let packet = Held::packet(state(job)?.only_packets()?)?;
         out.write(Box::into_raw(Box::new(Packet(Handle::new(packet)))));
         Ok(())
     })
@@ -223,7 +223,7 @@ pub extern "C" fn weft_group_create(
 ) -> Status {
     call(|| {
         let out = given(group, "the pointer for the result")?;
-        let group = place(job)?.packets().group(&ranks_of(&ranks, count)?)?;
+        let group = state(job)?.packets().group(&ranks_of(&ranks, count)?)?;
         out.write(Box::into_raw(Box::new(Group(Handle::new(Members(group))))));
         Ok(())
     })

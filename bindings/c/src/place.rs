@@ -2,7 +2,7 @@
 #![allow(unsafe_code)] // For `no_mangle` only; tidy sees to that.
 
 use crate::handle::{Handle, Kind, free, given, put};
-use crate::job::{Job, place, rank};
+use crate::job::{Job, rank, state};
 use crate::memory::{Bytes, RightsNumber, Room, Text};
 use crate::status::{Failure, Status, call};
 use std::ffi::c_void;
@@ -120,7 +120,7 @@ pub extern "C" fn weft_notifications_create(
 ) -> Status {
     call(|| {
         let out = given(notifications, "the pointer for the result")?;
-        let packets = Arc::clone(place(job)?.packets());
+        let packets = Arc::clone(state(job)?.packets());
         let queue = Queue { queue: packets.notifications(), packets };
         out.write(Box::into_raw(Box::new(Notifications(Handle::new(queue)))));
         Ok(())
@@ -185,7 +185,7 @@ pub extern "C" fn weft_buffer_offer(
 ) -> Status {
     call(|| {
         let out = given(buffer, "the pointer for the result")?;
-        let (packets, name) = (place(job)?.packets(), name.get("the name")?);
+        let (packets, name) = (state(job)?.packets(), name.get("the name")?);
         let queue = &given(notifications, "notifications")?.0.get()?.queue;
         let offered = packets.offer(name, rank(to)?, length, rights.get()?, queue)?;
         out.write(Box::into_raw(Box::new(Buffer(Handle::new(Offered(offered))))));
@@ -266,7 +266,7 @@ pub extern "C" fn weft_connect(
 ) -> Status {
     call(|| {
         let out = given(connection, "the pointer for the result")?;
-        let packets = place(job)?.packets();
+        let packets = state(job)?.packets();
         out.write(boxed(packets.connect(name.get("the name")?, rank(from)?)?));
         Ok(())
     })
@@ -283,7 +283,7 @@ pub extern "C" fn weft_try_connect(
 ) -> Status {
     call(|| {
         let out = given(connection, "the pointer for the result")?;
-        let packets = place(job)?.packets();
+        let packets = state(job)?.packets();
         packets.progress()?;
         let found = packets.try_connect(name.get("the name")?, rank(from)?)?;
         out.write(found.map_or(std::ptr::null_mut(), boxed));

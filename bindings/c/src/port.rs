@@ -3,7 +3,7 @@
 
 use crate::callback::Callback;
 use crate::handle::{Handle, Kind, free, given};
-use crate::job::{Job, place, rank};
+use crate::job::{Job, rank, state};
 use crate::memory::{Bytes, Text, User, Vector};
 use crate::message::{Content, Message};
 use crate::packet::{Group, members};
@@ -82,7 +82,7 @@ fn create(
     make: impl FnOnce(&weft::Weft, Callback<Called>) -> weft::Result<weft::Port>,
 ) -> Result<(), Failure> {
     let out = given(out, "the pointer for the result")?;
-    let job = place(job)?;
+    let job = state(job)?;
     let callback = Callback::new(job, callback, user)?;
     let port = make(job.messages()?, callback.clone())?;
     out.write(open(Open::Upcalls(port, callback)));
@@ -145,7 +145,7 @@ pub extern "C" fn weft_mailbox_create(
 ) -> Status {
     call(|| {
         let out = given(port, "the pointer for the result")?;
-        out.write(open(Open::Mailbox(place(job)?.messages()?.mailbox(name.get("the name")?)?)));
+        out.write(open(Open::Mailbox(state(job)?.messages()?.mailbox(name.get("the name")?)?)));
         Ok(())
     })
 }

@@ -8,7 +8,7 @@ use crate::collective::Type;
 use crate::collective::numbers::{numbers, with_type};
 use crate::handle::{Handle, Kind, free, given, put};
 use crate::held::{HeldRead, HeldWrite};
-use crate::job::{Job, place, rank};
+use crate::job::{Job, rank, state};
 use crate::memory::{HintNumber, OperationNumber, TypeNumber, Values};
 use crate::status::{Failure, Status, call};
 use std::ffi::c_void;
@@ -124,7 +124,7 @@ pub extern "C" fn weft_regions_open(
 ) -> Status {
     call(|| {
         let out = given(regions, "the pointer for the result")?;
-        let part = Part(weft_region::Regions::open(place(job)?.only_packets()?));
+        let part = Part(weft_region::Regions::open(state(job)?.only_packets()?));
         out.write(Box::into_raw(Box::new(Regions(Handle::new(part)))));
         Ok(())
     })
