@@ -53,8 +53,8 @@ fn panel(svg: &mut Svg, (left, top): (f64, f64), what: What, peers: &[&Outcome],
         let Some(value) = value else { continue };
         let length = (value / most * PANEL.0).clamp(1.0, PANEL.0);
         let colour = if peer.name.starts_with("weft") { WEFT } else { OTHERS };
-        let place = [("x", num(left)), ("y", num(y + 3.0))];
-        let [x, y_top] = place;
+        let testbed = [("x", num(left)), ("y", num(y + 3.0))];
+        let [x, y_top] = testbed;
         let size = [("width", num(length)), ("height", num(PANEL.1 - 6.0))];
         let [width, height] = size;
         svg.element("rect", &[x, y_top, width, height, ("fill", colour.to_owned())]);

@@ -2,7 +2,7 @@
 
 use super::{Peer, installed, limited};
 use crate::figures::Figures;
-use crate::place::Place;
+use crate::testbed::Testbed;
 use crate::tool;
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
@@ -63,10 +63,10 @@ impl Mpi {
         self.folder.join(self.name)
     }
 
-    fn start(&self, place: &Place) -> &'static str {
-        match place {
-            Place::Host => self.host,
-            Place::Ethernet(_) => self.ethernet,
+    fn start(&self, testbed: &Testbed) -> &'static str {
+        match testbed {
+            Testbed::Host => self.host,
+            Testbed::Ethernet(_) => self.ethernet,
         }
     }
 }
@@ -80,12 +80,12 @@ impl Peer for Mpi {
         self.title
     }
 
-    fn settings(&self, place: &Place) -> String {
-        let start = self.start(place).replace("{rsh}", "RSH").replace("{folder}", "FOLDER");
+    fn settings(&self, testbed: &Testbed) -> String {
+        let start = self.start(testbed).replace("{rsh}", "RSH").replace("{folder}", "FOLDER");
         format!("{start} -n 2")
     }
 
-    fn ready(&self, _place: &Place) -> Result<()> {
+    fn ready(&self, _testbed: &Testbed) -> Result<()> {
         installed(self.starter, self.packages)?;
         installed(self.compiler, self.packages)?;
         if self.program().exists() {
@@ -100,11 +100,11 @@ impl Peer for Mpi {
         Ok(())
     }
 
-    fn measure(&self, place: &Place, rounds: usize) -> Result<Figures> {
-        let shell = place.remote_shell().unwrap_or_default();
+    fn measure(&self, testbed: &Testbed, rounds: usize) -> Result<Figures> {
+        let shell = testbed.remote_shell().unwrap_or_default();
         let (shell, program) = (shell.to_string_lossy(), self.program());
         let (program, rounds) = (program.to_string_lossy(), rounds.to_string());
-        let words = self.start(place).split_whitespace();
+        let words = self.start(testbed).split_whitespace();
         let folder = self.folder.to_string_lossy();
         let filled = words.map(|word| match word {
             "{rsh}" => &shell,
@@ -113,6 +113,6 @@ impl Peer for Mpi {
         });
         let mut words: Vec<&str> = filled.collect();
         words.extend(["-n", "2", &program, &rounds]);
-        Figures::of_pair(&tool::output(&mut limited(place, 0, &words))?)
+        Figures::of_pair(&tool::output(&mut limited(testbed, 0, &words))?)
     }
 }

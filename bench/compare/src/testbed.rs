@@ -8,14 +8,14 @@ use std::process::Command;
 use weft_netns::{Cluster, Options};
 
 /// One host, or two.
-pub enum Place {
+pub enum Testbed {
     /// The memory of this host.
     Host,
     /// Ethernet: two network namespaces, `a` and `b`, at the ends of a veth pair.
     Ethernet(Box<Cluster>),
 }
 
-impl Place {
+impl Testbed {
     /// Makes two hosts.
     ///
     /// # Errors
@@ -24,46 +24,46 @@ impl Place {
         let cluster = Cluster::new(2, Options::default()).context(
             "the two hosts of a comparison on Ethernet are network namespaces (--on host needs none)",
         )?;
-        Ok(Place::Ethernet(Box::new(cluster)))
+        Ok(Testbed::Ethernet(Box::new(cluster)))
     }
 
     /// Its name in results.
     pub fn name(&self) -> &'static str {
         match self {
-            Place::Host => "host",
-            Place::Ethernet(_) => "ethernet",
+            Testbed::Host => "host",
+            Testbed::Ethernet(_) => "ethernet",
         }
     }
 
     /// For a person.
     pub fn title(&self) -> &'static str {
         match self {
-            Place::Host => "In the memory of one host",
-            Place::Ethernet(_) => "On Ethernet, between two network namespaces",
+            Testbed::Host => "In the memory of one host",
+            Testbed::Ethernet(_) => "On Ethernet, between two network namespaces",
         }
     }
 
     /// A command for the first process (0) or the second (1), or for what starts both (0).
     pub fn command(&self, number: usize, program: impl AsRef<OsStr>) -> Command {
         match self {
-            Place::Host => Command::new(program),
-            Place::Ethernet(cluster) => cluster.host(number).command(program),
+            Testbed::Host => Command::new(program),
+            Testbed::Ethernet(cluster) => cluster.host(number).command(program),
         }
     }
 
     /// The address of the second process's host.
     pub fn second(&self) -> IpAddr {
         match self {
-            Place::Host => Ipv4Addr::LOCALHOST.into(),
-            Place::Ethernet(cluster) => cluster.host(1).ipv4(),
+            Testbed::Host => Ipv4Addr::LOCALHOST.into(),
+            Testbed::Ethernet(cluster) => cluster.host(1).ipv4(),
         }
     }
 
     /// Program that takes a command to either of two hosts, in the place of ssh.
     pub fn remote_shell(&self) -> Option<PathBuf> {
         match self {
-            Place::Host => None,
-            Place::Ethernet(cluster) => Some(cluster.remote_shell()),
+            Testbed::Host => None,
+            Testbed::Ethernet(cluster) => Some(cluster.remote_shell()),
         }
     }
 }
