@@ -79,7 +79,7 @@ impl<'a> Search<'a> {
                 }
             } else {
                 path.pop();
-                self.leave(node);
+                self.finish(node);
                 if let Some(&(parent, _)) = path.last() {
                     self.low[parent] = self.low[parent].min(self.low[node]);
                 }
@@ -96,7 +96,7 @@ impl<'a> Search<'a> {
     }
 
     /// Takes a component off the stack if `node` is its root.
-    fn leave(&mut self, node: usize) {
+    fn finish(&mut self, node: usize) {
         if self.order[node] != Some(self.low[node]) {
             return;
         }

@@ -73,7 +73,7 @@ pub fn run(weft: &Weft, options: &Options) -> Result<(), Error> {
 
     let (solved, times) = measure(
         options.speedup && exchange.size() > 1,
-        || compute_alone(weft, &plan),
+        || compute_sequentially(weft, &plan),
         || compute(weft, &plan, &mut exchange),
     )?;
     let verified = verify(&plan, &solved.rows, options.check.get(), &mut exchange)?;
@@ -174,7 +174,7 @@ fn import(weft: &Weft, airports: &Path, routes: &Path, folder: &Path) -> Result<
 
 /// Time of rank 0 for everything, with the same kernel and nobody to talk to, while the other ranks
 /// wait. `None` on the other ranks.
-fn compute_alone(weft: &Weft, plan: &Plan) -> Result<Option<Duration>, Error> {
+fn compute_sequentially(weft: &Weft, plan: &Plan) -> Result<Option<Duration>, Error> {
     let mut time = None;
     if weft.rank() == 0 {
         let nodes = plan.nodes();

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::options::Options;
 use crate::plummer::plummer;
 use crate::shared::SharedSky;
-use crate::solve::{alone, together};
+use crate::solve::{parallel, sequential};
 use crate::verify::{Verdict, verify};
 
 /// Result of a run, at rank 0.
@@ -58,13 +58,13 @@ pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error
         (options.verify, options.speedup),
         || {
             let mut bodies = begin.clone();
-            alone(&problem, &mut bodies, |operations| shared.work(operations)).map(|()| bodies)
+            sequential(&problem, &mut bodies, |operations| shared.work(operations)).map(|()| bodies)
         },
         || {
             let progress = Progress::new(shared.rank(), problem.steps, "Barnes-Hut");
             sky.begin(&begin)?;
             let stretch =
-                shared.stretch(|| together(&mut sky, &problem, |step| progress.set(step)))?;
+                shared.stretch(|| parallel(&mut sky, &problem, |step| progress.set(step)))?;
             let bodies = if shared.rank() == 0 { all(&mut sky, problem.bodies)? } else { vec![] };
             // Before they begin again.
             shared.barrier()?;

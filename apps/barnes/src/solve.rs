@@ -24,12 +24,12 @@ const PLANT: usize = 150;
 /// Moves the bodies of `sky`. Collective: every rank calls it with the same problem. `progress`
 /// hears how many steps are done.
 ///
-/// The bodies, all bits of them, are those that [`alone`] gives: the tree does not depend on who
-/// built it, and all sums are in its order.
+/// The bodies, all bits of them, are those that [`sequential`] gives: the tree does not depend on
+/// who built it, and all sums are in its order.
 ///
 /// # Errors
 /// Bodies in one place; a peer's breach, a lost rank.
-pub fn together(
+pub fn parallel(
     sky: &mut SharedSky<'_>,
     problem: &Problem,
     mut progress: impl FnMut(usize),
@@ -101,7 +101,7 @@ fn forces(
 ///
 /// # Errors
 /// [`OnePlace`].
-pub fn alone(
+pub fn sequential(
     problem: &Problem,
     bodies: &mut [Body],
     mut work: impl FnMut(usize),

@@ -95,17 +95,17 @@ pub fn gather_traffic(
 /// The line about a run as a whole: ranks, time, the speed-up if one rank was measured too, then
 /// what the program adds, then totals.
 pub fn summary(times: Times, extra: &str, ranks: &[Traffic]) -> String {
-    let Times { together, alone } = times;
-    let ratio = alone.map_or(String::new(), |alone| {
-        let times = alone.as_secs_f64() / together.as_secs_f64();
-        format!(" ({times:.1} x one rank, which took {})", seconds(alone))
+    let Times { parallel, sequential } = times;
+    let ratio = sequential.map_or(String::new(), |sequential| {
+        let times = sequential.as_secs_f64() / parallel.as_secs_f64();
+        format!(" ({times:.1} x one rank, which took {})", seconds(sequential))
     });
     let total = Traffic::total(ranks);
     format!(
         "{} rank{}, {}{ratio}   {extra}packets {}   blocked sends {}   interrupts {}",
         ranks.len(),
         if ranks.len() == 1 { "" } else { "s" },
-        seconds(together),
+        seconds(parallel),
         thousands(total.packets_sent),
         thousands(total.blocked_sends),
         thousands(total.interrupts)

@@ -2,10 +2,10 @@ use std::io;
 
 use weft_app_common::{Measured, Shared, Times, Traffic, agree, print, thousands};
 
-use crate::alone::alone;
 use crate::complex::Complex;
 use crate::options::Options;
 use crate::plan::Plan;
+use crate::sequential::sequential;
 use crate::stripe::Stripe;
 use crate::verify::{Checks, SAMPLE};
 
@@ -78,7 +78,7 @@ pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error
     let plan = Plan::new(side, options.seed);
     let Measured { whole, part, times, traffic } = shared.measure(
         (options.verify, options.speedup),
-        || alone(&plan, |operations| shared.work(operations)),
+        || sequential(&plan, |operations| shared.work(operations)),
         || {
             let mut stripe = Stripe::new(shared, &plan, options.coherence)?;
             let stretch = shared.stretch(|| stripe.transform())?;

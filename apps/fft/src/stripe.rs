@@ -6,9 +6,9 @@
 //! write miss, which brings the block in one message, and the next time p takes it back. Nobody
 //! fetches what it will not use, and nothing is copied twice.
 
-use crate::alone::transposed;
 use crate::complex::Complex;
 use crate::plan::{MOVE, Plan};
+use crate::sequential::transposed;
 use weft_app_common::{Blocks, Coherence, Family, Shared};
 use weft_region::{Mapped, Result, Write};
 

@@ -1,8 +1,8 @@
 //! Checks of a transform, by what it is and not by how it is computed.
 
-use crate::alone::transform;
 use crate::complex::{Complex, square};
 use crate::plan::Plan;
+use crate::sequential::transform;
 use std::f64::consts::TAU;
 use weft_app_common::random;
 

@@ -1,7 +1,7 @@
 //! Distribution of the blocks: scattered over a grid of ranks in two dimensions, so that all have
 //! work to the end.
 
-use crate::matrix::Place;
+use crate::matrix::BlockIndex;
 
 /// A grid of ranks, as square as their number allows, laid over the blocks again and again.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +22,7 @@ impl Layout {
     }
 
     /// Owner of the block at `place`, and its index among the owner's blocks.
-    pub fn find(&self, (row, column): Place) -> (usize, usize) {
+    pub fn find(&self, (row, column): BlockIndex) -> (usize, usize) {
         let (below, beside) = (row % self.rows, column % self.columns);
         let number = row / self.rows * self.across(beside) + column / self.columns;
         (below * self.columns + beside, number)
@@ -35,7 +35,7 @@ impl Layout {
     }
 
     /// The place of the `number`-th block of `rank`.
-    pub fn place(&self, rank: usize, number: usize) -> Place {
+    pub fn place(&self, rank: usize, number: usize) -> BlockIndex {
         let (below, beside) = self.position(rank);
         let across = self.across(beside);
         (number / across * self.rows + below, number % across * self.columns + beside)

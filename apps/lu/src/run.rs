@@ -2,9 +2,9 @@ use std::io;
 
 use weft_app_common::{Measured, Shared, Times, Traffic, print, thousands};
 
-use crate::alone::alone;
 use crate::blocks::Blocks;
 use crate::options::Options;
+use crate::sequential::sequential;
 use crate::verify::residual;
 
 /// Reason why a run gave no answer.
@@ -61,7 +61,7 @@ pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error
     let matrix = options.matrix();
     let measured = shared.measure(
         (options.verify, options.speedup),
-        || alone(&matrix, |operations| shared.work(operations)),
+        || sequential(&matrix, |operations| shared.work(operations)),
         || {
             let blocks = Blocks::new(shared, matrix, options.coherence)?;
             let stretch = shared.stretch(|| blocks.factorise())?;

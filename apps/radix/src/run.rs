@@ -4,9 +4,9 @@ use std::ops::Range;
 use weft_app_common::{Measured, Shared, Times, Traffic, print, thousands};
 use weft_region::{Mapped, Result as Shares};
 
-use crate::alone::{alone, unsorted};
 use crate::array::Array;
 use crate::options::Options;
+use crate::sequential::{sequential, unsorted};
 use crate::sort::{ADD, COPY, COUNT, Digit, MOVE, key, places};
 
 /// Reason why a run gave no answer.
@@ -64,7 +64,7 @@ pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error
     shared.regions().set_data(options.coherence.data())?;
     let Measured { mut part, times, traffic, .. } = shared.measure(
         (false, options.speedup),
-        || alone(options, |operations| shared.work(operations)),
+        || sequential(options, |operations| shared.work(operations)),
         || {
             let mut sort = Sort::new(shared, options)?;
             let stretch = shared.stretch(|| sort.sort())?;

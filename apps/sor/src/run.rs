@@ -75,7 +75,7 @@ fn solve_and_measure(
     exchange: &mut Mailboxes,
 ) -> Result<(Solved, Times, Option<Whole>), Error> {
     let mut whole = None;
-    let mut alone = || {
+    let mut sequential = || {
         let solved = solve_alone(weft, problem)?;
         let time = solved.as_ref().map(|&(_, time)| time);
         whole = solved.map(|(solved, _)| solved);
@@ -83,9 +83,9 @@ fn solve_and_measure(
     };
     let speedup = speedup && exchange.size() > 1;
     if !speedup {
-        alone()?;
+        sequential()?;
     }
-    let (solved, times) = measure(speedup, alone, || solve_together(weft, problem, exchange))?;
+    let (solved, times) = measure(speedup, sequential, || solve_together(weft, problem, exchange))?;
     Ok((solved, times, whole))
 }
 

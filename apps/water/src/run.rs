@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::molecule::{Molecule, lattice};
 use crate::options::Options;
 use crate::shared::{SharedWater, atoms, words};
-use crate::solve::{Outcome, alone, together};
+use crate::solve::{Outcome, parallel, sequential};
 use crate::verify::{Verdict, verify};
 
 /// Result of a run, at rank 0.
@@ -56,10 +56,10 @@ pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error
     let water = SharedWater::new(shared, problem.molecules, options.coherence)?;
     let Measured { whole, part, times, traffic } = shared.measure(
         (options.verify, options.speedup),
-        || alone(&problem, &begin, |operations| shared.work(operations)),
+        || sequential(&problem, &begin, |operations| shared.work(operations)),
         || {
             let progress = Progress::new(shared.rank(), problem.steps, "water");
-            shared.stretch(|| together(&water, &problem, &begin, |step| progress.set(step)))
+            shared.stretch(|| parallel(&water, &problem, &begin, |step| progress.set(step)))
         },
     )?;
     let Some(outcome) = gather(shared, part)? else { return Ok(None) };

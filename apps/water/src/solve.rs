@@ -76,7 +76,7 @@ impl Problem {
 }
 
 /// Moves all molecules by one rank. `work` hears of the operations.
-pub fn alone(problem: &Problem, begin: &[Molecule], mut work: impl FnMut(usize)) -> Outcome {
+pub fn sequential(problem: &Problem, begin: &[Molecule], mut work: impl FnMut(usize)) -> Outcome {
     let (mut molecules, mut potential) = (begin.to_vec(), [0.0; 2]);
     let mut forces = vec![Atoms::default(); molecules.len()];
     for step in 0..=problem.steps {
@@ -109,7 +109,7 @@ pub fn alone(problem: &Problem, begin: &[Molecule], mut work: impl FnMut(usize))
 ///
 /// # Errors
 /// A peer's breach, a lost rank.
-pub fn together(
+pub fn parallel(
     water: &SharedWater<'_>,
     problem: &Problem,
     begin: &[Molecule],

@@ -58,7 +58,7 @@ pub const PROGRAMS: [Program; 7] = [
         compared: true,
         speedup: Some("T8.6-fft-S64"),
         solve: |shared, words| {
-            Ok(weft_fft::solve(shared, &parse(words)?)?.map(|solved| solved.times.together))
+            Ok(weft_fft::solve(shared, &parse(words)?)?.map(|solved| solved.times.parallel))
         },
     },
     Program {
@@ -70,7 +70,7 @@ pub const PROGRAMS: [Program; 7] = [
         compared: true,
         speedup: Some("T8.6-radix-S64"),
         solve: |shared, words| {
-            Ok(weft_radix::solve(shared, &parse(words)?)?.map(|solved| solved.times.together))
+            Ok(weft_radix::solve(shared, &parse(words)?)?.map(|solved| solved.times.parallel))
         },
     },
     Program {
@@ -122,7 +122,7 @@ pub const PROGRAMS: [Program; 7] = [
         compared: true,
         speedup: None,
         solve: |shared, words| {
-            Ok(weft_water::solve(shared, &parse(words)?)?.map(|solved| solved.times.together))
+            Ok(weft_water::solve(shared, &parse(words)?)?.map(|solved| solved.times.parallel))
         },
     },
 ];
@@ -131,11 +131,11 @@ fn barnes(
     shared: &Shared,
     words: &[&str],
 ) -> std::result::Result<Option<Duration>, Box<dyn Error>> {
-    Ok(weft_barnes::solve(shared, &parse(words)?)?.map(|solved| solved.times.together))
+    Ok(weft_barnes::solve(shared, &parse(words)?)?.map(|solved| solved.times.parallel))
 }
 
 fn lu(shared: &Shared, words: &[&str]) -> std::result::Result<Option<Duration>, Box<dyn Error>> {
-    Ok(weft_lu::solve(shared, &parse(words)?)?.map(|solved| solved.times.together))
+    Ok(weft_lu::solve(shared, &parse(words)?)?.map(|solved| solved.times.parallel))
 }
 
 /// A block of P x P (thesis 8.5.5).

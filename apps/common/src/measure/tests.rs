@@ -9,8 +9,9 @@ fn measured(speedup: bool) -> ((usize, Times), String) {
         order.borrow_mut().push(letter);
         (turn, Duration::from_micros(times[turn]))
     };
-    let alone = || Ok::<_, ()>(Some(micros([30, 10, 20], 'a').1));
-    let outcome = measure(speedup, alone, || Ok(micros([7, 9, 8], 't'))).expect("nothing fails");
+    let sequential = || Ok::<_, ()>(Some(micros([30, 10, 20], 'a').1));
+    let outcome =
+        measure(speedup, sequential, || Ok(micros([7, 9, 8], 't'))).expect("nothing fails");
     (outcome, order.into_inner())
 }
 
@@ -18,14 +19,14 @@ fn measured(speedup: bool) -> ((usize, Times), String) {
 fn a_speed_up_takes_turns_and_medians() {
     let (outcome, order) = measured(true);
     assert_eq!(order, "atatat");
-    let [together, alone] = [8, 20].map(Duration::from_micros);
-    assert_eq!(outcome, (2, Times { together, alone: Some(alone) }));
+    let [parallel, sequential] = [8, 20].map(Duration::from_micros);
+    assert_eq!(outcome, (2, Times { parallel, sequential: Some(sequential) }));
 }
 
 #[test]
 fn without_it_nothing_runs_alone() {
     let (outcome, order) = measured(false);
     assert_eq!(order, "t");
-    let together = Duration::from_micros(7);
-    assert_eq!(outcome, (0, Times { together, alone: None }));
+    let parallel = Duration::from_micros(7);
+    assert_eq!(outcome, (0, Times { parallel, sequential: None }));
 }

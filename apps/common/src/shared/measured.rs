@@ -52,24 +52,24 @@ impl Shared {
         Ok(Stretch { value, time, traffic })
     }
 
-    /// Solves a problem `together` on all ranks and, if it is to be checked or its speed-up
-    /// measured, `alone` at rank 0, where the others wait; for the speed-up three times in turn
-    /// (see [`measure`]). Collective.
+    /// Solves a problem `parallel` on all ranks and, if it is to be checked or its speed-up
+    /// measured, `sequential` at rank 0, where the others wait; for the speed-up three times in
+    /// turn (see [`measure`]). Collective.
     ///
     /// # Errors
-    /// Those of `together`, a peer's breach, a lost rank.
+    /// Those of `parallel`, a peer's breach, a lost rank.
     pub fn measure<W, T, E: From<Error>>(
         &self,
         (checked, speedup): (bool, bool),
-        alone: impl Fn() -> W,
-        mut together: impl FnMut() -> Result<Stretch<T>, E>,
+        sequential: impl Fn() -> W,
+        mut parallel: impl FnMut() -> Result<Stretch<T>, E>,
     ) -> Result<Measured<W, T>, E> {
         let (mut whole, mut traffic) = (None, Traffic::default());
         let mut first = || {
             let mut time = None;
             if self.rank() == 0 {
                 let start = self.now();
-                whole = Some(alone());
+                whole = Some(sequential());
                 time = Some(self.now() - start);
             }
             self.barrier()?;
@@ -80,7 +80,7 @@ impl Shared {
             first()?;
         }
         let (part, times) = measure(speedup, first, || {
-            let stretch = together()?;
+            let stretch = parallel()?;
             traffic = stretch.traffic;
             Ok::<_, E>((stretch.value, stretch.time))
         })?;

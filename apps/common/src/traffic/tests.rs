@@ -41,14 +41,14 @@ fn the_table_has_a_line_per_rank_with_its_figures() {
 
 #[test]
 fn the_summary_says_what_was_measured_and_no_more() {
-    let together = Duration::from_millis(2100);
-    let mut times = Times { together, alone: Some(Duration::from_millis(3990)) };
+    let parallel = Duration::from_millis(2100);
+    let mut times = Times { parallel, sequential: Some(Duration::from_millis(3990)) };
     assert_eq!(
         summary(times, "rows 7   ", &[traffic(1000); 4]),
         "4 ranks, 2.10 s (1.9 x one rank, which took 3.99 s)   rows 7   \
          packets 4,000   blocked sends 4,016   interrupts 4,020"
     );
-    times.alone = None;
+    times.sequential = None;
     let text = summary(times, "", &[traffic(0)]);
     assert_eq!(text, "1 rank, 2.10 s   packets 0   blocked sends 4   interrupts 5");
 }

@@ -1,7 +1,7 @@
 use super::{Error, check, run, solve};
-use crate::alone::alone;
 use crate::options::Options;
 use crate::plan::Plan;
+use crate::sequential::sequential;
 use clap::Parser;
 use weft_app_common::Shared;
 use weft_threads::Job;
@@ -69,7 +69,7 @@ fn more_ranks_than_rows_are_refused() {
 #[test]
 fn one_bit_is_enough() {
     let plan = Plan::new(8, 1);
-    let whole = alone(&plan, |_| ());
+    let whole = sequential(&plan, |_| ());
     let mut output = whole.clone();
     assert!(check(&plan, &output, &whole).is_ok());
     output[3][1] = f32::from_bits(output[3][1].to_bits() ^ 1);

@@ -10,7 +10,7 @@ fn text(change: f64) -> String {
         problem: &Problem { tolerance: 1e-6, ..problem(1536, 20) },
         ended: Ended { iterations: 42, change },
         error: 0.25,
-        times: Times { together: Duration::from_millis(80), alone: None },
+        times: Times { parallel: Duration::from_millis(80), sequential: None },
         traffic: &[Traffic::default(); 2],
     };
     report.text()

@@ -4,7 +4,7 @@ use crate::complex::Complex;
 use crate::plan::{MOVE, Plan};
 
 /// Transforms the values of `plan`, saying how many operations that takes.
-pub fn alone(plan: &Plan, work: impl Fn(usize)) -> Vec<Complex> {
+pub fn sequential(plan: &Plan, work: impl Fn(usize)) -> Vec<Complex> {
     let side = plan.side;
     let values = (0..plan.points()).map(|index| plan.input(index / side, index % side));
     let mut matrix: Vec<Complex> = values.collect();

@@ -4,7 +4,7 @@ use crate::options::Options;
 use crate::sort::{COUNT, Digit, MOVE, key};
 
 /// Sorts, saying how many operations that takes.
-pub fn alone(options: &Options, work: impl Fn(usize)) -> Vec<u32> {
+pub fn sequential(options: &Options, work: impl Fn(usize)) -> Vec<u32> {
     let mut keys = unsorted(options);
     for digit in Digit::all(options.radix, options.passes()) {
         let counts = digit.counts(&keys);

@@ -4,7 +4,7 @@ use crate::kernels::{divide_below, divide_right, factorise, subtract_product};
 use crate::matrix::Matrix;
 
 /// The blocks of the factors, row after row, saying how many operations they take.
-pub fn alone(matrix: &Matrix, work: impl Fn(usize)) -> Vec<Vec<f64>> {
+pub fn sequential(matrix: &Matrix, work: impl Fn(usize)) -> Vec<Vec<f64>> {
     let count = matrix.blocks();
     let places = (0..count * count).map(|index| (index / count, index % count));
     let mut blocks: Vec<Vec<f64>> = places.map(|place| matrix.values(place).collect()).collect();
