@@ -11,11 +11,12 @@
 //! completes the message.
 //!
 //! Where `lands` is 1, the data is put into its place instead. Then requests, and demands made for
-//! them, have an offset, which is that [`Place`]; of messages about data the offset says how many
-//! bytes packets have put there, and the data are the last of the region's bytes, if they were not.
+//! them, have an offset, which is that [`Destination`]; of messages about data the offset says how
+//! many bytes packets have put there, and the data are the last of the region's bytes, if they were
+//! not.
 //!
 //! A multicast reaches all ranks. Who it is for stands before the header ([`receivers`]); what all
-//! ranks do together is for all, and begins as no such multicast does ([`together`]).
+//! ranks do together is for all, and begins as no such multicast does ([`collectives`]).
 
 use crate::RegionId;
 use crate::coherence::{Kind, Message, Version};
@@ -41,7 +42,7 @@ pub struct Header {
 
 /// Destination at which a node wants the bytes that it has asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Place {
+pub struct Destination {
     /// The number of the landing.
     pub number: u32,
     /// Offset in the heap of that node, in units of 64 bytes, if it is in it.
@@ -53,11 +54,11 @@ const NOWHERE: u32 = u32::MAX;
 /// Bytes of which blocks in heaps begin at multiples.
 const GRAIN: usize = 64;
 
-impl Place {
+impl Destination {
     /// The landing with this number, which is at so many bytes in the node's heap.
     pub fn new(number: u32, offset: Option<usize>) -> Self {
         let grain = offset.and_then(|offset| u32::try_from(offset / GRAIN).ok());
-        Place { number, grain: grain.unwrap_or(NOWHERE) }
+        Destination { number, grain: grain.unwrap_or(NOWHERE) }
     }
 
     /// Offset in the heap, in bytes.
@@ -74,15 +75,15 @@ impl Header {
 
     /// This request or demand, whose answer is wanted there.
     #[must_use]
-    pub fn with_place(self, place: Place) -> Self {
-        let offset = u64::from(place.grain) << 32 | u64::from(place.number);
+    pub fn with_destination(self, destination: Destination) -> Self {
+        let offset = u64::from(destination.grain) << 32 | u64::from(destination.number);
         Header { lands: true, offset, ..self }
     }
 
     /// Destination at which the answer to this is wanted.
-    pub fn place(&self) -> Option<Place> {
+    pub fn destination(&self) -> Option<Destination> {
         let (number, grain) = (self.offset as u32, (self.offset >> 32) as u32);
-        (self.lands && !self.message.kind.carries_data()).then_some(Place { number, grain })
+        (self.lands && !self.message.kind.carries_data()).then_some(Destination { number, grain })
     }
 
     /// This message about data that was put, so many of its bytes by packets; what follows it, if
@@ -236,7 +237,7 @@ impl Notice {
     }
 }
 
-pub mod together;
+pub mod collectives;
 
 #[cfg(test)]
 mod tests;

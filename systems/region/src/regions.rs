@@ -5,28 +5,28 @@
 //! handler sends while all packets are on their way stays in the outbox, for whoever calls or is
 //! called next.
 
+mod collectives;
 mod error;
 mod guard;
 mod outbox;
 mod slot;
 mod slots;
-mod together;
 
 pub use error::{Error, Result};
 pub use guard::{Mapped, Read, Write};
 
 use crate::RegionId;
 use crate::coherence::{Call, Policy, Region, Version};
-use crate::format::together::Part;
+use crate::format::collectives::Part;
 use crate::format::{Header, Notice, receivers};
 use bytemuck::Pod;
+use collectives::Collectives;
 use outbox::{Outbox, Post};
 use slot::Slot;
 use slots::Slots;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use together::Together;
 use weft_node::biased::Biased;
 use weft_packet::{Block, Packet, Packets, Rank, Step};
 
@@ -57,7 +57,7 @@ struct Node {
     state: Biased<State>,
     /// True if there is a breach in `state`.
     broken: AtomicBool,
-    together: Biased<Together>,
+    collectives: Biased<Collectives>,
 }
 
 /// Settings of the transport of regions.
@@ -134,7 +134,7 @@ impl Regions {
             outbox: Outbox::new(packets, settings),
             state: Biased::new(State::default()),
             broken: AtomicBool::new(false),
-            together: Biased::new(Together::default()),
+            collectives: Biased::new(Collectives::default()),
         };
         let node = Arc::new(node);
         let of_upcall = Arc::new(Biased::new(Some(Arc::clone(&node))));
@@ -242,7 +242,7 @@ impl Regions {
         self.node.packets.share();
         self.open.0.share();
         self.node.outbox.share();
-        self.node.together.share();
+        self.node.collectives.share();
         self.node.state.share();
         let mut state = self.node.state.enter();
         state.shared = true;
@@ -420,9 +420,9 @@ impl Node {
     fn arrive(&self, packet: &Packet<'_>) {
         let (from, ranks) = (packet.source(), self.packets.size());
         let outcome = if packet.group().is_some() {
-            self.told_with_others(from, packet)
+            self.handle_multicast(from, packet)
         } else if let Some((header, data)) = Header::parse(packet, ranks) {
-            self.told(from, &header, data, false)
+            self.handle(from, &header, data, false)
         } else if let Some((region, notice)) = Notice::parse(packet, ranks) {
             self.noticed(from, region, notice)
         } else if let Some((part, values)) = Part::parse(packet, ranks) {
@@ -445,7 +445,7 @@ impl Node {
     }
 
     /// Handles a multicast: a message that is for some only, or a part of a collective operation.
-    fn told_with_others(&self, from: Rank, packet: &[u8]) -> Result<()> {
+    fn handle_multicast(&self, from: Rank, packet: &[u8]) -> Result<()> {
         let (me, ranks) = (self.packets.rank(), self.packets.size());
         if let Some((part, values)) = Part::parse(packet, ranks) {
             return self.take_part(from, &part, values);
@@ -454,7 +454,7 @@ impl Node {
         match Header::parse(rest, ranks) {
             Some((header, data)) if header.message.kind.may_be_multicast() => {
                 if for_me {
-                    self.told(from, &header, data, true)
+                    self.handle(from, &header, data, true)
                 } else {
                     Ok(())
                 }
@@ -463,13 +463,13 @@ impl Node {
         }
     }
 
-    fn told(&self, from: Rank, header: &Header, data: &[u8], multicast: bool) -> Result<()> {
+    fn handle(&self, from: Rank, header: &Header, data: &[u8], multicast: bool) -> Result<()> {
         self.packets.copied(data.len());
         let Header { region, message, .. } = *header;
         let breach = |what| Error::Breach { from, region, what };
         let mut post = Post::new(&self.outbox);
         let state = self.state.enter();
-        let told = match state.slots.get(region) {
+        let handled = match state.slots.get(region) {
             Some(slot) => slot.enter().receive((from, multicast), header, data, &mut post),
             None if message.kind.is_for_home() => Err(Error::Packet(from)),
             None => {
@@ -483,7 +483,7 @@ impl Node {
         drop(state);
         // Whoever waits meets the same error.
         let _ = post.send();
-        told
+        handled
     }
 
     fn noticed(&self, from: Rank, region: RegionId, notice: Notice) -> Result<()> {

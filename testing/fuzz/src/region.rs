@@ -5,7 +5,7 @@ use weft_packet::Rank;
 use weft_region::coherence::{
     Actions, Call, Hint, Kind, Message, Misuse, Policy, Region, Version, table::ReplicaState,
 };
-use weft_region::format::together::Part;
+use weft_region::format::collectives::Part;
 use weft_region::format::{Header, Notice};
 use weft_region::invariants;
 

@@ -3,7 +3,7 @@
 use super::slot::Memory;
 use super::{DataWay, Error, Result, Settings};
 use crate::RegionId;
-use crate::format::{DATA_SIZE, Header, Notice, Place, SIZE, receivers};
+use crate::format::{DATA_SIZE, Destination, Header, Notice, SIZE, receivers};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -59,7 +59,7 @@ enum What {
     /// A message with a region's bytes, of which those before the header's offset have left.
     Data(Header, Memory),
     /// A message about a region's bytes that are put in this place.
-    Put(Header, Memory, Place),
+    Put(Header, Memory, Destination),
     Notice(Box<[u8]>),
 }
 
@@ -68,7 +68,7 @@ pub(super) struct Data {
     /// Nobody writes it any more: who does, writes another.
     pub memory: Memory,
     /// Destination at which that node wants them, if it has said so.
-    pub place: Option<Place>,
+    pub destination: Option<Destination>,
 }
 
 impl Outbox {
@@ -142,13 +142,13 @@ impl Outbox {
     }
 
     /// True if `to` has memory there that this node may reach.
-    fn is_near(&self, to: Rank, place: Place) -> bool {
-        place.offset().is_some() && self.heaps.enter().contains_key(&to)
+    fn is_near(&self, to: Rank, destination: Destination) -> bool {
+        destination.offset().is_some() && self.heaps.enter().contains_key(&to)
     }
 
     /// Writes a region's bytes into another node's heap; false if it cannot be reached.
-    fn write(&self, to: Rank, place: Place, bytes: &[u8]) -> bool {
-        let Some(offset) = place.offset() else { return false };
+    fn write(&self, to: Rank, destination: Destination, bytes: &[u8]) -> bool {
+        let Some(offset) = destination.offset() else { return false };
         let mut heaps = self.heaps.enter();
         let reach = match heaps.get_mut(&to) {
             Some(Far::Reached(reach)) => reach,
@@ -265,11 +265,11 @@ impl<'a> Post<'a> {
         self.add(Outgoing { to: To::One(to), what: What::Message(header) });
     }
 
-    pub(super) fn data(&mut self, to: Rank, header: Header, Data { memory, place }: Data) {
+    pub(super) fn data(&mut self, to: Rank, header: Header, Data { memory, destination }: Data) {
         let one_packet = memory.len() + DATA_SIZE <= self.outbox.packets.max_payload();
-        let what = match place {
-            Some(place) if !one_packet || self.outbox.is_near(to, place) => {
-                What::Put(header, memory, place)
+        let what = match destination {
+            Some(destination) if !one_packet || self.outbox.is_near(to, destination) => {
+                What::Put(header, memory, destination)
             }
             _ => What::Data(header, memory),
         };
@@ -305,9 +305,9 @@ impl Outgoing {
     #[inline]
     fn send(&mut self, outbox: &Outbox) -> weft_packet::Result<bool> {
         loop {
-            if let (What::Put(header, memory, place), To::One(to)) = (&self.what, &self.to)
+            if let (What::Put(header, memory, destination), To::One(to)) = (&self.what, &self.to)
                 && header.offset == 0
-                && outbox.write(*to, *place, memory)
+                && outbox.write(*to, *destination, memory)
             {
                 self.what = What::Message(header.landed(0));
             }
@@ -327,11 +327,11 @@ impl Outgoing {
         }
         let mut more = false;
         match (&mut self.what, &self.to) {
-            (What::Put(header, memory, place), &To::One(to)) => {
+            (What::Put(header, memory, destination), &To::One(to)) => {
                 let at = header.offset as usize;
                 let rest = &memory[at..];
                 if rest.len() + DATA_SIZE > packet.room() {
-                    header.offset += packet.land(to, place.number, at, rest)? as u64;
+                    header.offset += packet.land(to, destination.number, at, rest)? as u64;
                     return Ok(true);
                 }
                 // The last bytes go with the message: one packet less, for a copy of less than a

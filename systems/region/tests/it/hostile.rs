@@ -91,14 +91,14 @@ fn victim(packets: &Packets, lie: Lie) {
 
 /// Answers as a home does until it is asked for the bytes.
 fn home(packets: &Packets, plot: &Plot, lie: Lie) {
-    let came = Arc::new(Mutex::new(Vec::new()));
-    let heard = Arc::clone(&came);
+    let received = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&received);
     packets.on_packet(move |packet| heard.lock().unwrap().push(packet.to_vec()));
     let hear = |wanted: &dyn Fn(&[u8]) -> bool| {
         let mut found = None;
         packets
             .poll_until(|| {
-                found = came.lock().unwrap().iter().find(|packet| wanted(packet)).cloned();
+                found = received.lock().unwrap().iter().find(|packet| wanted(packet)).cloned();
                 found.is_some()
             })
             .unwrap();
@@ -111,8 +111,9 @@ fn home(packets: &Packets, plot: &Plot, lie: Lie) {
     };
     hear(&|packet| matches!(Notice::parse(packet, 3), Some((REGION, Notice::Map))));
     say(&Notice::Mapped { version: Version::default(), bytes: BYTES }.emit(REGION), &[]);
-    let place = |packet: &[u8]| Header::parse(packet, 3).and_then(|(header, _)| header.place());
-    let landing = place(&hear(&|packet| place(packet).is_some())).unwrap().number;
+    let destination =
+        |packet: &[u8]| Header::parse(packet, 3).and_then(|(header, _)| header.destination());
+    let landing = destination(&hear(&|packet| destination(packet).is_some())).unwrap().number;
     if lie.meddled {
         plot.landing.store(landing + 1, Ordering::SeqCst);
         packets.poll_until(|| plot.meddled.load(Ordering::SeqCst)).unwrap();

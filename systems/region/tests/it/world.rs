@@ -277,12 +277,12 @@ impl World {
         options: &Options,
         node: usize,
         region: usize,
-        came: Option<u64>,
+        received: Option<u64>,
     ) -> (&mut Region, Hands<'_>) {
         let hands = Hands {
             node,
             region,
-            came,
+            received,
             multicast: options.multicast,
             bytes: &mut self.memory[node][region],
             host: &mut self.hosts[node],
@@ -312,13 +312,13 @@ impl World {
     }
 
     /// True if nobody waits and nothing is under way.
-    pub fn is_quiet(&self) -> bool {
+    pub fn is_idle(&self) -> bool {
         self.ways.is_empty() && self.hosts.iter().all(|host| host.doing == Doing::Nothing)
     }
 
     /// Ranks that wait, if nothing can happen any more.
     pub fn stuck(&self, options: &Options) -> Option<Stuck> {
-        let stuck = !self.is_quiet() && self.possible(options).is_empty();
+        let stuck = !self.is_idle() && self.possible(options).is_empty();
         stuck.then(|| {
             let waits = |(node, _): (usize, _)| format!("{node}: {:?}", self.regions[node]);
             let waiting =
@@ -338,7 +338,7 @@ struct Hands<'a> {
     node: usize,
     region: usize,
     /// The bytes that the message came with.
-    came: Option<u64>,
+    received: Option<u64>,
     multicast: Multicast,
     bytes: &'a mut u64,
     host: &'a mut Host,
@@ -376,7 +376,7 @@ impl Actions for Hands<'_> {
     }
 
     fn place(&mut self) {
-        *self.bytes = self.came.take().expect("bytes are placed that did not come");
+        *self.bytes = self.received.take().expect("bytes are placed that did not come");
     }
 
     fn grant(&mut self, call: Call) {
@@ -435,7 +435,7 @@ impl Model for Options {
     }
 
     fn is_done(&self, world: &World) -> bool {
-        world.is_quiet()
+        world.is_idle()
     }
 
     fn deadlock(&self, world: &World) -> Option<Stuck> {

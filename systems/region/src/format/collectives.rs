@@ -3,7 +3,7 @@
 //! ```text
 //!  0      1      2       4        8       16       24
 //! ┌──────┬──────┬───────┬────────┬───────┬────────┬──────┐
-//! │ kind │ does │ which │ number │ bytes │ offset │ data │
+//! │ kind │ what │ which │ number │ bytes │ offset │ data │
 //! └──────┴──────┴───────┴────────┴───────┴────────┴──────┘
 //! ```
 
@@ -16,7 +16,7 @@ const FIRST_PART: u8 = 64;
 
 /// Kind of a collective operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Does {
+pub enum Collective {
     /// They wait for each other.
     Barrier,
     /// One gives its values to all.
@@ -35,7 +35,7 @@ pub enum Does {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Operation {
     /// Kind of the operation.
-    pub does: Does,
+    pub collective: Collective,
     /// Number of operations before it. Counts round.
     pub number: u32,
     /// Bytes of the values.
@@ -76,14 +76,14 @@ impl Part {
             Step::Down => (2, self.offset),
             Step::Disagree(other) => (3, u64::from(other.0)),
         };
-        let Operation { does, number, bytes: length } = self.operation;
-        let (does, which) = match does {
-            Does::Barrier => (0, 0),
-            Does::Broadcast { root } => (1, root.0),
-            Does::Reduce { element } => (2, element),
+        let Operation { collective, number, bytes: length } = self.operation;
+        let (collective, which) = match collective {
+            Collective::Barrier => (0, 0),
+            Collective::Broadcast { root } => (1, root.0),
+            Collective::Reduce { element } => (2, element),
         };
         let mut bytes = [0; SIZE];
-        bytes[..2].copy_from_slice(&[FIRST_PART + kind, does]);
+        bytes[..2].copy_from_slice(&[FIRST_PART + kind, collective]);
         bytes[2..4].copy_from_slice(&which.to_le_bytes());
         bytes[4..8].copy_from_slice(&number.to_le_bytes());
         bytes[8..16].copy_from_slice(&length.to_le_bytes());
@@ -99,13 +99,13 @@ impl Part {
         let word = |at: usize| u32::from(half(at)) | u32::from(half(at + 2)) << 16;
         let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
         let known = |rank: Rank| (rank.index() < ranks).then_some(rank);
-        let does = match (front[1], half(2)) {
-            (0, 0) => Does::Barrier,
-            (1, root) => Does::Broadcast { root: known(Rank(root))? },
-            (2, element @ 1..) => Does::Reduce { element },
+        let collective = match (front[1], half(2)) {
+            (0, 0) => Collective::Barrier,
+            (1, root) => Collective::Broadcast { root: known(Rank(root))? },
+            (2, element @ 1..) => Collective::Reduce { element },
             _ => return None,
         };
-        let operation = Operation { does, number: word(4), bytes: long(8) };
+        let operation = Operation { collective, number: word(4), bytes: long(8) };
         let (step, offset) = match front[0].checked_sub(FIRST_PART)? {
             0 => (Step::Up, long(16)),
             1 => (Step::Go, long(16)),

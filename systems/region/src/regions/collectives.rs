@@ -16,7 +16,7 @@
 //! run; and each value at one rank only, so that it is the same everywhere.
 
 use super::{Error, Node, Regions, Result};
-use crate::format::together::{Does, Operation, Part, SIZE, Step};
+use crate::format::collectives::{Collective, Operation, Part, SIZE, Step};
 use bytemuck::Pod;
 use std::collections::VecDeque;
 use weft_packet::{Packets, Rank};
@@ -28,7 +28,7 @@ const CHILDREN: usize = 2;
 
 /// A node's part in what all do.
 #[derive(Default)]
-pub(super) struct Together {
+pub(super) struct Collectives {
     /// Operations that this node has begun.
     begun: u32,
     now: Option<Now>,
@@ -41,7 +41,7 @@ struct Now {
     operation: Operation,
     /// Room for the result, and how much of it is there.
     result: Vec<u8>,
-    came: usize,
+    received: usize,
     /// Pieces of it that have come, or left, down.
     pieces: usize,
     /// True if the last piece of the result was received, or, at the root of a broadcast, all are
@@ -63,7 +63,7 @@ impl Regions {
     /// # Errors
     /// [`Error::Disagreement`], a peer's breach, a lost rank.
     pub fn barrier(&self) -> Result<()> {
-        self.together(Does::Barrier, 0, 0, |operation| {
+        self.run_collective(Collective::Barrier, 0, 0, |operation| {
             self.climb(&operation)?;
             if self.rank() == Rank(0) {
                 return self.down(&operation, 0, &[]);
@@ -84,7 +84,7 @@ impl Regions {
         }
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(values);
         let receives = if me == root { 0 } else { bytes.len() };
-        self.together(Does::Broadcast { root }, bytes.len(), receives, |operation| {
+        self.run_collective(Collective::Broadcast { root }, bytes.len(), receives, |operation| {
             self.climb(&operation)?;
             if me == Rank(0) && me != root {
                 self.send(Step::Go, &operation, 0, &[], Some(root))?;
@@ -114,10 +114,10 @@ impl Regions {
         let element = size_of::<T>();
         let most = piece(&self.node.packets).checked_div(element).unwrap_or(0);
         assert!(most > 0, "values to reduce have some bytes, and fit into a packet");
-        let does = Does::Reduce { element: element as u16 };
+        let collective = Collective::Reduce { element: element as u16 };
         let bytes = size_of_val(values);
         let receives = if self.rank() == Rank(0) { 0 } else { bytes };
-        self.together(does, bytes, receives, |operation| {
+        self.run_collective(collective, bytes, receives, |operation| {
             for index in 0..values.len().div_ceil(most).max(1) {
                 let (from, to) = (index * most, values.len().min((index + 1) * most));
                 let offset = from * element;
@@ -143,22 +143,22 @@ impl Regions {
     }
 
     /// Takes part in an operation on `bytes` bytes, of which this node gets `receives`.
-    fn together<R>(
+    fn run_collective<R>(
         &self,
-        does: Does,
+        collective: Collective,
         bytes: usize,
         receives: usize,
         act: impl FnOnce(Operation) -> Result<R>,
     ) -> Result<R> {
         let result = vec![0; receives];
-        let mut together = self.node.together.enter();
-        let operation = Operation { does, number: together.begun, bytes: bytes as u64 };
-        assert!(together.now.is_none(), "one thread at a time takes part in what all ranks do");
-        together.begun = together.begun.wrapping_add(1);
-        together.now = Some(Now { operation, result, came: 0, pieces: 0, is_over: false });
-        drop(together);
+        let mut collectives = self.node.collectives.enter();
+        let operation = Operation { collective, number: collectives.begun, bytes: bytes as u64 };
+        assert!(collectives.now.is_none(), "one thread at a time takes part in what all ranks do");
+        collectives.begun = collectives.begun.wrapping_add(1);
+        collectives.now = Some(Now { operation, result, received: 0, pieces: 0, is_over: false });
+        drop(collectives);
         let outcome = act(operation);
-        self.node.together.enter().now = None;
+        self.node.collectives.enter().now = None;
         outcome
     }
 
@@ -181,7 +181,7 @@ impl Regions {
     ) -> Result<Vec<Up>> {
         let children: Vec<Rank> = children(self.rank(), self.node.packets.size()).collect();
         let all = children.len();
-        let ups = self.node.wait(|node| node.together.enter().pieces_of_children(all, index))?;
+        let ups = self.node.wait(|node| node.collectives.enter().pieces_of_children(all, index))?;
         for (&child, up) in children.iter().zip(&ups) {
             if up.operation != *operation {
                 return Err(self.disagree(operation, child));
@@ -194,11 +194,11 @@ impl Regions {
     }
 
     fn until_over(&self) -> Result<()> {
-        self.node.wait(|node| node.together.enter().now.as_ref()?.is_over.then_some(()))
+        self.node.wait(|node| node.collectives.enter().now.as_ref()?.is_over.then_some(()))
     }
 
     fn take_result(&self, into: &mut [u8]) {
-        if let Some(now) = &self.node.together.enter().now {
+        if let Some(now) = &self.node.collectives.enter().now {
             into.copy_from_slice(&now.result);
             self.node.packets.copied(into.len());
         }
@@ -227,7 +227,7 @@ impl Regions {
 
     fn down(&self, operation: &Operation, offset: usize, values: &[u8]) -> Result<()> {
         self.send(Step::Down, operation, offset, values, None)?;
-        if let Some(now) = &mut self.node.together.enter().now {
+        if let Some(now) = &mut self.node.collectives.enter().now {
             now.pieces += 1;
         }
         Ok(())
@@ -256,7 +256,7 @@ impl Regions {
     }
 }
 
-impl Together {
+impl Collectives {
     /// A piece of each of `children` children, once there are all and this node may send one of
     /// that `index`.
     fn pieces_of_children(&mut self, children: usize, index: usize) -> Option<Vec<Up>> {
@@ -274,17 +274,17 @@ impl Node {
         let (me, ranks) = (self.packets.rank(), self.packets.size());
         let Part { step, operation, offset } = *part;
         self.packets.copied(values.len());
-        let mut together = self.together.enter();
+        let mut collectives = self.collectives.enter();
         match step {
             Step::Up => {
                 let child = children(me, ranks).position(|child| child == from);
-                let queue = child.map(|child| &mut together.up[child]);
+                let queue = child.map(|child| &mut collectives.up[child]);
                 let queue =
                     queue.filter(|queue| queue.len() < WINDOW).ok_or(Error::Packet(from))?;
                 queue.push_back(Up { operation, offset, values: values.to_vec() });
             }
             Step::Go | Step::Down => {
-                let now = together.now.as_mut().filter(|now| now.expects(from, me, part));
+                let now = collectives.now.as_mut().filter(|now| now.expects(from, me, part));
                 now.ok_or(Error::Packet(from))?.take(step, values);
             }
             Step::Disagree(other) => {
@@ -298,23 +298,23 @@ impl Node {
 impl Now {
     /// True if `from` may send this to `me` now.
     fn expects(&self, from: Rank, me: Rank, part: &Part) -> bool {
-        let (sender, receives) = match (part.step, self.operation.does) {
-            (Step::Go, Does::Broadcast { root }) => (Rank(0), me == root),
-            (Step::Down, Does::Broadcast { root }) => (root, me != root),
+        let (sender, receives) = match (part.step, self.operation.collective) {
+            (Step::Go, Collective::Broadcast { root }) => (Rank(0), me == root),
+            (Step::Down, Collective::Broadcast { root }) => (root, me != root),
             (Step::Down, _) => (Rank(0), true),
             _ => return false,
         };
-        let is_next = !self.is_over && part.offset == self.came as u64;
+        let is_next = !self.is_over && part.offset == self.received as u64;
         from == sender && receives && is_next && part.operation == self.operation
     }
 
     fn take(&mut self, step: Step, values: &[u8]) {
-        let end = self.came + values.len();
+        let end = self.received + values.len();
         self.pieces += 1;
         self.is_over = step == Step::Go || end as u64 == self.operation.bytes;
         if step == Step::Down {
-            self.result[self.came..end].copy_from_slice(values);
-            self.came = end;
+            self.result[self.received..end].copy_from_slice(values);
+            self.received = end;
         }
     }
 }

@@ -7,7 +7,7 @@ use weft_model::random::Random;
 use weft_packet::{Packets, Rank};
 use weft_protocol::Preset;
 use weft_region::coherence::Policy;
-use weft_region::format::together::{Does, Operation, Part, Step};
+use weft_region::format::collectives::{Collective, Operation, Part, Step};
 use weft_region::{Error, RegionId, Regions};
 use weft_simulator::{Faults, Machine, Options, Simulation};
 use weft_threads::{Job, Way};
@@ -133,13 +133,13 @@ fn simulated_ranks_agree() {
 
 #[test]
 fn nobody_leaves_a_barrier_before_all_have_come() {
-    let came = AtomicU64::new(0);
+    let received = AtomicU64::new(0);
     Job::new(5).packets(|packets| {
         let regions = Regions::open(&packets);
         for round in 1..=100 {
-            came.fetch_add(1, Ordering::SeqCst);
+            received.fetch_add(1, Ordering::SeqCst);
             regions.barrier().unwrap();
-            assert!(came.load(Ordering::SeqCst) >= 5 * round);
+            assert!(received.load(Ordering::SeqCst) >= 5 * round);
         }
         regions.close().unwrap();
     });
@@ -178,7 +178,7 @@ fn a_rank_that_does_something_else_is_named_to_all() {
 /// A peer that sends more than its part, or what it has no part in.
 #[test]
 fn what_no_rank_sends_ends_it() {
-    let operation = Operation { does: Does::Barrier, number: 0, bytes: 0 };
+    let operation = Operation { collective: Collective::Barrier, number: 0, bytes: 0 };
     let attacks = [(Step::Up, 9), (Step::Down, 1), (Step::Go, 1)];
     for (step, times) in attacks {
         Job::new(2).packets(|packets| {
