@@ -27,7 +27,7 @@ pub struct Pages {
     start: NonNull<c_void>,
     pages: usize,
     /// The page that came last.
-    came: Arc<Mutex<Vec<u8>>>,
+    received: Arc<Mutex<Vec<u8>>>,
     /// Pages that came so far, or at rank 1 went.
     count: Arc<AtomicU64>,
     before: libc::sigaction,
@@ -36,8 +36,8 @@ pub struct Pages {
 impl Pages {
     /// So many pages, none of which is here. Takes the upcall and the signal.
     pub fn new(packets: &Packets, pages: usize) -> Result<Box<Self>> {
-        let (came, count) = (Arc::<Mutex<Vec<u8>>>::default(), Arc::<AtomicU64>::default());
-        upcall(packets, Arc::clone(&came), Arc::clone(&count));
+        let (received, count) = (Arc::<Mutex<Vec<u8>>>::default(), Arc::<AtomicU64>::default());
+        upcall(packets, Arc::clone(&received), Arc::clone(&count));
         let (bytes, private) = (pages * PAGE_BYTES, MapFlags::PRIVATE);
         // SAFETY: a new mapping, wherever the kernel likes.
         let start = unsafe { mmap_anonymous(ptr::null_mut(), bytes, ProtFlags::empty(), private)? };
@@ -45,7 +45,7 @@ impl Pages {
         // SAFETY: a signal action may be all zeros.
         let before = unsafe { std::mem::zeroed() };
         let packets = packets.clone();
-        let mut all = Box::new(Pages { packets, start, pages, came, count, before });
+        let mut all = Box::new(Pages { packets, start, pages, received, count, before });
         SERVED.store(&raw mut *all, Ordering::Release);
         // SAFETY: as above.
         let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
@@ -89,16 +89,17 @@ impl Pages {
         packet.put(&[0; 8])?;
         packet.unicast(Rank(1))?;
         self.packets.poll_until(|| self.count.load(Ordering::Acquire) >= wanted)?;
-        let mut came = self.came.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut received = self.received.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: a page of the mapping, into which nobody has a reference; it is writable while it
         // is written, and `came` has a page's bytes, which `upcall` has counted.
         unsafe {
             let page = self.start.add(offset);
             mprotect(page.as_ptr(), PAGE_BYTES, MprotectFlags::READ | MprotectFlags::WRITE)?;
-            page.cast::<u8>().copy_from_nonoverlapping(NonNull::from(&came[..]).cast(), PAGE_BYTES);
+            page.cast::<u8>()
+                .copy_from_nonoverlapping(NonNull::from(&received[..]).cast(), PAGE_BYTES);
             mprotect(page.as_ptr(), PAGE_BYTES, MprotectFlags::READ)?;
         }
-        came.clear();
+        received.clear();
         Ok(true)
     }
 }
@@ -114,7 +115,7 @@ impl Drop for Pages {
 }
 
 /// Answers requests with pages, and collects pages.
-fn upcall(packets: &Packets, came: Arc<Mutex<Vec<u8>>>, count: Arc<AtomicU64>) {
+fn upcall(packets: &Packets, received: Arc<Mutex<Vec<u8>>>, count: Arc<AtomicU64>) {
     let (answers, page) = (packets.clone(), vec![7; PAGE_BYTES]);
     packets.on_packet(move |packet| {
         if answers.rank() != 0 {
@@ -123,9 +124,9 @@ fn upcall(packets: &Packets, came: Arc<Mutex<Vec<u8>>>, count: Arc<AtomicU64>) {
             count.fetch_add(1, Ordering::Release);
             return;
         }
-        let mut came = came.lock().unwrap_or_else(PoisonError::into_inner);
-        came.extend_from_slice(&packet);
-        if came.len() == PAGE_BYTES {
+        let mut received = received.lock().unwrap_or_else(PoisonError::into_inner);
+        received.extend_from_slice(&packet);
+        if received.len() == PAGE_BYTES {
             count.fetch_add(1, Ordering::Release);
         }
     });

@@ -138,27 +138,27 @@ impl Bench<'_> {
     /// out.
     fn round_trips(&mut self, bytes: usize) -> Result<f64> {
         let count = count(bytes);
-        let (came, answer) = (Arc::<AtomicU64>::default(), vec![7; 24 + bytes]);
+        let (received, answer) = (Arc::<AtomicU64>::default(), vec![7; 24 + bytes]);
         let into = Arc::new(Mutex::new(vec![0; answer.len()]));
-        let (counted, answers) = (Arc::clone(&came), self.0.packets.clone());
+        let (counted, answers) = (Arc::clone(&received), self.0.packets.clone());
         let (whole, sent) = (answer.len() as u64, answer.len());
         self.0.packets.on_packet(move |packet| {
-            let mut came = counted.load(Ordering::Relaxed);
+            let mut received = counted.load(Ordering::Relaxed);
             if answers.rank() == 0 {
                 let mut into = into.lock().unwrap_or_else(PoisonError::into_inner);
-                into[(came % whole) as usize..][..packet.len()].copy_from_slice(&packet);
-                came += packet.len() as u64;
+                into[(received % whole) as usize..][..packet.len()].copy_from_slice(&packet);
+                received += packet.len() as u64;
             } else {
                 // A lost rank shows at the next poll.
                 let _ = send(&answers, packet.source(), &answer);
-                came += whole;
+                received += whole;
             }
-            counted.store(came, Ordering::Release);
+            counted.store(received, Ordering::Release);
         });
         self.0.meet()?;
         let arrived = |times: usize| {
             let bytes = (times * sent) as u64;
-            self.0.packets.poll_until(|| came.load(Ordering::Acquire) >= bytes)
+            self.0.packets.poll_until(|| received.load(Ordering::Acquire) >= bytes)
         };
         let start = Instant::now();
         if self.is_first() {

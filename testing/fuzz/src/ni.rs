@@ -306,7 +306,7 @@ impl Bench {
             self.host.books.accepted(header);
             match (seen, early) {
                 (true, _) => self.host.books.seen(header),
-                (false, true) => self.host.books.came_early(header),
+                (false, true) => self.host.books.received_early(header),
                 (false, false) => {}
             }
         }

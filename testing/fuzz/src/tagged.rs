@@ -31,7 +31,7 @@ struct Bytes {
     number: u32,
     length: usize,
     /// Number of bytes received.
-    came: u64,
+    received: u64,
     /// Memory to which some of them may be fetched.
     room: Vec<u8>,
 }
@@ -57,8 +57,8 @@ impl Sink for Bytes {
     }
 
     fn place(&mut self, offset: u64, bytes: &[u8]) {
-        assert_eq!(offset, self.came, "bytes come in order");
-        self.came += bytes.len() as u64;
+        assert_eq!(offset, self.received, "bytes come in order");
+        self.received += bytes.len() as u64;
     }
 
     fn room(&mut self, offset: u64, length: usize) -> Option<&mut [u8]> {
@@ -83,7 +83,7 @@ struct Program {
 impl Program {
     fn bytes(&mut self, length: usize) -> Bytes {
         self.begun += 1;
-        Bytes { number: self.begun, length, came: 0, room: Vec::new() }
+        Bytes { number: self.begun, length, received: 0, room: Vec::new() }
     }
 
     fn send(&mut self, to: u16, tag: u64, length: usize, wants_done: bool) {

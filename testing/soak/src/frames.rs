@@ -123,7 +123,9 @@ pub enum Broken {
         first: u32,
     },
     /// An acknowledgement of what never came.
-    #[error("rank {from} acknowledged {next} packets of rank {to}, of which {came} had come (I8)")]
+    #[error(
+        "rank {from} acknowledged {next} packets of rank {to}, of which {received} had come (I8)"
+    )]
     Acknowledged {
         /// Rank that acknowledged.
         from: Rank,
@@ -132,7 +134,7 @@ pub enum Broken {
         /// All before this number.
         next: u32,
         /// Packets that were received, up to the first that is missing.
-        came: u32,
+        received: u32,
     },
     /// An acknowledgement before the forward.
     #[error("rank {at} acknowledged packet {number} of rank {from} before it forwarded it (8.3.2)")]

@@ -134,7 +134,7 @@ impl Books {
     }
 
     /// The NI keeps it until its group is there. It may be acknowledged.
-    pub fn came_early(&mut self, header: &Header) {
+    pub fn received_early(&mut self, header: &Header) {
         let numbers = &mut self.pairs[header.source.index()].numbers;
         numbers.early.insert(header.sequence);
         numbers.pass_early();
