@@ -57,7 +57,7 @@ fn main() -> ExitCode {
     }
     let weft = match Weft::try_parse_from(beside::with_help_last(std::env::args_os().collect())) {
         Ok(weft) => weft,
-        Err(error) => return weft_kit::explain(&error),
+        Err(error) => return weft_app_common::explain(&error),
     };
     let done = match weft.command {
         Command::Run(arguments) => run::run(arguments),
@@ -69,5 +69,5 @@ fn main() -> ExitCode {
         Command::DoctorRank => return doctor::trial_rank(),
         Command::DoctorFabric(candidate) => doctor::look_into(&candidate),
     };
-    weft_kit::finish(done)
+    weft_app_common::finish(done)
 }

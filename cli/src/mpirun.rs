@@ -13,7 +13,7 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, ValueEnum};
 use std::ffi::OsString;
-use weft_kit::command_line;
+use weft_app_common::command_line;
 use weft_launch::{find_program, own_directory};
 
 use crate::mpi::{self, Collectives, Launcher, Linked, Provider, Stack, libraries_of};

@@ -38,7 +38,7 @@ pub fn flag(word0: u64) -> u32 {
     word0 as u32
 }
 
-/// Where the link has put the user bytes of the packet with this word 0.
+/// Index at which the link has put the user bytes of the packet with this word 0.
 #[inline]
 pub fn place(word0: u64) -> u8 {
     (word0 >> 40) as u8
@@ -48,8 +48,8 @@ pub fn place(word0: u64) -> u8 {
 ///
 /// # Errors
 /// [`Malformed::Tag`] if no packet kind has that number.
-// Inlined and whole, or the header is written field by field, and read back in larger pieces to be moved:
-// that waits for all earlier stores.
+// Inlined and whole, or the header is written field by field, and read back in larger pieces to be
+// moved: that waits for all earlier stores.
 #[inline(always)]
 pub fn parse(words: [u64; 2], source: Rank) -> Result<Header, Malformed> {
     let kind = (words[0] >> 32) as u8;

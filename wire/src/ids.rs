@@ -137,7 +137,7 @@ impl TreeId {
         TreeId { protocol, ..self }
     }
 
-    /// Whether this is one of the two-node trees that `sender` is the root of.
+    /// True if this is one of the two-node trees that `sender` is the root of.
     #[inline]
     pub fn is_unicast_of(self, sender: Rank) -> bool {
         self.root == sender && self.group == GroupId::NONE

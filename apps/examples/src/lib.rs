@@ -1,12 +1,12 @@
 //! Twelve short programs, one idea each: what `docs/guide` explains.
 //!
-//! Each is a function of its rank's [`Weft`], or of its [`Packets`] if it has no messages, so that it runs as processes
-//! (`weft run -n 4 -- weft-example ping`) and in the simulator (`weft sim -n 64 weft-example ping`). They
-//! are one executable, because so many, called `ping` or `stream`, would get into the way of others
-//! in a user's `PATH`.
+//! Each is a function of its rank's [`Weft`], or of its [`Packets`] if it has no messages, so that
+//! it runs as processes (`weft run -n 4 -- weft-example ping`) and in the simulator
+//! (`weft sim -n 64 weft-example ping`). They are one executable, because so many, called `ping` or
+//! `stream`, would get into the way of others in a user's `PATH`.
 //!
-//! Each checks its own result: a wrong one is a panic, and a status that is not 0. Rank 0 prints. They use
-//! the crate `weft` and nothing below it, and what stands on it.
+//! Each checks its own result: a wrong one is a panic, and a status that is not 0. Rank 0 prints.
+//! They use the crate `weft` and nothing below it, and what stands on it.
 
 #![forbid(unsafe_code)]
 
@@ -41,15 +41,15 @@ use weft::{Packets, Weft};
 /// One of the programs.
 #[derive(Clone, Copy)]
 pub struct Example {
-    /// What it is called on the command line.
+    /// Name on the command line.
     pub name: &'static str,
-    /// What it shows, in a line.
+    /// Topic, in a line.
     pub about: &'static str,
     /// The program, for each rank.
     pub run: Program,
 }
 
-/// What an example is to each rank.
+/// Program of each rank.
 #[derive(Clone, Copy)]
 pub enum Program {
     /// A program with messages.

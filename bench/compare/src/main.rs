@@ -35,7 +35,7 @@ of the turns' medians. Two network namespaces make the Ethernet, which takes roo
 something, leave the machine alone meanwhile.";
 
 fn main() -> ExitCode {
-    weft_kit::finish(compare(std::env::args_os().collect()).map(|()| ExitCode::SUCCESS))
+    weft_app_common::finish(compare(std::env::args_os().collect()).map(|()| ExitCode::SUCCESS))
 }
 
 fn compare(mut words: Vec<OsString>) -> anyhow::Result<()> {

@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     if let Some(code) = weft_launch::start_if_asked() {
         return code;
     }
-    weft_kit::finish(measure(std::env::args_os().collect()))
+    weft_app_common::finish(measure(std::env::args_os().collect()))
 }
 
 fn measure(mut words: Vec<OsString>) -> anyhow::Result<ExitCode> {

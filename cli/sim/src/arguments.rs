@@ -2,7 +2,7 @@
 
 use clap::{CommandFactory, Parser};
 use std::time::Duration;
-use weft_kit::command_line;
+use weft_app_common::command_line;
 use weft_protocol::tree::Shape;
 use weft_protocol::{Adaptive, Preset, Recovery, Settings};
 

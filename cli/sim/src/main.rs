@@ -29,7 +29,7 @@ const EXPLAINED: usize = 24;
 
 fn main() -> ExitCode {
     let parsed = Arguments::try_parse().map_err(Into::into);
-    weft_kit::finish(parsed.and_then(|arguments| run(&arguments)))
+    weft_app_common::finish(parsed.and_then(|arguments| run(&arguments)))
 }
 
 /// Runs what was asked for, with as many seeds as were asked for; fails with the first that fails.

@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
-use weft_kit::thousands;
+use weft_app_common::thousands;
 use weft_simulator::{Happened, Observer, in_words};
 
 /// Runs that are over sooner say nothing before their end.

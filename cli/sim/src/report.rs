@@ -3,7 +3,7 @@
 use super::arguments::Arguments;
 use std::fmt;
 use std::time::Duration;
-use weft_kit::thousands;
+use weft_app_common::thousands;
 use weft_protocol::Adaptive;
 use weft_scenarios::Verdict;
 use weft_scenarios::patterns::Times;

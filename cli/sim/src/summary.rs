@@ -3,7 +3,7 @@
 use super::report::Run;
 use std::fmt;
 use std::time::Duration;
-use weft_kit::thousands;
+use weft_app_common::thousands;
 use weft_simulator::in_words;
 
 /// Totals over runs.

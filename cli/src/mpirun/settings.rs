@@ -7,7 +7,7 @@ use std::path::Path;
 use std::thread::available_parallelism;
 
 use anyhow::{Result, bail};
-use weft_kit::command_line;
+use weft_app_common::command_line;
 
 use super::words::Given;
 use crate::mpi::{NAME, PROVIDER, PROVIDER_PATH, Provider, Stack};

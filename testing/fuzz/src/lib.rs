@@ -1,4 +1,4 @@
-//! Fuzz targets: what reads bytes that a stranger may have written, fed with anything.
+//! Fuzz targets: what reads bytes that an adversary may have written, fed with anything.
 //!
 //! A target is a plain function of some bytes that panics where a promise is broken. `cargo-fuzz/`
 //! hands [`TARGETS`] to libFuzzer (`make fuzz`); the inputs that it found worth keeping are in

@@ -12,7 +12,7 @@ const TEAMS: [(TeamId, &[Rank]); 2] = [
     (TeamId { leader: Rank(2), count: 0 }, &[Rank(2), Rank(0)]),
 ];
 
-/// What was parsed encodes to the same bytes.
+/// Round trip of a packet: what was parsed encodes to the same bytes.
 pub fn packet(data: &[u8]) {
     let Some(says) = parse(data) else { return };
     assert_eq!([says.head().bytes(), says.piece.unwrap_or_default()].concat(), data);
@@ -55,7 +55,7 @@ fn movement(which: u8, root: u8, length: u64, members: usize) -> Movement {
     }
 }
 
-/// What it uses: no more than all of the bytes of all members.
+/// Most bytes that it uses: those of all members.
 fn most(movement: Movement, members: usize) -> u64 {
     match movement {
         Movement::Broadcast { bytes, .. } => bytes,
@@ -66,8 +66,8 @@ fn most(movement: Movement, members: usize) -> u64 {
     }
 }
 
-/// A script of eight bytes a step: rank 0 begins movements of its teams, when it may; peers say what is nearly right,
-/// or anything. A peer that breaks the protocol ends the job, and the script.
+/// A script of eight bytes a step: rank 0 begins movements of its teams, when it may; peers say
+/// what is nearly right, or anything. A peer that breaks the protocol ends the job, and the script.
 pub fn movements(data: &[u8]) {
     let mut together: Together<Bytes, Bytes, Vec<u8>> = Together::new(Rank(0), RANKS.into(), 2);
     let mut begun = [0_u64; 2];
@@ -114,7 +114,7 @@ pub fn movements(data: &[u8]) {
     }
 }
 
-/// What a peer says: a packet that may well be right, or the step itself.
+/// Packet of a peer that may well be right, or the step itself.
 fn said(step: &[u8], team: TeamId, begun: u64, members: usize, number: u8) -> Vec<u8> {
     let &[what, which, root, _, low, high, _, odd] = step else { return Vec::new() };
     if odd == 255 {

@@ -16,7 +16,7 @@ use weft_wire::{Channel, GroupId, Header, Protocol, Rank, Tag, TreeId};
 /// User bytes that a packet has at most.
 const MOST_BYTES: usize = 1000;
 
-/// What a world is made of.
+/// Options of a world.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Ranks, window, preset and shape of trees.
@@ -87,7 +87,7 @@ impl World {
         (0..self.options.settings.ranks).map(Rank)
     }
 
-    /// What this world was made of.
+    /// Options of this world.
     pub fn options(&self) -> &Options {
         &self.options
     }
@@ -107,7 +107,7 @@ impl World {
         self.wires.between(from, to).iter()
     }
 
-    /// What programs have seen.
+    /// Reference model: what programs have seen.
     pub fn reference(&self) -> &Reference {
         &self.reference
     }
@@ -134,7 +134,7 @@ impl World {
         possible
     }
 
-    /// Whether `step` can happen now. A send can if its host has a free send buffer, or no
+    /// True if `step` can happen now. A send can if its host has a free send buffer, or no
     /// fetch-and-add outstanding, and has created the group.
     pub fn is_possible(&self, step: &Step) -> bool {
         let host = &self.hosts[step.rank().index()];
@@ -342,7 +342,7 @@ impl World {
         Body::Buffer(self.ledger.lend(Buffer { at, from: Some(from), contents, due, host }))
     }
 
-    /// Who is due a copy of what came on `tree`, as far as it is known.
+    /// Ranks that are due a copy of a packet on `tree`, as far as it is known.
     fn due_on_arrival(&mut self, tree: TreeId, at: Rank) -> Vec<Rank> {
         let due = self.children(tree, at);
         if self.options.settings.preset.forwarding() == Forwarding::Ni {
@@ -393,7 +393,7 @@ impl World {
         self.ledger.lend(Buffer { at, from: None, contents, due, host })
     }
 
-    /// What the next packet says that `from` sends.
+    /// Contents of the next packet that `from` sends.
     fn contents(&mut self, from: Rank, stream: Stream) -> Contents {
         let launches = &mut self.launches[from.index()];
         let launch = *launches;

@@ -11,11 +11,11 @@ use super::manifest::{Arrow, Manifest};
 use super::tree::Tree;
 use Layer::*;
 
-/// What a crate is, by its folder.
+/// Layer of a crate, by its folder.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Layer {
     Apps,
-    AppKit,
+    AppCommon,
     Systems,
     Messaging,
     Packet,
@@ -32,11 +32,12 @@ enum Layer {
     Cli,
     Bench,
     World,
-    /// What `weft sim`, `weft bench` and `make paper` run: part of the product, though it joins everything.
+    /// Programs that `weft sim`, `weft bench` and `make paper` run: part of the product, though
+    /// they join everything.
     Simulation,
     Testing,
-    /// Hosts and wires for tests and benchmarks. It knows nothing of Weft, so that links may be tested on
-    /// it too.
+    /// Hosts and wires for tests and benchmarks. It knows nothing of Weft, so that links may be
+    /// tested on it too.
     Hosts,
     Xtask,
 }
@@ -45,7 +46,7 @@ enum Layer {
 fn layer_of(folder: &str) -> Option<Layer> {
     let (top, rest) = folder.split_once('/').unwrap_or((folder, ""));
     Some(match (top, rest) {
-        ("apps", "kit") => AppKit,
+        ("apps", "common") => AppCommon,
         ("apps", _) => Apps,
         ("systems", _) => Systems,
         ("messaging", "") => Messaging,
@@ -65,7 +66,7 @@ fn layer_of(folder: &str) -> Option<Layer> {
         ("bench", _) => Bench,
         // What tests of links and protocols may use.
         ("testing", "world") => World,
-        ("testing", "simulator" | "scenarios" | "soak" | "model" | "strangers") => Simulation,
+        ("testing", "simulator" | "scenarios" | "soak" | "model" | "adversary") => Simulation,
         ("testing", "netns") => Hosts,
         ("testing", _) => Testing,
         ("xtask", "") => Xtask,
@@ -77,7 +78,7 @@ impl Layer {
     /// The place in the data path, from top to bottom; `None` beside it.
     fn height(self) -> Option<u8> {
         Some(match self {
-            Apps | AppKit => 6,
+            Apps | AppCommon => 6,
             Systems => 5,
             Messaging => 4,
             Packet => 3,
@@ -97,7 +98,7 @@ impl Layer {
     }
 }
 
-/// Whether the crates of `from` may depend on those of `to`.
+/// True if the crates of `from` may depend on those of `to`.
 fn may_use(from: Layer, to: Layer) -> bool {
     match (from, to) {
         (World | Testing | Simulation, _) | (Cli | Bench, Simulation) | (Bench, Hosts | World) => {
@@ -106,7 +107,7 @@ fn may_use(from: Layer, to: Layer) -> bool {
         (_, Cli | World | Testing | Hosts | Simulation | Xtask) | (Xtask | Hosts, _) => false,
         (Conformance | Link | LinkApi, LinkApi) => true,
         (_, Conformance) => false,
-        (Apps, AppKit) | (Apps | AppKit, Facade) | (Systems, Systems) => true,
+        (Apps, AppCommon) | (Apps | AppCommon, Facade) | (Systems, Systems) => true,
         (Launch, Wire | Launch) => true,
         (Launch, to) => to.is_link(),
         (Facade, Messaging | Packet | Node | Launch | Macros) => true,
@@ -118,14 +119,14 @@ fn may_use(from: Layer, to: Layer) -> bool {
     }
 }
 
-/// Whether the tests of `from` may depend on `to`: on anything, but those of protocols and links
-/// on nothing that joins the two, or they would no longer be tested without each other.
+/// True if the tests of `from` may depend on `to`: on anything, but those of protocols and links on
+/// nothing that joins the two, or they would no longer be tested without each other.
 fn tests_may_use(from: Layer, to: Layer) -> bool {
     let below_node = matches!(to, Protocol | Wire | World | Hosts | Macros) || to.is_link();
     !(from == Protocol || from.is_link()) || below_node
 }
 
-/// Why an arrow is refused.
+/// Reason why a dependency is refused.
 fn reason(from: Layer, to: Layer, dev: bool) -> &'static str {
     match (from, to) {
         _ if dev => "protocols are tested without a network and links without a protocol",
@@ -143,7 +144,7 @@ fn reason(from: Layer, to: Layer, dev: bool) -> &'static str {
         }
         (_, Cli | Xtask) => "a program is the end of a path; nothing builds on it",
         (Xtask, _) => "the checks build when the rest of the tree does not",
-        (Apps | AppKit, Apps) => "applications stand alone; what they share is in apps/kit",
+        (Apps | AppCommon, Apps) => "applications stand alone; what they share is in apps/common",
         (Wire, _) => "wire is header layouts and nothing else",
         (Launch, _) => "starting ranks takes wire and links; it works before there is a node",
         (Facade | Bindings, _) => {

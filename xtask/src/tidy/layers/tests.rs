@@ -86,9 +86,9 @@ fn what_stands_beside_the_data_path() {
     assert_refused("bindings/rust", "systems/orca");
     assert_allowed("bindings/c", "bindings/rust");
     assert_allowed("apps/asp", "bindings/rust");
-    assert_allowed("apps/asp", "apps/kit");
+    assert_allowed("apps/asp", "apps/common");
     assert_refused("apps/asp", "apps/sor");
-    assert_allowed("apps/kit", "bindings/rust");
+    assert_allowed("apps/common", "bindings/rust");
     assert_refused("messaging", "bindings/rust");
     assert_refused("bindings/rust/macros", "wire");
     for to in ["wire", "links/api", "links/shm"] {
@@ -150,7 +150,7 @@ fn a_manifest_that_is_none_is_found() {
 fn every_refusal_has_a_reason() {
     let all = [
         "apps/asp",
-        "apps/kit",
+        "apps/common",
         "systems/a",
         "messaging",
         "packet",
