@@ -29,6 +29,7 @@ mod sort;
 /// The messages of one rank.
 pub struct Engine {
     packets: Packets,
+    /// Entered from inside the network too: nobody enters the network from inside of it.
     pub(crate) state: Biased<State>,
     pub(crate) tasks: Arc<Tasks>,
     /// Wakes the thread that polls.
@@ -262,7 +263,10 @@ impl Engine {
     /// # Errors
     /// As [`Self::progress`].
     pub fn flush(self: &Arc<Self>) -> Result<()> {
-        self.watch(|engine| Ok(engine.state.enter().owed.is_empty() && engine.packets.is_flushed()))
+        self.watch(|engine| {
+            let owes_nothing = engine.state.enter().owed.is_empty();
+            Ok(owes_nothing && engine.packets.is_flushed())
+        })
     }
 
     /// Ends what would keep this rank alive: tasks, timers, whoever waits. Its owner calls it last.
@@ -290,9 +294,10 @@ impl Engine {
 
     /// What this layer and those below have done.
     pub fn statistics(&self) -> Statistics {
+        let packets = self.packets.statistics();
         let state = self.state.enter();
         Statistics {
-            packets: self.packets.statistics(),
+            packets,
             packets_unread: state.kept.iter().map(|kept| u64::from(*kept)).sum(),
             bytes_copied_out: state.copied_bytes as u64,
             ..state.statistics

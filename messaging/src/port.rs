@@ -6,7 +6,7 @@ use crate::format::Kind;
 use crate::handler::{Handler, Waiting};
 use crate::message::Message;
 use crate::parts::Parts;
-use crate::send::{Sending, To};
+use crate::send::{Sending, To, send, send_async};
 use crate::state::PortRun;
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
@@ -184,7 +184,7 @@ impl Port {
     /// receiver has no such port.
     #[inline]
     pub fn send(&self, to: impl Into<Rank>, parts: &(impl Parts + ?Sized)) -> Result<()> {
-        Sending::new(self, To::Rank(to.into()), &[], parts)?.finish(parts)
+        send(self, to.into(), &[], parts)
     }
 
     /// Sends a message with headers of the layers above in front of it: a
@@ -199,7 +199,7 @@ impl Port {
         headers: &(impl AsRef<[u8]> + ?Sized),
         parts: &(impl Parts + ?Sized),
     ) -> Result<()> {
-        Sending::new(self, To::Rank(to.into()), headers.as_ref(), parts)?.finish(parts)
+        send(self, to.into(), headers.as_ref(), parts)
     }
 
     /// As [`Self::send_with`], for asynchronous handlers and tasks: waits instead of blocking.
@@ -211,7 +211,7 @@ impl Port {
         to: impl Into<Rank>,
         parts: &(impl Parts + ?Sized),
     ) -> Result<()> {
-        Sending::new(self, To::Rank(to.into()), &[], parts)?.finish_async(parts).await
+        send_async(self, to.into(), parts).await
     }
 
     /// Sends a message to all ranks but this one, on a multicast tree, packet by packet. Blocks while

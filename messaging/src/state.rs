@@ -397,6 +397,23 @@ impl State {
         self.incidents.pop_front()
     }
 
+    /// Takes room for one packet to `to` in the window of the port in `slot`; false if there is none.
+    #[inline]
+    pub fn claim(&mut self, slot: usize, to: Rank) -> bool {
+        to == self.own || self.ports.at(slot).outgoing.claim(to, self.window)
+    }
+
+    /// As [`Self::claim`], for a short packet with all of a message, whose number this is. None leaves for this rank itself.
+    #[inline]
+    pub fn claim_short(&mut self, slot: usize, to: Rank) -> Option<u32> {
+        if to == self.own || !self.claim(slot, to) {
+            return None;
+        }
+        self.statistics.messages_sent += 1;
+        Some(self.next_message_number())
+    }
+
+    #[inline]
     pub fn next_message_number(&mut self) -> u32 {
         self.next_message = self.next_message.wrapping_add(1);
         self.next_message

@@ -78,19 +78,20 @@ impl Outgoing {
         flow.sent = flow.sent.wrapping_add(1);
     }
 
-    /// Takes room for one packet to each of `members`; false if one of them has none.
-    pub fn claim_multicast(
-        &mut self,
-        group: Group,
-        window: u32,
-        members: impl FnOnce() -> Vec<Rank>,
-    ) -> bool {
+    /// True if a multicast to `group` may leave before anybody's window is looked at.
+    pub fn has_slack(&self, group: Group) -> bool {
+        self.multicast.get(&group).is_some_and(|flow| flow.slack > 0)
+    }
+
+    /// Takes room for one packet to each of `members`; false if one of them has none. Nobody asks who they are
+    /// if there is [slack](Self::has_slack).
+    pub fn claim_multicast(&mut self, group: Group, window: u32, members: &[Rank]) -> bool {
         let flow = self.multicast.entry(group).or_default();
         if flow.slack == 0 {
             let (sent, consumed) = (flow.sent, &flow.consumed);
             let unconsumed =
                 |member: &Rank| sent.wrapping_sub(consumed.get(*member).copied().unwrap_or(0));
-            let most = members().iter().map(unconsumed).max().unwrap_or(0);
+            let most = members.iter().map(unconsumed).max().unwrap_or(0);
             flow.slack = window.saturating_sub(most);
         }
         let granted = flow.slack > 0;

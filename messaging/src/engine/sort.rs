@@ -26,7 +26,7 @@ impl Engine {
         };
         let bytes = bytes.len() as u64;
         match header.kind {
-            Kind::First => self.first(held, from, &header, bytes),
+            Kind::First | Kind::Whole => self.first(held, from, &header, bytes),
             Kind::Next => self.next(held, from, &header, bytes),
             Kind::Request => self.request(held, from, &header),
             Kind::Grant => self.answered(held, from, &header, Answer::Granted),
