@@ -5,14 +5,15 @@
 //! message arrive. Here is what others call; `sort` and `run` are the two steps, and how threads share them
 //! is in `wait`.
 
-use crate::arriving::Taken;
+use crate::arrived::{self, Arrived, Body, Part};
+use crate::arriving;
 use crate::error::{Error, Result};
 use crate::handler::Handler;
 use crate::lend;
-use crate::message::{Arrived, Body, Message};
+use crate::message::Message;
 use crate::popup::Pool;
 use crate::rendezvous::Answer;
-use crate::state::{Announcement, Part, PortRun, State};
+use crate::state::{Announcement, PortRun, State};
 use crate::tasks::Tasks;
 use crate::wait::Nudge;
 use crate::window::window_packets;
@@ -21,7 +22,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::task::Waker;
 use weft_node::biased::Biased;
-use weft_packet::{HeldPacket, Packets, Progress};
+use weft_packet::{HeldPacket, Packets, Progress, Taken};
 
 mod run;
 mod sort;
@@ -168,20 +169,16 @@ impl Engine {
     /// As [`Self::step`]; what handlers did wrong is left to who can hear it.
     #[inline]
     fn advance(self: &Arc<Self>) -> Result<bool> {
-        let mut held = HeldPacket::default();
-        match self.packets.take(&mut held) {
-            Ok(true) => {}
-            Ok(false) if self.is_quiet() => return Ok(false),
-            Ok(false) => return self.run_ready(),
+        let announcement = match self.take() {
+            Ok(Some(announcement)) => announcement,
+            Ok(None) if self.is_quiet() => return Ok(false),
+            Ok(None) => return self.run_ready(),
             Err(error) => {
-                let error = self.lost(error);
                 // Tasks get to know it as well, where anybody still runs them.
                 self.run_tasks();
                 return Err(error);
             }
-        }
-        let announcement = self.sort(held);
-        self.packets.taken();
+        };
         let more = match announcement {
             Announcement::Runs(run, handler, arrived) => self.run_handler(run, handler, arrived),
             Announcement::Waits => true,
@@ -207,16 +204,29 @@ impl Engine {
         }
     }
 
-    /// Takes one packet from the network and sorts it; no handler runs.
-    pub(crate) fn receive(&self) -> Result<bool> {
-        let mut held = HeldPacket::default();
-        match self.packets.take(&mut held) {
-            Ok(true) => {}
-            Ok(false) => return Ok(false),
-            Err(error) => return Err(self.lost(error)),
+    /// Takes one packet from the network, if there is one, and sorts it.
+    #[inline(always)]
+    fn take(self: &Arc<Self>) -> Result<Option<Announcement>> {
+        let (mut held, mut sorted) = (HeldPacket::default(), None);
+        let at_once = |from, packet: &[u8]| {
+            sorted = self.sort_at_once(from, packet);
+            sorted.is_some()
+        };
+        match self.packets.take_unless(at_once, &mut held) {
+            Ok(Taken::AtOnce) => Ok(sorted),
+            Ok(Taken::Held) => {
+                let announcement = self.sort(held);
+                self.packets.taken();
+                Ok(Some(announcement))
+            }
+            Ok(Taken::Nothing) => Ok(None),
+            Err(error) => Err(self.lost(error)),
         }
-        let announcement = self.sort(held);
-        self.packets.taken();
+    }
+
+    /// Takes one packet from the network and sorts it; no handler runs.
+    pub(crate) fn receive(self: &Arc<Self>) -> Result<bool> {
+        let Some(announcement) = self.take()? else { return Ok(false) };
         match announcement {
             Announcement::Runs(slot, handler, arrived) => {
                 self.state.enter().run_later(slot, handler, arrived);
@@ -273,11 +283,13 @@ impl Engine {
     pub fn close(&self) {
         self.tasks.clear();
         self.pool.close();
-        self.lends.store(false, Ordering::Relaxed);
         let mut state = self.state.enter();
+        self.lends.store(false, Ordering::Relaxed);
+        state.forget_engine();
         let (wakers, hooks) = (state.drain_wakers(), std::mem::take(&mut state.failure_hooks));
         drop(state);
         drop((wakers, hooks));
+        arrived::forget();
         lend::forget();
     }
 
@@ -357,12 +369,12 @@ impl Engine {
     pub(crate) fn take_part(&self, body: &Body, waker: Option<&Waker>) -> Result<Option<Part>> {
         let mut state = self.state.enter();
         let grant = match state.arrivals.take_part(body.from, body.number, waker) {
-            Taken::Part(part) => return Ok(Some(part)),
-            Taken::GivenUp(sent) => {
+            arriving::Taken::Part(part) => return Ok(Some(part)),
+            arriving::Taken::GivenUp(sent) => {
                 let Body { from, length, .. } = *body;
                 return Err(Error::GivenUp { from, sent, length });
             }
-            Taken::Nothing { grant } => grant,
+            arriving::Taken::Nothing { grant } => grant,
         };
         if let Some(failure) = &state.failure {
             return Err(failure.clone());

@@ -520,7 +520,7 @@ fn gather(
 /// A frame, once one is free again. Packets that arrive meanwhile are sorted, so that their senders go on,
 /// but no handler starts in the middle of a send.
 #[cold]
-fn wait_for_frame(engine: &Engine) -> Result<SendPacket<'_>> {
+fn wait_for_frame(engine: &Arc<Engine>) -> Result<SendPacket<'_>> {
     let (mut frame, mut failed) = (None, None);
     engine.packets().wait(&mut || {
         frame = engine.packets().try_packet()?;

@@ -1,19 +1,19 @@
 //! What the engine knows, inside its lock: ports, messages that arrive, windows. No calls out of here.
 
+use crate::arrived::{Arrived, Body, Content, Spares};
 use crate::arriving::Arrivals;
 use crate::by_rank::ByRank;
 use crate::engine::Statistics;
 use crate::error::{Error, Result};
-use crate::format::{Kind, PacketHeader, port_number};
+use crate::format::{PacketHeader, port_number};
 use crate::handler::Handler;
-use crate::message::{Arrived, Body};
 use crate::rendezvous::Requests;
 use crate::send::To;
-use crate::window::{Flow, Incoming, Outgoing};
+use crate::window::{Incoming, Outgoing};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::task::Waker;
 use weft_node::biased::this_thread;
-use weft_packet::{HeldPacket, Rank};
+use weft_packet::Rank;
 
 pub(crate) struct State {
     /// Packets of a port's window.
@@ -55,9 +55,8 @@ pub(crate) struct State {
     pub handling: Vec<usize>,
     /// What to do when this rank cannot go on.
     pub failure_hooks: Vec<Box<dyn FnOnce() + Send>>,
-    /// Boxes for messages, to be used again.
-    #[expect(clippy::vec_box, reason = "boxes move, what is in them does not")]
-    pub spare: Vec<Box<Arrived>>,
+    /// Boxes for messages.
+    pub spares: Spares,
     /// Threads that run handlers and nothing else.
     pub popups: Vec<usize>,
     /// Threads that wait for a future.
@@ -156,15 +155,6 @@ impl PortState {
     }
 }
 
-/// A packet's worth of a message: in link memory, or copied out under pressure.
-#[derive(Default)]
-pub(crate) struct Part {
-    pub held: HeldPacket,
-    pub copy: Option<Box<[u8]>>,
-    /// Where the bytes of the message begin in it.
-    pub start: usize,
-}
-
 /// What becomes of a message that begins.
 pub(crate) enum Announcement {
     /// Its handler runs on it now.
@@ -175,11 +165,6 @@ pub(crate) enum Announcement {
     Rests,
     /// It waits, and these are to ask for it.
     Wakes(Vec<Waker>),
-}
-
-/// What a copy of `packet` costs: its bytes, and no less than the message that it may begin.
-pub(crate) fn copy_cost(packet: &[u8]) -> usize {
-    packet.len() + size_of::<Arrived>()
 }
 
 impl State {
@@ -209,7 +194,7 @@ impl State {
             popups: Vec::new(),
             blocked_on: Vec::new(),
             failure_hooks: Vec::new(),
-            spare: Vec::new(),
+            spares: Spares::default(),
         }
     }
 
@@ -427,25 +412,20 @@ impl State {
 
     /// Whether a message for this port would be handled at once.
     #[inline]
-    pub fn runs_now(&mut self, number: u32) -> bool {
+    pub fn runs_now(&mut self, slot: usize) -> bool {
         let calm = self.is_calm();
-        let slot = self.ports.find(number);
         let port = self.ports.at(slot);
         calm && port.handler.is_some() && port.queue.is_empty()
     }
 
-    /// Brings a message to its port; `bytes` of it are in its first packet, which is of this kind. Returns it
-    /// with the handler that is to run on it, if that can be at once.
+    /// Brings a message, of which all is here or not, to its port. Returns it with the handler that is to run on it, if
+    /// that can be at once.
     #[inline]
-    pub fn announce(&mut self, arrived: Box<Arrived>, bytes: u64, kind: Kind) -> Announcement {
-        let Body { length, port, .. } = arrived.body;
-        if bytes < length {
-            self.arrivals.begin(&arrived.body, bytes, kind);
-        }
+    pub fn announce(&mut self, arrived: Box<Arrived>, is_whole: bool) -> Announcement {
         self.statistics.messages_received += 1;
         let calm = self.is_calm();
-        let waits = self.asking > 0 && bytes < length;
-        let slot = self.ports.find(port);
+        let waits = self.asking > 0 && !is_whole;
+        let slot = arrived.body.slot;
         let port = self.ports.at(slot);
         if calm
             && !waits
@@ -468,26 +448,25 @@ impl State {
         }
     }
 
-    /// A part was read, or thrown away: what its sender is to be told, if anything. It is given if it was
-    /// copied out.
+    /// A packet with this content was read, or thrown away: what its sender is to be told, if anything.
     #[inline]
-    pub fn give_back(&mut self, body: &Body, copy: Option<&[u8]>) -> Option<(Rank, PacketHeader)> {
-        match copy {
-            None => *self.kept.entry(body.from) -= 1,
-            Some(copy) => self.copied_bytes -= copy_cost(copy),
+    pub fn give_back(&mut self, body: &Body, content: &Content) -> Option<PacketHeader> {
+        let Body { from, port, slot, flow, .. } = *body;
+        if let Content::Held(_) = content {
+            *self.kept.entry(from) -= 1;
         }
-        self.consumed(body.from, body.port, body.flow)
-    }
-
-    /// A packet was read, or thrown away: what its sender is to be told, if anything.
-    #[inline]
-    fn consumed(&mut self, from: Rank, port: u32, flow: Flow) -> Option<(Rank, PacketHeader)> {
+        self.copied_bytes -= content.cost();
         if from == self.own {
             return None;
         }
-        let slot = self.ports.find(port);
         let consumed = self.ports.at(slot).incoming.consumed(from, flow, self.window)?;
-        Some((from, PacketHeader::window(port, flow.map(|group| group.number()), consumed)))
+        Some(PacketHeader::window(port, flow.map(|group| group.number()), consumed))
+    }
+
+    /// What waits to be taken forgets the engine, and so does whatever comes.
+    pub fn forget_engine(&mut self) {
+        let queues = self.ports.iter_mut().map(|port| &mut port.queue);
+        queues.flatten().for_each(|arrived| arrived.forget_engine());
     }
 
     /// Everything that somebody waits for with a waker.

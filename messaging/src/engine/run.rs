@@ -1,9 +1,9 @@
 //! Running what is ready: handlers of ports that have messages, continuations, tasks.
 
 use super::Engine;
+use crate::arrived::Arrived;
 use crate::error::{Error, Result};
 use crate::handler::{Handler, guarded};
-use crate::message::Arrived;
 use crate::state::PortRun;
 use crate::tasks::Task;
 use std::sync::Arc;

@@ -1,25 +1,22 @@
 //! From packets to messages: sorting what arrives, giving back what was read, and control packets.
 
 use super::Engine;
+use crate::arrived::{Body, Content, Part};
 use crate::error::Error;
 use crate::format::{Kind, PacketHeader};
-use crate::message::{Arrived, Body};
 use crate::rendezvous::Answer;
 use crate::send::To;
-use crate::state::{Announcement, Part, State, copy_cost};
+use crate::state::{Announcement, State};
+use std::sync::Arc;
 use weft_packet::{Group, HeldPacket, Rank};
 
 /// Bytes of messages that are copied out of link memory at most, to keep senders going.
 const COPY_LIMIT_BYTES: usize = 64 << 20;
 
-/// Boxes for messages that are kept to be used again.
-const SPARE_MESSAGES: usize = 256;
-
 impl Engine {
     /// Sorts a packet into its message, or does what a control packet says.
-    // Inlined, or the packet would be moved once more.
-    #[inline(always)]
-    pub(super) fn sort(&self, held: HeldPacket) -> Announcement {
+    #[inline]
+    pub(super) fn sort(self: &Arc<Self>, held: HeldPacket) -> Announcement {
         let Some(from) = held.source() else { return Announcement::Waits };
         let Some((header, bytes)) = PacketHeader::parse(self.packets.read(&held)) else {
             return self.refuse(held, Error::Stray { from });
@@ -38,9 +35,31 @@ impl Engine {
         }
     }
 
-    #[inline(always)]
-    pub(super) fn first(
-        &self,
+    /// Sorts a packet, while the network is entered, if all of a message is in it and it is short; gives nothing for any other.
+    /// It is copied, so that its sender has the credit back at once.
+    #[inline]
+    pub(super) fn sort_at_once(
+        self: &Arc<Self>,
+        from: Rank,
+        packet: &[u8],
+    ) -> Option<Announcement> {
+        let (header, rest) = PacketHeader::parse_whole(packet)?;
+        let content = Content::short(rest)?;
+        let mut state = self.state.enter();
+        if state.copied_bytes >= COPY_LIMIT_BYTES {
+            return None;
+        }
+        state.copied_bytes += content.cost();
+        let slot = state.ports.find(header.port);
+        let mut arrived = state.spares.take(self);
+        arrived.body = Body::new(from, None, &header, slot);
+        arrived.begin(content, header.header_bytes.into(), header.header_bytes);
+        Some(state.announce(arrived, true))
+    }
+
+    #[inline]
+    fn first(
+        self: &Arc<Self>,
         held: HeldPacket,
         from: Rank,
         header: &PacketHeader,
@@ -51,50 +70,54 @@ impl Engine {
             drop(state);
             return self.refuse(held, error);
         }
-        let mut arrived = state.spare.pop().unwrap_or_default();
-        arrived.body = Body::new(from, held.group(), header);
-        arrived.read = 0;
-        arrived.headers_left = header.header_bytes;
-        arrived.start = header.bytes_at();
-        arrived.part.held = held;
-        let at_most = match state.runs_now(header.port) {
+        let slot = state.ports.find(header.port);
+        let body = Body::new(from, held.group(), header, slot);
+        let mut arrived = state.spares.take(self);
+        let at_most = match state.runs_now(slot) {
             // What a handler reads at once is kept by nobody.
             true => self.keep_at_most.max(1),
             false => self.keep_at_most,
         };
+        let mut content = Content::Held(held);
         if is_crowded(&mut state, from, at_most) {
             drop(state);
-            self.copy_out(&mut arrived.part);
-            return self.state.enter().announce(arrived, bytes, header.kind);
+            content = self.copy_out(content);
+            state = self.state.enter();
         }
-        state.announce(arrived, bytes, header.kind)
+        arrived.body = body;
+        arrived.begin(content, header.bytes_at(), header.header_bytes);
+        if bytes < body.length {
+            state.arrivals.begin(&body, bytes, header.kind);
+        }
+        state.announce(arrived, bytes == body.length)
     }
 
-    pub(super) fn next(
+    fn next(
         &self,
         held: HeldPacket,
         from: Rank,
         header: &PacketHeader,
         bytes: u64,
     ) -> Announcement {
-        let body = Body::new(from, held.group(), header);
         let mut state = self.state.enter();
         if !state.arrivals.continues(from, header, bytes) {
             drop(state);
             return self.refuse(held, Error::Stray { from });
         }
-        let mut part = Part { held, copy: None, start: header.bytes_at() };
+        let slot = state.ports.find(header.port);
+        let body = Body::new(from, held.group(), header, slot);
+        let mut part = Part { content: Content::Held(held), start: header.bytes_at() };
         // What nobody wants counts as kept until it is given back.
         if is_crowded(&mut state, from, self.keep_at_most) {
             drop(state);
-            self.copy_out(&mut part);
+            part.content = self.copy_out(part.content);
             state = self.state.enter();
         }
         let (unwanted, reader) = state.arrivals.arrived(from, header.message, bytes, part);
         let resumes = state.resume_deferred();
         drop(state);
         if let Some(mut part) = unwanted {
-            self.give_back(&body, &mut part);
+            self.give_back(&body, &mut part.content);
         }
         // A reader that left no waker polls by itself.
         match reader {
@@ -104,12 +127,7 @@ impl Engine {
         }
     }
 
-    pub(super) fn control(
-        &self,
-        mut held: HeldPacket,
-        from: Rank,
-        header: &PacketHeader,
-    ) -> Announcement {
+    fn control(&self, mut held: HeldPacket, from: Rank, header: &PacketHeader) -> Announcement {
         let mut state = self.state.enter();
         let slot = state.ports.find(header.port);
         let nobody_reads = state.stalled > 0 && state.copied_bytes < COPY_LIMIT_BYTES;
@@ -154,7 +172,12 @@ impl Engine {
     /// sender's own answer, neither would ever read: then it is granted at once. So is what a handler would
     /// read that cannot run before all of it is here, because the thread that would run it asks somebody.
     #[cold]
-    fn request(&self, held: HeldPacket, from: Rank, header: &PacketHeader) -> Announcement {
+    fn request(
+        self: &Arc<Self>,
+        held: HeldPacket,
+        from: Rank,
+        header: &PacketHeader,
+    ) -> Announcement {
         let announcement = self.first(held, from, header, 0);
         let mut state = self.state.enter();
         let slot = state.ports.find(header.port);
@@ -185,17 +208,22 @@ impl Engine {
 
     /// The sender of a message has given it up: if nobody has taken it yet, it was never there.
     #[cold]
-    fn cancelled(&self, mut held: HeldPacket, from: Rank, header: &PacketHeader) -> Announcement {
+    fn cancelled(
+        self: &Arc<Self>,
+        mut held: HeldPacket,
+        from: Rank,
+        header: &PacketHeader,
+    ) -> Announcement {
         let mut state = self.state.enter();
         let slot = state.ports.find(header.port);
         let arrived = state.ports.at(slot).unqueue(from, header.message);
         let ended = state.arrivals.cancel(from, header, arrived.is_some());
         drop(state);
         let Some(ended) = ended else { return self.refuse(held, Error::Stray { from }) };
-        let body = Body::new(from, held.group(), header);
+        let body = Body::new(from, held.group(), header, slot);
         self.packets.release(&mut held);
-        ended.parts.into_iter().for_each(|mut part| self.give_back(&body, &mut part));
-        arrived.into_iter().for_each(|arrived| self.finish(arrived));
+        ended.parts.into_iter().for_each(|mut part| self.give_back(&body, &mut part.content));
+        arrived.into_iter().for_each(|arrived| drop(self.open(arrived)));
         if ended.answer {
             self.answer(from, header.port, header.message, Answer::Unwanted);
         }
@@ -211,14 +239,16 @@ impl Engine {
     /// reads. It must be able to go on, or two ranks that send much to each other before they read would
     /// stop for ever (careful-protocols 5.3).
     #[cold]
-    pub(super) fn copy_out(&self, part: &mut Part) {
-        let copy: Box<[u8]> = self.packets.read(&part.held).into();
+    fn copy_out(&self, content: Content) -> Content {
+        let Content::Held(mut held) = content else { return content };
+        let copy: Box<[u8]> = self.packets.read(&held).into();
         self.packets.copied(copy.len());
-        self.packets.release(&mut part.held);
+        self.packets.release(&mut held);
+        let copied = Content::Copied(copy);
         let mut state = self.state.enter();
-        state.copied_bytes += copy_cost(&copy);
+        state.copied_bytes += copied.cost();
         state.statistics.packets_copied_out += 1;
-        part.copy = Some(copy);
+        copied
     }
 
     #[cold]
@@ -228,42 +258,23 @@ impl Engine {
         Announcement::Waits
     }
 
-    /// The reader is done with a part.
+    /// The reader is done with what was in a packet.
     #[inline]
-    pub(crate) fn give_back(&self, body: &Body, part: &mut Part) {
-        self.packets.release(&mut part.held);
-        let copy = part.copy.take();
-        let report = self.state.enter().give_back(body, copy.as_deref());
-        if let Some((to, header)) = report {
-            self.tell(To::Rank(to), header);
+    pub(crate) fn give_back(&self, body: &Body, content: &mut Content) {
+        if let Content::Held(held) = content {
+            self.packets.release(held);
         }
-    }
-
-    /// The reader is done with a message, and with its part if there is one.
-    #[inline]
-    pub(crate) fn finish(&self, mut arrived: Box<Arrived>) {
-        let Arrived { body, part, .. } = &mut *arrived;
-        let was_held = part.held.is_some();
-        self.packets.release(&mut part.held);
-        let copy = part.copy.take();
-        let mut state = self.state.enter();
-        let report = match was_held || copy.is_some() {
-            true => state.give_back(body, copy.as_deref()),
-            false => None,
-        };
-        if state.spare.len() < SPARE_MESSAGES {
-            state.spare.push(arrived);
-        }
-        drop(state);
-        if let Some((to, header)) = report {
-            self.tell(To::Rank(to), header);
+        let report = self.state.enter().give_back(body, content);
+        *content = Content::Nothing;
+        if let Some(header) = report {
+            self.tell(To::Rank(body.from), header);
         }
     }
 
     /// The reader of an arriving message wants no more of it.
     pub(crate) fn abandon(&self, body: &Body) {
         let ended = self.state.enter().arrivals.abandon(body.from, body.number);
-        ended.parts.into_iter().for_each(|mut part| self.give_back(body, &mut part));
+        ended.parts.into_iter().for_each(|mut part| self.give_back(body, &mut part.content));
         if ended.answer {
             self.answer(body.from, body.port, body.number, Answer::Unwanted);
         }

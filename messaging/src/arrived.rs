@@ -1,0 +1,229 @@
+//! A message as it lies in its box, whether somebody has taken it yet or not.
+//!
+//! Boxes are used again. The thread that is done with a message keeps its box, with the handle to the engine in it, for the
+//! next one: counting handles up and down costs two atomic operations, which wait until all earlier stores are done, and so
+//! for the line of the slot that was just written to cross from the other core. Engines allow it whose owner says when it is
+//! done ([`Engine::close`]). All other boxes lie in the engine, without a handle.
+
+use crate::engine::Engine;
+use crate::format::PacketHeader;
+use crate::window::Flow;
+use std::cell::Cell;
+use std::sync::Arc;
+use weft_packet::{HeldPacket, Packets, Rank};
+
+/// Bytes of a packet behind its message header that are copied into the box at most.
+pub(crate) const SHORT_BYTES: usize = 32;
+
+/// Boxes that an engine keeps to be used again, at most.
+const SPARE_BOXES: usize = 256;
+
+/// Boxes for messages, to be used again.
+#[derive(Default)]
+pub(crate) struct Spares(
+    #[expect(clippy::vec_box, reason = "boxes move, what is in them does not")] Vec<Box<Arrived>>,
+);
+
+/// What a message is. It stays where it is from its first packet on: only the box moves.
+#[derive(Default)]
+pub(crate) struct Arrived {
+    /// The engine, from when somebody has taken the message.
+    engine: Option<Arc<Engine>>,
+    pub body: Body,
+    pub read: u64,
+    /// The packet at hand.
+    pub part: Part,
+    /// Bytes of headers that nobody has popped yet; they end where the first packet's bytes begin.
+    pub headers_left: u8,
+}
+
+/// What is known of a message from its first packet.
+#[derive(Clone, Copy)]
+pub(crate) struct Body {
+    pub from: Rank,
+    pub number: u32,
+    pub length: u64,
+    pub port: u32,
+    /// Where this rank knows the port.
+    pub slot: usize,
+    pub flow: Flow,
+}
+
+/// A packet's worth of a message.
+#[derive(Default)]
+pub(crate) struct Part {
+    pub content: Content,
+    /// Where the bytes of the message that were not read begin in it.
+    pub start: usize,
+}
+
+/// Where the bytes of a packet are.
+#[derive(Default)]
+pub(crate) enum Content {
+    /// Nowhere: it was given back.
+    #[default]
+    Nothing,
+    /// Here, without the message header.
+    Short { length: u8, bytes: [u8; SHORT_BYTES] },
+    /// In link memory.
+    Held(HeldPacket),
+    /// Copied out under pressure.
+    Copied(Box<[u8]>),
+}
+
+thread_local!(static KEPT: Cell<Option<Box<Arrived>>> = const { Cell::new(None) });
+
+/// Drops the box that this thread has kept.
+pub(crate) fn forget() {
+    drop(KEPT.try_with(Cell::take));
+}
+
+impl Body {
+    /// What a packet with this header says of its message.
+    #[inline]
+    pub fn new(from: Rank, flow: Flow, header: &PacketHeader, slot: usize) -> Self {
+        let PacketHeader { message: number, bytes: length, port, .. } = *header;
+        Body { from, number, length, port, slot, flow }
+    }
+}
+
+impl Default for Body {
+    fn default() -> Self {
+        Body { from: Rank(0), number: 0, length: 0, port: 0, slot: 0, flow: None }
+    }
+}
+
+impl Content {
+    /// A copy of what follows the message header in a packet, if that is short.
+    #[inline]
+    pub fn short(rest: &[u8]) -> Option<Self> {
+        let mut bytes = [0; SHORT_BYTES];
+        bytes.get_mut(..rest.len())?.copy_from_slice(rest);
+        Some(Content::Short { length: rest.len() as u8, bytes })
+    }
+
+    #[inline]
+    pub fn is_some(&self) -> bool {
+        !matches!(self, Content::Nothing)
+    }
+
+    /// Bytes of memory that it takes beyond link memory, and no less than the message that it may begin.
+    #[inline]
+    pub fn cost(&self) -> usize {
+        match self {
+            Content::Nothing | Content::Held(_) => 0,
+            Content::Short { .. } => size_of::<Arrived>(),
+            Content::Copied(copy) => copy.len() + size_of::<Arrived>(),
+        }
+    }
+}
+
+impl Part {
+    /// The packet: from its message header on, unless it is short.
+    #[inline]
+    pub fn bytes<'a>(&'a self, packets: &'a Packets) -> &'a [u8] {
+        match &self.content {
+            Content::Nothing => &[],
+            Content::Short { length, bytes } => &bytes[..usize::from(*length)],
+            Content::Held(held) => packets.read(held),
+            Content::Copied(copy) => copy,
+        }
+    }
+}
+
+impl Arrived {
+    /// The engine.
+    ///
+    /// # Panics
+    /// If nobody has taken the message yet.
+    #[inline]
+    pub fn engine(&self) -> &Arc<Engine> {
+        match &self.engine {
+            Some(engine) => engine,
+            None => unreachable!("who takes a message gives it the engine"),
+        }
+    }
+
+    /// Nothing was read: its first packet has this content, with the bytes of the message from `start` on.
+    #[inline]
+    pub fn begin(&mut self, content: Content, start: usize, header_bytes: u8) {
+        self.read = 0;
+        self.headers_left = header_bytes;
+        self.part = Part { content, start };
+    }
+
+    /// Somebody takes the message.
+    #[inline]
+    pub fn give(&mut self, engine: &Arc<Engine>) {
+        if self.engine.is_none() {
+            self.engine = Some(Arc::clone(engine));
+        }
+    }
+
+    /// The engine would never end if it was held by what waits in it.
+    pub fn forget_engine(&mut self) {
+        self.engine = None;
+    }
+
+    /// The bytes at hand that were not read.
+    #[inline]
+    pub fn at_hand(&self) -> &[u8] {
+        self.part.bytes(self.engine().packets()).get(self.part.start..).unwrap_or(&[])
+    }
+
+    /// The packet at hand is not needed any more.
+    #[inline]
+    pub fn finish_part(&mut self) {
+        self.headers_left = 0;
+        if let (true, Some(engine)) = (self.part.content.is_some(), &self.engine) {
+            engine.give_back(&self.body, &mut self.part.content);
+        }
+    }
+
+    /// Nobody needs the message any more.
+    #[inline]
+    pub fn retire(mut self: Box<Self>) {
+        self.finish_part();
+        if !self.engine().lends() {
+            return self.retire_to_engine();
+        }
+        // A thread that ends keeps nothing.
+        if let Ok(Some(other)) = KEPT.try_with(|kept| kept.replace(Some(self))) {
+            other.retire_to_engine();
+        }
+    }
+
+    #[cold]
+    fn retire_to_engine(mut self: Box<Self>) {
+        if let Some(engine) = self.engine.take() {
+            engine.state.enter().spares.put(self);
+        }
+    }
+}
+
+impl Spares {
+    /// A box for a message to `engine`, whose spares these are.
+    #[inline]
+    pub fn take(&mut self, engine: &Arc<Engine>) -> Box<Arrived> {
+        let kept = KEPT.try_with(Cell::take).ok().flatten();
+        let is_own = |owner: &Arc<Engine>| Arc::ptr_eq(owner, engine);
+        match kept {
+            Some(kept) if engine.lends() && kept.engine.as_ref().is_some_and(is_own) => kept,
+            other => self.take_other(other),
+        }
+    }
+
+    #[cold]
+    fn take_other(&mut self, kept: Option<Box<Arrived>>) -> Box<Arrived> {
+        // A thread that ends keeps nothing.
+        let _ = KEPT.try_with(|place| place.set(kept));
+        self.0.pop().unwrap_or_default()
+    }
+
+    /// Keeps a box without a handle.
+    pub fn put(&mut self, arrived: Box<Arrived>) {
+        if self.0.len() < SPARE_BOXES {
+            self.0.push(arrived);
+        }
+    }
+}
