@@ -15,6 +15,12 @@ use weft_packet::{HeldPacket, Packets, Rank};
 /// Bytes of a packet behind its message header that are copied into the box at most.
 pub(crate) const SHORT_BYTES: usize = 32;
 
+/// Memory of a message that is copied into its box.
+pub(crate) const SHORT_COST: usize = size_of::<Arrived>();
+
+/// Bytes that are copied at once.
+const WORD: usize = 8;
+
 /// Boxes that an engine keeps to be used again, at most.
 const SPARE_BOXES: usize = 256;
 
@@ -35,6 +41,8 @@ pub(crate) struct Arrived {
     pub part: Part,
     /// Bytes of headers that nobody has popped yet; they end where the first packet's bytes begin.
     pub headers_left: u8,
+    /// A copy of a short packet, without the message header.
+    short: [[u8; WORD]; SHORT_BYTES / WORD],
 }
 
 /// What is known of a message from its first packet.
@@ -63,8 +71,8 @@ pub(crate) enum Content {
     /// Nowhere: it was given back.
     #[default]
     Nothing,
-    /// Here, without the message header.
-    Short { length: u8, bytes: [u8; SHORT_BYTES] },
+    /// So many bytes in the box of the message.
+    Short(usize),
     /// In link memory.
     Held(HeldPacket),
     /// Copied out under pressure.
@@ -94,39 +102,13 @@ impl Default for Body {
 }
 
 impl Content {
-    /// A copy of what follows the message header in a packet, if that is short.
-    #[inline]
-    pub fn short(rest: &[u8]) -> Option<Self> {
-        let mut bytes = [0; SHORT_BYTES];
-        bytes.get_mut(..rest.len())?.copy_from_slice(rest);
-        Some(Content::Short { length: rest.len() as u8, bytes })
-    }
-
-    #[inline]
-    pub fn is_some(&self) -> bool {
-        !matches!(self, Content::Nothing)
-    }
-
     /// Bytes of memory that it takes beyond link memory, and no less than the message that it may begin.
     #[inline]
     pub fn cost(&self) -> usize {
         match self {
             Content::Nothing | Content::Held(_) => 0,
-            Content::Short { .. } => size_of::<Arrived>(),
+            Content::Short(_) => SHORT_COST,
             Content::Copied(copy) => copy.len() + size_of::<Arrived>(),
-        }
-    }
-}
-
-impl Part {
-    /// The packet: from its message header on, unless it is short.
-    #[inline]
-    pub fn bytes<'a>(&'a self, packets: &'a Packets) -> &'a [u8] {
-        match &self.content {
-            Content::Nothing => &[],
-            Content::Short { length, bytes } => &bytes[..usize::from(*length)],
-            Content::Held(held) => packets.read(held),
-            Content::Copied(copy) => copy,
         }
     }
 }
@@ -152,6 +134,19 @@ impl Arrived {
         self.part = Part { content, start };
     }
 
+    /// As [`Self::begin`], for a short packet, of which this follows the message header.
+    #[inline]
+    pub fn begin_short(&mut self, rest: &[u8], header_bytes: u8) {
+        let (words, tail) = rest.as_chunks::<WORD>();
+        for (to, from) in self.short.iter_mut().zip(words) {
+            *to = *from;
+        }
+        if !tail.is_empty() {
+            self.short[words.len()][..tail.len()].copy_from_slice(tail);
+        }
+        self.begin(Content::Short(rest.len()), header_bytes.into(), header_bytes);
+    }
+
     /// Somebody takes the message.
     #[inline]
     pub fn give(&mut self, engine: &Arc<Engine>) {
@@ -165,18 +160,38 @@ impl Arrived {
         self.engine = None;
     }
 
+    /// The packet at hand: from its message header on, unless it is short.
+    #[inline]
+    pub fn bytes<'a>(&'a self, packets: &'a Packets) -> &'a [u8] {
+        match &self.part.content {
+            Content::Nothing => &[],
+            Content::Short(length) => &self.short.as_flattened()[..*length],
+            Content::Held(held) => packets.read(held),
+            Content::Copied(copy) => copy,
+        }
+    }
+
     /// The bytes at hand that were not read.
     #[inline]
     pub fn at_hand(&self) -> &[u8] {
-        self.part.bytes(self.engine().packets()).get(self.part.start..).unwrap_or(&[])
+        if let Content::Short(length) = self.part.content {
+            return self.short.as_flattened().get(self.part.start..length).unwrap_or(&[]);
+        }
+        self.bytes(self.engine().packets()).get(self.part.start..).unwrap_or(&[])
     }
 
     /// The packet at hand is not needed any more.
     #[inline]
     pub fn finish_part(&mut self) {
         self.headers_left = 0;
-        if let (true, Some(engine)) = (self.part.content.is_some(), &self.engine) {
-            engine.give_back(&self.body, &mut self.part.content);
+        let Some(engine) = &self.engine else { return };
+        match self.part.content {
+            Content::Nothing => {}
+            Content::Short(_) => {
+                self.part.content = Content::Nothing;
+                engine.give_back_short(&self.body);
+            }
+            _ => engine.give_back(&self.body, &mut self.part.content),
         }
     }
 

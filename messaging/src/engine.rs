@@ -117,6 +117,21 @@ impl Engine {
         &self.packets
     }
 
+    /// Has `act` change the state. Its owner, whom nobody disturbs, has a copy of `act` in which no lock is seen.
+    #[inline(always)]
+    pub(crate) fn inside<R>(&self, act: impl FnOnce(&mut State) -> R) -> R {
+        match self.state.enter_at_once() {
+            Some(mut state) => act(&mut state),
+            None => self.inside_slowly(act),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn inside_slowly<R>(&self, act: impl FnOnce(&mut State) -> R) -> R {
+        act(&mut self.state.enter())
+    }
+
     /// Lets threads keep handles to this engine between messages, until its owner calls [`Self::close`]: it
     /// must.
     pub fn will_be_closed(&self) {

@@ -185,10 +185,16 @@ impl Message {
     pub fn consume(&mut self, bytes: usize) {
         let at_hand = self.at_hand().len();
         assert!(bytes <= at_hand, "consumed {bytes} bytes of a chunk of {at_hand}");
+        self.advance(bytes, bytes == at_hand);
+    }
+
+    /// These bytes were read: all of those at hand, or not.
+    #[inline]
+    fn advance(&mut self, bytes: usize, is_all: bool) {
         let arrived = self.arrived_mut();
         arrived.read += bytes as u64;
         arrived.part.start += bytes;
-        if bytes == at_hand {
+        if is_all {
             self.finish_part();
         }
     }
@@ -199,11 +205,13 @@ impl Message {
     /// [`Error::Short`] if the message has fewer left (none is read then), or a lost rank.
     #[inline]
     pub fn read_exact(&mut self, buffer: &mut [u8]) -> Result<()> {
-        let Some(bytes) = self.at_hand().get(..buffer.len()) else {
+        let at_hand = self.at_hand();
+        let Some(bytes) = at_hand.get(..buffer.len()) else {
             return self.read_in_pieces(buffer);
         };
         buffer.copy_from_slice(bytes);
-        self.consume(buffer.len());
+        let is_all = bytes.len() == at_hand.len();
+        self.advance(buffer.len(), is_all);
         Ok(())
     }
 
@@ -299,6 +307,6 @@ impl Headers<'_> {
         // Only the first packet has headers, and they are gone with it.
         let end = arrived.part.start.saturating_sub(arrived.read as usize);
         let left = usize::from(arrived.headers_left);
-        arrived.part.bytes(arrived.engine().packets()).get(end - left..end).unwrap_or(&[])
+        arrived.bytes(arrived.engine().packets()).get(end - left..end).unwrap_or(&[])
     }
 }

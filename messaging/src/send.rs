@@ -53,7 +53,7 @@ fn send_short(
     if size > engine.packets().short_payload() || port.asks_first(bytes as u64) {
         return Err(None);
     }
-    let message = engine.state.enter().claim_short(port.slot, to).ok_or(None)?;
+    let message = engine.inside(|state| state.claim_short(port.slot, to)).ok_or(None)?;
     let header = PacketHeader {
         port: port.number,
         message,

@@ -1,6 +1,6 @@
 //! What the engine knows, inside its lock: ports, messages that arrive, windows. No calls out of here.
 
-use crate::arrived::{Arrived, Body, Content, Spares};
+use crate::arrived::{Arrived, Body, Content, SHORT_COST, Spares};
 use crate::arriving::Arrivals;
 use crate::by_rank::ByRank;
 use crate::engine::Statistics;
@@ -69,7 +69,8 @@ pub(crate) struct State {
 pub(crate) struct Ports {
     slots: Vec<PortState>,
     by_number: BTreeMap<u32, usize>,
-    last: (u32, usize),
+    /// Numbers that were asked for and their slots, by the last digit of the number.
+    recent: [(u32, usize); 16],
 }
 
 /// A port as long as it is not dropped.
@@ -107,20 +108,19 @@ impl Ports {
     /// The slot of the port with this number.
     #[inline]
     pub fn find(&mut self, number: u32) -> usize {
-        // A number of its own marks that nothing is remembered yet: slots are made in order.
-        if self.last.0 == number && self.last.1 < self.slots.len() {
-            return self.last.1;
-        }
-        self.find_slowly(number)
+        let (recent, slot) = self.recent[number as usize % 16];
+        // Where nothing is remembered yet there is number 0, which may have another slot, or none.
+        if recent == number && number != 0 { slot } else { self.find_slowly(number) }
     }
 
+    #[cold]
     fn find_slowly(&mut self, number: u32) -> usize {
         let next = self.slots.len();
         let slot = *self.by_number.entry(number).or_insert(next);
         if slot == next {
             self.slots.push(PortState::default());
         }
-        self.last = (number, slot);
+        self.recent[number as usize % 16] = (number, slot);
         slot
     }
 
@@ -420,7 +420,7 @@ impl State {
 
     /// Brings a message, of which all is here or not, to its port. Returns it with the handler that is to run on it, if
     /// that can be at once.
-    #[inline]
+    #[inline(always)]
     pub fn announce(&mut self, arrived: Box<Arrived>, is_whole: bool) -> Announcement {
         self.statistics.messages_received += 1;
         let calm = self.is_calm();
@@ -436,6 +436,14 @@ impl State {
             self.enter_handler();
             return Announcement::Runs(run, handler, arrived);
         }
+        self.queue(arrived, calm)
+    }
+
+    /// Has a message wait at its port.
+    #[inline(never)]
+    fn queue(&mut self, arrived: Box<Arrived>, calm: bool) -> Announcement {
+        let slot = arrived.body.slot;
+        let port = self.ports.at(slot);
         port.queue.push_back(arrived);
         // A port with more than one message is ready already, or its handler runs.
         if port.handler.is_some() && port.queue.len() == 1 {
@@ -461,6 +469,17 @@ impl State {
         }
         let consumed = self.ports.at(slot).incoming.consumed(from, flow, self.window)?;
         Some(PacketHeader::window(port, flow.map(|group| group.number()), consumed))
+    }
+
+    /// As [`Self::give_back`], for a short packet of which nobody is to be told. Else nothing has happened, and it is false.
+    #[inline(always)]
+    pub fn give_back_quietly(&mut self, body: &Body) -> bool {
+        let window = self.window;
+        let is_quiet = self.ports.at(body.slot).incoming.consumed_quietly(body.from, window);
+        if is_quiet {
+            self.copied_bytes -= SHORT_COST;
+        }
+        is_quiet
     }
 
     /// What waits to be taken forgets the engine, and so does whatever comes.

@@ -1,7 +1,7 @@
 //! From packets to messages: sorting what arrives, giving back what was read, and control packets.
 
 use super::Engine;
-use crate::arrived::{Body, Content, Part};
+use crate::arrived::{Body, Content, Part, SHORT_BYTES, SHORT_COST};
 use crate::error::Error;
 use crate::format::{Kind, PacketHeader};
 use crate::rendezvous::Answer;
@@ -44,17 +44,20 @@ impl Engine {
         packet: &[u8],
     ) -> Option<Announcement> {
         let (header, rest) = PacketHeader::parse_whole(packet)?;
-        let content = Content::short(rest)?;
-        let mut state = self.state.enter();
-        if state.copied_bytes >= COPY_LIMIT_BYTES {
+        if rest.len() > SHORT_BYTES {
             return None;
         }
-        state.copied_bytes += content.cost();
-        let slot = state.ports.find(header.port);
-        let mut arrived = state.spares.take(self);
-        arrived.body = Body::new(from, None, &header, slot);
-        arrived.begin(content, header.header_bytes.into(), header.header_bytes);
-        Some(state.announce(arrived, true))
+        self.inside(|state| {
+            if state.copied_bytes >= COPY_LIMIT_BYTES {
+                return None;
+            }
+            state.copied_bytes += SHORT_COST;
+            let slot = state.ports.find(header.port);
+            let mut arrived = state.spares.take(self);
+            arrived.body = Body::new(from, None, &header, slot);
+            arrived.begin_short(rest, header.header_bytes);
+            Some(state.announce(arrived, true))
+        })
     }
 
     #[inline]
@@ -259,7 +262,6 @@ impl Engine {
     }
 
     /// The reader is done with what was in a packet.
-    #[inline]
     pub(crate) fn give_back(&self, body: &Body, content: &mut Content) {
         if let Content::Held(held) = content {
             self.packets.release(held);
@@ -268,6 +270,14 @@ impl Engine {
         *content = Content::Nothing;
         if let Some(header) = report {
             self.tell(To::Rank(body.from), header);
+        }
+    }
+
+    /// The reader is done with a short packet.
+    #[inline]
+    pub(crate) fn give_back_short(&self, body: &Body) {
+        if !self.inside(|state| state.give_back_quietly(body)) {
+            self.give_back(body, &mut Content::Short(0));
         }
     }
 

@@ -145,7 +145,7 @@ pub(super) fn discard_request(
         return false;
     }
     let is_it = |waiting: &Arrived| {
-        let headers = waiting.part.bytes(engine.packets()).get(..waiting.part.start);
+        let headers = waiting.bytes(engine.packets()).get(..waiting.part.start);
         waiting.body.from == from && headers.is_some_and(|headers| headers.ends_with(&header))
     };
     let place = port.queue.iter().position(|waiting| is_it(waiting));
