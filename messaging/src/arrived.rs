@@ -79,11 +79,23 @@ pub(crate) enum Content {
     Copied(Box<[u8]>),
 }
 
-thread_local!(static KEPT: Cell<Option<Box<Arrived>>> = const { Cell::new(None) });
+/// A box that a thread keeps.
+type Kept = Cell<Option<Box<Arrived>>>;
 
-/// Drops the box that this thread has kept.
+// One for ranks with even numbers, and one for those with odd ones: where a thread plays both ends, neither is in the
+// way of the other.
+thread_local!(static KEPT: [Kept; 2] = const { [const { Cell::new(None) }; 2] });
+
+/// Has `look` look at what this thread has kept for ranks like that of `engine`; `None` for a thread that ends, which keeps
+/// nothing.
+#[inline(always)]
+fn with_kept<R>(engine: &Engine, look: impl FnOnce(&Kept) -> R) -> Option<R> {
+    KEPT.try_with(|kept| look(&kept[engine.is_odd()])).ok()
+}
+
+/// Drops the boxes that this thread has kept.
 pub(crate) fn forget() {
-    drop(KEPT.try_with(Cell::take));
+    let _ = KEPT.try_with(|kept| kept.iter().for_each(|kept| drop(kept.take())));
 }
 
 impl Body {
@@ -137,12 +149,11 @@ impl Arrived {
     /// As [`Self::begin`], for a short packet, of which this follows the message header.
     #[inline]
     pub fn begin_short(&mut self, rest: &[u8], header_bytes: u8) {
-        let (words, tail) = rest.as_chunks::<WORD>();
-        for (to, from) in self.short.iter_mut().zip(words) {
-            *to = *from;
-        }
-        if !tail.is_empty() {
-            self.short[words.len()][..tail.len()].copy_from_slice(tail);
+        // One word or two are most often all of it, and a call costs more than they do.
+        match rest.as_chunks::<WORD>() {
+            ([first], []) => self.short[0] = *first,
+            ([first, second], []) => self.short[..2].copy_from_slice(&[*first, *second]),
+            _ => self.short.as_flattened_mut()[..rest.len()].copy_from_slice(rest),
         }
         self.begin(Content::Short(rest.len()), header_bytes.into(), header_bytes);
     }
@@ -155,7 +166,15 @@ impl Arrived {
         }
     }
 
-    /// The engine would never end if it was held by what waits in it.
+    /// The message waits to be taken. The engine would never end if it was held by what waits in it, so it must be one
+    /// whose owner says when.
+    pub fn wait(&mut self) {
+        if self.engine.as_ref().is_some_and(|engine| !engine.lends()) {
+            self.forget_engine();
+        }
+    }
+
+    /// Its owner has said so.
     pub fn forget_engine(&mut self) {
         self.engine = None;
     }
@@ -185,30 +204,37 @@ impl Arrived {
     pub fn finish_part(&mut self) {
         self.headers_left = 0;
         let Some(engine) = &self.engine else { return };
-        match self.part.content {
-            Content::Nothing => {}
-            Content::Short(_) => {
-                self.part.content = Content::Nothing;
-                engine.give_back_short(&self.body);
-            }
-            _ => engine.give_back(&self.body, &mut self.part.content),
+        if matches!(self.part.content, Content::Short(_)) && engine.give_back_quietly(&self.body) {
+            self.part.content = Content::Nothing;
+        } else {
+            engine.give_back(&self.body, &mut self.part.content);
         }
+    }
+
+    /// True if nothing of the message is at hand, nor to come.
+    #[inline]
+    pub fn is_read(&self) -> bool {
+        matches!(self.part.content, Content::Nothing) && self.read == self.body.length
     }
 
     /// Nobody needs the message any more.
     #[inline]
-    pub fn retire(mut self: Box<Self>) {
-        self.finish_part();
-        if !self.engine().lends() {
-            return self.retire_to_engine();
-        }
-        // A thread that ends keeps nothing.
-        if let Ok(Some(other)) = KEPT.try_with(|kept| kept.replace(Some(self))) {
+    pub fn retire(self: Box<Self>) {
+        let other = match &self.engine {
+            Some(engine) if engine.lends() => {
+                let lane = engine.is_odd();
+                // A thread that ends keeps nothing.
+                KEPT.try_with(|kept| kept[lane].replace(Some(self))).ok().flatten()
+            }
+            _ => Some(self),
+        };
+        if let Some(other) = other {
             other.retire_to_engine();
         }
     }
 
     #[cold]
+    #[inline(never)]
     fn retire_to_engine(mut self: Box<Self>) {
         if let Some(engine) = self.engine.take() {
             engine.state.enter().spares.put(self);
@@ -220,18 +246,20 @@ impl Spares {
     /// A box for a message to `engine`, whose spares these are.
     #[inline]
     pub fn take(&mut self, engine: &Arc<Engine>) -> Box<Arrived> {
-        let kept = KEPT.try_with(Cell::take).ok().flatten();
+        let kept = with_kept(engine, Cell::take).flatten();
         let is_own = |owner: &Arc<Engine>| Arc::ptr_eq(owner, engine);
         match kept {
-            Some(kept) if engine.lends() && kept.engine.as_ref().is_some_and(is_own) => kept,
-            other => self.take_other(other),
+            Some(kept) if kept.engine.as_ref().is_some_and(is_own) => kept,
+            other => {
+                with_kept(engine, |place| place.set(other));
+                self.take_spare()
+            }
         }
     }
 
     #[cold]
-    fn take_other(&mut self, kept: Option<Box<Arrived>>) -> Box<Arrived> {
-        // A thread that ends keeps nothing.
-        let _ = KEPT.try_with(|place| place.set(kept));
+    #[inline(never)]
+    fn take_spare(&mut self) -> Box<Arrived> {
         self.0.pop().unwrap_or_default()
     }
 

@@ -8,12 +8,12 @@
 use crate::arrived::{self, Arrived, Body, Part};
 use crate::arriving;
 use crate::error::{Error, Result};
-use crate::handler::Handler;
+use crate::handler::{Handler, Model};
 use crate::lend;
 use crate::message::Message;
 use crate::popup::Pool;
 use crate::rendezvous::Answer;
-use crate::state::{Announcement, PortRun, State};
+use crate::state::{Announced, PortRun, State, Waits};
 use crate::tasks::Tasks;
 use crate::wait::Nudge;
 use crate::window::window_packets;
@@ -41,6 +41,7 @@ pub struct Engine {
     pool: Pool,
     /// Whether threads may keep handles to this engine.
     lends: AtomicBool,
+    odd: usize,
     /// Threads that follow and that nothing wakes but the leader.
     pub(crate) watchers: AtomicUsize,
     /// Whether a handler did something that the program has not heard of.
@@ -101,6 +102,7 @@ impl Engine {
                 unrest: AtomicBool::new(false),
                 pool: Pool::new(packets.has_threads()),
                 lends: AtomicBool::new(false),
+                odd: packets.rank().index(),
                 watchers: AtomicUsize::new(0),
                 has_incidents: AtomicBool::new(false),
                 keep_at_most: (packets.in_flight() / 2 / packets.size().saturating_sub(1).max(1))
@@ -117,25 +119,16 @@ impl Engine {
         &self.packets
     }
 
-    /// Has `act` change the state. Its owner, whom nobody disturbs, has a copy of `act` in which no lock is seen.
-    #[inline(always)]
-    pub(crate) fn inside<R>(&self, act: impl FnOnce(&mut State) -> R) -> R {
-        match self.state.enter_at_once() {
-            Some(mut state) => act(&mut state),
-            None => self.inside_slowly(act),
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn inside_slowly<R>(&self, act: impl FnOnce(&mut State) -> R) -> R {
-        act(&mut self.state.enter())
-    }
-
     /// Lets threads keep handles to this engine between messages, until its owner calls [`Self::close`]: it
     /// must.
     pub fn will_be_closed(&self) {
         self.lends.store(self.packets.has_threads(), Ordering::Relaxed);
+    }
+
+    /// 1 if the number of this rank is odd, else 0.
+    #[inline]
+    pub(crate) fn is_odd(&self) -> usize {
+        self.odd & 1
     }
 
     /// Whether threads may keep handles to this engine.
@@ -184,29 +177,36 @@ impl Engine {
     /// As [`Self::step`]; what handlers did wrong is left to who can hear it.
     #[inline]
     fn advance(self: &Arc<Self>) -> Result<bool> {
-        let announcement = match self.take() {
-            Ok(Some(announcement)) => announcement,
-            Ok(None) if self.is_quiet() => return Ok(false),
-            Ok(None) => return self.run_ready(),
+        let mut announced = Announced::default();
+        match self.take(&mut announced) {
+            Ok(true) => {}
+            Ok(false) if self.is_quiet() => return Ok(false),
+            Ok(false) => return self.run_ready(),
             Err(error) => {
                 // Tasks get to know it as well, where anybody still runs them.
                 self.run_tasks();
                 return Err(error);
             }
-        };
-        let more = match announcement {
-            Announcement::Runs(run, handler, arrived) => self.run_handler(run, handler, arrived),
-            Announcement::Waits => true,
-            Announcement::Rests => !self.is_quiet(),
-            Announcement::Wakes(wakers) => {
-                wakers.into_iter().for_each(Waker::wake);
-                true
-            }
+        }
+        let more = match announced.run {
+            Some(run) => self.run_handler(run),
+            None if matches!(announced.waits, Waits::Quietly) => !self.is_quiet(),
+            None => self.wake(announced.waits),
         };
         if more {
             self.run_ready()?;
         }
         Ok(true)
+    }
+
+    /// Wakes those who ask for what a packet has brought. Says whether something may run.
+    #[inline(never)]
+    fn wake(&self, waits: Waits) -> bool {
+        if let Waits::ForReceivers(slot) = waits {
+            let next = || self.state.enter().ports.at(slot).receivers.pop();
+            std::iter::from_fn(next).for_each(Waker::wake);
+        }
+        !matches!(waits, Waits::Quietly)
     }
 
     /// Makes progress for who waits for something below messages. What went wrong above is left to who can
@@ -219,35 +219,34 @@ impl Engine {
         }
     }
 
-    /// Takes one packet from the network, if there is one, and sorts it.
+    /// Takes one packet from the network, and sorts it. False if there is none.
     #[inline(always)]
-    fn take(self: &Arc<Self>) -> Result<Option<Announcement>> {
-        let (mut held, mut sorted) = (HeldPacket::default(), None);
-        let at_once = |from, packet: &[u8]| {
-            sorted = self.sort_at_once(from, packet);
-            sorted.is_some()
-        };
+    fn take(self: &Arc<Self>, announced: &mut Announced) -> Result<bool> {
+        let mut held = HeldPacket::default();
+        let at_once = |from, packet: &[u8]| self.sort_at_once(from, packet, announced);
         match self.packets.take_unless(at_once, &mut held) {
-            Ok(Taken::AtOnce) => Ok(sorted),
+            Ok(Taken::AtOnce) => Ok(true),
+            Ok(Taken::Nothing) => Ok(false),
             Ok(Taken::Held) => {
-                let announcement = self.sort(held);
+                *announced = self.sort(held);
                 self.packets.taken();
-                Ok(Some(announcement))
+                Ok(true)
             }
-            Ok(Taken::Nothing) => Ok(None),
             Err(error) => Err(self.lost(error)),
         }
     }
 
     /// Takes one packet from the network and sorts it; no handler runs.
     pub(crate) fn receive(self: &Arc<Self>) -> Result<bool> {
-        let Some(announcement) = self.take()? else { return Ok(false) };
-        match announcement {
-            Announcement::Runs(slot, handler, arrived) => {
-                self.state.enter().run_later(slot, handler, arrived);
+        let mut announced = Announced::default();
+        if !self.take(&mut announced)? {
+            return Ok(false);
+        }
+        match announced.run {
+            Some(run) => self.state.enter().run_later(run),
+            None => {
+                self.wake(announced.waits);
             }
-            Announcement::Waits | Announcement::Rests => {}
-            Announcement::Wakes(wakers) => wakers.into_iter().for_each(Waker::wake),
         }
         self.disturb();
         Ok(true)
@@ -335,17 +334,17 @@ impl Engine {
     pub(crate) fn create_port(
         &self,
         name: &str,
-        handler: impl FnOnce(PortRun) -> Option<Handler>,
+        model: impl FnOnce(PortRun) -> Option<Model>,
     ) -> Result<usize> {
-        let run = self.state.enter().create_port(name)?;
-        if let Some(handler) = handler(run) {
-            let is_ready = self.state.enter().set_handler(run.slot, Box::new(handler));
+        let port = self.state.enter().create_port(name)?;
+        if let Some(model) = model(port) {
+            let is_ready = self.state.enter().set_handler(Box::new(Handler { port, model }));
             if is_ready {
                 self.disturb();
                 self.have_handlers_run();
             }
         }
-        Ok(run.slot)
+        Ok(port.slot)
     }
 
     pub(crate) fn remove_port(self: &Arc<Self>, slot: usize) {
@@ -362,8 +361,36 @@ impl Engine {
         Message::new(self, arrived)
     }
 
-    /// The message that has waited longest at the port in `slot`; else leaves `waker` for it.
+    /// The message that has waited longest at the port in `slot`; else leaves `waker` for it. Who has none polls before it
+    /// looks again, and hears there of a failure.
+    #[inline]
     pub(crate) fn take_message(
+        self: &Arc<Self>,
+        slot: usize,
+        waker: Option<&Waker>,
+    ) -> Result<Option<Message>> {
+        if let Some(arrived) = self.unqueue(slot) {
+            return Ok(Some(self.open(arrived)));
+        }
+        if waker.is_none() { Ok(None) } else { self.ask_for_message(slot, waker) }
+    }
+
+    #[inline(never)]
+    fn unqueue(&self, slot: usize) -> Option<Box<Arrived>> {
+        match self.state.enter_at_once() {
+            Some(mut state) => state.ports.at(slot).queue.pop_front(),
+            None => self.unqueue_as_other(slot),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn unqueue_as_other(&self, slot: usize) -> Option<Box<Arrived>> {
+        self.state.enter().ports.at(slot).queue.pop_front()
+    }
+
+    #[inline(never)]
+    fn ask_for_message(
         self: &Arc<Self>,
         slot: usize,
         waker: Option<&Waker>,

@@ -220,8 +220,8 @@ impl PacketHeader {
 /// The two words of a header, and what follows it.
 #[inline]
 fn split(packet: &[u8]) -> Option<(u64, u64, &[u8])> {
-    let (low, rest) = packet.split_first_chunk::<8>()?;
-    let (high, rest) = rest.split_first_chunk::<8>()?;
+    let (head, rest) = packet.split_first_chunk::<SIZE>()?;
+    let ([low, high], _) = head.as_chunks::<8>() else { return None };
     Some((u64::from_le_bytes(*low), u64::from_le_bytes(*high), rest))
 }
 

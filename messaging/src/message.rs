@@ -283,9 +283,12 @@ impl Message {
 impl Drop for Message {
     #[inline]
     fn drop(&mut self) {
-        let Some(arrived) = self.arrived.take() else { return };
-        if arrived.body.length - arrived.read > arrived.at_hand().len() as u64 {
-            arrived.engine().abandon(&arrived.body);
+        let Some(mut arrived) = self.arrived.take() else { return };
+        if !arrived.is_read() {
+            if arrived.body.length - arrived.read > arrived.at_hand().len() as u64 {
+                arrived.engine().abandon(&arrived.body);
+            }
+            arrived.finish_part();
         }
         arrived.retire();
     }

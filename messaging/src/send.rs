@@ -53,7 +53,11 @@ fn send_short(
     if size > engine.packets().short_payload() || port.asks_first(bytes as u64) {
         return Err(None);
     }
-    let message = engine.inside(|state| state.claim_short(port.slot, to)).ok_or(None)?;
+    let claimed = match engine.state.enter_at_once() {
+        Some(mut state) => state.claim_short(port.slot, to),
+        None => engine.claim_short(port.slot, to),
+    };
+    let message = claimed.ok_or(None)?;
     let header = PacketHeader {
         port: port.number,
         message,
@@ -85,8 +89,19 @@ pub(crate) fn send(
 ) -> Result<()> {
     match send_short(port, to, headers, parts) {
         Ok(()) => Ok(()),
-        Err(claimed) => Sending::to_rank(port, to, headers, parts, claimed)?.finish(parts),
+        Err(claimed) => send_in_frames(port, to, headers, parts, claimed),
     }
+}
+
+#[inline(never)]
+fn send_in_frames(
+    port: &Port,
+    to: Rank,
+    headers: &[u8],
+    parts: &(impl Parts + ?Sized),
+    claimed: Option<u32>,
+) -> Result<()> {
+    Sending::to_rank(port, to, headers, parts, claimed)?.finish(parts)
 }
 
 /// Sends a message to one rank, waiting without blocking.
@@ -94,6 +109,15 @@ pub(crate) async fn send_async(port: &Port, to: Rank, parts: &(impl Parts + ?Siz
     match send_short(port, to, &[], parts) {
         Ok(()) => Ok(()),
         Err(claimed) => Sending::to_rank(port, to, &[], parts, claimed)?.finish_async(parts).await,
+    }
+}
+
+impl Engine {
+    /// Room and a number for a short packet, for a thread that has to wait for others.
+    #[cold]
+    #[inline(never)]
+    fn claim_short(&self, slot: usize, to: Rank) -> Option<u32> {
+        self.state.enter().claim_short(slot, to)
     }
 }
 

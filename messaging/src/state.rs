@@ -6,7 +6,7 @@ use crate::by_rank::ByRank;
 use crate::engine::Statistics;
 use crate::error::{Error, Result};
 use crate::format::{PacketHeader, port_number};
-use crate::handler::Handler;
+use crate::handler::{Handler, Model};
 use crate::rendezvous::Requests;
 use crate::send::To;
 use crate::window::{Incoming, Outgoing};
@@ -51,8 +51,8 @@ pub(crate) struct State {
     pub leader: usize,
     pub depth: u32,
     pub followers: Vec<(usize, Waker)>,
-    /// Threads that are inside handlers.
-    pub handling: Vec<usize>,
+    /// Threads that are inside tasks, or handlers of ports that were dropped meanwhile.
+    handling: Vec<usize>,
     /// What to do when this rank cannot go on.
     pub failure_hooks: Vec<Box<dyn FnOnce() + Send>>,
     /// Boxes for messages.
@@ -87,6 +87,8 @@ pub(crate) struct PortState {
     /// Its handler, if it has one and it is not running.
     pub handler: Option<Box<Handler>>,
     pub has_handler: bool,
+    /// The thread that is inside its handler, if one is.
+    runner: usize,
     /// Its handler, while a continuation of it waits.
     pub waiting: Option<Box<Handler>>,
     /// That continuation ended before its handler was put there.
@@ -155,16 +157,37 @@ impl PortState {
     }
 }
 
-/// What becomes of a message that begins.
-pub(crate) enum Announcement {
-    /// Its handler runs on it now.
-    Runs(PortRun, Box<Handler>, Box<Arrived>),
-    /// It waits at its port, and so does whatever can run.
-    Waits,
-    /// It waits to be asked for, and nothing else is to be done.
-    Rests,
-    /// It waits, and these are to ask for it.
-    Wakes(Vec<Waker>),
+/// A handler that is to run, and the message for it.
+pub(crate) struct Run {
+    pub handler: Box<Handler>,
+    pub arrived: Box<Arrived>,
+}
+
+/// What becomes of a packet.
+#[derive(Default)]
+pub(crate) struct Announced {
+    /// A message begins with it, on which its handler runs now.
+    pub run: Option<Run>,
+    /// Otherwise: what it leaves to do.
+    pub waits: Waits,
+}
+
+/// What a packet leaves to do.
+#[derive(Clone, Copy, Default)]
+pub(crate) enum Waits {
+    /// Nothing: somebody may ask for what it brought.
+    #[default]
+    Quietly,
+    /// What can run is to run.
+    Busily,
+    /// Those who ask for messages of the port in this slot are to be woken.
+    ForReceivers(usize),
+}
+
+impl From<Waits> for Announced {
+    fn from(waits: Waits) -> Self {
+        Announced { run: None, waits }
+    }
 }
 
 impl State {
@@ -219,8 +242,9 @@ impl State {
         }
     }
 
-    /// Gives the port in `slot` its handler. Says whether messages wait for it already.
-    pub fn set_handler(&mut self, slot: usize, handler: Box<Handler>) -> bool {
+    /// Gives a port its handler. Says whether messages wait for it already.
+    pub fn set_handler(&mut self, handler: Box<Handler>) -> bool {
+        let slot = handler.port.slot;
         let port = self.ports.at(slot);
         port.has_handler = true;
         port.handler = Some(handler);
@@ -239,17 +263,19 @@ impl State {
         let port = self.ports.at(slot);
         (port.name, port.has_handler, port.ended) = (None, false, false);
         port.generation += 1;
+        let runner = std::mem::take(&mut port.runner);
+        if runner != 0 {
+            self.handling.push(runner);
+        }
         ([port.handler.take(), port.waiting.take()], std::mem::take(&mut port.queue))
     }
 
-    /// This thread is in a handler from here on, until [`Self::leave_handler`].
-    #[inline]
-    pub fn enter_handler(&mut self) {
+    /// This thread is in a task from here on, until [`Self::leave_task`].
+    pub fn enter_task(&mut self) {
         self.handling.push(this_thread());
     }
 
-    #[inline]
-    pub fn leave_handler(&mut self) {
+    pub fn leave_task(&mut self) {
         let me = this_thread();
         if self.handling.last() == Some(&me) {
             self.handling.pop();
@@ -258,21 +284,48 @@ impl State {
         }
     }
 
-    /// Whether this thread is in a handler.
-    pub fn is_handling(&self) -> bool {
-        self.handling.contains(&this_thread())
+    /// This thread is no longer in the handler of `run`.
+    pub fn leave_handler(&mut self, run: PortRun) {
+        let port = self.ports.at(run.slot);
+        if port.generation == run.generation {
+            port.runner = 0;
+        } else {
+            self.leave_task();
+        }
     }
 
-    /// A run of the handler of `run` waits. Returns it if nobody needs it any more, to be dropped outside of the
+    /// A handler has returned. Gives it back if there may be more to do than to put it where it was.
+    #[inline(always)]
+    pub fn returned(&mut self, handler: Box<Handler>) -> Option<Box<Handler>> {
+        let calm = self.is_calm();
+        let port = self.ports.at(handler.port.slot);
+        if !calm
+            || port.generation != handler.port.generation
+            || port.handler.is_some()
+            || !port.queue.is_empty()
+        {
+            return Some(handler);
+        }
+        (port.runner, port.handler) = (0, Some(handler));
+        None
+    }
+
+    /// Whether this thread is in a handler, or a task.
+    pub fn is_handling(&self) -> bool {
+        let me = this_thread();
+        self.handling.contains(&me) || self.ports.slots.iter().any(|port| port.runner == me)
+    }
+
+    /// A run of a handler waits. Returns it if nobody needs it any more, to be dropped outside of the
     /// lock: what it holds may be a port.
-    pub fn wait_with(&mut self, run: PortRun, handler: Box<Handler>) -> Option<Box<Handler>> {
+    pub fn wait_with(&mut self, handler: Box<Handler>) -> Option<Box<Handler>> {
         self.statistics.continuations += 1;
-        let port = self.ports.at(run.slot);
-        if !port.runs(run) {
+        let port = self.ports.at(handler.port.slot);
+        if !port.runs(handler.port) {
             return Some(handler);
         }
         if std::mem::take(&mut port.ended) || !handler.stops_port() {
-            return self.put_back(run, handler);
+            return self.put_back(handler);
         }
         port.waiting.replace(handler)
     }
@@ -284,7 +337,7 @@ impl State {
             return None;
         }
         match port.waiting.take() {
-            Some(handler) => self.put_back(run, handler),
+            Some(handler) => self.put_back(handler),
             None => {
                 port.ended = true;
                 None
@@ -294,7 +347,7 @@ impl State {
 
     /// The next message for a handler that can run now, with that handler.
     #[inline]
-    pub fn next_ready(&mut self) -> Option<(PortRun, Box<Handler>, Box<Arrived>)> {
+    pub fn next_ready(&mut self) -> Option<Run> {
         while let Some(slot) = self.ready.pop_front() {
             let port = self.ports.at(slot);
             if self.asking > 0
@@ -307,9 +360,9 @@ impl State {
             }
             let Some(handler) = port.handler.take() else { continue };
             match port.queue.pop_front() {
-                Some(message) => {
-                    let run = PortRun { slot, generation: port.generation };
-                    return Some((run, handler, message));
+                Some(arrived) => {
+                    port.runner = this_thread();
+                    return Some(Run { handler, arrived });
                 }
                 None => port.handler = Some(handler),
             }
@@ -325,17 +378,18 @@ impl State {
     }
 
     /// What [`Self::announce`] returned to be run cannot be run here.
-    pub fn run_later(&mut self, run: PortRun, handler: Box<Handler>, arrived: Box<Arrived>) {
-        self.leave_handler();
-        let port = self.ports.at(run.slot);
+    pub fn run_later(&mut self, run: Run) {
+        let Run { handler, arrived } = run;
+        self.leave_handler(handler.port);
+        let (port, slot) = (self.ports.at(handler.port.slot), handler.port.slot);
         port.queue.push_front(arrived);
         port.handler = Some(handler);
-        self.ready.push_front(run.slot);
+        self.ready.push_front(slot);
     }
 
-    /// The handler of `run` can run again. Returns it as [`Self::wait_with`] does.
-    #[inline]
-    pub fn put_back(&mut self, run: PortRun, handler: Box<Handler>) -> Option<Box<Handler>> {
+    /// A handler can run again. Returns it as [`Self::wait_with`] does.
+    pub fn put_back(&mut self, handler: Box<Handler>) -> Option<Box<Handler>> {
+        let run = handler.port;
         let port = self.ports.at(run.slot);
         if !port.runs(run) || port.handler.is_some() {
             return Some(handler);
@@ -361,7 +415,7 @@ impl State {
         };
         let mut dropped = [None, None];
         if port.runs(run) {
-            let discard = Box::new(Handler::Plain(Box::new(drop)));
+            let discard = Box::new(Handler { port: run, model: Model::Plain(Box::new(drop)) });
             dropped = [port.waiting.take(), port.handler.replace(discard)];
             port.ended = false;
             if !port.queue.is_empty() {
@@ -389,7 +443,7 @@ impl State {
     }
 
     /// As [`Self::claim`], for a short packet with all of a message, whose number this is. None leaves for this rank itself.
-    #[inline]
+    #[inline(always)]
     pub fn claim_short(&mut self, slot: usize, to: Rank) -> Option<u32> {
         if to == self.own || !self.claim(slot, to) {
             return None;
@@ -418,31 +472,36 @@ impl State {
         calm && port.handler.is_some() && port.queue.is_empty()
     }
 
+    /// The handler of the port in `slot`, if it can run now on a message that has just come.
+    #[inline(always)]
+    pub fn run_at_once(&mut self, slot: usize) -> Option<Box<Handler>> {
+        let calm = self.is_calm();
+        let port = self.ports.at(slot);
+        if !calm || !port.queue.is_empty() {
+            return None;
+        }
+        let handler = port.handler.take()?;
+        port.runner = this_thread();
+        Some(handler)
+    }
+
     /// Brings a message, of which all is here or not, to its port. Returns it with the handler that is to run on it, if
     /// that can be at once.
-    #[inline(always)]
-    pub fn announce(&mut self, arrived: Box<Arrived>, is_whole: bool) -> Announcement {
+    pub fn announce(&mut self, arrived: Box<Arrived>, is_whole: bool) -> Announced {
         self.statistics.messages_received += 1;
-        let calm = self.is_calm();
-        let waits = self.asking > 0 && !is_whole;
-        let slot = arrived.body.slot;
-        let port = self.ports.at(slot);
-        if calm
-            && !waits
-            && port.queue.is_empty()
-            && let Some(handler) = port.handler.take()
+        if (self.asking == 0 || is_whole)
+            && let Some(handler) = self.run_at_once(arrived.body.slot)
         {
-            let run = PortRun { slot, generation: port.generation };
-            self.enter_handler();
-            return Announcement::Runs(run, handler, arrived);
+            return Announced { run: Some(Run { handler, arrived }), waits: Waits::Quietly };
         }
-        self.queue(arrived, calm)
+        self.queue(arrived).into()
     }
 
     /// Has a message wait at its port.
     #[inline(never)]
-    fn queue(&mut self, arrived: Box<Arrived>, calm: bool) -> Announcement {
-        let slot = arrived.body.slot;
+    pub fn queue(&mut self, mut arrived: Box<Arrived>) -> Waits {
+        arrived.wait();
+        let (calm, slot) = (self.is_calm(), arrived.body.slot);
         let port = self.ports.at(slot);
         port.queue.push_back(arrived);
         // A port with more than one message is ready already, or its handler runs.
@@ -450,9 +509,9 @@ impl State {
             self.ready.push_back(slot);
         }
         match port.receivers.is_empty() {
-            true if calm && !port.has_handler => Announcement::Rests,
-            true => Announcement::Waits,
-            false => Announcement::Wakes(std::mem::take(&mut port.receivers)),
+            true if calm && !port.has_handler => Waits::Quietly,
+            true => Waits::Busily,
+            false => Waits::ForReceivers(slot),
         }
     }
 

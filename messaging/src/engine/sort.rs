@@ -6,8 +6,9 @@ use crate::error::Error;
 use crate::format::{Kind, PacketHeader};
 use crate::rendezvous::Answer;
 use crate::send::To;
-use crate::state::{Announcement, State};
+use crate::state::{Announced, Run, State, Waits};
 use std::sync::Arc;
+use std::task::Waker;
 use weft_packet::{Group, HeldPacket, Rank};
 
 /// Bytes of messages that are copied out of link memory at most, to keep senders going.
@@ -16,8 +17,8 @@ const COPY_LIMIT_BYTES: usize = 64 << 20;
 impl Engine {
     /// Sorts a packet into its message, or does what a control packet says.
     #[inline]
-    pub(super) fn sort(self: &Arc<Self>, held: HeldPacket) -> Announcement {
-        let Some(from) = held.source() else { return Announcement::Waits };
+    pub(super) fn sort(self: &Arc<Self>, held: HeldPacket) -> Announced {
+        let Some(from) = held.source() else { return Waits::Busily.into() };
         let Some((header, bytes)) = PacketHeader::parse(self.packets.read(&held)) else {
             return self.refuse(held, Error::Stray { from });
         };
@@ -35,29 +36,33 @@ impl Engine {
         }
     }
 
-    /// Sorts a packet, while the network is entered, if all of a message is in it and it is short; gives nothing for any other.
-    /// It is copied, so that its sender has the credit back at once.
-    #[inline]
+    /// Sorts a packet, while the network is entered, if all of a message is in it and it is short; false for any other. It is
+    /// copied, so that its sender has the credit back at once.
+    #[inline(always)]
     pub(super) fn sort_at_once(
         self: &Arc<Self>,
         from: Rank,
         packet: &[u8],
-    ) -> Option<Announcement> {
-        let (header, rest) = PacketHeader::parse_whole(packet)?;
-        if rest.len() > SHORT_BYTES {
-            return None;
-        }
-        self.inside(|state| {
-            if state.copied_bytes >= COPY_LIMIT_BYTES {
-                return None;
-            }
-            state.copied_bytes += SHORT_COST;
-            let slot = state.ports.find(header.port);
-            let mut arrived = state.spares.take(self);
-            arrived.body = Body::new(from, None, &header, slot);
-            arrived.begin_short(rest, header.header_bytes);
-            Some(state.announce(arrived, true))
-        })
+        announced: &mut Announced,
+    ) -> bool {
+        let Some((header, rest)) = short_message(packet) else { return false };
+        let Some(mut state) = self.state.enter_at_once() else {
+            return self.sort_as_other(from, packet, announced);
+        };
+        state.sort_short(self, from, header, rest, announced)
+    }
+
+    /// As [`Self::sort_at_once`], for a thread that has to wait for others.
+    #[cold]
+    #[inline(never)]
+    fn sort_as_other(
+        self: &Arc<Self>,
+        from: Rank,
+        packet: &[u8],
+        announced: &mut Announced,
+    ) -> bool {
+        let Some((header, rest)) = short_message(packet) else { return false };
+        self.state.enter().sort_short(self, from, header, rest, announced)
     }
 
     #[inline]
@@ -67,7 +72,7 @@ impl Engine {
         from: Rank,
         header: &PacketHeader,
         bytes: u64,
-    ) -> Announcement {
+    ) -> Announced {
         let mut state = self.state.enter();
         if let Err(error) = state.arrivals.check_first(from, header, bytes) {
             drop(state);
@@ -95,13 +100,7 @@ impl Engine {
         state.announce(arrived, bytes == body.length)
     }
 
-    fn next(
-        &self,
-        held: HeldPacket,
-        from: Rank,
-        header: &PacketHeader,
-        bytes: u64,
-    ) -> Announcement {
+    fn next(&self, held: HeldPacket, from: Rank, header: &PacketHeader, bytes: u64) -> Announced {
         let mut state = self.state.enter();
         if !state.arrivals.continues(from, header, bytes) {
             drop(state);
@@ -123,14 +122,12 @@ impl Engine {
             self.give_back(&body, &mut part.content);
         }
         // A reader that left no waker polls by itself.
-        match reader {
-            Some(reader) => Announcement::Wakes(vec![reader]),
-            None if resumes => Announcement::Waits,
-            None => Announcement::Rests,
-        }
+        let is_quiet = reader.is_none() && !resumes;
+        reader.into_iter().for_each(Waker::wake);
+        if is_quiet { Waits::Quietly.into() } else { Waits::Busily.into() }
     }
 
-    fn control(&self, mut held: HeldPacket, from: Rank, header: &PacketHeader) -> Announcement {
+    fn control(&self, mut held: HeldPacket, from: Rank, header: &PacketHeader) -> Announced {
         let mut state = self.state.enter();
         let slot = state.ports.find(header.port);
         let nobody_reads = state.stalled > 0 && state.copied_bytes < COPY_LIMIT_BYTES;
@@ -168,19 +165,15 @@ impl Engine {
             self.fail(Error::Stray { from });
         }
         answer.into_iter().for_each(|answer| self.tell(To::Rank(from), answer));
-        Announcement::Wakes(wakers)
+        wakers.into_iter().for_each(Waker::wake);
+        Waits::Busily.into()
     }
 
     /// A message begins whose sender asks first. It has its place as any has. If this rank waits for the
     /// sender's own answer, neither would ever read: then it is granted at once. So is what a handler would
     /// read that cannot run before all of it is here, because the thread that would run it asks somebody.
     #[cold]
-    fn request(
-        self: &Arc<Self>,
-        held: HeldPacket,
-        from: Rank,
-        header: &PacketHeader,
-    ) -> Announcement {
+    fn request(self: &Arc<Self>, held: HeldPacket, from: Rank, header: &PacketHeader) -> Announced {
         let announcement = self.first(held, from, header, 0);
         let mut state = self.state.enter();
         let slot = state.ports.find(header.port);
@@ -202,11 +195,12 @@ impl Engine {
         from: Rank,
         header: &PacketHeader,
         answer: Answer,
-    ) -> Announcement {
+    ) -> Announced {
         let waits = self.state.enter().requests.answered(from, header.message, answer);
         let Some(waits) = waits else { return self.refuse(held, Error::Stray { from }) };
         self.packets.release(&mut held);
-        Announcement::Wakes(waits.into_iter().collect())
+        waits.into_iter().for_each(Waker::wake);
+        Waits::Busily.into()
     }
 
     /// The sender of a message has given it up: if nobody has taken it yet, it was never there.
@@ -216,7 +210,7 @@ impl Engine {
         mut held: HeldPacket,
         from: Rank,
         header: &PacketHeader,
-    ) -> Announcement {
+    ) -> Announced {
         let mut state = self.state.enter();
         let slot = state.ports.find(header.port);
         let arrived = state.ports.at(slot).unqueue(from, header.message);
@@ -230,7 +224,8 @@ impl Engine {
         if ended.answer {
             self.answer(from, header.port, header.message, Answer::Unwanted);
         }
-        Announcement::Wakes(ended.reader.into_iter().collect())
+        ended.reader.into_iter().for_each(Waker::wake);
+        Waits::Busily.into()
     }
 
     /// Answers the request of message `number`.
@@ -255,14 +250,18 @@ impl Engine {
     }
 
     #[cold]
-    pub(super) fn refuse(&self, mut held: HeldPacket, error: Error) -> Announcement {
+    pub(super) fn refuse(&self, mut held: HeldPacket, error: Error) -> Announced {
         self.packets.release(&mut held);
         self.fail(error);
-        Announcement::Waits
+        Waits::Busily.into()
     }
 
-    /// The reader is done with what was in a packet.
+    /// The reader is done with what was in a packet, if there is any.
+    #[inline(never)]
     pub(crate) fn give_back(&self, body: &Body, content: &mut Content) {
+        if let Content::Nothing = content {
+            return;
+        }
         if let Content::Held(held) = content {
             self.packets.release(held);
         }
@@ -273,12 +272,10 @@ impl Engine {
         }
     }
 
-    /// The reader is done with a short packet.
+    /// The reader is done with a short packet of which nobody is to be told. Else nothing has happened, and it is false.
     #[inline]
-    pub(crate) fn give_back_short(&self, body: &Body) {
-        if !self.inside(|state| state.give_back_quietly(body)) {
-            self.give_back(body, &mut Content::Short(0));
-        }
+    pub(crate) fn give_back_quietly(&self, body: &Body) -> bool {
+        self.state.enter_at_once().is_some_and(|mut state| state.give_back_quietly(body))
     }
 
     /// The reader of an arriving message wants no more of it.
@@ -320,6 +317,40 @@ impl Engine {
                 return self.disturb();
             }
         }
+    }
+}
+
+/// The header of a short message, and what follows it; `None` if the packet is anything else.
+#[inline(always)]
+fn short_message(packet: &[u8]) -> Option<(PacketHeader, &[u8])> {
+    PacketHeader::parse_whole(packet).filter(|(_, rest)| rest.len() <= SHORT_BYTES)
+}
+
+impl State {
+    /// Brings a short message to its port; false if too many are copied out already.
+    #[inline(always)]
+    fn sort_short(
+        &mut self,
+        engine: &Arc<Engine>,
+        from: Rank,
+        header: PacketHeader,
+        rest: &[u8],
+        announced: &mut Announced,
+    ) -> bool {
+        if self.copied_bytes >= COPY_LIMIT_BYTES {
+            return false;
+        }
+        self.copied_bytes += SHORT_COST;
+        let slot = self.ports.find(header.port);
+        let mut arrived = self.spares.take(engine);
+        arrived.body = Body::new(from, None, &header, slot);
+        arrived.begin_short(rest, header.header_bytes);
+        self.statistics.messages_received += 1;
+        match self.run_at_once(slot) {
+            Some(handler) => announced.run = Some(Run { handler, arrived }),
+            None => announced.waits = self.queue(arrived),
+        }
+        true
     }
 }
 
