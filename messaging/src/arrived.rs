@@ -190,6 +190,15 @@ impl Arrived {
         }
     }
 
+    /// Bytes of headers that nobody has popped, the last pushed first. Only the first packet has headers, and they are gone
+    /// with it.
+    #[inline]
+    pub fn headers<'a>(&'a self, packets: &'a Packets) -> &'a [u8] {
+        let end = self.part.start.saturating_sub(self.read as usize);
+        let left = usize::from(self.headers_left);
+        self.bytes(packets).get(end - left..end).unwrap_or(&[])
+    }
+
     /// The bytes at hand that were not read.
     #[inline]
     pub fn at_hand(&self) -> &[u8] {

@@ -13,7 +13,7 @@ use crate::lend;
 use crate::message::Message;
 use crate::popup::Pool;
 use crate::rendezvous::Answer;
-use crate::state::{Announced, PortRun, State, Waits};
+use crate::state::{Announced, PortRun, State, Taker, Waits};
 use crate::tasks::Tasks;
 use crate::wait::Nudge;
 use crate::window::window_packets;
@@ -202,9 +202,16 @@ impl Engine {
     /// Wakes those who ask for what a packet has brought. Says whether something may run.
     #[inline(never)]
     fn wake(&self, waits: Waits) -> bool {
-        if let Waits::ForReceivers(slot) = waits {
-            let next = || self.state.enter().ports.at(slot).receivers.pop();
-            std::iter::from_fn(next).for_each(Waker::wake);
+        match waits {
+            Waits::ForReceivers(slot) => {
+                let next = || self.state.enter().ports.at(slot).receivers.pop();
+                std::iter::from_fn(next).for_each(Waker::wake);
+            }
+            Waits::ForTaker(slot) => {
+                let taker = self.state.enter().ports.at(slot).taker.clone();
+                taker.into_iter().for_each(|taker| taker.wake());
+            }
+            Waits::Quietly | Waits::Busily => {}
         }
         !matches!(waits, Waits::Quietly)
     }
@@ -348,16 +355,21 @@ impl Engine {
     }
 
     pub(crate) fn remove_port(self: &Arc<Self>, slot: usize) {
-        let (handlers, queue) = self.state.enter().remove_port(slot);
+        let (unneeded, queue) = self.state.enter().remove_port(slot);
         // Outside the lock: dropping them enters it.
-        drop(handlers);
+        drop(unneeded);
         queue.into_iter().for_each(|arrived| drop(self.open(arrived)));
+    }
+
+    /// Has `taker` take messages of a port before its handler.
+    pub(crate) fn set_taker(&self, slot: usize, taker: Arc<dyn Taker>) {
+        self.state.enter().ports.at(slot).taker = Some(taker);
     }
 
     /// Makes a message of what has waited at a port. Messages hold the engine, so what waits in the
     /// engine cannot be one: it would keep itself and the node for ever.
     #[inline]
-    fn open(self: &Arc<Self>, arrived: Box<Arrived>) -> Message {
+    pub(crate) fn open(self: &Arc<Self>, arrived: Box<Arrived>) -> Message {
         Message::new(self, arrived)
     }
 

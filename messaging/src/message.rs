@@ -307,9 +307,6 @@ impl Headers<'_> {
     #[inline]
     pub fn as_bytes(&self) -> &[u8] {
         let arrived = self.message.arrived();
-        // Only the first packet has headers, and they are gone with it.
-        let end = arrived.part.start.saturating_sub(arrived.read as usize);
-        let left = usize::from(arrived.headers_left);
-        arrived.bytes(arrived.engine().packets()).get(end - left..end).unwrap_or(&[])
+        arrived.headers(arrived.engine().packets())
     }
 }

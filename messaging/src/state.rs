@@ -4,16 +4,17 @@ use crate::arrived::{Arrived, Body, Content, SHORT_COST, Spares};
 use crate::arriving::Arrivals;
 use crate::by_rank::ByRank;
 use crate::engine::Statistics;
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::format::{PacketHeader, port_number};
 use crate::handler::{Handler, Model};
 use crate::rendezvous::Requests;
 use crate::send::To;
 use crate::window::{Incoming, Outgoing};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 use std::task::Waker;
 use weft_node::biased::this_thread;
-use weft_packet::Rank;
+use weft_packet::{Packets, Rank};
 
 pub(crate) struct State {
     /// Packets of a port's window.
@@ -87,6 +88,8 @@ pub(crate) struct PortState {
     /// Its handler, if it has one and it is not running.
     pub handler: Option<Box<Handler>>,
     pub has_handler: bool,
+    /// What takes its messages before they are its handler's.
+    pub taker: Option<Arc<dyn Taker>>,
     /// The thread that is inside its handler, if one is.
     runner: usize,
     /// Its handler, while a continuation of it waits.
@@ -182,6 +185,26 @@ pub(crate) enum Waits {
     Busily,
     /// Those who ask for messages of the port in this slot are to be woken.
     ForReceivers(usize),
+    /// The [taker](Taker) of the port in this slot is to wake somebody.
+    ForTaker(usize),
+}
+
+/// A part of this layer that takes messages of a port as they are sorted, before its handler could.
+pub(crate) trait Taker: Send + Sync {
+    /// Takes the message, or gives it back. It runs inside the network and the state, so it enters neither, drops no
+    /// message, and wakes nobody. Who takes one that somebody waits for is asked to [wake](Self::wake) them.
+    fn take(&self, arrived: Box<Arrived>, packets: &Packets) -> Result<Found, Box<Arrived>>;
+    /// Wakes those for whom messages were taken.
+    fn wake(&self);
+}
+
+/// Who waits for a message that was taken.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// Somebody who looks again without being woken.
+    Looking,
+    /// Somebody to be woken.
+    Asleep,
 }
 
 impl From<Waits> for Announced {
@@ -222,7 +245,7 @@ impl State {
     }
 
     /// Creates the port `name`.
-    pub fn create_port(&mut self, name: &str) -> Result<PortRun> {
+    pub fn create_port(&mut self, name: &str) -> crate::Result<PortRun> {
         let slot = self.ports.find(port_number(name));
         let port = self.ports.at(slot);
         match &port.name {
@@ -234,7 +257,7 @@ impl State {
     }
 
     /// The slot of the port `name`, for a rank that only sends to it.
-    pub fn port_elsewhere(&mut self, name: &str) -> Result<usize> {
+    pub fn port_elsewhere(&mut self, name: &str) -> crate::Result<usize> {
         let slot = self.ports.find(port_number(name));
         match &self.ports.at(slot).name {
             Some(other) if other != name => Err(Error::PortCollision(other.clone(), name.into())),
@@ -255,11 +278,9 @@ impl State {
         is_ready
     }
 
-    /// Forgets the port, all but its windows, and returns what nobody has read.
-    pub fn remove_port(
-        &mut self,
-        slot: usize,
-    ) -> ([Option<Box<Handler>>; 2], VecDeque<Box<Arrived>>) {
+    /// Forgets the port, all but its windows, and returns what nobody has read. Its handlers and its taker come with it, to
+    /// be dropped outside of the lock.
+    pub fn remove_port(&mut self, slot: usize) -> (impl Sized + use<>, VecDeque<Box<Arrived>>) {
         let port = self.ports.at(slot);
         (port.name, port.has_handler, port.ended) = (None, false, false);
         port.generation += 1;
@@ -267,7 +288,8 @@ impl State {
         if runner != 0 {
             self.handling.push(runner);
         }
-        ([port.handler.take(), port.waiting.take()], std::mem::take(&mut port.queue))
+        let handlers = [port.handler.take(), port.waiting.take()];
+        ((handlers, port.taker.take()), std::mem::take(&mut port.queue))
     }
 
     /// This thread is in a task from here on, until [`Self::leave_task`].
@@ -485,16 +507,33 @@ impl State {
         Some(handler)
     }
 
-    /// Brings a message, of which all is here or not, to its port. Returns it with the handler that is to run on it, if
+    /// Brings a message, of which all is here or not, to its port, and gives it with the handler that is to run on it if
     /// that can be at once.
-    pub fn announce(&mut self, arrived: Box<Arrived>, is_whole: bool) -> Announced {
+    #[inline(always)]
+    pub fn announce(
+        &mut self,
+        mut arrived: Box<Arrived>,
+        is_whole: bool,
+        packets: &Packets,
+        announced: &mut Announced,
+    ) {
         self.statistics.messages_received += 1;
-        if (self.asking == 0 || is_whole)
-            && let Some(handler) = self.run_at_once(arrived.body.slot)
-        {
-            return Announced { run: Some(Run { handler, arrived }), waits: Waits::Quietly };
+        let slot = arrived.body.slot;
+        if let Some(taker) = &self.ports.at(slot).taker {
+            match taker.take(arrived, packets) {
+                Ok(Found::Looking) => return,
+                Ok(Found::Asleep) => return announced.waits = Waits::ForTaker(slot),
+                Err(back) => arrived = back,
+            }
         }
-        self.queue(arrived).into()
+        let handler = match self.asking == 0 || is_whole {
+            true => self.run_at_once(slot),
+            false => None,
+        };
+        match handler {
+            Some(handler) => announced.run = Some(Run { handler, arrived }),
+            None => announced.waits = self.queue(arrived),
+        }
     }
 
     /// Has a message wait at its port.

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::format::{Kind, PacketHeader};
 use crate::rendezvous::Answer;
 use crate::send::To;
-use crate::state::{Announced, Run, State, Waits};
+use crate::state::{Announced, State, Waits};
 use std::sync::Arc;
 use std::task::Waker;
 use weft_packet::{Group, HeldPacket, Rank};
@@ -97,7 +97,9 @@ impl Engine {
         if bytes < body.length {
             state.arrivals.begin(&body, bytes, header.kind);
         }
-        state.announce(arrived, bytes == body.length)
+        let mut announced = Announced::default();
+        state.announce(arrived, bytes == body.length, &self.packets, &mut announced);
+        announced
     }
 
     fn next(&self, held: HeldPacket, from: Rank, header: &PacketHeader, bytes: u64) -> Announced {
@@ -345,11 +347,7 @@ impl State {
         let mut arrived = self.spares.take(engine);
         arrived.body = Body::new(from, None, &header, slot);
         arrived.begin_short(rest, header.header_bytes);
-        self.statistics.messages_received += 1;
-        match self.run_at_once(slot) {
-            Some(handler) => announced.run = Some(Run { handler, arrived }),
-            None => announced.waits = self.queue(arrived),
-        }
+        self.announce(arrived, true, engine.packets(), announced);
         true
     }
 }
