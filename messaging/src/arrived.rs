@@ -195,8 +195,12 @@ impl Arrived {
     #[inline]
     pub fn headers<'a>(&'a self, packets: &'a Packets) -> &'a [u8] {
         let end = self.part.start.saturating_sub(self.read as usize);
-        let left = usize::from(self.headers_left);
-        self.bytes(packets).get(end - left..end).unwrap_or(&[])
+        let range = end - usize::from(self.headers_left)..end;
+        // Asked for first, or there would be a jump through a table.
+        if let Content::Short(_) = self.part.content {
+            return self.short.as_flattened().get(range).unwrap_or(&[]);
+        }
+        self.bytes(packets).get(range).unwrap_or(&[])
     }
 
     /// The bytes at hand that were not read.

@@ -6,7 +6,7 @@ use crate::format::Kind;
 use crate::handler::{Model, Waiting};
 use crate::message::Message;
 use crate::parts::Parts;
-use crate::send::{Sending, To, send, send_async};
+use crate::send::{NO_HEADERS, Sending, To, send, send_async};
 use crate::state::PortRun;
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
@@ -184,7 +184,7 @@ impl Port {
     /// receiver has no such port.
     #[inline]
     pub fn send(&self, to: impl Into<Rank>, parts: &(impl Parts + ?Sized)) -> Result<()> {
-        send(self, to.into(), &[], parts)
+        send(self, to.into(), &NO_HEADERS, parts)
     }
 
     /// Sends a message with headers of the layers above in front of it: a
@@ -199,7 +199,7 @@ impl Port {
         headers: &(impl AsRef<[u8]> + ?Sized),
         parts: &(impl Parts + ?Sized),
     ) -> Result<()> {
-        send(self, to.into(), headers.as_ref(), parts)
+        send(self, to.into(), headers, parts)
     }
 
     /// As [`Self::send_with`], for asynchronous handlers and tasks: waits instead of blocking.

@@ -39,16 +39,19 @@ pub(crate) struct Sending<'a> {
     asking: bool,
 }
 
+/// No headers of layers above. An array, so that nothing is left of it where messages are sent.
+pub(crate) const NO_HEADERS: [u8; 0] = [];
+
 /// Sends all of a message to one rank in a short packet, if it fits into one that may leave at once. If not, says
 /// which number it has if it has room at its receiver already.
 #[inline]
 fn send_short(
     port: &Port,
     to: Rank,
-    headers: &[u8],
+    headers: &(impl AsRef<[u8]> + ?Sized),
     parts: &(impl Parts + ?Sized),
 ) -> std::result::Result<(), Option<u32>> {
-    let (engine, bytes) = (&port.engine, parts.total());
+    let (engine, headers, bytes) = (&port.engine, headers.as_ref(), parts.total());
     let size = format::SIZE + headers.len() + bytes;
     if size > engine.packets().short_payload() || port.asks_first(bytes as u64) {
         return Err(None);
@@ -84,12 +87,12 @@ fn send_short(
 pub(crate) fn send(
     port: &Port,
     to: Rank,
-    headers: &[u8],
+    headers: &(impl AsRef<[u8]> + ?Sized),
     parts: &(impl Parts + ?Sized),
 ) -> Result<()> {
     match send_short(port, to, headers, parts) {
         Ok(()) => Ok(()),
-        Err(claimed) => send_in_frames(port, to, headers, parts, claimed),
+        Err(claimed) => send_in_frames(port, to, headers.as_ref(), parts, claimed),
     }
 }
 
@@ -106,7 +109,7 @@ fn send_in_frames(
 
 /// Sends a message to one rank, waiting without blocking.
 pub(crate) async fn send_async(port: &Port, to: Rank, parts: &(impl Parts + ?Sized)) -> Result<()> {
-    match send_short(port, to, &[], parts) {
+    match send_short(port, to, &NO_HEADERS, parts) {
         Ok(()) => Ok(()),
         Err(claimed) => Sending::to_rank(port, to, &[], parts, claimed)?.finish_async(parts).await,
     }

@@ -153,6 +153,25 @@ impl Tables {
     /// The outcome of a call, if it is over: there is no such call from here on. If it is not, `waker` is woken when it is.
     #[inline]
     pub fn take_outcome(&self, call: CallKey, waker: Option<&Waker>) -> Option<Outcome> {
+        if let Some(mut state) = self.state.enter_at_once()
+            && let Some(outgoing) = state.calls.get_mut(call)
+            && waker.is_none()
+        {
+            if !outgoing.is_over() {
+                return None;
+            }
+            if outgoing.waker.is_none()
+                && let Some(reply) = outgoing.reply.take()
+            {
+                state.calls.remove(call);
+                return Some(Ok(reply));
+            }
+        }
+        self.take_outcome_slowly(call, waker)
+    }
+
+    #[inline(never)]
+    fn take_outcome_slowly(&self, call: CallKey, waker: Option<&Waker>) -> Option<Outcome> {
         let mut state = self.state.enter();
         let outgoing = state.calls.get_mut(call)?;
         if !outgoing.is_over() {
@@ -161,11 +180,20 @@ impl Tables {
             drop(replaced);
             return None;
         }
-        let (reply, waker) = (outgoing.reply.take(), outgoing.waker.take());
-        let ended = state.calls.remove(call);
+        let ended = state.calls.remove(call)?;
         drop(state);
-        drop(waker);
-        reply.map(Ok).or_else(|| ended?.ending.map(Err))
+        drop(ended.waker);
+        ended.reply.map(Ok).or(ended.ending.map(Err))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn answer_as_other(
+        &self,
+        number: CallNumber,
+        reply: Box<Arrived>,
+    ) -> Result<Found, Box<Arrived>> {
+        self.state.enter().answer(number, reply)
     }
 
     /// The caller wants no reply any more.
@@ -322,12 +350,27 @@ impl Tables {
     }
 
     /// A request ends. Returns whom to answer, if anybody waits.
+    #[inline]
     pub fn end_request(&self, request: RequestKey) -> Option<(Rank, CallNumber)> {
-        self.state.enter().end(request)
+        match self.state.enter_at_once() {
+            Some(mut state) => state.end(request),
+            None => self.state.enter().end(request),
+        }
     }
 
     /// The handler of a request has returned or panicked. Returns whom to tell if a panic has dropped it.
+    #[inline]
     pub fn handled(&self, request: RequestKey) -> Option<(Rank, CallNumber)> {
+        if let Some(state) = self.state.enter_at_once()
+            && !state.requests.contains_key(request)
+        {
+            return None;
+        }
+        self.deferred(request)
+    }
+
+    #[inline(never)]
+    fn deferred(&self, request: RequestKey) -> Option<(Rank, CallNumber)> {
         let mut state = self.state.enter();
         let incoming = state.requests.get_mut(request)?;
         match incoming.stage {
@@ -354,24 +397,16 @@ impl Tables {
 impl Taker for Tables {
     /// Replies are given to their calls.
     #[inline]
-    fn take(&self, mut arrived: Box<Arrived>, packets: &Packets) -> Result<Found, Box<Arrived>> {
+    fn take(&self, arrived: Box<Arrived>, packets: &Packets) -> Result<Found, Box<Arrived>> {
         let header = arrived.headers(packets).first_chunk().copied();
         let Some(CallHeader { kind: Kind::Answer, number }) = header.and_then(CallHeader::parse)
         else {
             return Err(arrived);
         };
-        let mut state = self.state.enter();
-        let Some(outgoing) = state.outstanding(arrived.body.from, number) else {
-            return Err(arrived);
-        };
-        arrived.headers_left -= super::format::SIZE as u8;
-        outgoing.reply = Some(arrived);
-        let waker = outgoing.waker.take();
-        if waker.is_none() {
-            return Ok(Found::Looking);
+        match self.state.enter_at_once() {
+            Some(mut state) => state.answer(number, arrived),
+            None => self.answer_as_other(number, arrived),
         }
-        state.woken.extend(waker);
-        Ok(Found::Asleep)
     }
 
     fn wake(&self) {
@@ -381,6 +416,24 @@ impl Taker for Tables {
 }
 
 impl State {
+    /// Gives a reply to its call, or back.
+    #[inline(always)]
+    fn answer(
+        &mut self,
+        number: CallNumber,
+        mut reply: Box<Arrived>,
+    ) -> Result<Found, Box<Arrived>> {
+        let Some(outgoing) = self.outstanding(reply.body.from, number) else { return Err(reply) };
+        reply.headers_left -= super::format::SIZE as u8;
+        outgoing.reply = Some(reply);
+        if outgoing.waker.is_none() {
+            return Ok(Found::Looking);
+        }
+        let waker = outgoing.waker.take();
+        self.woken.extend(waker);
+        Ok(Found::Asleep)
+    }
+
     /// The call that `from` answers, if it waits for an answer. Whoever was not asked cannot give one, and only the first
     /// counts.
     #[inline]
@@ -405,6 +458,7 @@ impl State {
         wakers
     }
 
+    #[inline]
     fn end(&mut self, request: RequestKey) -> Option<(Rank, CallNumber)> {
         let ended = self.requests.remove(request)?;
         (!ended.cancelled).then_some((ended.from, ended.number))
