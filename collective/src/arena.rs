@@ -21,6 +21,10 @@
 //! has finished. A root waits, at every fourth number, until all have finished what is four numbers back: then
 //! nobody reads what it overwrites, and it looks at their lines for every fourth broadcast only.
 
+mod meeting;
+
+pub use meeting::{Meeting, Met};
+
 use crate::DISAGREES;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -284,7 +288,7 @@ impl Arena {
     }
 
     /// Leaves for good.
-    pub fn leave(self) {
+    pub fn leave(&self) {
         self.line(0)[LEFT].fetch_add(1, Ordering::AcqRel);
     }
 

@@ -62,7 +62,7 @@ pub mod teams;
 pub use inbox::Arrived;
 pub use members::Members;
 pub use run::{Body, Failure, Job, Memory, Run, Stage, Transport};
-pub use schedule::{Call, Tuning};
+pub use schedule::{BARRIER, Call, Tuning};
 pub use signature::{Abort, Disagreement, Operation, Signature};
 pub use teams::{Parked, Progress, Refused, Teams};
 

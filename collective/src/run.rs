@@ -4,6 +4,7 @@ use crate::format::{Header, Kind};
 use crate::inbox::{Arrived, Inbox};
 use crate::members::Members;
 use crate::schedule::{Area, Call, Span, Step, To, Tuning, schedule};
+use crate::signature::Operation;
 
 use crate::{EAGER_BYTES, TeamId};
 use std::collections::VecDeque;
@@ -199,9 +200,11 @@ impl<K: AsRef<[u8]>> Run<K> {
         self.inbox.stored()
     }
 
-    /// Blocks of members, if the operation brings some.
+    /// Blocks of members, if lengths are varied.
     pub fn take_blocks(&mut self) -> Vec<Vec<u8>> {
-        self.blocks.resize_with(self.members.size(), Vec::new);
+        if self.header.signature.operation == Operation::GatherVaried {
+            self.blocks.resize_with(self.members.size(), Vec::new);
+        }
         std::mem::take(&mut self.blocks)
     }
 

@@ -47,6 +47,9 @@ pub struct Call {
     pub size: usize,
 }
 
+/// A barrier.
+pub const BARRIER: Call = Call { operation: Operation::Barrier, root: 0, count: 0, size: 0 };
+
 impl Call {
     /// The signature that all members have to agree about. The size of elements stands in the place of the root
     /// where there is none.
@@ -151,7 +154,7 @@ struct Plan<'a> {
 
 /// The steps of member `me` of `size` in an operation.
 pub fn schedule(call: &Call, (me, size): (usize, usize), tuning: &Tuning) -> VecDeque<Step> {
-    let mut plan = Plan { call, me, size, tuning, steps: VecDeque::new() };
+    let mut plan = Plan { call, me, size, tuning, steps: VecDeque::with_capacity(8) };
     let (root, bytes) = (call.root, call.bytes());
     match call.operation {
         Operation::Barrier if size <= tuning.exchange_members => {
@@ -223,41 +226,38 @@ impl Plan<'_> {
     /// the top. Returns where the result is.
     fn combine_up(&mut self, top: usize, bytes: usize) -> Span {
         let (me, size) = (self.me, self.size);
-        let below: Vec<usize> = match self.is_flat() {
-            true if me == top => (0..size).filter(|&member| member != me).collect(),
-            true => Vec::new(),
-            false => children(me, size).collect(),
-        };
-        for &child in &below {
+        let is_flat = self.is_flat();
+        let of_top = (0..size).filter(|&member| is_flat && me == top && member != me);
+        let of_tree = children(me, size).filter(|_| !is_flat);
+        let below = || of_top.clone().chain(of_tree.clone());
+        for child in below() {
             self.receive(child, UP, Span::new(Area::Block(child), 0..bytes));
         }
-        if !below.is_empty() {
+        if !self.steps.is_empty() {
             self.wait();
         }
-        let all = self.combine(below, bytes);
+        let all = self.combine(below(), Span::new(Area::Mine, 0..bytes));
         if me != top {
-            let parent = if self.is_flat() { top } else { parent(me) };
+            let parent = if is_flat { top } else { parent(me) };
             self.send(parent, UP, all);
         }
         all
     }
 
-    /// Combines the blocks of other members and this one's contribution, in their order.
-    fn combine(&mut self, others: Vec<usize>, bytes: usize) -> Span {
-        let own = Span::new(Area::Mine, 0..bytes);
-        self.combine_with(others, own)
-    }
-
-    fn combine_with(&mut self, others: Vec<usize>, own: Span) -> Span {
+    /// Combines the blocks of other members and `own`, in their order. Returns where the result is.
+    fn combine(&mut self, others: impl Iterator<Item = usize>, own: Span) -> Span {
         let me = self.me;
         let block = |member| Span { area: Area::Block(member), at: 0, length: own.length };
-        if own.length == 0 || others.is_empty() {
+        if own.length == 0 {
             return own;
         }
-        let place = others.iter().position(|&other| other > me).unwrap_or(others.len());
-        let mut all = others;
+        let mut all: Vec<usize> = others.collect();
+        let place = all.iter().position(|&other| other > me).unwrap_or(all.len());
         all.insert(place, me);
-        let last = *all.last().unwrap_or(&me);
+        let last = all[all.len() - 1];
+        if all.len() == 1 {
+            return own;
+        }
         if last == me {
             self.steps.push_back(Step::Copy(own, block(me)));
         }
@@ -322,8 +322,8 @@ impl Plan<'_> {
         }
         if size <= self.tuning.exchange_members {
             self.exchange(ACROSS, 0..bytes, |from| Span::new(Area::Block(from), 0..bytes));
-            let others = (0..size).filter(|&member| member != self.me).collect();
-            let all = self.combine(others, bytes);
+            let (me, mine) = (self.me, Span::new(Area::Mine, 0..bytes));
+            let all = self.combine((0..size).filter(|&member| member != me), mine);
             return self.copy(all, 0);
         }
         let all = self.combine_up(0, bytes);
@@ -339,8 +339,7 @@ impl Plan<'_> {
         let own = call.share(me, size);
         let length = own.len();
         self.swap(|to| call.share(to, size), |from| Span::new(Area::Block(from), 0..length));
-        let others = (0..size).filter(|&member| member != me).collect();
-        self.combine_with(others, Span::new(Area::Mine, own))
+        self.combine((0..size).filter(|&member| member != me), Span::new(Area::Mine, own))
     }
 
     fn gather(&mut self, root: usize, bytes: usize) {
@@ -446,7 +445,7 @@ fn parent(me: usize) -> usize {
 }
 
 /// The children of `me` there.
-fn children(me: usize, size: usize) -> impl Iterator<Item = usize> {
+fn children(me: usize, size: usize) -> impl Iterator<Item = usize> + Clone {
     let most = if me == 0 { usize::BITS } else { me.trailing_zeros() };
     (0..most)
         .map_while(move |bit| 1usize.checked_shl(bit).map(|step| me + step))

@@ -28,7 +28,8 @@ pub enum Operation {
 }
 
 impl Operation {
-    const ALL: [Operation; 9] = [
+    /// All kinds.
+    pub const ALL: [Operation; 9] = [
         Operation::Barrier,
         Operation::Broadcast,
         Operation::Reduce,

@@ -10,18 +10,6 @@ use proptest::prelude::*;
 use weft_model::random::Random;
 use world::{Actors, Setting, World, run};
 
-const OPERATIONS: [Operation; 9] = [
-    Operation::Barrier,
-    Operation::Broadcast,
-    Operation::Reduce,
-    Operation::AllReduce,
-    Operation::Gather,
-    Operation::GatherVaried,
-    Operation::Scatter,
-    Operation::AllGather,
-    Operation::AllToAll,
-];
-
 /// Limits as transports have them, and some at which every algorithm is taken by small operations.
 fn tunings() -> [Tuning; 4] {
     let block = Tuning {
@@ -58,7 +46,7 @@ fn all_operations_of_all_roots_on_all_sizes() {
     for size in 1..=9 {
         for (kind, tuning) in tunings().into_iter().enumerate() {
             let mut calls = Vec::new();
-            for operation in OPERATIONS {
+            for operation in Operation::ALL {
                 for root in 0..if operation.has_root() { size } else { 1 } {
                     for elements in [0, 1, 3, 40] {
                         let divided = if operation == Operation::AllToAll { size } else { 1 };
@@ -83,7 +71,7 @@ fn all_operations_of_all_roots_on_all_sizes() {
 fn long_operations_wait_until_their_receivers_are_ready() {
     for (kind, tuning) in tunings().into_iter().enumerate().filter(|&(kind, _)| kind != 2) {
         for size in [1, 2, 3, 5] {
-            let calls = OPERATIONS.map(|operation| {
+            let calls = Operation::ALL.map(|operation| {
                 let count = [50_000, 33_000, 90_000][(operation as usize + kind) % 3];
                 Call { operation, root: size / 2, count: count / size * size, size: 2 }
             });
@@ -120,7 +108,7 @@ fn operations_that_are_far_ahead_wait_for_fences() {
 }
 
 fn any_call(random: &mut Random, size: usize) -> Call {
-    let operation = *random.choose(&OPERATIONS);
+    let operation = *random.choose(&Operation::ALL);
     let count = *random.choose(&[0, 1, 2, 7, 31, 500]);
     let divided = if operation == Operation::AllToAll { size } else { 1 };
     Call { operation, root: random.below(size as u64) as usize, count: count * divided, size: 2 }

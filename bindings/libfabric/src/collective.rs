@@ -10,7 +10,7 @@ use crate::pointer::{Context, List, Out};
 use crate::refusal::{Refusal, Result, call};
 use std::ffi::{c_int, c_void};
 use std::sync::{Arc, OnceLock};
-use weft_collective::TeamId;
+use weft_collective::{BARRIER, Call, Operation, TeamId};
 use weft_packet::Rank;
 
 /// Of the table, as far as it is here.
@@ -131,7 +131,7 @@ extern "C" fn close(team: u64) -> c_int {
 }
 
 extern "C" fn barrier(team: u64) -> c_int {
-    with(team, |team| team.barrier())
+    with(team, |team| team.operate(&BARRIER, Memory::NONE, Memory::NONE, &mut |_, _| ()))
 }
 
 extern "C" fn broadcast(team: u64, root: usize, buffer: Buffer, bytes: usize) -> c_int {
@@ -141,7 +141,8 @@ extern "C" fn broadcast(team: u64, root: usize, buffer: Buffer, bytes: usize) ->
 extern "C" fn all_gather(team: u64, mine: Buffer, bytes: usize, all: Buffer) -> c_int {
     with(team, |team| {
         let whole = bytes.checked_mul(team.size()).ok_or(Refusal::INVALID)?;
-        team.all_gather(mine.memory(bytes)?, all.memory(whole)?)
+        let call = Call { operation: Operation::AllGather, root: 0, count: bytes, size: 1 };
+        team.operate(&call, mine.memory(bytes)?, all.memory(whole)?, &mut |_, _| ())
     })
 }
 
@@ -159,7 +160,8 @@ extern "C" fn reduce(
         let bytes = bytes_of(count, size, team.size())?;
         let into = if root == team.me() { into.memory(bytes)? } else { Memory::NONE };
         let mut combine = combining(combine, size, context);
-        team.reduce(root, mine.memory(bytes)?, into, (count, size), &mut combine)
+        let call = Call { operation: Operation::Reduce, root, count, size };
+        team.operate(&call, mine.memory(bytes)?, into, &mut combine)
     })
 }
 
@@ -175,7 +177,8 @@ extern "C" fn all_reduce(
     with(team, |team| {
         let bytes = bytes_of(count, size, team.size())?;
         let mut combine = combining(combine, size, context);
-        team.all_reduce(mine.memory(bytes)?, into.memory(bytes)?, (count, size), &mut combine)
+        let call = Call { operation: Operation::AllReduce, root: 0, count, size };
+        team.operate(&call, mine.memory(bytes)?, into.memory(bytes)?, &mut combine)
     })
 }
 

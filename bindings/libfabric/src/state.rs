@@ -14,6 +14,7 @@ pub(crate) use news::{Bound, CounterId, Counts, QueueId, Watched};
 use news::{Completions, Counter};
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::c_int;
+use std::sync::Arc;
 use std::time::Duration;
 use weft_collective::arena::{Areas, Arena};
 use weft_collective::{TeamId, Teams};
@@ -37,7 +38,7 @@ pub(crate) struct State {
     pub remote: Remote<SendOp, Exposed>,
     pub collectives: Collectives<Buffers, KeptPacket>,
     /// What teams have in shared memory.
-    pub arenas: BTreeMap<TeamId, Arena>,
+    pub arenas: BTreeMap<TeamId, Arc<Arena>>,
     /// Areas of this rank's board, and which team has which.
     pub areas: Areas,
     pub led: BTreeMap<TeamId, usize>,

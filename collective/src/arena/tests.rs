@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use crate::{BARRIER, Call, Operation};
 use std::sync::atomic::AtomicUsize;
 use weft_model::random::Random;
 
@@ -287,6 +288,62 @@ fn all_ranks_take_the_same_areas_without_being_told() {
     assert_eq!(taken.len(), 8192 / words_of(5, false).unwrap());
     assert!(taken.iter().all(|&first| first >= 8192), "the first half is for others");
     assert!(one.take(&memory.words, Rank(1), 5).is_some(), "of another leader's board");
+}
+
+/// Operations in a row, whose members come and look in any order: what each of them has in the end.
+#[test]
+fn meetings_give_what_their_operations_do() {
+    for (seed, size) in [1, 2, 3, 5, 8].into_iter().enumerate() {
+        let memory = memory();
+        let first = Areas::default().take(&memory.words, size).unwrap();
+        let mut members = team(&memory, first, size);
+        let call = |round: u64| {
+            let root = (round / 4) as usize % size;
+            match round % 4 {
+                0 => BARRIER,
+                1 => Call { operation: Operation::AllReduce, root: 0, count: 3, size: 8 },
+                2 => Call { operation: Operation::Reduce, root, count: 64, size: 1 },
+                _ => Call { operation: Operation::AllGather, root: 0, count: 9, size: 1 },
+            }
+        };
+        let sum = |one: &[u8], two: &mut [u8]| {
+            two.iter_mut().zip(one).for_each(|(two, one)| *two = two.wrapping_mul(3) ^ one);
+        };
+        let mut meetings: Vec<Option<Meeting>> = (0..size).map(|_| None).collect();
+        in_any_order(&mut members, seed as u64, 200, |member, round| {
+            let (me, call) = (member.me, call(round));
+            let brings = |member| bytes_of(member, round, call.bytes());
+            let meeting = meetings[me].get_or_insert_with(|| {
+                let mut meeting = Meeting::new(call, call.bytes()).unwrap();
+                meeting.bytes().copy_from_slice(&brings(me));
+                meeting
+            });
+            let met = meeting.poll(member);
+            assert_ne!(met, Met::Disagree);
+            if met == Met::Waiting {
+                return false;
+            }
+            if met == Met::Combine {
+                meeting.combine(member, sum);
+            }
+            let mut all = brings(size - 1);
+            (0..size - 1).rev().for_each(|member| sum(&brings(member), &mut all));
+            match call.operation {
+                Operation::AllReduce => assert_eq!(meeting.bytes(), all, "round {round}"),
+                Operation::Reduce => assert_eq!(met == Met::Combine, me == call.root),
+                Operation::AllGather => meeting.for_each(member, |from, bytes| {
+                    assert_eq!(bytes, brings(from), "round {round}");
+                }),
+                _ => {}
+            }
+            if met == Met::Combine {
+                assert_eq!(meeting.bytes(), all, "round {round}");
+            }
+            meetings[me] = None;
+            true
+        });
+    }
+    assert!(Meeting::new(BARRIER, CONTRIBUTION_BYTES + 1).is_none(), "more than a line");
 }
 
 /// As members that call different operations do: all see that the sum is another one, and nobody waits for ever.

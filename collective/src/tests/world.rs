@@ -320,9 +320,8 @@ impl Actors {
     fn begin(&mut self, world: &mut World, me: usize, in_place: bool) {
         let (teams, size) = (&mut world.ranks[self.members[me].index()], self.members.len());
         if teams.needs_fence(self.id) {
-            let barrier = Call { operation: Operation::Barrier, root: 0, count: 0, size: 0 };
             let number =
-                teams.begin(self.id, &barrier, Buffers::new(Vec::new(), 0, false)).unwrap();
+                teams.begin(self.id, &BARRIER, Buffers::new(Vec::new(), 0, false)).unwrap();
             return self.going[me].push((number, usize::MAX));
         }
         let index = self.begun[me];

@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use weft_collective::arena::{AgreedAreas, Arena};
 use weft_collective::format::{DECLARATION, Header, Kind, SIZE};
 use weft_collective::{
-    Abort, Body, Call, EAGER_BYTES, Failure, Members, Operation, Parked, Progress, Refused,
+    Abort, BARRIER, Body, Call, EAGER_BYTES, Failure, Members, Parked, Progress, Refused,
     Signature, Stage, Teams, Transport, Tuning,
 };
 use weft_node::biased::Biased;
@@ -188,9 +188,8 @@ impl Operations {
         values: impl FnOnce(Promise<T>) -> Box<dyn Values>,
     ) -> Result<Pending<T>> {
         if self.state.enter().teams.needs_fence(team) {
-            let barrier = Call { operation: Operation::Barrier, root: 0, count: 0, size: 0 };
             let nobody_waits = super::team::barrier_values(Pending::new(&self.engine).0);
-            self.start(team, &barrier, nobody_waits)?;
+            self.start(team, &BARRIER, nobody_waits)?;
         }
         let (promise, pending) = Pending::new(&self.engine);
         self.start(team, call, values(promise))?;
@@ -330,7 +329,7 @@ impl Operations {
     /// Ends all operations of a team, here and at its other members.
     pub fn abort(&self, team: TeamId, abort: Abort) {
         let members = self.state.enter().teams.members(team).cloned();
-        let signature = Signature { operation: Operation::Barrier, root: 0, bytes: 0 };
+        let signature = BARRIER.signature();
         let header = Header { kind: Kind::Abort, team, number: 0, step: 0, signature }.emit();
         let bytes = abort.emit();
         for rank in members.iter().flat_map(|members| members.others()) {

@@ -10,8 +10,8 @@ use bytemuck::Pod;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use weft_collective::arena::{Arena, CONTRIBUTION_BYTES, Round};
-use weft_collective::{Abort, Call, Members, Operation};
+use weft_collective::arena::{Arena, CONTRIBUTION_BYTES, Meeting, Met};
+use weft_collective::{Abort, BARRIER, Call, Members, Operation};
 use weft_packet::Rank;
 
 /// A set of ranks that act together, each a *member* with a number from 0 on. Clones are handles.
@@ -106,10 +106,7 @@ impl Team {
     pub fn barrier(&self) -> Result<()> {
         match &self.shared.arena {
             None => self.begin_barrier()?.wait(),
-            Some(arena) => {
-                let call = Call { operation: Operation::Barrier, root: 0, count: 0, size: 0 };
-                self.meet(arena, call, &[], |round| arena.is_over(round))
-            }
+            Some(arena) => self.meet(arena, BARRIER, &mut [], |_, _| ()),
         }
     }
 
@@ -118,8 +115,7 @@ impl Team {
     /// # Errors
     /// See [`Team`].
     pub fn begin_barrier(&self) -> Result<Pending<()>> {
-        let call = Call { operation: Operation::Barrier, root: 0, count: 0, size: 0 };
-        self.shared.operations.begin(self.shared.id, &call, barrier_values)
+        self.shared.operations.begin(self.shared.id, &BARRIER, barrier_values)
     }
 
     /// Gives all members the `values` of member `root`: one multicast.
@@ -194,7 +190,10 @@ impl Team {
     ) -> Result<()> {
         match &self.shared.arena {
             Some(arena) if size_of_val(values) <= CONTRIBUTION_BYTES => {
-                self.all_reduce_in(arena, values, &reduction)
+                let (count, size) = (values.len(), size_of::<T>());
+                let call = Call { operation: Operation::AllReduce, root: 0, count, size };
+                let bytes = bytemuck::cast_slice_mut(values);
+                self.meet(arena, call, bytes, |one, two| combine_bytes(&reduction, one, two))
             }
             _ => {
                 let all = self.begin_all_reduce(values.to_vec(), reduction)?.wait()?;
@@ -389,106 +388,61 @@ impl Team {
         })
     }
 
-    /// Meets all members in shared memory with a contribution; then they wait until `look` finds something there.
+    /// Meets all members in shared memory with up to a line of bytes, which are the result afterwards. The last
+    /// to arrive combines what all have brought.
     fn meet(
         &self,
         arena: &Arena,
         call: Call,
-        contribution: &[u8],
-        look: impl FnMut(Round) -> bool,
+        bytes: &mut [u8],
+        combine: impl FnMut(&[u8], &mut [u8]),
     ) -> Result<()> {
         let Shared { operations, id, busy, .. } = &*self.shared;
-        let signature = call.signature();
-        let (number, others_wait) = operations.pass(*id, signature)?;
+        let mut meeting = Meeting::new(call, bytes.len()).ok_or(Error::Abandoned)?;
+        meeting.bytes().copy_from_slice(bytes);
+        let (number, others_wait) = operations.pass(*id, call.signature())?;
         assert!(!busy.swap(true, Ordering::Acquire), "two threads began operations of one team");
-        let round = arena.arrive(signature.hash(), contribution);
-        let met = self.wait_in(arena, round, look);
+        let combined = self.wait_in(arena, &mut meeting).map(|met| {
+            let combine = AssertUnwindSafe(|| meeting.combine(arena, combine));
+            (met, if met == Met::Combine { catch_unwind(combine) } else { Ok(()) })
+        });
         busy.store(false, Ordering::Release);
-        match met? {
-            true if others_wait => operations.resume_all(*id),
-            true => {}
-            false => {
-                // Everybody says what it began, until somebody finds that it began something else.
-                operations.declare(*id, number, signature)?;
-                return operations
-                    .engine()
-                    .wait(|_, _| operations.failure(*id).map_or(Ok(None), Err));
-            }
+        let (met, combined) = combined?;
+        if let Err(panic) = combined {
+            operations.abort(*id, Abort::Panicked(self.member(self.rank())));
+            resume_unwind(panic);
+        }
+        if met == Met::Disagree {
+            // Everybody says what it began, until somebody finds that it began something else.
+            operations.declare(*id, number, call.signature())?;
+            return operations.engine().wait(|_, _| operations.failure(*id).map_or(Ok(None), Err));
+        }
+        bytes.copy_from_slice(meeting.bytes());
+        if others_wait {
+            operations.resume_all(*id);
         }
         Ok(())
     }
 
-    /// Waits until `look` finds something in a round. False if members have begun different operations.
-    fn wait_in(
-        &self,
-        arena: &Arena,
-        round: Round,
-        mut look: impl FnMut(Round) -> bool,
-    ) -> Result<bool> {
-        let Shared { operations, id, .. } = &*self.shared;
-        let is_agreed = || !arena.is_over(round) || arena.is_agreed(round);
-        if round.is_last() {
-            return Ok(is_agreed() && look(round));
+    /// Waits until a meeting goes on.
+    fn wait_in(&self, arena: &Arena, meeting: &mut Meeting) -> Result<Met> {
+        let mut met = meeting.poll(arena);
+        if met != Met::Waiting {
+            return Ok(met);
         }
-        let (mut idle, mut agreed) = (0_u32, true);
+        let Shared { operations, id, .. } = &*self.shared;
+        let mut idle = 0_u32;
         operations.engine().watch(|_| {
-            if look(round) {
-                return Ok(true);
-            }
+            met = meeting.poll(arena);
             idle = idle.wrapping_add(1);
-            if !idle.is_multiple_of(8) {
-                return Ok(false);
-            }
-            agreed = is_agreed();
             // Somebody who began something else says so with a message.
-            match operations.failure(*id) {
+            let looks = met == Met::Waiting && idle.is_multiple_of(8);
+            match looks.then(|| operations.failure(*id)).flatten() {
                 Some(error) => Err(error),
-                None => Ok(!agreed),
+                None => Ok(met != Met::Waiting),
             }
         })?;
-        Ok(agreed && is_agreed())
-    }
-
-    /// An all-reduce of what fits into a line. The last to arrive combines what all have brought, in place of the last one.
-    fn all_reduce_in<T: Pod>(
-        &self,
-        arena: &Arena,
-        values: &mut [T],
-        reduction: &impl Reduction<T>,
-    ) -> Result<()> {
-        let call = Call {
-            operation: Operation::AllReduce,
-            root: 0,
-            count: values.len(),
-            size: size_of::<T>(),
-        };
-        let bytes: &mut [u8] = bytemuck::cast_slice_mut(values);
-        let mut mine = [0; CONTRIBUTION_BYTES];
-        let mine = &mut mine[..bytes.len()];
-        mine.copy_from_slice(bytes);
-        self.meet(arena, call, mine, |round| {
-            if !round.is_last() {
-                return arena.result(round, bytes);
-            }
-            let combined = catch_unwind(AssertUnwindSafe(|| {
-                let mut before = [0; CONTRIBUTION_BYTES];
-                let before = &mut before[..bytes.len()];
-                let last = self.size() - 1;
-                arena.contribution(round, last, bytes);
-                for member in (0..last).rev() {
-                    arena.contribution(round, member, before);
-                    combine_bytes(reduction, before, bytes);
-                }
-            }));
-            if let Err(panic) = combined {
-                let me = self.member(self.rank());
-                self.shared.operations.abort(self.shared.id, Abort::Panicked(me));
-                self.shared.busy.store(false, Ordering::Release);
-                resume_unwind(panic);
-            }
-            arena.put_result(round, bytes);
-            true
-        })
+        Ok(met)
     }
 }
 

@@ -44,21 +44,9 @@ impl Memory for Bytes {
     }
 }
 
-const OPERATIONS: [Operation; 9] = [
-    Operation::Barrier,
-    Operation::Broadcast,
-    Operation::Reduce,
-    Operation::AllReduce,
-    Operation::Gather,
-    Operation::GatherVaried,
-    Operation::Scatter,
-    Operation::AllGather,
-    Operation::AllToAll,
-];
-
 /// The call that a step is about, in a team of so many.
 fn call(which: u8, root: u8, length: usize, members: usize) -> Call {
-    let operation = OPERATIONS[usize::from(which) % OPERATIONS.len()];
+    let operation = Operation::ALL[usize::from(which) % Operation::ALL.len()];
     let root = usize::from(root) % members;
     match operation {
         Operation::Barrier => Call { operation, root: 0, count: 0, size: 0 },
