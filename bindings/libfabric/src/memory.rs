@@ -103,18 +103,13 @@ pub(crate) struct Pieces {
 pub(crate) enum Memory {
     One(Piece),
     Many(Box<Pieces>),
-    /// The provider's own: the copy of a send whose buffer goes back at once, or room for what is combined.
+    /// The provider's own: the copy of a send whose buffer goes back at once.
     Own(Box<[u8]>),
 }
 
 impl Memory {
     /// No bytes.
     pub const NONE: Memory = Memory::One(Piece::NONE);
-
-    /// Room of the provider's own, with zeros.
-    pub fn room(length: usize) -> Self {
-        Memory::Own(vec![0; length].into())
-    }
 
     /// Puts the bytes of `other` at `offset`; nothing if they are there.
     pub fn copy(&mut self, offset: u64, other: &Memory) {

@@ -1,7 +1,7 @@
 //! The one rule: dependencies point one way.
 //!
 //! ```text
-//! apps -> systems -> messaging -> packet -> node -> { protocol, links } -> wire
+//! apps -> systems -> messaging -> collective -> packet -> node -> { protocol, links } -> wire
 //! ```
 //! and only `node` joins protocol and link. Tests may depend on more, except that those of
 //! protocols and links need no node either.
@@ -18,6 +18,7 @@ enum Layer {
     AppCommon,
     Systems,
     Messaging,
+    Collective,
     Packet,
     Node,
     Protocol,
@@ -50,6 +51,7 @@ fn layer_of(folder: &str) -> Option<Layer> {
         ("apps", _) => Apps,
         ("systems", _) => Systems,
         ("messaging", "") => Messaging,
+        ("collective", "") => Collective,
         ("packet", "") => Packet,
         ("node", "") => Node,
         ("protocol", "") => Protocol,
@@ -78,9 +80,10 @@ impl Layer {
     /// The place in the data path, from top to bottom; `None` beside it.
     fn height(self) -> Option<u8> {
         Some(match self {
-            Apps | AppCommon => 6,
-            Systems => 5,
-            Messaging => 4,
+            Apps | AppCommon => 7,
+            Systems => 6,
+            Messaging => 5,
+            Collective => 4,
             Packet => 3,
             Node => 2,
             Protocol | Link | LinkApi | Conformance => 1,
@@ -110,7 +113,7 @@ fn may_use(from: Layer, to: Layer) -> bool {
         (Apps, AppCommon) | (Apps | AppCommon, Facade) | (Systems, Systems) => true,
         (Launch, Wire | Launch) => true,
         (Launch, to) => to.is_link(),
-        (Facade, Messaging | Packet | Node | Launch | Macros) => true,
+        (Facade, Messaging | Collective | Packet | Node | Launch | Macros) => true,
         (Facade, to) => to.is_link(),
         (Bindings, Facade | Systems) => true,
         (Bindings, to) => may_use(Facade, to),
@@ -152,7 +155,7 @@ fn reason(from: Layer, to: Layer, dev: bool) -> &'static str {
         }
         (Macros, _) => "macros write code for the facade and run none",
         _ => {
-            "dependencies point one way: apps -> systems -> messaging -> packet -> node -> \
+            "dependencies point one way: apps -> systems -> messaging -> collective -> packet -> node -> \
              {protocol, links} -> wire, with bindings and launch beside"
         }
     }

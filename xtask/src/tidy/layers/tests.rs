@@ -21,8 +21,8 @@ fn assert_refused(from: &str, to: &str) {
     assert_eq!(arrow(from, to, "build-dependencies"), [expected]);
 }
 
-const PATH: [&str; 7] =
-    ["apps/asp", "systems/orca", "messaging", "packet", "node", "protocol", "wire"];
+const PATH: [&str; 8] =
+    ["apps/asp", "systems/orca", "messaging", "collective", "packet", "node", "protocol", "wire"];
 
 #[test]
 fn dependencies_point_down_the_data_path_only() {

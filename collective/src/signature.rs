@@ -1,20 +1,7 @@
-//! What members must agree about, and the first bytes of each packet of an operation, little-endian.
-//!
-//! ```text
-//!  0      2      3      4           8      10     12              20
-//! ┌──────┬──────┬──────┬───────────┬──────┬──────┬───────────────┐
-//! │ team │ what │ last │ operation │ root │ step │ bytes         │ data
-//! └──────┴──────┴──────┴───────────┴──────┴──────┴───────────────┘
-//! ```
-//! Every packet is a message of its own, so that the upcall for it never waits. `last` says that the
-//! transfer of this step ends with it. Together with an eight-byte value it fits into one slot of the
-//! shared-memory link.
+//! What members must agree about, and what they tell one another if they do not.
 
 use std::fmt;
 use weft_packet::Rank;
-
-/// Bytes of the header.
-pub(super) const HEADER_BYTES: usize = 20;
 
 /// A kind of operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,7 +28,8 @@ pub enum Operation {
 }
 
 impl Operation {
-    const ALL: [Operation; 9] = [
+    /// All kinds.
+    pub const ALL: [Operation; 9] = [
         Operation::Barrier,
         Operation::Broadcast,
         Operation::Reduce,
@@ -53,15 +41,15 @@ impl Operation {
         Operation::AllToAll,
     ];
 
-    /// Whether nobody can end it before all have begun it.
-    pub(super) fn synchronizes(self) -> bool {
+    /// True if nobody can end it before all have begun it.
+    pub(crate) fn synchronizes(self) -> bool {
         matches!(
             self,
             Operation::Barrier | Operation::AllReduce | Operation::AllGather | Operation::AllToAll
         )
     }
 
-    fn has_root(self) -> bool {
+    pub(crate) fn has_root(self) -> bool {
         !self.synchronizes()
     }
 }
@@ -87,17 +75,26 @@ impl fmt::Display for Operation {
 pub struct Signature {
     /// What it does.
     pub operation: Operation,
-    /// The member that is the root; 0 where there is none.
+    /// The member that is the root; the size of elements where there is none.
     pub root: u16,
-    /// Bytes that each member brings or gets; 0 where they may differ.
+    /// Bytes that each member brings or gets. They may differ where lengths are varied.
     pub bytes: u64,
 }
 
 impl Signature {
     const BYTES: usize = 11;
 
-    pub(super) fn new(operation: Operation, root: usize, bytes: usize) -> Self {
-        Signature { operation, root: root as u16, bytes: bytes as u64 }
+    /// The operation with a number.
+    pub(crate) fn operation(number: u8) -> Option<Operation> {
+        Operation::ALL.get(usize::from(number)).copied()
+    }
+
+    /// True if two members have begun the same.
+    #[inline]
+    pub(crate) fn agrees(&self, other: &Self) -> bool {
+        let varied = self.operation == Operation::GatherVaried;
+        (self.operation, self.root) == (other.operation, other.root)
+            && (self.bytes == other.bytes || varied)
     }
 
     fn emit(&self) -> [u8; Self::BYTES] {
@@ -111,16 +108,17 @@ impl Signature {
     fn parse(bytes: &[u8; Self::BYTES]) -> Option<Self> {
         let [operation, root_low, root_high, bytes @ ..] = *bytes;
         Some(Signature {
-            operation: *Operation::ALL.get(usize::from(operation))?,
+            operation: Signature::operation(operation)?,
             root: u16::from_le_bytes([root_low, root_high]),
             bytes: u64::from_le_bytes(bytes),
         })
     }
 
     /// A number that stands for it.
-    pub(super) fn hash(&self) -> u32 {
-        let fold = |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
-        self.emit().into_iter().fold(0x811c_9dc5, fold)
+    #[inline]
+    pub fn hash(&self) -> u32 {
+        let word = self.bytes << 20 ^ u64::from(self.root) << 4 ^ self.operation as u64;
+        (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
     }
 }
 
@@ -155,16 +153,21 @@ pub struct Disagreement {
 
 /// Why an operation cannot end, as members tell one another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Abort {
+pub enum Abort {
+    /// Members began different operations.
     Disagreement(Disagreement),
     /// The program's reduction panicked at this rank.
     Panicked(Rank),
+    /// This rank has sent what no member sends.
+    Violation(Rank),
 }
 
 impl Abort {
+    /// Encodes it.
     pub fn emit(&self) -> Vec<u8> {
         match self {
             Abort::Panicked(rank) => rank.0.to_le_bytes().to_vec(),
+            Abort::Violation(rank) => [0, rank.0 as u8, (rank.0 >> 8) as u8].to_vec(),
             Abort::Disagreement(Disagreement { number, one, other }) => {
                 let mut bytes = number.to_le_bytes().to_vec();
                 for (rank, signature) in [one, other] {
@@ -176,9 +179,13 @@ impl Abort {
         }
     }
 
+    /// Decodes it; `None` if no member writes that.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         if let [low, high] = *bytes {
             return Some(Abort::Panicked(Rank(u16::from_le_bytes([low, high]))));
+        }
+        if let [0, low, high] = *bytes {
+            return Some(Abort::Violation(Rank(u16::from_le_bytes([low, high]))));
         }
         let (number, bytes) = bytes.split_first_chunk()?;
         let member = |bytes: &[u8]| {
@@ -192,62 +199,6 @@ impl Abort {
             one: member(one)?,
             other: member(other)?,
         }))
-    }
-}
-
-/// What a packet is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum What {
-    /// A piece of an operation with this signature.
-    Piece(Signature),
-    /// The end of all operations of the team; its data is an [`Abort`].
-    Abort,
-}
-
-/// The header of a packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Header {
-    pub team: u16,
-    pub what: What,
-    pub last: bool,
-    pub number: u32,
-    pub step: u16,
-}
-
-impl Header {
-    pub fn emit(&self) -> [u8; HEADER_BYTES] {
-        let (what, root, length) = match self.what {
-            What::Piece(Signature { operation, root, bytes }) => (operation as u8, root, bytes),
-            What::Abort => (u8::MAX, 0, 0),
-        };
-        let mut bytes = [0; HEADER_BYTES];
-        bytes[..2].copy_from_slice(&self.team.to_le_bytes());
-        bytes[2] = what;
-        bytes[3] = u8::from(self.last);
-        bytes[4..8].copy_from_slice(&self.number.to_le_bytes());
-        bytes[8..10].copy_from_slice(&root.to_le_bytes());
-        bytes[10..12].copy_from_slice(&self.step.to_le_bytes());
-        bytes[12..].copy_from_slice(&length.to_le_bytes());
-        bytes
-    }
-
-    pub fn parse(bytes: &[u8; HEADER_BYTES]) -> Option<Self> {
-        let u16_at = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
-        let what = match bytes[2] {
-            u8::MAX => What::Abort,
-            operation => What::Piece(Signature {
-                operation: *Operation::ALL.get(usize::from(operation))?,
-                root: u16_at(8),
-                bytes: u64::from_le_bytes(*bytes.last_chunk()?),
-            }),
-        };
-        Some(Header {
-            team: u16_at(0),
-            what,
-            last: bytes[3] != 0,
-            number: u32::from_le_bytes(*bytes[4..].first_chunk()?),
-            step: u16_at(10),
-        })
     }
 }
 
