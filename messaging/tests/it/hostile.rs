@@ -79,6 +79,16 @@ fn messages_as_they_should_be() {
     assert_eq!(rank_0_reads(&[first(1, 3, 2), next(1, 2, 1)], read_one), Ok(vec![7; 3]));
 }
 
+/// Its reader would wait for the rest, or read what is not its.
+#[test]
+fn a_whole_message_of_another_length() {
+    for size in [0, 2, 4, 100] {
+        let (header, _) = first(1, 3, 0);
+        let whole = (PacketHeader { kind: Kind::Whole, ..header }, size);
+        assert_eq!(rank_0_reads(&[whole], read_one), Err(STRAY), "{size} bytes");
+    }
+}
+
 /// The packets of the second would be taken for those of the first, which may be shorter.
 #[test]
 fn a_message_that_begins_while_another_has_its_number() {
