@@ -194,9 +194,10 @@ impl Arena {
         arrivals(self.arrived(set).load(Ordering::Acquire)) == arrivals(full)
     }
 
-    /// Arrives with a contribution of up to [`CONTRIBUTION_BYTES`] bytes; `begun` stands for the operation. It [may](Self::may_arrive).
+    /// Arrives with a contribution of up to [`CONTRIBUTION_BYTES`] bytes; `begun` stands for the operation. It [may](Self::may_arrive). The
+    /// last to arrive wakes who sleeps, unless all await a result (`wakes`).
     #[inline]
-    pub fn arrive(&self, begun: u32, bytes: &[u8]) -> Round {
+    pub fn arrive(&self, begun: u32, bytes: &[u8], wakes: bool) -> Round {
         let number = self.arrivals.load(Ordering::Relaxed) + 1;
         self.arrivals.store(number, Ordering::Relaxed);
         let set = (number % 2) as usize;
@@ -208,7 +209,7 @@ impl Arena {
         put(self.contribution_of(round, self.me), bytes);
         let arrived = self.arrived(set).fetch_add(one, Ordering::SeqCst).wrapping_add(one);
         round.is_last = arrivals(arrived) == arrivals(full);
-        if round.is_last {
+        if round.is_last && wakes {
             self.words.wake_sleepers();
         }
         round

@@ -51,7 +51,8 @@ impl Meeting {
             None if !arena.may_arrive() => return Met::Waiting,
             None => {
                 let bytes = &self.line.0[..self.length];
-                *self.round.insert(arena.arrive(self.call.signature().hash(), bytes))
+                let wakes = self.call.operation != Operation::AllReduce;
+                *self.round.insert(arena.arrive(self.call.signature().hash(), bytes, wakes))
             }
         };
         let makes_result = match self.call.operation {

@@ -80,7 +80,7 @@ fn all_meet_and_see_what_all_have_brought() {
             let me = member.me;
             let Some(arrival) = at[me] else {
                 assert!(member.may_arrive(), "who waits for each round may go to the next one");
-                at[me] = Some(member.arrive(7, &bytes_of(me, round, length(round))));
+                at[me] = Some(member.arrive(7, &bytes_of(me, round, length(round)), true));
                 arrived[me] += 1;
                 return false;
             };
@@ -113,7 +113,7 @@ fn all_have_what_the_last_to_come_has_made() {
             let made = bytes_of(size, round, 1 + (round % CONTRIBUTION_BYTES as u64) as usize);
             let Some(arrival) = at[me] else {
                 assert!(member.may_arrive(), "what was made is made after all have come");
-                at[me] = Some(member.arrive(7, &bytes_of(me, round, 8)));
+                at[me] = Some(member.arrive(7, &bytes_of(me, round, 8), true));
                 return false;
             };
             if round % 3 == 0 {
@@ -152,7 +152,7 @@ fn who_does_not_wait_overwrites_nothing_that_is_read() {
                 if !member.may_arrive() {
                     return false;
                 }
-                let arrival = member.arrive(7, &bytes_of(me, round, 16));
+                let arrival = member.arrive(7, &bytes_of(me, round, 16), true);
                 if me != root(round) {
                     return true;
                 }
@@ -243,7 +243,7 @@ fn threads_meet_and_post() {
                         assert_eq!(came[..], bytes_of(root, round, 100));
                     }
                     until(Box::new(|| member.may_arrive()));
-                    let arrival = member.arrive(7, &bytes_of(me, round, 8));
+                    let arrival = member.arrive(7, &bytes_of(me, round, 8), true);
                     until(Box::new(|| member.is_over(arrival)));
                     let mut brought = [0; 8];
                     member.contribution(arrival, (me + 1) % 3, &mut brought);
@@ -354,7 +354,7 @@ fn members_who_began_different_operations_find_out() {
     let members = team(&memory, first, 3);
     for liar in [None, None, Some(1), None] {
         let begun = |me| if Some(me) == liar { 9 } else { u32::MAX };
-        let rounds: Vec<_> = (0..3).map(|me| members[me].arrive(begun(me), &[])).collect();
+        let rounds: Vec<_> = (0..3).map(|me| members[me].arrive(begun(me), &[], true)).collect();
         for (member, &round) in members.iter().zip(&rounds) {
             assert!(member.is_over(round));
             assert_eq!(member.is_agreed(round), liar.is_none());
