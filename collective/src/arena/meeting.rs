@@ -63,10 +63,10 @@ impl Meeting {
         if awaits_result && arena.result(round, self.bytes()) {
             return Met::Done;
         }
-        match (arena.is_over(round), arena.is_agreed(round)) {
-            (true, false) => Met::Disagree,
-            (true, true) if makes_result => Met::Combine,
-            (true, true) if !awaits_result => Met::Done,
+        match arena.outcome(round) {
+            Some(false) => Met::Disagree,
+            Some(true) if makes_result => Met::Combine,
+            Some(true) if !awaits_result => Met::Done,
             _ => Met::Waiting,
         }
     }

@@ -84,7 +84,7 @@ fn all_meet_and_see_what_all_have_brought() {
                 arrived[me] += 1;
                 return false;
             };
-            if !member.is_over(arrival) {
+            if member.outcome(arrival).is_none() {
                 return false;
             }
             assert!(arrived.iter().all(|&arrived| arrived > round), "round {round}: {arrived:?}");
@@ -118,7 +118,7 @@ fn all_have_what_the_last_to_come_has_made() {
             };
             if round % 3 == 0 {
                 // Nothing is made at this one.
-                at[me] = at[me].filter(|_| !member.is_over(arrival));
+                at[me] = at[me].filter(|_| member.outcome(arrival).is_none());
                 return at[me].is_none();
             }
             let mut found = vec![0; made.len()];
@@ -158,7 +158,7 @@ fn who_does_not_wait_overwrites_nothing_that_is_read() {
                 }
                 at[me] = Some(arrival);
             }
-            let Some(arrival) = at[me].take_if(|arrival| member.is_over(*arrival)) else {
+            let Some(arrival) = at[me].take_if(|arrival| member.outcome(*arrival).is_some()) else {
                 return false;
             };
             for other in 0..size {
@@ -244,7 +244,7 @@ fn threads_meet_and_post() {
                     }
                     until(Box::new(|| member.may_arrive()));
                     let arrival = member.arrive(7, &bytes_of(me, round, 8), true);
-                    until(Box::new(|| member.is_over(arrival)));
+                    until(Box::new(|| member.outcome(arrival).is_some()));
                     let mut brought = [0; 8];
                     member.contribution(arrival, (me + 1) % 3, &mut brought);
                     assert_eq!(brought[..], bytes_of((me + 1) % 3, round, 8));
@@ -355,8 +355,7 @@ fn members_who_began_different_operations_find_out() {
         let begun = |me| if Some(me) == liar { 9 } else { u32::MAX };
         let rounds: Vec<_> = (0..3).map(|me| members[me].arrive(begun(me), &[], true)).collect();
         for (member, &round) in members.iter().zip(&rounds) {
-            assert!(member.is_over(round));
-            assert_eq!(member.is_agreed(round), liar.is_none());
+            assert_eq!(member.outcome(round), Some(liar.is_none()));
         }
         if liar.is_some() {
             return;
