@@ -438,12 +438,14 @@ fn read(memory: &Memory, into: &mut [u8]) {
 
 /// Blocks of so many bytes, combined from the last to the first: always in the same order.
 fn folded(all: Memory, bytes: usize, combine: &mut Combine<'_>) -> Memory {
-    let Memory::Own(all) = all else { return all };
-    let mut all = all.into_vec();
+    let mut all = match all.into_own() {
+        Ok(own) => own,
+        Err(all) => return all,
+    };
     // The last block takes them all.
     let mut rest = all.split_off(all.len().saturating_sub(bytes));
     if bytes > 0 {
         all.chunks_exact(bytes).rev().for_each(|block| combine(block, &mut rest));
     }
-    Memory::Own(rest.into())
+    Memory::of_own(rest)
 }

@@ -31,7 +31,7 @@ pub mod together;
 
 pub use exchange::{Event, Exchange, Outgoing, Sending};
 pub use matching::{Envelope, Pattern};
-pub use network::{Arrived, Broadcast, Network, Sink, Source};
+pub use network::{Arrived, Broadcast, Network, Receiver, Sink, Source};
 pub use together::Together;
 
 use weft_packet::Rank;
