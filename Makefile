@@ -24,7 +24,12 @@ PAGE_LINKS = $(foreach page,$(PAGES),$(shell sed -n 's/^\.Nm \([a-z_]*\).*/\1:$(
 MPI_APPS := target/mpi
 MPICC := mpicc
 
-.PHONY: help setup build demo mpi-apps bench-collectives test test-mpi bench compare paper soak fuzz fuzz-keep clean install install-files uninstall
+# What counts instructions, and the libfabric provider beside it. Both are built at once and as wholes: pieces that are kept
+# from the last time make other figures.
+COUNT := target/measured/weft-count
+COUNT_BUILD = CARGO_INCREMENTAL=0 $(CARGO) build --locked --quiet --profile measured --package weft-count --package weft-libfabric
+
+.PHONY: help setup build demo mpi-apps bench-collectives test test-mpi bench count count-keep compare paper soak fuzz fuzz-keep clean install install-files uninstall
 
 help:
 	@echo 'make demo    set up what is missing, build, and run the main example on 4 ranks'
@@ -33,6 +38,7 @@ help:
 	@echo 'make test-mpi  MPI programs on Weft, with the MPICH and the Open MPI of PyPI, and tests of libfabric, MPICH and mpi4py that others publish; installs all of it below target/mpi'
 	@echo 'make bench   measure this machine: each figure beside its floor (leave it alone meanwhile)'
 	@echo 'make bench-collectives   collectives of 4 and 8 ranks by Weft and by Open MPI itself, in turns'
+	@echo 'make count   instructions of each step of a packet, a message, a call ..., counted by callgrind, beside those of bench/instructions.toml; count-keep writes them there'
 	@echo 'make compare   the same beside Open MPI, MPICH, UCX, libfabric and TCP, in memory and on Ethernet; draws compare.svg'
 	@echo 'make paper   measure the tables and figures of the papers again, in the simulator and some here; writes docs/paper'
 	@echo 'make soak    the long tests: 50 million packets on bad simulated networks, ranks killed 200 times, jobs on two hosts ended in seven ways, all states of larger worlds, 7,000 programs on simulated regions, ten million messages over bad UDP, races run a hundred times'
@@ -66,6 +72,8 @@ test: setup
 	@if $(CARGO) clippy --version >/dev/null 2>&1; then \
 	    $(CARGO) clippy --locked --workspace --all-targets -- --deny warnings; \
 	else echo 'lints not checked: cargo has no clippy here (rustup component add clippy)'; fi
+	$(COUNT_BUILD)
+	$(COUNT) --check
 
 # Not among the tests of CI: it installs what other people have published. docs/internals/suites.md says what there is.
 test-mpi: setup
@@ -104,6 +112,15 @@ bench: build
 	@$(RELEASE)/weft bench coexist --link udp
 	@$(RELEASE)/weft bench coexist --link xdp
 	@$(RELEASE)/weft bench hostile
+
+# No machine disturbs these: they may be counted beside anything else.
+count: setup
+	@$(COUNT_BUILD)
+	@$(COUNT)
+
+count-keep: setup
+	@$(COUNT_BUILD)
+	@$(COUNT) --write
 
 bench-collectives: build
 	@$(CARGO) build --locked --release --package weft-libfabric

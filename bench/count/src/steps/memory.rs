@@ -1,0 +1,99 @@
+//! Puts, and shared regions.
+
+use super::{credits_are_due, ranks};
+use crate::collect::Counter;
+use anyhow::{Context, Result, ensure};
+use std::hint::black_box;
+use weft_packet::{Rank, Rights, What};
+use weft_region::coherence::Policy;
+use weft_region::{Mapped, RegionId, Regions};
+
+/// Bytes of a region.
+const REGION_BYTES: u64 = 64;
+
+pub fn play(counter: &Counter) -> Result<()> {
+    put(counter)?;
+    hit(counter)?;
+    miss(counter)
+}
+
+fn put(counter: &Counter) -> Result<()> {
+    let [sender, receiver] = ranks(2)?;
+    let mut notifications = receiver.notifications();
+    let _buffer = receiver.offer("buffer", Rank(0), 4096, Rights::PUT, &notifications)?;
+    while sender.poll()? {}
+    let connection = sender.try_connect("buffer", Rank(1))?;
+    let mut connection = connection.context("the receiver has offered a buffer")?;
+    while receiver.poll()? {}
+    counter.figure("put", |round, turn| {
+        turn.step(|| {
+            connection.put_notify(0, black_box(&[7; 8]), round as u32)?;
+            let What::Put { word, .. } = notifications.wait()?.what else { return Ok(()) };
+            ensure!(word == round as u32, "puts come in order");
+            if credits_are_due(round) {
+                sender.poll()?;
+            }
+            Ok(())
+        })
+    })
+}
+
+fn hit(counter: &Counter) -> Result<()> {
+    let [packets] = ranks(2)?;
+    let regions = Regions::open(&packets);
+    let region: Mapped<u64> = regions.map(regions.create(REGION_BYTES, Policy::default())?)?;
+    counter.figure("region_hit_read", |_, turn| {
+        turn.step(|| {
+            black_box(region.read()?[0]);
+            Ok(())
+        })
+    })?;
+    counter.figure("region_hit_write", |round, turn| {
+        turn.step(|| {
+            region.write()?[0] = black_box(round);
+            Ok(())
+        })
+    })
+}
+
+/// A clean read miss. A read would wait for its home, which is in the same thread; a prefetch does not,
+/// and the read comes when the copy is there.
+fn miss(counter: &Counter) -> Result<()> {
+    let [reader, home] = ranks(2)?;
+    let [reader, home] = [Regions::open(&reader), Regions::open(&home)];
+    let id = home.create(REGION_BYTES, Policy::default())?;
+    let region = mapped(&reader, &home, id)?;
+    counter.figure("region_miss_read", |_, turn| {
+        turn.step(|| {
+            region.prefetch()?;
+            ensure!(home.poll()?, "the home is asked");
+            ensure!(reader.poll()?, "the home has answered");
+            black_box(region.read()?[0]);
+            Ok(())
+        })?;
+        region.flush()?;
+        while home.poll()? || reader.poll()? {}
+        Ok(())
+    })
+}
+
+/// Maps a region of another rank, which waits; so another thread polls there meanwhile.
+fn mapped(reader: &Regions, home: &Regions, id: RegionId) -> Result<Mapped<u64>> {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let is_mapped = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let serve = || -> Result<()> {
+            while !is_mapped.load(Ordering::Relaxed) {
+                home.poll()?;
+                std::thread::yield_now();
+            }
+            Ok(())
+        };
+        let serving = scope.spawn(serve);
+        let region = reader.map(id);
+        is_mapped.store(true, Ordering::Relaxed);
+        let served = serving.join();
+        served.map_err(|_| anyhow::anyhow!("the home's thread panicked"))??;
+        Ok(region?)
+    })
+}
