@@ -303,7 +303,8 @@ impl Endpoint {
         self.bound.get().ok_or(Refusal::BAD_STATE)
     }
 
-    /// Sends bytes that are the program's again when this returns, and tells nobody unless that fails.
+    /// Sends bytes that are the program's again when this returns, and tells nobody unless that
+    /// fails.
     #[inline(always)]
     fn inject(&self, buffer: Buffer, length: usize, sent: Sent) -> Result {
         match buffer.few(length, FEW_BYTES) {
@@ -312,7 +313,8 @@ impl Endpoint {
         }
     }
 
-    /// Sends a few bytes, if that may be done at once. False if they go the way of others, on which whatever is wrong is found again.
+    /// Sends a few bytes, if that may be done at once. False if they go the way of others, on which
+    /// whatever is wrong is found again.
     #[inline(always)]
     fn inject_short(&self, bytes: &[u8], sent: &Sent) -> bool {
         let Some(Bindings { vector: Some(vector), send, .. }) = self.bound.get() else {

@@ -103,7 +103,8 @@ impl Piece {
 /// Bytes of one operation.
 #[derive(Debug)]
 pub(crate) struct Memory {
-    /// Where they begin, as a completion says it, and how many there are. They lie here in one piece, as most do, unless they lie elsewhere.
+    /// Where they begin, as a completion says it, and how many there are. They lie here in one
+    /// piece, as most do, unless they lie elsewhere.
     whole: Piece,
     elsewhere: Option<Box<Elsewhere>>,
 }

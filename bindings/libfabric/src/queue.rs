@@ -21,7 +21,8 @@ pub(crate) struct Queue {
     job: Arc<Job>,
     id: QueueId,
     format: Format,
-    /// Its number, if programs that read it are given the longest entries: those may go straight to them.
+    /// Its number, if programs that read it are given the longest entries: those may go straight to
+    /// them.
     direct: Option<QueueId>,
     /// What its program waits for.
     watch: Arc<Watch>,

@@ -50,8 +50,8 @@ pub(crate) struct State {
     failure: Option<Error>,
     /// What went wrong in a look, until somebody hears of it.
     unheard: Option<Error>,
-    /// False if a look at what has arrived is all there is to do, and all completions are read. Whoever enters sets it, but for those
-    /// whose calls leave nothing to do.
+    /// False if a look at what has arrived is all there is to do, and all completions are read.
+    /// Whoever enters sets it, but for those whose calls leave nothing to do.
     pub is_pending: bool,
     /// Whether the upcall thread was told that something waits, for room or to be fetched.
     is_waiting: bool,
@@ -104,7 +104,8 @@ impl State {
         }
     }
 
-    /// One look at what has arrived, for a program that reads a queue. Only while nothing is [pending](Self::is_pending).
+    /// One look at what has arrived, for a program that reads a queue. Only while nothing is
+    /// [pending](Self::is_pending).
     #[inline(always)]
     pub fn look(&mut self, packets: &Packets, reader: &mut impl Receiver<ReceiveOp>) -> Look {
         let mut held = HeldPacket::default();
@@ -135,8 +136,8 @@ impl State {
         Look::Something
     }
 
-    /// Takes what has arrived, up to the first packet that ends something, and sends what waits. True if anything
-    /// happened.
+    /// Takes what has arrived, up to the first packet that ends something, and sends what waits.
+    /// True if anything happened.
     #[inline(never)]
     pub fn progress(&mut self, packets: &Packets) -> weft_tagged::Result<bool> {
         if self.failure.is_some() || self.unheard.is_some() {
@@ -167,7 +168,8 @@ impl State {
         Ok(any)
     }
 
-    /// Puts a message where it belongs, for which nothing is sent. False if the packet is none of messages.
+    /// Puts a message where it belongs, for which nothing is sent. False if the packet is none of
+    /// messages.
     #[inline(never)]
     fn came(&mut self, from: Rank, packet: &[u8]) -> bool {
         if together::is_together(packet) || remote::is_access(packet) {

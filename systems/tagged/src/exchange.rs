@@ -240,8 +240,8 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         self.events.pop_front()
     }
 
-    /// Receives a message into `into`: one that comes, or one that is here. True if there was none, so that nothing else has
-    /// happened.
+    /// Receives a message into `into`: one that comes, or one that is here. True if there was none,
+    /// so that nothing else has happened.
     #[inline(always)]
     pub fn receive(&mut self, endpoint: u8, kind: Kind, pattern: Pattern, into: D) -> bool {
         let matcher = self.matcher(endpoint, kind);

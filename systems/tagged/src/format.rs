@@ -56,7 +56,8 @@ pub struct Whole<'a> {
     pub to: u8,
     /// Its envelope.
     pub envelope: Envelope,
-    /// The number by which its sender wants to hear that it is where its receive wants it, if it wants to.
+    /// The number by which its sender wants to hear that it is where its receive wants it, if it
+    /// wants to.
     pub registered: Option<u64>,
     /// Its bytes.
     pub bytes: &'a [u8],
@@ -226,8 +227,8 @@ struct Start {
     to: u8,
 }
 
-/// What a packet with an envelope begins with, and what follows. `allowed` are flags that it may have, besides those of all such. The
-/// length of the message, which stands elsewhere, is left 0.
+/// What a packet with an envelope begins with, and what follows. `allowed` are flags that it may
+/// have, besides those of all such. The length of the message, which stands elsewhere, is left 0.
 #[inline(always)]
 fn parse_envelope(from: Rank, packet: &[u8], allowed: u8) -> Option<(Start, Envelope, &[u8])> {
     let (start, rest) = word(packet)?;

@@ -80,7 +80,8 @@ impl<R, M> Default for Matcher<R, M> {
 }
 
 impl<R, M> Matcher<R, M> {
-    /// The first posted receive, where it lies. Whoever makes it none calls [`Self::first_posted_left`].
+    /// The first posted receive, where it lies. Whoever makes it none calls
+    /// [`Self::first_posted_left`].
     #[inline(always)]
     pub fn first_posted(&mut self) -> Option<&mut Option<(Pattern, R)>> {
         self.posted.first_mut()
@@ -158,7 +159,8 @@ impl<R, M> Matcher<R, M> {
         taken
     }
 
-    /// Posts a receive. It wants none of the messages that are here, or is [taken back](Self::take_back) at once.
+    /// Posts a receive. It wants none of the messages that are here, or is [taken
+    /// back](Self::take_back) at once.
     #[inline(always)]
     pub fn post(&mut self, pattern: Pattern, receive: R) -> Place {
         let number = self.posted.push((pattern, receive));

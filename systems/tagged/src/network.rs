@@ -71,8 +71,8 @@ pub trait Network {
         body: Option<(&S, u64, usize)>,
     ) -> Result<bool>;
 
-    /// Sends one packet, these words and then `bytes`, if it is one of the short ones, which cost least, and may leave at once. False
-    /// if not: then nothing has happened.
+    /// Sends one packet, these words and then `bytes`, if it is one of the short ones, which cost
+    /// least, and may leave at once. False if not: then nothing has happened.
     fn send_short(&mut self, _to: Rank, _head: [u64; 3], _bytes: &[u8]) -> bool {
         false
     }

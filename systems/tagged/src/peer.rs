@@ -106,7 +106,8 @@ impl Flow {
         self.to_report()
     }
 
-    /// A message that [may come](Self::may_come) came, and is where it belongs. True if there is something to report now.
+    /// A message that [may come](Self::may_come) came, and is where it belongs. True if there is
+    /// something to report now.
     #[inline(always)]
     pub fn came_and_went(&mut self, length: u64) -> bool {
         self.taken += cost(length);

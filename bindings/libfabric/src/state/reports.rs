@@ -45,7 +45,8 @@ pub(crate) enum Watched {
     Events,
 }
 
-/// The queues and counters that an endpoint or a region is bound to. They cannot be closed before it.
+/// The queues and counters that an endpoint or a region is bound to. They cannot be closed before
+/// it.
 #[derive(Default)]
 pub(crate) struct Bound(Mutex<Vec<Watched>>);
 
@@ -240,7 +241,8 @@ impl Reports {
         }
     }
 
-    /// Whether a poll tells of this: of a counter, that it does not stand where it did when it `told` of it last.
+    /// Whether a poll tells of this: of a counter, that it does not stand where it did when it
+    /// `told` of it last.
     pub fn tell_poll(&mut self, what: Watched, told: &mut Counts) -> bool {
         if let Watched::Counter(counter) = what {
             let counts = self.counts(counter);

@@ -21,10 +21,11 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         outcome.map_err(|what| Error::Violation { from, what })
     }
 
-    /// Takes one packet of `from` if it goes the way of most: a message that the first posted receive wants, and `receiver` too, which is
-    /// shown it where it lies. Of that no [event](Self::event) tells. False if it goes the way of [others](Self::arrive): nothing has
-    /// happened then. What takes more than a few steps is found out before anything is done, and nothing is kept for it, because
-    /// registers are few.
+    /// Takes one packet of `from` if it goes the way of most: a message that the first posted
+    /// receive wants, and `receiver` too, which is shown it where it lies. Of that no
+    /// [event](Self::event) tells. False if it goes the way of [others](Self::arrive): nothing has
+    /// happened then. What takes more than a few steps is found out before anything is done, and
+    /// nothing is kept for it, because registers are few.
     #[inline(always)]
     pub fn arrive_expected(
         &mut self,

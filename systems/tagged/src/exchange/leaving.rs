@@ -49,8 +49,8 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         Ok(Sending::Again(source))
     }
 
-    /// Sends a message of a few bytes of which nobody wants to hear more, to another rank, if that may be done at once. False if not:
-    /// nothing has happened then, and [`Self::send`] may do it.
+    /// Sends a message of a few bytes of which nobody wants to hear more, to another rank, if that
+    /// may be done at once. False if not: nothing has happened then, and [`Self::send`] may do it.
     #[inline(always)]
     pub fn send_short<N: Network>(
         &mut self,

@@ -96,7 +96,8 @@ impl Indexes {
         self.0.clear();
     }
 
-    /// The number of the first receive of the line that wants the message. The indexes are of all of the line.
+    /// The number of the first receive of the line that wants the message. The indexes are of all
+    /// of the line.
     #[inline]
     pub fn first_that_wants<R>(
         &mut self,

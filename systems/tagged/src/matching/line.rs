@@ -1,8 +1,9 @@
 //! A queue whose members leave from anywhere.
 //!
-//! Each member has a number, in the order of coming, and stands in a ring at the remainder of it. Who leaves from the middle
-//! leaves a gap, so that leaving costs the same everywhere; gaps are closed when they are most of the queue, and members have
-//! other numbers then. The first member is never a gap.
+//! Each member has a number, in the order of coming, and stands in a ring at the remainder of it.
+//! Who leaves from the middle leaves a gap, so that leaving costs the same everywhere; gaps are
+//! closed when they are most of the queue, and members have other numbers then. The first member is
+//! never a gap.
 
 /// So many gaps do not matter.
 pub(super) const FEW_GAPS: usize = 32;
@@ -138,7 +139,8 @@ impl<T> Line<T> {
         }
     }
 
-    /// Closes the gaps if they are most of the line. True if it did, so that members have other numbers now.
+    /// Closes the gaps if they are most of the line. True if it did, so that members have other
+    /// numbers now.
     pub fn close_gaps(&mut self) -> bool {
         if self.gaps <= self.length() / 2 + FEW_GAPS {
             return false;
