@@ -67,6 +67,16 @@ impl Sink for Bytes {
     }
 }
 
+impl Receiver<Bytes> for BTreeSet<u32> {
+    fn wants(&self, into: &Bytes, _length: u64) -> bool {
+        into.number.is_multiple_of(2)
+    }
+
+    fn received(&mut self, into: &Bytes, _envelope: Envelope) {
+        assert!(self.remove(&into.number));
+    }
+}
+
 /// The program of rank 0, which keeps its contract, and what it has been told.
 struct Program {
     exchange: Exchange<Bytes, Bytes>,
@@ -188,16 +198,6 @@ pub fn messages(data: &[u8]) {
             }
         }
         program.check();
-    }
-}
-
-impl Receiver<Bytes> for BTreeSet<u32> {
-    fn wants(&self, into: &Bytes, _length: u64) -> bool {
-        into.number.is_multiple_of(2)
-    }
-
-    fn received(&mut self, into: &Bytes, _envelope: Envelope) {
-        assert!(self.remove(&into.number));
     }
 }
 
