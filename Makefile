@@ -2,6 +2,14 @@
 
 CARGO := cargo
 RELEASE := target/release
+# What is measured and installed is built with more care, which takes minutes.
+MEASURED := target/measured
+MEASURE := $(CARGO) build --locked --profile measured
+
+# The commands, of which `weft` finds the others beside itself, and the programs that come with them.
+COMMANDS := weft weft-sim weft-bench weft-compare
+PROGRAMS := asp sor fft radix lu barnes water weft-example
+BINS := $(addprefix --bin ,$(COMMANDS) $(PROGRAMS))
 
 # How long `make fuzz` runs each target, and which targets: all of them unless some are named.
 FUZZ_SECONDS := 60
@@ -32,11 +40,12 @@ COUNT_BUILD = CARGO_INCREMENTAL=0 $(CARGO) build --locked --quiet --profile meas
 .PHONY: help setup build demo mpi-apps bench-collectives test test-mpi bench count count-keep compare paper soak fuzz fuzz-keep clean install install-files uninstall
 
 help:
-	@echo 'make demo    set up what is missing, build, and run the main example on 4 ranks'
+	@echo 'make demo    build what it takes, and run the main example on 4 ranks; needs a C compiler and cargo'
+	@echo 'make build   build all commands and programs in $(RELEASE)'
 	@echo 'make mpi-apps   build three MPI programs (asp, qr, sor) in target/mpi, and what they need to run on Weft'
 	@echo 'make test    set up what is missing, and run every test'
 	@echo 'make test-mpi  MPI programs on Weft, with the MPICH and the Open MPI of PyPI, and tests of libfabric, MPICH and mpi4py that others publish; installs all of it below target/mpi'
-	@echo 'make bench   measure this machine: each figure beside its floor (leave it alone meanwhile)'
+	@echo 'make bench   measure this machine: each figure beside its floor (leave it alone meanwhile); builds in $(MEASURED), as all that measures'
 	@echo 'make bench-collectives   collectives of 4 and 8 ranks by Weft and by Open MPI itself, in turns'
 	@echo 'make count   instructions of each step of a packet, a message, a call ..., counted by callgrind, beside those of bench/instructions.toml; count-keep writes them there'
 	@echo 'make compare   the same beside Open MPI, MPICH, UCX, libfabric and TCP, in memory and on Ethernet; draws compare.svg'
@@ -45,22 +54,28 @@ help:
 	@echo 'make fuzz    everything that reads foreign bytes, fed with what libFuzzer makes up (nightly compiler)'
 	@echo 'make fuzz-keep   add to the corpus what reached new code'
 	@echo 'make install put commands, libweft, weft.h, manual pages and the libfabric provider below PREFIX (/usr/local); uninstall removes them'
-	@echo 'make setup   only set up what is missing'
+	@echo 'make setup   only set up what is missing for everything; ./setup demo, build, bench, compare, mpi-apps, paper or fuzz for so much'
 	@echo 'make clean   remove what was built'
 	@echo
-	@echo 'then: $(RELEASE)/weft run --help, $(RELEASE)/weft sim --help'
+	@echo 'then: make build; $(RELEASE)/weft run --help, $(RELEASE)/weft sim --help'
 
 setup:
 	@./setup
 
-build: setup
-	@$(CARGO) build --locked --release --bin weft --bin asp --bin sor --bin fft --bin radix --bin lu --bin barnes --bin water --bin weft-example
+build:
+	@./setup build
+	@$(CARGO) build --locked --release $(BINS)
 
-demo: build
+# Only what the demo runs.
+demo:
+	@./setup demo
+	@$(CARGO) build --locked --release --package weft-cli --package weft-asp --bin weft --bin asp
 	@$(RELEASE)/weft run -n 4 -- asp --from AMS --to HBA --speedup --map asp-map.svg
 
 # Plain MPI programs, and the provider by which they run on Weft: target/release/weft mpirun -n 4 target/mpi/asp
-mpi-apps: build
+mpi-apps:
+	@MPICC="$(MPICC)" ./setup mpi-apps
+	@$(CARGO) build --locked --release --bin weft
 	@$(CARGO) build --locked --release --package weft-libfabric
 	@$(MAKE) --no-print-directory -C apps/mpi MPICC="$(MPICC)" OUT="$(CURDIR)/$(MPI_APPS)"
 
@@ -82,59 +97,69 @@ test-mpi: setup
 	$(CARGO) test --locked --package weft-libfabric --features pypi --test programs \
 	    -- pypi:: suites:: --test-threads 1 --nocapture
 
-bench: build
-	@$(RELEASE)/weft bench latency
-	@$(RELEASE)/weft bench rate
-	@$(RELEASE)/weft bench bandwidth
-	@$(RELEASE)/weft bench fetch-add
-	@$(RELEASE)/weft bench multicast
-	@$(RELEASE)/weft bench barrier
-	@$(RELEASE)/weft bench all-reduce
-	@$(RELEASE)/weft bench message
-	@$(RELEASE)/weft bench stream
-	@for link in shm udp; do $(RELEASE)/weft bench rendezvous --link $$link --rounds 101 || exit; done
-	@$(RELEASE)/weft bench upcalls
-	@$(RELEASE)/weft bench rpc
-	@$(RELEASE)/weft bench rpc-rate
-	@$(RELEASE)/weft bench order
-	@$(RELEASE)/weft bench region
-	@$(RELEASE)/weft bench region -n 6
-	@$(RELEASE)/weft bench loggp
-	@$(RELEASE)/weft bench poll -n 2
-	@$(RELEASE)/weft bench poll -n 64
-	@for size in 8 64 1400; do $(RELEASE)/weft bench message --link udp --size $$size || exit; done
-	@$(RELEASE)/weft bench latency --link udp
-	@$(RELEASE)/weft bench rate --link udp --size 64
-	@$(RELEASE)/weft bench bandwidth --link udp
-	@$(RELEASE)/weft bench rpc --link udp
-	@for link in udp xdp; do $(RELEASE)/weft bench region --link $$link || exit; done
-	@$(RELEASE)/weft bench authentication
-	@$(RELEASE)/weft bench coexist --link udp
-	@$(RELEASE)/weft bench coexist --link xdp
-	@$(RELEASE)/weft bench hostile
+bench:
+	@./setup bench
+	@$(MEASURE) --bin weft --bin weft-bench
+	@$(MEASURED)/weft bench latency
+	@$(MEASURED)/weft bench rate
+	@$(MEASURED)/weft bench bandwidth
+	@$(MEASURED)/weft bench fetch-add
+	@$(MEASURED)/weft bench multicast
+	@$(MEASURED)/weft bench barrier
+	@$(MEASURED)/weft bench all-reduce
+	@$(MEASURED)/weft bench message
+	@$(MEASURED)/weft bench stream
+	@for link in shm udp; do $(MEASURED)/weft bench rendezvous --link $$link --rounds 101 || exit; done
+	@$(MEASURED)/weft bench upcalls
+	@$(MEASURED)/weft bench rpc
+	@$(MEASURED)/weft bench rpc-rate
+	@$(MEASURED)/weft bench order
+	@$(MEASURED)/weft bench region
+	@$(MEASURED)/weft bench region -n 6
+	@$(MEASURED)/weft bench loggp
+	@$(MEASURED)/weft bench poll -n 2
+	@$(MEASURED)/weft bench poll -n 64
+	@for size in 8 64 1400; do $(MEASURED)/weft bench message --link udp --size $$size || exit; done
+	@$(MEASURED)/weft bench latency --link udp
+	@$(MEASURED)/weft bench rate --link udp --size 64
+	@$(MEASURED)/weft bench bandwidth --link udp
+	@$(MEASURED)/weft bench rpc --link udp
+	@for link in udp xdp; do $(MEASURED)/weft bench region --link $$link || exit; done
+	@$(MEASURED)/weft bench authentication
+	@$(MEASURED)/weft bench coexist --link udp
+	@$(MEASURED)/weft bench coexist --link xdp
+	@$(MEASURED)/weft bench hostile
 
 # No machine disturbs these: they may be counted beside anything else.
-count: setup
+count:
+	@./setup test
 	@$(COUNT_BUILD)
 	@$(COUNT)
 
-count-keep: setup
+count-keep:
+	@./setup test
 	@$(COUNT_BUILD)
 	@$(COUNT) --write
 
-bench-collectives: build
-	@$(CARGO) build --locked --release --package weft-libfabric
+bench-collectives:
+	@./setup compare
+	@$(MEASURE) --bin weft
+	@$(MEASURE) --package weft-libfabric
 	@for ranks in 4 8; do bench/peers/collectives.sh $$ranks || exit; done
 
 # Network namespaces make the Ethernet, which takes root.
-compare: build
-	@$(RELEASE)/weft compare --plot compare.svg
+compare:
+	@./setup compare
+	@$(MEASURE) --bin weft --bin weft-compare
+	@$(MEASURED)/weft compare --plot compare.svg
 
-paper: setup
-	@$(CARGO) build --locked --release --quiet --package weft-cli
-	@$(CARGO) run --locked --release --quiet --package weft-paper
+paper:
+	@./setup paper
+	@$(MEASURE) --quiet $(BINS)
+	@$(CARGO) run --locked --profile measured --quiet --package weft-paper
 
-soak: setup
+soak:
+	@./setup bench
 	@$(CARGO) run --locked --release --quiet --package weft-soak
 	@$(CARGO) run --locked --release --quiet --package weft-soak -- --adaptive --packets 1 --faults 0
 	WEFT_LOSS_RUNS=200 $(CARGO) test --locked --release --package weft-cli --test loss -- --nocapture
@@ -151,7 +176,8 @@ soak: setup
 	done; echo
 
 # What is new goes into target/fuzz-corpus; docs/internals/fuzzing.md says what to do with it.
-fuzz: setup
+fuzz:
+	@./setup fuzz
 	@$(CARGO) +nightly --version >/dev/null 2>&1 || \
 	    { echo 'fuzzing needs the nightly compiler: rustup toolchain install nightly' >&2; exit 1; }
 	@$(CARGO) fuzz --version >/dev/null 2>&1 || \
@@ -172,14 +198,16 @@ fuzz-keep:
 	        target/fuzz-corpus/$$target -- -set_cover_merge=1 -use_counters=0 -verbosity=0; \
 	done
 
-install: build
-	@$(CARGO) build --locked --release --package weft-c --package weft-libfabric
-	@$(MAKE) --no-print-directory install-files
+install:
+	@./setup build
+	@$(MEASURE) $(BINS)
+	@$(MEASURE) --package weft-c --package weft-libfabric
+	@$(MAKE) --no-print-directory install-files RELEASE=$(MEASURED)
 
 # Only copies what is built in $(RELEASE).
 install-files:
 	@install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include lib/pkgconfig lib/libfabric) $(MAN3)
-	@install -m 755 $(addprefix $(RELEASE)/,weft asp sor fft radix lu barnes water weft-example) $(DESTDIR)$(PREFIX)/bin
+	@install -m 755 $(addprefix $(RELEASE)/,$(COMMANDS) $(PROGRAMS)) $(DESTDIR)$(PREFIX)/bin
 	@install -m 644 bindings/c/include/weft.h $(DESTDIR)$(PREFIX)/include
 	@install -m 644 $(RELEASE)/libweft.a $(DESTDIR)$(PREFIX)/lib
 	@install -m 755 $(RELEASE)/libweft.so $(DESTDIR)$(PREFIX)/lib/libweft.so.$(VERSION)
@@ -193,7 +221,7 @@ install-files:
 	@install -m 644 $(PAGES) $(MAN3)
 
 uninstall:
-	@rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/weft bin/asp bin/sor bin/fft bin/radix bin/lu bin/barnes bin/water bin/weft-example \
+	@rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(addprefix bin/,$(COMMANDS) $(PROGRAMS)) \
 	    include/weft.h lib/libweft.a lib/libweft.so lib/libweft.so.0 lib/libweft.so.$(VERSION) lib/pkgconfig/weft.pc lib/libfabric/libweft-fi.so)
 	@for link in $(PAGE_LINKS); do rm -f "$(MAN3)/$${link%:*}.3"; done
 

@@ -3,7 +3,7 @@
  * iteration the owner of a row broadcasts it, and all try the ways through its node. An owner broadcasts one row after the other, so its
  * broadcasts may be under way together.
  */
-#include "kit.h"
+#include "common.h"
 
 static const char HELP[] =
     "Shortest paths between all pairs of nodes of a random graph, on all ranks (Floyd and Warshall).\n"

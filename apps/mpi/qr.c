@@ -3,7 +3,7 @@
  * each iteration all agree which column has the largest norm, by an all-reduce of two integers and two doubles; its owner makes
  * the Householder vector of it and broadcasts that; all reflect their columns. The vector gets shorter by one each time.
  */
-#include "kit.h"
+#include "common.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
  * The border has the values of x^2 - y^2, which solves the differential equation and, being quadratic, the difference equation as
  * well: so the exact answer is known at every point.
  */
-#include "kit.h"
+#include "common.h"
 
 #include <math.h>
 

@@ -2,16 +2,17 @@
 # Collectives of one MPI library (Debian's Open MPI, unless MPICC and MPIRUN name another one), with libweft-coll on Weft and by the library alone on its
 # own shared memory, in turns A B A B. For each the median of its turns, and the ratio to the best of the library's own settings.
 #
-#   bench/peers/collectives.sh [RANKS [TURNS [SAMPLES]]]      after `make build` and one of the provider: make bench-collectives does all; leave the machine alone meanwhile
+#   bench/peers/collectives.sh [RANKS [TURNS [SAMPLES]]]      after a build of weft and of the provider: make bench-collectives does all; leave the machine alone meanwhile
 set -eu
 ranks=${1:-8} turns=${2:-5} samples=${3:-101}
 root=$(cd "$(dirname "$0")/../.." && pwd)
 mpicc=${MPICC:-$(command -v mpicc.openmpi || echo mpicc)}
 mpirun=${MPIRUN:-$(command -v mpirun.openmpi || echo mpirun)}
+weft=$root/target/measured/weft
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 "$mpicc" -O2 -o "$folder/program" "$root/bench/peers/collectives.c"
-"$root/target/release/weft" mpirun --dry-run -n 1 "$folder/program" >/dev/null 2>&1 || { echo "build weft and weft-libfabric first: make bench-collectives" >&2; exit 1; }
+"$weft" mpirun --dry-run -n 1 "$folder/program" >/dev/null 2>&1 || { echo "build weft and weft-libfabric first: make bench-collectives" >&2; exit 1; }
 
 # The library's own settings: which of its collectives. Without mpi_yield_when_idle a barrier of 8 ranks on 2 cores takes milliseconds.
 own() {
@@ -20,8 +21,8 @@ own() {
 }
 run() {
     case $1 in
-    weft) timeout 100 "$root/target/release/weft" mpirun --collectives weft --allow-run-as-root -n "$ranks" "$folder/program" "$samples" ;;
-    weft-without) timeout 100 "$root/target/release/weft" mpirun --allow-run-as-root -n "$ranks" "$folder/program" "$samples" ;;
+    weft) timeout 100 "$weft" mpirun --collectives weft --allow-run-as-root -n "$ranks" "$folder/program" "$samples" ;;
+    weft-without) timeout 100 "$weft" mpirun --allow-run-as-root -n "$ranks" "$folder/program" "$samples" ;;
     tuned) own --mca mpi_yield_when_idle 1 ;;
     sm) own --mca mpi_yield_when_idle 1 --mca coll_sm_priority 100 ;;
     adapt) own --mca mpi_yield_when_idle 1 --mca coll_adapt_priority 100 ;;

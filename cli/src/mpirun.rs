@@ -13,10 +13,10 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, ValueEnum};
 use std::ffi::OsString;
+use weft_app_common::command_line;
 use weft_launch::{find_program, own_directory};
 
 use crate::mpi::{self, Collectives, Launcher, Linked, Provider, Stack, libraries_of};
-use crate::shell::command_line;
 use settings::Settings;
 pub use settings::{PARAMETERS, PRELOAD, VARIABLES};
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
-use weft_launch::{Binding, JobSpec, MAX_RANKS, Mtu, Outcome, RANKS_MAX, Settings};
+use weft_launch::{Binding, JobSpec, MAX_RANKS, Mtu, RANKS_MAX, Settings};
 use weft_protocol::tree::Shape;
 use weft_protocol::{Preset, UnknownPreset};
 
@@ -202,7 +202,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         if verbose {
             eprintln!("weft: {}", first_line(spec.settings.ranks, cores, link, preset));
         }
-        return Ok(finish(weft_launch::run(&spec)?));
+        return Ok(weft_launch::run(&spec)?.exit_code());
     };
     let announce = |layout: &weft_launch::Layout| {
         if verbose {
@@ -211,15 +211,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
             eprintln!("weft: {fall_back}");
         }
     };
-    Ok(finish(weft_launch::run_on_hosts(&spec, &hosts, announce)?))
-}
-
-/// Says how a job came out, if that needs saying, and makes it this command's exit status.
-pub fn finish(outcome: Outcome) -> ExitCode {
-    if !outcome.is_silent() {
-        eprintln!("weft: {outcome}");
-    }
-    ExitCode::from(outcome.status())
+    Ok(weft_launch::run_on_hosts(&spec, &hosts, announce)?.exit_code())
 }
 
 fn spec(arguments: Arguments, cores: usize) -> JobSpec {

@@ -143,7 +143,7 @@ fn mistakes_are_one_line_each() {
         ("bench barrier --link udp", "between hosts there are latency, message, rate,"),
         ("bench latency --link udp -n 3", "between hosts, benchmarks have two ranks"),
         ("bench latency --hosts a", "--hosts a,b"),
-        ("compare-rank tcp-first 127.0.0.1 x", "x"),
+        ("compare rank tcp-first 127.0.0.1 x", "invalid value 'x'"),
     ] {
         let output = weft(words);
         let err = text(&output.stderr);

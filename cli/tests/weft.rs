@@ -85,8 +85,23 @@ fn output_is_labelled_or_kept_in_files() {
 }
 
 #[test]
+fn a_command_that_is_not_built_is_named_with_what_builds_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let alone = folder.path().join("weft");
+    std::fs::copy(env!("CARGO_BIN_EXE_weft"), &alone).unwrap();
+    for name in ["sim", "bench", "compare"] {
+        let output =
+            Command::new(&alone).args([name, "--help"]).env("PATH", "/nowhere").output().unwrap();
+        let err = text(&output.stderr);
+        assert_eq!((output.status.code(), err.lines().count()), (Some(1), 1), "{err}");
+        assert!(err.starts_with(&format!("weft: weft {name} is a program of its own")), "{err}");
+        assert!(err.ends_with(" nor in PATH; in a checkout, make build builds it\n"), "{err}");
+    }
+}
+
+#[test]
 fn help_teaches_by_example() {
-    for words in ["--help", "run --help", "doctor --help"] {
+    for words in ["--help", "run --help", "doctor --help", "bench --help", "help compare"] {
         let output = weft(words);
         assert_eq!(output.status.code(), Some(0));
         assert!(text(&output.stdout).contains("Examples:\n  weft "), "{words}");

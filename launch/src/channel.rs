@@ -1,4 +1,5 @@
-//! The socket between launcher and rank: datagrams with descriptors, ended when the other side ends.
+//! The socket between launcher and rank: datagrams with descriptors, ended when the other side
+//! ends.
 
 use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -14,23 +15,24 @@ use rustix::net::{
 use crate::messages::{BadMessage, MESSAGE_BYTES_MAX};
 use weft_link_shm::MAX_RANKS;
 
-/// Room for the descriptors of the largest message: a segment for each rank here, and what reaches others.
+/// Room for the descriptors of the largest message: a segment for each rank here, and what reaches
+/// others.
 const ANCILLARY_BYTES: usize = rustix::cmsg_space!(ScmRights(MAX_RANKS as usize + 2));
 
-/// What arrived: a datagram and its descriptors, close-on-exec.
+/// Datagram that was received, and its descriptors, close-on-exec.
 #[derive(Debug)]
 pub(crate) struct Received {
     pub bytes: Vec<u8>,
     pub descriptors: Vec<OwnedFd>,
 }
 
-/// Why nothing good arrived.
+/// Reason why nothing good was received.
 #[derive(Debug, thiserror::Error)]
 pub enum ReceiveError {
     /// The other side is gone.
     #[error("the other side has closed the connection")]
     Closed,
-    /// What arrived is not a message.
+    /// It is not a message.
     #[error(transparent)]
     Bad(#[from] BadMessage),
     /// The system refused.

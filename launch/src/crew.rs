@@ -21,7 +21,7 @@ use crate::outcome::Ending;
 use crate::spawn::{Process, Seat, Spawned, spawn};
 use crate::spec::{JobSpec, LaunchError};
 
-/// How long to wait before a welcome is sent again that the system refused.
+/// Delay before a welcome is sent again that the system refused.
 const WELCOME_RETRY: Duration = Duration::from_millis(1);
 /// Messages taken in from one rank before the others have their turn.
 const MESSAGES_AT_ONCE: usize = 64;
@@ -29,7 +29,7 @@ const MESSAGES_AT_ONCE: usize = 64;
 /// The option that tells ranks how many cores the ranks of a host share.
 const CORES: &str = "cores";
 
-/// Which ranks of a job are here: `spec.settings.ranks` of them, from `first` on.
+/// Ranks of a job that are here: `spec.settings.ranks` of them, from `first` on.
 #[derive(Debug)]
 pub(crate) struct Part {
     /// The first rank here.
@@ -102,8 +102,8 @@ pub(crate) struct Crew<'a> {
 pub(crate) type Pipes = (OwnedFd, OwnedFd);
 
 impl<'a> Crew<'a> {
-    /// Makes the memory and starts the processes, which die with the thread that calls this. `stdin`
-    /// is what rank 0 reads, if it is here.
+    /// Makes the memory and starts the processes, which die with the thread that calls this.
+    /// `stdin` is what rank 0 reads, if it is here.
     pub fn start(
         spec: &'a JobSpec,
         program: PathBuf,
@@ -143,23 +143,23 @@ impl<'a> Crew<'a> {
         self.processes.iter().map(Process::id)
     }
 
-    /// What becomes readable when a rank says something.
+    /// Descriptors that become readable when a rank says something.
     pub fn channels(&self) -> impl Iterator<Item = (Rank, &OwnedFd)> {
         self.ranks().filter_map(|(rank, process)| Some((rank, process.channel.as_ref()?)))
     }
 
-    /// What becomes readable when a rank ends, for those that have not.
+    /// Descriptors that become readable when a rank ends, for those that have not.
     pub fn exits(&self) -> impl Iterator<Item = (Rank, &OwnedFd)> {
         let running = self.ranks().filter(|(_, process)| process.is_running());
         running.map(|(rank, process)| (rank, &process.exit))
     }
 
-    /// When to call [`welcome_again`](Self::welcome_again) at the latest.
+    /// Delay after which to call [`welcome_again`](Self::welcome_again) at the latest.
     pub fn retry_after(&self) -> Option<Duration> {
         (!self.unwelcomed.is_empty()).then_some(WELCOME_RETRY)
     }
 
-    /// Whether this rank is here.
+    /// True if this rank is here.
     pub fn has(&self, rank: Rank) -> bool {
         self.index(rank) < self.processes.len()
     }
@@ -185,7 +185,7 @@ impl<'a> Crew<'a> {
         events
     }
 
-    /// How a rank ended, if it has.
+    /// Ending of a rank, if it has ended.
     pub fn collect(&mut self, rank: Rank) -> io::Result<Option<Ending>> {
         let index = self.index(rank);
         self.processes[index].collect()

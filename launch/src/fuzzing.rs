@@ -1,5 +1,5 @@
-//! Fuzz targets for the parsers of this crate (`testing/fuzz`). Each takes any bytes and panics if a
-//! parser does what it must not.
+//! Fuzz targets for the parsers of this crate (`testing/fuzz`). Each takes any bytes and panics if
+//! a parser does what it must not.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -8,7 +8,7 @@ use crate::hosts::list::{HostWish, distribute, parse_hosts};
 use crate::hosts::stream::Frames;
 use crate::managed::ToPeer;
 use crate::managed::card::{Card, cores_of_all};
-use crate::managed::said::Said;
+use crate::managed::record::Record;
 use crate::member::parses_as_job_variable;
 use crate::messages::hosts::{FromAgent, ToAgent};
 use crate::messages::{MESSAGE_BYTES_MAX, TEXT_BYTES_MAX, ToLauncher, ToRank};
@@ -16,7 +16,7 @@ use crate::output::pieces::{PIECE_BYTES_MAX, Pieces};
 use crate::words::{LastWords, WORDS_CHARS_MAX};
 use weft_link_shm::MAX_RANKS;
 
-/// What a rank reads from its launcher.
+/// Messages that a rank reads from its launcher.
 pub fn to_rank(data: &[u8]) {
     let Ok(message) = ToRank::parse(data) else { return };
     assert!(data.len() <= MESSAGE_BYTES_MAX);
@@ -33,7 +33,7 @@ pub fn to_rank(data: &[u8]) {
     assert_eq!(ToRank::parse(&message.emit()), Ok(message));
 }
 
-/// What a launcher reads from a rank.
+/// Messages that a launcher reads from a rank.
 pub fn to_launcher(data: &[u8]) {
     let Ok(message) = ToLauncher::parse(data) else { return };
     if let ToLauncher::Report(words) = &message {
@@ -42,8 +42,8 @@ pub fn to_launcher(data: &[u8]) {
     assert_eq!(message.emit(), data);
 }
 
-/// What ranks that a process manager started tell each other: a card and more through its store, and messages over
-/// a socket. The first byte says which.
+/// Messages between ranks that a process manager started: a card and more through its store, and
+/// others over a socket. The first byte says which.
 pub fn peers(data: &[u8]) {
     match data.split_first() {
         Some((0, bytes)) => {
@@ -52,8 +52,8 @@ pub fn peers(data: &[u8]) {
             assert_eq!(ToPeer::parse(&message.emit()), Ok(message));
         }
         Some((2, bytes)) => {
-            let Ok(said) = Said::parse(bytes) else { return };
-            assert_eq!(said.emit(), bytes);
+            let Ok(record) = Record::parse(bytes) else { return };
+            assert_eq!(record.emit(), bytes);
         }
         Some((_, bytes)) => {
             let Ok(card) = Card::parse(bytes) else { return };
@@ -65,8 +65,8 @@ pub fn peers(data: &[u8]) {
     }
 }
 
-/// What the launcher and the agent of a host read from each other, each behind its length. The first
-/// byte says how many bytes arrive at a time.
+/// Messages that the launcher and the agent of a host read from each other, each behind its length.
+/// The first byte says how many bytes arrive at a time.
 pub fn hosts(data: &[u8]) {
     let Some((&at_a_time, arrived)) = data.split_first() else { return };
     let (mut frames, mut bytes) = (Frames::default(), 0);
@@ -119,8 +119,8 @@ pub fn job_variable(data: &[u8]) {
     parses_as_job_variable(OsStr::from_bytes(data));
 }
 
-/// What a rank prints, cut into pieces; the last one worth repeating becomes its last words.
-/// The first byte says how many bytes arrive at a time.
+/// Output of a rank, cut into pieces; the last one worth repeating becomes its last words. The
+/// first byte says how many bytes arrive at a time.
 pub fn last_words(data: &[u8]) {
     let Some((&at_a_time, output)) = data.split_first() else { return };
     let (mut pieces, mut words, mut passed_on) = (Pieces::default(), LastWords::default(), vec![]);

@@ -9,20 +9,21 @@
 //!   Begin ─►                                         finds the program, binds a socket per rank,
 //!                                                    takes its interface for AF_XDP
 //!                                           ◄─ Bound
-//!   Meet ─►                                          asks every other host over UDP, and over Ethernet;
-//!                                                    greets all at once, if the network is to copy that
+//!   Meet ─►                                          asks every other host over UDP, and over
+//!                                                    Ethernet; greets all at once, if the
+//!                                                    network is to copy that
 //!                                           ◄─ Met
-//!   Go ─►                                            makes a port per rank, if they go over Ethernet;
-//!                                                    starts its ranks
+//!   Go ─►                                            makes a port per rank, if they go over
+//!                                                    Ethernet; starts its ranks
 //!                                           ◄─ Started, then what ranks do, say and write
 //!   what the job's state asks for ─►
 //!   Finish ─►                                        cleans up
 //!                                           ◄─ Finished
 //! ```
 //!
-//! The state of the job ([`crate::job`]) is the launcher's alone, the same as for one host: agents pass
-//! on events and carry out actions. A host is lost when its connection ends or has been silent for a
-//! second, and its ranks with it; an agent whose connection ends kills its ranks.
+//! The state of the job ([`crate::job`]) is the launcher's alone, the same as for one host: agents
+//! pass on events and carry out actions. A host is lost when its connection ends or has been silent
+//! for a second, and its ranks with it; an agent whose connection ends kills its ranks.
 
 use std::time::Duration;
 
@@ -32,7 +33,7 @@ pub(crate) mod ethernet;
 mod layout;
 pub(crate) mod list;
 pub(crate) mod pace;
-mod reach;
+mod probe;
 mod remote;
 mod sockets;
 mod start;
@@ -42,15 +43,16 @@ pub use crate::messages::hosts::{Candidate, FarLink};
 pub use conduct::run_on_hosts;
 pub use layout::{Between, Copies, HostLayout, HostsSpec, Layout, Multicast};
 pub use list::{HostWish, parse_hosts};
-pub use reach::candidates;
+pub use probe::candidates;
 
-/// How often both sides say that they are there.
+/// Interval at which both sides say that they are there.
 const BEAT: Duration = Duration::from_millis(200);
-/// How often the launcher looks for silent hosts.
+/// Interval at which the launcher looks for silent hosts.
 const LOOK: Duration = Duration::from_millis(50);
 /// The silence after which a host is lost, unless the job says something else.
 pub(crate) const HOST_SILENCE: Duration = Duration::from_millis(800);
-/// The silence after which an agent gives up its launcher. Long: somebody may have stopped it by hand.
+/// The silence after which an agent gives up its launcher. Long: somebody may have stopped it by
+/// hand.
 const LAUNCHER_SILENCE: Duration = Duration::from_secs(60);
-/// How long the last words to somebody who may not listen may take.
+/// Longest time for the last words to somebody who may not listen.
 const FLUSH_LIMIT: Duration = Duration::from_millis(500);

@@ -7,8 +7,8 @@
 //!      └──────────────────── every rank has ended ────────────────┴──────────────────────┴──► over
 //! ```
 //!
-//! The first loss is the cause. What ends afterwards is a victim, and so is a rank that says that it
-//! lost another one, unless nothing else explains the end.
+//! The first loss is the cause. What ends afterwards is a victim, and so is a rank that says that
+//! it lost another one, unless nothing else explains the end.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -19,17 +19,18 @@ use weft_wire::Rank;
 use crate::member::PEER_LOST;
 use crate::outcome::{Ending, Fault};
 
-/// How long ranks have to end when they are asked to from outside.
+/// Longest time that ranks have to end when they are asked to from outside.
 pub(crate) const STOP_GRACE: Duration = Duration::from_secs(2);
-/// How long after the first wish to stop a second one means "now".
+/// Time after the first wish to stop from which on a second one means "now".
 const IMPATIENCE: Duration = Duration::from_millis(300);
-/// How long a killed rank has to disappear before the launcher gives it up: one that the system holds.
+/// Longest time that a killed rank has to disappear before the launcher gives it up: one that the
+/// system holds.
 pub(crate) const KILL_LIMIT: Duration = Duration::from_secs(10);
 
 /// A rank whose host is gone counts as killed: nobody can say what became of it.
 const LOST_WITH_HOST: Ending = Ending::Killed(Signal::KILL.as_raw());
 
-/// What happened.
+/// Event in a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     /// A program asked for its place.
@@ -71,7 +72,7 @@ impl Event {
     }
 }
 
-/// What is to be done.
+/// Action to be carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     /// Give the program of this rank its place.
@@ -84,7 +85,7 @@ pub(crate) enum Action {
     StopSelf,
 }
 
-/// How the job came out, without the particulars of a process.
+/// Outcome of the job, without the particulars of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Completed,
@@ -181,8 +182,8 @@ impl Job {
         }
     }
 
-    /// When [`timeout`](Self::timeout) has something to do next: the limit for joining while the job runs, the end
-    /// of the grace while it ends, the end of patience after that.
+    /// Time at which [`timeout`](Self::timeout) has something to do next: the limit for joining
+    /// while the job runs, the end of the grace while it ends, the end of patience after that.
     pub fn next_deadline(&self) -> Option<Duration> {
         match self.phase {
             Phase::Running => self.join_limit.filter(|_| self.not_joined().is_some()),
@@ -196,12 +197,12 @@ impl Job {
         self.actions.pop_front()
     }
 
-    /// Whether there is nothing left to wait for.
+    /// True if there is nothing left to wait for.
     pub fn is_over(&self) -> bool {
         self.given_up || self.ranks.iter().all(|member| member.ended.is_some())
     }
 
-    /// How the job came out, once it is over.
+    /// Outcome of the job, once it is over.
     pub fn verdict(&self) -> Verdict {
         match &self.phase {
             Phase::Running if self.ranks.iter().all(|member| member.stage == Stage::Started) => {
@@ -212,12 +213,12 @@ impl Job {
         }
     }
 
-    /// What a rank reported.
+    /// Report of a rank.
     pub fn report(&self, rank: Rank) -> Option<&str> {
         self.ranks[rank.index()].report.as_deref()
     }
 
-    /// How many ranks the job has.
+    /// Number of ranks of the job.
     pub fn ranks(&self) -> u16 {
         self.ranks.len() as u16
     }

@@ -1,22 +1,24 @@
 //! Starting the ranks of a job on one host, watching over them, and ending them all if one is lost.
 //!
-//! Two sides meet here. [`run`] is the launcher: it creates the job's memory, starts a process per rank,
-//! gives each its place over a socket, passes output and signals on, and sees to it that nothing is left.
-//! [`Membership`] is what a rank finds of it, or of a process manager that started it instead (`managed`). Neither knows what the ranks do with the memory: this crate
-//! uses the packet sizes of `weft-wire`, the segments of the shared-memory link and the interfaces of that over
-//! AF_XDP, and nothing above.
+//! Two sides meet here. [`run`] is the launcher: it creates the job's memory, starts a process per
+//! rank, gives each its place over a socket, passes output and signals on, and sees to it that
+//! nothing is left. [`Membership`] is what a rank finds of it, or of a process manager that started
+//! it instead (`managed`). Neither knows what the ranks do with the memory: this crate uses the
+//! packet sizes of `weft-wire`, the segments of the shared-memory link and the interfaces of that
+//! over AF_XDP, and nothing above.
 //!
 //! What it keeps:
-//! - **Never silence.** The first rank that is lost is announced to the survivors at once and named to the
-//!   user with its last words; the survivors are gone within 100 ms.
-//! - **Nothing is left behind.** Ranks die with their launcher however it ends: their processes are told by
-//!   the system, programs behind wrappers by the end of the connection; what ranks started is ended with
-//!   their process groups, and what left those is adopted. There are no names in any file system.
+//! - **Never silence.** The first rank that is lost is announced to the survivors at once and named
+//!   to the user with its last words; the survivors are gone within 100 ms.
+//! - **Nothing is left behind.** Ranks die with their launcher however it ends: their processes are
+//!   told by the system, programs behind wrappers by the end of the connection; what ranks started
+//!   is ended with their process groups, and what left those is adopted. There are no names in any
+//!   file system.
 //! - **Every wait has a reason and an end**, but for the one on whoever reads the job's output.
 //! - Every byte from the other side of the socket is foreign.
 //!
-//! `unsafe` is needed in two modules: `member::inherited` changes the environment, `managed::status` asks how
-//! a process ended that is no child.
+//! `unsafe` is needed in two modules: `member::inherited` changes the environment,
+//! `managed::status` asks how a process ended that is no child.
 
 #![deny(unsafe_code)]
 

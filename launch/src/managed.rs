@@ -1,16 +1,17 @@
 //! Jobs that a process manager started (`srun`, `mpiexec`, `mpirun`), which knows nothing of Weft.
 //!
-//! Nobody gives the ranks their memory then, nor watches over them for Weft. Each rank tells the others who
-//! and where it is (`card`), over what the process manager offers for that (`weft-pmi`). Those that find that
-//! they are on one host come together over a socket of each pair, and exchange the segments that they have
-//! made (`meet`). The socket stays: over it a rank says that it leaves, and a rank that ends without having
-//! said so is lost (`watch`). The process manager ends the job then, or is asked to.
+//! Nobody gives the ranks their memory then, nor watches over them for Weft. Each rank tells the
+//! others who and where it is (`card`), over what the process manager offers for that (`weft-pmi`).
+//! Those that find that they are on one host come together over a socket of each pair, and exchange
+//! the segments that they have made (`meet`). The socket stays: over it a rank says that it leaves,
+//! and a rank that ends without having said so is lost (`watch`). The process manager ends the job
+//! then, or is asked to.
 //!
-//! To those of other hosts they go over AF_XDP, if all hosts can have that, which they find out over the process
-//! manager's store, too (`ethernet`); else by UDP.
+//! To those of other hosts they go over AF_XDP, if all hosts can have that, which they find out
+//! over the process manager's store, too (`ethernet`); else by UDP.
 //!
-//! What all know about the job is on the cards: rank 0's names the job and its secret, which are as private
-//! as the process manager keeps its store.
+//! What all know about the job is on the cards: rank 0's names the job and its secret, which are as
+//! private as the process manager keeps its store.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -37,7 +38,7 @@ use crate::mtu::Mtu;
 pub(crate) mod card;
 mod ethernet;
 mod meet;
-pub(crate) mod said;
+pub(crate) mod record;
 #[allow(unsafe_code)] // Its opening paragraph says why.
 mod status;
 mod watch;
@@ -57,11 +58,12 @@ const OPTIONS: [(&str, &str); 5] = [
     ("silence-ms", "WEFT_SILENCE_MS"),
 ];
 
-/// The silence in milliseconds after which a rank on another host is lost, unless the environment says something else. Of ranks that
-/// end the process manager hears at once; this is for hosts that are cut off, and not for those that stand still for a moment.
+/// The silence in milliseconds after which a rank on another host is lost, unless the environment
+/// says something else. Of ranks that end the process manager hears at once; this is for hosts that
+/// are cut off, and not for those that stand still for a moment.
 const SILENCE_MS: u32 = 5000;
 
-/// How long a rank that ends because of a loss waits for the loss to be said.
+/// Longest time for which a rank that ends because of a loss waits for the notice of it.
 const NOTICE_LIMIT: Duration = Duration::from_millis(40);
 
 /// A rank's place, as a launcher of Weft's would have given it.
@@ -80,19 +82,19 @@ pub(crate) struct Joined {
 #[derive(Debug)]
 pub(crate) struct Managed {
     shared: Arc<Shared>,
-    /// As long as a rank of this host has them its interface is the job's.
+    /// Descriptors that keep the interface for the job as long as a rank of this host has them.
     _keepers: Vec<OwnedFd>,
 }
 
-/// What the thread that watches needs too.
+/// State shared with the thread that watches.
 #[derive(Debug)]
 struct Shared {
     exchange: Mutex<Box<dyn Exchange>>,
     peers: Vec<Peer>,
-    /// Whether it is for this rank to say what only the network tells: one rank of each host does.
+    /// True if this rank says what only the network tells: one rank of each host does.
     speaks: bool,
     left: AtomicBool,
-    /// Whether a loss is known to the thread that watches, and said if it was for this rank to say.
+    /// True if a loss is known to the thread that watches, and said if it was for this rank to say.
     noticed: Mutex<bool>,
     on_notice: Condvar,
 }
@@ -129,8 +131,9 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
         Ok(Card::parse(&bytes)?)
     });
     let cards = cards.collect::<Result<Vec<_>, JoinError>>()?;
-    // From here on a rank may find something wrong and end, and the process manager ends the others. One that
-    // is about to answer a rank just ended (hydra) takes fright, and says that instead of why.
+    // From here on a rank may find something wrong and end, and the process manager ends the
+    // others. One that is about to answer a rank just ended (hydra) takes fright, and says that
+    // instead of why.
     exchange.fence()?;
     let mut network = network(&cards)?;
     let far = wish(&cards, network.is_some(), exchange.name())?;
@@ -173,7 +176,8 @@ impl Managed {
         Ok(self.shared.exchange().finalize()?)
     }
 
-    /// As [`Self::leave`], if the program may say to the process manager itself that it ends.
+    /// Does what [`Self::leave`] does, if the program may say to the process manager itself that it
+    /// ends.
     pub fn leave_beside_others(&self) -> Result<(), JoinError> {
         self.bid_farewell();
         Ok(self.shared.exchange().finalize_beside_others()?)
@@ -188,8 +192,8 @@ impl Managed {
         }
     }
 
-    /// This rank gives up because another was lost, which the thread that watches has said, or is about to
-    /// say: it is given the time. A loss on another host it does not see.
+    /// This rank gives up because another was lost, which the thread that watches has said, or is
+    /// about to say: it is given the time. A loss on another host it does not see.
     pub fn give_up(&self, words: &str) {
         let noticed = self.shared.noticed.lock().unwrap_or_else(PoisonError::into_inner);
         let waited =
@@ -202,7 +206,7 @@ impl Managed {
     }
 }
 
-/// How many ranks there are; another type than which one this is.
+/// Number of ranks; another type than a rank's own number.
 struct Ranks(u16);
 
 fn numbers(exchange: &dyn Exchange) -> Result<(Rank, Ranks), MeetError> {
@@ -224,7 +228,7 @@ fn hosts(cards: &[Card]) -> Vec<u16> {
     cards.iter().map(&mut number_of).collect()
 }
 
-/// How ranks reach those of other hosts, if there are any.
+/// Network to ranks of other hosts, if there are any.
 fn network(cards: &[Card]) -> Result<Option<Network>, MeetError> {
     let hosts = hosts(cards);
     if hosts.iter().all(|host| *host == 0) {
@@ -249,7 +253,8 @@ fn network(cards: &[Card]) -> Result<Option<Network>, MeetError> {
     }))
 }
 
-/// By which links the ranks are to reach those of other hosts: what `WEFT_LINK` says, on whichever cards it is.
+/// By which links the ranks are to reach those of other hosts: what `WEFT_LINK` says, on whichever
+/// cards it is.
 fn wish(cards: &[Card], several: bool, manager: &str) -> Result<FarLink, MeetError> {
     let mut asked = (0..).zip(cards).filter(|(_, card)| !card.link.is_empty());
     let Some((rank, first)) = asked.next() else { return Ok(FarLink::Auto) };

@@ -26,7 +26,7 @@ pub(crate) use inherited::{JOB, mark_taken, parses_as_job_variable};
 /// The exit status of a rank that ends because another one was lost: a victim, never the cause.
 pub const PEER_LOST: u8 = 77;
 
-/// Why a rank could not join its job.
+/// Reason why a rank could not join its job.
 #[derive(Debug, thiserror::Error)]
 pub enum JoinError {
     /// The socket to the launcher could not be taken over.
@@ -35,7 +35,7 @@ pub enum JoinError {
     /// The launcher ended before it answered.
     #[error("cannot join the job: the launcher is gone")]
     LauncherGone,
-    /// What the launcher sent is not a message.
+    /// Bytes from the launcher that are not a message.
     #[error("cannot join the job: the launcher's message is unusable: {0}")]
     Bad(#[from] BadMessage),
     /// The process manager that started this process gives it no place.
@@ -61,8 +61,8 @@ impl From<ReceiveError> for JoinError {
 
 /// A rank's place in its job.
 ///
-/// From [`find`](Self::find) on the process dies with its launcher, however that ends, because a thread of
-/// it waits for the connection to close: wrappers may stand between the two.
+/// From [`find`](Self::find) on the process dies with its launcher, however that ends, because a
+/// thread of it waits for the connection to close: wrappers may stand between the two.
 #[derive(Debug)]
 pub struct Membership {
     launcher: Launcher,
@@ -72,7 +72,7 @@ pub struct Membership {
     port: Option<XdpPort>,
 }
 
-/// Who started this process.
+/// Launcher that started this process.
 #[derive(Debug)]
 enum Launcher {
     /// [`run`](crate::run), over a socket.
@@ -82,8 +82,8 @@ enum Launcher {
 }
 
 impl Membership {
-    /// Asks the launcher for this process's place, be that Weft's or a process manager (`weft-pmi`); `None`
-    /// if none started it, so that it is alone.
+    /// Asks the launcher for this process's place, be that Weft's or a process manager
+    /// (`weft-pmi`); `None` if none started it, so that it is alone.
     ///
     /// To be called once, best before the process has other threads: only then can what it starts
     /// tell that it is not a rank itself. Blocks until the launcher has answered.
@@ -133,24 +133,24 @@ impl Membership {
         Ok(Membership { launcher, welcome, segments, socket, port })
     }
 
-    /// Which rank this process is.
+    /// Rank of this process.
     pub fn rank(&self) -> Rank {
         self.welcome.rank
     }
 
-    /// How many ranks the job has, on all hosts.
+    /// Number of ranks of the job, on all hosts.
     pub fn ranks(&self) -> u16 {
         self.network().map_or(self.welcome.settings.ranks, Network::ranks)
     }
 
-    /// The sizes of the memory that the ranks of this host share, and how many they are. In a job on
-    /// one host that is all of them.
+    /// The sizes of the memory that the ranks of this host share, and how many they are. In a job
+    /// on one host that is all of them.
     pub fn settings(&self) -> &Settings {
         &self.welcome.settings
     }
 
-    /// The ranks that share memory with this one, itself included, in the order of their segments: the
-    /// `i`-th is rank `i` of [`settings`](Self::settings).
+    /// The ranks that share memory with this one, itself included, in the order of their segments:
+    /// the `i`-th is rank `i` of [`settings`](Self::settings).
     pub fn ranks_here(&self) -> Vec<Rank> {
         match self.network() {
             Some(network) => network.ranks_beside(self.rank()).collect(),
@@ -158,20 +158,20 @@ impl Membership {
         }
     }
 
-    /// How ranks reach one another without shared memory; `None` in a job that needs no such way,
-    /// because it has one host and nobody asked.
+    /// Network between ranks without shared memory; `None` in a job that needs no such way, because
+    /// it has one host and nobody asked.
     pub fn network(&self) -> Option<&Network> {
         self.welcome.network.as_ref()
     }
 
-    /// This rank's socket, bound to its address in [`network`](Self::network), close-on-exec. `None`
-    /// without a network, on Ethernet, and when it has been taken before.
+    /// This rank's socket, bound to its address in [`network`](Self::network), close-on-exec.
+    /// `None` without a network, on Ethernet, and when it has been taken before.
     pub fn take_socket(&mut self) -> Option<UdpSocket> {
         self.socket.take()
     }
 
-    /// This rank's way to the network, if that is [`Ethernet`](crate::Ethernet). `None` otherwise, and when it has
-    /// been taken before.
+    /// This rank's way to the network, if that is [`Ethernet`](crate::Ethernet). `None` otherwise,
+    /// and when it has been taken before.
     pub fn take_port(&mut self) -> Option<XdpPort> {
         self.port.take()
     }
@@ -181,8 +181,8 @@ impl Membership {
         &self.welcome.options
     }
 
-    /// The segments of [`ranks_here`](Self::ranks_here), close-on-exec. They are foreign: whoever maps them checks
-    /// size and seals. Empty when they have been taken before.
+    /// The segments of [`ranks_here`](Self::ranks_here), close-on-exec. They are foreign: whoever
+    /// maps them checks size and seals. Empty when they have been taken before.
     pub fn take_segments(&mut self) -> Vec<OwnedFd> {
         std::mem::take(&mut self.segments)
     }
@@ -210,7 +210,8 @@ impl Membership {
         }
     }
 
-    /// As [`Self::leaving`], of a library in a program that may speak with the process manager itself.
+    /// Does what [`Self::leaving`] does, for a library in a program that may speak with the process
+    /// manager itself.
     ///
     /// # Errors
     /// As above.
@@ -250,9 +251,11 @@ fn die_with(channel: Arc<OwnedFd>) -> io::Result<()> {
     const STACK_BYTES: usize = 128 * 1024;
     thread::Builder::new().name("weft-launcher".into()).stack_size(STACK_BYTES).spawn(
         move || {
-            // The launcher says nothing more to a rank that it has welcomed, so this is one long wait.
+            // The launcher says nothing more to a rank that it has welcomed, so this is one long
+            // wait.
             while channel::receive(&*channel, RecvFlags::empty()).is_ok() {}
-            // Not `exit`: a rank whose launcher is gone must not run on in some handler or destructor.
+            // Not `exit`: a rank whose launcher is gone must not run on in some handler or
+            // destructor.
             let _ = kill_process(getpid(), Signal::KILL);
         },
     )?;

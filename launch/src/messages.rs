@@ -1,12 +1,12 @@
-//! What launcher and rank say to each other: layouts, and parsing that trusts nobody.
+//! Messages between launcher and rank: layouts, and parsing that trusts nobody.
 //!
 //! ```text
 //! every message:  mark "weft" (4) | version (2) | kind (2) | body
 //! Start:          launcher's process (4) | core + 1, or 0 for any (2)          with 1 descriptor
 //! Welcome:        rank (2) | ranks here (2) | window (2) | frame bytes (4) | frames (4)
 //!                 | options (2) | options x { name, value }
-//!                 | 0 (1), or 1 (1) | network         with a descriptor for each rank here, and a socket,
-//!                                                     or a socket and memory on Ethernet
+//!                 | 0 (1), or 1 (1) | network         with a descriptor for each rank here, and a
+//!                                                 socket, or a socket and memory on Ethernet
 //! network:        job (4) | secret (16) | MTU (2) | ranks (2) | ranks x { host (2), address }
 //!                 | 0 (1), or 1 (1) | hosts (2) x interface (6) | port (bytes)
 //! an address:     4 (1) | IPv4 (4) | port (2), or 6 (1) | IPv6 (16) | port (2)
@@ -33,7 +33,8 @@ use bytes::{Body, begin, open, put_text};
 pub(crate) use network::draw_job;
 pub use network::{Ethernet, Network, RANKS_MAX};
 
-/// Options of a job by name, such as `preset` or `tree`; what they mean is not the launcher's concern.
+/// Options of a job by name, such as `preset` or `tree`; what they mean is not the launcher's
+/// concern.
 pub type Options = BTreeMap<String, String>;
 
 /// The version of these layouts, raised whenever one changes.
@@ -47,7 +48,7 @@ pub const TEXT_BYTES_MAX: usize = 2048;
 /// The most options that a job may have.
 pub const OPTIONS_MAX: usize = 64;
 
-/// What the launcher tells a rank.
+/// Message of the launcher to a rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToRank {
     /// To the process that is about to become the rank's program.
@@ -56,7 +57,7 @@ pub enum ToRank {
     Welcome(Welcome),
 }
 
-/// What a process must know to become a rank's program.
+/// Facts that a process must know to become a rank's program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Start {
     /// The launcher's process identifier.
@@ -65,20 +66,20 @@ pub struct Start {
     pub core: Option<u16>,
 }
 
-/// What a rank must know to join.
+/// Facts that a rank must know to join.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Welcome {
-    /// Which rank the reader is.
+    /// Rank of the reader.
     pub rank: Rank,
     /// The sizes of the memory that the ranks of this host share, and how many they are.
     pub settings: Settings,
     /// The job's options.
     pub options: Options,
-    /// What reaches ranks elsewhere; without one all ranks are here.
+    /// Network to ranks elsewhere; without one all ranks are here.
     pub network: Option<Network>,
 }
 
-/// What a rank tells the launcher.
+/// Message of a rank to the launcher.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToLauncher {
     /// The program asks to join.
@@ -87,13 +88,13 @@ pub enum ToLauncher {
     Joined,
     /// The program ends cleanly; exiting with 0 is fine from here on.
     Leaving,
-    /// Why the program gives up.
+    /// Reason why the program gives up.
     Report(String),
     /// The program could not be executed, for the reason of this `errno`.
     CannotStart(i32),
 }
 
-/// Why bytes are not a message.
+/// Reason why bytes are not a message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadMessage {
     /// The first bytes are not Weft's.
@@ -125,9 +126,9 @@ pub enum BadMessage {
     /// It came with more or fewer descriptors than it needs.
     #[error("it came with {got} descriptors and needs {needed}")]
     Descriptors {
-        /// How many came.
+        /// Number that was received.
         got: usize,
-        /// How many the message needs.
+        /// Number that the message needs.
         needed: usize,
     },
 }
@@ -175,7 +176,7 @@ impl ToRank {
         Ok(message)
     }
 
-    /// How many descriptors come with this message.
+    /// Number of descriptors that belong to this message.
     pub fn descriptors(&self) -> usize {
         match self {
             ToRank::Start(_) => 1,
@@ -226,7 +227,7 @@ impl ToLauncher {
     }
 }
 
-/// Whether these options fit into a message.
+/// Checks that these options fit into a message.
 ///
 /// # Errors
 /// [`BadMessage::Range`] if there are too many or one is too long.

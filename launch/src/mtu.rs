@@ -1,18 +1,19 @@
-//! How long the packets of a job may be.
+//! Longest packets of a job (MTU).
 
 use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-use weft_udp::way_takes;
+use weft_udp::path_mtu;
 
-/// Bytes of the longest packet between the hosts of a job, its IP header included. At most what jumbo frames
-/// hold, because memory that ranks share has frames of that size (`Settings::beside_network`).
+/// Bytes of the longest packet between the hosts of a job, its IP header included. At most what
+/// jumbo frames hold, because memory that ranks share has frames of that size
+/// (`Settings::beside_network`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mtu(u16);
 
 impl Mtu {
-    /// What every IPv4 host takes (RFC 791).
+    /// MTU that every IPv4 host takes (RFC 791).
     pub const LEAST: Mtu = Mtu(576);
     /// Ethernet's own.
     pub const USUAL: Mtu = Mtu(1500);
@@ -24,15 +25,16 @@ impl Mtu {
         Some(Mtu(bytes)).filter(|mtu| (Mtu::LEAST..=Mtu::MOST).contains(mtu))
     }
 
-    /// How many bytes these are.
+    /// Number of bytes.
     pub fn bytes(self) -> u16 {
         self.0
     }
 
     /// That of the interface with this address, the usual one if that cannot be told.
     pub(crate) fn of_interface(address: IpAddr, prefix_bits: u8) -> Self {
-        // A neighbour's address leads to the interface. Some are none's: a network's own, its broadcast.
-        let bytes = neighbours(address, prefix_bits).find_map(|other| way_takes(address, other));
+        // A neighbour's address leads to the interface. Some are none's: a network's own, its
+        // broadcast.
+        let bytes = neighbours(address, prefix_bits).find_map(|other| path_mtu(address, other));
         let limited = |bytes: u32| Mtu(bytes.try_into().unwrap_or(u16::MAX));
         bytes.map_or(Mtu::USUAL, |bytes| limited(bytes).clamp(Mtu::LEAST, Mtu::MOST))
     }

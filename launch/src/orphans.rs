@@ -17,7 +17,7 @@ use rustix::process::{
     set_child_subreaper, waitid,
 };
 
-/// How long a killed process has to disappear.
+/// Longest time that a killed process has to disappear.
 const KILL_LIMIT: Duration = Duration::from_secs(1);
 /// Generations of processes that are ended one after the other, each adopted when its parents end.
 const GENERATIONS_MAX: usize = 100;
@@ -25,36 +25,36 @@ const GENERATIONS_MAX: usize = 100;
 /// The children that this process had before the job began, which are none of the job's.
 #[derive(Debug)]
 pub(crate) struct Orphans {
-    strangers: BTreeSet<i32>,
+    others: BTreeSet<i32>,
 }
 
 impl Orphans {
     /// Adopts, from here on, whatever the ranks leave behind.
     pub fn adopt() -> io::Result<Self> {
         set_child_subreaper(Some(getpid()))?;
-        Ok(Orphans { strangers: children()?.into_iter().map(Pid::as_raw_pid).collect() })
+        Ok(Orphans { others: children()?.into_iter().map(Pid::as_raw_pid).collect() })
     }
 
     /// Reaps the adopted processes that have ended; `ranks` are left to those who wait for them.
     pub fn reap(&self, ranks: &BTreeSet<i32>) {
         for child in children().unwrap_or_default() {
             let number = child.as_raw_pid();
-            if !ranks.contains(&number) && !self.strangers.contains(&number) {
+            if !ranks.contains(&number) && !self.others.contains(&number) {
                 // Still running, or gone already: there is nothing to do in either case.
                 let _ = waitid(WaitId::Pid(child), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
             }
         }
     }
 
-    /// Ends every adopted process, and those that are adopted when it ends, and so on. The ranks have
-    /// ended and been reaped. Returns those that did not disappear.
+    /// Ends every adopted process, and those that are adopted when it ends, and so on. The ranks
+    /// have ended and been reaped. Returns those that did not disappear.
     pub fn end_all(&self) -> Vec<Pid> {
         let mut stuck = BTreeSet::new();
         for _ in 0..GENERATIONS_MAX {
             let mut adopted = children().unwrap_or_default();
             adopted.retain(|child| {
                 let number = child.as_raw_pid();
-                !self.strangers.contains(&number) && !stuck.contains(&number)
+                !self.others.contains(&number) && !stuck.contains(&number)
             });
             if adopted.is_empty() {
                 break;

@@ -1,7 +1,8 @@
-//! How a job came out, in words and as an exit status.
+//! Outcome of a job, in words and as an exit status.
 
 use std::fmt;
 use std::io;
+use std::process::ExitCode;
 use std::time::Duration;
 
 use rustix::process::Signal;
@@ -10,7 +11,7 @@ use weft_wire::Rank;
 use crate::words::signal_name;
 use weft_link::bell::Cause;
 
-/// How a process ended.
+/// Ending of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// By itself, with this status.
@@ -28,7 +29,7 @@ impl From<Ending> for Cause {
     }
 }
 
-/// What a rank did that ended the job.
+/// Fault of a rank that ended the job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// A signal killed it.
@@ -47,7 +48,7 @@ pub enum Fault {
     NeverJoined,
     /// It was still running when all should have joined, and had not.
     LateJoin {
-        /// How long it had.
+        /// Time that it had.
         limit: Duration,
     },
     /// Its program could not be executed.
@@ -59,7 +60,7 @@ pub enum Fault {
     BadMessage(String),
     /// Its host is gone, with all ranks there.
     HostLost {
-        /// What was noticed of it.
+        /// Observation of it.
         why: String,
     },
 }
@@ -69,7 +70,7 @@ pub enum Fault {
 pub struct Failure {
     /// The rank.
     pub rank: Rank,
-    /// How many ranks the job had.
+    /// Number of ranks of the job.
     pub ranks: u16,
     /// The process that was this rank.
     pub process: u32,
@@ -77,13 +78,13 @@ pub struct Failure {
     pub host: String,
     /// The program it ran.
     pub program: String,
-    /// What it did.
+    /// Its fault.
     pub fault: Fault,
-    /// What it reported, or its last line on standard error.
+    /// Its report, or its last line on standard error.
     pub last_words: Option<String>,
 }
 
-/// How a job came out.
+/// Verdict on a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Every rank left cleanly.
@@ -104,19 +105,20 @@ pub enum Verdict {
     OutputClosed,
 }
 
-/// How a job came out: the verdict, and what could not be cleaned up.
+/// Outcome of a job: the verdict, and what could not be cleaned up.
 ///
 /// Displayed, it is one line for people, without the name of the launcher before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// How the job came out.
+    /// Verdict on the job.
     pub verdict: Verdict,
     /// Processes that did not disappear though they were killed; the system holds them.
     pub stuck: Vec<u32>,
 }
 
 impl Outcome {
-    /// The exit status that says so: that of the rank that ended the job, 128 and the signal for signals.
+    /// The exit status that says so: that of the rank that ended the job, 128 and the signal for
+    /// signals.
     pub fn status(&self) -> u8 {
         match &self.verdict {
             Verdict::Completed => u8::from(!self.stuck.is_empty()),
@@ -127,10 +129,19 @@ impl Outcome {
         }
     }
 
-    /// Whether there is nothing to tell: all went well, or whoever asks knows already.
+    /// True if there is nothing to tell: all went well, or whoever asks knows already.
     pub fn is_silent(&self) -> bool {
         let quiet = matches!(self.verdict, Verdict::Completed | Verdict::OutputClosed);
         quiet && self.stuck.is_empty()
+    }
+
+    /// The exit status of the command that started the job, which says on standard error how the job came out if that
+    /// needs saying.
+    pub fn exit_code(&self) -> ExitCode {
+        if !self.is_silent() {
+            eprintln!("weft: {self}");
+        }
+        ExitCode::from(self.status())
     }
 }
 

@@ -1,7 +1,7 @@
 //! The ranks' output: read from their pipes, cut into lines, passed on without mixing them.
 //!
-//! What is held is bounded: a rank whose output is not taken blocks when its pipe is full, as it would
-//! if it wrote to the terminal itself.
+//! What is held is bounded: a rank whose output is not taken blocks when its pipe is full, as it
+//! would if it wrote to the terminal itself.
 
 use std::fs::{self, File};
 use std::io;
@@ -20,10 +20,10 @@ mod sink;
 use pieces::Pieces;
 use sink::Sink;
 
-/// Where the ranks' output goes.
+/// Destination of the ranks' output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutputPlan {
-    /// Whether every line begins with the rank that wrote it.
+    /// True if every line begins with the rank that wrote it.
     pub label: bool,
     /// Write `rank-N.out` and `rank-N.err` here, instead of to the launcher's own streams.
     pub directory: Option<PathBuf>,
@@ -34,7 +34,7 @@ const READ_BYTES: usize = 16 * 1024;
 /// Bytes read from a rank that has ended: more than a pipe holds unless somebody still writes.
 const LAST_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// What a rank writes to.
+/// Standard stream that a rank writes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Out,
@@ -55,7 +55,8 @@ struct Stream {
 pub(crate) struct Output {
     streams: Vec<Stream>,
     sinks: Vec<Sink>,
-    /// Whether the first sink is the launcher's standard output, which ends the job when it is closed.
+    /// True if the first sink is the launcher's standard output, which ends the job when it is
+    /// closed.
     to_own_streams: bool,
 }
 
@@ -110,7 +111,7 @@ impl Output {
         self.take_in_of(2 * rank.index() + kind as usize, bytes);
     }
 
-    /// Whether more of what ranks on other hosts write should be taken in.
+    /// True if more of what ranks on other hosts write should be taken in.
     pub fn has_room(&self) -> bool {
         self.sinks.iter().all(Sink::has_room)
     }

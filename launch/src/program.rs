@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access};
 
-/// Why there is no program to run.
+/// Reason why there is no program to run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FindError {
     /// Nothing of that name is anywhere it was looked for.
@@ -16,9 +16,9 @@ pub enum FindError {
         "cannot find the program {name:?}: looked {places}; give its path, or put its directory in PATH"
     )]
     NotFound {
-        /// What was looked for.
+        /// Name that was looked for.
         name: OsString,
-        /// Where, in words.
+        /// Directories that were searched, in words.
         places: String,
     },
     /// The path leads nowhere.
@@ -37,7 +37,8 @@ pub fn own_directory() -> Option<PathBuf> {
     env::current_exe().ok()?.parent().map(Path::to_path_buf)
 }
 
-/// Finds `name`: a path as it is, a bare name in the directory `beside` first and then in each of `path`.
+/// Finds `name`: a path as it is, a bare name in the directory `beside` first and then in each of
+/// `path`.
 ///
 /// # Errors
 /// [`FindError`] says what was looked for, and where.
@@ -69,7 +70,7 @@ pub fn find_program(
     Err(not_executable.unwrap_or(FindError::NotFound { name: name.to_owned(), places }))
 }
 
-/// What is wrong with running this file, if anything.
+/// Error that keeps this file from being run, if there is one.
 fn check(file: &Path) -> Option<FindError> {
     let Ok(metadata) = file.metadata() else { return Some(FindError::NoFile(file.into())) };
     if !metadata.is_file() {

@@ -1,8 +1,9 @@
 //! The signals that the launcher takes in, to pass them on.
 //!
-//! Every rank leads a process group of its own, so that what a terminal sends to its foreground group
-//! (Ctrl-C, Ctrl-\, Ctrl-Z), or `timeout` to the group it started, reaches the launcher only, and each
-//! rank exactly once, from here. The same group makes a wrapper and all it has started one target.
+//! Every rank leads a process group of its own, so that what a terminal sends to its foreground
+//! group (Ctrl-C, Ctrl-\, Ctrl-Z), or `timeout` to the group it started, reaches the launcher only,
+//! and each rank exactly once, from here. The same group makes a wrapper and all it has started one
+//! target.
 
 use std::fs;
 use std::io;
@@ -12,7 +13,7 @@ use rustix::process::Signal;
 use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::SignalOnly;
 
-/// What is passed on, and the end of an adopted process.
+/// Signals that are passed on, and that of the end of an adopted process.
 const TAKEN_IN: [Signal; 9] = [
     Signal::INT,
     Signal::TERM,

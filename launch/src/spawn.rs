@@ -28,7 +28,7 @@ pub(crate) struct Process {
     pub exit: OwnedFd,
     /// The connection to it; `None` once the other side is closed.
     pub channel: Option<OwnedFd>,
-    /// Whether it is to be waited for no more.
+    /// True if it is to be waited for no more.
     released: bool,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Seat<'a> {
     pub index: u16,
     /// The ranks of the job.
     pub size: u16,
-    /// What rank 0 reads.
+    /// Standard input of rank 0.
     pub stdin: BorrowedFd<'a>,
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn spawn(spec: &JobSpec, program: &Path, seat: Seat<'_>) -> io::Resul
     Ok(Spawned { process, out: out.into(), err: err.into() })
 }
 
-/// What rank 0 reads: what the launcher was given to read.
+/// Standard input for rank 0: the launcher's own.
 ///
 /// From a terminal nobody reads: a rank is not in the group that may, and would be stopped.
 pub(crate) fn stdin_of_first() -> io::Result<OwnedFd> {
@@ -102,7 +102,7 @@ impl Process {
         self.pid.as_raw_pid().cast_unsigned()
     }
 
-    /// Whether it may still run.
+    /// True if it may still run.
     pub fn is_running(&self) -> bool {
         !self.released
     }
@@ -115,10 +115,10 @@ impl Process {
         }
     }
 
-    /// How the process ended; `None` if it has not.
+    /// Ending of the process; `None` if it still runs.
     ///
-    /// What is left of its group is killed while the process, not yet reaped, still keeps the group's
-    /// number from being given to others.
+    /// What is left of its group is killed while the process, not yet reaped, still keeps the
+    /// group's number from being given to others.
     pub fn collect(&mut self) -> io::Result<Option<Ending>> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
         let pidfd = || WaitId::PidFd(self.exit.as_fd());

@@ -1,4 +1,4 @@
-//! What a job is, as the launcher is told.
+//! Description of a job, as the launcher is given it.
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
@@ -13,7 +13,7 @@ use crate::program::{FindError, own_directory};
 use rustix::io::Errno;
 use weft_link_shm::{MAX_RANKS, Settings};
 
-/// Where ranks run.
+/// Binding of ranks to cores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Binding {
     /// Wherever the system puts them.
@@ -32,43 +32,43 @@ pub struct JobSpec {
     pub program: OsString,
     /// Its arguments.
     pub arguments: Vec<OsString>,
-    /// What the ranks are told besides, by name. Unless it is here, `cores` is added: how many cores
-    /// the ranks of this host share.
+    /// Options that the ranks are given besides, by name. Unless it is here, `cores` is added: how
+    /// many cores the ranks of this host share.
     pub options: Options,
-    /// Where the ranks run.
+    /// Binding of the ranks to cores.
     pub binding: Binding,
-    /// Where their output goes.
+    /// Destination of their output.
     pub output: OutputPlan,
-    /// How long the ranks have to join; `None` for ever.
+    /// Longest time that the ranks have to join; `None` for ever.
     pub join_limit: Option<Duration>,
-    /// How long survivors of a loss have before they are killed.
+    /// Longest time that survivors of a loss have before they are killed.
     pub(crate) loss_grace: Duration,
     /// The directory that is searched for the program before PATH.
     pub beside: Option<PathBuf>,
     /// An executable whose `main` begins with [`start_if_asked`](crate::start_if_asked).
     pub starter: PathBuf,
-    /// Whether each rank is given a socket of its own, and the job a network, though all ranks are on
-    /// one host. Ranks on several hosts always are.
+    /// True if each rank is given a socket of its own, and the job a network, though all ranks are
+    /// on one host. Ranks on several hosts always are.
     pub sockets: bool,
-    /// How long packets between hosts may be; `None` for what the interfaces of all take.
+    /// Longest packets between hosts; `None` for what the interfaces of all take.
     pub mtu: Option<Mtu>,
     pub(crate) silence: Duration,
-    /// Whether what the ranks write to standard error is for a terminal.
+    /// True if what the ranks write to standard error is for a terminal.
     pub terminal: bool,
-    /// Whether this process does nothing but run this job. It then passes signals on to the ranks, and
-    /// adopts and ends what they leave behind.
+    /// True if this process does nothing but run this job. It then passes signals on to the ranks,
+    /// and adopts and ends what they leave behind.
     pub dedicated: bool,
 }
 
-/// How long survivors of a loss have to notice it through an error and end by themselves, unless the job says something
-/// else: the whole job is gone within 100 ms of the loss.
+/// Longest time that survivors of a loss have to notice it through an error and end by themselves,
+/// unless the job says something else: the whole job is gone within 100 ms of the loss.
 pub const LOSS_GRACE: Duration = Duration::from_millis(25);
-/// What ranks have to end once that is over, before they are killed.
+/// Time that ranks have to end once that is over, before they are killed.
 const MARGIN: Duration = Duration::from_millis(55);
 
 impl JobSpec {
-    /// A job of `settings.ranks` ranks of `program` in which everything else is as usual, started by a
-    /// process that is not dedicated to it.
+    /// A job of `settings.ranks` ranks of `program` in which everything else is as usual, started
+    /// by a process that is not dedicated to it.
     pub fn new(settings: Settings, program: impl Into<OsString>) -> Self {
         JobSpec {
             settings,
@@ -89,15 +89,15 @@ impl JobSpec {
         }
     }
 
-    /// Says how long survivors of a loss have to end by themselves, if not [`LOSS_GRACE`]. Ranks are told
-    /// by the option `grace-ms`, and have 55 ms more before they are killed.
+    /// Says how long survivors of a loss have to end by themselves, if not [`LOSS_GRACE`]. Ranks
+    /// are told by the option `grace-ms`, and have 55 ms more before they are killed.
     pub fn set_grace(&mut self, grace: Duration) {
         self.loss_grace = grace + MARGIN;
         self.options.insert("grace-ms".into(), grace.as_millis().to_string());
     }
 
-    /// Says after how much silence another host, or a rank on one, is lost, if not after 0.8 s. Ranks are told
-    /// by the option `silence-ms`.
+    /// Says after how much silence another host, or a rank on one, is lost, if not after 0.8 s.
+    /// Ranks are told by the option `silence-ms`.
     pub fn set_silence(&mut self, silence: Duration) {
         self.silence = silence;
         self.options.insert("silence-ms".into(), silence.as_millis().to_string());
@@ -113,13 +113,13 @@ impl JobSpec {
     }
 }
 
-/// Why a job could not be started, or not be watched.
+/// Reason why a job could not be started, or not be watched.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
     /// Too few or too many ranks.
     #[error("{asked} ranks were asked for: a job on one host has 1 to {MAX_RANKS}")]
     Ranks {
-        /// How many were asked for.
+        /// Number that was asked for.
         asked: u16,
     },
     /// No memory can have these sizes.
@@ -134,11 +134,11 @@ pub enum LaunchError {
     /// There is no memory for the ranks.
     #[error("cannot create the shared memory of {ranks} ranks, {bytes} bytes each: {error}")]
     Memory {
-        /// How many ranks.
+        /// Number of ranks.
         ranks: u16,
         /// Bytes of one segment.
         bytes: u64,
-        /// What the system said.
+        /// Error of the system.
         error: io::Error,
     },
     /// A place for the output cannot be created.
@@ -146,7 +146,7 @@ pub enum LaunchError {
     Output {
         /// The place.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         error: io::Error,
     },
     /// A process cannot be started.
@@ -154,9 +154,9 @@ pub enum LaunchError {
     Spawn {
         /// The rank.
         rank: u16,
-        /// How many there are to be.
+        /// Number of ranks of the job.
         ranks: u16,
-        /// What the system said.
+        /// Error of the system.
         error: io::Error,
     },
     /// The list of hosts does not fit the job.
@@ -167,7 +167,7 @@ pub enum LaunchError {
     Host {
         /// The host.
         host: String,
-        /// Why, and what to do.
+        /// Reason, and what to do.
         what: String,
     },
     /// Two hosts do not reach each other.
@@ -195,7 +195,7 @@ pub enum LaunchError {
         from: String,
         /// The host that did not answer.
         to: String,
-        /// How long the packets were.
+        /// Length of the packets.
         mtu: Mtu,
     },
     /// Two hosts do not reach each other without IP.
@@ -213,7 +213,7 @@ pub enum LaunchError {
         to: String,
         /// Its interface.
         to_interface: String,
-        /// How long the packets were.
+        /// Length of the packets.
         mtu: Mtu,
     },
     /// The launcher cannot prepare or wait.
@@ -227,7 +227,7 @@ impl LaunchError {
     }
 }
 
-/// What to do about a system error that has one usual remedy.
+/// Advice about a system error that has one usual remedy.
 fn advice(error: &io::Error) -> &'static str {
     match Errno::from_io_error(error) {
         Some(Errno::MFILE) => "; raise the limit on open files: ulimit -n 1024",

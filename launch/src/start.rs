@@ -30,11 +30,12 @@ pub(crate) const HOST_AGENT: &str = "host-agent";
 /// The lowest number for the inherited socket: above those that shell scripts pick by hand.
 const SOCKET_NUMBER_MIN: i32 = 100;
 
-/// Becomes a rank's program, or the agent of its host, if that is what this process was started for.
+/// Becomes a rank's program, or the agent of its host, if that is what this process was started
+/// for.
 ///
-/// A program that calls [`run`](crate::run) or [`run_on_hosts`](crate::run_on_hosts) calls this first in
-/// its `main`. It returns `None` for an ordinary start, an exit code if the program could not be started
-/// or the agent is done, and otherwise not at all.
+/// A program that calls [`run`](crate::run) or [`run_on_hosts`](crate::run_on_hosts) calls this
+/// first in its `main`. It returns `None` for an ordinary start, an exit code if the program could
+/// not be started or the agent is done, and otherwise not at all.
 pub fn start_if_asked() -> Option<ExitCode> {
     let mut arguments = env::args_os().skip(1);
     match arguments.next()? {
@@ -88,7 +89,8 @@ fn become_program(program: &OsStr, arguments: &[OsString]) -> Result<Never, Star
 fn prepare(channel: &OwnedFd) -> Result<OwnedFd, StartError> {
     let (start, stdin) = receive_start(channel)?;
     set_parent_process_death_signal(Some(Signal::KILL))?;
-    // A launcher that died before that call sends no signal any more; it is no parent any more either.
+    // A launcher that died before that call sends no signal any more; it is no parent any more
+    // either.
     let parent = getppid().map_or(0, |parent| parent.as_raw_nonzero().get().cast_unsigned());
     if parent != start.launcher {
         return Err(StartError::Orphaned);

@@ -1,4 +1,5 @@
-//! Running a job: one thread that waits for everything at once, and does what the job's state asks for.
+//! Running a job: one thread that waits for everything at once, and does what the job's state asks
+//! for.
 
 use std::net::Ipv4Addr;
 use std::os::fd::AsFd;
@@ -23,11 +24,12 @@ use crate::wait::{Waited, wait_for};
 
 /// Runs a job, and returns when nothing of it is left.
 ///
-/// Blocks until then; the ranks die if the calling thread does. What went wrong in the job is in the
-/// [`Outcome`]; what the ranks wrote has been written.
+/// Blocks until then; the ranks die if the calling thread does. What went wrong in the job is in
+/// the [`Outcome`]; what the ranks wrote has been written.
 ///
 /// # Errors
-/// [`LaunchError`] if the job could not be started or not be watched. Nothing of it is left then, either.
+/// [`LaunchError`] if the job could not be started or not be watched. Nothing of it is left then,
+/// either.
 pub fn run(spec: &JobSpec) -> Result<Outcome, LaunchError> {
     spec.check()?;
     let path = std::env::var_os("PATH");
@@ -39,8 +41,8 @@ pub fn run(spec: &JobSpec) -> Result<Outcome, LaunchError> {
     supervision.finish()
 }
 
-/// What there is to wait for, in the order in which it is attended to: wishes from outside before ends,
-/// so that a rank which ends because it was told to is seen to do so.
+/// Sources of events to wait for, in the order in which they are attended to: wishes from outside
+/// before ends, so that a rank which ends because it was told to is seen to do so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     Signals,
@@ -186,7 +188,7 @@ impl<'a> Supervision<'a> {
     }
 }
 
-/// How a job came out that is over. `place` says which process a rank was, and on which host.
+/// Verdict on a job that is over. `place` says which process a rank was, and on which host.
 pub(crate) fn verdict(
     spec: &JobSpec,
     job: &Job,

@@ -10,7 +10,8 @@ use rustix::io::Errno;
 /// Something to wait for: what it is, and what it has to be ready for.
 pub(crate) type Waited<'a, S> = (S, BorrowedFd<'a>, PollFlags);
 
-/// Waits until one of these is ready or the time is over, and returns those that are, in their order.
+/// Waits until one of these is ready or the time is over, and returns those that are, in their
+/// order.
 pub(crate) fn wait_for<S: Copy>(
     sources: &[Waited<'_, S>],
     timeout: Option<Duration>,

@@ -20,8 +20,9 @@ enum Panicking {
     No,
     /// The next line is the message.
     Announced,
-    /// The message has been said; what belongs to it is indented, or begins as a few known lines do.
-    Said,
+    /// The message has been said; what belongs to it is indented, or begins as a few known lines
+    /// do.
+    Reported,
 }
 
 impl LastWords {
@@ -30,11 +31,11 @@ impl LastWords {
         let text = String::from_utf8_lossy(line);
         let plain: String = text.chars().filter(|char| !char.is_control()).collect();
         let plain = plain.trim_end();
-        if plain.is_empty() || self.panicking == Panicking::Said && belongs_to_panic(plain) {
+        if plain.is_empty() || self.panicking == Panicking::Reported && belongs_to_panic(plain) {
             return;
         }
         self.panicking = match self.panicking {
-            Panicking::Announced => Panicking::Said,
+            Panicking::Announced => Panicking::Reported,
             _ if plain.starts_with("thread '") && plain.contains(" panicked at ") => {
                 Panicking::Announced
             }
@@ -43,7 +44,7 @@ impl LastWords {
         self.words = Some(plain.trim_start().chars().take(WORDS_CHARS_MAX).collect());
     }
 
-    /// What was said last.
+    /// Last line that was said.
     pub fn get(&self) -> Option<&str> {
         self.words.as_deref()
     }

@@ -1,4 +1,4 @@
-//! What a rank finds when it joins, and what its children find.
+//! State that a rank finds when it joins, and that its children find.
 
 mod common;
 
@@ -53,7 +53,8 @@ fn a_rank_behind_a_wrapper_joins() {
     let exe = env!("CARGO_BIN_EXE_weft-launch-testee");
     let script = format!("{exe} leave; exit $?");
     let job = launch(["-n", "2", "--program", "bash", "--", "-c", &script]);
-    // The wrapper is the rank's process: it exits with 0 after the program in it has said that it leaves.
+    // The wrapper is the rank's process: it exits with 0 after the program in it has said that it
+    // leaves.
     assert_eq!((job.status, job.err.as_str()), (0, ""));
     job.assert_gone(2);
 }

@@ -27,6 +27,8 @@ fn main() {
             }
         }
         Err(error) => {
+            // Where it comes to be if it is installed later, which PATH does not tell.
+            println!("cargo::rerun-if-changed=/usr/bin");
             let name = clang.display();
             println!("cargo::warning=cannot run {name} ({error}), so this weft has no --link xdp");
         }

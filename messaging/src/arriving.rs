@@ -1,11 +1,10 @@
 //! Messages of which packets are still to come, or wait for their reader. Sans-IO: packets in, what is to
 //! be told to senders out.
 
+use crate::arrived::{Body, Part};
 use crate::error::{Error, Result};
 use crate::format::{Kind, PacketHeader};
-use crate::message::Body;
 use crate::rendezvous::{i12_granted_first, i13_one_answer};
-use crate::state::Part;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::task::Waker;

@@ -23,6 +23,13 @@ impl<T: Default> ByRank<T> {
         Some(&page[rank.index() % PAGE])
     }
 
+    /// As [`Self::get`], to change it.
+    #[inline]
+    pub fn get_mut(&mut self, rank: Rank) -> Option<&mut T> {
+        let page = self.pages.get_mut(rank.index() / PAGE)?.as_mut()?;
+        Some(&mut page[rank.index() % PAGE])
+    }
+
     /// The entries of all ranks on pages that were touched.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.pages.iter().flatten().flat_map(|page| page.iter())

@@ -5,14 +5,15 @@
 //! message arrive. Here is what others call; `sort` and `run` are the two steps, and how threads share them
 //! is in `wait`.
 
-use crate::arriving::Taken;
+use crate::arrived::{self, Arrived, Body, Part};
+use crate::arriving;
 use crate::error::{Error, Result};
-use crate::handler::Handler;
+use crate::handler::{Handler, Model};
 use crate::lend;
-use crate::message::{Arrived, Body, Message};
+use crate::message::Message;
 use crate::popup::Pool;
 use crate::rendezvous::Answer;
-use crate::state::{Announcement, Part, PortRun, State};
+use crate::state::{Announced, PortRun, State, Taker, Waits};
 use crate::tasks::Tasks;
 use crate::wait::Nudge;
 use crate::window::window_packets;
@@ -21,7 +22,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::task::Waker;
 use weft_node::biased::Biased;
-use weft_packet::{HeldPacket, Packets, Progress};
+use weft_packet::{HeldPacket, Packets, Progress, Protocol, Taken};
 
 mod run;
 mod sort;
@@ -29,6 +30,7 @@ mod sort;
 /// The messages of one rank.
 pub struct Engine {
     packets: Packets,
+    /// Entered from inside the network too: nobody enters the network from inside of it.
     pub(crate) state: Biased<State>,
     pub(crate) tasks: Arc<Tasks>,
     /// Wakes the thread that polls.
@@ -39,6 +41,7 @@ pub struct Engine {
     pool: Pool,
     /// Whether threads may keep handles to this engine.
     lends: AtomicBool,
+    odd: usize,
     /// Threads that follow and that nothing wakes but the leader.
     pub(crate) watchers: AtomicUsize,
     /// Whether a handler did something that the program has not heard of.
@@ -78,6 +81,7 @@ pub struct Statistics {
 impl Engine {
     /// Messages over `packets`, whose packets are all its own from here on.
     pub fn new(packets: Packets) -> Arc<Self> {
+        let packets = packets.of(Protocol::MESSAGES);
         Arc::new_cyclic(|this: &Weak<Engine>| {
             let engine = this.clone();
             let progress: Arc<Progress> =
@@ -99,6 +103,7 @@ impl Engine {
                 unrest: AtomicBool::new(false),
                 pool: Pool::new(packets.has_threads()),
                 lends: AtomicBool::new(false),
+                odd: packets.rank().index(),
                 watchers: AtomicUsize::new(0),
                 has_incidents: AtomicBool::new(false),
                 keep_at_most: (packets.in_flight() / 2 / packets.size().saturating_sub(1).max(1))
@@ -119,6 +124,12 @@ impl Engine {
     /// must.
     pub fn will_be_closed(&self) {
         self.lends.store(self.packets.has_threads(), Ordering::Relaxed);
+    }
+
+    /// 1 if the number of this rank is odd, else 0.
+    #[inline]
+    pub(crate) fn is_odd(&self) -> usize {
+        self.odd & 1
     }
 
     /// Whether threads may keep handles to this engine.
@@ -167,33 +178,43 @@ impl Engine {
     /// As [`Self::step`]; what handlers did wrong is left to who can hear it.
     #[inline]
     fn advance(self: &Arc<Self>) -> Result<bool> {
-        let mut held = HeldPacket::default();
-        match self.packets.take(&mut held) {
+        let mut announced = Announced::default();
+        match self.take(&mut announced) {
             Ok(true) => {}
             Ok(false) if self.is_quiet() => return Ok(false),
             Ok(false) => return self.run_ready(),
             Err(error) => {
-                let error = self.lost(error);
                 // Tasks get to know it as well, where anybody still runs them.
                 self.run_tasks();
                 return Err(error);
             }
         }
-        let announcement = self.sort(held);
-        self.packets.taken();
-        let more = match announcement {
-            Announcement::Runs(run, handler, arrived) => self.run_handler(run, handler, arrived),
-            Announcement::Waits => true,
-            Announcement::Rests => !self.is_quiet(),
-            Announcement::Wakes(wakers) => {
-                wakers.into_iter().for_each(Waker::wake);
-                true
-            }
+        let more = match announced.run {
+            Some(run) => self.run_handler(run),
+            None if matches!(announced.waits, Waits::Quietly) => !self.is_quiet(),
+            None => self.wake(announced.waits),
         };
         if more {
             self.run_ready()?;
         }
         Ok(true)
+    }
+
+    /// Wakes those who ask for what a packet has brought. Says whether something may run.
+    #[inline(never)]
+    fn wake(&self, waits: Waits) -> bool {
+        match waits {
+            Waits::ForReceivers(slot) => {
+                let next = || self.state.enter().ports.at(slot).receivers.pop();
+                std::iter::from_fn(next).for_each(Waker::wake);
+            }
+            Waits::ForTaker(slot) => {
+                let taker = self.state.enter().ports.at(slot).taker.clone();
+                taker.into_iter().for_each(|taker| taker.wake());
+            }
+            Waits::Quietly | Waits::Busily => {}
+        }
+        !matches!(waits, Waits::Quietly)
     }
 
     /// Makes progress for who waits for something below messages. What went wrong above is left to who can
@@ -206,22 +227,34 @@ impl Engine {
         }
     }
 
-    /// Takes one packet from the network and sorts it; no handler runs.
-    pub(crate) fn receive(&self) -> Result<bool> {
+    /// Takes one packet from the network, and sorts it. False if there is none.
+    #[inline(always)]
+    fn take(self: &Arc<Self>, announced: &mut Announced) -> Result<bool> {
         let mut held = HeldPacket::default();
-        match self.packets.take(&mut held) {
-            Ok(true) => {}
-            Ok(false) => return Ok(false),
-            Err(error) => return Err(self.lost(error)),
-        }
-        let announcement = self.sort(held);
-        self.packets.taken();
-        match announcement {
-            Announcement::Runs(slot, handler, arrived) => {
-                self.state.enter().run_later(slot, handler, arrived);
+        let at_once = |from, packet: &[u8]| self.sort_at_once(from, packet, announced);
+        match self.packets.take_unless(at_once, &mut held) {
+            Ok(Taken::AtOnce) => Ok(true),
+            Ok(Taken::Nothing) => Ok(false),
+            Ok(Taken::Held) => {
+                *announced = self.sort(held);
+                self.packets.taken();
+                Ok(true)
             }
-            Announcement::Waits | Announcement::Rests => {}
-            Announcement::Wakes(wakers) => wakers.into_iter().for_each(Waker::wake),
+            Err(error) => Err(self.lost(error)),
+        }
+    }
+
+    /// Takes one packet from the network and sorts it; no handler runs.
+    pub(crate) fn receive(self: &Arc<Self>) -> Result<bool> {
+        let mut announced = Announced::default();
+        if !self.take(&mut announced)? {
+            return Ok(false);
+        }
+        match announced.run {
+            Some(run) => self.state.enter().run_later(run),
+            None => {
+                self.wake(announced.waits);
+            }
         }
         self.disturb();
         Ok(true)
@@ -262,18 +295,23 @@ impl Engine {
     /// # Errors
     /// As [`Self::progress`].
     pub fn flush(self: &Arc<Self>) -> Result<()> {
-        self.watch(|engine| Ok(engine.state.enter().owed.is_empty() && engine.packets.is_flushed()))
+        self.watch(|engine| {
+            let owes_nothing = engine.state.enter().owed.is_empty();
+            Ok(owes_nothing && engine.packets.is_flushed())
+        })
     }
 
     /// Ends what would keep this rank alive: tasks, timers, whoever waits. Its owner calls it last.
     pub fn close(&self) {
         self.tasks.clear();
         self.pool.close();
-        self.lends.store(false, Ordering::Relaxed);
         let mut state = self.state.enter();
+        self.lends.store(false, Ordering::Relaxed);
+        state.forget_engine();
         let (wakers, hooks) = (state.drain_wakers(), std::mem::take(&mut state.failure_hooks));
         drop(state);
         drop((wakers, hooks));
+        arrived::forget();
         lend::forget();
     }
 
@@ -290,9 +328,10 @@ impl Engine {
 
     /// What this layer and those below have done.
     pub fn statistics(&self) -> Statistics {
+        let packets = self.packets.statistics();
         let state = self.state.enter();
         Statistics {
-            packets: self.packets.statistics(),
+            packets,
             packets_unread: state.kept.iter().map(|kept| u64::from(*kept)).sum(),
             bytes_copied_out: state.copied_bytes as u64,
             ..state.statistics
@@ -303,35 +342,68 @@ impl Engine {
     pub(crate) fn create_port(
         &self,
         name: &str,
-        handler: impl FnOnce(PortRun) -> Option<Handler>,
+        model: impl FnOnce(PortRun) -> Option<Model>,
     ) -> Result<usize> {
-        let run = self.state.enter().create_port(name)?;
-        if let Some(handler) = handler(run) {
-            let is_ready = self.state.enter().set_handler(run.slot, Box::new(handler));
+        let port = self.state.enter().create_port(name)?;
+        if let Some(model) = model(port) {
+            let is_ready = self.state.enter().set_handler(Box::new(Handler { port, model }));
             if is_ready {
                 self.disturb();
                 self.have_handlers_run();
             }
         }
-        Ok(run.slot)
+        Ok(port.slot)
     }
 
     pub(crate) fn remove_port(self: &Arc<Self>, slot: usize) {
-        let (handlers, queue) = self.state.enter().remove_port(slot);
+        let (unneeded, queue) = self.state.enter().remove_port(slot);
         // Outside the lock: dropping them enters it.
-        drop(handlers);
+        drop(unneeded);
         queue.into_iter().for_each(|arrived| drop(self.open(arrived)));
+    }
+
+    /// Has `taker` take messages of a port before its handler.
+    pub(crate) fn set_taker(&self, slot: usize, taker: Arc<dyn Taker>) {
+        self.state.enter().ports.at(slot).taker = Some(taker);
     }
 
     /// Makes a message of what has waited at a port. Messages hold the engine, so what waits in the
     /// engine cannot be one: it would keep itself and the node for ever.
     #[inline]
-    fn open(self: &Arc<Self>, arrived: Box<Arrived>) -> Message {
+    pub(crate) fn open(self: &Arc<Self>, arrived: Box<Arrived>) -> Message {
         Message::new(self, arrived)
     }
 
-    /// The message that has waited longest at the port in `slot`; else leaves `waker` for it.
+    /// The message that has waited longest at the port in `slot`; else leaves `waker` for it. Who has none polls before it
+    /// looks again, and hears there of a failure.
+    #[inline]
     pub(crate) fn take_message(
+        self: &Arc<Self>,
+        slot: usize,
+        waker: Option<&Waker>,
+    ) -> Result<Option<Message>> {
+        if let Some(arrived) = self.unqueue(slot) {
+            return Ok(Some(self.open(arrived)));
+        }
+        if waker.is_none() { Ok(None) } else { self.ask_for_message(slot, waker) }
+    }
+
+    #[inline(never)]
+    fn unqueue(&self, slot: usize) -> Option<Box<Arrived>> {
+        match self.state.enter_at_once() {
+            Some(mut state) => state.ports.at(slot).queue.pop_front(),
+            None => self.unqueue_as_other(slot),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn unqueue_as_other(&self, slot: usize) -> Option<Box<Arrived>> {
+        self.state.enter().ports.at(slot).queue.pop_front()
+    }
+
+    #[inline(never)]
+    fn ask_for_message(
         self: &Arc<Self>,
         slot: usize,
         waker: Option<&Waker>,
@@ -352,12 +424,12 @@ impl Engine {
     pub(crate) fn take_part(&self, body: &Body, waker: Option<&Waker>) -> Result<Option<Part>> {
         let mut state = self.state.enter();
         let grant = match state.arrivals.take_part(body.from, body.number, waker) {
-            Taken::Part(part) => return Ok(Some(part)),
-            Taken::GivenUp(sent) => {
+            arriving::Taken::Part(part) => return Ok(Some(part)),
+            arriving::Taken::GivenUp(sent) => {
                 let Body { from, length, .. } = *body;
                 return Err(Error::GivenUp { from, sent, length });
             }
-            Taken::Nothing { grant } => grant,
+            arriving::Taken::Nothing { grant } => grant,
         };
         if let Some(failure) = &state.failure {
             return Err(failure.clone());

@@ -21,6 +21,8 @@ const LINE: usize = 64;
 const ALIGNED_FROM: usize = 1024;
 /// The bit for that, beside the kind.
 const ALIGNED: u64 = 0x80;
+/// The number of [`Kind::Whole`].
+const WHOLE: u64 = 12;
 
 /// Which packet of a message it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,6 +51,8 @@ pub enum Kind {
     Waiting,
     /// No message: `message` ends here, after `bytes` bytes, for its sender has given it up.
     Cancel,
+    /// All of a message to one rank. A first packet may be all of one too, if that is a multicast.
+    Whole,
 }
 
 /// The header of one packet of a message.
@@ -144,6 +148,7 @@ impl PacketHeader {
             Kind::Unwanted => 9,
             Kind::Waiting => 10,
             Kind::Cancel => 11,
+            Kind::Whole => WHOLE,
         };
         let low = u64::from(self.port) | u64::from(self.message) << 32;
         let kind = if self.aligned { kind | ALIGNED } else { kind };
@@ -158,10 +163,7 @@ impl PacketHeader {
     /// packet.
     #[inline]
     pub fn parse(packet: &[u8]) -> Option<(Self, &[u8])> {
-        let (head, _) = packet.split_first_chunk::<SIZE>()?;
-        let (low, high) = head.split_first_chunk::<8>()?;
-        let low = u64::from_le_bytes(*low);
-        let high = u64::from_le_bytes(*high.first_chunk::<8>()?);
+        let (low, high, _) = split(packet)?;
         let header = PacketHeader {
             port: low as u32,
             message: (low >> 32) as u32,
@@ -179,6 +181,7 @@ impl PacketHeader {
                 9 => Kind::Unwanted,
                 10 => Kind::Waiting,
                 11 => Kind::Cancel,
+                WHOLE => Kind::Whole,
                 _ => return None,
             },
             aligned: high >> 56 & ALIGNED != 0,
@@ -187,12 +190,39 @@ impl PacketHeader {
         let is_right = match header.kind {
             Kind::First => true,
             Kind::Next => header.header_bytes == 0,
+            Kind::Whole => header.bytes == bytes.len() as u64,
             // An empty message needs no grant, and would wait for one.
             Kind::Request => header.bytes > 0 && !header.aligned && bytes.is_empty(),
             _ => header.header_bytes == 0 && !header.aligned && bytes.is_empty(),
         };
         is_right.then_some((header, bytes))
     }
+
+    /// As [`Self::parse`], for what is most often asked: `None` for anything but a whole message whose bytes are
+    /// not aligned. The headers of the layers above come with the bytes.
+    #[inline]
+    pub fn parse_whole(packet: &[u8]) -> Option<(Self, &[u8])> {
+        let (low, high, rest) = split(packet)?;
+        let (bytes, header_bytes) = (high & MAX_MESSAGE, (high >> 48) as u8);
+        let is_whole = high >> 56 == WHOLE && bytes + u64::from(header_bytes) == rest.len() as u64;
+        let header = PacketHeader {
+            port: low as u32,
+            message: (low >> 32) as u32,
+            bytes,
+            header_bytes,
+            kind: Kind::Whole,
+            aligned: false,
+        };
+        is_whole.then_some((header, rest))
+    }
+}
+
+/// The two words of a header, and what follows it.
+#[inline]
+fn split(packet: &[u8]) -> Option<(u64, u64, &[u8])> {
+    let (head, rest) = packet.split_first_chunk::<SIZE>()?;
+    let ([low, high], _) = head.as_chunks::<8>() else { return None };
+    Some((u64::from_le_bytes(*low), u64::from_le_bytes(*high), rest))
 }
 
 /// The number of the port called `name`: the same on every rank (FNV-1a).

@@ -23,7 +23,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 /// What a port does with a message.
-pub(crate) enum Handler {
+pub(crate) struct Handler {
+    /// The port.
+    pub port: PortRun,
+    pub model: Model,
+}
+
+/// How it does so.
+pub(crate) enum Model {
     /// Runs to its end where the packet was polled.
     Plain(Box<dyn FnMut(Message) + Send>),
     /// May wait; the next message of the port waits with it, unless they are concurrent.
@@ -92,12 +99,12 @@ impl Handler {
     /// Whether it may block whoever polls: until the message that it reads is all here, for example. In the
     /// simulator, popup threads are none.
     pub fn may_block(&self) -> bool {
-        !matches!(self, Handler::Async(_))
+        !matches!(self.model, Model::Async(_))
     }
 
     /// Whether the next message waits for the end of a run that waits.
     pub fn stops_port(&self) -> bool {
-        !matches!(self, Handler::Async(Waiting { concurrent: true, .. }))
+        !matches!(self.model, Model::Async(Waiting { concurrent: true, .. }))
     }
 }
 

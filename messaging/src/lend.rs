@@ -1,10 +1,7 @@
-//! Handles that a thread keeps from one message to the next.
+//! Handles that a thread keeps from one call to the next.
 //!
-//! Every message holds its engine, and every call its client, and counting those up and down costs two atomic
-//! operations. They are more than their tenth of what a short message takes: an atomic operation waits
-//! until all earlier stores are done, and so for the line of the slot that was just written to cross from the
-//! other core. So a thread that drops a handle keeps it for the next one, of an engine that allows it: one
-//! whose owner says when it is done ([`Engine::close`]).
+//! Every call holds its client, and every request its service's end. A thread that drops such a handle keeps it for the next
+//! one, of an engine that allows it, for the same reason as it keeps the boxes of messages (`arrived`).
 
 use crate::engine::Engine;
 use crate::rpc::{End, Rpc};
@@ -41,13 +38,11 @@ macro_rules! lend {
     };
 }
 
-lend!(Engine, ENGINE, |engine| engine);
 lend!(Rpc, RPC, |rpc| rpc.engine());
 lend!(End, END, |end| end.engine());
 
 /// Drops all that this thread has kept.
 pub(crate) fn forget() {
-    drop(Engine::with_kept(Cell::take));
     drop(Rpc::with_kept(Cell::take));
     drop(End::with_kept(Cell::take));
 }

@@ -1,59 +1,15 @@
 //! Reading a stream message (thesis 6.3).
 
+use crate::arrived::{Arrived, Part};
 use crate::engine::Engine;
-use crate::format::PacketHeader;
-use crate::lend::Lent;
-use crate::state::Part;
-use crate::window::Flow;
 use crate::{Error, Result};
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
-use weft_packet::{Packets, Rank};
+use weft_packet::Rank;
 
 /// Bytes that a reader makes room for before they have arrived.
 const READ_AHEAD_BYTES: usize = 1 << 20;
-
-/// What is known of a message from its first packet.
-#[derive(Clone, Copy)]
-pub(crate) struct Body {
-    pub from: Rank,
-    pub number: u32,
-    pub length: u64,
-    pub port: u32,
-    pub flow: Flow,
-}
-
-impl Body {
-    /// What a packet with this header says of its message.
-    #[inline]
-    pub fn new(from: Rank, flow: Flow, header: &PacketHeader) -> Self {
-        let PacketHeader { message: number, bytes: length, port, .. } = *header;
-        Body { from, number, length, port, flow }
-    }
-}
-
-impl Default for Body {
-    fn default() -> Self {
-        Body { from: Rank(0), number: 0, length: 0, port: 0, flow: None }
-    }
-}
-
-/// What a message is, whether somebody has taken it yet or not. It stays where it is from its first
-/// packet on: only the box moves, and it is used again.
-#[derive(Default)]
-pub(crate) struct Arrived {
-    /// The engine, from when somebody has taken the message.
-    pub engine: Lent<Engine>,
-    pub body: Body,
-    pub read: u64,
-    /// The packet at hand.
-    pub part: Part,
-    /// Where the bytes that were not read begin in it.
-    pub start: usize,
-    /// Bytes of headers that nobody has popped yet; they end where the first packet's bytes begin.
-    pub headers_left: u8,
-}
 
 /// A message that arrives: bytes that can be read once, in order, while later ones are still on
 /// their way. It may be stored and read after its handler has returned; dropping it skips the rest.
@@ -76,13 +32,13 @@ pub struct Headers<'a> {
 impl Message {
     #[inline]
     pub(crate) fn new(engine: &Arc<Engine>, mut arrived: Box<Arrived>) -> Self {
-        arrived.engine = Lent::new(engine);
+        arrived.give(engine);
         Message { arrived: Some(arrived) }
     }
 
     #[inline]
     fn engine(&self) -> &Arc<Engine> {
-        &self.arrived().engine
+        self.arrived().engine()
     }
 
     #[inline]
@@ -184,8 +140,7 @@ impl Message {
     /// What has arrived of the message and was not read, so far as it lies together. Never waits.
     #[inline]
     pub fn at_hand(&self) -> &[u8] {
-        let arrived = self.arrived();
-        arrived.part.bytes(self.packets()).get(arrived.start..).unwrap_or(&[])
+        self.arrived().at_hand()
     }
 
     /// Whether more bytes are to come than those at hand, of which there are none.
@@ -207,9 +162,7 @@ impl Message {
     }
 
     fn take_up(&mut self, part: Part) {
-        let arrived = self.arrived_mut();
-        arrived.start = part.start;
-        arrived.part = part;
+        self.arrived_mut().part = part;
     }
 
     /// Moves what is at hand to `bytes`.
@@ -224,11 +177,6 @@ impl Message {
         Ok(())
     }
 
-    #[inline]
-    fn packets(&self) -> &Packets {
-        self.engine().packets()
-    }
-
     /// Marks the first `bytes` of [`Self::chunk`] as read.
     ///
     /// # Panics
@@ -237,10 +185,16 @@ impl Message {
     pub fn consume(&mut self, bytes: usize) {
         let at_hand = self.at_hand().len();
         assert!(bytes <= at_hand, "consumed {bytes} bytes of a chunk of {at_hand}");
+        self.advance(bytes, bytes == at_hand);
+    }
+
+    /// These bytes were read: all of those at hand, or not.
+    #[inline]
+    fn advance(&mut self, bytes: usize, is_all: bool) {
         let arrived = self.arrived_mut();
         arrived.read += bytes as u64;
-        arrived.start += bytes;
-        if bytes == at_hand {
+        arrived.part.start += bytes;
+        if is_all {
             self.finish_part();
         }
     }
@@ -249,7 +203,19 @@ impl Message {
     ///
     /// # Errors
     /// [`Error::Short`] if the message has fewer left (none is read then), or a lost rank.
+    #[inline]
     pub fn read_exact(&mut self, buffer: &mut [u8]) -> Result<()> {
+        let at_hand = self.at_hand();
+        let Some(bytes) = at_hand.get(..buffer.len()) else {
+            return self.read_in_pieces(buffer);
+        };
+        buffer.copy_from_slice(bytes);
+        let is_all = bytes.len() == at_hand.len();
+        self.advance(buffer.len(), is_all);
+        Ok(())
+    }
+
+    fn read_in_pieces(&mut self, buffer: &mut [u8]) -> Result<()> {
         if buffer.len() > self.remaining() {
             let (left, wanted) = (self.remaining() as u64, buffer.len() as u64);
             return Err(Error::Short { from: self.source(), left, wanted });
@@ -310,11 +276,7 @@ impl Message {
     /// The packet at hand is not needed any more.
     #[inline]
     fn finish_part(&mut self) {
-        let Arrived { engine, body, part, headers_left, .. } = self.arrived_mut();
-        *headers_left = 0;
-        if part.is_some() {
-            engine.give_back(body, part);
-        }
+        self.arrived_mut().finish_part();
     }
 }
 
@@ -322,13 +284,13 @@ impl Drop for Message {
     #[inline]
     fn drop(&mut self) {
         let Some(mut arrived) = self.arrived.take() else { return };
-        let engine = std::mem::take(&mut arrived.engine);
-        let part = arrived.part.bytes(engine.packets());
-        let at_hand = part.len().saturating_sub(arrived.start) as u64;
-        if arrived.body.length - arrived.read > at_hand {
-            engine.abandon(&arrived.body);
+        if !arrived.is_read() {
+            if arrived.body.length - arrived.read > arrived.at_hand().len() as u64 {
+                arrived.engine().abandon(&arrived.body);
+            }
+            arrived.finish_part();
         }
-        engine.finish(arrived);
+        arrived.retire();
     }
 }
 
@@ -345,25 +307,6 @@ impl Headers<'_> {
     #[inline]
     pub fn as_bytes(&self) -> &[u8] {
         let arrived = self.message.arrived();
-        // Only the first packet has headers, and they are gone with it.
-        let end = arrived.start.saturating_sub(arrived.read as usize);
-        let left = usize::from(arrived.headers_left);
-        arrived.part.bytes(self.message.packets()).get(end - left..end).unwrap_or(&[])
-    }
-}
-
-impl Part {
-    /// The packet, from its message header on.
-    #[inline]
-    pub fn bytes<'a>(&'a self, packets: &'a Packets) -> &'a [u8] {
-        match &self.copy {
-            None => packets.read(&self.held),
-            Some(copy) => copy,
-        }
-    }
-
-    #[inline]
-    pub fn is_some(&self) -> bool {
-        self.held.is_some() || self.copy.is_some()
+        arrived.headers(arrived.engine().packets())
     }
 }

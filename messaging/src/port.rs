@@ -3,10 +3,10 @@
 use crate::Result;
 use crate::engine::Engine;
 use crate::format::Kind;
-use crate::handler::{Handler, Waiting};
+use crate::handler::{Model, Waiting};
 use crate::message::Message;
 use crate::parts::Parts;
-use crate::send::{Sending, To};
+use crate::send::{NO_HEADERS, Sending, To, send, send_async};
 use crate::state::PortRun;
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
@@ -58,7 +58,7 @@ impl Port {
         name: &str,
         handler: impl FnMut(Message) + Send + 'static,
     ) -> Result<Self> {
-        Self::create(engine, name, |_| Some(Handler::Plain(Box::new(handler))))
+        Self::create(engine, name, |_| Some(Model::Plain(Box::new(handler))))
     }
 
     /// Creates the port `name` with a handler that may wait: a single-threaded upcall. It runs in place
@@ -105,7 +105,7 @@ impl Port {
         name: &str,
         handler: impl Fn(Message) + Send + Sync + 'static,
     ) -> Result<Self> {
-        Self::create(engine, name, |_| Some(Handler::Popup(Arc::new(handler))))
+        Self::create(engine, name, |_| Some(Model::Popup(Arc::new(handler))))
     }
 
     /// The port `name` of other ranks, for a rank that sends there and does not receive. It may have the
@@ -136,16 +136,16 @@ impl Port {
     {
         let tasks = &engine.tasks;
         Self::create(engine, name, |port| {
-            Some(Handler::Async(Waiting::new(tasks, port, concurrent, handler)))
+            Some(Model::Async(Waiting::new(tasks, port, concurrent, handler)))
         })
     }
 
     fn create(
         engine: &Arc<Engine>,
         name: &str,
-        handler: impl FnOnce(PortRun) -> Option<Handler>,
+        model: impl FnOnce(PortRun) -> Option<Model>,
     ) -> Result<Self> {
-        let slot = engine.create_port(name, handler)?;
+        let slot = engine.create_port(name, model)?;
         let number = crate::format::port_number(name);
         Ok(Port::at(engine, name, (number, slot), true))
     }
@@ -184,7 +184,7 @@ impl Port {
     /// receiver has no such port.
     #[inline]
     pub fn send(&self, to: impl Into<Rank>, parts: &(impl Parts + ?Sized)) -> Result<()> {
-        Sending::new(self, To::Rank(to.into()), &[], parts)?.finish(parts)
+        send(self, to.into(), &NO_HEADERS, parts)
     }
 
     /// Sends a message with headers of the layers above in front of it: a
@@ -199,7 +199,7 @@ impl Port {
         headers: &(impl AsRef<[u8]> + ?Sized),
         parts: &(impl Parts + ?Sized),
     ) -> Result<()> {
-        Sending::new(self, To::Rank(to.into()), headers.as_ref(), parts)?.finish(parts)
+        send(self, to.into(), headers, parts)
     }
 
     /// As [`Self::send_with`], for asynchronous handlers and tasks: waits instead of blocking.
@@ -211,7 +211,7 @@ impl Port {
         to: impl Into<Rank>,
         parts: &(impl Parts + ?Sized),
     ) -> Result<()> {
-        Sending::new(self, To::Rank(to.into()), &[], parts)?.finish_async(parts).await
+        send_async(self, to.into(), parts).await
     }
 
     /// Sends a message to all ranks but this one, on a multicast tree, packet by packet. Blocks while

@@ -58,6 +58,7 @@ impl Rpc {
         let tables = Arc::new(Tables::new(engine));
         let arriving = Arc::clone(&tables);
         let answers = Port::new(engine, "weft.rpc", move |message| arriving.arrived(message))?;
+        engine.set_taker(answers.slot, Arc::<Tables>::clone(&tables));
         let (failing, failed) = (Arc::downgrade(&tables), Arc::downgrade(engine));
         engine.on_failure(move || {
             if let (Some(tables), Some(engine)) = (failing.upgrade(), failed.upgrade()) {

@@ -11,7 +11,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
-use weft_packet::{Group, Rank, SendPacket, Step};
+use weft_packet::{Group, Rank, SendPacket, ShortPacket, Step};
 
 /// How long a sender waits for its receivers before it complains.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -37,6 +37,91 @@ pub(crate) struct Sending<'a> {
     claimed: bool,
     /// Its receiver was asked, and has not answered.
     asking: bool,
+}
+
+/// No headers of layers above. An array, so that nothing is left of it where messages are sent.
+pub(crate) const NO_HEADERS: [u8; 0] = [];
+
+/// Sends all of a message to one rank in a short packet, if it fits into one that may leave at once. If not, says
+/// which number it has if it has room at its receiver already.
+#[inline]
+fn send_short(
+    port: &Port,
+    to: Rank,
+    headers: &(impl AsRef<[u8]> + ?Sized),
+    parts: &(impl Parts + ?Sized),
+) -> std::result::Result<(), Option<u32>> {
+    let (engine, headers, bytes) = (&port.engine, headers.as_ref(), parts.total());
+    let size = format::SIZE + headers.len() + bytes;
+    if size > engine.packets().short_payload() || port.asks_first(bytes as u64) {
+        return Err(None);
+    }
+    let claimed = match engine.state.enter_at_once() {
+        Some(mut state) => state.claim_short(port.slot, to),
+        None => engine.claim_short(port.slot, to),
+    };
+    let message = claimed.ok_or(None)?;
+    let header = PacketHeader {
+        port: port.number,
+        message,
+        bytes: bytes as u64,
+        header_bytes: headers.len() as u8,
+        kind: Kind::Whole,
+        aligned: false,
+    };
+    let mut packet = ShortPacket::default();
+    packet.put(&header.emit()).put(headers);
+    match parts.whole() {
+        Some(bytes) => {
+            packet.put(bytes);
+        }
+        None => parts.for_each(&mut |part| {
+            packet.put(part);
+        }),
+    }
+    if engine.packets().send_short(to, &packet) { Ok(()) } else { Err(Some(message)) }
+}
+
+/// Sends a message to one rank. Blocks while there is no room.
+#[inline]
+pub(crate) fn send(
+    port: &Port,
+    to: Rank,
+    headers: &(impl AsRef<[u8]> + ?Sized),
+    parts: &(impl Parts + ?Sized),
+) -> Result<()> {
+    match send_short(port, to, headers, parts) {
+        Ok(()) => Ok(()),
+        Err(claimed) => send_in_frames(port, to, headers.as_ref(), parts, claimed),
+    }
+}
+
+#[inline(never)]
+fn send_in_frames(
+    port: &Port,
+    to: Rank,
+    headers: &[u8],
+    parts: &(impl Parts + ?Sized),
+    claimed: Option<u32>,
+) -> Result<()> {
+    Sending::to_rank(port, to, headers, parts, claimed)?.finish(parts)
+}
+
+/// Sends a message to one rank, waiting without blocking.
+pub(crate) async fn send_async(port: &Port, to: Rank, parts: &(impl Parts + ?Sized)) -> Result<()> {
+    match send_short(port, to, &NO_HEADERS, parts) {
+        Ok(()) => Ok(()),
+        Err(claimed) => Sending::to_rank(port, to, &[], parts, claimed)?.finish_async(parts).await,
+    }
+}
+
+impl Engine {
+    /// Room and a number for a short packet, for a thread that has to wait for others.
+    #[cold]
+    #[inline(never)]
+    fn claim_short(&self, slot: usize, to: Rank) -> Option<u32> {
+        self.state.enter().claim_short(slot, to)
+    }
 }
 
 impl<'a> Sending<'a> {
@@ -71,8 +156,21 @@ impl<'a> Sending<'a> {
         Ok(Sending { port, to, headers, header, sent: 0, total, claimed, asking })
     }
 
+    /// A message to one rank. It may have a number, and room at its receiver for one packet.
+    fn to_rank(
+        port: &'a Port,
+        to: Rank,
+        headers: &'a [u8],
+        parts: &(impl Parts + ?Sized),
+        claimed: Option<u32>,
+    ) -> Result<Self> {
+        let mut sending = Sending::new(port, To::Rank(to), headers, parts)?;
+        sending.header.message = claimed.unwrap_or(0);
+        sending.claimed = claimed.is_some();
+        Ok(sending)
+    }
+
     /// Sends all of it. Blocks while there is no room.
-    #[inline]
     pub fn finish(&mut self, parts: &(impl Parts + ?Sized)) -> Result<()> {
         loop {
             if !self.claim(None)? {
@@ -114,7 +212,6 @@ impl<'a> Sending<'a> {
         }
         let (engine, slot) = (&self.port.engine, self.port.slot);
         let mut state = engine.state.enter();
-        let window = state.window;
         if self.header.kind != Kind::Next && self.header.message == 0 {
             self.header.message = state.next_message_number();
             state.statistics.messages_sent += 1;
@@ -124,11 +221,17 @@ impl<'a> Sending<'a> {
             }
         }
         let granted = match self.to {
-            To::Rank(rank) if rank == engine.packets().rank() => true,
-            To::Rank(rank) => state.ports.at(slot).outgoing.claim(rank, window),
+            To::Rank(rank) => state.claim(slot, rank),
             To::Group(group) => {
-                let members = || other_members(engine, group);
-                state.ports.at(slot).outgoing.claim_multicast(group, window, members)
+                let mut members = Vec::new();
+                if !state.ports.at(slot).outgoing.has_slack(group) {
+                    // The network is not entered from inside here.
+                    drop(state);
+                    members = other_members(engine, group);
+                    state = engine.state.enter();
+                }
+                let window = state.window;
+                state.ports.at(slot).outgoing.claim_multicast(group, window, &members)
             }
         };
         if !granted {
@@ -298,11 +401,18 @@ impl<'a> Sending<'a> {
         }
         let left = (self.total - self.sent) as usize;
         self.header.aligned = format::is_aligned(packet.room(), left);
+        let is_first = self.header.kind == Kind::First;
+        if is_first
+            && matches!(self.to, To::Rank(_))
+            && self.header.bytes_at() + left <= packet.room()
+        {
+            self.header.kind = Kind::Whole;
+        }
         packet.put(&self.header.emit())?;
         if self.header.aligned {
             packet.put(self.header.padding())?;
         }
-        if self.header.kind == Kind::First {
+        if is_first {
             packet.put(self.headers)?;
         }
         let before = packet.room();
@@ -437,7 +547,7 @@ fn gather(
 /// A frame, once one is free again. Packets that arrive meanwhile are sorted, so that their senders go on,
 /// but no handler starts in the middle of a send.
 #[cold]
-fn wait_for_frame(engine: &Engine) -> Result<SendPacket<'_>> {
+fn wait_for_frame(engine: &Arc<Engine>) -> Result<SendPacket<'_>> {
     let (mut frame, mut failed) = (None, None);
     engine.packets().wait(&mut || {
         frame = engine.packets().try_packet()?;

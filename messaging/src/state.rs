@@ -1,19 +1,20 @@
 //! What the engine knows, inside its lock: ports, messages that arrive, windows. No calls out of here.
 
+use crate::arrived::{Arrived, Body, Content, SHORT_COST, Spares};
 use crate::arriving::Arrivals;
 use crate::by_rank::ByRank;
 use crate::engine::Statistics;
-use crate::error::{Error, Result};
-use crate::format::{Kind, PacketHeader, port_number};
-use crate::handler::Handler;
-use crate::message::{Arrived, Body};
+use crate::error::Error;
+use crate::format::{PacketHeader, port_number};
+use crate::handler::{Handler, Model};
 use crate::rendezvous::Requests;
 use crate::send::To;
-use crate::window::{Flow, Incoming, Outgoing};
+use crate::window::{Incoming, Outgoing};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 use std::task::Waker;
 use weft_node::biased::this_thread;
-use weft_packet::{HeldPacket, Rank};
+use weft_packet::{Packets, Rank};
 
 pub(crate) struct State {
     /// Packets of a port's window.
@@ -51,13 +52,12 @@ pub(crate) struct State {
     pub leader: usize,
     pub depth: u32,
     pub followers: Vec<(usize, Waker)>,
-    /// Threads that are inside handlers.
-    pub handling: Vec<usize>,
+    /// Threads that are inside tasks, or handlers of ports that were dropped meanwhile.
+    handling: Vec<usize>,
     /// What to do when this rank cannot go on.
     pub failure_hooks: Vec<Box<dyn FnOnce() + Send>>,
-    /// Boxes for messages, to be used again.
-    #[expect(clippy::vec_box, reason = "boxes move, what is in them does not")]
-    pub spare: Vec<Box<Arrived>>,
+    /// Boxes for messages.
+    pub spares: Spares,
     /// Threads that run handlers and nothing else.
     pub popups: Vec<usize>,
     /// Threads that wait for a future.
@@ -70,7 +70,8 @@ pub(crate) struct State {
 pub(crate) struct Ports {
     slots: Vec<PortState>,
     by_number: BTreeMap<u32, usize>,
-    last: (u32, usize),
+    /// Numbers that were asked for and their slots, by the last digit of the number.
+    recent: [(u32, usize); 16],
 }
 
 /// A port as long as it is not dropped.
@@ -87,6 +88,10 @@ pub(crate) struct PortState {
     /// Its handler, if it has one and it is not running.
     pub handler: Option<Box<Handler>>,
     pub has_handler: bool,
+    /// What takes its messages before they are its handler's.
+    pub taker: Option<Arc<dyn Taker>>,
+    /// The thread that is inside its handler, if one is.
+    runner: usize,
     /// Its handler, while a continuation of it waits.
     pub waiting: Option<Box<Handler>>,
     /// That continuation ended before its handler was put there.
@@ -108,20 +113,19 @@ impl Ports {
     /// The slot of the port with this number.
     #[inline]
     pub fn find(&mut self, number: u32) -> usize {
-        // A number of its own marks that nothing is remembered yet: slots are made in order.
-        if self.last.0 == number && self.last.1 < self.slots.len() {
-            return self.last.1;
-        }
-        self.find_slowly(number)
+        let (recent, slot) = self.recent[number as usize % 16];
+        // Where nothing is remembered yet there is number 0, which may have another slot, or none.
+        if recent == number && number != 0 { slot } else { self.find_slowly(number) }
     }
 
+    #[cold]
     fn find_slowly(&mut self, number: u32) -> usize {
         let next = self.slots.len();
         let slot = *self.by_number.entry(number).or_insert(next);
         if slot == next {
             self.slots.push(PortState::default());
         }
-        self.last = (number, slot);
+        self.recent[number as usize % 16] = (number, slot);
         slot
     }
 
@@ -156,30 +160,57 @@ impl PortState {
     }
 }
 
-/// A packet's worth of a message: in link memory, or copied out under pressure.
+/// A handler that is to run, and the message for it.
+pub(crate) struct Run {
+    pub handler: Box<Handler>,
+    pub arrived: Box<Arrived>,
+}
+
+/// What becomes of a packet.
 #[derive(Default)]
-pub(crate) struct Part {
-    pub held: HeldPacket,
-    pub copy: Option<Box<[u8]>>,
-    /// Where the bytes of the message begin in it.
-    pub start: usize,
+pub(crate) struct Announced {
+    /// A message begins with it, on which its handler runs now.
+    pub run: Option<Run>,
+    /// Otherwise: what it leaves to do.
+    pub waits: Waits,
 }
 
-/// What becomes of a message that begins.
-pub(crate) enum Announcement {
-    /// Its handler runs on it now.
-    Runs(PortRun, Box<Handler>, Box<Arrived>),
-    /// It waits at its port, and so does whatever can run.
-    Waits,
-    /// It waits to be asked for, and nothing else is to be done.
-    Rests,
-    /// It waits, and these are to ask for it.
-    Wakes(Vec<Waker>),
+/// What a packet leaves to do.
+#[derive(Clone, Copy, Default)]
+pub(crate) enum Waits {
+    /// Nothing: somebody may ask for what it brought.
+    #[default]
+    Quietly,
+    /// What can run is to run.
+    Busily,
+    /// Those who ask for messages of the port in this slot are to be woken.
+    ForReceivers(usize),
+    /// The [taker](Taker) of the port in this slot is to wake somebody.
+    ForTaker(usize),
 }
 
-/// What a copy of `packet` costs: its bytes, and no less than the message that it may begin.
-pub(crate) fn copy_cost(packet: &[u8]) -> usize {
-    packet.len() + size_of::<Arrived>()
+/// A part of this layer that takes messages of a port as they are sorted, before its handler could.
+pub(crate) trait Taker: Send + Sync {
+    /// Takes the message, or gives it back. It runs inside the network and the state, so it enters neither, drops no
+    /// message, and wakes nobody. Who takes one that somebody waits for is asked to [wake](Self::wake) them.
+    fn take(&self, arrived: Box<Arrived>, packets: &Packets) -> Result<Found, Box<Arrived>>;
+    /// Wakes those for whom messages were taken.
+    fn wake(&self);
+}
+
+/// Who waits for a message that was taken.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// Somebody who looks again without being woken.
+    Looking,
+    /// Somebody to be woken.
+    Asleep,
+}
+
+impl From<Waits> for Announced {
+    fn from(waits: Waits) -> Self {
+        Announced { run: None, waits }
+    }
 }
 
 impl State {
@@ -209,12 +240,12 @@ impl State {
             popups: Vec::new(),
             blocked_on: Vec::new(),
             failure_hooks: Vec::new(),
-            spare: Vec::new(),
+            spares: Spares::default(),
         }
     }
 
     /// Creates the port `name`.
-    pub fn create_port(&mut self, name: &str) -> Result<PortRun> {
+    pub fn create_port(&mut self, name: &str) -> crate::Result<PortRun> {
         let slot = self.ports.find(port_number(name));
         let port = self.ports.at(slot);
         match &port.name {
@@ -226,7 +257,7 @@ impl State {
     }
 
     /// The slot of the port `name`, for a rank that only sends to it.
-    pub fn port_elsewhere(&mut self, name: &str) -> Result<usize> {
+    pub fn port_elsewhere(&mut self, name: &str) -> crate::Result<usize> {
         let slot = self.ports.find(port_number(name));
         match &self.ports.at(slot).name {
             Some(other) if other != name => Err(Error::PortCollision(other.clone(), name.into())),
@@ -234,8 +265,9 @@ impl State {
         }
     }
 
-    /// Gives the port in `slot` its handler. Says whether messages wait for it already.
-    pub fn set_handler(&mut self, slot: usize, handler: Box<Handler>) -> bool {
+    /// Gives a port its handler. Says whether messages wait for it already.
+    pub fn set_handler(&mut self, handler: Box<Handler>) -> bool {
+        let slot = handler.port.slot;
         let port = self.ports.at(slot);
         port.has_handler = true;
         port.handler = Some(handler);
@@ -246,25 +278,26 @@ impl State {
         is_ready
     }
 
-    /// Forgets the port, all but its windows, and returns what nobody has read.
-    pub fn remove_port(
-        &mut self,
-        slot: usize,
-    ) -> ([Option<Box<Handler>>; 2], VecDeque<Box<Arrived>>) {
+    /// Forgets the port, all but its windows, and returns what nobody has read. Its handlers and its taker come with it, to
+    /// be dropped outside of the lock.
+    pub fn remove_port(&mut self, slot: usize) -> (impl Sized + use<>, VecDeque<Box<Arrived>>) {
         let port = self.ports.at(slot);
         (port.name, port.has_handler, port.ended) = (None, false, false);
         port.generation += 1;
-        ([port.handler.take(), port.waiting.take()], std::mem::take(&mut port.queue))
+        let runner = std::mem::take(&mut port.runner);
+        if runner != 0 {
+            self.handling.push(runner);
+        }
+        let handlers = [port.handler.take(), port.waiting.take()];
+        ((handlers, port.taker.take()), std::mem::take(&mut port.queue))
     }
 
-    /// This thread is in a handler from here on, until [`Self::leave_handler`].
-    #[inline]
-    pub fn enter_handler(&mut self) {
+    /// This thread is in a task from here on, until [`Self::leave_task`].
+    pub fn enter_task(&mut self) {
         self.handling.push(this_thread());
     }
 
-    #[inline]
-    pub fn leave_handler(&mut self) {
+    pub fn leave_task(&mut self) {
         let me = this_thread();
         if self.handling.last() == Some(&me) {
             self.handling.pop();
@@ -273,21 +306,48 @@ impl State {
         }
     }
 
-    /// Whether this thread is in a handler.
-    pub fn is_handling(&self) -> bool {
-        self.handling.contains(&this_thread())
+    /// This thread is no longer in the handler of `run`.
+    pub fn leave_handler(&mut self, run: PortRun) {
+        let port = self.ports.at(run.slot);
+        if port.generation == run.generation {
+            port.runner = 0;
+        } else {
+            self.leave_task();
+        }
     }
 
-    /// A run of the handler of `run` waits. Returns it if nobody needs it any more, to be dropped outside of the
+    /// A handler has returned. Gives it back if there may be more to do than to put it where it was.
+    #[inline(always)]
+    pub fn returned(&mut self, handler: Box<Handler>) -> Option<Box<Handler>> {
+        let calm = self.is_calm();
+        let port = self.ports.at(handler.port.slot);
+        if !calm
+            || port.generation != handler.port.generation
+            || port.handler.is_some()
+            || !port.queue.is_empty()
+        {
+            return Some(handler);
+        }
+        (port.runner, port.handler) = (0, Some(handler));
+        None
+    }
+
+    /// Whether this thread is in a handler, or a task.
+    pub fn is_handling(&self) -> bool {
+        let me = this_thread();
+        self.handling.contains(&me) || self.ports.slots.iter().any(|port| port.runner == me)
+    }
+
+    /// A run of a handler waits. Returns it if nobody needs it any more, to be dropped outside of the
     /// lock: what it holds may be a port.
-    pub fn wait_with(&mut self, run: PortRun, handler: Box<Handler>) -> Option<Box<Handler>> {
+    pub fn wait_with(&mut self, handler: Box<Handler>) -> Option<Box<Handler>> {
         self.statistics.continuations += 1;
-        let port = self.ports.at(run.slot);
-        if !port.runs(run) {
+        let port = self.ports.at(handler.port.slot);
+        if !port.runs(handler.port) {
             return Some(handler);
         }
         if std::mem::take(&mut port.ended) || !handler.stops_port() {
-            return self.put_back(run, handler);
+            return self.put_back(handler);
         }
         port.waiting.replace(handler)
     }
@@ -299,7 +359,7 @@ impl State {
             return None;
         }
         match port.waiting.take() {
-            Some(handler) => self.put_back(run, handler),
+            Some(handler) => self.put_back(handler),
             None => {
                 port.ended = true;
                 None
@@ -309,7 +369,7 @@ impl State {
 
     /// The next message for a handler that can run now, with that handler.
     #[inline]
-    pub fn next_ready(&mut self) -> Option<(PortRun, Box<Handler>, Box<Arrived>)> {
+    pub fn next_ready(&mut self) -> Option<Run> {
         while let Some(slot) = self.ready.pop_front() {
             let port = self.ports.at(slot);
             if self.asking > 0
@@ -322,9 +382,9 @@ impl State {
             }
             let Some(handler) = port.handler.take() else { continue };
             match port.queue.pop_front() {
-                Some(message) => {
-                    let run = PortRun { slot, generation: port.generation };
-                    return Some((run, handler, message));
+                Some(arrived) => {
+                    port.runner = this_thread();
+                    return Some(Run { handler, arrived });
                 }
                 None => port.handler = Some(handler),
             }
@@ -340,17 +400,18 @@ impl State {
     }
 
     /// What [`Self::announce`] returned to be run cannot be run here.
-    pub fn run_later(&mut self, run: PortRun, handler: Box<Handler>, arrived: Box<Arrived>) {
-        self.leave_handler();
-        let port = self.ports.at(run.slot);
+    pub fn run_later(&mut self, run: Run) {
+        let Run { handler, arrived } = run;
+        self.leave_handler(handler.port);
+        let (port, slot) = (self.ports.at(handler.port.slot), handler.port.slot);
         port.queue.push_front(arrived);
         port.handler = Some(handler);
-        self.ready.push_front(run.slot);
+        self.ready.push_front(slot);
     }
 
-    /// The handler of `run` can run again. Returns it as [`Self::wait_with`] does.
-    #[inline]
-    pub fn put_back(&mut self, run: PortRun, handler: Box<Handler>) -> Option<Box<Handler>> {
+    /// A handler can run again. Returns it as [`Self::wait_with`] does.
+    pub fn put_back(&mut self, handler: Box<Handler>) -> Option<Box<Handler>> {
+        let run = handler.port;
         let port = self.ports.at(run.slot);
         if !port.runs(run) || port.handler.is_some() {
             return Some(handler);
@@ -376,7 +437,7 @@ impl State {
         };
         let mut dropped = [None, None];
         if port.runs(run) {
-            let discard = Box::new(Handler::Plain(Box::new(drop)));
+            let discard = Box::new(Handler { port: run, model: Model::Plain(Box::new(drop)) });
             dropped = [port.waiting.take(), port.handler.replace(discard)];
             port.ended = false;
             if !port.queue.is_empty() {
@@ -397,6 +458,23 @@ impl State {
         self.incidents.pop_front()
     }
 
+    /// Takes room for one packet to `to` in the window of the port in `slot`; false if there is none.
+    #[inline]
+    pub fn claim(&mut self, slot: usize, to: Rank) -> bool {
+        to == self.own || self.ports.at(slot).outgoing.claim(to, self.window)
+    }
+
+    /// As [`Self::claim`], for a short packet with all of a message, whose number this is. None leaves for this rank itself.
+    #[inline(always)]
+    pub fn claim_short(&mut self, slot: usize, to: Rank) -> Option<u32> {
+        if to == self.own || !self.claim(slot, to) {
+            return None;
+        }
+        self.statistics.messages_sent += 1;
+        Some(self.next_message_number())
+    }
+
+    #[inline]
     pub fn next_message_number(&mut self) -> u32 {
         self.next_message = self.next_message.wrapping_add(1);
         self.next_message
@@ -410,67 +488,102 @@ impl State {
 
     /// Whether a message for this port would be handled at once.
     #[inline]
-    pub fn runs_now(&mut self, number: u32) -> bool {
+    pub fn runs_now(&mut self, slot: usize) -> bool {
         let calm = self.is_calm();
-        let slot = self.ports.find(number);
         let port = self.ports.at(slot);
         calm && port.handler.is_some() && port.queue.is_empty()
     }
 
-    /// Brings a message to its port; `bytes` of it are in its first packet, which is of this kind. Returns it
-    /// with the handler that is to run on it, if that can be at once.
-    #[inline]
-    pub fn announce(&mut self, arrived: Box<Arrived>, bytes: u64, kind: Kind) -> Announcement {
-        let Body { length, port, .. } = arrived.body;
-        if bytes < length {
-            self.arrivals.begin(&arrived.body, bytes, kind);
-        }
-        self.statistics.messages_received += 1;
+    /// The handler of the port in `slot`, if it can run now on a message that has just come.
+    #[inline(always)]
+    pub fn run_at_once(&mut self, slot: usize) -> Option<Box<Handler>> {
         let calm = self.is_calm();
-        let waits = self.asking > 0 && bytes < length;
-        let slot = self.ports.find(port);
         let port = self.ports.at(slot);
-        if calm
-            && !waits
-            && port.queue.is_empty()
-            && let Some(handler) = port.handler.take()
-        {
-            let run = PortRun { slot, generation: port.generation };
-            self.enter_handler();
-            return Announcement::Runs(run, handler, arrived);
+        if !calm || !port.queue.is_empty() {
+            return None;
         }
+        let handler = port.handler.take()?;
+        port.runner = this_thread();
+        Some(handler)
+    }
+
+    /// Brings a message, of which all is here or not, to its port, and gives it with the handler that is to run on it if
+    /// that can be at once.
+    #[inline(always)]
+    pub fn announce(
+        &mut self,
+        mut arrived: Box<Arrived>,
+        is_whole: bool,
+        packets: &Packets,
+        announced: &mut Announced,
+    ) {
+        self.statistics.messages_received += 1;
+        let slot = arrived.body.slot;
+        if let Some(taker) = &self.ports.at(slot).taker {
+            match taker.take(arrived, packets) {
+                Ok(Found::Looking) => return,
+                Ok(Found::Asleep) => return announced.waits = Waits::ForTaker(slot),
+                Err(back) => arrived = back,
+            }
+        }
+        let handler = match self.asking == 0 || is_whole {
+            true => self.run_at_once(slot),
+            false => None,
+        };
+        match handler {
+            Some(handler) => announced.run = Some(Run { handler, arrived }),
+            None => announced.waits = self.queue(arrived),
+        }
+    }
+
+    /// Has a message wait at its port.
+    #[inline(never)]
+    pub fn queue(&mut self, mut arrived: Box<Arrived>) -> Waits {
+        arrived.wait();
+        let (calm, slot) = (self.is_calm(), arrived.body.slot);
+        let port = self.ports.at(slot);
         port.queue.push_back(arrived);
         // A port with more than one message is ready already, or its handler runs.
         if port.handler.is_some() && port.queue.len() == 1 {
             self.ready.push_back(slot);
         }
         match port.receivers.is_empty() {
-            true if calm && !port.has_handler => Announcement::Rests,
-            true => Announcement::Waits,
-            false => Announcement::Wakes(std::mem::take(&mut port.receivers)),
+            true if calm && !port.has_handler => Waits::Quietly,
+            true => Waits::Busily,
+            false => Waits::ForReceivers(slot),
         }
     }
 
-    /// A part was read, or thrown away: what its sender is to be told, if anything. It is given if it was
-    /// copied out.
+    /// A packet with this content was read, or thrown away: what its sender is to be told, if anything.
     #[inline]
-    pub fn give_back(&mut self, body: &Body, copy: Option<&[u8]>) -> Option<(Rank, PacketHeader)> {
-        match copy {
-            None => *self.kept.entry(body.from) -= 1,
-            Some(copy) => self.copied_bytes -= copy_cost(copy),
+    pub fn give_back(&mut self, body: &Body, content: &Content) -> Option<PacketHeader> {
+        let Body { from, port, slot, flow, .. } = *body;
+        if let Content::Held(_) = content {
+            *self.kept.entry(from) -= 1;
         }
-        self.consumed(body.from, body.port, body.flow)
-    }
-
-    /// A packet was read, or thrown away: what its sender is to be told, if anything.
-    #[inline]
-    fn consumed(&mut self, from: Rank, port: u32, flow: Flow) -> Option<(Rank, PacketHeader)> {
+        self.copied_bytes -= content.cost();
         if from == self.own {
             return None;
         }
-        let slot = self.ports.find(port);
         let consumed = self.ports.at(slot).incoming.consumed(from, flow, self.window)?;
-        Some((from, PacketHeader::window(port, flow.map(|group| group.number()), consumed)))
+        Some(PacketHeader::window(port, flow.map(|group| group.number()), consumed))
+    }
+
+    /// As [`Self::give_back`], for a short packet of which nobody is to be told. Else nothing has happened, and it is false.
+    #[inline(always)]
+    pub fn give_back_quietly(&mut self, body: &Body) -> bool {
+        let window = self.window;
+        let is_quiet = self.ports.at(body.slot).incoming.consumed_quietly(body.from, window);
+        if is_quiet {
+            self.copied_bytes -= SHORT_COST;
+        }
+        is_quiet
+    }
+
+    /// What waits to be taken forgets the engine, and so does whatever comes.
+    pub fn forget_engine(&mut self) {
+        let queues = self.ports.iter_mut().map(|port| &mut port.queue);
+        queues.flatten().for_each(|arrived| arrived.forget_engine());
     }
 
     /// Everything that somebody waits for with a waker.

@@ -48,8 +48,12 @@ struct Sent {
 }
 
 impl Sent {
-    fn has_room(self, window: u32) -> bool {
-        self.sent.wrapping_sub(self.consumed) < window
+    /// Takes room for one packet; false if there is none.
+    #[inline]
+    fn claim(&mut self, window: u32) -> bool {
+        let granted = self.sent.wrapping_sub(self.consumed) < window;
+        self.sent = self.sent.wrapping_add(u32::from(granted));
+        granted
     }
 }
 
@@ -66,10 +70,10 @@ impl Outgoing {
     /// Takes room for one packet to `to`; false if there is none.
     #[inline]
     pub fn claim(&mut self, to: Rank, window: u32) -> bool {
-        let flow = self.unicast.entry(to);
-        let granted = flow.has_room(window);
-        flow.sent = flow.sent.wrapping_add(u32::from(granted));
-        granted
+        match self.unicast.get_mut(to) {
+            Some(flow) => flow.claim(window),
+            None => self.unicast.entry(to).claim(window),
+        }
     }
 
     /// Counts a packet that leaves whether there is room for it or not.
@@ -78,19 +82,20 @@ impl Outgoing {
         flow.sent = flow.sent.wrapping_add(1);
     }
 
-    /// Takes room for one packet to each of `members`; false if one of them has none.
-    pub fn claim_multicast(
-        &mut self,
-        group: Group,
-        window: u32,
-        members: impl FnOnce() -> Vec<Rank>,
-    ) -> bool {
+    /// True if a multicast to `group` may leave before anybody's window is looked at.
+    pub fn has_slack(&self, group: Group) -> bool {
+        self.multicast.get(&group).is_some_and(|flow| flow.slack > 0)
+    }
+
+    /// Takes room for one packet to each of `members`; false if one of them has none. Nobody asks who they are
+    /// if there is [slack](Self::has_slack).
+    pub fn claim_multicast(&mut self, group: Group, window: u32, members: &[Rank]) -> bool {
         let flow = self.multicast.entry(group).or_default();
         if flow.slack == 0 {
             let (sent, consumed) = (flow.sent, &flow.consumed);
             let unconsumed =
                 |member: &Rank| sent.wrapping_sub(consumed.get(*member).copied().unwrap_or(0));
-            let most = members().iter().map(unconsumed).max().unwrap_or(0);
+            let most = members.iter().map(unconsumed).max().unwrap_or(0);
             flow.slack = window.saturating_sub(most);
         }
         let granted = flow.slack > 0;
@@ -152,13 +157,29 @@ struct Consumed {
 impl Consumed {
     fn count(&mut self, window: u32) -> Option<u32> {
         self.consumed = self.consumed.wrapping_add(1);
-        // What was reported may be ahead.
-        let unreported = self.consumed.wrapping_sub(self.reported) as i32;
-        let due = unreported >= (window / 2) as i32;
+        let due = !self.is_early(self.consumed, window);
         due.then(|| {
             self.reported = self.consumed;
             self.consumed
         })
+    }
+
+    /// As [`Self::count`], if nothing is to be reported; false and nothing else if there is.
+    #[inline]
+    fn count_quietly(&mut self, window: u32) -> bool {
+        let consumed = self.consumed.wrapping_add(1);
+        let is_early = self.is_early(consumed, window);
+        if is_early {
+            self.consumed = consumed;
+        }
+        is_early
+    }
+
+    /// True if nothing is reported yet when so many were consumed.
+    #[inline]
+    fn is_early(self, consumed: u32, window: u32) -> bool {
+        // What was reported may be ahead.
+        (consumed.wrapping_sub(self.reported) as i32) < (window / 2) as i32
     }
 
     fn advance(&mut self, sent: u32) -> Option<u32> {
@@ -176,6 +197,12 @@ impl Incoming {
     #[inline]
     pub fn consumed(&mut self, from: Rank, flow: Flow, window: u32) -> Option<u32> {
         self.flow(from, flow).count(window)
+    }
+
+    /// As [`Self::consumed`], for a unicast after which nothing is to be reported. Else nothing has happened, and it is false.
+    #[inline]
+    pub fn consumed_quietly(&mut self, from: Rank, window: u32) -> bool {
+        self.unicast.get_mut(from).is_some_and(|flow| flow.count_quietly(window))
     }
 
     /// All `sent` packets count as consumed for `from`, which waits for room while nobody can read here.

@@ -1,6 +1,7 @@
 //! A node as the packet layer sees it: whatever its link.
 
 use crate::Result;
+use crate::arrival::Arrival;
 use crate::wait::Look;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -8,63 +9,56 @@ use std::time::Duration;
 use weft_link::bell::Loss;
 use weft_link::memory::{Reach, SharedMemory};
 use weft_link::{Buffer, Capabilities, SharedWords, ShortWords};
-use weft_protocol::{Counters, Delivery};
-use weft_wire::{GroupId, Rank};
+use weft_protocol::Counters;
+use weft_wire::{GroupId, Protocol, Rank};
 
-/// A received packet in the hands of the client.
-#[derive(Debug)]
-#[must_use = "a packet that is not released costs its sender a credit for ever"]
-pub struct Arrival {
-    pub(crate) delivery: Delivery<Buffer>,
-    pub(crate) bytes: NonNull<u8>,
-}
-
-impl Arrival {
-    /// The rank that sent the packet.
-    #[inline]
-    pub fn origin(&self) -> Rank {
-        self.delivery.origin()
-    }
-
-    /// The group that it was multicast to, if it was.
-    #[inline]
-    pub fn group(&self) -> Option<GroupId> {
-        self.delivery.tree.group()
-    }
-
-    /// Where its bytes are; they stay there, unchanged, until [`AnyNode::release`].
-    #[inline]
-    pub fn bytes(&self) -> (NonNull<u8>, usize) {
-        (self.bytes, usize::from(self.delivery.size))
-    }
-}
-
-/// The client's function for arriving packets. It leaves the packet to have it recycled, or takes
-/// it and releases it later. Runs outside the lock, one at a time.
+/// The function of a system that is called for each of its packets, outside the lock and one at a
+/// time. It leaves the packet to have it recycled, or takes it and releases it later.
 pub type Upcall = Box<dyn FnMut(&mut Option<Arrival>) + Send>;
 
-/// What placed packets are given to.
-pub trait Placer: Send {
-    /// Does what a packet says, if that takes no waiting, inside the lock: it must not enter the node. If the answer is
-    /// [`Placed::Not`], [`Self::place`] is told of the same packet next.
-    fn place_at_once(&mut self, arrival: &Arrival) -> Placed;
-    /// As an [`Upcall`].
-    fn place(&mut self, slot: &mut Option<Arrival>);
+/// A system that looks at its packets where they are found.
+pub trait Handler: Send {
+    /// A look at a packet inside the lock: it may read, count, and say that it is done; it must not
+    /// enter the node, wait, or call a program. After [`Verdict::Outside`] the same packet comes to
+    /// [`Self::outside`] next.
+    fn inside(&mut self, arrival: &Arrival) -> Verdict;
+    /// An [`Upcall`].
+    fn outside(&mut self, slot: &mut Option<Arrival>);
 }
 
-/// What became of a packet that might be placed at once.
+/// The outcome of a look at a packet inside the lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Placed {
-    /// It is placed.
+pub enum Verdict {
+    /// The packet is done with.
     Done,
     /// It is, and a thread that sleeps is to look again.
     Wake,
-    /// There is more to do than can be done at once.
-    Not,
+    /// There is more to do than can be done inside.
+    Outside,
 }
 
-/// Looks at a packet, and says whether that was all there is to do with it.
-pub type AtOnce<'a> = dyn FnMut(&Arrival) -> bool + 'a;
+/// A look at the sender and the bytes of a packet inside the lock; true if that was all there is to
+/// do with it.
+pub type AtOnce<'a> = dyn FnMut(Rank, &[u8]) -> bool + 'a;
+
+/// The result of a poll.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Polled {
+    /// Nothing had come.
+    Nothing,
+    /// A packet had, and went where it belongs.
+    Packet,
+    /// The same, and packets wait for systems that take them by themselves.
+    OthersWait,
+    /// Nothing had come, but packets wait for such systems.
+    OnlyOthersWait,
+}
+
+impl Polled {
+    pub(crate) fn of(any: bool) -> Self {
+        if any { Polled::Packet } else { Polled::Nothing }
+    }
+}
 
 /// What was found in the network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,8 +85,6 @@ pub enum Upcalls {
 pub enum Destination {
     /// To one rank.
     Unicast(Rank),
-    /// To one rank, which places it.
-    Placed(Rank),
     /// To all other members of a group.
     Multicast(GroupId),
 }
@@ -122,55 +114,64 @@ pub trait AnyNode: Send + Sync {
     fn capabilities(&self) -> &Capabilities;
     /// Credits of each ordered pair: `W`.
     fn window_packets(&self) -> usize;
-    /// Installs the client's function for arriving packets.
-    fn set_upcall(&self, upcall: Upcall);
-    /// Installs what placed packets are given to, one at a time and while no upcall runs, whenever packets are
-    /// taken from the network by polls, by [`Self::take`], or by the upcall thread.
-    fn set_placer(&self, placer: Box<dyn Placer>);
-    /// A frame to fill, and where its bytes are. Blocks, draining, while all are on their way.
+    /// Installs the function of `protocol` for arriving packets.
+    fn set_upcall(&self, protocol: Protocol, upcall: Upcall);
+    /// Installs a system that looks at its packets where they are found: in whatever call takes
+    /// packets from the network.
+    fn set_handler(&self, protocol: Protocol, handler: Box<dyn Handler>);
+    /// A frame to fill for a packet of `protocol`, and where its bytes are. Blocks, draining, while
+    /// all are on their way, or too many of that protocol wait for their receivers.
     ///
     /// # Errors
     /// [`crate::Error::PoolExhausted`] if the client holds all frames, or what [`Self::poll`] says.
-    fn alloc(&self, upcalls: Upcalls) -> Result<(Buffer, NonNull<u8>)>;
+    fn alloc(&self, protocol: Protocol, upcalls: Upcalls) -> Result<(Buffer, NonNull<u8>)>;
     /// Gives up a frame that was not launched.
     fn discard(&self, frame: Buffer);
-    /// Sends the first `size` bytes of `frame`, which is the node's from here on. Never blocks.
+    /// Sends the first `size` bytes of `frame`, which is the node's from here on, to the system
+    /// `protocol` there. Never blocks.
     ///
     /// # Errors
     /// [`crate::Error::NotAMember`], [`crate::Error::NoSuchRank`]; the frame is discarded.
-    fn launch(&self, frame: Buffer, to: Destination, size: u16) -> Result<()>;
+    fn launch(&self, frame: Buffer, protocol: Protocol, to: Destination, size: u16) -> Result<()>;
     /// Bytes that [`Self::launch_short`] takes at most; none on links to which frames cost nothing.
     fn short_payload(&self) -> usize;
-    /// Sends the first `size` of these bytes to `to`, with no frame, if they may leave at once. False if not: then nothing has
-    /// happened, and a frame that is launched waits. Never blocks.
-    fn launch_short(&self, to: Rank, words: &ShortWords, size: u16) -> bool;
-    /// Drains the network and makes the upcall for one packet, if no other upcall is running (one,
-    /// so that polling and computing share the host fairly: thesis 3.7). Says whether any packet
-    /// came.
+    /// Sends the first `size` of these bytes to `protocol` at `to`, with no frame, if they may leave
+    /// at once. False if not: then nothing has happened, and a frame that is launched waits. Never
+    /// blocks.
+    fn launch_short(&self, to: Rank, protocol: Protocol, words: &ShortWords, size: u16) -> bool;
+    /// Takes one packet from the network and has its system look at it, or make its upcall, if no
+    /// other upcall is running (one, so that polling and computing share the host fairly: thesis
+    /// 3.7). A packet of a system that takes its packets itself waits for it. True if any came.
     ///
     /// # Errors
     /// [`crate::Error::RankLost`], or what a peer did wrong.
-    fn poll(&self) -> Result<bool>;
-    /// Takes one packet from the network, as [`Self::poll`] does, for a client that sorts packets by
-    /// itself: no other packet is taken, and no upcall made, until it calls [`Self::taken`]. Packets to be
-    /// placed that are before it are placed. False if there was none; what was in `into` must have been released.
+    fn poll(&self) -> Result<Polled>;
+    /// Takes the next packet of `protocol` from the network, for a system that sorts packets by
+    /// itself: no other packet is taken, and no upcall made, until it calls [`Self::taken`]. First
+    /// `at_once` is shown the packet inside the lock, where it must not enter the node: if that is
+    /// done with it, the packet is given back, and nobody needs to call [`Self::taken`]. Packets of
+    /// other systems that come before it go where they belong. What was in `into` must have been
+    /// released.
     ///
     /// # Errors
     /// As [`Self::poll`].
-    fn take(&self, into: &mut Option<Arrival>) -> Result<bool>;
-    /// As [`Self::take`], after `at_once` was shown the packet inside the lock, where it must not enter the node: if that says it
-    /// is done with it, the packet is given back, and nobody needs to call [`Self::taken`].
-    ///
-    /// # Errors
-    /// As [`Self::poll`].
-    fn take_unless(&self, at_once: &mut AtOnce<'_>, into: &mut Option<Arrival>) -> Result<Taken>;
+    fn take_unless(
+        &self,
+        protocol: Protocol,
+        at_once: &mut AtOnce<'_>,
+        into: &mut Option<Arrival>,
+    ) -> Result<Taken>;
+    /// From here on packets of `protocol` that wait are taken by [`Self::take_unless`].
+    fn set_taken(&self, protocol: Protocol);
+    /// The systems, a bit each, whose packets wait for them to be taken.
+    fn waiting_protocols(&self) -> u32;
     /// The packet that was taken last is where it belongs.
     fn taken(&self);
     /// As [`Self::alloc`], without ever blocking: `None` while all frames are on their way.
     ///
     /// # Errors
     /// [`crate::Error::PoolExhausted`].
-    fn try_alloc(&self) -> Result<Option<(Buffer, NonNull<u8>)>>;
+    fn try_alloc(&self, protocol: Protocol) -> Result<Option<(Buffer, NonNull<u8>)>>;
     /// Wakes a thread that sleeps in [`Self::wait`], so that it looks again: what it waits for may have
     /// come from another thread of this rank. Cheap while nobody sleeps.
     fn nudge(&self);

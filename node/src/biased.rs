@@ -19,10 +19,12 @@
 //! before the barrier too, and the other must have seen it: a contradiction.
 #![allow(unsafe_code)]
 
+use parking_lot::RawMutex;
+use parking_lot::lock_api::RawMutex as _;
 use std::cell::UnsafeCell;
+use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, compiler_fence, fence};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Nobody: no thread-local lies there.
 const NOBODY: usize = 0;
@@ -32,7 +34,7 @@ pub struct Biased<T> {
     owner: AtomicUsize,
     busy: AtomicBool,
     wanted: AtomicBool,
-    others: Mutex<()>,
+    others: RawMutex,
     /// Whether the kernel passes barriers for us; otherwise the owner issues fences of its own.
     asymmetric: bool,
     value: UnsafeCell<T>,
@@ -54,7 +56,7 @@ impl<T> Biased<T> {
             owner: AtomicUsize::new(this_thread()),
             busy: AtomicBool::new(false),
             wanted: AtomicBool::new(false),
-            others: Mutex::new(()),
+            others: RawMutex::INIT,
             asymmetric: register(),
             value: UnsafeCell::new(value),
         }
@@ -73,12 +75,12 @@ impl<T> Biased<T> {
 
     /// Makes all threads equal, for good: each pays for an ordinary lock, and none for a barrier.
     pub fn share(&self) {
-        let _others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
         assert!(
             this_thread() != self.owner.load(Ordering::Relaxed)
                 || !self.busy.load(Ordering::Relaxed),
             "a thread shared a lock that it is inside of"
         );
+        self.others.lock();
         // As for an entry of another thread; after it, the owner is outside and finds `wanted`.
         self.wanted.store(true, Ordering::SeqCst);
         self.owner.store(NOBODY, Ordering::SeqCst);
@@ -86,6 +88,8 @@ impl<T> Biased<T> {
         while self.busy.load(Ordering::Acquire) {
             std::thread::yield_now();
         }
+        // SAFETY: locked above, by this thread.
+        unsafe { self.others.unlock() };
     }
 
     /// What this thread wrote before is seen by whoever reads after [`Self::heavy_fence`], or this thread
@@ -113,7 +117,7 @@ impl<T> Biased<T> {
     #[inline(always)]
     pub fn enter(&self) -> Entered<'_, T> {
         if this_thread() == self.owner.load(Ordering::Relaxed) && self.enter_as_owner() {
-            return Entered { lock: self, others: None };
+            return Entered::new(self);
         }
         self.enter_slowly()
     }
@@ -135,7 +139,7 @@ impl<T> Biased<T> {
         self.busy.store(true, Ordering::Relaxed);
         self.light_fence();
         // Dropping it says that this thread is outside again.
-        let entered = Entered { lock: self, others: None };
+        let entered = Entered::new(self);
         (!self.wanted.load(Ordering::Acquire)).then_some(entered)
     }
 
@@ -163,7 +167,9 @@ impl<T> Biased<T> {
         loop {
             self.busy.store(false, Ordering::Release);
             // Whoever is inside holds this mutex: sleep with it rather than spin.
-            drop(self.others.lock().unwrap_or_else(PoisonError::into_inner));
+            self.others.lock();
+            // SAFETY: locked above, by this thread.
+            unsafe { self.others.unlock() };
             if self.owner.load(Ordering::SeqCst) == NOBODY {
                 return false;
             }
@@ -176,12 +182,25 @@ impl<T> Biased<T> {
     }
 
     fn enter_as_other(&self, tries: usize) -> Option<Entered<'_, T>> {
-        let others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        self.others.lock();
         // `share` set this with the mutex held, after the owner had left for good.
-        if self.owner.load(Ordering::Relaxed) == NOBODY {
-            return Some(Entered { lock: self, others: Some(others) });
+        if self.owner.load(Ordering::Relaxed) == NOBODY || self.keep_owner_out(tries) {
+            return Some(Entered::new(self));
         }
-        self.keep_owner_out(tries).then_some(Entered { lock: self, others: Some(others) })
+        // SAFETY: locked above, by this thread, which did not enter.
+        unsafe { self.others.unlock() };
+        None
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn leave_as_other(&self) {
+        if self.owner.load(Ordering::Relaxed) != NOBODY {
+            self.wanted.store(false, Ordering::Release);
+        }
+        // SAFETY: whoever is inside and not the owner locked it when it entered, in this thread: an
+        // `Entered` stays there.
+        unsafe { self.others.unlock() };
     }
 
     /// Waits until the owner is outside, with `others` held; false after so many tries.
@@ -202,10 +221,17 @@ impl<T> Biased<T> {
     }
 }
 
-/// Proof of being inside.
+/// Proof of being inside, of the thread that entered.
 pub struct Entered<'a, T> {
     lock: &'a Biased<T>,
-    others: Option<MutexGuard<'a, ()>>,
+    _stays: PhantomData<*const ()>,
+}
+
+impl<'a, T> Entered<'a, T> {
+    #[inline(always)]
+    fn new(lock: &'a Biased<T>) -> Self {
+        Entered { lock, _stays: PhantomData }
+    }
 }
 
 impl<T> Deref for Entered<'_, T> {
@@ -228,12 +254,13 @@ impl<T> DerefMut for Entered<'_, T> {
 }
 
 impl<T> Drop for Entered<'_, T> {
-    #[inline]
+    #[inline(always)]
     fn drop(&mut self) {
-        if self.others.is_none() {
+        // The owner entered as such: nobody shares the lock while it is inside.
+        if this_thread() == self.lock.owner.load(Ordering::Relaxed) {
             self.lock.busy.store(false, Ordering::Release);
-        } else if self.lock.owner.load(Ordering::Relaxed) != NOBODY {
-            self.lock.wanted.store(false, Ordering::Release);
+        } else {
+            self.lock.leave_as_other();
         }
     }
 }

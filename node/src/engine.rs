@@ -21,7 +21,7 @@ use weft_link::ni::{NiEvent, NiHalf};
 use weft_link::{Buffer, Link, Payload};
 use weft_protocol::watchdog::{HostStatus, Verdict, Watchdog};
 use weft_protocol::{Body, Deferred, Delivery, Reliability};
-use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
+use weft_wire::{GroupId, Header, Protocol, Rank, Tag, TreeId};
 
 /// What lies between an NI and its host.
 #[derive(Default)]
@@ -62,6 +62,7 @@ pub(crate) enum Request {
         size: u16,
     },
     Multicast {
+        protocol: Protocol,
         group: GroupId,
         frame: Buffer,
         size: u16,
@@ -217,9 +218,9 @@ impl<L: Link> Inner<L> {
                 let (ni, mut out) = self.split(Side::Ni);
                 ni.unicast_on(tree, to, frame, size, &mut out);
             }
-            Request::Multicast { group, frame, size } => {
+            Request::Multicast { protocol, group, frame, size } => {
                 let (ni, mut out) = self.split(Side::Ni);
-                ni.multicast(group, frame, size, &mut out);
+                ni.multicast_for(protocol, group, frame, size, &mut out);
             }
             Request::FetchAdd { home, variable, amount }
                 if home == self.ni.local() && self.link.control_program().loops_back =>
@@ -283,6 +284,7 @@ impl<L: Link> Inner<L> {
             (Copy::Delivery(delivery), Payload::Buffer(copy)) => {
                 let (ni, mut out) = self.split(Side::Ni);
                 let delivery = ni.copied(delivery, copy, &mut out);
+                self.has_notice |= delivery.tree.protocol == Protocol::ENDPOINT;
                 self.pending.push_back(delivery);
             }
             (Copy::Deferred(deferred), Payload::Buffer(copy)) => {
@@ -413,7 +415,7 @@ impl<L: Link> NiHalf for Node<L> {
     fn step(&self, event: NiEvent) {
         let mut inner = self.inner.enter();
         let host_should_look = inner.step(event, self.clock.now()).unwrap_or_else(|error| {
-            inner.failure.get_or_insert(error);
+            inner.fail_with(error);
             true
         });
         if inner.watch_host(self.clock.now(), self.host_status().interrupts_disabled) {

@@ -1,15 +1,21 @@
 //! What is inside the lock: the NI, its link, and the packets between it and the host.
 
+use crate::arrival::{Arrival, NO_BUFFER};
+use crate::backlog::Gates;
+use crate::copies::Copies;
+use crate::dispatch::Systems;
 use crate::engine::{Apart, Copy, Request, payload_of};
 use crate::lossy::Company;
-use crate::{Error, Placer, Result, Upcall};
+use crate::{Error, Result};
 use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use weft_link::bell::{Cause, Loss};
 use weft_link::clock::Nanoseconds;
 use weft_link::{Buffer, Link, Narrow, Payload, Received};
 use weft_protocol::invariants::i9_bounded;
 use weft_protocol::{Actions, Body, Deferred, Delivery, Forwarding, Ni, Reliability};
-use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
+use weft_wire::{GroupId, Header, Protocol, Rank, Tag, TreeId};
 
 /// Packets that one call drains or processes at most, so that it ends.
 pub(crate) const BUDGET: usize = 64;
@@ -23,10 +29,17 @@ pub(crate) struct Inner<L> {
     pub ni: Ni<Buffer>,
     /// Delivered by the NI, not yet processed by the host.
     pub pending: VecDeque<Delivery<Buffer>>,
-    /// The client's function; absent while it runs.
-    pub upcall: Option<Upcall>,
-    /// What placed packets are given to instead; absent while it runs.
-    pub placer: Option<Box<dyn Placer>>,
+    /// The systems that packets belong to.
+    pub systems: Systems,
+    /// Packets that were copied out of link memory.
+    pub copies: Copies,
+    /// The systems of other ranks that take no packets at the moment.
+    pub gates: Gates<Buffer>,
+    /// True if a notice is among the pending packets.
+    pub has_notice: bool,
+    /// True unless the next packet of the network may go the short way: packets are pending or wait
+    /// for their systems, this rank cannot go on, or the link has no short way.
+    pub is_busy: Arc<AtomicBool>,
     /// The answer to the outstanding fetch-and-add.
     pub fetched: Option<u64>,
     /// Frames that the client has allocated and not launched.
@@ -55,6 +68,8 @@ pub(crate) enum Side {
 pub(crate) struct Surroundings<'a, L> {
     link: &'a mut L,
     pending: &'a mut VecDeque<Delivery<Buffer>>,
+    has_notice: &'a mut bool,
+    is_busy: &'a AtomicBool,
     fetched: &'a mut Option<u64>,
     apart: &'a mut Apart,
     side: Side,
@@ -78,6 +93,8 @@ impl<L: Link> Actions<Buffer> for Surroundings<'_, L> {
         if L::SEPARATE_NI && self.side == Side::Ni {
             self.apart.copy(Copy::Delivery(delivery), self.link);
         } else {
+            *self.has_notice |= delivery.tree.protocol == Protocol::ENDPOINT;
+            self.is_busy.store(true, Ordering::Relaxed);
             self.pending.push_back(delivery);
         }
     }
@@ -124,8 +141,11 @@ impl<L: Link> Inner<L> {
             link,
             ni,
             pending: VecDeque::with_capacity(BUDGET),
-            upcall: None,
-            placer: None,
+            systems: Systems::default(),
+            copies: Copies::default(),
+            gates: Gates::default(),
+            has_notice: false,
+            is_busy: Arc::new(AtomicBool::new(true)),
             fetched: None,
             held: 0,
             drained_polls: 0,
@@ -154,8 +174,9 @@ impl<L: Link> Inner<L> {
     /// The protocol, and everything around it.
     #[inline]
     pub fn split(&mut self, side: Side) -> (&mut Ni<Buffer>, Surroundings<'_, L>) {
-        let Inner { link, ni, pending, fetched, apart, patience, .. } = self;
-        (ni, Surroundings { link, pending, fetched, apart, side, patience: *patience })
+        let Inner { link, ni, pending, has_notice, is_busy, fetched, apart, patience, .. } = self;
+        let patience = *patience;
+        (ni, Surroundings { link, pending, has_notice, is_busy, fetched, apart, side, patience })
     }
 
     /// Whether what the host sends goes to an NI that runs the protocol by itself.
@@ -165,7 +186,8 @@ impl<L: Link> Inner<L> {
     }
 
     #[inline]
-    pub fn unicast(&mut self, tree: TreeId, to: Rank, frame: Buffer, size: u16) {
+    pub fn unicast(&mut self, protocol: Protocol, to: Rank, frame: Buffer, size: u16) {
+        let tree = TreeId::unicast(self.ni.local()).of(protocol);
         self.held -= 1;
         if self.asks_ni() {
             self.apart.request(Request::Unicast { tree, to, frame, size }, &mut self.link);
@@ -175,7 +197,13 @@ impl<L: Link> Inner<L> {
         ni.unicast_on(tree, to, frame, size, &mut out);
     }
 
-    pub fn multicast(&mut self, group: GroupId, frame: Buffer, size: u16) -> Result<()> {
+    pub fn multicast(
+        &mut self,
+        protocol: Protocol,
+        group: GroupId,
+        frame: Buffer,
+        size: u16,
+    ) -> Result<()> {
         let members = match self.ni.group(group) {
             Some(found) if found.contains(self.ni.local()) => found.members(),
             _ => return Err(Error::NotAMember),
@@ -183,11 +211,12 @@ impl<L: Link> Inner<L> {
         self.held -= 1;
         self.link.share(frame, size, members);
         if self.asks_ni() {
-            self.apart.request(Request::Multicast { group, frame, size }, &mut self.link);
+            let request = Request::Multicast { protocol, group, frame, size };
+            self.apart.request(request, &mut self.link);
             return Ok(());
         }
         let (ni, mut out) = self.split(Side::Host);
-        ni.multicast(group, frame, size, &mut out);
+        ni.multicast_for(protocol, group, frame, size, &mut out);
         Ok(())
     }
 
@@ -215,20 +244,45 @@ impl<L: Link> Inner<L> {
         let admitted = ni.admit_early(&mut out).map_err(Error::from);
         let admitted = admitted.and_then(|()| self.receive_left_behind());
         if let Err(failure) = &admitted {
-            self.failure.get_or_insert(failure.clone());
+            self.fail_with(failure.clone());
         }
         admitted
     }
 
     /// Whether everything launched here has left for good.
     pub fn is_flushed(&self) -> bool {
-        (!L::SEPARATE_NI || self.apart.requests.is_empty()) && self.ni.is_flushed()
+        (!L::SEPARATE_NI || self.apart.requests.is_empty())
+            && self.gates.is_flushed()
+            && self.ni.is_flushed()
     }
 
     #[inline]
     pub fn release(&mut self, delivery: Delivery<Buffer>) {
+        if delivery.buffer == NO_BUFFER {
+            return self.release_short(delivery.tree);
+        }
+        if Copies::has(delivery.buffer) {
+            return self.copies.remove(delivery.buffer);
+        }
         let (ni, mut out) = self.split(Side::Host);
         ni.released(delivery, &mut out);
+    }
+
+    /// The host is done with a short packet of `tree`.
+    #[inline(always)]
+    pub fn release_short(&mut self, tree: TreeId) {
+        let (ni, mut out) = self.split(Side::Host);
+        ni.released_short(tree, &mut out);
+    }
+
+    /// A packet as its system gets it.
+    #[inline]
+    pub fn arrival(&self, delivery: Delivery<Buffer>) -> Arrival {
+        let place = match Copies::has(delivery.buffer) {
+            true => self.copies.place(delivery.buffer),
+            false => self.link.bytes(delivery.buffer),
+        };
+        Arrival::in_link(delivery, place)
     }
 
     pub fn reinject(&mut self, delivery: &mut Delivery<Buffer>) {
@@ -243,6 +297,7 @@ impl<L: Link> Inner<L> {
             if let Some(delivery) = self.pending.pop_front() {
                 return Ok(Some(delivery));
             }
+            self.has_notice = false;
             // Most looks are in vain, and this is the cheapest way to know.
             let is_quiet = !L::LOSSY && !L::SEPARATE_NI && !self.link.has_arrivals();
             if is_quiet || !self.receive()? {
@@ -261,6 +316,9 @@ impl<L: Link> Inner<L> {
                 break;
             }
             any = true;
+        }
+        if self.has_notice {
+            self.hear_notices();
         }
         self.reinject_pending();
         if L::SEPARATE_NI && self.is_crowded() {
@@ -327,7 +385,7 @@ impl<L: Link> Inner<L> {
             false => self.receive_at(Side::Ni),
         };
         if let Err(failure) = &received {
-            self.failure.get_or_insert(failure.clone());
+            self.fail_with(failure.clone());
         }
         received
     }
@@ -339,6 +397,13 @@ impl<L: Link> Inner<L> {
             None => Ok(()),
             Some(_) => self.fail(),
         }
+    }
+
+    /// This rank cannot go on; returns why, which is what came first.
+    #[cold]
+    pub fn fail_with(&mut self, error: Error) -> Error {
+        self.is_busy.store(true, Ordering::Relaxed);
+        self.failure.get_or_insert(error).clone()
     }
 
     #[cold]

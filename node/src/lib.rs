@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | [`biased`] | the lock around a node (`unsafe`) | 6.2.1 |
 //! | `node` | sending, draining, upcalls, release | 3.1, 3.6 |
+//! | `dispatch` | packets on their way to the systems that they belong to | 3.1 |
 //! | `engine` | the NI half apart from the host, where a link has a processor for it | 8.1.2 |
 //! | [`wait`], `sleep` | spin, then yield, then sleep | 6.2.2 |
 //! | `lossy` | timers, flushing and lingering, where frames may be lost | 8.2.2 |
@@ -19,7 +20,11 @@
 #![deny(unsafe_code)]
 
 mod any_node;
+mod arrival;
+mod backlog;
 pub mod biased;
+mod copies;
+mod dispatch;
 mod engine;
 mod error;
 mod inner;
@@ -28,13 +33,13 @@ mod lossy;
 mod network;
 mod node;
 mod sleep;
-mod upcalls;
 pub mod wait;
 mod watch;
 
 pub use any_node::{
-    AnyNode, Arrival, AtOnce, Destination, Placed, Placer, Statistics, Taken, Upcall, Upcalls,
+    AnyNode, AtOnce, Destination, Handler, Polled, Statistics, Taken, Upcall, Upcalls, Verdict,
 };
+pub use arrival::Arrival;
 pub use error::{Error, Result};
 pub use network::network_settings;
 pub use node::{Node, USER_VARIABLES};

@@ -1,8 +1,9 @@
 //! A rank's network interface, entered by its threads.
 
 use crate::any_node::{
-    AnyNode, Arrival, AtOnce, Destination, Placer, Statistics, Taken, Upcall, Upcalls,
+    AnyNode, AtOnce, Destination, Handler, Polled, Statistics, Taken, Upcall, Upcalls,
 };
+use crate::arrival::Arrival;
 use crate::biased::Biased;
 use crate::inner::{Inner, Side};
 use crate::interrupts::Interrupts;
@@ -18,7 +19,7 @@ use weft_link::clock::{Clock, Work};
 use weft_link::memory::{Reach, SharedMemory};
 use weft_link::{Buffer, Capabilities, Link, SharedWords, ShortWords};
 use weft_protocol::{Ni, Settings, VARIABLES};
-use weft_wire::{GroupId, Rank, TreeId};
+use weft_wire::{GroupId, Protocol, Rank};
 
 /// Fetch-and-add variables of each rank that programs may use; the rest are the systems'.
 pub const USER_VARIABLES: u16 = VARIABLES / 2;
@@ -29,6 +30,9 @@ const FETCH_ADD_BYTES: u16 = 16;
 /// A rank's network interface over a link of type `L`.
 pub struct Node<L: Link> {
     pub(crate) inner: Biased<Inner<L>>,
+    /// See [`Inner::is_busy`].
+    pub(crate) is_busy: Arc<AtomicBool>,
+    pub(crate) glance: Arc<L::Glance>,
     pub(crate) clock: L::Clock,
     pub(crate) bells: Arc<dyn Bells>,
     words: Option<Arc<dyn SharedWords>>,
@@ -47,6 +51,8 @@ pub struct Node<L: Link> {
     pub(crate) in_upcall: AtomicBool,
     /// Looks that found a packet in somebody's hands, and so left others where they were.
     pub(crate) passed_over: AtomicU32,
+    /// Systems whose packets wait for them to be taken, a bit each. A hint: written inside the lock.
+    pub(crate) waiting_protocols: AtomicU32,
     /// Waiting threads that sleep, or are about to.
     pub(crate) asleep: AtomicU32,
     /// Whether there is something to do besides packets, and nobody who waits to do it.
@@ -65,9 +71,12 @@ impl<L: Link> Node<L> {
     pub fn new(local: Rank, settings: Settings, link: L, policy: WaitPolicy) -> Self {
         let (clock, bells, words) = (link.clock(), link.bells(), link.words());
         let (capabilities, shared_memory) = (*link.capabilities(), link.shared_memory());
-        let reach = link.reach();
+        let (reach, glance) = (link.reach(), link.glance());
+        let inner = Inner::new(link, Ni::new(local, settings));
         Node {
-            inner: Biased::new(Inner::new(link, Ni::new(local, settings))),
+            is_busy: Arc::clone(&inner.is_busy),
+            inner: Biased::new(inner),
+            glance,
             clock,
             bells,
             words,
@@ -83,6 +92,7 @@ impl<L: Link> Node<L> {
             interrupts: Interrupts::default(),
             in_upcall: AtomicBool::new(false),
             passed_over: AtomicU32::new(0),
+            waiting_protocols: AtomicU32::new(0),
             asleep: AtomicU32::new(0),
             errand: AtomicBool::new(false),
             eager: AtomicBool::new(false),
@@ -108,7 +118,7 @@ impl<L: Link> Node<L> {
         self.inner.enter().ni.set_hosts(host_of);
     }
 
-    fn check_loss(&self) -> Result<()> {
+    pub(crate) fn check_loss(&self) -> Result<()> {
         match self.bells.loss() {
             None => Ok(()),
             Some(loss) => Err(Error::RankLost(loss)),
@@ -116,9 +126,12 @@ impl<L: Link> Node<L> {
     }
 
     #[inline]
-    fn try_alloc(&self) -> Result<Option<(Buffer, NonNull<u8>)>> {
+    fn try_alloc(&self, protocol: Protocol) -> Result<Option<(Buffer, NonNull<u8>)>> {
         self.clock.charge(Work::Allocate);
         let mut inner = self.inner.enter();
+        if !inner.gates.are_open() && inner.gates.held_back(protocol) >= self.most_held_back() {
+            return Ok(None);
+        }
         match inner.link.alloc() {
             Some(frame) => {
                 inner.held += 1;
@@ -132,21 +145,26 @@ impl<L: Link> Node<L> {
     }
 
     #[cold]
-    fn alloc_slowly(&self, upcalls: Upcalls) -> Result<(Buffer, NonNull<u8>)> {
+    fn alloc_slowly(&self, protocol: Protocol, upcalls: Upcalls) -> Result<(Buffer, NonNull<u8>)> {
         let mut found = None;
         self.wait(&mut || {
-            found = self.try_alloc()?;
+            found = self.try_alloc(protocol)?;
             if found.is_some() {
                 return Ok(Step::Done);
             }
             let progress = match upcalls {
-                Upcalls::Allowed => self.poll()?,
+                Upcalls::Allowed => matches!(self.poll()?, Polled::Packet | Polled::OthersWait),
                 Upcalls::Deferred => self.drain()?,
             };
             self.detach_if_stuck();
             Ok(if progress { Step::Progress } else { Step::Idle })
         })?;
         found.ok_or(Error::PoolExhausted { frames: self.capabilities.frames })
+    }
+
+    /// Frames of one system that may wait until their receivers take its packets again.
+    fn most_held_back(&self) -> usize {
+        (self.capabilities.frames / 4).min(self.window_packets).max(1)
     }
 
     /// Inside an upcall nothing is processed: what arrives would hold its senders' frames, and if
@@ -197,7 +215,8 @@ impl<L: Link> Node<L> {
     /// Whether packets wait for the host; `None` if the host is inside the node right now.
     pub(crate) fn try_has_arrivals(&self) -> Option<bool> {
         let mut inner = self.inner.try_enter()?;
-        Some(!inner.pending.is_empty() || inner.link.has_arrivals())
+        let waits = !inner.pending.is_empty() || inner.systems.has_takeable();
+        Some(waits || inner.link.has_arrivals())
     }
 }
 
@@ -218,19 +237,19 @@ impl<L: Link> AnyNode for Node<L> {
         self.window_packets
     }
 
-    fn set_upcall(&self, upcall: Upcall) {
-        self.inner.enter().upcall = Some(upcall);
+    fn set_upcall(&self, protocol: Protocol, upcall: Upcall) {
+        self.inner.enter().systems.set_upcall(protocol, upcall);
     }
 
-    fn set_placer(&self, placer: Box<dyn Placer>) {
-        self.inner.enter().placer = Some(placer);
+    fn set_handler(&self, protocol: Protocol, handler: Box<dyn Handler>) {
+        self.inner.enter().systems.set_handler(protocol, handler);
     }
 
     #[inline]
-    fn alloc(&self, upcalls: Upcalls) -> Result<(Buffer, NonNull<u8>)> {
-        match self.try_alloc()? {
+    fn alloc(&self, protocol: Protocol, upcalls: Upcalls) -> Result<(Buffer, NonNull<u8>)> {
+        match self.try_alloc(protocol)? {
             Some(found) => Ok(found),
-            None => self.alloc_slowly(upcalls),
+            None => self.alloc_slowly(protocol, upcalls),
         }
     }
 
@@ -241,27 +260,24 @@ impl<L: Link> AnyNode for Node<L> {
     }
 
     #[inline]
-    fn launch(&self, frame: Buffer, to: Destination, size: u16) -> Result<()> {
+    fn launch(&self, frame: Buffer, protocol: Protocol, to: Destination, size: u16) -> Result<()> {
         self.clock.charge(Work::Launch { bytes: size });
         let mut inner = self.inner.enter();
         self.tell_time(&mut inner);
         let mut receiver = None;
         match to {
+            _ if !inner.gates.are_open() && inner.hold_back(frame, protocol, to, size) => {}
             Destination::Unicast(rank) if rank.index() < self.ranks => {
-                inner.unicast(TreeId::unicast(self.local), rank, frame, size);
+                inner.unicast(protocol, rank, frame, size);
                 receiver = Some(rank);
             }
-            Destination::Placed(rank) if rank.index() < self.ranks => {
-                inner.unicast(TreeId::placed(self.local), rank, frame, size);
-                receiver = Some(rank);
-            }
-            Destination::Unicast(rank) | Destination::Placed(rank) => {
+            Destination::Unicast(rank) => {
                 drop(inner);
                 self.discard(frame);
                 return Err(Error::NoSuchRank { rank, ranks: self.ranks });
             }
             Destination::Multicast(group) => {
-                if let Err(error) = inner.multicast(group, frame, size) {
+                if let Err(error) = inner.multicast(protocol, group, frame, size) {
                     drop(inner);
                     self.discard(frame);
                     return Err(error);
@@ -277,88 +293,58 @@ impl<L: Link> AnyNode for Node<L> {
     }
 
     #[inline]
-    fn launch_short(&self, to: Rank, words: &ShortWords, size: u16) -> bool {
+    fn launch_short(&self, to: Rank, protocol: Protocol, words: &ShortWords, size: u16) -> bool {
         assert!(L::SHORT && usize::from(size) <= size_of::<ShortWords>(), "a packet is short");
         self.clock.charge(Work::Launch { bytes: size });
         let mut inner = self.inner.enter();
         self.tell_time(&mut inner);
-        let Some(header) = inner.ni.unicast_at_once(to, size) else { return false };
+        if !inner.gates.are_open() {
+            return false;
+        }
+        let Some(header) = inner.ni.unicast_at_once(to, protocol, size) else { return false };
         inner.link.transmit_short(to, &header, words);
         self.leave_launched(inner, Some(to));
         true
     }
 
     #[inline]
-    fn poll(&self) -> Result<bool> {
+    fn poll(&self) -> Result<Polled> {
+        if self.is_idle() {
+            return Ok(Polled::Nothing);
+        }
         self.clock.charge(Work::Poll);
         self.account_before_receiving();
         let mut inner = self.inner.enter();
         self.tell_time(&mut inner);
-        if self.in_upcall.load(Ordering::Acquire) {
-            self.passed_over.fetch_add(1, Ordering::Relaxed);
-            let drained = inner.drain()?;
-            self.leave_poll(inner);
-            return if drained { Ok(true) } else { self.check_loss().map(|()| false) };
-        }
-        let Some(delivery) = inner.next_delivery()? else {
-            self.leave_poll(inner);
-            return self.check_loss().map(|()| false);
-        };
-        self.assert_upcall_allowed(self.in_upcall.load(Ordering::Relaxed));
-        if delivery.tree.is_placed() {
-            return self.poll_placed(inner, delivery);
-        }
-        let Some(mut upcall) = inner.upcall.take() else { return self.put_off(inner, delivery) };
-        let mut inner = self.process(inner, delivery, |slot| upcall(slot));
-        inner.upcall.get_or_insert(upcall);
-        self.leave_poll(inner);
-        Ok(true)
-    }
-
-    /// A copy of what follows into which its closure is inlined.
-    #[inline]
-    fn take(&self, into: &mut Option<Arrival>) -> Result<bool> {
-        Ok(self.take_unless(&mut |_| false, into)? == Taken::Held)
+        self.poll_systems(inner)
     }
 
     #[inline]
-    fn take_unless(&self, at_once: &mut AtOnce<'_>, into: &mut Option<Arrival>) -> Result<Taken> {
+    fn take_unless(
+        &self,
+        protocol: Protocol,
+        at_once: &mut AtOnce<'_>,
+        into: &mut Option<Arrival>,
+    ) -> Result<Taken> {
+        if self.is_idle() {
+            return Ok(Taken::Nothing);
+        }
         self.clock.charge(Work::Poll);
         self.account_before_receiving();
         let mut inner = self.inner.enter();
         self.tell_time(&mut inner);
-        if self.in_upcall.load(Ordering::Acquire) {
-            self.passed_over.fetch_add(1, Ordering::Relaxed);
-            let drained = inner.drain();
-            self.leave_poll(inner);
-            drained?;
-            return self.check_loss().map(|()| Taken::Nothing);
-        }
-        let mut found = inner.next_delivery()?;
-        if found.as_ref().is_some_and(|delivery| delivery.tree.is_placed()) {
-            inner = self.place_all(inner, &mut found)?;
-        }
-        let Some(mut delivery) = found else {
-            self.leave_poll(inner);
-            return self.check_loss().map(|()| Taken::Nothing);
-        };
-        let is_simple = !L::SEPARATE_NI && !delivery.wants_reinjection();
-        if !is_simple {
-            self.in_upcall.store(true, Ordering::Relaxed);
-            inner = self.host_processes(inner, &mut delivery);
-        }
-        self.count_processed(&inner);
-        let bytes = inner.link.bytes(delivery.buffer);
-        let arrival = Arrival { delivery, bytes };
-        if is_simple && at_once(&arrival) {
-            inner.release(arrival.delivery);
-            self.leave_poll(inner);
-            return Ok(Taken::AtOnce);
-        }
-        self.in_upcall.store(true, Ordering::Relaxed);
-        self.leave_poll(inner);
-        *into = Some(arrival);
-        Ok(Taken::Held)
+        self.take_packet(inner, protocol, at_once, into)
+    }
+
+    fn set_taken(&self, protocol: Protocol) {
+        let mut inner = self.inner.enter();
+        inner.systems.set_taken(protocol);
+        self.publish_waiting(&inner);
+    }
+
+    #[inline]
+    fn waiting_protocols(&self) -> u32 {
+        self.unserved()
     }
 
     #[inline]
@@ -371,8 +357,8 @@ impl<L: Link> AnyNode for Node<L> {
     }
 
     #[inline]
-    fn try_alloc(&self) -> Result<Option<(Buffer, NonNull<u8>)>> {
-        Node::try_alloc(self)
+    fn try_alloc(&self, protocol: Protocol) -> Result<Option<(Buffer, NonNull<u8>)>> {
+        Node::try_alloc(self, protocol)
     }
 
     #[inline]

@@ -30,4 +30,4 @@ pub use place::{Connection, Notification, Notifications, ReceiveBuffer, Refusal,
 pub use receive::{HeldPacket, KeptPacket, Packet};
 pub use send::{SendPacket, ShortPacket};
 pub use weft_node::{Cause, Error, Loss, Result, SharedWords, Statistics, Step, Taken, Upcalls};
-pub use weft_wire::Rank;
+pub use weft_wire::{Protocol, Rank};

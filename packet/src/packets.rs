@@ -4,26 +4,41 @@ use crate::place::{Placer, Places};
 use crate::receive::Packet;
 use crate::send::SendPacket;
 use crate::{Error, Loss, Rank, Result, Statistics, Step, Upcalls};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, Weak};
 use std::time::Duration;
-use weft_node::{AnyNode, Arrival, Capabilities, SharedWords, VARIABLES};
-use weft_wire::GroupId;
+use weft_node::{AnyNode, Arrival, Capabilities, Polled, SharedWords, VARIABLES};
+use weft_wire::{GroupId, Protocol};
 
-/// A rank's packet interface. Clones are handles to the same one; any thread may use any of them.
+/// A rank's packet interface, as one protocol has it. Clones are handles to the same one; any
+/// thread may use any of them.
+///
+/// All protocols of a rank share its network interface: groups, fetch-and-add variables, credits,
+/// and waiting are one. Packets, upcalls and kept packets are each protocol's own ([`Packets::of`]).
 #[derive(Clone)]
 pub struct Packets {
     pub(crate) node: Arc<dyn AnyNode>,
-    /// What the link says, asked once.
+    pub(crate) protocol: Protocol,
+    /// The link's sizes, asked once.
     pub(crate) max_payload: usize,
     multicast_payload: usize,
     short_payload: usize,
     pub(crate) places: Arc<Places>,
-    /// How to wait, if not by [`Packets::poll`]; a layer above that is gone has left nothing.
-    progress: Arc<OnceLock<RwLock<Weak<Progress>>>>,
+    takers: Arc<Takers>,
 }
 
-/// What a layer above does when a rank waits: takes what arrives, and says whether anything did.
+/// The layers that take the packets of their protocols themselves.
+#[derive(Default)]
+struct Takers {
+    /// The ways in which protocols that take their packets themselves do so; one whose layer is gone
+    /// has left nothing.
+    progress: OnceLock<RwLock<[Option<Weak<Progress>>; Protocol::LIMIT]>>,
+    /// True while a thread has a protocol take its packets for others.
+    helping: AtomicBool,
+}
+
+/// The function of a layer that takes its packets itself: takes those that have arrived, and says
+/// whether any had.
 pub type Progress = dyn Fn() -> Result<bool> + Send + Sync;
 
 /// A multicast group that this rank knows.
@@ -56,43 +71,98 @@ pub struct Variable {
 }
 
 impl Packets {
-    /// The packet interface of `node`.
+    /// The packet interface of `node`, for [`Protocol::PACKETS`].
     pub fn new(node: Arc<dyn AnyNode>) -> Self {
         let places = Arc::new(Places::default());
-        node.set_placer(Box::new(Placer::new(&places, &node)));
+        node.set_handler(Protocol::PUTS, Box::new(Placer::new(&places, &node)));
         Self::over(node, places)
     }
 
     pub(crate) fn over(node: Arc<dyn AnyNode>, places: Arc<Places>) -> Self {
         let &Capabilities { max_payload, multicast_payload, .. } = node.capabilities();
-        let (short_payload, progress) = (node.short_payload(), Arc::default());
-        Packets { node, max_payload, multicast_payload, short_payload, places, progress }
+        let short_payload = node.short_payload();
+        Packets {
+            node,
+            protocol: Protocol::PACKETS,
+            max_payload,
+            multicast_payload,
+            short_payload,
+            places,
+            takers: Arc::default(),
+        }
     }
 
-    /// Has what waits here wait by `progress` instead of by [`Self::poll`], as long as that lives: a layer that
-    /// [takes](Self::take) packets says it once, because a packet of its own would otherwise be in the way of all that follow.
+    /// The same rank's packet interface as `protocol` has it: what is sent there comes to the same
+    /// protocol of other ranks. Packets that come before a rank has anything that takes them wait.
+    pub fn of(&self, protocol: Protocol) -> Self {
+        Packets { protocol, ..self.clone() }
+    }
+
+    /// Has this protocol's packets taken by `progress` when another one polls or waits, as long as
+    /// that lives: a layer that [takes](Self::take) its packets says it once, because nobody may
+    /// call it otherwise.
     ///
     /// # Panics
-    /// If another layer takes packets. One that has dropped `progress` does so no longer.
+    /// If another layer takes packets of this protocol. One that has dropped `progress` does so no
+    /// longer.
     pub fn progress_by(&self, progress: &Arc<Progress>) {
-        let current = self.progress.get_or_init(|| RwLock::new(Arc::downgrade(progress)));
-        let mut current = current.write().unwrap_or_else(PoisonError::into_inner);
-        let is_free = current.upgrade().is_none_or(|other| Arc::ptr_eq(&other, progress));
+        let takers = self.takers.progress.get_or_init(RwLock::default);
+        let mut takers = takers.write().unwrap_or_else(PoisonError::into_inner);
+        let current = &mut takers[self.protocol.index()];
+        let other = current.as_ref().and_then(Weak::upgrade);
         // A second layer would wait for packets that the first one takes.
-        assert!(is_free, "one layer takes packets");
-        *current = Arc::downgrade(progress);
+        let is_free = other.is_none_or(|other| Arc::ptr_eq(&other, progress));
+        assert!(is_free, "one layer takes the packets of a protocol");
+        *current = Some(Arc::downgrade(progress));
+        self.node.set_taken(self.protocol);
     }
 
-    /// Takes what arrives, as whoever takes packets here does: [`Self::poll`], if nobody else.
+    fn taker(&self, index: usize) -> Option<Arc<Progress>> {
+        let takers = self.takers.progress.get()?.read().unwrap_or_else(PoisonError::into_inner);
+        takers.get(index)?.as_ref().and_then(Weak::upgrade)
+    }
+
+    /// Takes the packets that have arrived for any protocol, as each does that: what a rank does
+    /// that waits for something else than its own packets, or is interrupted. True if any had.
     ///
     /// # Errors
     /// As [`Self::poll`].
     pub fn progress(&self) -> Result<bool> {
-        let layer = self
-            .progress
-            .get()
-            .and_then(|current| current.read().unwrap_or_else(PoisonError::into_inner).upgrade());
-        layer.map_or_else(|| self.poll(), |progress| progress())
+        let any = matches!(self.poll_once()?, Polled::Packet | Polled::OthersWait);
+        Ok(self.help_others(None)? || any)
+    }
+
+    /// Has the protocols whose packets wait take them, all but `own`. What one does may have others
+    /// wait; who helps already does not help again.
+    #[inline]
+    fn help_others(&self, own: Option<Protocol>) -> Result<bool> {
+        match self.node.waiting_protocols() {
+            0 => Ok(false),
+            waiting => self.help(waiting & !own.map_or(0, |own| 1 << own.index())),
+        }
+    }
+
+    /// Has other protocols take what waits for them, before this one waits.
+    #[inline]
+    pub(crate) fn help_others_than_own(&self) -> Result<()> {
+        self.help_others(Some(self.protocol)).map(drop)
+    }
+
+    #[cold]
+    fn help(&self, mut waiting: u32) -> Result<bool> {
+        if waiting == 0 || self.takers.helping.swap(true, Ordering::Acquire) {
+            return Ok(false);
+        }
+        let mut any = Ok(false);
+        while waiting != 0 && any.is_ok() {
+            let taker = self.taker(waiting.trailing_zeros() as usize);
+            waiting &= waiting - 1;
+            if let Some(progress) = taker {
+                any = progress().and_then(|more| any.map(|any| any || more));
+            }
+        }
+        self.takers.helping.store(false, Ordering::Release);
+        any
     }
 
     /// Makes [progress](Self::progress) until `done` says so.
@@ -156,9 +226,10 @@ impl Packets {
     /// 3.1.4: a client that puts upcalls off needs flow control).
     pub fn on_packet(&self, mut upcall: impl FnMut(Packet<'_>) + Send + 'static) {
         let node = Arc::downgrade(&self.node);
-        self.node.set_upcall(Box::new(move |arrival: &mut Option<Arrival>| {
+        let upcall = Box::new(move |arrival: &mut Option<Arrival>| {
             upcall(Packet::new(arrival, &node));
-        }));
+        });
+        self.node.set_upcall(self.protocol, upcall);
     }
 
     /// A packet to fill. Blocks, draining and making upcalls, while all are on their way.
@@ -176,7 +247,7 @@ impl Packets {
     /// As [`Self::packet`].
     #[inline]
     pub fn packet_with(&self, upcalls: Upcalls) -> Result<SendPacket<'_>> {
-        let (frame, bytes) = self.node.alloc(upcalls)?;
+        let (frame, bytes) = self.node.alloc(self.protocol, upcalls)?;
         Ok(SendPacket::new(self, frame, bytes))
     }
 
@@ -186,16 +257,27 @@ impl Packets {
     /// [`Error::PoolExhausted`].
     #[inline]
     pub fn try_packet(&self) -> Result<Option<SendPacket<'_>>> {
-        let found = self.node.try_alloc()?;
+        let found = self.node.try_alloc(self.protocol)?;
         Ok(found.map(|(frame, bytes)| SendPacket::new(self, frame, bytes)))
     }
 
-    /// Makes the upcall for one packet, if one has arrived. Says whether one had. Never blocks.
+    /// Makes the upcall for one packet, if one has arrived, whatever its protocol. True if one had.
+    /// Never blocks.
     ///
     /// # Errors
     /// [`Error::RankLost`], or what a peer did wrong.
     #[inline]
     pub fn poll(&self) -> Result<bool> {
+        match self.poll_once()? {
+            Polled::Nothing => Ok(false),
+            Polled::Packet => Ok(true),
+            Polled::OthersWait => self.help_others(None).map(|_| true),
+            Polled::OnlyOthersWait => self.help_others(None),
+        }
+    }
+
+    #[inline(always)]
+    fn poll_once(&self) -> Result<Polled> {
         self.pay_if_owed();
         self.node.poll()
     }

@@ -147,22 +147,22 @@ impl HeldPacket {
 }
 
 impl Packets {
-    /// Takes one packet from the network into `held`, for a layer that sorts packets by itself instead of
-    /// having an upcall made for each. Nobody else gets a packet, and no upcall is made, until
-    /// [`Self::taken`]; whoever asks meanwhile only drains the network. False if there was none.
+    /// Takes one packet of this protocol from the network into `held`, for a layer that sorts packets
+    /// by itself instead of having an upcall made for each. Nobody else gets a packet, and no upcall
+    /// is made, until [`Self::taken`]; whoever asks meanwhile only drains the network. False if there
+    /// was none. Packets of other protocols that are in the way go where they belong.
     ///
     /// # Errors
     /// As [`Self::poll`].
     #[inline]
     pub fn take(&self, held: &mut HeldPacket) -> crate::Result<bool> {
-        held.home = self.home();
-        self.pay_if_owed();
-        self.node.take(&mut held.arrival)
+        Ok(self.take_unless(|_, _| false, held)? == Taken::Held)
     }
 
-    /// As [`Self::take`], after `at_once` was shown the packet and its source: if that says it is done with it, the packet is
-    /// released and [taken](Self::taken) with no call more. `at_once` runs inside the lock of the network, and must call nothing here.
-    /// Some packets it is not shown.
+    /// Takes a packet as [`Self::take`] does, after `at_once` was shown its source and its bytes: if
+    /// that says it is done with it, the packet is released and [taken](Self::taken) with no call
+    /// more. `at_once` runs inside the lock of the network, and must call nothing here. Some packets
+    /// it is not shown.
     ///
     /// # Errors
     /// As [`Self::poll`].
@@ -174,9 +174,11 @@ impl Packets {
     ) -> crate::Result<Taken> {
         held.home = self.home();
         self.pay_if_owed();
-        let mut look =
-            |arrival: &Arrival| look_at(arrival, |bytes| at_once(arrival.origin(), bytes));
-        self.node.take_unless(&mut look, &mut held.arrival)
+        let taken = self.node.take_unless(self.protocol, &mut at_once, &mut held.arrival)?;
+        if taken == Taken::Nothing {
+            self.help_others_than_own()?;
+        }
+        Ok(taken)
     }
 
     /// Says that the packet taken last is where it belongs.

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use crate::packets::{Group, Packets};
-use crate::{Error, Rank, Result};
+use crate::{Error, Protocol, Rank, Result};
 use std::ptr::NonNull;
 use weft_node::{Buffer, Destination, ShortWords};
 use weft_wire::place::{self, Kind, PlaceHeader};
@@ -22,37 +22,34 @@ pub struct SendPacket<'a> {
 /// A packet that is no longer than [`Packets::short_payload`]: it is filled where the program is, and leaves with its header.
 #[derive(Default)]
 pub struct ShortPacket {
-    bytes: [[u8; 8]; SHORT_WORDS],
+    words: ShortWords,
     size: usize,
 }
-
-/// Words of one.
-const SHORT_WORDS: usize = size_of::<ShortWords>() / 8;
 
 impl ShortPacket {
     /// Appends `bytes`.
     ///
     /// # Panics
     /// If they do not fit.
-    #[inline]
+    #[inline(always)]
     pub fn put(&mut self, bytes: &[u8]) -> &mut Self {
         let end = self.size + bytes.len();
-        self.bytes.as_flattened_mut()[self.size..end].copy_from_slice(bytes);
+        bytemuck::bytes_of_mut(&mut self.words)[self.size..end].copy_from_slice(bytes);
         self.size = end;
         self
     }
 }
 
 impl Packets {
-    /// Sends a short packet to rank `to`, if it may leave at once: there is a credit, and it need not be kept until it has arrived. False
-    /// if not: then nothing has happened, and the same bytes in a [packet](Self::try_packet) are sent as soon as they may. Never blocks.
+    /// Sends a short packet to rank `to`, if it may leave at once: there is a credit, and it need not
+    /// be kept until it has arrived. False if not: then nothing has happened, and the same bytes in a
+    /// [packet](Self::try_packet) are sent as soon as they may. Never blocks.
     ///
     /// # Panics
     /// If links here have [no short packets](Self::short_payload).
-    #[inline]
+    #[inline(always)]
     pub fn send_short(&self, to: Rank, packet: &ShortPacket) -> bool {
-        let words = packet.bytes.map(u64::from_ne_bytes);
-        self.node.launch_short(to, &words, packet.size as u16)
+        self.node.launch_short(to, self.protocol, &packet.words, packet.size as u16)
     }
 }
 
@@ -109,7 +106,8 @@ impl<'a> SendPacket<'a> {
     /// [`Error::NoSuchRank`].
     #[inline]
     pub fn unicast(self, to: Rank) -> Result<()> {
-        self.launch(Destination::Unicast(to))
+        let protocol = self.packets.protocol;
+        self.launch(protocol, Destination::Unicast(to))
     }
 
     /// Sends it to all ranks but this one.
@@ -125,13 +123,14 @@ impl<'a> SendPacket<'a> {
     /// # Errors
     /// [`Error::NotAMember`] if this rank is not in the group.
     pub fn multicast(self, group: Group) -> Result<()> {
-        self.launch(Destination::Multicast(group.0))
+        let protocol = self.packets.protocol;
+        self.launch(protocol, Destination::Multicast(group.0))
     }
 
     /// Sends it to rank `to`, which places it where its header says.
     #[inline]
     pub(crate) fn place(self, to: Rank) -> Result<()> {
-        self.launch(Destination::Placed(to))
+        self.launch(Protocol::PUTS, Destination::Unicast(to))
     }
 
     /// Puts as many of `bytes` into a landing of rank `to` at `offset` as there is room for, and returns how many.
@@ -148,9 +147,9 @@ impl<'a> SendPacket<'a> {
     }
 
     #[inline]
-    fn launch(mut self, to: Destination) -> Result<()> {
+    fn launch(mut self, protocol: Protocol, to: Destination) -> Result<()> {
         self.launched = true;
-        self.packets.node.launch(self.frame, to, self.size as u16)
+        self.packets.node.launch(self.frame, protocol, to, self.size as u16)
     }
 }
 

@@ -114,6 +114,18 @@ impl<B> Delivery<B> {
         Delivery { buffer, size: header.size, tree: header.tree, parent, sharing }
     }
 
+    /// A packet to this rank alone that [`crate::Ni::accept_short`] has accepted.
+    #[inline(always)]
+    pub fn accepted(buffer: B, size: u16, tree: TreeId) -> Self {
+        Delivery { buffer, size, tree, parent: tree.root, sharing: Sharing::Alone }
+    }
+
+    /// A copy of `original` in memory of the host's own, which takes the place of it.
+    pub fn copied(buffer: B, original: &Self, local: Rank) -> Self {
+        let Delivery { size, tree, .. } = *original;
+        Delivery { buffer, size, tree, parent: local, sharing: Sharing::Alone }
+    }
+
     /// The rank that sent the packet, over however many hops.
     #[inline]
     pub fn origin(&self) -> Rank {

@@ -177,6 +177,14 @@ impl Incoming {
         (self.owed >= self.refresh).then(|| self.collect())
     }
 
+    /// A buffer is free again. True if enough credits are owed by now to pay for a packet of their
+    /// own: [`Self::due`].
+    #[inline(always)]
+    pub fn vacate_until_due(&mut self) -> bool {
+        self.vacate();
+        self.owed >= self.refresh
+    }
+
     /// A buffer is free again, and a packet that takes the credits along follows.
     #[inline]
     pub fn vacate(&mut self) {

@@ -42,7 +42,7 @@ impl<B: Copy> Ni<B> {
     /// [`GroupError`] if `members` is not a set of ranks of this job.
     ///
     /// # Panics
-    /// After 65,534 groups: the next numbers stand for none.
+    /// After 65,535 groups: the next number stands for none.
     pub fn create_group(&mut self, members: &[Rank]) -> Result<GroupId, GroupError> {
         let mut group = Group::new(members, self.settings.shape, self.peers.len())?;
         if let Some(host_of) = &self.host_of {

@@ -63,6 +63,7 @@ pub use planted::Bug;
 pub use preset::{Acknowledging, Forwarding, Preset, Reliability, UnknownPreset};
 pub use settings::{Adaptive, Contradiction, Pupa, Recovery, SendBuffers, Settings, Silence};
 pub use timer::{Nanoseconds, Timer};
+pub use unicast::Looked;
 pub use violation::Violation;
 
 #[cfg(test)]

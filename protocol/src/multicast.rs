@@ -9,7 +9,7 @@ use crate::preset::{Acknowledging, Forwarding};
 use crate::slab::Key;
 use crate::tree::Group;
 use crate::{Actions, Body, Delivery, Ni};
-use weft_wire::{Channel, GroupId, Header, Rank, Tag, TreeId};
+use weft_wire::{Channel, GroupId, Header, Protocol, Rank, Tag, TreeId};
 
 /// The holders of a shared buffer.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,7 +44,22 @@ impl<B: Copy> Ni<B> {
     /// # Panics
     /// If there is no such group or this rank is not a member: the packet would reach nobody.
     pub fn multicast(&mut self, group: GroupId, buffer: B, size: u16, out: &mut impl Actions<B>) {
-        let tree = TreeId::multicast(group, self.local);
+        self.multicast_for(Protocol::PACKETS, group, buffer, size, out);
+    }
+
+    /// Sends as [`Self::multicast`] does, to the system `protocol` of the members.
+    ///
+    /// # Panics
+    /// As [`Self::multicast`].
+    pub fn multicast_for(
+        &mut self,
+        protocol: Protocol,
+        group: GroupId,
+        buffer: B,
+        size: u16,
+        out: &mut impl Actions<B>,
+    ) {
+        let tree = TreeId::multicast(group, self.local).of(protocol);
         let children = self.children(tree);
         if children == 0 {
             let member = self.group(group).is_some_and(|group| group.contains(self.local));

@@ -1,9 +1,22 @@
 //! UCAST: packets to one rank, by credit (thesis 4.1).
 
 use crate::actions::Sharing;
+use crate::credit::TooManyCredits;
 use crate::ni::Departure;
-use crate::{Actions, Body, Delivery, Ni};
-use weft_wire::{Channel, Header, Rank, Tag, TreeId};
+use crate::peers::Peer;
+use crate::{Actions, Body, Delivery, Ni, Violation};
+use weft_wire::{Channel, Header, Protocol, Rank, Tag, TreeId};
+
+/// The outcome of a look at a short packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Looked {
+    /// The host is done with it.
+    pub is_done: bool,
+    /// [`Ni::settle`] must follow.
+    pub is_unsettled: bool,
+    /// Its place in the window is free again.
+    is_freed: bool,
+}
 
 impl<B: Copy> Ni<B> {
     /// Sends `size` bytes of `buffer` to `to` (thesis fig. 4.2). The buffer is the NI's until it
@@ -13,8 +26,7 @@ impl<B: Copy> Ni<B> {
         self.unicast_on(TreeId::unicast(self.local), to, buffer, size, out);
     }
 
-    /// As [`Self::unicast`], on one of this rank's two-node trees: protocols care only that the delivery
-    /// says which.
+    /// Sends as [`Self::unicast`] does, for the system that `tree` names: the delivery says which.
     #[inline(always)]
     pub fn unicast_on(
         &mut self,
@@ -38,7 +50,7 @@ impl<B: Copy> Ni<B> {
     /// The header of `size` bytes to `to` that are in no buffer, if they may leave now: whoever asks for it sends them before anything
     /// else. `None` if they have to wait, or be kept, which takes [`Self::unicast`] and a buffer.
     #[inline(always)]
-    pub fn unicast_at_once(&mut self, to: Rank, size: u16) -> Option<Header> {
+    pub fn unicast_at_once(&mut self, to: Rank, protocol: Protocol, size: u16) -> Option<Header> {
         if self.is_foreign(to) {
             return None;
         }
@@ -47,9 +59,58 @@ impl<B: Copy> Ni<B> {
         if peer.flow.is_some() || !peer.outgoing.spend() {
             return None;
         }
-        let header = Header::new(Tag::Ucast, local, TreeId::unicast(local), size);
+        let header = Header::new(Tag::Ucast, local, TreeId::unicast(local).of(protocol), size);
         let header = peer.return_credits(header, is_adaptive);
         self.count_packet_sent(size);
         Some(header)
+    }
+
+    /// A data packet of `size` bytes whose header has nothing out of the ordinary but `credits`, from
+    /// a peer whose packets have no numbers: [`Self::received`] in fewer steps. It is in no buffer.
+    /// `look` says whether the host is done with it; else the host has it from here on, and ends it
+    /// with [`Self::released_short`]. If the answer says so, [`Self::settle`] must follow at once.
+    ///
+    /// # Errors
+    /// [`Violation`] if the peer had no credit for it, or returns too many. Nobody has looked then.
+    #[inline(always)]
+    pub fn received_short(
+        &mut self,
+        from: Rank,
+        size: u16,
+        credits: u16,
+        look: impl FnOnce() -> bool,
+    ) -> Result<Looked, Violation> {
+        let is_static = self.pool.is_none() && !self.is_recovering();
+        let Peer { outgoing, incoming, .. } = &mut self.peers[from];
+        outgoing.accept(credits).map_err(|TooManyCredits| Violation::Credits(from))?;
+        if incoming.fill().is_err() {
+            outgoing.refuse(credits);
+            return Err(Violation::Window(from));
+        }
+        self.counters.packets_received += 1;
+        self.counters.packets_delivered += 1;
+        self.counters.bytes_received += u64::from(size);
+        let is_unblocked = credits > 0 && outgoing.blocked() > 0;
+        let is_done = look();
+        let is_due = is_done && (!is_static || incoming.vacate_until_due());
+        Ok(Looked { is_done, is_unsettled: is_due || is_unblocked, is_freed: is_done && is_static })
+    }
+
+    /// Ends what [`Self::received_short`] has left: credits go back, packets that waited for the
+    /// credits that have come leave.
+    #[cold]
+    pub fn settle(&mut self, from: Rank, looked: Looked, out: &mut impl Actions<B>) {
+        if looked.is_done && !looked.is_freed {
+            self.buffer_freed(from, TreeId::unicast(from), out);
+        } else if let Some(credits) = self.peers[from].incoming.due() {
+            self.send_credits(from, credits, out);
+        }
+        self.drain_blocked(from, out);
+    }
+
+    /// The host is done with a packet of `tree` that is in no buffer.
+    #[inline(always)]
+    pub fn released_short(&mut self, tree: TreeId, out: &mut impl Actions<B>) {
+        self.buffer_freed(tree.root, tree, out);
     }
 }

@@ -48,7 +48,7 @@ impl<B: Copy> Ni<B> {
 
     /// Credits in a packet of their own: nothing was there to take them along.
     #[inline(never)]
-    fn send_credits(&mut self, to: Rank, credits: u16, out: &mut impl Actions<B>) {
+    pub(crate) fn send_credits(&mut self, to: Rank, credits: u16, out: &mut impl Actions<B>) {
         self.counters.explicit_credits += 1;
         self.send_control(Tag::Credit, to, credits, out);
     }

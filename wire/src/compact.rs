@@ -5,13 +5,13 @@
 //! wrote a packet needs no source. What is left fits beside a slot's 32-bit sequence flag:
 //!
 //! ```text
-//! word 0:  sequence flag (32) | tag (8) | place (8) | size (16)
+//! word 0:  sequence flag (32) | tag (4) | protocol (4) | place (8) | size (16)
 //! word 1:  tree (32) | credits (16) | channel (16)
 //! ```
 //!
 //! `place` belongs to the link: where the user bytes are.
 
-use crate::{Channel, Header, Malformed, Rank, Tag, TreeId};
+use crate::{Channel, Header, Malformed, Protocol, Rank, Tag, TreeId};
 
 /// Bytes of the two words, sequence flag included.
 pub const SIZE: usize = 16;
@@ -23,7 +23,7 @@ const _: () = assert!(SIZE == 2 * size_of::<u64>());
 pub fn emit(header: &Header, flag: u32, place: u8) -> [u64; 2] {
     [
         u64::from(flag)
-            | u64::from(header.tag as u8) << 32
+            | u64::from(header.tag as u8 | header.tree.protocol.to_upper_bits()) << 32
             | u64::from(place) << 40
             | u64::from(header.size) << 48,
         u64::from(header.tree.to_bits())
@@ -38,7 +38,7 @@ pub fn flag(word0: u64) -> u32 {
     word0 as u32
 }
 
-/// Where the link has put the user bytes of the packet with this word 0.
+/// Index at which the link has put the user bytes of the packet with this word 0.
 #[inline]
 pub fn place(word0: u64) -> u8 {
     (word0 >> 40) as u8
@@ -48,17 +48,18 @@ pub fn place(word0: u64) -> u8 {
 ///
 /// # Errors
 /// [`Malformed::Tag`] if no packet kind has that number.
-// Inlined and whole, or the header is written field by field, and read back in larger pieces to be moved:
-// that waits for all earlier stores.
+// Inlined and whole, or the header is written field by field, and read back in larger pieces to be
+// moved: that waits for all earlier stores.
 #[inline(always)]
 pub fn parse(words: [u64; 2], source: Rank) -> Result<Header, Malformed> {
-    match Tag::try_from((words[0] >> 32) as u8) {
+    let kind = (words[0] >> 32) as u8;
+    match Tag::try_from(kind & 0x0f) {
         Ok(tag) => Ok(Header {
             tag,
             source,
             size: (words[0] >> 48) as u16,
             credits: (words[1] >> 32) as u16,
-            tree: TreeId::from_bits(words[1] as u32),
+            tree: TreeId::from_bits(words[1] as u32).of(Protocol::of_upper_bits(kind)),
             channel: Channel::from_bits((words[1] >> 48) as u16),
             sequence: 0,
             acknowledgement: 0,
@@ -66,6 +67,35 @@ pub fn parse(words: [u64; 2], source: Rank) -> Result<Header, Malformed> {
         }),
         Err(malformed) => Err(malformed),
     }
+}
+
+/// The header of a packet of few bytes, if nothing about it is out of the ordinary.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Short {
+    /// The system that it is for.
+    pub protocol: Protocol,
+    /// Its user bytes.
+    pub size: u16,
+    /// The credits that came with it.
+    pub credits: u16,
+}
+
+/// Decodes the header of a unicast packet of `source` on no recovery channel, with up to
+/// `max_size` user bytes in `place`; `None` if the words are those of any other packet. Two
+/// comparisons, because most packets are such.
+#[inline(always)]
+pub fn short(words: [u64; 2], source: Rank, place: u8, max_size: u16) -> Option<Short> {
+    const KIND: u64 = 0xff0f << 32;
+    const CREDITS: u64 = 0xffff << 32;
+    let kind = u64::from(Tag::Ucast as u8) << 32 | u64::from(place) << 40;
+    let tree = u64::from(TreeId::unicast(source).to_bits());
+    let ordinary = tree | u64::from(Channel::NONE.to_bits()) << 48;
+    let size = (words[0] >> 48) as u16;
+    if words[0] & KIND != kind || words[1] & !CREDITS != ordinary || size > max_size {
+        return None;
+    }
+    let protocol = Protocol::of_upper_bits((words[0] >> 32) as u8);
+    Some(Short { protocol, size, credits: (words[1] >> 32) as u16 })
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What goes around packets on Ethernet: 32 bytes, little-endian, before one or several packets.
+//! Envelope around packets on Ethernet: 32 bytes, little-endian, before one or several packets.
 //!
 //! ```text
 //!  0       2         3      4     8        10            12       16         24    32
@@ -7,8 +7,9 @@
 //! └───────┴─────────┴──────┴─────┴────────┴─────────────┴────────┴──────────┴─────┴─────────────
 //! ```
 //! A packet in a frame is its header ([`network`]), its body, and zeros up to a multiple of
-//! [`ALIGNMENT`], so that every header is aligned in a frame that is. The body is the user bytes, or
-//! for fetch-and-add two words. What sequence, sum and tag mean is for whoever seals frames to say.
+//! [`ALIGNMENT`], so that every header is aligned in a frame that is. The body is the user bytes,
+//! or for fetch-and-add two words. What sequence, sum and tag mean is for whoever seals frames to
+//! say.
 
 use crate::{Header, Malformed, Rank, Tag, network};
 use std::ops::Range;
@@ -28,7 +29,7 @@ pub const WORDS_BYTES: usize = 16;
 
 /// The part of the envelope before the tag, which the tag covers.
 pub const TAGGED: Range<usize> = 0..24;
-/// Where the tag is.
+/// Range of the tag.
 pub const TAG: Range<usize> = 24..32;
 
 mod field {
@@ -47,7 +48,7 @@ mod field {
 const _: () = assert!(field::SEQUENCE.end == TAGGED.end && TAG.end == SIZE);
 const _: () = assert!(SIZE.is_multiple_of(ALIGNMENT) && network::SIZE.is_multiple_of(ALIGNMENT));
 
-/// What a frame holds: [`Kind::PACKETS`], or what a link's own housekeeping says to its peers.
+/// Kind of a frame: [`Kind::PACKETS`], or housekeeping between links.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub struct Kind(pub u8);
 
@@ -65,7 +66,7 @@ impl Kind {
 /// An envelope, parsed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Envelope {
-    /// What the frame holds.
+    /// Kind of the frame's contents.
     pub kind: Kind,
     /// The public number of the job.
     pub job: u32,
@@ -81,7 +82,7 @@ pub struct Envelope {
     pub tag: u64,
 }
 
-/// Why some bytes are not a frame of this version of Weft.
+/// Reason why some bytes are not a frame of this version of Weft.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Foreign {
     /// Fewer bytes than an envelope has.
@@ -150,7 +151,8 @@ pub fn packet_bytes(body_bytes: usize) -> usize {
     network::SIZE + body_bytes.next_multiple_of(ALIGNMENT)
 }
 
-/// Writes a packet to the start of `place`, which must hold it, and returns the bytes that it takes.
+/// Writes a packet to the start of `place`, which must hold it, and returns the bytes that it
+/// takes.
 ///
 /// # Panics
 /// If `body` has not as many bytes as the header says, or `place` is too short.
@@ -161,7 +163,7 @@ pub fn put(place: &mut [u8], header: &Header, body: &[u8]) -> usize {
     put_around(place, header)
 }
 
-/// As [`put`], of a body that is in its place already.
+/// Does what [`put`] does, for a body that is in its place already.
 ///
 /// # Panics
 /// If `place` is too short.

@@ -2,7 +2,7 @@
 
 use crate::{Channel, Rank, TreeId};
 
-/// What kind of packet it is (thesis table 3.3).
+/// Kind of a packet (thesis table 3.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Tag {
@@ -31,7 +31,7 @@ pub enum Tag {
 }
 
 impl Tag {
-    /// Whether packets of this kind fill a receive buffer and so consume a credit. All others are
+    /// True if packets of this kind fill a receive buffer and so consume a credit. All others are
     /// control packets: they are processed at once and never queued (invariant I5).
     #[inline]
     pub fn is_data(self) -> bool {
@@ -72,10 +72,10 @@ pub struct Header {
     pub source: Rank,
     /// Valid user bytes after the header.
     pub size: u16,
-    /// Credits given back to the receiver of this packet. In a [`Tag::Recall`], those that it is asked
-    /// for; in a [`Tag::Return`], those that it gets to hand out anew. Under `pupa`, which has none to give back, 0
-    /// says that it may send as much as it likes, and `n` that it may send the `n - 1` packets from
-    /// `acknowledgement` on, and no other (Pupa 2.2.2).
+    /// Credits given back to the receiver of this packet. In a [`Tag::Recall`], those that it is
+    /// asked for; in a [`Tag::Return`], those that it gets to hand out anew. Under `pupa`, which
+    /// has none to give back, 0 says that it may send as much as it likes, and `n` that it may send
+    /// the `n - 1` packets from `acknowledgement` on, and no other (Pupa 2.2.2).
     pub credits: u16,
     /// The tree that the packet travels on; forwarders never change it.
     pub tree: TreeId,
@@ -85,8 +85,8 @@ pub struct Header {
     pub sequence: u32,
     /// The next sequence number that the sender of this packet expects.
     pub acknowledgement: u32,
-    /// The sender of this packet wants an acknowledgement at once (Pupa 2.2.1); or, where windows follow
-    /// demand, more credits.
+    /// The sender of this packet wants an acknowledgement at once (Pupa 2.2.1); or, where windows
+    /// follow demand, more credits.
     pub asks: bool,
 }
 
@@ -108,7 +108,7 @@ impl Header {
     }
 }
 
-/// Why some bytes are not a packet.
+/// Reason why some bytes are not a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Malformed {
     /// Fewer bytes than a header has.
@@ -119,9 +119,9 @@ pub enum Malformed {
     Tag(u8),
     /// The header announces more user bytes than follow it.
     Size {
-        /// What the header says.
+        /// Bytes that the header announces.
         announced: u16,
-        /// What is there.
+        /// Bytes that are there.
         present: usize,
     },
 }

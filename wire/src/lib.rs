@@ -1,12 +1,13 @@
-//! What Weft's packets look like, and nothing else: no state, no memory, no I/O.
+//! Layout of Weft's packets, and nothing else: no state, no memory, no I/O.
 //!
 //! Every packet is a header and at most one link frame of user bytes (thesis 3.4, fig. 3.1). A
-//! [`Header`] has two encodings: the [`network`] form, which a stranger may have written, and the
-//! [`compact`] form of links that are lossless, ordered, and know the sender from the place where
-//! a packet was found. On Ethernet an [`envelope`] goes around packets in the network form, and one
-//! packet may be for [`several`] ranks. What packets say that are
-//! placed in memory of their sender's choice is in [`place`]. All are little-endian on every machine, their sizes are asserted
-//! at compile time, and parsing any bytes whatever ends in a value or in what is wrong with them.
+//! [`Header`] has two encodings: the [`network`] form, which an adversary may have written, and the
+//! [`compact`] form of links that are lossless, ordered, and know the sender from the place where a
+//! packet was found. On Ethernet an [`envelope`] goes around packets in the network form, and one
+//! packet may be for [`several`] ranks. What packets say that are placed in memory of their
+//! sender's choice is in [`place`]. All are little-endian on every machine, their sizes are
+//! asserted at compile time, and parsing any bytes whatever ends in a value or in what is wrong
+//! with them.
 
 #![forbid(unsafe_code)]
 
@@ -19,4 +20,4 @@ pub mod place;
 pub mod several;
 
 pub use header::{Header, Malformed, Tag};
-pub use ids::{Channel, GroupId, Rank, TreeId};
+pub use ids::{Channel, GroupId, Protocol, Rank, TreeId};

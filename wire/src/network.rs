@@ -7,9 +7,9 @@
 //! │ version │ tag │ source │ size │ credits │ tree │ channel │ flags│ sequence │ acknowledgement│
 //! └─────────┴─────┴────────┴──────┴─────────┴──────┴─────────┴──────┴──────────┴────────────────┘
 //! ```
-//! `flags`: bit 0 asks for an acknowledgement, or for credits; the others are 0, and not looked at.
+//! `flags`: bit 0 asks for an acknowledgement, or for credits. The upper half of `tag` is the protocol.
 
-use crate::{Channel, Header, Malformed, Rank, Tag, TreeId};
+use crate::{Channel, Header, Malformed, Protocol, Rank, Tag, TreeId};
 
 /// The version of this format.
 pub const VERSION: u8 = 1;
@@ -42,7 +42,7 @@ const _: () = assert!(field::TREE.start.is_multiple_of(4));
 pub fn emit(header: &Header) -> [u8; SIZE] {
     let mut bytes = [0; SIZE];
     bytes[field::VERSION] = VERSION;
-    bytes[field::TAG] = header.tag as u8;
+    bytes[field::TAG] = header.tag as u8 | header.tree.protocol.to_upper_bits();
     bytes[field::SOURCE].copy_from_slice(&header.source.0.to_le_bytes());
     bytes[field::SIZE].copy_from_slice(&header.size.to_le_bytes());
     bytes[field::CREDITS].copy_from_slice(&header.credits.to_le_bytes());
@@ -75,12 +75,13 @@ pub(crate) fn split(packet: &[u8]) -> Result<(Header, &[u8]), Malformed> {
     if head[field::VERSION] != VERSION {
         return Err(Malformed::Version(head[field::VERSION]));
     }
+    let kind = head[field::TAG];
     let header = Header {
-        tag: Tag::try_from(head[field::TAG])?,
+        tag: Tag::try_from(kind & 0x0f)?,
         source: Rank(u16_at(head, field::SOURCE.start)),
         size: u16_at(head, field::SIZE.start),
         credits: u16_at(head, field::CREDITS.start),
-        tree: TreeId::from_bits(u32_at(head, field::TREE.start)),
+        tree: TreeId::from_bits(u32_at(head, field::TREE.start)).of(Protocol::of_upper_bits(kind)),
         channel: Channel::from_bits(u16_at(head, field::CHANNEL.start)),
         asks: u16_at(head, field::FLAGS.start) & ASKS != 0,
         sequence: u32_at(head, field::SEQUENCE.start),

@@ -1,5 +1,5 @@
-//! What packets say that are placed instead of handed over: the sender names the connection and the offset in its
-//! receive buffer (sender-based-protocols 2). 24 bytes, little-endian, before the bytes to place.
+//! Header of packets that are placed instead of handed over: the sender names the connection and
+//! the offset in its receive buffer (sender-based-protocols 2).
 //!
 //! ```text
 //!  0      1        4            8        16       20     24
@@ -7,22 +7,23 @@
 //! │ kind │ 0      │ connection │ offset │ length │ word │ bytes ...
 //! └──────┴────────┴────────────┴────────┴────────┴──────┘
 //! ```
-//! What `offset`, `length` and `word` are is for the [`Kind`] to say; where it says nothing they are 0, and not
-//! looked at. Connections are numbered by the rank that has the receive buffer.
+//! What `offset`, `length` and `word` are is for the [`Kind`] to say; where it says nothing they
+//! are 0, and not looked at. Connections are numbered by the rank that has the receive buffer.
 
 /// Bytes of an encoded header.
 pub const SIZE: usize = 24;
 
-/// What a placed packet is.
+/// Kind of a placed packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Kind {
     /// Bytes for `offset`.
     Put = 1,
-    /// The last bytes of a put of `length` in all, for `offset`; the receiver is notified of `word`.
+    /// The last bytes of a put of `length` in all, for `offset`; the receiver is notified of
+    /// `word`.
     PutNotify = 2,
-    /// A receive buffer of `offset` bytes, with rights `word`. Its name of `length` bytes follows, and what its
-    /// memory is called, if it can be reached without packets.
+    /// A receive buffer of `offset` bytes, with rights `word`. Its name of `length` bytes follows,
+    /// and what its memory is called, if it can be reached without packets.
     Offer = 3,
     /// The offer is taken: the connection is open.
     Accept = 4,
@@ -55,7 +56,7 @@ impl Kind {
     }
 }
 
-/// Why something was not placed, or not read.
+/// Reason why something was not placed, or not read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Refusal {
@@ -104,13 +105,13 @@ impl std::fmt::Display for Refusal {
 /// The header of a placed packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct PlaceHeader {
-    /// What it is.
+    /// Kind of the packet.
     pub kind: Kind,
-    /// Which connection, by its receiver's numbers.
+    /// Connection, by its receiver's numbers.
     pub connection: u32,
-    /// Where in the receive buffer, in bytes.
+    /// Offset in the receive buffer, in bytes.
     pub offset: u64,
-    /// How much, in bytes.
+    /// Length, in bytes.
     pub length: u32,
     /// For the two programs, or for the protocol.
     pub word: u32,
@@ -125,7 +126,8 @@ impl PlaceHeader {
     /// The header as bytes.
     #[inline]
     pub fn emit(&self) -> [u8; SIZE] {
-        // By words, as links read it: a processor waits when it loads a word that was just stored in parts.
+        // By words, as links read it: a processor waits when it loads a word that was just stored
+        // in parts.
         let words = [
             u64::from(self.kind as u8) | u64::from(self.connection) << 32,
             self.offset,

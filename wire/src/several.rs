@@ -1,12 +1,12 @@
-//! One packet for several ranks in one frame, which the network copies: behind the envelope a packet with
-//! all that is the same for everybody, then an entry for each rank with what is its own. Little-endian.
+//! One packet for several ranks in one frame, which the network copies: behind the envelope a
+//! packet with all that is the same for everybody, then an entry for each rank with what is its
+//! own. Little-endian.
 //!
 //! ```text
 //!  0          32                                         an entry of 32 bytes for each receiver
-//! ┌──────────┬─────────────────────┬────────────────────┬─────────────┬─────────┬─────────┬───────┬ ...
-//! │ envelope │ header, common part │ user bytes, padded │ destination │ credits │ channel │ flags │
-//! └──────────┴─────────────────────┴────────────────────┼──────────┬──┴─────────┴──────┬──┴───────┤
-//!                                                       │ sequence │ acknowledgement   │ number   │ tag
+//! ┌──────────┬─────────────────────┬────────────────────┬───────┬───────┬ ...
+//! │ envelope │ header, common part │ user bytes, padded │ entry │ entry │
+//! └──────────┴─────────────────────┴────────────────────┴───────┴───────┴ ...
 //! ```
 //! | at | entry |
 //! |---|---|
@@ -14,8 +14,8 @@
 //! | 8 | sequence (4), acknowledgement (4): of the same |
 //! | 16 | number of the frame between these two (8), tag for this receiver (8) |
 //!
-//! The envelope's destination is [`envelope::EVERYBODY`], its kind [`envelope::Kind::SEVERAL`], and its own
-//! sequence and tag are 0. There are two entries at least, and [`MOST`] at most.
+//! The envelope's destination is [`envelope::EVERYBODY`], its kind [`envelope::Kind::SEVERAL`], and
+//! its own sequence and tag are 0. There are two entries at least, and [`MOST`] at most.
 
 use crate::{Channel, Header, Rank, envelope, network};
 use std::ops::Range;
@@ -27,9 +27,9 @@ pub const MOST: usize = 32;
 
 /// The part of an entry that its tag covers.
 pub const TAGGED: Range<usize> = 0..24;
-/// Where in an entry the number of the frame is.
+/// Range of the frame's number in an entry.
 pub const NUMBER: Range<usize> = 16..24;
-/// Where the tag is.
+/// Range of the tag in an entry.
 pub const TAG: Range<usize> = 24..32;
 
 /// The bit of the flags that asks for an acknowledgement.
@@ -49,20 +49,20 @@ mod field {
 const _: () = assert!(TAG.end == ENTRY && NUMBER.end == TAGGED.end);
 const _: () = assert!(ENTRY.is_multiple_of(envelope::ALIGNMENT));
 
-/// What is one receiver's own.
+/// Fields of one receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Entry {
     /// The receiver.
     pub destination: Rank,
     /// The fields of the header for this receiver.
     pub credits: u16,
-    /// As above.
+    /// See [`Header::channel`].
     pub channel: Channel,
-    /// As above.
+    /// See [`Header::asks`].
     pub asks: bool,
-    /// As above.
+    /// See [`Header::sequence`].
     pub sequence: u32,
-    /// As above.
+    /// See [`Header::acknowledgement`].
     pub acknowledgement: u32,
     /// The number of the frame between its sender and this receiver.
     pub number: u64,
@@ -71,8 +71,8 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The entry of a receiver that is to get a packet with this header; number and tag are for whoever
-    /// seals the frame.
+    /// The entry of a receiver that is to get a packet with this header; number and tag are for
+    /// whoever seals the frame.
     #[inline]
     pub fn new(destination: Rank, header: &Header) -> Self {
         let Header { credits, channel, asks, sequence, acknowledgement, .. } = *header;
@@ -134,16 +134,16 @@ pub fn parse(bytes: &[u8; ENTRY]) -> Entry {
     }
 }
 
-/// Who the entry in these bytes is for.
+/// Rank that the entry in these bytes is for.
 #[inline]
 pub fn destination(bytes: &[u8; ENTRY]) -> Rank {
     Rank(u16::from_le_bytes([bytes[field::DESTINATION], bytes[field::DESTINATION + 1]]))
 }
 
-/// What follows the envelope of such a frame.
+/// Contents of such a frame, behind the envelope.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Contents<'a> {
-    /// What is the same for all in the packet's header.
+    /// Fields of the packet's header that are the same for all.
     pub common: Header,
     /// The packet, padding included.
     pub packet: &'a [u8],
@@ -151,7 +151,8 @@ pub struct Contents<'a> {
     pub entries: &'a [[u8; ENTRY]],
 }
 
-/// Splits what follows the envelope of such a frame. `None` if that is no packet, or what follows is not from two to [`MOST`] entries.
+/// Splits what follows the envelope of such a frame. `None` if that is no packet, or what follows
+/// is not from two to [`MOST`] entries.
 #[inline]
 pub fn split(contents: &[u8]) -> Option<Contents<'_>> {
     let (common, _, bytes) = envelope::first(contents).ok()?;
@@ -170,7 +171,8 @@ pub fn frame_bytes(body_bytes: usize, receivers: usize) -> usize {
     envelope::SIZE + envelope::packet_bytes(body_bytes) + receivers * ENTRY
 }
 
-/// Bytes of the body that a frame of so many bytes can carry to that many receivers at once, if any.
+/// Bytes of the body that a frame of so many bytes can carry to that many receivers at once, if
+/// any.
 pub fn body_room(frame_bytes: usize, receivers: usize) -> Option<usize> {
     let around = envelope::SIZE + network::SIZE + receivers * ENTRY;
     let room = frame_bytes.checked_sub(around)?;

@@ -1,5 +1,7 @@
 //! The rules, and the tree that they are applied to.
 
+mod binaries;
+mod comments;
 mod finding;
 mod layers;
 mod lexer;
@@ -25,6 +27,8 @@ pub fn tidy(root: &Path) -> Result<Vec<Finding>> {
     unsafety::check(&tree, &mut findings);
     sizes::check(&tree, &mut findings);
     words::check(&tree, &mut findings);
+    comments::check(&tree, &mut findings);
+    binaries::check(&tree, &mut findings);
     findings.sort();
     Ok(findings)
 }

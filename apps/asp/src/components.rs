@@ -2,8 +2,8 @@
 
 use crate::graph::Graph;
 
-/// The nodes of the largest strongly connected component, ascending; of several largest, the one with
-/// the smallest node. Empty for an empty graph.
+/// The nodes of the largest strongly connected component, ascending; of several largest, the one
+/// with the smallest node. Empty for an empty graph.
 pub fn largest(graph: &Graph) -> Vec<usize> {
     let component_of = components(graph);
     let mut sizes = vec![0_usize; graph.nodes()];
@@ -29,11 +29,11 @@ pub fn components(graph: &Graph) -> Vec<usize> {
     search.component
 }
 
-/// Tarjan's depth-first search. `low` is the earliest visited node on the stack that a node is known
-/// to reach; a node that reaches none earlier than itself is the root of a component.
+/// Tarjan's depth-first search. `low` is the earliest visited node on the stack that a node is
+/// known to reach; a node that reaches none earlier than itself is the root of a component.
 struct Search<'a> {
     graph: &'a Graph,
-    /// When each node was visited first.
+    /// Number of each node in the order of first visits.
     order: Vec<Option<usize>>,
     low: Vec<usize>,
     component: Vec<usize>,
@@ -79,7 +79,7 @@ impl<'a> Search<'a> {
                 }
             } else {
                 path.pop();
-                self.leave(node);
+                self.finish(node);
                 if let Some(&(parent, _)) = path.last() {
                     self.low[parent] = self.low[parent].min(self.low[node]);
                 }
@@ -96,7 +96,7 @@ impl<'a> Search<'a> {
     }
 
     /// Takes a component off the stack if `node` is its root.
-    fn leave(&mut self, node: usize) {
+    fn finish(&mut self, node: usize) {
         if self.order[node] != Some(self.low[node]) {
             return;
         }

@@ -1,5 +1,5 @@
-//! Fuzz targets for the readers of this crate (`testing/fuzz`). Each takes any bytes and panics if a
-//! reader does what it must not.
+//! Fuzz targets for the readers of this crate (`testing/fuzz`). Each takes any bytes and panics if
+//! a reader does what it must not.
 
 use crate::import::import;
 use crate::input::{Input, InputError};
@@ -55,7 +55,8 @@ pub fn tables(data: &[u8]) {
     }
 }
 
-/// Every airport is in the network or left out of it, and found by its code or reported as left out.
+/// Every airport is in the network or left out of it, and found by its code or reported as left
+/// out.
 fn check(network: &Network, airports: usize) {
     assert_eq!(network.airports.len() + network.left_out.len(), airports);
     for (node, airport) in network.airports.iter().enumerate() {

@@ -3,8 +3,8 @@
 /// A length or a distance in tens of metres: an integer, so that sums are exact in any order.
 pub type Decametres = u32;
 
-/// The distance where there is no path, or none shorter than this: ten million kilometres, and twice
-/// it still fits. Below it every distance is exact.
+/// The distance where there is no path, or none shorter than this: ten million kilometres, and
+/// twice it still fits. Below it every distance is exact.
 pub const UNREACHABLE: Decametres = 1 << 30;
 
 /// The longest edge a graph may have: half the circumference of the Earth, generously.
@@ -13,15 +13,16 @@ pub const LONGEST_EDGE: Decametres = 2_100_000;
 /// A directed graph whose nodes are `0..nodes`, with the edges of a node next to each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Graph {
-    /// Where the edges of each node begin, and one more for the end.
+    /// Index of the first edge of each node, and one more for the end.
     starts: Vec<usize>,
     targets: Vec<usize>,
     lengths: Vec<Decametres>,
 }
 
 impl Graph {
-    /// Builds a graph. Of several edges between the same nodes the shortest stays, an edge from a node
-    /// to itself does not. An edge without length or beyond [`LONGEST_EDGE`] is a programmer's error.
+    /// Builds a graph. Of several edges between the same nodes the shortest stays, an edge from a
+    /// node to itself does not. An edge without length or beyond [`LONGEST_EDGE`] is a programmer's
+    /// error.
     pub fn new(nodes: usize, mut edges: Vec<(usize, usize, Decametres)>) -> Self {
         edges.sort_unstable();
         edges.dedup_by_key(|&mut (from, to, _)| (from, to));
@@ -42,12 +43,12 @@ impl Graph {
         }
     }
 
-    /// How many nodes there are.
+    /// Number of nodes.
     pub fn nodes(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// How many edges there are.
+    /// Number of edges.
     pub fn edges(&self) -> usize {
         self.targets.len()
     }
@@ -65,7 +66,7 @@ impl Graph {
         (index < self.starts[node + 1]).then(|| self.targets[index])
     }
 
-    /// How many edges leave or enter each node.
+    /// Number of edges that leave or enter each node.
     pub fn degrees(&self) -> Vec<usize> {
         let mut degrees: Vec<usize> =
             self.starts.windows(2).map(|ends| ends[1] - ends[0]).collect();

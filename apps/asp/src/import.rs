@@ -1,9 +1,10 @@
 //! Turning the two files of OpenFlights into the two tables of [`crate::tables`].
 //!
-//! An end of a route is the airport that has the code which the route gives, not the airport with the
-//! OpenFlights id which it gives as well: a few ids lead to airports that have closed, or to places on
-//! another continent. An airport is kept if a route ends there. Routes without both airports, and
-//! routes from an airport to itself, are left out; a pair flown by several airlines is one route.
+//! An end of a route is the airport that has the code which the route gives, not the airport with
+//! the OpenFlights id which it gives as well: a few ids lead to airports that have closed, or to
+//! places on another continent. An airport is kept if a route ends there. Routes without both
+//! airports, and routes from an airport to itself, are left out; a pair flown by several airlines
+//! is one route.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -22,10 +23,10 @@ const ROUTES_HEAD: &str = "\
 # from\tto
 ";
 
-/// How OpenFlights writes that a field has no value.
+/// Mark of OpenFlights for a field without a value.
 const NULL: &str = "\\N";
 
-/// Why an import failed.
+/// Reason why an import failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// The files of OpenFlights cannot be used.
@@ -36,21 +37,21 @@ pub enum ImportError {
     Unwritable {
         /// The table.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         cause: io::Error,
     },
 }
 
-/// What an import made.
+/// Result of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imported {
     /// `airports.tsv`.
     pub airports: String,
     /// `routes.tsv`.
     pub routes: String,
-    /// How many airports that is.
+    /// Number of airports.
     pub airport_count: usize,
-    /// How many routes that is.
+    /// Number of routes.
     pub route_count: usize,
 }
 

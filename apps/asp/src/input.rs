@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-/// Why the input could not be used.
+/// Reason why the input could not be used.
 #[derive(Debug, thiserror::Error)]
 pub enum InputError {
     /// A file could not be read.
@@ -11,7 +11,7 @@ pub enum InputError {
     Unreadable {
         /// The file.
         file: String,
-        /// What the system said.
+        /// Error of the system.
         cause: io::Error,
     },
     /// A line is not what it should be.
@@ -21,9 +21,9 @@ pub enum InputError {
         file: String,
         /// Its line, from 1.
         line: usize,
-        /// What should be there.
+        /// Expected contents.
         expected: String,
-        /// What is there.
+        /// Actual contents.
         found: String,
     },
     /// There is nothing to compute on.

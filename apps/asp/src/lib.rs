@@ -6,9 +6,9 @@
 //!   `verify` (the check, which shares no code with it), `trip` (routes from distances);
 //! - output: `report`, `map`.
 //!
-//! Only `run()` knows Weft; the rest is functions of their arguments, and the algorithm itself talks
-//! through `weft_kit::Exchange`, so that tests run it between threads. Invariants: distances are
-//! integers, hence exact; nothing is reported that the check has not confirmed.
+//! Only `run()` knows Weft; the rest is functions of their arguments, and the algorithm itself
+//! talks through `weft_app_common::Exchange`, so that tests run it between threads. Invariants:
+//! distances are integers, hence exact; nothing is reported that the check has not confirmed.
 
 #![forbid(unsafe_code)]
 

@@ -2,23 +2,23 @@
 
 use std::cmp::Reverse;
 
-use weft_kit::edit_distance;
+use weft_app_common::edit_distance;
 
 use crate::network::Network;
 use crate::tables::Airport;
 
-/// How many near names an error offers.
+/// Number of near names that an error offers.
 const OFFERED: usize = 5;
 /// The most edits between a code and what was typed for it to be near.
 const NEAR: usize = 1;
 
-/// Why an airport could not be found.
+/// Reason why an airport could not be found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LookupError {
     /// Nothing has this code.
     #[error("there is no airport {asked:?}{}", offer(near))]
     Unknown {
-        /// What was asked for.
+        /// Name that was asked for.
         asked: String,
         /// Airports it may have meant, as an error shows them.
         near: Vec<String>,
@@ -67,7 +67,7 @@ fn near(network: &Network, asked: &str) -> Vec<String> {
     near.iter().take(OFFERED).map(|&(_, _, node)| shown(&network.airports[node])).collect()
 }
 
-/// How far an airport is from what was asked, if it is near at all. Smaller is nearer.
+/// Distance of an airport's names from what was asked, if it is near at all. Smaller is nearer.
 fn difference(airport: &Airport, asked: &str) -> Option<usize> {
     let wanted = asked.trim().to_lowercase();
     if wanted.is_empty() {

@@ -6,7 +6,7 @@ use weft::prelude::*;
 
 #[weft::main]
 fn main(weft: Weft) -> anyhow::Result<()> {
-    if let Some(options) = weft_kit::arguments::<weft_asp::Options>(&weft)? {
+    if let Some(options) = weft_app_common::arguments::<weft_asp::Options>(&weft)? {
         weft_asp::run(&weft, &options)?;
     }
     Ok(())

@@ -7,8 +7,8 @@ mod labels;
 
 use std::fmt::Write;
 
-use weft_kit::svg::{Svg, num};
-use weft_kit::thousands;
+use weft_app_common::svg::{Svg, num};
+use weft_app_common::thousands;
 
 use self::labels::{Area, Labels};
 use crate::network::Network;
@@ -44,7 +44,7 @@ const LABEL_SIZE: f64 = 13.0;
 /// A route to draw.
 #[derive(Debug, Clone)]
 pub struct Line<'a> {
-    /// What the legend says before its codes.
+    /// Text of the legend before its codes.
     pub title: &'a str,
     /// The route.
     pub trip: &'a Trip,

@@ -1,4 +1,5 @@
-//! The network a run computes on: airports that can all reach each other, and the routes between them.
+//! The network a run computes on: airports that can all reach each other, and the routes between
+//! them.
 
 use std::cmp::Reverse;
 

@@ -15,17 +15,17 @@ Airports and routes come with the program: OpenFlights (openflights.org), Open D
 
 /// Shortest flights between all pairs of the world's airports, computed by all ranks of a Weft job
 ///
-/// Floyd and Warshall's algorithm on the distance matrix of the world's scheduled routes. Every rank
-/// holds a block of rows and broadcasts each when it is final. The answer is checked against
+/// Floyd and Warshall's algorithm on the distance matrix of the world's scheduled routes. Every
+/// rank holds a block of rows and broadcasts each when it is final. The answer is checked against
 /// Dijkstra's algorithm before it is printed.
 #[derive(Debug, Clone, Parser)]
 #[command(name = "asp", version, after_help = EXAMPLES)]
 pub struct Options {
-    /// Where the route to show starts: an IATA or ICAO code
+    /// Start of the route to show: an IATA or ICAO code
     #[arg(long, value_name = "AIRPORT", default_value = "AMS")]
     pub from: String,
 
-    /// Where it leads
+    /// End of the route
     #[arg(long, value_name = "AIRPORT", default_value = "HBA")]
     pub to: String,
 

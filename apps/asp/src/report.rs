@@ -1,8 +1,8 @@
-//! What rank 0 says in the end.
+//! Report of rank 0 in the end.
 
 use std::fmt::Write;
 
-use weft_kit::{Times, Traffic, summary, table, thousands};
+use weft_app_common::{Times, Traffic, summary, table, thousands};
 
 use crate::network::Network;
 use crate::trip::{Trip, kilometres};
@@ -10,7 +10,7 @@ use crate::trip::{Trip, kilometres};
 /// Everything that the report states. All of it was measured or computed in this run.
 #[derive(Debug, Clone)]
 pub struct Report<'a> {
-    /// What was computed on.
+    /// Network that was computed on.
     pub network: &'a Network,
     /// The route that was asked for.
     pub asked: &'a Trip,
@@ -18,9 +18,9 @@ pub struct Report<'a> {
     pub farthest: &'a Trip,
     /// From how many sources Dijkstra's algorithm agreed.
     pub verified_sources: usize,
-    /// How long it took.
+    /// Times of the computation.
     pub times: Times,
-    /// What each rank sent and received while computing.
+    /// Traffic of each rank while computing.
     pub traffic: &'a [Traffic],
 }
 

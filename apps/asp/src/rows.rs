@@ -1,11 +1,11 @@
 //! The part of the distance matrix that one rank holds, and the relaxation of its rows.
 //!
-//! Floyd and Warshall's algorithm lets every pair `(i, j)` try the way through pivot `k`, for one `k`
-//! after the other, which moves the whole matrix through the processor once per pivot. Here a row
-//! takes a batch of pivots at a time ([`Rows::relax`]): first what it costs to get from `i` to each
-//! pivot of the batch, pivot by pivot as the order demands, then one pass over the columns in which
-//! four rows share every load of a pivot row. Distances are `u32` because that is what vector units
-//! of AVX2 and later do fastest; integers also make every order of summation exact.
+//! Floyd and Warshall's algorithm lets every pair `(i, j)` try the way through pivot `k`, for one
+//! `k` after the other, which moves the whole matrix through the processor once per pivot. Here a
+//! row takes a batch of pivots at a time ([`Rows::relax`]): first what it costs to get from `i` to
+//! each pivot of the batch, pivot by pivot as the order demands, then one pass over the columns in
+//! which four rows share every load of a pivot row. Distances are `u32` because that is what vector
+//! units of AVX2 and later do fastest; integers also make every order of summation exact.
 
 use std::ops::Range;
 
@@ -48,12 +48,12 @@ impl Rows {
         Self { owned, nodes, stride, cells }
     }
 
-    /// Which rows these are.
+    /// Range of these rows.
     pub fn owned(&self) -> Range<usize> {
         self.owned.clone()
     }
 
-    /// How many nodes there are in all: the length of a row.
+    /// Number of nodes in all: the length of a row.
     pub fn nodes(&self) -> usize {
         self.nodes
     }
@@ -106,7 +106,7 @@ impl Pivots {
         Self { first: 0, stride, cells: Vec::with_capacity(BATCH * stride) }
     }
 
-    /// Which pivots these are.
+    /// Range of these pivots.
     pub fn range(&self) -> Range<usize> {
         self.first..self.first + self.cells.len() / self.stride
     }
@@ -117,8 +117,8 @@ impl Pivots {
         self.cells.clear();
     }
 
-    /// Adds the next pivot from `rows`, which own it, and returns its row with its padding.
-    /// The pivots before it in this batch are applied first; those before the batch must be already.
+    /// Adds the next pivot from `rows`, which own it, and returns its row with its padding. The
+    /// pivots before it in this batch are applied first; those before the batch must be already.
     pub fn push_final(&mut self, rows: &mut Rows) -> &[Decametres] {
         let next = self.range().end;
         rows.relax(next..next + 1, self);
@@ -155,8 +155,9 @@ fn relax(rows: &mut [Decametres], stride: usize, pivots: &[Decametres], first: u
 }
 
 /// Inlined, so that it is compiled for the vector unit that `relax` was chosen for. The loops count
-/// instead of iterating because in this form, and with this many lanes, `best` stays in registers and
-/// lanes become vectors; shorter ones are unrolled and then vectorised across rows, forty times slower.
+/// instead of iterating because in this form, and with this many lanes, `best` stays in registers
+/// and lanes become vectors; shorter ones are unrolled and then vectorised across rows, forty times
+/// slower.
 #[inline(always)]
 #[allow(clippy::needless_range_loop)]
 fn relax_group<const ROWS: usize>(
@@ -189,8 +190,8 @@ fn relax_group<const ROWS: usize>(
     }
 }
 
-/// What it costs to get from a row to each pivot of a batch, each by way of the pivots before it:
-/// the values of the row's own cells at the moment when Floyd and Warshall's algorithm reads them.
+/// Costs from a row to each pivot of a batch, each by way of the pivots before it: the values of
+/// the row's own cells at the moment when Floyd and Warshall's algorithm reads them.
 #[inline(always)]
 fn costs_to_pivots(
     row: &[Decametres],

@@ -3,7 +3,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use weft::prelude::Weft;
-use weft_kit::{
+use weft_app_common::{
     Alone, Blocks, Exchange, Mailboxes, Progress, Traffic, agree, gather_traffic, measure,
     thousands,
 };
@@ -25,7 +25,7 @@ use crate::verify::{Verdict, check, sources};
 const ASKED_COLOUR: &str = "#c8452b";
 const FARTHEST_COLOUR: &str = "#1d6fa5";
 
-/// Why a run gave no answer.
+/// Reason why a run gave no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Weft failed.
@@ -33,7 +33,7 @@ pub enum Error {
     Weft(#[from] weft::Error),
     /// The ranks could not exchange what they had to.
     #[error(transparent)]
-    Exchange(#[from] weft_kit::Error),
+    Exchange(#[from] weft_app_common::Error),
     /// The tables cannot be used.
     #[error(transparent)]
     Input(#[from] InputError),
@@ -49,12 +49,12 @@ pub enum Error {
     /// The distances are wrong.
     #[error("the distances are wrong: {0}")]
     Wrong(String),
-    /// What the run found could not be written.
+    /// A result of the run that could not be written.
     #[error("{what}: {cause}")]
     Output {
-        /// Where to.
+        /// File.
         what: String,
-        /// What the system said.
+        /// Error of the system.
         cause: io::Error,
     },
 }
@@ -67,12 +67,13 @@ pub fn run(weft: &Weft, options: &Options) -> Result<(), Error> {
     }
     let mut plan = agree(weft, Plan::new(options))?;
     let mut exchange = Mailboxes::open(weft, "asp")?;
-    // Sines may differ in the last bit between the hosts of a job; distances must not differ at all.
+    // Sines may differ in the last bit between the hosts of a job; distances must not differ at
+    // all.
     exchange.spread(plan.network.graph.lengths_mut())?;
 
     let (solved, times) = measure(
         options.speedup && exchange.size() > 1,
-        || compute_alone(weft, &plan),
+        || compute_sequentially(weft, &plan),
         || compute(weft, &plan, &mut exchange),
     )?;
     let verified = verify(&plan, &solved.rows, options.check.get(), &mut exchange)?;
@@ -97,7 +98,7 @@ pub fn run(weft: &Weft, options: &Options) -> Result<(), Error> {
     }
 }
 
-/// What a run is to do, the same on every rank.
+/// Plan of a run, the same on every rank.
 struct Plan {
     network: Network,
     from: usize,
@@ -123,7 +124,7 @@ impl Plan {
         self.network.graph.nodes()
     }
 
-    /// How many sources were verified, if all were and nothing differs.
+    /// Number of sources that were verified, if all were and nothing differs.
     fn accept(&self, verdict: &Verdict, asked: usize) -> Result<usize, Error> {
         if let Some(first) = verdict.first {
             let [from, to] = [first.from, first.to].map(|node| &self.network.airports[node]);
@@ -171,9 +172,9 @@ fn import(weft: &Weft, airports: &Path, routes: &Path, folder: &Path) -> Result<
     ))
 }
 
-/// How long rank 0 takes for everything, with the same kernel and nobody to talk to, while the other
-/// ranks wait. `None` on the other ranks.
-fn compute_alone(weft: &Weft, plan: &Plan) -> Result<Option<Duration>, Error> {
+/// Time of rank 0 for everything, with the same kernel and nobody to talk to, while the other ranks
+/// wait. `None` on the other ranks.
+fn compute_sequentially(weft: &Weft, plan: &Plan) -> Result<Option<Duration>, Error> {
     let mut time = None;
     if weft.rank() == 0 {
         let nodes = plan.nodes();
@@ -188,7 +189,7 @@ fn compute_alone(weft: &Weft, plan: &Plan) -> Result<Option<Duration>, Error> {
     Ok(time)
 }
 
-/// What this rank has after computing.
+/// Results of this rank.
 struct Solved {
     rows: Rows,
     traffic: Traffic,
@@ -230,7 +231,8 @@ struct Trips {
     farthest: Result<Trip, Error>,
 }
 
-/// Rank 0 gets the routes. It needs the distances to their ends from everywhere, a part from each rank.
+/// Rank 0 gets the routes. It needs the distances to their ends from everywhere, a part from each
+/// rank.
 fn find_trips(
     plan: &Plan,
     rows: &Rows,

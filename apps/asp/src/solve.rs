@@ -1,24 +1,26 @@
 //! Floyd and Warshall's algorithm on rows that are spread over ranks (thesis 8.5.2).
 //!
 //! The owner of the next pivots broadcasts their rows one after the other, each as soon as it is
-//! final and without waiting for anyone; everybody relaxes their own rows with them, batch by batch.
-//! A batch is up to [`BATCH`] pivots of one owner. Two things keep the ranks from waiting:
+//! final and without waiting for anyone; everybody relaxes their own rows with them, batch by
+//! batch. A batch is up to [`BATCH`] pivots of one owner. Two things keep the ranks from waiting:
 //!
 //! - an owner relaxes the rows of its *next* batch first and sends them off before the rest of its
 //!   rows, so that they travel and wait at the receivers while everybody still computes;
 //! - the owner after it does the same as soon as it has the last batch of its predecessor.
 //!
-//! Row `k` is broadcast after all pivots before `k` were applied to it: the invariant of the algorithm.
-//! Applying a pivot again does no harm: it can only find the length of a way that exists.
+//! Row `k` is broadcast after all pivots before `k` were applied to it: the invariant of the
+//! algorithm. Applying a pivot again does no harm: it can only find the length of a way that
+//! exists.
 
 use std::ops::Range;
 
-use weft_kit::{Blocks, Error, Exchange};
+use weft_app_common::{Blocks, Error, Exchange};
 
 use crate::rows::{BATCH, Pivots, Rows};
 
 /// Turns `rows`, the edges that leave this rank's nodes, into shortest distances. Collective: every
-/// rank of `exchange` calls it with its block of `blocks`. `progress` hears how many pivots are done.
+/// rank of `exchange` calls it with its block of `blocks`. `progress` hears how many pivots are
+/// done.
 pub fn solve(
     rows: &mut Rows,
     blocks: Blocks,

@@ -62,7 +62,7 @@ fn push(pieces: &mut [Vec<Position>], point: Position) {
     }
 }
 
-/// Where the straight line on the map from `from` over the edge to `to` meets the edge.
+/// Latitude at which the straight line on the map from `from` over the edge to `to` meets the edge.
 fn latitude_at_edge(from: Position, to: Position, edge: f64) -> f64 {
     let unrolled = to.longitude + 2.0 * edge;
     let part = (edge - from.longitude) / (unrolled - from.longitude);

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use crate::input::{Input, InputError, Line, quoted};
 use crate::sphere::Position;
 
-/// How an absent code is written.
+/// Mark for an absent code.
 const ABSENT: &str = "-";
 const AIRPORT_FIELDS: usize = 7;
 
@@ -18,7 +18,7 @@ pub struct Airport {
     pub iata: Option<String>,
     /// The four-character code, if it has one.
     pub icao: Option<String>,
-    /// Where it lies.
+    /// Position on the sphere.
     pub position: Position,
     /// The city it serves.
     pub city: String,

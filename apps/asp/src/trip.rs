@@ -1,6 +1,6 @@
 //! From distances back to routes.
 
-use weft_kit::thousands;
+use weft_app_common::thousands;
 
 use crate::graph::{Decametres, Graph, UNREACHABLE};
 use crate::rows::Rows;
@@ -17,19 +17,19 @@ pub struct Trip {
 /// The ends of a path and its length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pair {
-    /// Where it starts.
+    /// Node at which it starts.
     pub from: usize,
-    /// Where it leads.
+    /// Node to which it leads.
     pub to: usize,
-    /// How long it is.
+    /// Length.
     pub length: Decametres,
 }
 
-/// The shortest route from `from` to `to`, given the distance from every node to `to`. `None` if there
-/// is no route, or if the distances are not those of the graph.
+/// The shortest route from `from` to `to`, given the distance from every node to `to`. `None` if
+/// there is no route, or if the distances are not those of the graph.
 ///
-/// Distances are exact, so a step is on a shortest route just if its length and what remains after it
-/// add up to what remained before. Of several such steps the longest is taken: it saves stops.
+/// Distances are exact, so a step is on a shortest route just if its length and what remains after
+/// it add up to what remained before. Of several such steps the longest is taken: it saves stops.
 pub fn route(graph: &Graph, to_end: &[Decametres], from: usize, to: usize) -> Option<Trip> {
     let length = to_end[from];
     let mut nodes = vec![from];

@@ -11,13 +11,13 @@ pub struct Difference {
     pub from: usize,
     /// The node it leads to.
     pub to: usize,
-    /// What the ranks computed.
+    /// Distance that the ranks computed.
     pub computed: Decametres,
-    /// What Dijkstra's algorithm finds.
+    /// Distance that Dijkstra's algorithm finds.
     pub expected: Decametres,
 }
 
-/// What one rank, or all of them, found in checking.
+/// Verdict of one rank, or of all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Verdict {
     /// Sources whose whole row was compared.
@@ -32,7 +32,7 @@ pub struct Verdict {
 pub type Packed = [u64; 6];
 
 impl Verdict {
-    /// As values to send.
+    /// Packs the verdict into values to send.
     pub fn pack(&self) -> Packed {
         let first = self.first.map_or([0; 4], |first| {
             [first.from as u64, first.to as u64, first.computed.into(), first.expected.into()]

@@ -1,4 +1,4 @@
-use weft_kit::Vector;
+use weft_app_common::Vector;
 
 use crate::cell::Part;
 
@@ -7,11 +7,11 @@ use crate::cell::Part;
 pub struct Body {
     /// Its mass.
     pub mass: f64,
-    /// Where it is.
+    /// Position.
     pub position: Vector,
-    /// Where it goes; half a step behind the position while the bodies move (leap-frog).
+    /// Velocity; half a step behind the position while the bodies move (leap-frog).
     pub velocity: Vector,
-    /// What the others did to it when they were last looked at.
+    /// Acceleration by the others when they were last looked at.
     pub acceleration: Vector,
     /// Bodies and cells that were looked at for that: what it costs to compute it again.
     pub cost: u64,
@@ -38,7 +38,7 @@ impl Body {
         }
     }
 
-    /// What is to lie there.
+    /// Words of the body in a region.
     pub fn to_words(self) -> BodyWords {
         let mut words = [0.0; 11];
         words[0] = self.mass;

@@ -1,9 +1,9 @@
 //! Cells of the oct-tree: what they are, as they lie in their regions, and how they come by their
 //! centres of mass.
 
-use weft_kit::Vector;
+use weft_app_common::Vector;
 
-/// What is in an octant of a cell.
+/// Contents of an octant of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Child {
     /// Nothing.
@@ -17,7 +17,7 @@ pub enum Child {
 /// A cube of space with at least two bodies in it; the root may have fewer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cell {
-    /// What is in its octants.
+    /// Contents of its octants.
     pub children: [Child; 8],
     /// All of it together.
     pub part: Part,
@@ -34,7 +34,7 @@ pub struct Part {
     pub mass: f64,
     /// The centre of mass.
     pub centre: Vector,
-    /// What it cost to compute the forces on it.
+    /// Cost of computing the forces on it.
     pub cost: u64,
 }
 
@@ -66,7 +66,7 @@ impl Cell {
         }
     }
 
-    /// What is to lie there.
+    /// Words of the cell in a region.
     pub fn to_words(self) -> CellWords {
         let two = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
         let child = |octant: usize| self.children[octant].to_word();
@@ -86,7 +86,7 @@ impl Cell {
         ]
     }
 
-    /// How many of its children are cells.
+    /// Number of its children that are cells.
     pub fn cells(&self) -> u32 {
         self.children.iter().filter(|child| matches!(child, Child::Cell(_))).count() as u32
     }
@@ -119,8 +119,8 @@ impl Child {
 }
 
 impl Part {
-    /// All of these together. They are added in the order in which they come, so that the sum has the same bits
-    /// wherever it is computed.
+    /// All of these together. They are added in the order in which they come, so that the sum has
+    /// the same bits wherever it is computed.
     pub fn sum(parts: impl IntoIterator<Item = Part>) -> Part {
         let mut all = Part::default();
         for part in parts {
@@ -143,8 +143,8 @@ pub struct Cube {
 }
 
 impl Cube {
-    /// The cube around the origin that holds all points whose coordinates are at most `reach`, with a power
-    /// of 2 as its side, so that halves of it are exact and it stays the same for a while.
+    /// The cube around the origin that holds all points whose coordinates are at most `reach`, with
+    /// a power of 2 as its side, so that halves of it are exact and it stays the same for a while.
     pub fn around(reach: f64) -> Self {
         let mut half = 1.0;
         while half <= reach {
@@ -158,14 +158,14 @@ impl Cube {
         2.0 * self.half
     }
 
-    /// The side below which there are no cells in this one: two bodies that it does not tell apart are in
-    /// one place.
+    /// The side below which there are no cells in this one: two bodies that it does not tell apart
+    /// are in one place.
     pub fn smallest(&self) -> f64 {
         self.side() * 0.5_f64.powi(60)
     }
 
-    /// The octant that a point is in: bit 2 says whether it is in the upper half along the first axis, bit 1
-    /// the second, bit 0 the third.
+    /// The octant that a point is in: bit 2 says whether it is in the upper half along the first
+    /// axis, bit 1 the second, bit 0 the third.
     pub fn octant(&self, point: Vector) -> usize {
         (0..3).fold(0, |octant, axis| 2 * octant + usize::from(point[axis] >= self.centre[axis]))
     }

@@ -1,6 +1,6 @@
 use crate::tree::OnePlace;
 
-/// Why a run gave no answer.
+/// Reason why a run gave no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The regions failed.
@@ -9,7 +9,7 @@ pub enum Error {
     /// Bodies that no tree tells apart.
     #[error(transparent)]
     OnePlace(#[from] OnePlace),
-    /// What came out is not what should have.
+    /// A wrong result.
     #[error("the result is wrong: {0}")]
     Wrong(String),
     /// The report could not be written.

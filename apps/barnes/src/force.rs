@@ -1,14 +1,14 @@
 //! The force on a body, by a walk through the tree (Barnes and Hut, 1986).
 
-use weft_kit::Vector;
+use weft_app_common::Vector;
 
 use crate::cell::{Cell, Child, Cube, Part};
 use crate::tree::Tree;
 
-/// What is computed, the same on every rank.
+/// Problem to compute, the same on every rank.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Problem {
-    /// How many bodies.
+    /// Number of bodies.
     pub bodies: usize,
     /// A cell is taken for a point where it is seen at an angle (side by distance) below this.
     pub theta: f64,
@@ -20,9 +20,9 @@ pub struct Problem {
     pub steps: usize,
 }
 
-/// Where cells and bodies are read from.
+/// Source of cells and bodies.
 pub trait Sky {
-    /// Why they cannot be read.
+    /// Reason why they cannot be read.
     type Error;
 
     /// A cell.

@@ -1,6 +1,7 @@
-//! The shared tree is built: every rank makes a tree of its own bodies, and joins it to those of others.
+//! The shared tree is built: every rank makes a tree of its own bodies, and joins it to those of
+//! others.
 
-use weft_kit::Vector;
+use weft_app_common::Vector;
 
 use crate::cell::{Cell, Child, Cube, Part};
 use crate::error::Error;
@@ -11,15 +12,15 @@ use crate::tree::{OnePlace, Tree};
 /// The root: rank 0's first cell. The other ranks leave their first one out.
 pub const ROOT: u32 = 0;
 
-/// What a rank adds to the shared tree.
+/// Part of a rank in building the shared tree.
 struct Gardener<'a, 'b> {
     sky: &'a mut SharedSky<'b>,
-    /// The tree of the rank's own bodies. Its cell `i` is the rank's `i`-th shared cell, as long as it is
-    /// in the shared tree.
+    /// The tree of the rank's own bodies. Its cell `i` is the rank's `i`-th shared cell, as long as
+    /// it is in the shared tree.
     own: &'a Tree,
     /// The rank's cells that are in the shared tree.
     linked: Vec<u32>,
-    /// How many cells the rank has used.
+    /// Number of cells that the rank has used.
     used: usize,
 }
 
@@ -39,8 +40,9 @@ enum What {
     Own(u32),
 }
 
-/// Joins a rank's own tree to the shared one, whose root is there already. Returns the rank's cells in the
-/// shared tree. When all ranks have done it, there is the tree that one rank would have built.
+/// Joins a rank's own tree to the shared one, whose root is there already. Returns the rank's cells
+/// in the shared tree. When all ranks have done it, there is the tree that one rank would have
+/// built.
 ///
 /// # Errors
 /// There is no memory; a peer's breach, a lost rank.
@@ -76,7 +78,7 @@ impl Gardener<'_, '_> {
         Ok(())
     }
 
-    /// What is in the own cell `own`, to be put into the shared one `cell` instead.
+    /// Contents of the own cell `own`, to be put into the shared one `cell` instead.
     fn contents(
         &self,
         own: u32,
@@ -96,8 +98,8 @@ impl Gardener<'_, '_> {
         children.filter_map(item).collect()
     }
 
-    /// Puts something where it belongs, or one level further down: then it, and what was there, are added
-    /// to `items`.
+    /// Puts something where it belongs, or one level further down: then it, and what was there, are
+    /// added to `items`.
     fn put(
         &mut self,
         item: Item,
@@ -140,8 +142,8 @@ impl Gardener<'_, '_> {
         Ok(())
     }
 
-    /// What the octant will hold once `item` is there beside what is `there` now: a body, if it is alone,
-    /// or a cell.
+    /// Contents of the octant once `item` is there beside what is `there` now: a body, if it is
+    /// alone, or a cell.
     fn prepare(&mut self, item: &Item, there: Child) -> Result<Child, Error> {
         match (item.what, there) {
             (What::Own(own), _) => {
@@ -178,9 +180,9 @@ impl Item {
     }
 }
 
-/// Computes mass, centre and cost of all cells. Each rank begins with those of its cells, `linked`, that
-/// hold no others; whoever is the last to finish a child of a cell goes on with the cell, so that nobody
-/// waits. When all ranks have done it, all cells have theirs.
+/// Computes mass, centre and cost of all cells. Each rank begins with those of its cells, `linked`,
+/// that hold no others; whoever is the last to finish a child of a cell goes on with the cell, so
+/// that nobody waits. When all ranks have done it, all cells have theirs.
 ///
 /// # Errors
 /// A peer's breach, a lost rank.
@@ -210,9 +212,9 @@ pub fn weigh(sky: &mut SharedSky<'_>, linked: &[u32]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The bodies that a rank computes the forces on in this step. All ranks' zones are as expensive, as far as
-/// the last step can tell, and hold all bodies; the bodies of a zone follow each other in the tree (cost
-/// zones: Singh, 1993).
+/// The bodies that a rank computes the forces on in this step. All ranks' zones are as expensive,
+/// as far as the last step can tell, and hold all bodies; the bodies of a zone follow each other in
+/// the tree (cost zones: Singh, 1993).
 ///
 /// # Errors
 /// A peer's breach, a lost rank.

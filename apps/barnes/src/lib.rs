@@ -12,9 +12,9 @@
 //! | `verify` | the checks |
 //! | `run`, `options` | the program |
 //!
-//! Every tree is the same whoever builds it, and every sum is in its order. So the result does not depend
-//! on the number of ranks, not in a single bit. On the way no rank waits for another but at barriers and
-//! for regions.
+//! Every tree is the same whoever builds it, and every sum is in its order. So the result does not
+//! depend on the number of ranks, not in a single bit. On the way no rank waits for another but at
+//! barriers and for regions.
 
 #![forbid(unsafe_code)]
 

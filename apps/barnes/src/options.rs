@@ -1,5 +1,5 @@
 use clap::{Parser, value_parser};
-use weft_kit::Coherence;
+use weft_app_common::Coherence;
 
 use crate::cell::Child;
 use crate::force::Problem;
@@ -14,13 +14,14 @@ Examples:
 
 /// Moves the stars of a cluster by the Barnes-Hut algorithm, on all ranks of a Weft job
 ///
-/// Bodies, and the cells of the oct-tree that holds them, are small shared regions. In each step all ranks
-/// build the tree together, and each computes the forces on as much of it as costs its share. The bodies
-/// begin as a Plummer model. The result is the same on any number of ranks, bit for bit.
+/// Bodies, and the cells of the oct-tree that holds them, are small shared regions. In each step
+/// all ranks build the tree together, and each computes the forces on as much of it as costs its
+/// share. The bodies begin as a Plummer model. The result is the same on any number of ranks, bit
+/// for bit.
 #[derive(Debug, Clone, Parser)]
 #[command(name = "barnes", version, after_help = EXAMPLES)]
 pub struct Options {
-    /// How many bodies
+    /// Number of bodies
     #[arg(long, default_value = "16384", value_parser = value_parser!(u32).range(2..=i64::from(Child::MOST)))]
     pub bodies: u32,
 
@@ -32,7 +33,8 @@ pub struct Options {
     #[arg(long, default_value = "0.025", value_parser = positive)]
     pub step: f64,
 
-    /// A cell counts as one body where its side is below this share of its distance; 0 computes all pairs
+    /// A cell counts as one body where its side is below this share of its distance; 0 computes all
+    /// pairs
     #[arg(long, default_value = "0.7", value_parser = angle)]
     pub theta: f64,
 
@@ -44,7 +46,8 @@ pub struct Options {
     #[arg(long, default_value = "1")]
     pub seed: u64,
 
-    /// Check the result: against one rank bit for bit, forces against sums over all bodies, energy and momentum
+    /// Check the result: against one rank bit for bit, forces against sums over all bodies, energy
+    /// and momentum
     #[arg(long)]
     pub verify: bool,
 
@@ -52,7 +55,7 @@ pub struct Options {
     #[arg(long)]
     pub speedup: bool,
 
-    /// How the bodies' regions are kept coherent
+    /// Coherence of the bodies' regions
     #[command(flatten)]
     pub coherence: Coherence,
 }

@@ -1,21 +1,23 @@
-//! Where bodies begin: the Plummer model, a globular cluster in equilibrium (Aarseth, Hénon and Wielen, 1974).
+//! Initial state of the bodies: the Plummer model, a globular cluster in equilibrium (Aarseth,
+//! Hénon and Wielen, 1974).
 
 use std::f64::consts::PI;
 
 use fastrand::Rng;
-use weft_kit::Vector;
+use weft_app_common::Vector;
 
 use crate::body::Body;
 use crate::cell::Cube;
 use crate::tree::{OnePlace, Tree};
 
-/// Bodies farther out than this share of the mass would have are left out: they would be very far out.
+/// Bodies farther out than this share of the mass would have are left out: they would be very far
+/// out.
 const MOST_MASS: f64 = 0.999;
 /// From the model's units to those in which the total energy is -1/4.
 const LENGTHS: f64 = 3.0 * PI / 16.0;
 
-/// `count` bodies of equal masses that add up to 1, with the centre of mass at rest in the origin. Those that
-/// follow each other are mostly near each other.
+/// `count` bodies of equal masses that add up to 1, with the centre of mass at rest in the origin.
+/// Those that follow each other are mostly near each other.
 ///
 /// # Errors
 /// [`OnePlace`].

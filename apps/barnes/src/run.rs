@@ -1,28 +1,28 @@
-use weft_kit::{Measured, Progress, Shared, Times, Traffic, agree, print, thousands};
+use weft_app_common::{Measured, Progress, Shared, Times, Traffic, agree, print, thousands};
 
 use crate::body::Body;
 use crate::error::Error;
 use crate::options::Options;
 use crate::plummer::plummer;
 use crate::shared::SharedSky;
-use crate::solve::{alone, together};
+use crate::solve::{parallel, sequential};
 use crate::verify::{Verdict, verify};
 
-/// What came of a run, at rank 0.
+/// Result of a run, at rank 0.
 #[derive(Debug, Clone)]
 pub struct Solved {
-    /// How long it took.
+    /// Times of the run.
     pub times: Times,
-    /// What each rank sent and received meanwhile.
+    /// Traffic of each rank meanwhile.
     pub traffic: Vec<Traffic>,
     /// Bodies and cells that were looked at for a body in the last step.
     visits: u64,
-    /// What the checks found, if they were asked for.
+    /// Verdict of the checks, if they were asked for.
     verdict: Option<Verdict>,
 }
 
-/// Moves the bodies, checks and reports. Collective: every rank of the job calls it with the same options.
-/// Rank 0 prints the report, and returns the error if a check fails.
+/// Moves the bodies, checks and reports. Collective: every rank of the job calls it with the same
+/// options. Rank 0 prints the report, and returns the error if a check fails.
 ///
 /// # Errors
 /// [`enum@Error`].
@@ -45,7 +45,7 @@ pub fn run(shared: &Shared, options: &Options) -> Result<(), Error> {
     Ok(print(&lines, solved.times, &solved.traffic)?)
 }
 
-/// As [`run`], but prints nothing. Rank 0 gets what came of it.
+/// Does what [`run`] does, but prints nothing. Rank 0 gets what came of it.
 ///
 /// # Errors
 /// [`enum@Error`]; at rank 0 that of a check.
@@ -58,13 +58,13 @@ pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error
         (options.verify, options.speedup),
         || {
             let mut bodies = begin.clone();
-            alone(&problem, &mut bodies, |operations| shared.work(operations)).map(|()| bodies)
+            sequential(&problem, &mut bodies, |operations| shared.work(operations)).map(|()| bodies)
         },
         || {
             let progress = Progress::new(shared.rank(), problem.steps, "Barnes-Hut");
             sky.begin(&begin)?;
             let stretch =
-                shared.stretch(|| together(&mut sky, &problem, |step| progress.set(step)))?;
+                shared.stretch(|| parallel(&mut sky, &problem, |step| progress.set(step)))?;
             let bodies = if shared.rank() == 0 { all(&mut sky, problem.bodies)? } else { vec![] };
             // Before they begin again.
             shared.barrier()?;

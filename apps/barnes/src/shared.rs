@@ -1,6 +1,6 @@
 //! Bodies and cells in shared regions, a small one for each (thesis 8.5.4).
 
-use weft_kit::{Blocks, Coherence, Family, Shared};
+use weft_app_common::{Blocks, Coherence, Family, Shared};
 use weft_region::coherence::Policy;
 use weft_region::{Mapped, Result};
 
@@ -10,8 +10,9 @@ use crate::force::Sky;
 
 /// This rank's view of them.
 ///
-/// Body `i` lives at the rank that [`Blocks`] gives it. Cell `c` lives at rank `c % ranks`, which creates
-/// it when it needs one, and uses it again in the next step. Whatever was mapped once stays mapped.
+/// Body `i` lives at the rank that [`Blocks`] gives it. Cell `c` lives at rank `c % ranks`, which
+/// creates it when it needs one, and uses it again in the next step. Whatever was mapped once stays
+/// mapped.
 pub struct SharedSky<'a> {
     shared: &'a Shared,
     blocks: Blocks,
@@ -164,7 +165,7 @@ impl Sky for SharedSky<'_> {
     }
 }
 
-/// What is in `place`, mapped if it is not yet.
+/// Region in `place`, mapped if it is not yet.
 fn kept<T>(
     place: &mut Option<Mapped<T>>,
     map: impl FnOnce() -> Result<Mapped<T>>,

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use weft_kit::{Blocks, Vector};
+use weft_app_common::{Blocks, Vector};
 
 use crate::body::Body;
 use crate::cell::Cube;
@@ -12,23 +12,24 @@ use crate::grow::{ROOT, grow, weigh, zone};
 use crate::shared::SharedSky;
 use crate::tree::{OnePlace, Tree};
 
-/// Operations, in the sense of `Packets::work`, that it takes to look at a body or a cell from a body. Chosen
-/// so that a run as long as the defaults make it takes one of the thesis's processors the 123.24 s of table
-/// 8.6, which does not say how many steps there are in it, nor how many visits: 408 cycles, then.
+/// Operations, in the sense of `Packets::work`, that it takes to look at a body or a cell from a
+/// body. Chosen so that a run as long as the defaults make it takes one of the thesis's processors
+/// the 123.24 s of table 8.6, which does not say how many steps there are in it, nor how many
+/// visits: 408 cycles, then.
 const VISIT: usize = 102;
-/// Operations for each body and each cell to build a tree and weigh it. Assumed; it is less than one in a
-/// hundred of the whole.
+/// Operations for each body and each cell to build a tree and weigh it. Assumed; it is less than
+/// one in a hundred of the whole.
 const PLANT: usize = 150;
 
-/// Moves the bodies of `sky`. Collective: every rank calls it with the same problem. `progress` hears how
-/// many steps are done.
+/// Moves the bodies of `sky`. Collective: every rank calls it with the same problem. `progress`
+/// hears how many steps are done.
 ///
-/// The bodies, all bits of them, are those that [`alone`] gives: the tree does not depend on who built it,
-/// and all sums are in its order.
+/// The bodies, all bits of them, are those that [`sequential`] gives: the tree does not depend on
+/// who built it, and all sums are in its order.
 ///
 /// # Errors
 /// Bodies in one place; a peer's breach, a lost rank.
-pub fn together(
+pub fn parallel(
     sky: &mut SharedSky<'_>,
     problem: &Problem,
     mut progress: impl FnMut(usize),
@@ -64,8 +65,8 @@ pub fn together(
     Ok(shared.barrier()?)
 }
 
-/// Empties the root. Returns how far the bodies of all ranks reach, of which this one has those at `places`: the
-/// largest absolute value of a coordinate. Collective.
+/// Empties the root. Returns how far the bodies of all ranks reach, of which this one has those at
+/// `places`: the largest absolute value of a coordinate. Collective.
 fn prepare(sky: &mut SharedSky<'_>, places: impl Iterator<Item = Vector>) -> Result<f64, Error> {
     if sky.number(0) == ROOT {
         sky.plant(0, &crate::cell::Cell::empty(ROOT))?;
@@ -95,11 +96,12 @@ fn forces(
     Ok(bodies)
 }
 
-/// The same by one rank, with a tree of its own and nobody to talk to. `work` hears of the operations.
+/// Solves the problem on one rank, with a tree of its own and nobody to talk to. `work` hears of
+/// the operations.
 ///
 /// # Errors
 /// [`OnePlace`].
-pub fn alone(
+pub fn sequential(
     problem: &Problem,
     bodies: &mut [Body],
     mut work: impl FnMut(usize),
@@ -125,9 +127,9 @@ pub fn alone(
     Ok(())
 }
 
-/// Moves a body on, once the forces at `step` are known (leap-frog). Before the first step velocities are
-/// those of the same time as the positions; then they are half a step behind, until the last forces bring
-/// them together again.
+/// Moves a body on, once the forces at `step` are known (leap-frog). Before the first step
+/// velocities are those of the same time as the positions; then they are half a step behind, until
+/// the last forces bring them together again.
 fn advance(body: &mut Body, problem: &Problem, step: usize) {
     let halves = u8::from(step > 0) + u8::from(step < problem.steps);
     body.kick(f64::from(halves) * 0.5 * problem.step);

@@ -1,13 +1,13 @@
 //! An oct-tree in the memory of one rank.
 
-use weft_kit::Vector;
+use weft_app_common::Vector;
 
 use crate::cell::{Cell, Child, Cube, Part};
 
 /// A tree. Cell 0 is the root; children come after their parents.
 ///
-/// Which cells there are does not depend on the order in which bodies came: there is one where two bodies
-/// are in one cube.
+/// Which cells there are does not depend on the order in which bodies came: there is one where two
+/// bodies are in one cube.
 #[derive(Debug, Clone)]
 pub struct Tree {
     /// All of space.

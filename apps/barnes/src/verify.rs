@@ -1,6 +1,6 @@
-//! Whether what came out is right, by means that know nothing of the tree.
+//! Checks of the result, by means that know nothing of the tree.
 
-use weft_kit::Vector;
+use weft_app_common::Vector;
 
 use crate::body::Body;
 use crate::error::Error;
@@ -9,22 +9,23 @@ use crate::force::{Problem, pull};
 /// Bodies whose forces are summed directly.
 const SAMPLE: usize = 256;
 
-/// What was checked, and what was found.
+/// Verdict of the checks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Verdict {
     /// Bodies whose forces were summed over all others.
     pub sample: usize,
-    /// The difference from those sums: root of the mean square, as a share of the mean acceleration.
+    /// The difference from those sums: root of the mean square, as a share of the mean
+    /// acceleration.
     pub error: f64,
-    /// How much the total energy changed, as a share of it.
+    /// Change of the total energy, as a share of it.
     pub energy: f64,
-    /// How much the total momentum changed, as a share of what all bodies' momenta would add up to in one
+    /// Change of the total momentum, as a share of what all bodies' momenta would add up to in one
     /// direction.
     pub momentum: f64,
 }
 
-/// Compares `bodies` with what one rank makes of `begin`, bit for bit, and checks them against sums over
-/// all bodies.
+/// Compares `bodies` with what one rank makes of `begin`, bit for bit, and checks them against sums
+/// over all bodies.
 ///
 /// # Errors
 /// [`Error::Wrong`].
@@ -54,14 +55,14 @@ pub fn verify(
     Ok(verdict)
 }
 
-/// What the forces may be wrong by. The error of a cell that is taken for a point begins with its
-/// quadrupole, which falls with the square of the angle; Plummer models of some hundred bodies and more
-/// show less than half of this.
+/// Largest error of the forces. The error of a cell that is taken for a point begins with its
+/// quadrupole, which falls with the square of the angle; Plummer models of some hundred bodies and
+/// more show less than half of this.
 pub fn most_error(theta: f64) -> f64 {
     1e-12 + 0.1 * theta * theta
 }
 
-/// What energy and momentum may change by, as a share.
+/// Largest change of energy and momentum, as a share.
 pub fn most_drift(problem: &Problem) -> f64 {
     let time = problem.step * problem.steps as f64;
     1e-10 + 0.02 * time * (problem.theta * problem.theta + problem.step / problem.softening)

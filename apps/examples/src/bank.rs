@@ -22,9 +22,10 @@ struct Branch {
 }
 
 impl Bank for Branch {
-    // As plain methods these would wait for one another for ever: `transfer` would keep its rank's service,
-    // `deposit` included, until the next rank's `deposit` has returned, which that rank's `transfer` keeps.
-    // Here both step aside. That leaves the locks: always current before savings, so never in a circle.
+    // As plain methods these would wait for one another for ever: `transfer` would keep its rank's
+    // service, `deposit` included, until the next rank's `deposit` has returned, which that rank's
+    // `transfer` keeps. Here both step aside. That leaves the locks: always current before savings,
+    // so never in a circle.
     async fn transfer(&self, sum: i64) {
         let mut current = self.current.lock().await;
         *current -= sum;
@@ -42,8 +43,9 @@ impl Bank for Branch {
     }
 }
 
-/// Every rank has a branch with 1000 in its current account, and asks the next rank for transfers to the one
-/// after it: a circle of ranks whose methods wait for each other's, with their accounts locked.
+/// Every rank has a branch with 1000 in its current account, and asks the next rank for transfers
+/// to the one after it: a circle of ranks whose methods wait for each other's, with their accounts
+/// locked.
 ///
 /// # Errors
 /// A lost rank.

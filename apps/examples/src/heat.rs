@@ -56,7 +56,7 @@ fn cell(piece: &Option<Mapped<f64>>, index: usize) -> Result<f64> {
     Ok(cells[index])
 }
 
-/// What becomes of cells between two others in a step.
+/// Advances cells between two others by a step.
 fn spread(cells: &mut [f64], mut before: f64, after: f64) {
     for index in 0..cells.len() {
         let cell = cells[index];
@@ -66,7 +66,7 @@ fn spread(cells: &mut [f64], mut before: f64, after: f64) {
     }
 }
 
-/// The same by one rank.
+/// Reference computation by one rank.
 fn alone(cells: usize) -> Vec<f64> {
     let mut rod = vec![0.0; cells];
     rod[0] = 1000.0;

@@ -19,7 +19,8 @@ pub fn histogram(weft: Weft) -> weft::Result<()> {
         counts[bucket] += 1;
     }
     weft.work(NUMBERS);
-    // The first eight buckets go to rank 0, the next to rank 1; from each rank come the counts of ours.
+    // The first eight buckets go to rank 0, the next to rank 1; from each rank come the counts of
+    // ours.
     let from_all = weft.all_to_all(&counts)?;
     let mine = |bucket: usize| from_all.iter().skip(bucket).step_by(BUCKETS).sum::<u64>();
     let mine: Vec<u64> = (0..BUCKETS).map(mine).collect();

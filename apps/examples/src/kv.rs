@@ -15,7 +15,8 @@ impl Store {
         let pairs = Arc::new(Mutex::new(BTreeMap::<String, String>::new()));
         let replica = Arc::clone(&pairs);
         let puts = weft.order("kv", move |mut message: OrderedMessage| {
-            // A put that cannot be read is one whose sender is lost: then nothing follows it anywhere.
+            // A put that cannot be read is one whose sender is lost: then nothing follows it
+            // anywhere.
             let Ok(put) = message.text() else { return };
             if let Some((key, value)) = put.split_once('=') {
                 lock(&replica).insert(key.into(), value.into());

@@ -1,16 +1,17 @@
-//! Eleven short programs, one idea each: what `docs/guide` explains.
+//! Twelve short programs, one idea each: what `docs/guide` explains.
 //!
-//! Each is a function of its rank's [`Weft`], or of its [`Packets`] if it has no messages, so that it runs as processes
-//! (`weft run -n 4 -- weft-example ping`) and in the simulator (`weft sim -n 64 weft-example ping`). They
-//! are one executable, because so many, called `ping` or `stream`, would get into the way of others
-//! in a user's `PATH`.
+//! Each is a function of its rank's [`Weft`], or of its [`Packets`] if it has no messages, so that
+//! it runs as processes (`weft run -n 4 -- weft-example ping`) and in the simulator
+//! (`weft sim -n 64 weft-example ping`). They are one executable, because so many, called `ping` or
+//! `stream`, would get into the way of others in a user's `PATH`.
 //!
-//! Each checks its own result: a wrong one is a panic, and a status that is not 0. Rank 0 prints. They use
-//! the crate `weft` and nothing below it, and what stands on it.
+//! Each checks its own result: a wrong one is a panic, and a status that is not 0. Rank 0 prints.
+//! They use the crate `weft` and nothing below it, and what stands on it.
 
 #![forbid(unsafe_code)]
 
 mod bank;
+mod census;
 mod counter;
 mod heat;
 mod hello;
@@ -23,6 +24,7 @@ mod ring;
 mod stream;
 
 pub use bank::bank;
+pub use census::census;
 pub use counter::counter;
 pub use heat::heat;
 pub use hello::hello;
@@ -39,15 +41,15 @@ use weft::{Packets, Weft};
 /// One of the programs.
 #[derive(Clone, Copy)]
 pub struct Example {
-    /// What it is called on the command line.
+    /// Name on the command line.
     pub name: &'static str,
-    /// What it shows, in a line.
+    /// Topic, in a line.
     pub about: &'static str,
     /// The program, for each rank.
     pub run: Program,
 }
 
-/// What an example is to each rank.
+/// Program of each rank.
 #[derive(Clone, Copy)]
 pub enum Program {
     /// A program with messages.
@@ -57,7 +59,7 @@ pub enum Program {
 }
 
 /// All of them, in the order of the guide.
-pub const ALL: [Example; 11] = [
+pub const ALL: [Example; 12] = [
     messages("ping", "two mailboxes and a round trip, timed", ping),
     messages("hello", "a port with a handler, and a broadcast", hello),
     messages("ring", "a token that handlers pass on", ring),
@@ -68,6 +70,7 @@ pub const ALL: [Example; 11] = [
     messages("phonebook", "typed calls, errors that are values", phonebook),
     messages("bank", "a handler that calls another rank and waits", bank),
     messages("kv", "a replicated key-value store", kv),
+    messages("census", "regions, calls, an ordered broadcast and packets together", census),
     regions("heat", "neighbours read each other's regions of memory", heat),
 ];
 

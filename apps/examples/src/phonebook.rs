@@ -7,7 +7,7 @@ use std::time::Duration;
 use weft::CallError;
 use weft::prelude::*;
 
-/// What can be wrong with a question, as the caller gets it.
+/// Error of a question, as the caller gets it.
 #[derive(Serialize, Deserialize, Debug, PartialEq, Eq, thiserror::Error)]
 enum Wrong {
     #[error("nobody is called {0}")]

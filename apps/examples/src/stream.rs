@@ -5,7 +5,8 @@ use weft::prelude::*;
 /// More than a sender may have unread at a port.
 const BYTES: usize = 16 << 20;
 
-/// Rank 0 sends 16 MiB to rank 1, which sums them up, piece by piece, before all of them have been sent.
+/// Rank 0 sends 16 MiB to rank 1, which sums them up, piece by piece, before all of them have been
+/// sent.
 ///
 /// # Errors
 /// A lost rank.

@@ -1,8 +1,8 @@
 //! The code in the guide is the code of the examples: a block that names a file is a part of it.
 //!
-//! Such a block begins with three backquotes and `rust FILE` or `c FILE`, from the root of the repository. Where it
-//! leaves something out it says `// ...` on a line of its own; what stands between is in the file, in this
-//! order, as it is but for the indentation.
+//! Such a block begins with three backquotes and `rust FILE` or `c FILE`, from the root of the
+//! repository. Where it leaves something out it says `// ...` on a line of its own; what stands
+//! between is in the file, in this order, as it is but for the indentation.
 
 #![allow(clippy::unwrap_used)]
 
@@ -35,7 +35,7 @@ fn unindented(lines: &[&str]) -> Vec<String> {
     plain[begin..end].to_vec()
 }
 
-/// Where `part` ends in `file`, if it is there.
+/// Line behind `part` in `file`, if it is there.
 fn find(file: &[&str], part: &[&str]) -> Option<usize> {
     let wanted = unindented(part);
     assert!(!wanted.is_empty(), "a part without code");

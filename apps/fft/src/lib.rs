@@ -1,21 +1,22 @@
 //! A fast Fourier transform on shared regions: the six steps of SPLASH-2's, on CRL (thesis 8.5.5).
 //!
-//! The points are a square matrix. Three times it is transposed, and between that its rows are transformed by
-//! themselves: `plan` says how, `roots` has the roots of unity. `stripe` is a rank's part of the matrix, `alone`
-//! the whole on one rank, `verify` the checks, which share no code with either; `run()` joins them.
+//! The points are a square matrix. Three times it is transposed, and between that its rows are
+//! transformed by themselves: `plan` says how, `roots` has the roots of unity. `stripe` is a rank's
+//! part of the matrix, `sequential` the whole on one rank, `verify` the checks, which share no code
+//! with either; `run()` joins them.
 //!
-//! Invariant: the result does not depend on how the matrix is divided, not in a single bit. Each row is
-//! transformed by the same operations in the same order wherever it lives, and roots are made with square roots
-//! and products only, which are exact to the last bit on all machines.
+//! Invariant: the result does not depend on how the matrix is divided, not in a single bit. Each
+//! row is transformed by the same operations in the same order wherever it lives, and roots are
+//! made with square roots and products only, which are exact to the last bit on all machines.
 
 #![forbid(unsafe_code)]
 
-mod alone;
 mod complex;
 mod options;
 mod plan;
 mod roots;
 mod run;
+mod sequential;
 mod stripe;
 mod verify;
 

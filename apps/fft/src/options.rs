@@ -1,5 +1,5 @@
 use clap::Parser;
-use weft_kit::Coherence;
+use weft_app_common::Coherence;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -13,12 +13,13 @@ const LARGEST: u32 = 1 << 24;
 
 /// Transforms complex points (FFT in six steps), on all ranks of a Weft job, in shared regions
 ///
-/// The points are a square matrix, divided among the ranks into P x P blocks, each of them a region. Three times it is
-/// transposed, for which all ranks exchange their blocks; between that each transforms the rows that it has.
+/// The points are a square matrix, divided among the ranks into P x P blocks, each of them a
+/// region. Three times it is transposed, for which all ranks exchange their blocks; between that
+/// each transforms the rows that it has.
 #[derive(Debug, Clone, Parser)]
 #[command(name = "fft", version, after_help = EXAMPLES)]
 pub struct Options {
-    /// How many points: a power of 4
+    /// Number of points: a power of 4
     #[arg(long, default_value = "1048576", value_parser = points)]
     pub points: u32,
 
@@ -26,8 +27,8 @@ pub struct Options {
     #[arg(long, value_name = "NUMBER", default_value = "1")]
     pub seed: u64,
 
-    /// Check the result: against one rank in every bit, some outputs against the sum that defines them, the energy,
-    /// and the transform back
+    /// Check the result: against one rank in every bit, some outputs against the sum that defines
+    /// them, the energy, and the transform back
     #[arg(long)]
     pub verify: bool,
 

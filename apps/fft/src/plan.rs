@@ -1,13 +1,13 @@
-//! What is done to rows, and what it costs on the thesis's processors.
+//! Operations on rows, and their cost on the thesis's processors.
 
 use crate::complex::{Complex, add, multiply, subtract};
 use crate::roots::Roots;
-use weft_kit::noise;
+use weft_app_common::noise;
 
-/// Operations of 20 ns (`links/sim/machines/myrinet.toml`) of a butterfly, of a product with a root, and of moving
-/// a point in a transposition, which misses the cache. They are chosen so that 1,048,576 points take one rank
-/// 4.49 s, as table 8.6 has it (4.46 s): a butterfly's ten floating-point operations and its six
-/// loads and stores take 68 cycles of 200 MHz.
+/// Operations of 20 ns (`links/sim/machines/myrinet.toml`) of a butterfly, of a product with a
+/// root, and of moving a point in a transposition, which misses the cache. They are chosen so that
+/// 1,048,576 points take one rank 4.49 s, as table 8.6 has it (4.46 s): a butterfly's ten
+/// floating-point operations and its six loads and stores take 68 cycles of 200 MHz.
 const BUTTERFLY: usize = 17;
 const PRODUCT: usize = 8;
 pub const MOVE: usize = 12;
@@ -26,7 +26,7 @@ impl Plan {
         Plan { side, seed, roots: Roots::new(side) }
     }
 
-    /// How many points there are.
+    /// Number of points.
     pub fn points(&self) -> usize {
         self.side * self.side
     }
@@ -37,7 +37,8 @@ impl Plan {
         [noise(self.seed, index) as f32, noise(self.seed, index + 1) as f32]
     }
 
-    /// Transforms a row in place; the first time multiplies it by what is between the two transforms, too.
+    /// Transforms a row in place; the first time multiplies it by what is between the two
+    /// transforms, too.
     pub fn transform(&self, row: &mut [Complex], first: Option<usize>) {
         assert_eq!(row.len(), self.side, "a whole row");
         swap_reversed(row);

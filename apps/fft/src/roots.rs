@@ -1,5 +1,5 @@
-//! Roots of unity, made with square roots and products: sines of libraries may differ in the last bit between
-//! the hosts of a job.
+//! Roots of unity, made with square roots and products: sines of libraries may differ in the last
+//! bit between the hosts of a job.
 
 use crate::complex::Complex;
 
@@ -8,9 +8,9 @@ type Exact = [f64; 2];
 
 /// The powers of `exp(-2 pi i / n)` that a transform of a square matrix takes.
 pub struct Roots {
-    /// Where `n` is the side of the matrix.
+    /// Roots whose `n` is the side of the matrix.
     of_side: Vec<Exact>,
-    /// Where `n` is the number of points; the first `side` of them.
+    /// Roots whose `n` is the number of points; the first `side` of them.
     of_points: Vec<Exact>,
     /// The first half of `of_side`, rounded.
     of_row: Vec<Complex>,
@@ -30,8 +30,8 @@ impl Roots {
         &self.of_row
     }
 
-    /// What a point is multiplied by between the two transforms: the power `row` x `column` of the root whose
-    /// `n` is the number of points.
+    /// Twiddle factor of a point between the two transforms: the power `row` x `column` of the root
+    /// whose `n` is the number of points.
     pub fn twiddle(&self, row: usize, column: usize) -> Complex {
         let (power, side) = (row * column, self.of_side.len());
         rounded(product(self.of_side[power / side], self.of_points[power % side]))
@@ -46,7 +46,8 @@ fn product(a: Exact, b: Exact) -> Exact {
     [a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]]
 }
 
-/// The first `count` powers of the `n`-th root, both powers of two: each from two that are as many places long.
+/// The first `count` powers of the `n`-th root, both powers of two: each from two that are as many
+/// places long.
 fn powers(n: usize, count: usize) -> Vec<Exact> {
     let mut powers = vec![[1.0, 0.0]];
     while powers.len() < count {

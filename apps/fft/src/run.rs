@@ -1,15 +1,15 @@
 use std::io;
 
-use weft_kit::{Measured, Shared, Times, Traffic, agree, print, thousands};
+use weft_app_common::{Measured, Shared, Times, Traffic, agree, print, thousands};
 
-use crate::alone::alone;
 use crate::complex::Complex;
 use crate::options::Options;
 use crate::plan::Plan;
+use crate::sequential::sequential;
 use crate::stripe::Stripe;
 use crate::verify::{Checks, SAMPLE};
 
-/// Why a run gave no answer.
+/// Reason why a run gave no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The ranks could not share what they had to.
@@ -33,19 +33,19 @@ pub enum Error {
     Output(#[from] io::Error),
 }
 
-/// What came of a transform, at rank 0.
+/// Result of a transform, at rank 0.
 #[derive(Debug, Clone)]
 pub struct Solved {
-    /// How long it took.
+    /// Times of the transform.
     pub times: Times,
-    /// What each rank sent and received meanwhile.
+    /// Traffic of each rank meanwhile.
     pub traffic: Vec<Traffic>,
-    /// How exact it is, if that was asked.
+    /// Errors of the result, if they were asked for.
     checks: Option<Checks>,
 }
 
-/// Transforms, checks and reports. Collective: every rank of the job calls it with the same options. Rank 0
-/// prints the report, and returns the error if a check fails.
+/// Transforms, checks and reports. Collective: every rank of the job calls it with the same
+/// options. Rank 0 prints the report, and returns the error if a check fails.
 ///
 /// # Errors
 /// [`enum@Error`].
@@ -78,7 +78,7 @@ pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error
     let plan = Plan::new(side, options.seed);
     let Measured { whole, part, times, traffic } = shared.measure(
         (options.verify, options.speedup),
-        || alone(&plan, |operations| shared.work(operations)),
+        || sequential(&plan, |operations| shared.work(operations)),
         || {
             let mut stripe = Stripe::new(shared, &plan, options.coherence)?;
             let stretch = shared.stretch(|| stripe.transform())?;

@@ -1,14 +1,15 @@
 //! A rank's stripe of the matrix, in regions.
 //!
-//! The matrix is divided into P x P blocks, a region each, and each rank is the home of a stripe of P (thesis
-//! 8.5.5). A region moves when the matrix is transposed: the block that rank p had of columns of q is, turned by
-//! rank q, what q has of columns of p. So q takes the region from p by a write miss, which brings the block in one
-//! message, and the next time p takes it back. Nobody fetches what it will not use, and nothing is copied twice.
+//! The matrix is divided into P x P blocks, a region each, and each rank is the home of a stripe of
+//! P (thesis 8.5.5). A region moves when the matrix is transposed: the block that rank p had of
+//! columns of q is, turned by rank q, what q has of columns of p. So q takes the region from p by a
+//! write miss, which brings the block in one message, and the next time p takes it back. Nobody
+//! fetches what it will not use, and nothing is copied twice.
 
-use crate::alone::transposed;
 use crate::complex::Complex;
 use crate::plan::{MOVE, Plan};
-use weft_kit::{Blocks, Coherence, Family, Shared};
+use crate::sequential::transposed;
+use weft_app_common::{Blocks, Coherence, Family, Shared};
 use weft_region::{Mapped, Result, Write};
 
 /// The blocks of all ranks, of which this rank has mapped those that it ever uses.
@@ -19,10 +20,11 @@ pub struct Stripe<'a> {
     /// Rows, and columns, divided among the ranks.
     parts: Blocks,
     family: Family,
-    /// The blocks that this rank created, by whose columns they are, and those of its columns that others created.
+    /// The blocks that this rank created, by whose columns they are, and those of its columns that
+    /// others created.
     own: Vec<Mapped<Complex>>,
     theirs: Vec<Mapped<Complex>>,
-    /// Whether each block is in the hands of whose columns it was.
+    /// True if each block is in the hands of the rank whose columns it was.
     turned: bool,
 }
 
@@ -63,8 +65,8 @@ impl<'a> Stripe<'a> {
         if self.turned { &self.theirs[other] } else { &self.own[other] }
     }
 
-    /// Takes the blocks that others had of this rank's columns, beginning with the rank after this one, so that
-    /// not all ask the same at once.
+    /// Takes the blocks that others had of this rank's columns, beginning with the rank after this
+    /// one, so that not all ask the same at once.
     fn transpose(&mut self) -> Result<()> {
         // Everybody is done with what it had.
         self.shared.barrier()?;

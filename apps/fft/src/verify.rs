@@ -1,17 +1,17 @@
-//! Whether a transform is right, by what it is and not by how it is computed.
+//! Checks of a transform, by what it is and not by how it is computed.
 
-use crate::alone::transform;
 use crate::complex::{Complex, square};
 use crate::plan::Plan;
+use crate::sequential::transform;
 use std::f64::consts::TAU;
-use weft_kit::random;
+use weft_app_common::random;
 
 /// Outputs that are computed by their definition.
 pub const SAMPLE: usize = 12;
-/// How far, beside the size of outputs, single precision may be off: some twenty times what is seen.
+/// Largest error of single precision, beside the size of outputs: some twenty times what is seen.
 const TOLERANCE: f64 = 1e-5;
 
-/// How far a transform is from what it should be, all beside the size of values.
+/// Errors of a transform, all beside the size of values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Checks {
     /// Of [`SAMPLE`] outputs, that which differs most from the sum that defines it.
@@ -46,7 +46,7 @@ impl Checks {
         }
     }
 
-    /// What is wrong, if anything is. What is no number is wrong.
+    /// Description of an error, if there is one. What is no number is wrong.
     pub fn wrong(&self) -> Option<String> {
         let all = [
             ("an output differs from its definition by", self.definition),

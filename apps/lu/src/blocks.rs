@@ -5,18 +5,19 @@ use std::ops::Range;
 
 use crate::kernels::{divide_below, divide_right, factorise, subtract_product};
 use crate::layout::Layout;
-use crate::matrix::{Matrix, Place};
-use weft_kit::{Coherence, Family, Shared};
+use crate::matrix::{BlockIndex, Matrix};
+use weft_app_common::{Coherence, Family, Shared};
 use weft_region::{Mapped, Read, Result};
 
-/// The blocks, of which this rank has mapped those that it ever uses: its own, and others of their rows and columns.
+/// The blocks, of which this rank has mapped those that it ever uses: its own, and others of their
+/// rows and columns.
 pub struct Blocks<'a> {
     shared: &'a Shared,
     matrix: Matrix,
     layout: Layout,
     coherence: Coherence,
     family: Family,
-    mapped: BTreeMap<Place, Mapped<f64>>,
+    mapped: BTreeMap<BlockIndex, Mapped<f64>>,
 }
 
 impl<'a> Blocks<'a> {
@@ -33,7 +34,7 @@ impl<'a> Blocks<'a> {
         let mut blocks =
             Blocks { shared, matrix, layout, coherence, family, mapped: BTreeMap::new() };
         let used =
-            |&(row, column): &Place| layout.has_row(me, row) || layout.has_column(me, column);
+            |&(row, column): &BlockIndex| layout.has_row(me, row) || layout.has_column(me, column);
         for place in places.filter(used) {
             let mapped = blocks.map(place)?;
             if blocks.is_mine(place) {
@@ -64,9 +65,9 @@ impl<'a> Blocks<'a> {
     /// Divides this rank's blocks below a block of the diagonal, and to its right, by its factors.
     fn divide(&self, step: usize) -> Result<()> {
         let n = self.matrix.length(step);
-        let below: Vec<Place> = self.later(step).map(|row| (row, step)).collect();
-        let right: Vec<Place> = self.later(step).map(|column| (step, column)).collect();
-        let mine = |place: &&Place| self.is_mine(**place);
+        let below: Vec<BlockIndex> = self.later(step).map(|row| (row, step)).collect();
+        let right: Vec<BlockIndex> = self.later(step).map(|column| (step, column)).collect();
+        let mine = |place: &&BlockIndex| self.is_mine(**place);
         if !below.iter().chain(&right).any(|place| self.is_mine(*place)) {
             return Ok(());
         }
@@ -80,7 +81,8 @@ impl<'a> Blocks<'a> {
         Ok(())
     }
 
-    /// Subtracts products of these from all of this rank's blocks that are below and to the right of both.
+    /// Subtracts products of these from all of this rank's blocks that are below and to the right
+    /// of both.
     fn subtract(&self, step: usize) -> Result<()> {
         let n = self.matrix.length(step);
         let (me, layout, later) = (self.shared.rank(), self.layout, self.later(step));
@@ -111,15 +113,15 @@ impl<'a> Blocks<'a> {
         step + 1..self.matrix.blocks()
     }
 
-    fn is_mine(&self, place: Place) -> bool {
+    fn is_mine(&self, place: BlockIndex) -> bool {
         self.layout.find(place).0 == self.shared.rank()
     }
 
-    fn block(&self, place: Place) -> &Mapped<f64> {
+    fn block(&self, place: BlockIndex) -> &Mapped<f64> {
         &self.mapped[&place]
     }
 
-    fn map(&self, place: Place) -> Result<Mapped<f64>> {
+    fn map(&self, place: BlockIndex) -> Result<Mapped<f64>> {
         let (rank, number) = self.layout.find(place);
         self.shared.regions().map(self.family.id(rank, number))
     }

@@ -1,12 +1,13 @@
-//! What is done to blocks, which lie row after row, and what it costs on the thesis's processors. `n` is the number of
-//! rows, and columns, of the block of the diagonal.
+//! Operations on blocks, which are stored row after row, and their cost on the thesis's processors.
+//! `n` is the number of rows, and columns, of the block of the diagonal.
 
-/// Operations of 20 ns (`links/sim/machines/myrinet.toml`) of a product and a difference. The thesis has no LU;
-/// this is a guess: 50 million floating-point operations a second, which its processors did in blocks.
+/// Operations of 20 ns (`links/sim/machines/myrinet.toml`) of a product and a difference. The
+/// thesis has no LU; this is a guess: 50 million floating-point operations a second, which its
+/// processors did in blocks.
 const PRODUCT: usize = 2;
 
-/// Factorises a block of the diagonal: the lower triangle, whose diagonal is ones, and the upper one take its place.
-/// Returns the operations that this takes.
+/// Factorises a block of the diagonal: the lower triangle, whose diagonal is ones, and the upper
+/// one take its place. Returns the operations that this takes.
 pub fn factorise(block: &mut [f64], n: usize) -> usize {
     for step in 0..n {
         let (above, below) = block.split_at_mut((step + 1) * n);
@@ -18,7 +19,8 @@ pub fn factorise(block: &mut [f64], n: usize) -> usize {
     PRODUCT * n * n * n / 3
 }
 
-/// Divides the first of `row` by the first of `pivot`, and subtracts that many pivots from the rest.
+/// Divides the first of `row` by the first of `pivot`, and subtracts that many pivots from the
+/// rest.
 fn subtract_scaled(row: &mut [f64], pivot: &[f64]) {
     let factor = row[0] / pivot[0];
     row[0] = factor;

@@ -1,6 +1,7 @@
-//! Whose the blocks are: scattered over a grid of ranks in two dimensions, so that all have work to the end.
+//! Distribution of the blocks: scattered over a grid of ranks in two dimensions, so that all have
+//! work to the end.
 
-use crate::matrix::Place;
+use crate::matrix::BlockIndex;
 
 /// A grid of ranks, as square as their number allows, laid over the blocks again and again.
 #[derive(Clone, Copy, Debug)]
@@ -20,37 +21,37 @@ impl Layout {
         Layout { blocks, rows, columns: ranks / rows }
     }
 
-    /// Who owns the block at `place`, and which of its blocks it is.
-    pub fn find(&self, (row, column): Place) -> (usize, usize) {
+    /// Owner of the block at `place`, and its index among the owner's blocks.
+    pub fn find(&self, (row, column): BlockIndex) -> (usize, usize) {
         let (below, beside) = (row % self.rows, column % self.columns);
         let number = row / self.rows * self.across(beside) + column / self.columns;
         (below * self.columns + beside, number)
     }
 
-    /// How many blocks `rank` owns.
+    /// Number of blocks that `rank` owns.
     pub fn count_of(&self, rank: usize) -> usize {
         let (below, beside) = self.position(rank);
         (self.blocks + self.rows - 1 - below) / self.rows * self.across(beside)
     }
 
     /// The place of the `number`-th block of `rank`.
-    pub fn place(&self, rank: usize, number: usize) -> Place {
+    pub fn place(&self, rank: usize, number: usize) -> BlockIndex {
         let (below, beside) = self.position(rank);
         let across = self.across(beside);
         (number / across * self.rows + below, number % across * self.columns + beside)
     }
 
-    /// Whether `rank` owns blocks of this row of blocks.
+    /// True if `rank` owns blocks of this row of blocks.
     pub fn has_row(&self, rank: usize, row: usize) -> bool {
         row % self.rows == self.position(rank).0
     }
 
-    /// Whether `rank` owns blocks of this column of blocks.
+    /// True if `rank` owns blocks of this column of blocks.
     pub fn has_column(&self, rank: usize, column: usize) -> bool {
         column % self.columns == self.position(rank).1
     }
 
-    /// Where in the grid `rank` is.
+    /// Position of `rank` in the grid.
     fn position(&self, rank: usize) -> (usize, usize) {
         (rank / self.columns, rank % self.columns)
     }

@@ -1,21 +1,22 @@
 //! Blocked LU factorisation without pivoting, on shared regions: SPLASH-2's.
 //!
-//! The matrix is divided into blocks, a region each, which are scattered over the ranks in two dimensions (`layout`).
-//! `kernels` is what is done to blocks, `matrix` what is factorised, `alone` the whole on one rank, `blocks` a rank's
-//! part, `verify` the check; `run()` joins them.
+//! The matrix is divided into blocks, a region each, which are scattered over the ranks in two
+//! dimensions (`layout`). `kernels` is what is done to blocks, `matrix` what is factorised,
+//! `sequential` the whole on one rank, `blocks` a rank's part, `verify` the check; `run()` joins
+//! them.
 //!
-//! Invariant: the factors do not depend on who owns the blocks, not in a single bit. Each block is computed by the
-//! same operations in the same order.
+//! Invariant: the factors do not depend on who owns the blocks, not in a single bit. Each block is
+//! computed by the same operations in the same order.
 
 #![forbid(unsafe_code)]
 
-mod alone;
 mod blocks;
 mod kernels;
 mod layout;
 mod matrix;
 mod options;
 mod run;
+mod sequential;
 mod verify;
 
 pub use options::Options;

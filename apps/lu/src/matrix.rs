@@ -1,11 +1,11 @@
-//! What is factorised: a matrix of noise whose diagonal outweighs its rows, in blocks.
+//! Matrix to be factorised: noise whose diagonal outweighs its rows, in blocks.
 
 use std::ops::Range;
 
-use weft_kit::noise;
+use weft_app_common::noise;
 
 /// A block's place: which of the rows of blocks, and which of the columns.
-pub type Place = (usize, usize);
+pub type BlockIndex = (usize, usize);
 
 /// A square matrix, divided into square blocks; the last of each row and column are what is left.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +44,7 @@ impl Matrix {
     }
 
     /// The values of a block, row after row, as they are before.
-    pub fn values(&self, (row, column): Place) -> impl Iterator<Item = f64> {
+    pub fn values(&self, (row, column): BlockIndex) -> impl Iterator<Item = f64> {
         let matrix = *self;
         self.span(row)
             .flat_map(move |row| matrix.span(column).map(move |column| matrix.element(row, column)))

@@ -1,5 +1,5 @@
 use clap::{Parser, value_parser};
-use weft_kit::Coherence;
+use weft_app_common::Coherence;
 
 use crate::matrix::Matrix;
 
@@ -13,11 +13,13 @@ Examples:
 /// The largest order.
 const LARGEST: i64 = 8192;
 
-/// Factorises a matrix into a lower and an upper triangle (LU), on all ranks of a Weft job, in shared regions
+/// Factorises a matrix into a lower and an upper triangle (LU), on all ranks of a Weft job, in
+/// shared regions
 ///
-/// The matrix is divided into blocks, each of them a region, which are scattered over the ranks. For each block of the
-/// diagonal its owner factorises it, those of the blocks below it and to its right divide by it, and all others
-/// subtract products of these. The diagonal outweighs its rows, so that rows need no exchanging.
+/// The matrix is divided into blocks, each of them a region, which are scattered over the ranks.
+/// For each block of the diagonal its owner factorises it, those of the blocks below it and to its
+/// right divide by it, and all others subtract products of these. The diagonal outweighs its rows,
+/// so that rows need no exchanging.
 #[derive(Debug, Clone, Parser)]
 #[command(name = "lu", version, after_help = EXAMPLES)]
 pub struct Options {
@@ -46,7 +48,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// What is factorised.
+    /// Matrix to be factorised.
     pub(crate) fn matrix(&self) -> Matrix {
         Matrix { order: self.order as usize, block: self.block as usize, seed: self.seed }
     }

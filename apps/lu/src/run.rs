@@ -1,13 +1,13 @@
 use std::io;
 
-use weft_kit::{Measured, Shared, Times, Traffic, print, thousands};
+use weft_app_common::{Measured, Shared, Times, Traffic, print, thousands};
 
-use crate::alone::alone;
 use crate::blocks::Blocks;
 use crate::options::Options;
+use crate::sequential::sequential;
 use crate::verify::residual;
 
-/// Why a run gave no answer.
+/// Reason why a run gave no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The ranks could not share what they had to.
@@ -21,19 +21,19 @@ pub enum Error {
     Output(#[from] io::Error),
 }
 
-/// What came of a factorisation, at rank 0.
+/// Result of a factorisation, at rank 0.
 #[derive(Debug, Clone)]
 pub struct Solved {
-    /// How long it took.
+    /// Times of the factorisation.
     pub times: Times,
-    /// What each rank sent and received meanwhile.
+    /// Traffic of each rank meanwhile.
     pub traffic: Vec<Traffic>,
     /// The residual of a system solved with the factors, if that was asked.
     residual: Option<f64>,
 }
 
-/// Factorises, checks and reports. Collective: every rank of the job calls it with the same options. Rank 0
-/// prints the report, and returns the error if a check fails.
+/// Factorises, checks and reports. Collective: every rank of the job calls it with the same
+/// options. Rank 0 prints the report, and returns the error if a check fails.
 ///
 /// # Errors
 /// [`enum@Error`].
@@ -61,7 +61,7 @@ pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error
     let matrix = options.matrix();
     let measured = shared.measure(
         (options.verify, options.speedup),
-        || alone(&matrix, |operations| shared.work(operations)),
+        || sequential(&matrix, |operations| shared.work(operations)),
         || {
             let blocks = Blocks::new(shared, matrix, options.coherence)?;
             let stretch = shared.stretch(|| blocks.factorise())?;

@@ -1,13 +1,13 @@
-//! Whether factors are right, by what they are for: solving a system whose solution is known.
+//! Checks of factors, by what they are for: solving a system whose solution is known.
 
 use crate::matrix::Matrix;
-use weft_kit::noise;
+use weft_app_common::noise;
 
-/// How large the residual may be, beside the right-hand side: some hundred times what is seen.
+/// Largest residual, beside the right-hand side: some hundred times what is seen.
 const TOLERANCE: f64 = 1e-12;
 
-/// The largest difference of `A x` from `b = A y`, beside the largest of `b`, where `x` is what `factors` make of `b` and
-/// `y` is noise.
+/// The largest difference of `A x` from `b = A y`, beside the largest of `b`, where `x` is what
+/// `factors` make of `b` and `y` is noise.
 ///
 /// # Errors
 /// What is wrong, if it is too large.

@@ -1,11 +1,11 @@
-//! An array of keys in regions: each rank is the home of a contiguous part, subdivided into regions, which are
-//! what cache lines are to hardware (thesis 8.5.9).
+//! An array of keys in regions: each rank is the home of a contiguous part, subdivided into
+//! regions, which are what cache lines are to hardware (thesis 8.5.9).
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::Range;
 
-use weft_kit::{Blocks, Family, Shared};
+use weft_app_common::{Blocks, Family, Shared};
 use weft_region::coherence::Policy;
 use weft_region::{Mapped, RegionId, Result};
 
@@ -21,7 +21,8 @@ pub struct Array<'a> {
 }
 
 impl<'a> Array<'a> {
-    /// An array of `keys` zeros in regions of `length` keys, the last of each rank of what is left. Collective.
+    /// An array of `keys` zeros in regions of `length` keys, the last of each rank of what is left.
+    /// Collective.
     pub fn new(shared: &'a Shared, keys: usize, length: usize, policy: Policy) -> Result<Self> {
         let parts = Blocks::new(keys, shared.size());
         let count_of = |rank| parts.of(rank).len().div_ceil(length);

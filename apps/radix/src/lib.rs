@@ -1,16 +1,17 @@
 //! Radix sort on shared regions: SPLASH-2's, on CRL (thesis 8.5.9).
 //!
-//! Keys lie in two arrays of regions (`array`), and each pass moves them from one to the other, by one digit. `sort`
-//! is what a rank does with the keys that it has, `alone` the whole on one rank; `run()` joins them.
+//! Keys lie in two arrays of regions (`array`), and each pass moves them from one to the other, by
+//! one digit. `sort` is what a rank does with the keys that it has, `sequential` the whole on one
+//! rank; `run()` joins them.
 //!
 //! Invariant: a pass keeps the order of keys whose digits are equal, whoever moves them.
 
 #![forbid(unsafe_code)]
 
-mod alone;
 mod array;
 mod options;
 mod run;
+mod sequential;
 mod sort;
 
 pub use options::Options;

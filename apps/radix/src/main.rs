@@ -5,5 +5,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    weft_kit::run_shared(weft_radix::run)
+    weft_app_common::run_shared(weft_radix::run)
 }

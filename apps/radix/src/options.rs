@@ -1,5 +1,5 @@
 use clap::{Parser, value_parser};
-use weft_kit::Coherence;
+use weft_app_common::Coherence;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -10,13 +10,13 @@ Examples:
 
 /// Sorts integers by their digits (radix sort), on all ranks of a Weft job, in shared regions
 ///
-/// Each rank owns a part of the keys, which is divided into regions. In each pass the ranks count the digits of their
-/// keys, learn what all others have counted, and write their keys to the places where they belong, which are mostly
-/// in parts of others.
+/// Each rank owns a part of the keys, which is divided into regions. In each pass the ranks count
+/// the digits of their keys, learn what all others have counted, and write their keys to the places
+/// where they belong, which are mostly in parts of others.
 #[derive(Debug, Clone, Parser)]
 #[command(name = "radix", version, after_help = EXAMPLES)]
 pub struct Options {
-    /// How many keys
+    /// Number of keys
     #[arg(long, default_value = "3000000", value_parser = value_parser!(u32).range(1..=100_000_000))]
     pub keys: u32,
 
@@ -49,7 +49,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// How many digits a key has.
+    /// Number of digits of a key.
     pub fn passes(&self) -> u32 {
         self.bits.div_ceil(self.radix.ilog2())
     }

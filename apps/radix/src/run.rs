@@ -1,15 +1,15 @@
 use std::io;
 use std::ops::Range;
 
-use weft_kit::{Measured, Shared, Times, Traffic, print, thousands};
+use weft_app_common::{Measured, Shared, Times, Traffic, print, thousands};
 use weft_region::{Mapped, Result as Shares};
 
-use crate::alone::{alone, unsorted};
 use crate::array::Array;
 use crate::options::Options;
+use crate::sequential::{sequential, unsorted};
 use crate::sort::{ADD, COPY, COUNT, Digit, MOVE, key, places};
 
-/// Why a run gave no answer.
+/// Reason why a run gave no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The ranks could not share what they had to.
@@ -23,17 +23,17 @@ pub enum Error {
     Output(#[from] io::Error),
 }
 
-/// What came of a sort, at rank 0.
+/// Result of a sort, at rank 0.
 #[derive(Debug, Clone)]
 pub struct Solved {
-    /// How long it took.
+    /// Times of the sort.
     pub times: Times,
-    /// What each rank sent and received meanwhile.
+    /// Traffic of each rank meanwhile.
     pub traffic: Vec<Traffic>,
 }
 
-/// Sorts, checks and reports. Collective: every rank of the job calls it with the same options. Rank 0 prints
-/// the report, and returns the error if the check fails.
+/// Sorts, checks and reports. Collective: every rank of the job calls it with the same options.
+/// Rank 0 prints the report, and returns the error if the check fails.
 ///
 /// # Errors
 /// [`enum@Error`].
@@ -64,7 +64,7 @@ pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error
     shared.regions().set_data(options.coherence.data())?;
     let Measured { mut part, times, traffic, .. } = shared.measure(
         (false, options.speedup),
-        || alone(options, |operations| shared.work(operations)),
+        || sequential(options, |operations| shared.work(operations)),
         || {
             let mut sort = Sort::new(shared, options)?;
             let stretch = shared.stretch(|| sort.sort())?;
@@ -84,10 +84,10 @@ pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error
 struct Sort<'a> {
     shared: &'a Shared,
     options: &'a Options,
-    /// Where keys are, and where they go.
+    /// Arrays that keys are moved between.
     from: Array<'a>,
     to: Array<'a>,
-    /// What each rank has counted.
+    /// Counts of each rank.
     counts: Vec<Mapped<u32>>,
 }
 
@@ -135,7 +135,8 @@ impl<'a> Sort<'a> {
         });
         let runs: Vec<&[u32]> = runs.collect();
         let places = self.places(counts)?;
-        // Beginning where this rank's own part is, for keys that are spread evenly: so not all write to the same.
+        // Beginning where this rank's own part is, for keys that are spread evenly: so not all
+        // write to the same.
         let own = self.shared.rank() * digit.radix / self.shared.size();
         for value in (0..digit.radix).map(|step| (own + step) % digit.radix) {
             self.to.write(places[value].start, runs[value])?;
@@ -144,7 +145,7 @@ impl<'a> Sort<'a> {
         Ok(())
     }
 
-    /// Where the keys of this rank belong, of which it has counted so many of each digit.
+    /// Ranges to which the keys of this rank belong, of which it has counted so many of each digit.
     fn places(&self, counts: Vec<u32>) -> Shares<Vec<Range<usize>>> {
         let (me, ranks) = (self.shared.rank(), self.shared.size());
         self.counts[me].write()?.copy_from_slice(&counts);

@@ -1,12 +1,13 @@
-//! What is done with the keys of a rank, and what it costs on the thesis's processors.
+//! Operations on the keys of a rank, and their cost on the thesis's processors.
 
 use std::ops::Range;
 
-use weft_kit::random;
+use weft_app_common::random;
 
-/// Operations of 20 ns (`links/sim/machines/myrinet.toml`) of reading a key and counting its digit, of moving a key to
-/// its digit's others, of copying one into a region, and of adding two counts. The first three are chosen so that
-/// 3,000,000 keys take one rank 3.24 s in three passes, as table 8.6 has it (3.20 s).
+/// Operations of 20 ns (`links/sim/machines/myrinet.toml`) of reading a key and counting its digit,
+/// of moving a key to its digit's others, of copying one into a region, and of adding two counts.
+/// The first three are chosen so that 3,000,000 keys take one rank 3.24 s in three passes, as table
+/// 8.6 has it (3.20 s).
 pub const COUNT: usize = 6;
 pub const MOVE: usize = 10;
 pub const COPY: usize = 2;
@@ -37,7 +38,7 @@ impl Digit {
         (key >> self.shift) as usize & (self.radix - 1)
     }
 
-    /// How many keys have each value.
+    /// Number of keys with each value.
     pub fn counts(self, keys: &[u32]) -> Vec<u32> {
         let mut counts = vec![0; self.radix];
         keys.iter().for_each(|&key| counts[self.of(key)] += 1);
@@ -63,8 +64,8 @@ impl Digit {
     }
 }
 
-/// Where in the whole array the keys of `rank` belong, by their digit, if the ranks have counted `counts`: smaller
-/// digits first, and keys with the same digit in the order of ranks.
+/// Ranges of the whole array to which the keys of `rank` belong, by their digit, if the ranks have
+/// counted `counts`: smaller digits first, and keys with the same digit in the order of ranks.
 pub fn places(counts: &[Vec<u32>], rank: usize) -> Vec<Range<usize>> {
     let mut smaller = 0;
     let place = |digit: usize| {

@@ -1,8 +1,9 @@
 //! The rows of one rank, red points and black points apart, and the relaxation of one colour.
 //!
-//! Points of one colour have neighbours of the other only, so all points of a colour can be computed
-//! at once. Kept apart they also lie side by side, which is what vector units want: the points of a
-//! row and colour, their left and their right neighbours, and those above and below are five slices.
+//! Points of one colour have neighbours of the other only, so all points of a colour can be
+//! computed at once. Kept apart they also lie side by side, which is what vector units want: the
+//! points of a row and colour, their left and their right neighbours, and those above and below are
+//! five slices.
 
 use std::ops::Range;
 
@@ -10,8 +11,8 @@ use multiversion::multiversion;
 
 use crate::problem::Problem;
 
-/// One of the two colours: that of the points whose row and column add up to an even number, counting
-/// from the border, and the other.
+/// One of the two colours: that of the points whose row and column add up to an even number,
+/// counting from the border, and the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Colour {
     /// Even.
@@ -28,11 +29,11 @@ impl Colour {
 /// Changes are compared in this many lanes, which become vectors.
 const LANES: usize = 8;
 
-/// Consecutive rows of the grid with the row above and the row below, which are the neighbours' or the
-/// border's.
+/// Consecutive rows of the grid with the row above and the row below, which are the neighbours' or
+/// the border's.
 ///
-/// A *half row* is the points of one colour in a row, borders included: `half` values, the last of which
-/// may be unused. Half rows count from 0, the row above, to `owned.len() + 1`, the row below.
+/// A *half row* is the points of one colour in a row, borders included: `half` values, the last of
+/// which may be unused. Half rows count from 0, the row above, to `owned.len() + 1`, the row below.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grid {
     problem: Problem,
@@ -62,7 +63,7 @@ impl Grid {
         Self { problem, owned, half, colours }
     }
 
-    /// Which rows these are.
+    /// Range of these rows.
     pub fn owned(&self) -> Range<usize> {
         self.owned.clone()
     }
@@ -98,15 +99,16 @@ impl Grid {
         self.part(self.owned())
     }
 
-    /// The values of some owned rows, the red ones first: what [`Self::values`] gives where just these
-    /// rows are owned.
+    /// The values of some owned rows, the red ones first: what [`Self::values`] gives where just
+    /// these rows are owned.
     pub fn part(&self, rows: Range<usize>) -> Vec<f64> {
         let local = |row: usize| (row + 1 - self.owned.start) * self.half;
         let range = local(rows.start)..local(rows.end);
         self.colours.iter().flat_map(|values| &values[range.clone()]).copied().collect()
     }
 
-    /// The row and the column of the point at `index` of [`Self::values`], counting from the border.
+    /// The row and the column of the point at `index` of [`Self::values`], counting from the
+    /// border.
     pub fn place(&self, index: usize) -> (usize, usize) {
         let of_colour = self.owned.len() * self.half;
         let (colour, index) = (index / of_colour, index % of_colour);
@@ -165,8 +167,8 @@ impl Grid {
     }
 }
 
-/// Moves every point towards, or with `omega` beyond 1 past, the mean of its neighbours: those above,
-/// below, left and right. Returns the largest change.
+/// Moves every point towards, or with `omega` beyond 1 past, the mean of its neighbours: those
+/// above, below, left and right. Returns the largest change.
 ///
 /// Which vector unit is used changes no bit: every point is computed by itself, and Rust does not
 /// contract a product and a sum into one operation.
@@ -194,7 +196,8 @@ fn relax(points: &mut [f64], neighbours: [&[f64]; 4], omega: f64) -> f64 {
     largest.into_iter().fold(0.0, f64::max)
 }
 
-/// `f64::max` without its care for values that are no numbers, which takes vector units several steps.
+/// `f64::max` without its care for values that are no numbers, which takes vector units several
+/// steps.
 #[inline(always)]
 fn larger(a: f64, b: f64) -> f64 {
     if b > a { b } else { a }

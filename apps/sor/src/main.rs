@@ -6,7 +6,7 @@ use weft::prelude::*;
 
 #[weft::main]
 fn main(weft: Weft) -> anyhow::Result<()> {
-    if let Some(options) = weft_kit::arguments::<weft_sor::Options>(&weft)? {
+    if let Some(options) = weft_app_common::arguments::<weft_sor::Options>(&weft)? {
         weft_sor::run(&weft, &options)?;
     }
     Ok(())

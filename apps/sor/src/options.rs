@@ -15,9 +15,9 @@ const LARGEST: i64 = 1_000_000;
 
 /// Solves Laplace's equation by red-black overrelaxation, on all ranks of a Weft job
 ///
-/// Every rank holds a block of rows. In each half of an iteration neighbours exchange their border rows;
-/// after it, all ranks agree on the largest change. Rank 0 solves the problem alone as well and compares
-/// every bit of every point.
+/// Every rank holds a block of rows. In each half of an iteration neighbours exchange their border
+/// rows; after it, all ranks agree on the largest change. Rank 0 solves the problem alone as well
+/// and compares every bit of every point.
 #[derive(Debug, Clone, Parser)]
 #[command(name = "sor", version, after_help = EXAMPLES)]
 pub struct Options {

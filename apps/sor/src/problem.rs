@@ -1,11 +1,12 @@
-use weft_kit::noise;
+use weft_app_common::noise;
 
-/// What is solved: Laplace's equation on a grid of points with fixed values around it.
+/// Problem to solve: Laplace's equation on a grid of points with fixed values around it.
 ///
-/// There are `rows` by `columns` points, as far apart in both directions, on a rectangle whose longer
-/// side is 1, and fixed values on its border: those of `x^2 - y^2`. That function solves the differential
-/// equation and, being quadratic, the difference equation as well, so the exact answer is known at every
-/// point. The points start from noise, so that every rank has work from the first iteration on.
+/// There are `rows` by `columns` points, as far apart in both directions, on a rectangle whose
+/// longer side is 1, and fixed values on its border: those of `x^2 - y^2`. That function solves the
+/// differential equation and, being quadratic, the difference equation as well, so the exact answer
+/// is known at every point. The points start from noise, so that every rank has work from the first
+/// iteration on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Problem {
     /// Rows of points.
@@ -29,7 +30,7 @@ impl Problem {
         x * x - y * y
     }
 
-    /// Where a point starts: noise between -1 and 1. Counts like [`Self::exact`].
+    /// Initial value of a point: noise between -1 and 1. Counts like [`Self::exact`].
     pub fn start(&self, row: usize, column: usize) -> f64 {
         let on_border =
             [0, self.rows + 1].contains(&row) || [0, self.columns + 1].contains(&column);

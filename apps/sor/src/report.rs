@@ -1,23 +1,23 @@
-//! What rank 0 says in the end.
+//! Report of rank 0 in the end.
 
-use weft_kit::{Times, Traffic, summary, table, thousands};
+use weft_app_common::{Times, Traffic, summary, table, thousands};
 
 use crate::problem::Problem;
 use crate::solve::Ended;
 
-/// Everything that the report states. All of it was measured or computed in this run, and every bit of
-/// the result was compared.
+/// Everything that the report states. All of it was measured or computed in this run, and every bit
+/// of the result was compared.
 #[derive(Debug, Clone)]
 pub struct Report<'a> {
-    /// What was solved.
+    /// Problem that was solved.
     pub problem: &'a Problem,
-    /// How the iteration ended.
+    /// End of the iteration.
     pub ended: Ended,
     /// The largest distance of a point from the exact solution.
     pub error: f64,
-    /// How long it took.
+    /// Times of the iteration.
     pub times: Times,
-    /// What each rank sent and received meanwhile.
+    /// Traffic of each rank meanwhile.
     pub traffic: &'a [Traffic],
 }
 

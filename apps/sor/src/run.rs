@@ -2,7 +2,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use weft::prelude::Weft;
-use weft_kit::{
+use weft_app_common::{
     Alone, Blocks, Exchange, Mailboxes, Progress, Times, Traffic, gather_traffic, measure,
 };
 
@@ -12,7 +12,7 @@ use crate::problem::Problem;
 use crate::report::Report;
 use crate::solve::{Ended, largest_of_all, solve};
 
-/// Why a run gave no answer.
+/// Reason why a run gave no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Weft failed.
@@ -20,7 +20,7 @@ pub enum Error {
     Weft(#[from] weft::Error),
     /// The ranks could not exchange what they had to.
     #[error(transparent)]
-    Exchange(#[from] weft_kit::Error),
+    Exchange(#[from] weft_app_common::Error),
     /// The ranks together and one rank alone differ.
     #[error("the result differs from that of one rank: {0}")]
     Wrong(String),
@@ -29,8 +29,8 @@ pub enum Error {
     Output(#[from] io::Error),
 }
 
-/// Solves, checks and reports. Collective: every rank of the job calls it with the same options. Rank 0
-/// prints the report, and returns the error if the check fails.
+/// Solves, checks and reports. Collective: every rank of the job calls it with the same options.
+/// Rank 0 prints the report, and returns the error if the check fails.
 pub fn run(weft: &Weft, options: &Options) -> Result<(), Error> {
     let mut exchange = Mailboxes::open(weft, "sor")?;
     let mut problem = options.problem();
@@ -56,17 +56,18 @@ pub fn run(weft: &Weft, options: &Options) -> Result<(), Error> {
     Ok(())
 }
 
-/// What a rank has after solving.
+/// Results of a rank.
 struct Solved {
     grid: Grid,
     ended: Ended,
     traffic: Traffic,
 }
 
-/// What one rank alone came to.
+/// Result of one rank alone.
 type Whole = (Grid, Ended);
 
-/// Solves with all ranks, and at rank 0 alone as well, because that is what the result is compared with.
+/// Solves with all ranks, and at rank 0 alone as well, because that is what the result is compared
+/// with.
 fn solve_and_measure(
     weft: &Weft,
     problem: &Problem,
@@ -74,7 +75,7 @@ fn solve_and_measure(
     exchange: &mut Mailboxes,
 ) -> Result<(Solved, Times, Option<Whole>), Error> {
     let mut whole = None;
-    let mut alone = || {
+    let mut sequential = || {
         let solved = solve_alone(weft, problem)?;
         let time = solved.as_ref().map(|&(_, time)| time);
         whole = solved.map(|(solved, _)| solved);
@@ -82,9 +83,9 @@ fn solve_and_measure(
     };
     let speedup = speedup && exchange.size() > 1;
     if !speedup {
-        alone()?;
+        sequential()?;
     }
-    let (solved, times) = measure(speedup, alone, || solve_together(weft, problem, exchange))?;
+    let (solved, times) = measure(speedup, sequential, || solve_together(weft, problem, exchange))?;
     Ok((solved, times, whole))
 }
 

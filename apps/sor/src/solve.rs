@@ -1,12 +1,12 @@
-//! The parallel iteration: relax one colour, exchange border rows, relax the other, exchange, and agree
-//! on the largest change (thesis 8.5.10).
+//! The parallel iteration: relax one colour, exchange border rows, relax the other, exchange, and
+//! agree on the largest change (thesis 8.5.10).
 
-use weft_kit::{Blocks, Error, Exchange};
+use weft_app_common::{Blocks, Error, Exchange};
 
 use crate::grid::{Colour, Grid};
 use crate::problem::Problem;
 
-/// How an iteration ended.
+/// End of an iteration.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ended {
     /// Iterations done.
@@ -16,14 +16,15 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// Whether the changes had become as small as the problem asks.
+    /// True if the changes had become as small as the problem asks.
     pub fn converged(&self, problem: &Problem) -> bool {
         self.change <= problem.tolerance
     }
 }
 
-/// Iterates until the problem's tolerance or its last iteration is reached. Collective: every rank of
-/// `exchange` calls it with its block of `blocks`. `progress` hears how many iterations are done.
+/// Iterates until the problem's tolerance or its last iteration is reached. Collective: every rank
+/// of `exchange` calls it with its block of `blocks`. `progress` hears how many iterations are
+/// done.
 pub fn solve(
     grid: &mut Grid,
     problem: &Problem,
@@ -57,9 +58,9 @@ pub fn largest_of_all(mine: f64, exchange: &mut impl Exchange) -> Result<f64, Er
 
 /// Gives the neighbours the border rows of a colour that was just relaxed, and takes theirs.
 ///
-/// Even ranks send before they receive, odd ranks receive before they send: then it is right however
-/// little the ranks' messages find room on their way. It is also kinder to a sliding window than
-/// sending all in the same direction at once (thesis 8.5.10).
+/// Even ranks send before they receive, odd ranks receive before they send: then it is right
+/// however little the ranks' messages find room on their way. It is also kinder to a sliding window
+/// than sending all in the same direction at once (thesis 8.5.10).
 fn exchange_borders(
     grid: &mut Grid,
     colour: Colour,

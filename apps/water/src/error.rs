@@ -1,4 +1,4 @@
-/// Why a run gave no answer.
+/// Reason why a run gave no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The regions failed.
@@ -10,14 +10,14 @@ pub enum Error {
          take more molecules or a shorter cut-off"
     )]
     Cutoff {
-        /// What was asked for, in nanometres.
+        /// Cut-off that was asked for, in nanometres.
         cutoff: f64,
         /// For how many molecules.
         molecules: usize,
         /// The side of their space.
         side: f64,
     },
-    /// What came out is not what should have.
+    /// A wrong result.
     #[error("the result is wrong: {0}")]
     Wrong(String),
     /// The report could not be written.

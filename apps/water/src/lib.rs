@@ -1,5 +1,5 @@
-//! Water on shared regions: molecules that pull at each other and at themselves, all pairs of them, as the
-//! program of that name in SPLASH does.
+//! Water on shared regions: molecules that pull at each other and at themselves, all pairs of them,
+//! as the program of that name in SPLASH does.
 //!
 //! | module | what |
 //! |---|---|
@@ -10,8 +10,8 @@
 //! | `verify` | the checks |
 //! | `run`, `options` | the program |
 //!
-//! The forces on a molecule are added in the order in which ranks come, so that results on several ranks
-//! differ from run to run by rounding, and by no more.
+//! The forces on a molecule are added in the order in which ranks come, so that results on several
+//! ranks differ from run to run by rounding, and by no more.
 
 #![forbid(unsafe_code)]
 

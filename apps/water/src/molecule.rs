@@ -1,7 +1,7 @@
 //! Molecules, and where they begin.
 
 use fastrand::Rng;
-use weft_kit::Vector;
+use weft_app_common::Vector;
 
 use crate::potential::{ANGLE, Atoms, BOND, MASSES};
 
@@ -13,10 +13,11 @@ const BOLTZMANN: f64 = 0.008_314_463;
 /// A molecule.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Molecule {
-    /// Where its atoms are. A molecule that leaves the space on one side goes on counting: only differences
-    /// matter.
+    /// Positions of its atoms. A molecule that leaves the space on one side goes on counting: only
+    /// differences matter.
     pub places: Atoms,
-    /// Where they go; half a step behind the places while the molecules move (leap-frog).
+    /// Velocities of its atoms; half a step behind the positions while the molecules move
+    /// (leap-frog).
     pub velocities: Atoms,
 }
 
@@ -62,8 +63,8 @@ pub fn side(count: usize) -> f64 {
     row(count) as f64 * SPACING
 }
 
-/// `count` molecules on a cubic lattice, every other one upside down, all at rest together, with velocities
-/// of this temperature, in kelvin.
+/// `count` molecules on a cubic lattice, every other one upside down, all at rest together, with
+/// velocities of this temperature, in kelvin.
 pub fn lattice(count: usize, temperature: f64, seed: u64) -> Vec<Molecule> {
     let (row, mut random) = (row(count), Rng::with_seed(seed));
     let mut molecules: Vec<Molecule> = (0..count)

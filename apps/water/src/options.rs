@@ -1,5 +1,5 @@
 use clap::{Parser, value_parser};
-use weft_kit::Coherence;
+use weft_app_common::Coherence;
 
 use crate::error::Error;
 use crate::molecule::side;
@@ -20,13 +20,13 @@ const MOST: i64 = 1_000_000;
 
 /// Moves the molecules of water, on all ranks of a Weft job
 ///
-/// Each molecule is pulled by all others within a cut-off and by its own bonds. Where a molecule is and the
-/// forces on it are shared regions. Each rank moves a block of the molecules, computes the pairs of each
-/// with the half of all that follow it, and adds what it found to the forces of both.
+/// Each molecule is pulled by all others within a cut-off and by its own bonds. Where a molecule is
+/// and the forces on it are shared regions. Each rank moves a block of the molecules, computes the
+/// pairs of each with the half of all that follow it, and adds what it found to the forces of both.
 #[derive(Debug, Clone, Parser)]
 #[command(name = "water", version, after_help = EXAMPLES)]
 pub struct Options {
-    /// How many molecules
+    /// Number of molecules
     #[arg(long, default_value = "512", value_parser = value_parser!(u32).range(1..=MOST))]
     pub molecules: u32,
 
@@ -38,12 +38,12 @@ pub struct Options {
     #[arg(long, default_value = "0.2", value_parser = positive)]
     pub step: f64,
 
-    /// Molecules farther apart do not feel each other, in nanometres [default: 0.9, or half the side of
-    /// their space]
+    /// Molecules farther apart do not feel each other, in nanometres [default: 0.9, or half the
+    /// side of their space]
     #[arg(long, value_parser = positive)]
     pub cutoff: Option<f64>,
 
-    /// How fast they are in the beginning, in kelvin
+    /// Temperature in the beginning, in kelvin
     #[arg(long, default_value = "300", value_parser = positive)]
     pub temperature: f64,
 
@@ -51,7 +51,8 @@ pub struct Options {
     #[arg(long, default_value = "1")]
     pub seed: u64,
 
-    /// Check the result: against one rank, forces against the slope of the energy, total energy and momentum
+    /// Check the result: against one rank, forces against the slope of the energy, total energy and
+    /// momentum
     #[arg(long)]
     pub verify: bool,
 
@@ -59,7 +60,7 @@ pub struct Options {
     #[arg(long)]
     pub speedup: bool,
 
-    /// How regions are kept coherent: update is said of places, migratory of forces
+    /// Coherence of regions: update is said of places, migratory of forces
     #[command(flatten)]
     pub coherence: Coherence,
 }

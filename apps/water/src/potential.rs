@@ -1,14 +1,15 @@
-//! What water molecules do to themselves and to one another: the flexible simple point charge model SPC/Fw
-//! (Wu, Tepper and Voth, 2006), a Lennard-Jones term between oxygens, Coulomb's law between all atoms,
-//! harmonic bonds, a harmonic angle.
+//! Potential of water molecules: the flexible simple point charge model SPC/Fw (Wu, Tepper and
+//! Voth, 2006), a Lennard-Jones term between oxygens, Coulomb's law between all atoms, harmonic
+//! bonds, a harmonic angle.
 //!
-//! Units: nanometres, picoseconds, atomic mass units, elementary charges; energies then are in kJ/mol.
+//! Units: nanometres, picoseconds, atomic mass units, elementary charges; energies then are in
+//! kJ/mol.
 //!
-//! Between molecules all of it is multiplied by a function of the distance of the oxygens that falls from 1
-//! to 0 before the cut-off, twice differentiable, so that energy is conserved; a molecule has no charge in
-//! all, so that nothing is lost there that matters.
+//! Between molecules all of it is multiplied by a function of the distance of the oxygens that
+//! falls from 1 to 0 before the cut-off, twice differentiable, so that energy is conserved; a
+//! molecule has no charge in all, so that nothing is lost there that matters.
 
-use weft_kit::Vector;
+use weft_app_common::Vector;
 
 /// The atoms of a molecule: oxygen, hydrogen, hydrogen.
 pub type Atoms = [Vector; 3];
@@ -28,7 +29,7 @@ const BOND_STIFFNESS: f64 = 443_153.4;
 /// The angle between them, in radians.
 pub const ANGLE: f64 = 113.24 * std::f64::consts::PI / 180.0;
 const ANGLE_STIFFNESS: f64 = 317.565_6;
-/// Where the cut-off begins to be felt, as a share of it.
+/// Distance at which the cut-off begins to be felt, as a share of it.
 const FELT: f64 = 0.85;
 
 /// An energy, and the forces on the atoms of those concerned.
@@ -40,7 +41,7 @@ pub struct Pull<const MOLECULES: usize> {
     pub forces: [Atoms; MOLECULES],
 }
 
-/// What a molecule does to itself.
+/// Forces and energy of a molecule by itself.
 pub fn within(atoms: &Atoms) -> Pull<1> {
     let [oxygen, first, second] = *atoms;
     let (one, two) = (first - oxygen, second - oxygen);
@@ -73,7 +74,8 @@ pub struct Space {
 }
 
 impl Space {
-    /// What two molecules do to each other, if they are near enough: the nearest of each other's images.
+    /// Forces and energy of two molecules, if they are near enough: the nearest of each other's
+    /// images.
     pub fn between(&self, one: &Atoms, other: &Atoms) -> Option<Pull<2>> {
         let raw = one[0] - other[0];
         let shift = raw.map(|distance| (distance / self.side).round() * self.side);

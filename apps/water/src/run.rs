@@ -1,27 +1,27 @@
-use weft_kit::{Measured, Progress, Shared, Times, Traffic, agree, print, thousands};
+use weft_app_common::{Measured, Progress, Shared, Times, Traffic, agree, print, thousands};
 
 use crate::error::Error;
 use crate::molecule::{Molecule, lattice};
 use crate::options::Options;
 use crate::shared::{SharedWater, atoms, words};
-use crate::solve::{Outcome, alone, together};
+use crate::solve::{Outcome, parallel, sequential};
 use crate::verify::{Verdict, verify};
 
-/// What came of a run, at rank 0.
+/// Result of a run, at rank 0.
 #[derive(Debug, Clone)]
 pub struct Solved {
-    /// How long it took.
+    /// Times of the run.
     pub times: Times,
-    /// What each rank sent and received meanwhile.
+    /// Traffic of each rank meanwhile.
     pub traffic: Vec<Traffic>,
     /// The energies of a molecule in the end, on the average: in motion, and in all; in kJ/mol.
     energies: [f64; 2],
-    /// What the checks found, if they were asked for.
+    /// Verdict of the checks, if they were asked for.
     verdict: Option<Verdict>,
 }
 
-/// Moves the molecules, checks and reports. Collective: every rank of the job calls it with the same
-/// options. Rank 0 prints the report, and returns the error if a check fails.
+/// Moves the molecules, checks and reports. Collective: every rank of the job calls it with the
+/// same options. Rank 0 prints the report, and returns the error if a check fails.
 ///
 /// # Errors
 /// [`enum@Error`].
@@ -45,7 +45,7 @@ pub fn run(shared: &Shared, options: &Options) -> Result<(), Error> {
     Ok(print(&lines, solved.times, &solved.traffic)?)
 }
 
-/// As [`run`], but prints nothing. Rank 0 gets what came of it.
+/// Does what [`run`] does, but prints nothing. Rank 0 gets what came of it.
 ///
 /// # Errors
 /// [`enum@Error`]; at rank 0 that of a check.
@@ -56,10 +56,10 @@ pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error
     let water = SharedWater::new(shared, problem.molecules, options.coherence)?;
     let Measured { whole, part, times, traffic } = shared.measure(
         (options.verify, options.speedup),
-        || alone(&problem, &begin, |operations| shared.work(operations)),
+        || sequential(&problem, &begin, |operations| shared.work(operations)),
         || {
             let progress = Progress::new(shared.rank(), problem.steps, "water");
-            shared.stretch(|| together(&water, &problem, &begin, |step| progress.set(step)))
+            shared.stretch(|| parallel(&water, &problem, &begin, |step| progress.set(step)))
         },
     )?;
     let Some(outcome) = gather(shared, part)? else { return Ok(None) };
@@ -73,7 +73,7 @@ pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error
     Ok(Some(Solved { times, traffic, energies, verdict }))
 }
 
-/// What all ranks came to, at rank 0.
+/// Outcome of all ranks, at rank 0.
 fn gather(shared: &Shared, mine: Outcome) -> Result<Option<Outcome>, Error> {
     let molecule = |one: &Molecule| [words(&one.places), words(&one.velocities)];
     let molecules: Vec<_> = mine.molecules.iter().map(molecule).collect();

@@ -1,7 +1,7 @@
-//! Molecules in shared regions: where one is, and the forces on it, are a region each, because they are
-//! used in other ways.
+//! Molecules in shared regions: where one is, and the forces on it, are a region each, because they
+//! are used in other ways.
 
-use weft_kit::{Blocks, Coherence, Shared, Vector};
+use weft_app_common::{Blocks, Coherence, Shared, Vector};
 use weft_region::coherence::{Hint, Policy};
 use weft_region::{Mapped, Result};
 
@@ -17,18 +17,18 @@ pub type Words = [f64; 9];
 pub struct SharedWater<'a> {
     /// The job.
     pub shared: &'a Shared,
-    /// Where the atoms are: written by one rank, read by half of all.
+    /// Positions of the atoms: written by one rank, read by half of all.
     pub places: Vec<Mapped<Words>>,
     /// The forces on them: written by one rank after the other. Zeros between steps.
     pub forces: Vec<Mapped<Words>>,
     prefetches: bool,
-    /// Whether who asks for forces gets them to write.
+    /// True if whoever asks for forces gets them to write.
     takes: bool,
 }
 
 impl<'a> SharedWater<'a> {
-    /// Regions for `molecules` molecules. The hint is given to those that it fits: `update` to places,
-    /// `migratory` to forces. Collective.
+    /// Regions for `molecules` molecules. The hint is given to those that it fits: `update` to
+    /// places, `migratory` to forces. Collective.
     ///
     /// # Errors
     /// There is no memory; a peer's breach, a lost rank.
@@ -44,12 +44,12 @@ impl<'a> SharedWater<'a> {
         Ok(SharedWater { shared, places, forces, prefetches, takes })
     }
 
-    /// Which place to ask for when that of number `at` in a row of `count` is needed.
+    /// Index of the place to ask for when that of number `at` in a row of `count` is needed.
     pub fn place_ahead(&self, at: usize, count: usize) -> Option<usize> {
         Some(at + AHEAD).filter(|&ahead| self.prefetches && ahead < count)
     }
 
-    /// The same of forces, which are to be written: a copy to read would be of no use.
+    /// Index of the forces to ask for, which are to be written: a copy to read would be of no use.
     pub fn forces_ahead(&self, at: usize, count: usize) -> Option<usize> {
         self.place_ahead(at, count).filter(|_| self.takes)
     }
@@ -66,12 +66,12 @@ fn family(shared: &Shared, molecules: usize, policy: Policy) -> Result<Vec<Mappe
     (0..molecules).map(|molecule| shared.regions().map(name(molecule))).collect()
 }
 
-/// What is to lie in a region.
+/// Words of atoms in a region.
 pub fn words(atoms: &Atoms) -> Words {
     std::array::from_fn(|word| atoms[word / 3][word % 3])
 }
 
-/// What lies in a region.
+/// Atoms in a region.
 pub fn atoms(words: &Words) -> Atoms {
     std::array::from_fn(|atom| Vector(std::array::from_fn(|axis| words[3 * atom + axis])))
 }

@@ -1,26 +1,27 @@
 //! Steps in time, by all ranks together and by one alone.
 
-use weft_kit::Blocks;
+use weft_app_common::Blocks;
 use weft_region::Result;
 
 use crate::molecule::Molecule;
 use crate::potential::{Atoms, Space, within};
 use crate::shared::{SharedWater, atoms, words};
 
-/// Operations, in the sense of `Packets::work`, for what two molecules do to each other: 1,000 cycles of
-/// the thesis's processors, nine roots and nine divisions among them. Assumed: the thesis has no Water.
+/// Operations, in the sense of `Packets::work`, for what two molecules do to each other: 1,000
+/// cycles of the thesis's processors, nine roots and nine divisions among them. Assumed: the thesis
+/// has no Water.
 const PAIR: usize = 250;
 /// For two that are too far apart.
 const FAR: usize = 10;
 /// For what a molecule does to itself, and to move it.
 const WITHIN: usize = 150;
 
-/// What is computed, the same on every rank.
+/// Problem to compute, the same on every rank.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Problem {
-    /// How many molecules.
+    /// Number of molecules.
     pub molecules: usize,
-    /// Where they are.
+    /// Space that they are in.
     pub space: Space,
     /// The length of a step in time.
     pub step: f64,
@@ -28,7 +29,7 @@ pub struct Problem {
     pub steps: usize,
 }
 
-/// What came of it.
+/// Outcome of the computation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     /// The molecules: all, or those of a rank.
@@ -40,9 +41,9 @@ pub struct Outcome {
 }
 
 impl Problem {
-    /// Whether the pair of `one` and the molecule `apart` places after it is computed with `one`: each has
-    /// its pairs with the half of all that follows it, so that each pair is computed once and all molecules
-    /// have as many.
+    /// True if the pair of `one` and the molecule `apart` places after it is computed with `one`:
+    /// each has its pairs with the half of all that follows it, so that each pair is computed once
+    /// and all molecules have as many.
     fn pairs_with(&self, one: usize, apart: usize) -> bool {
         let twice = 2 * apart;
         apart > 0 && (twice < self.molecules || twice == self.molecules && one < apart)
@@ -63,7 +64,7 @@ impl Problem {
         }
     }
 
-    /// Which of the two potential energies that are kept is that of `step`.
+    /// Records the potential energy of `step`, if it is the first or the last.
     fn kept(&self, potential: &mut [f64; 2], step: usize, energy: f64) {
         if step == 0 {
             potential[0] = energy;
@@ -75,7 +76,7 @@ impl Problem {
 }
 
 /// Moves all molecules by one rank. `work` hears of the operations.
-pub fn alone(problem: &Problem, begin: &[Molecule], mut work: impl FnMut(usize)) -> Outcome {
+pub fn sequential(problem: &Problem, begin: &[Molecule], mut work: impl FnMut(usize)) -> Outcome {
     let (mut molecules, mut potential) = (begin.to_vec(), [0.0; 2]);
     let mut forces = vec![Atoms::default(); molecules.len()];
     for step in 0..=problem.steps {
@@ -103,12 +104,12 @@ pub fn alone(problem: &Problem, begin: &[Molecule], mut work: impl FnMut(usize))
     Outcome { molecules, forces, potential }
 }
 
-/// Moves this rank's block of the molecules, which begin as in `begin`. Collective: every rank calls it
-/// with the same problem. `progress` hears how many steps are done.
+/// Moves this rank's block of the molecules, which begin as in `begin`. Collective: every rank
+/// calls it with the same problem. `progress` hears how many steps are done.
 ///
 /// # Errors
 /// A peer's breach, a lost rank.
-pub fn together(
+pub fn parallel(
     water: &SharedWater<'_>,
     problem: &Problem,
     begin: &[Molecule],
@@ -184,7 +185,8 @@ impl<'a> Round<'a> {
         Ok(())
     }
 
-    /// The pairs of the rank's molecules with that which is `further` than the first. Returns the operations.
+    /// The pairs of the rank's molecules with that which is `further` than the first. Returns the
+    /// operations.
     fn pairs(&mut self, further: usize, places: &Atoms) -> usize {
         let count = self.problem.molecules;
         let mut operations = 0;

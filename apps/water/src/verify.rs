@@ -1,6 +1,6 @@
-//! Whether what came out is right.
+//! Checks of the result.
 
-use weft_kit::Vector;
+use weft_app_common::Vector;
 
 use crate::error::Error;
 use crate::molecule::Molecule;
@@ -9,15 +9,15 @@ use crate::solve::{Outcome, Problem};
 
 /// Molecules whose forces are compared with the slope of the energy.
 const SAMPLE: usize = 8;
-/// How far atoms are moved for that, in nanometres.
+/// Distance by which atoms are moved for that, in nanometres.
 const NUDGE: f64 = 1e-6;
-/// What forces may differ from it, as a share of the root of their mean square.
+/// Largest difference of forces from it, as a share of the root of their mean square.
 const MOST_SLOPE: f64 = 1e-5;
-/// What atoms may be apart, and forces differ as a share, because ranks add in other orders: far more than
-/// rounding, far less than a mistake.
+/// Largest distance of atoms, and difference of forces as a share, because ranks add in other
+/// orders: far more than rounding, far less than a mistake.
 const MOST_ROUNDING: f64 = 1e-9;
 
-/// What was checked, and what was found.
+/// Verdict of the checks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Verdict {
     /// Molecules whose forces were compared with the slope of the energy.
@@ -26,9 +26,10 @@ pub struct Verdict {
     pub slope: f64,
     /// The largest distance of an atom from where one rank has it, in nanometres.
     pub apart: f64,
-    /// How much the total energy changed, as a share of the kinetic.
+    /// Change of the total energy, as a share of the kinetic.
     pub energy: f64,
-    /// How much the total momentum changed, as a share of what all momenta would add up to in one direction.
+    /// Change of the total momentum, as a share of what all momenta would add up to in one
+    /// direction.
     pub momentum: f64,
 }
 
@@ -56,8 +57,9 @@ pub fn verify(
     Ok(verdict)
 }
 
-/// What the total energy may change by, as a share of the kinetic. What leap-frog conserves differs from
-/// the energy by the square of the step in periods of the fastest motion, which is that of the bonds.
+/// Largest change of the total energy, as a share of the kinetic. What leap-frog conserves differs
+/// from the energy by the square of the step in periods of the fastest motion, which is that of the
+/// bonds.
 fn most_drift(problem: &Problem) -> f64 {
     const BONDS_PER_PS: f64 = 800.0;
     1e-9 + (problem.step * BONDS_PER_PS).powi(2) / 4.0

@@ -1,4 +1,4 @@
-//! What is compared, and how peers say it.
+//! Figures that are compared, and the form in which peers print them.
 
 use anyhow::{Context, Result, bail};
 
@@ -66,7 +66,7 @@ impl What {
     }
 }
 
-/// What a peer reached in one thing.
+/// Figure that a peer reached.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Figure {
     /// In the thing's unit.
@@ -75,12 +75,12 @@ pub struct Figure {
     pub processor_ns: Option<f64>,
 }
 
-/// What a peer reached in one turn: what it has of each.
+/// Figures that a peer reached in one turn, as far as it has them.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct Figures([Option<Figure>; 3]);
 
 impl Figures {
-    /// What it reached in this.
+    /// Figure that it reached in this.
     pub fn get(&self, what: What) -> Option<Figure> {
         self.0[what as usize]
     }

@@ -1,30 +1,35 @@
-//! `weft compare`: Weft beside the communication libraries that are installed, and beside plain TCP.
+//! `weft compare`: Weft beside the communication libraries that are installed, and beside plain
+//! TCP.
 //!
-//! At each [`Place`] (the memory of one host; Ethernet between two) all [`peers`] are run in turns, A B A B,
-//! each at its best settings, and each time for a few tenths of a second. What counts of a peer is the median
-//! of its turns, each of which is a median of its own. All have the same three figures; where a peer's own
-//! tool has no such figure there is none. Peers that are missing are named with what to install, and peers
-//! that fail with what they said: neither stops the others.
+//! At each [`Testbed`] (the memory of one host; Ethernet between two) all [`peers`] are run in
+//! turns, A B A B, each at its best settings, and each time for a few tenths of a second. What
+//! counts of a peer is the median of its turns, each of which is a median of its own. All have the
+//! same three figures; where a peer's own tool has no such figure there is none. Peers that are
+//! missing are named with what to install, and peers that fail with what they said: neither stops
+//! the others.
 //!
-//! It starts programs and reads what they print. Nothing of it stays: the hosts are those of `weft-netns`,
-//! and what is compiled goes to a temporary folder.
+//! It starts programs and reads what they print. Nothing of it stays: the hosts are those of
+//! `weft-netns`, and what is compiled goes to a temporary folder.
 
 #![forbid(unsafe_code)]
 
 mod figures;
 mod peers;
-mod place;
 mod plot;
 mod report;
+mod testbed;
 mod tool;
 mod turns;
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use place::Place;
 use std::path::PathBuf;
+use testbed::Testbed;
 
-/// Where to compare.
+/// The first argument of a process that Weft or plain TCP is measured with.
+pub const RANK: &str = "rank";
+
+/// Place of the comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum On {
     /// In the memory of this host
@@ -35,13 +40,13 @@ enum On {
     Both,
 }
 
-/// What to compare.
+/// Options of a comparison.
 #[derive(Args, Clone, Debug)]
 pub struct Spec {
-    /// Where
+    /// Place of the comparison
     #[arg(long, value_enum, default_value_t = On::Both)]
     on: On,
-    /// How often each has its turn
+    /// Number of turns of each
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
     turns: u16,
     /// Samples of each figure in a turn
@@ -64,28 +69,29 @@ pub struct Spec {
 /// Compares, and prints.
 ///
 /// # Errors
-/// Ethernet was asked for and cannot be made, or the plot cannot be written. That peers fail is part of the result.
+/// Ethernet was asked for and cannot be made, or the plot cannot be written. That peers fail is
+/// part of the result.
 pub fn run(spec: &Spec) -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let mut places = Vec::new();
+    let mut testbeds = Vec::new();
     if spec.on != On::Ethernet {
-        places.push(Place::Host);
+        testbeds.push(Testbed::Host);
     }
-    match (spec.on, Place::ethernet()) {
+    match (spec.on, Testbed::ethernet()) {
         (On::Host, _) => {}
-        (_, Ok(ethernet)) => places.push(ethernet),
+        (_, Ok(ethernet)) => testbeds.push(ethernet),
         (On::Both, Err(error)) => eprintln!("weft: not on Ethernet: {error:#}"),
         (On::Ethernet, Err(error)) => return Err(error),
     }
     let mut compared = Vec::new();
-    for place in &places {
-        let peers = peers::all(place, folder.path(), &spec.only, spec.preset.as_deref());
-        let outcomes = turns::take(place, peers, spec.turns, spec.rounds.into());
+    for testbed in &testbeds {
+        let peers = peers::all(testbed, folder.path(), &spec.only, spec.preset.as_deref());
+        let outcomes = turns::take(testbed, peers, spec.turns, spec.rounds.into());
         match spec.json {
-            true => report::print_json(place.name(), &outcomes)?,
-            false => report::print_table(place, &outcomes),
+            true => report::print_json(testbed.name(), &outcomes)?,
+            false => report::print_table(testbed, &outcomes),
         }
-        compared.push((place.title(), outcomes));
+        compared.push((testbed.title(), outcomes));
     }
     if let Some(path) = &spec.plot {
         let name = path.display();

@@ -1,4 +1,5 @@
-//! Who is compared, each at its best settings; `docs/internals/performance.md` says how these were found.
+//! Peers that are compared, each at its best settings; `docs/internals/performance.md` says how
+//! these were found.
 
 mod fabric;
 mod mpi;
@@ -6,7 +7,7 @@ mod own;
 mod ucx;
 
 use crate::figures::Figures;
-use crate::place::Place;
+use crate::testbed::Testbed;
 use crate::tool;
 use anyhow::{Result, bail};
 use std::path::Path;
@@ -20,38 +21,40 @@ pub trait Peer {
     /// Its name for a person.
     fn title(&self) -> &'static str;
 
-    /// How it is set up at `place`.
-    fn settings(&self, place: &Place) -> String;
+    /// Settings of the peer at `testbed`.
+    fn settings(&self, testbed: &Testbed) -> String;
 
-    /// Makes it ready to run at `place`.
+    /// Makes it ready to run at `testbed`.
     ///
     /// # Errors
     /// It is not installed, or cannot run there.
-    fn ready(&self, place: &Place) -> Result<()>;
+    fn ready(&self, testbed: &Testbed) -> Result<()>;
 
     /// Runs it once, with so many samples of each figure where its program can be told.
     ///
     /// # Errors
     /// It fails, or says something else than it should.
-    fn measure(&self, place: &Place, rounds: usize) -> Result<Figures>;
+    fn measure(&self, testbed: &Testbed, rounds: usize) -> Result<Figures>;
 }
 
 /// Names that users may say.
 pub const NAMES: [&str; 7] =
     ["weft-udp", "weft-xdp", "tcp", "open-mpi", "mpich", "ucx", "libfabric"];
 
-/// Those that can be compared at `place`, Weft first; of the others, if `only` names some, those.
+/// Those that can be compared at `testbed`, Weft first; of the others, if `only` names some, those.
 /// `folder` is for what they need to compile, `preset` Weft's on Ethernet.
 pub fn all(
-    place: &Place,
+    testbed: &Testbed,
     folder: &Path,
     only: &[String],
     preset: Option<&str>,
 ) -> Vec<Box<dyn Peer>> {
     let weft = |link| own::Weft { link, preset: preset.map(str::to_owned) };
-    let mut peers: Vec<Box<dyn Peer>> = match place {
-        Place::Host => vec![Box::new(weft(own::Link::Memory))],
-        Place::Ethernet(_) => vec![Box::new(weft(own::Link::Udp)), Box::new(weft(own::Link::Xdp))],
+    let mut peers: Vec<Box<dyn Peer>> = match testbed {
+        Testbed::Host => vec![Box::new(weft(own::Link::Memory))],
+        Testbed::Ethernet(_) => {
+            vec![Box::new(weft(own::Link::Udp)), Box::new(weft(own::Link::Xdp))]
+        }
     };
     peers.push(Box::new(own::Tcp));
     peers.push(Box::new(mpi::Mpi::open_mpi(folder)));
@@ -64,7 +67,7 @@ pub fn all(
     first.into_iter().chain(peers.filter(|peer| wanted(peer.name()))).collect()
 }
 
-/// Whether a command is installed.
+/// Checks that a command is installed.
 ///
 /// # Errors
 /// It is not; `package` is Debian's that has it.
@@ -75,10 +78,10 @@ fn installed(command: &str, package: &str) -> Result<()> {
     Ok(())
 }
 
-/// A command for the first process (0) or the second (1) that is ended when it takes too long, with these
-/// words, of which those like `A=B` before the program are its environment.
-fn limited(place: &Place, number: usize, words: &[&str]) -> Command {
-    let mut command = place.command(number, tool::LIMITED[0]);
+/// A command for the first process (0) or the second (1) that is ended when it takes too long, with
+/// these words, of which those like `A=B` before the program are its environment.
+fn limited(testbed: &Testbed, number: usize, words: &[&str]) -> Command {
+    let mut command = testbed.command(number, tool::LIMITED[0]);
     command.args(&tool::LIMITED[1..]).args(words);
     command
 }

@@ -2,7 +2,7 @@
 
 use crate::figures::What;
 use crate::turns::Outcome;
-use weft_kit::svg::{Svg, num};
+use weft_app_common::svg::{Svg, num};
 
 const PANEL: (f64, f64) = (300.0, 24.0);
 const LEFT: f64 = 100.0;
@@ -53,8 +53,8 @@ fn panel(svg: &mut Svg, (left, top): (f64, f64), what: What, peers: &[&Outcome],
         let Some(value) = value else { continue };
         let length = (value / most * PANEL.0).clamp(1.0, PANEL.0);
         let colour = if peer.name.starts_with("weft") { WEFT } else { OTHERS };
-        let place = [("x", num(left)), ("y", num(y + 3.0))];
-        let [x, y_top] = place;
+        let testbed = [("x", num(left)), ("y", num(y + 3.0))];
+        let [x, y_top] = testbed;
         let size = [("width", num(length)), ("height", num(PANEL.1 - 6.0))];
         let [width, height] = size;
         svg.element("rect", &[x, y_top, width, height, ("fill", colour.to_owned())]);
@@ -63,8 +63,8 @@ fn panel(svg: &mut Svg, (left, top): (f64, f64), what: What, peers: &[&Outcome],
     }
 }
 
-/// The value of the longest bar. Bars of more are cut off, so that one peer does not make all others
-/// look alike.
+/// The value of the longest bar. Bars of more are cut off, so that one peer does not make all
+/// others look alike.
 fn longest(values: impl Iterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = values.collect();
     sorted.sort_by(f64::total_cmp);

@@ -1,7 +1,7 @@
-//! What is printed.
+//! Report of a comparison.
 
 use crate::figures::{Figure, What};
-use crate::place::Place;
+use crate::testbed::Testbed;
 use crate::turns::Outcome;
 use anyhow::Result;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets::UTF8_FULL_CONDENSED};
@@ -44,19 +44,19 @@ fn weft(outcomes: &[Outcome], what: What) -> Option<f64> {
 ///
 /// # Errors
 /// They cannot be written.
-pub fn print_json(place: &str, outcomes: &[Outcome]) -> Result<()> {
-    for line in json(place, outcomes)? {
+pub fn print_json(testbed: &str, outcomes: &[Outcome]) -> Result<()> {
+    for line in json(testbed, outcomes)? {
         println!("{line}");
     }
     Ok(())
 }
 
-fn json(place: &str, outcomes: &[Outcome]) -> Result<Vec<String>> {
+fn json(testbed: &str, outcomes: &[Outcome]) -> Result<Vec<String>> {
     let mut lines = Vec::new();
     for outcome in outcomes {
         let (peer, settings) = (outcome.name, outcome.settings.as_str());
         let line = |figure, missing| {
-            serde_json::to_string(&Line { place, peer, settings, figure, missing })
+            serde_json::to_string(&Line { place: testbed, peer, settings, figure, missing })
         };
         let turns = match &outcome.turns {
             Ok(turns) => turns,
@@ -88,8 +88,8 @@ fn json(place: &str, outcomes: &[Outcome]) -> Result<Vec<String>> {
 }
 
 /// Prints a table for a person, and what is missing.
-pub fn print_table(place: &Place, outcomes: &[Outcome]) {
-    print!("{}", text(place.title(), outcomes));
+pub fn print_table(testbed: &Testbed, outcomes: &[Outcome]) {
+    print!("{}", text(testbed.title(), outcomes));
 }
 
 fn text(title: &str, outcomes: &[Outcome]) -> String {
@@ -138,7 +138,7 @@ fn processors(outcome: &Outcome) -> String {
     format!("{} us", What::ALL.map(text).join(" / "))
 }
 
-/// What a million bytes take, if a message takes so long.
+/// Time for a million bytes, if a message takes so long.
 fn for_megabyte(what: What, a_message: f64) -> f64 {
     a_message * 1e6 / what.size() as f64
 }

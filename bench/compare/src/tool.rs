@@ -10,18 +10,18 @@ use std::time::{Duration, Instant};
 
 /// Seconds that a peer has for one turn.
 const LIMIT: &str = "60";
-/// How long a server has to listen, and how often its client asks.
+/// Longest wait for a server to listen, and interval at which its client asks.
 const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Where in PATH a program is.
+/// Path of a program, by a search of PATH.
 pub fn find(name: &str) -> Option<PathBuf> {
     let path = var_os("PATH")?;
     split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
-/// The words that, put before a command, end it when it takes too long. It stays in this process's group, so
-/// that Ctrl-C ends it too.
+/// The words that, put before a command, end it when it takes too long. It stays in this process's
+/// group, so that Ctrl-C ends it too.
 pub const LIMITED: [&str; 5] = ["timeout", "--foreground", "--kill-after=2", LIMIT, "env"];
 
 /// Runs `command` to its end; returns what it printed.
@@ -45,8 +45,8 @@ fn text_of(output: Output) -> Result<String> {
     bail!("ended with {}: {}", output.status, last.unwrap_or("without a word").trim());
 }
 
-/// Runs a client, again and again while its server does not listen yet, and then waits for the server;
-/// returns what the client printed.
+/// Runs a client, again and again while its server does not listen yet, and then waits for the
+/// server; returns what the client printed.
 ///
 /// # Errors
 /// Either cannot be run, or fails.

@@ -2,18 +2,18 @@
 
 use crate::figures::{Figure, Figures, What};
 use crate::peers::Peer;
-use crate::place::Place;
+use crate::testbed::Testbed;
 
-/// How a peer came out.
+/// Outcome of a peer.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Outcome {
     /// Its name in results.
     pub name: &'static str,
     /// Its name for a person.
     pub title: &'static str,
-    /// How it was set up.
+    /// Settings of the peer.
     pub settings: String,
-    /// What it reached in each turn, or why it has nothing.
+    /// Figures that it reached in each turn, or the reason why it has none.
     pub turns: Result<Vec<Figures>, String>,
 }
 
@@ -35,21 +35,26 @@ fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 /// Runs all peers in turns. One that fails has no more turns. Says on standard error where it is.
-pub fn take(place: &Place, peers: Vec<Box<dyn Peer>>, turns: u16, rounds: usize) -> Vec<Outcome> {
+pub fn take(
+    testbed: &Testbed,
+    peers: Vec<Box<dyn Peer>>,
+    turns: u16,
+    rounds: usize,
+) -> Vec<Outcome> {
     let mut outcomes: Vec<Outcome> = peers
         .iter()
         .map(|peer| Outcome {
             name: peer.name(),
             title: peer.title(),
-            settings: peer.settings(place),
-            turns: peer.ready(place).map(|()| Vec::new()).map_err(|error| format!("{error:#}")),
+            settings: peer.settings(testbed),
+            turns: peer.ready(testbed).map(|()| Vec::new()).map_err(|error| format!("{error:#}")),
         })
         .collect();
     for turn in 1..=turns {
         for (peer, outcome) in peers.iter().zip(&mut outcomes) {
             let Ok(figures) = &mut outcome.turns else { continue };
-            eprintln!("weft: {}, turn {turn} of {turns}: {}", place.name(), peer.title());
-            match peer.measure(place, rounds) {
+            eprintln!("weft: {}, turn {turn} of {turns}: {}", testbed.name(), peer.title());
+            match peer.measure(testbed, rounds) {
                 Ok(reached) => figures.push(reached),
                 Err(error) => outcome.turns = Err(format!("{error:#}")),
             }

@@ -1,5 +1,5 @@
-//! What it costs that nobody else gets in: a round trip over UDP with tags on frames, in turns with one
-//! without; and sealing and opening by themselves.
+//! Cost of authentication: a round trip over UDP with tags on frames, in turns with one without;
+//! and sealing and opening by themselves.
 
 use crate::launch::Spec;
 use crate::pair::inside::{Seat, links, run};
@@ -13,7 +13,7 @@ use weft_packet::Rank;
 use weft_seal::{Keys, Kind, Protection, Seals, Secret};
 use weft_wire::{Header, Tag, TreeId, envelope};
 
-/// What the round trip may take of one without tags.
+/// Limit on the round trip, as a ratio to one without tags.
 const LIMIT: Limit = Limit::AtMost(1.05);
 /// User bytes of a packet that fills a frame on Ethernet, as a round number.
 const LARGE: usize = 1400;

@@ -61,7 +61,7 @@ pub fn rank(spec: &Spec, arena: &Arena) -> Result<()> {
     Ok(weft.leave()?)
 }
 
-/// What all bytes of message number `message` xor to.
+/// Exclusive or of all bytes of message number `message`.
 fn expected(message: u64, size: usize) -> u64 {
     if size.is_multiple_of(2) { 0 } else { u64::from(message as u8) }
 }

@@ -1,5 +1,6 @@
-//! Messages and TCP on one interface: one way of a message alone and while a TCP stream between the same
-//! hosts carries 1 Gbit/s, and what that carries alone and beside the messages. The three are measured in turns.
+//! Messages and TCP on one interface: one way of a message alone and while a TCP stream between the
+//! same hosts carries 1 Gbit/s, and what that carries alone and beside the messages. The three are
+//! measured in turns.
 
 mod stream;
 
@@ -20,10 +21,10 @@ use stream::{By, Carried, LASTS, Stream};
 const ROUND_TRIPS: usize = 500;
 /// Samples asked for that a turn, with its tens of thousands, stands for.
 const SAMPLES_A_TURN: usize = 60;
-/// What a message may take beside the stream, in units of what it takes alone.
+/// Limit on a message beside the stream, as a ratio to one alone.
 const LIMIT: Limit = Limit::AtMost(2.0);
 
-/// What there is on the interface in a part of a turn.
+/// Traffic on the interface in a part of a turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Part {
     Messages,
@@ -33,7 +34,7 @@ enum Part {
 
 const TURN: [Part; 3] = [Part::Messages, Part::Both, Part::Stream];
 
-/// What the first end has measured.
+/// Figures that the first end has measured.
 #[derive(Default, Debug)]
 struct Figures {
     /// Of each part, nanoseconds one way of each message.
@@ -84,8 +85,8 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// Measures one part of a turn: the time of each message, and what the stream carried. They mean something
-    /// at the first end only.
+    /// Measures one part of a turn: the time of each message, and what the stream carried. They
+    /// mean something at the first end only.
     fn measure(&mut self, part: Part) -> Result<(Vec<f64>, Option<Carried>)> {
         self.side.meet(|| Ok(()))?;
         let has_stream = self.end == End::First && part != Part::Messages;

@@ -1,9 +1,9 @@
-//! Events under their two protocols: a message around the ring of ranks, and an iteration of Jacobi's method on a
-//! grid over them (careful-protocols 6.1, tables 1 and 4).
+//! Events under their two protocols: a message around the ring of ranks, and an iteration of
+//! Jacobi's method on a grid over them (careful-protocols 6.1, tables 1 and 4).
 //!
-//! The floors are the same packets without events, on the same packet interface: one that goes around the ring,
-//! and a row to either neighbour. Whose turn it is opens its events, and closes them before the next one has
-//! its turn, so that nobody hears what is not for him.
+//! The floors are the same packets without events, on the same packet interface: one that goes
+//! around the ring, and a row to either neighbour. Whose turn it is opens its events, and closes
+//! them before the next one has its turn, so that nobody hears what is not for him.
 
 use crate::launch::Spec;
 use crate::meeting::Meeting;
@@ -25,7 +25,7 @@ pub const HEADER_BYTES: usize = 16;
 /// Bytes of a point of a grid.
 const POINT_BYTES: usize = size_of::<f64>();
 
-/// Whether a job of so many ranks can have this grid.
+/// Checks that a job of so many ranks can have this grid.
 ///
 /// # Errors
 /// Why not.
@@ -44,7 +44,7 @@ pub fn run(meeting: Meeting<'_>) -> Result<()> {
     Bench(meeting).run()
 }
 
-/// What is measured in turns.
+/// Kinds of turns.
 #[derive(Clone, Copy)]
 enum Turn {
     RingOfPackets,
@@ -211,7 +211,8 @@ fn around(events: &Events, bytes: &[u8]) -> weft_events::Result<f64> {
     let receive = |event| events.receive(Source::Anyone, event);
     let start = Instant::now();
     for event in 0..AROUND {
-        // What was received is given back when the message has been passed on (careful-protocols 6.1).
+        // What was received is given back when the message has been passed on (careful-protocols
+        // 6.1).
         let held = if me == 0 { None } else { Some(receive(event)?) };
         events.send(next, event, bytes, Flags::ONLY)?;
         drop(held);

@@ -1,28 +1,29 @@
-//! Goodput beside strangers: rank 0 sends rank 1 packets over UDP while a third host on their bridge sends rank
-//! 1 frames that are forged, replayed, cut short, of another job or version, or noise. In turns with that it
-//! sends the same bytes to another port of that host, where they are nobody's affair, and nothing at all.
+//! Goodput beside adversaries: rank 0 sends rank 1 packets over UDP while a third host on their
+//! bridge sends rank 1 frames that are forged, replayed, cut short, of another job or version, or
+//! noise. In turns with that it sends the same bytes to another port of that host, where they are
+//! nobody's affair, and nothing at all.
 //!
-//! Every packet carries its number and a pattern, so that one that strangers had brought in would show, and so
-//! would one that they had kept out. Links count what they refuse, and why.
+//! Every packet carries its number and a pattern, so that one that adversaries had brought in would
+//! show, and so would one that they had kept out. Links count what they refuse, and why.
 
+mod adversary;
 mod packet;
-mod stranger;
 
 use crate::launch::Spec;
 use crate::pair::End;
 use crate::pair::inside::{Seat, links, run};
 use crate::report::{Limit, median};
+use adversary::{Adversary, Doing};
 use anyhow::{Context, Result, bail};
 use packet::{Check, Mark, Stream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use stranger::{Doing, Stranger};
+use weft_adversary::Attack;
 use weft_link::wrap::Shown;
 use weft_netns::{Cluster, Options};
 use weft_seal::{Keys, Protection, Refusals, Refused, Secret};
-use weft_strangers::Attack;
 
-/// What strangers send.
+/// Attacks that are tried.
 pub const ATTACKS: [Attack; 6] = [
     Attack::Forged,
     Attack::Replayed,
@@ -31,18 +32,18 @@ pub const ATTACKS: [Attack; 6] = [
     Attack::WrongVersion,
     Attack::Noise,
 ];
-/// Frames of strangers a second.
+/// Frames of adversaries a second.
 pub const RATE: u32 = 50_000;
-/// What the goodput beside hostile frames is of that beside unrelated ones.
+/// Limit on the goodput beside hostile frames, as a ratio to that beside unrelated ones.
 const LIMIT: Limit = Limit::AtLeast(0.95);
 /// User bytes of a packet at most, on Ethernet.
 const SIZE_MAX: usize = 1416;
-/// How long a stranger has to hear something.
+/// Longest wait of an adversary for something to hear.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Packets that travel together.
 const BURST: u64 = 64;
 
-/// What to measure.
+/// Plan of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     /// Hostile frames at least, and as many unrelated ones.
@@ -53,10 +54,10 @@ pub struct Plan {
     pub slice: Duration,
 }
 
-/// What came of it.
+/// Result of a measurement.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// Bytes a second in each slice in which strangers did nothing.
+    /// Bytes a second in each slice in which adversaries did nothing.
     pub alone: Vec<f64>,
     /// In which they sent frames to somebody else.
     pub unrelated: Vec<f64>,
@@ -66,9 +67,9 @@ pub struct Report {
     pub unrelated_frames: u64,
     /// Hostile frames sent, by the order of [`ATTACKS`].
     pub attacks: [u64; ATTACKS.len()],
-    /// For how long strangers sent frames.
+    /// For how long adversaries sent frames.
     pub sending: Duration,
-    /// What rank 1 refused.
+    /// Counts of the frames that rank 1 refused.
     pub refused: Refusals,
     /// Packets that rank 0 sent.
     pub sent: u64,
@@ -84,7 +85,7 @@ impl Report {
         self.attacks.iter().sum()
     }
 
-    /// Frames a second that strangers reached, hostile and unrelated ones alike.
+    /// Frames a second that adversaries reached, hostile and unrelated ones alike.
     pub fn rate(&self) -> f64 {
         (self.unrelated_frames + self.hostile_frames()) as f64 / self.sending.as_secs_f64()
     }
@@ -111,30 +112,30 @@ pub fn measure(plan: &Plan) -> Result<Report> {
         *into.lock().unwrap_or_else(PoisonError::into_inner) = udp.counters().refused;
     };
     let shown = Shown::new(second, Box::new(keep) as Box<dyn FnMut(&_) + Send>);
-    let mut stranger = Stranger::start(&cluster, peers[1])?;
+    let mut adversary = Adversary::start(&cluster, peers[1])?;
     let (report, other) = run(vec![[silent, shown]], |seat: &mut Seat| match seat.end {
-        End::First => send(seat, plan, &stranger),
+        End::First => send(seat, plan, &adversary),
         End::Second => receive(seat),
     })?;
-    stranger.end();
+    adversary.end();
     let refused = *refused.lock().unwrap_or_else(PoisonError::into_inner);
     let Report { arrived, foreign, .. } = other;
-    let (unrelated_frames, attacks) = (stranger.unrelated(), stranger.attacks());
+    let (unrelated_frames, attacks) = (adversary.unrelated(), adversary.attacks());
     Ok(Report { arrived, foreign, refused, unrelated_frames, attacks, ..report })
 }
 
-fn send(seat: &mut Seat, plan: &Plan, stranger: &Stranger) -> Result<Report> {
+fn send(seat: &mut Seat, plan: &Plan, adversary: &Adversary) -> Result<Report> {
     let mut stream = Stream::new(&seat.packets[0], plan.size);
     let mut report = Report::default();
     // The first round does not count.
     let mut round = 0;
-    while round < 2 || stranger.least_sent() < plan.frames {
-        show_frames(&mut stream, stranger)?;
+    while round < 2 || adversary.least_sent() < plan.frames {
+        show_frames(&mut stream, adversary)?;
         for doing in turn(round) {
-            stranger.set(doing);
+            adversary.set(doing);
             let start = Instant::now();
             let goodput = slice(&mut stream, plan.slice)?;
-            stranger.set(Doing::Nothing);
+            adversary.set(Doing::Nothing);
             report.sending +=
                 if doing == Doing::Nothing { Duration::ZERO } else { start.elapsed() };
             let samples = match doing {
@@ -155,14 +156,14 @@ fn send(seat: &mut Seat, plan: &Plan, stranger: &Stranger) -> Result<Report> {
     Ok(report)
 }
 
-/// Sends until the stranger has heard some frames, to make others of.
-fn show_frames(stream: &mut Stream, stranger: &Stranger) -> Result<()> {
-    let (start, before) = (Instant::now(), stranger.heard());
-    stranger.set(Doing::Listening);
-    while stranger.heard() == before {
+/// Sends until the adversary has heard some frames, to make others of.
+fn show_frames(stream: &mut Stream, adversary: &Adversary) -> Result<()> {
+    let (start, before) = (Instant::now(), adversary.heard());
+    adversary.set(Doing::Listening);
+    while adversary.heard() == before {
         slice(stream, Duration::ZERO)?;
         if start.elapsed() > PATIENCE {
-            bail!("the stranger hears no frame of the job");
+            bail!("the adversary hears no frame of the job");
         }
     }
     Ok(())
@@ -213,7 +214,7 @@ fn receive(seat: &mut Seat) -> Result<Report> {
 /// Measures as `spec` says, and prints.
 ///
 /// # Errors
-/// As [`measure`]; or a stranger brought a packet in, or kept one out.
+/// As [`measure`]; or an adversary brought a packet in, or kept one out.
 pub(crate) fn measure_all(spec: &Spec) -> Result<()> {
     let size = spec.size();
     if !(packet::SIZE_MIN..=SIZE_MAX).contains(&size) {
@@ -241,7 +242,7 @@ fn medians(report: &Report) -> [f64; 3] {
 fn print(plan: &Plan, report: &Report) {
     let [alone, unrelated, hostile] = medians(report).map(|goodput| goodput / 1e6);
     let (size, slices) = (plan.size, report.hostile.len());
-    println!("hostile: frames of strangers beside packets of {size} B, 2 ranks, udp:");
+    println!("hostile: frames of adversaries beside packets of {size} B, 2 ranks, udp:");
     println!("  goodput {alone:.1} MB/s alone   ({slices} slices of each)");
     println!(
         "  goodput {unrelated:.1} MB/s beside {} unrelated frames   {:.3} x alone",
@@ -254,7 +255,7 @@ fn print(plan: &Plan, report: &Report) {
         report.ratio(),
         LIMIT.text(report.ratio())
     );
-    println!("  {:.0} frames of strangers a second", report.rate());
+    println!("  {:.0} frames of the adversary a second", report.rate());
     for (attack, sent) in ATTACKS.into_iter().zip(report.attacks) {
         let refused = report.refused.of(attack.refused());
         println!("  {sent} sent, {refused} refused: {}", attack.refused());

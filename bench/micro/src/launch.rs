@@ -15,7 +15,7 @@ use std::sync::Arc;
 use weft_launch::{Binding, JobSpec, Outcome, Verdict};
 use weft_link_shm::Settings;
 
-/// What to measure.
+/// Kind of measurement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Kind {
     /// One way of a packet between two ranks, through credits, upcall and release.
@@ -48,7 +48,8 @@ pub enum Kind {
     Rpc,
     /// Calls a second, 64 of them at once.
     RpcRate,
-    /// Bytes placed where their sender says, with notice: against a packet, or from 64 KiB on against a message
+    /// Bytes placed where their sender says, with notice: against a packet, or from 64 KiB on
+    /// against a message
     Put,
     /// A call by puts: the request is placed, and so is the reply; against a call by messages
     PutRpc,
@@ -60,7 +61,8 @@ pub enum Kind {
     Authentication,
     /// On Ethernet: a TCP stream of 1 Gbit/s and messages on one interface, both alone and together
     Coexist,
-    /// On Ethernet: goodput beside forged, replayed, cut and foreign frames, beside unrelated ones, and alone
+    /// On Ethernet: goodput beside forged, replayed, cut and foreign frames, beside unrelated ones,
+    /// and alone
     Hostile,
     /// The LogGP parameters: overheads, latency, gap, bandwidth.
     #[value(name = "loggp")]
@@ -100,12 +102,13 @@ impl Kind {
 /// A benchmark to run.
 #[derive(Args, Clone, Debug)]
 pub struct Spec {
-    /// What to measure
+    /// Kind of measurement
     pub kind: Kind,
     /// Ranks [default: 2; 4 for multicast and order, 8 for barrier]
     #[arg(short = 'n', long)]
     pub ranks: Option<u16>,
-    /// Bytes of each message [default: 8; none for rpc, 4 for events, 16 for loggp, 64 for order and region, 1 KiB for multicast, 1 MiB for bandwidth, stream and rendezvous]
+    /// Bytes of each message [default: 8; none for rpc, 4 for events, 16 for loggp, 64 for order
+    /// and region, 1 KiB for multicast, 1 MiB for bandwidth, stream and rendezvous]
     #[arg(long)]
     pub size: Option<usize>,
     /// Samples of each thing measured
@@ -123,19 +126,19 @@ pub struct Spec {
     /// For events: points on a side of the grid of Jacobi's method
     #[arg(long, value_name = "POINTS", default_value_t = 16)]
     pub grid: usize,
-    /// For hostile: frames that strangers send
+    /// For hostile: frames that adversaries send
     #[arg(long, default_value_t = 1_000_000)]
     pub frames: u64,
-    /// Where the ranks find the arena; set by the launcher
+    /// Descriptor at which the ranks find the arena; set by the launcher
     #[arg(long, hide = true)]
     pub arena: Option<i32>,
     /// The interface for the floor of AF_XDP; set by the launcher
     #[arg(long, hide = true)]
     pub floor: Option<String>,
-    /// Which protocols
+    /// Protocols of the job
     #[command(flatten)]
     pub protocols: Protocols,
-    /// Which hosts
+    /// Hosts of the job
     #[command(flatten)]
     pub hosts: network::Hosts,
 }
@@ -151,7 +154,7 @@ impl Spec {
         Settings { window_packets, ..settings }
     }
 
-    /// Whether this is between hosts.
+    /// True if this is between hosts.
     fn is_on_network(&self) -> bool {
         let on_network = matches!(self.link.as_str(), "udp" | "xdp");
         self.kind == Kind::Coexist || on_network || self.hosts.are_given()
@@ -198,8 +201,11 @@ impl Spec {
     }
 }
 
+/// The first argument of a rank of a benchmark.
+pub const RANK: &str = "rank";
+
 /// Runs the benchmark: starts its ranks, whose program is this executable with the arguments
-/// `bench-rank`, then those of `spec`. Rank 0 prints.
+/// [`RANK`], then those of `spec`. Rank 0 prints.
 ///
 /// # Errors
 /// The benchmark cannot be, or the job cannot be started.
@@ -229,7 +235,7 @@ pub fn run(spec: &Spec) -> Result<Outcome> {
     Ok(weft_launch::run(&job)?)
 }
 
-/// How a benchmark without ranks comes out.
+/// Outcome of a benchmark without ranks.
 fn completed() -> Outcome {
     Outcome { verdict: Verdict::Completed, stuck: Vec::new() }
 }
@@ -238,7 +244,7 @@ fn completed() -> Outcome {
 pub(crate) fn job(spec: &Spec) -> Result<JobSpec> {
     let mut job = JobSpec::new(spec.settings(), std::env::current_exe()?);
     let kind = spec.kind.to_possible_value().map(|value| value.get_name().to_owned());
-    job.arguments.push("bench-rank".into());
+    job.arguments.push(RANK.into());
     job.arguments.extend(kind.map(Into::into));
     for (name, value) in [("--rounds", spec.rounds), ("--size", spec.size()), ("--grid", spec.grid)]
     {

@@ -5,7 +5,8 @@
 //! [`run`] starts the ranks; each rank calls [`rank`]. Floors use an [`arena::Arena`], memory that
 //! all ranks map and Weft does not know of.
 //!
-//! Between two hosts ([`pair`]) the floors are sockets, and a TCP connection takes the arena's place.
+//! Between two hosts ([`pair`]) the floors are sockets, and a TCP connection takes the arena's
+//! place.
 //!
 //! A figure is the median of many samples, a sample the mean of a batch that is long enough for the
 //! clock not to matter.
@@ -41,4 +42,4 @@ mod rpc;
 mod stream;
 mod upcalls;
 
-pub use launch::{Kind, Spec, rank, run};
+pub use launch::{Kind, RANK, Spec, rank, run};

@@ -8,8 +8,9 @@
 //! - gap `g`: time between the packets of a stream; `G`: bytes a second in packets as large as they
 //!   get, which the receiver does not touch.
 //!
-//! What a burst, a stream or a ping-pong takes is divided by its packets, so that the clock does not
-//! matter. The floors are a cache line that goes from core to core, and one copy of as many bytes.
+//! What a burst, a stream or a ping-pong takes is divided by its packets, so that the clock does
+//! not matter. The floors are a cache line that goes from core to core, and one copy of as many
+//! bytes.
 
 mod machine;
 
@@ -64,7 +65,7 @@ pub fn rank(spec: &Spec, arena: &Arena) -> Result<()> {
     Ok(job.leave()?)
 }
 
-/// What every round saw, in nanoseconds; `bandwidth` and `memcpy` in bytes a second.
+/// Samples of all rounds, in nanoseconds; `bandwidth` and `memcpy` in bytes a second.
 #[derive(Default)]
 struct Samples {
     line: Vec<f64>,
@@ -123,7 +124,7 @@ impl Samples {
         }
     }
 
-    /// What a machine like this one costs.
+    /// Costs of a machine like this one.
     fn costs(&self, largest: usize) -> Costs {
         let (launch, poll) = (median(self.send.clone()), median(self.poll.clone()));
         let (gap, rate) = (median(self.gap.clone()), median(self.bandwidth.clone()));

@@ -1,5 +1,5 @@
-//! Ranks that meet between samples without the packets that are measured: by a counter in the arena, or between
-//! two hosts by a connection.
+//! Ranks that meet between samples without the packets that are measured: by a counter in the
+//! arena, or between two hosts by a connection.
 
 use crate::arena::Arena;
 use crate::launch::Spec;
@@ -11,19 +11,19 @@ use anyhow::Result;
 use std::sync::atomic::Ordering;
 use weft::Packets;
 
-/// Where ranks that share memory count themselves.
+/// Offset at which ranks that share memory count themselves.
 const ARRIVED: usize = 0;
 
 /// A rank of a benchmark of packets, which meets the others.
 pub struct Meeting<'a> {
     pub spec: &'a Spec,
     pub packets: &'a Packets,
-    /// What the link between the ranks is called.
+    /// Name of the link between the ranks.
     pub link: &'static str,
     way: Way<'a>,
 }
 
-/// How ranks meet.
+/// Way in which ranks meet.
 enum Way<'a> {
     /// In this memory, where they have met so often, all counted.
     Memory { arena: &'a Arena, met: u64 },

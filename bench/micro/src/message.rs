@@ -1,7 +1,8 @@
 //! One way of a message between ports, beside a packet on the same node.
 //!
-//! Ping-pong in handlers, and once more with a mailbox that is asked for messages. The floor is the same
-//! ping-pong in packet upcalls, in the same run, in turns: what is above 1 is what messages cost.
+//! Ping-pong in handlers, and once more with a mailbox that is asked for messages. The floor is the
+//! same ping-pong in packet upcalls, in the same run, in turns: what is above 1 is what messages
+//! cost.
 
 use crate::arena::Arena;
 use crate::launch::Spec;

@@ -1,9 +1,9 @@
 //! A multicast packet until the last receiver has read it, against as many unicasts.
 //!
 //! Receivers read the bytes and count themselves in memory that Weft does not know of. The floor is
-//! what a program does that has no multicast. Measured two ways: packets in a row (`multicast`), and
-//! one at a time, the next after the last receiver has read it (`multicast-alone`). With fewer cores
-//! than ranks the second is mostly the scheduler's time, which both ways of sending share.
+//! what a program does that has no multicast. Measured two ways: packets in a row (`multicast`),
+//! and one at a time, the next after the last receiver has read it (`multicast-alone`). With fewer
+//! cores than ranks the second is mostly the scheduler's time, which both ways of sending share.
 
 use crate::arena::Arena;
 use crate::bandwidth::xor_up;

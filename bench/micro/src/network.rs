@@ -1,8 +1,8 @@
-//! Benchmarks between two hosts, beside their floors: spinning TCP and UDP sockets over the same wire, and bare
-//! AF_XDP over another, since an interface has one user of that.
+//! Benchmarks between two hosts, beside their floors: spinning TCP and UDP sockets over the same
+//! wire, and bare AF_XDP over another, since an interface has one user of that.
 //!
-//! Without `--hosts`, the hosts are two network namespaces of this machine on a veth pair. Either way the job is
-//! one of [`weft_launch::run_on_hosts`], and rank `i` runs on core `i`.
+//! Without `--hosts`, the hosts are two network namespaces of this machine on a veth pair. Either
+//! way the job is one of [`weft_launch::run_on_hosts`], and rank `i` runs on core `i`.
 
 use crate::launch::{Kind, Spec, job};
 use crate::pair::hello::{beside_messages, beside_packets};
@@ -23,36 +23,38 @@ use weft_xdp::ETHERTYPE;
 /// Bytes of the largest message that is measured between hosts.
 const SIZE_MAX: usize = 64 << 20;
 
-/// The silence after which the other end is lost: longer than processors of machines that are shared stand still,
-/// and nobody waits here for a host that is gone.
+/// The silence after which the other end is lost: longer than processors of machines that are
+/// shared stand still, and nobody waits here for a host that is gone.
 const SILENCE: Duration = Duration::from_secs(10);
 
 /// The wire between the hosts that are made here over which bare AF_XDP is measured.
 const FLOOR_INTERFACE: &str = "floor0";
 
-/// Where to measure, if not in the memory of this machine.
+/// Hosts to measure between, if not in the memory of this machine.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Between two hosts")]
 pub struct Hosts {
     /// Two hosts, as the remote shell knows them [default: two network namespaces on this one]
     #[arg(long, value_name = "A,B")]
     hosts: Option<String>,
-    /// The remote shell; it is given a host and a command [default: ssh -o BatchMode=yes -o ConnectTimeout=10]
+    /// The remote shell; it is given a host and a command [default: ssh -o BatchMode=yes -o
+    /// ConnectTimeout=10]
     #[arg(long, env = "WEFT_RSH", value_name = "COMMAND")]
     rsh: Option<String>,
-    /// Where weft is on the other hosts [default: where it is on this one]
+    /// Path of weft on the other hosts [default: where it is on this one]
     #[arg(long, value_name = "PATH")]
     remote_weft: Option<OsString>,
     /// By which interface, or in the network of which address, hosts reach one another
     #[arg(long, value_name = "NAME|ADDRESS")]
     interface: Option<String>,
-    /// Bytes of the longest packet, its IP header included [default: 1500 between namespaces, what the interfaces take between hosts that exist]
+    /// Bytes of the longest packet, its IP header included [default: 1500 between namespaces, what
+    /// the interfaces take between hosts that exist]
     #[arg(long, value_name = "BYTES")]
     mtu: Option<Mtu>,
 }
 
 impl Hosts {
-    /// Whether hosts were named.
+    /// True if hosts were named.
     pub fn are_given(&self) -> bool {
         self.hosts.is_some()
     }
@@ -74,12 +76,12 @@ impl Hosts {
     }
 }
 
-/// Which link is measured.
+/// Link that is measured.
 pub(crate) fn link(spec: &Spec) -> &'static str {
     if spec.link == "xdp" { "xdp" } else { "udp" }
 }
 
-/// What is done in a sample of `spec`, if it can be measured between hosts.
+/// Shape of a sample of `spec`, if it can be measured between hosts.
 fn shape(spec: &Spec) -> Option<Shape> {
     // A floor cannot send nothing.
     let size = spec.size().max(1);
@@ -93,7 +95,7 @@ fn shape(spec: &Spec) -> Option<Shape> {
     Some(Shape { pattern, size, count, unit, each: pattern == Pattern::PingPong })
 }
 
-/// Whether `spec` can be measured between hosts.
+/// Checks that `spec` can be measured between hosts.
 fn check(spec: &Spec) -> Result<()> {
     let apart =
         [Kind::Coexist, Kind::Events, Kind::Put, Kind::PutRpc, Kind::Region, Kind::Rendezvous]
@@ -228,7 +230,7 @@ fn compare(
 /// A floor, or why it was not measured.
 type Floored = std::result::Result<Measured, String>;
 
-/// Why a floor is not measured.
+/// Reason why a floor is not measured.
 const NEVER_AGAIN: &str = "it sends nothing again that is lost";
 
 fn row(spec: &Spec, shape: &Shape, weft: Measured, floors: [(&'static str, Floored); 3]) -> Row {

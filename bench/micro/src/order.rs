@@ -1,7 +1,7 @@
 //! Totally-ordered broadcasts a second, delivered to the handlers of all ranks, all ranks sending.
 //!
-//! The floor is the packet layer's broadcast in the same pattern, in no order at all and with nothing
-//! that bounds what receivers have not read but credits.
+//! The floor is the packet layer's broadcast in the same pattern, in no order at all and with
+//! nothing that bounds what receivers have not read but credits.
 
 use crate::arena::Arena;
 use crate::launch::Spec;
@@ -17,7 +17,7 @@ use weft_messaging::{Engine, Orders};
 /// Messages of each rank in a sample.
 const BATCH: u64 = 10_000;
 
-/// Where ranks count themselves, to begin and end samples together.
+/// Offset at which ranks count themselves, to begin and end samples together.
 const ARRIVED: usize = 0;
 
 pub fn rank(spec: &Spec, arena: &Arena) -> Result<()> {
@@ -47,9 +47,9 @@ struct Bench<'a> {
     packets: &'a Packets,
     arena: &'a Arena,
     payload: Vec<u8>,
-    /// How often the ranks have met.
+    /// Number of times that the ranks have met.
     met: u64,
-    /// Who takes packets at the moment, if it is an engine.
+    /// Engine that takes packets at the moment, if it is one.
     engine: Option<Arc<Engine>>,
 }
 
@@ -99,8 +99,8 @@ impl Bench<'_> {
         })
     }
 
-    /// Packets that this engine takes too late for its ports wait for ports that never come, so each
-    /// sample has an engine, and the one order that follows from its number.
+    /// Packets that this engine takes too late for its ports wait for ports that never come, so
+    /// each sample has an engine, and the one order that follows from its number.
     fn ordered(&mut self, number: usize) -> Result<f64> {
         let engine = Engine::new(self.packets.clone());
         self.engine = Some(Arc::clone(&engine));

@@ -1,7 +1,7 @@
 //! Two processes and what is between them: a message there and one back, or many in a row.
 //!
-//! A [`Line`] is one way of getting messages across: a TCP connection, UDP datagrams, Weft. All are measured
-//! by the same two patterns ([`Shape`]), and a figure is comparable with every other one.
+//! A [`Line`] is one way of getting messages across: a TCP connection, UDP datagrams, Weft. All are
+//! measured by the same two patterns ([`Shape`]), and a figure is comparable with every other one.
 //!
 //! | module | what |
 //! |---|---|
@@ -71,7 +71,7 @@ pub trait Line {
     }
 }
 
-/// Which end of a line this process is.
+/// End of a line that this process is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
     /// The one that begins, and whose clock counts.
@@ -80,7 +80,7 @@ pub enum End {
     Second,
 }
 
-/// What is done in a sample.
+/// Pattern of a sample.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pattern {
     /// A message there and one back, one after the other.
@@ -89,7 +89,7 @@ pub enum Pattern {
     Stream,
 }
 
-/// What a figure says.
+/// Unit of a figure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unit {
     /// Nanoseconds one way.
@@ -116,16 +116,16 @@ impl Unit {
 /// A sample: what is sent how often, and what is made of the time that it takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shape {
-    /// Who sends when.
+    /// Pattern of sends.
     pub pattern: Pattern,
     /// Bytes of a message.
     pub size: usize,
     /// Messages of a sample; of a ping-pong the round trips.
     pub count: u64,
-    /// What the figure says.
+    /// Unit of the figure.
     pub unit: Unit,
-    /// Whether each round trip is a sample by itself, instead of the mean of all. Where one takes microseconds,
-    /// reading the clock for each is nothing.
+    /// True if each round trip is a sample by itself, instead of the mean of all. Where one takes
+    /// microseconds, reading the clock for each is nothing.
     pub each: bool,
 }
 
@@ -138,7 +138,8 @@ impl Shape {
         }
     }
 
-    /// This end's part of a sample, and what it gave. The figures mean something at the first end only.
+    /// This end's part of a sample, and what it gave. The figures mean something at the first end
+    /// only.
     ///
     /// # Errors
     /// The line is broken.
@@ -193,7 +194,7 @@ impl Shape {
     }
 }
 
-/// What was measured on a line.
+/// Results of a line.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Measured {
     /// A figure of each sample, in the shape's unit.
@@ -202,8 +203,8 @@ pub struct Measured {
     pub processor_ns: f64,
 }
 
-/// Measures `lines` in turns, `rounds` times each, after one round that does not count. What is returned
-/// means something at the first end only.
+/// Measures `lines` in turns, `rounds` times each, after one round that does not count. What is
+/// returned means something at the first end only.
 ///
 /// # Errors
 /// A line is broken, or the other end has gone.
@@ -239,14 +240,14 @@ pub fn measure(
     measured.collect()
 }
 
-/// What this process has used of processors so far, all threads, in programs and in the kernel.
+/// Processor time of this process so far, all threads, in programs and in the kernel.
 fn processor_time() -> Duration {
     let used = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(used.tv_sec.unsigned_abs(), used.tv_nsec.unsigned_abs() as u32)
 }
 
-/// Binds this process, with all the threads that it has, to the `index`-th of the cores that it may use,
-/// counted round and round.
+/// Binds this process, with all the threads that it has, to the `index`-th of the cores that it may
+/// use, counted round and round.
 ///
 /// # Errors
 /// What the system says.
@@ -259,7 +260,7 @@ pub fn bind_to_core(index: usize) -> Result<()> {
     Ok(())
 }
 
-/// The same for this thread only.
+/// Binds this thread only to a core.
 ///
 /// # Errors
 /// What the system says.

@@ -1,4 +1,4 @@
-//! What of the protocols a benchmark may choose, as `weft run` has it.
+//! Options of the protocols that a benchmark has, as `weft run` has them.
 
 use clap::Args;
 use weft_launch::JobSpec;

@@ -1,5 +1,5 @@
-//! Puts: the sender names the place. Small ones beside packets, large ones beside stream messages, and calls
-//! that are a put there and one back beside those that are messages.
+//! Puts: the sender names the place. Small ones beside packets, large ones beside stream messages,
+//! and calls that are a put there and one back beside those that are messages.
 
 use crate::launch::{Kind, Spec};
 use crate::network;
@@ -51,7 +51,8 @@ pub fn rank(spec: &Spec, interface: Option<&str>) -> Result<()> {
     Ok(weft.leave()?)
 }
 
-/// Measures the first of `lines` beside those that it is compared with, and prints it at the first end.
+/// Measures the first of `lines` beside those that it is compared with, and prints it at the first
+/// end.
 pub fn compare(
     spec: &Spec,
     (name, floors): (&'static str, &[&'static str]),

@@ -1,8 +1,8 @@
-//! Shared regions: hits, and the misses of fig. 7.17 and 7.18 (thesis 7.3.3), beside packets of the same sizes there
-//! and back, and beside shared pages.
+//! Shared regions: hits, and the misses of fig. 7.17 and 7.18 (thesis 7.3.3), beside packets of the
+//! same sizes there and back, and beside shared pages.
 //!
-//! Rank 0 misses, rank 1 is the home, the others read, or have written. A sample is the mean of many regions, all of
-//! which are missed in a row; what makes them misses again is not measured.
+//! Rank 0 misses, rank 1 is the home, the others read, or have written. A sample is the mean of
+//! many regions, all of which are missed in a row; what makes them misses again is not measured.
 
 mod plan;
 
@@ -20,8 +20,8 @@ use weft_region::{Mapped, RegionId, Regions};
 
 /// Accesses in a sample that find what they need.
 const HITS: u32 = 2_000;
-/// Misses in a sample, of small regions: so few that what both ranks know of them is in their first caches, as the
-/// packets are that they are measured beside.
+/// Misses in a sample, of small regions: so few that what both ranks know of them is in their first
+/// caches, as the packets are that they are measured beside.
 const MISSES: usize = 16;
 /// Bytes that are shared at once, where regions are larger.
 const SHARED_BYTES: usize = 512 << 10;
@@ -134,30 +134,31 @@ impl Bench<'_> {
         Ok(each(took, count))
     }
 
-    /// What a miss sends, by bare packets: a request, and a header with data back, which is copied out.
+    /// Packets of a miss, by themselves: a request, and a header with data back, which is copied
+    /// out.
     fn round_trips(&mut self, bytes: usize) -> Result<f64> {
         let count = count(bytes);
-        let (came, answer) = (Arc::<AtomicU64>::default(), vec![7; 24 + bytes]);
+        let (received, answer) = (Arc::<AtomicU64>::default(), vec![7; 24 + bytes]);
         let into = Arc::new(Mutex::new(vec![0; answer.len()]));
-        let (counted, answers) = (Arc::clone(&came), self.0.packets.clone());
+        let (counted, answers) = (Arc::clone(&received), self.0.packets.clone());
         let (whole, sent) = (answer.len() as u64, answer.len());
         self.0.packets.on_packet(move |packet| {
-            let mut came = counted.load(Ordering::Relaxed);
+            let mut received = counted.load(Ordering::Relaxed);
             if answers.rank() == 0 {
                 let mut into = into.lock().unwrap_or_else(PoisonError::into_inner);
-                into[(came % whole) as usize..][..packet.len()].copy_from_slice(&packet);
-                came += packet.len() as u64;
+                into[(received % whole) as usize..][..packet.len()].copy_from_slice(&packet);
+                received += packet.len() as u64;
             } else {
                 // A lost rank shows at the next poll.
                 let _ = send(&answers, packet.source(), &answer);
-                came += whole;
+                received += whole;
             }
-            counted.store(came, Ordering::Release);
+            counted.store(received, Ordering::Release);
         });
         self.0.meet()?;
         let arrived = |times: usize| {
             let bytes = (times * sent) as u64;
-            self.0.packets.poll_until(|| came.load(Ordering::Acquire) >= bytes)
+            self.0.packets.poll_until(|| received.load(Ordering::Acquire) >= bytes)
         };
         let start = Instant::now();
         if self.is_first() {

@@ -1,6 +1,7 @@
-//! Large messages that ask their receiver first (rendezvous, as in NX/2; careful-protocols 3 and 7), beside those that
-//! are sent at once: one way, and bytes a second in a row, to a receiver that waits for each and reads it where it
-//! lies. What asking first saves, the memory of a receiver that does not read, is in docs/paper/rendezvous.md.
+//! Large messages that ask their receiver first (rendezvous, as in NX/2; careful-protocols 3 and
+//! 7), beside those that are sent at once: one way, and bytes a second in a row, to a receiver that
+//! waits for each and reads it where it lies. What asking first saves, the memory of a receiver
+//! that does not read, is in docs/paper/rendezvous.md.
 
 use crate::launch::Spec;
 use crate::pair::hello::beside_messages;

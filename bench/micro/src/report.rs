@@ -1,4 +1,4 @@
-//! What a benchmark prints.
+//! Output of a benchmark.
 
 use serde::Serialize;
 use std::borrow::Cow;
@@ -6,7 +6,7 @@ use std::borrow::Cow;
 /// One measurement. The names of the fields are stable.
 #[derive(Serialize, Debug)]
 pub struct Row {
-    /// Which benchmark.
+    /// Name of the benchmark.
     pub bench: Cow<'static, str>,
     /// Over which link.
     pub link: &'static str,
@@ -29,14 +29,14 @@ pub struct Row {
     /// Processor time of all ranks for a message.
     #[serde(flatten)]
     pub processor: Option<Processor>,
-    /// The same movement by barer means, in the same run.
+    /// Floors: the same movement by barer means, in the same run.
     pub floors: Vec<Floor>,
-    /// What the median may be in units of the first floor's, where that is a promise.
+    /// Limit on the median in units of the first floor's, where that is a promise.
     #[serde(skip)]
     pub limit: Option<Limit>,
 }
 
-/// What a ratio may be.
+/// Limit on a ratio.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Limit {
     /// No more than this.
@@ -46,7 +46,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Whether this ratio is within it.
+    /// True if this ratio is within it.
     pub fn is_kept(self, ratio: f64) -> bool {
         match self {
             Limit::AtMost(most) => ratio <= most,
@@ -67,14 +67,14 @@ impl Limit {
 /// A floor.
 #[derive(Serialize, Debug)]
 pub struct Floor {
-    /// What was measured.
+    /// Name of the floor.
     pub what: &'static str,
     /// Its median; `None` if it was not measured.
     pub p50: Option<f64>,
     /// The mean of its samples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean: Option<f64>,
-    /// Why it was not measured.
+    /// Reason why it was not measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<Cow<'static, str>>,
     /// Processor time of both ends for a message.
@@ -82,7 +82,7 @@ pub struct Floor {
     pub processor: Option<Processor>,
 }
 
-/// What processors had to do, in programs and in the kernel.
+/// Load of processors, in programs and in the kernel.
 #[derive(Serialize, Clone, Copy, Debug)]
 pub struct Processor {
     /// Nanoseconds for a message.

@@ -1,5 +1,5 @@
-//! Large messages beside bare packets with the same bytes: both are written once, sent, and read where
-//! they lie. And how much of a message is read before its sender has sent the last of it.
+//! Large messages beside bare packets with the same bytes: both are written once, sent, and read
+//! where they lie. And how much of a message is read before its sender has sent the last of it.
 
 use crate::arena::Arena;
 use crate::bandwidth::xor_up;

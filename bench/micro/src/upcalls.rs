@@ -1,6 +1,6 @@
-//! What a message costs under each upcall model (thesis 6.2.3, table 6.2): half a round trip to a handler
-//! that answers in place, that could have waited, that does wait once and goes on as a continuation, and
-//! that runs on a thread of its own.
+//! Cost of a message under each upcall model (thesis 6.2.3, table 6.2): half a round trip to a
+//! handler that answers in place, that could have waited, that does wait once and goes on as a
+//! continuation, and that runs on a thread of its own.
 
 use crate::arena::Arena;
 use crate::launch::Spec;

@@ -1,5 +1,5 @@
-//! Strangers on the wire between two hosts bring nothing in and keep nothing out. `weft bench hostile` sends a
-//! million of their frames, and says what they cost.
+//! Adversaries on the wire between two hosts bring nothing in and keep nothing out.
+//! `weft bench hostile` sends a million of their frames, and says what they cost.
 
 #![allow(clippy::unwrap_used)]
 
@@ -9,7 +9,7 @@ use weft_bench::hostile::{ATTACKS, Plan, measure};
 const FRAMES: u64 = 20_000;
 
 #[test]
-fn nothing_of_strangers_is_delivered_and_all_of_the_job_is() {
+fn nothing_of_adversaries_is_delivered_and_all_of_the_job_is() {
     if !weft_netns::available() {
         return;
     }

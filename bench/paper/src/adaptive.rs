@@ -1,8 +1,8 @@
 //! The question that careful-protocols 7 leaves open, answered: windows that follow demand beside
 //! windows that stay, in a job of which each rank talks to a few others.
 //!
-//! No paper prints figures to lay beside these, so this is no [`crate::Experiment`]: it measures, and
-//! writes a page of its own.
+//! No paper prints figures to lay beside these, so this is no [`crate::Experiment`]: it measures,
+//! and writes a page of its own.
 
 mod page;
 
@@ -24,17 +24,18 @@ pub const WINDOW: u16 = 32;
 /// Peers that the pool has whole windows for.
 pub const ACTIVE: u16 = 8;
 
-/// How receive buffers are divided.
+/// Policy by which receive buffers are divided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Policy {
-    /// What tables call it.
+    /// Name in tables.
     pub name: &'static str,
     window_packets: u16,
     adaptive: bool,
 }
 
 impl Policy {
-    /// What is compared: what there is, what follows demand, and what else could be had for less memory.
+    /// Policies that are compared: the present one, the adaptive one, and others that need less
+    /// memory.
     pub const ALL: [Policy; 4] = [
         Policy { name: "static, 32", window_packets: WINDOW, adaptive: false },
         Policy { name: "adaptive, 1 to 32", window_packets: WINDOW, adaptive: true },
@@ -53,7 +54,7 @@ impl Policy {
     }
 }
 
-/// What every rank does.
+/// Program of every rank.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Workload {
     /// Sends so many packets as fast as it can, to so many peers in turn; to others in each phase.
@@ -78,10 +79,11 @@ pub enum Workload {
     },
 }
 
-/// What came of a job.
+/// Result of a job.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    /// User bytes that each rank received in a microsecond, until the last had all: Mbyte/s of 10^6.
+    /// User bytes that each rank received in a microsecond, until the last had all: Mbyte/s of
+    /// 10^6.
     pub throughput: f64,
     /// Of all packets, or of all pings, the one in the middle, one way.
     pub latency_us: f64,
@@ -135,7 +137,7 @@ pub fn run(policy: Policy, workload: Workload) -> Result<Seen> {
     })
 }
 
-/// When a rank was done, and how long its packets took.
+/// Time at which a rank was done, and the latencies of its packets.
 type Times = (Duration, Vec<Duration>);
 
 /// The upcall's notes: how long each packet took that has come.
@@ -208,7 +210,7 @@ fn ping(packets: &Packets, active: u16, rounds: u64) -> weft_packet::Result<Time
 const PING: u8 = 0;
 const ANSWER: u8 = 1;
 
-/// What a rank has seen that sends pings and answers others'.
+/// Results of a rank that sends pings and answers those of others.
 #[derive(Default)]
 struct Pings {
     unanswered: Vec<Rank>,

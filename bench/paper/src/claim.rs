@@ -1,17 +1,17 @@
-//! What an experiment claims: an id, and how near the paper it must come.
+//! Claims of an experiment: an id, and how near the paper it must come.
 
 /// A target that an experiment measures.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Claim {
     /// The target's id.
     pub id: &'static str,
-    /// How near to the paper.
+    /// Required distance to the paper.
     pub expected: Expected,
-    /// Why it is not; for those that miss, and only for those.
+    /// Reason for a miss; for claims that miss, and only for those.
     pub miss: Option<&'static str>,
 }
 
-/// How near to the paper a figure must come.
+/// Required distance of a figure to the paper.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Expected {
     /// Within so many percent of the paper's value.
@@ -43,24 +43,24 @@ impl Claim {
         Claim { id, expected: Expected::Holds, miss: None }
     }
 
-    /// The same, within `percent`.
+    /// Sets the distance to `percent`.
     pub const fn percent(self, percent: f64) -> Self {
         Claim { expected: Expected::Percent(percent), ..self }
     }
 
-    /// The same, within `amount` in the target's unit.
+    /// Sets the distance to `amount` in the target's unit.
     pub const fn absolute(self, amount: f64) -> Self {
         Claim { expected: Expected::Absolute(amount), ..self }
     }
 
-    /// The same, which is known to miss: `why`.
+    /// Marks the claim as one that is known to miss: `why`.
     pub const fn misses(self, why: &'static str) -> Self {
         Claim { miss: Some(why), ..self }
     }
 }
 
 impl Expected {
-    /// Whether `measured` is near enough to `paper`.
+    /// True if `measured` is near enough to `paper`.
     pub fn accepts(self, paper: f64, measured: f64) -> bool {
         // What is measured ends in rounding errors; a band's edge belongs to it.
         const EDGE: f64 = 1e-9;

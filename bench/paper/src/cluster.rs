@@ -1,4 +1,4 @@
-//! What experiments run on: the thesis's cluster, simulated.
+//! Testbed of the experiments: the thesis's cluster, simulated.
 
 use anyhow::{Context, Result, anyhow};
 use std::cell::Cell;
@@ -12,8 +12,8 @@ use weft_simulator::{Ended, Machine, Options, Preset, Report, Settings, Shape, S
 /// A stretch of time, or a point in it, in nanoseconds.
 pub type Nanoseconds = u64;
 
-/// Which of the thesis's calibrations the machine has: it measured the default LFC and, in other
-/// versions, the three reliability schemes.
+/// Calibration of the machine: the thesis measured the default LFC and, in other versions, the
+/// three reliability schemes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Calibration {
     /// Table 5.1.
@@ -35,10 +35,10 @@ impl Calibration {
     }
 }
 
-/// How a job is set up.
+/// Setup of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Setup {
-    /// What the machine is calibrated on.
+    /// Calibration of the machine.
     pub calibration: Calibration,
     /// Ranks.
     pub ranks: u16,
@@ -46,7 +46,7 @@ pub struct Setup {
     pub preset: Preset,
     /// The shape of multicast trees.
     pub shape: Shape,
-    /// When a deadlock is suspected.
+    /// Times at which a deadlock is suspected.
     pub recovery: Recovery,
     /// Credits, or unacknowledged packets, for each ordered pair.
     pub window_packets: u16,
@@ -55,21 +55,21 @@ pub struct Setup {
     /// Receive buffers of a retransmitting NI for all senders together; `None`: as many as the
     /// machine says.
     pub receive_buffers: Option<usize>,
-    /// When packets that nobody polled for raise an interrupt; `None`: never.
+    /// Delay after which packets that nobody polled for raise an interrupt; `None`: never.
     pub interrupt_delay: Option<Duration>,
-    /// Whether what receivers copy to stays in a cache.
+    /// True if what receivers copy to stays in a cache.
     pub cached: bool,
 }
 
 /// Bytes that a packet holds (thesis 5.3.1, 8.5.1).
 pub const PACKET_BYTES: usize = 1024;
 
-/// What every rank of a job returned and counted, by rank.
+/// Results and counters of every rank of a job, by rank.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Ran<T> {
-    /// What its program returned.
+    /// Values that its program returned.
     pub values: Vec<T>,
-    /// What its node counted, to the end of the job.
+    /// Counters of its node, to the end of the job.
     pub statistics: Vec<Statistics>,
 }
 
@@ -101,12 +101,12 @@ impl Setup {
         Setup { calibration: Calibration::Chapter8, preset, window_packets: 8, ..Setup::lfc(ranks) }
     }
 
-    /// The same with the polling watchdog's delay of the thesis (5.1.3).
+    /// Adds the polling watchdog's delay of the thesis (5.1.3).
     pub fn with_interrupts(self) -> Self {
         Setup { interrupt_delay: Some(Duration::from_micros(70)), ..self }
     }
 
-    /// The same with receivers that copy to more than a cache holds, 1 Mbyte or so.
+    /// Has receivers copy to more than a cache holds, 1 Mbyte or so.
     pub fn beyond_cache(self) -> Self {
         Setup { cached: false, ..self }
     }
@@ -122,7 +122,7 @@ impl Setup {
         self.taken_apart(self.packets_of(program)?)
     }
 
-    /// How a run of `program` ends, which may be never.
+    /// End of a run of `program`, which may be never.
     ///
     /// # Errors
     /// The job cannot be.
@@ -196,19 +196,20 @@ pub(crate) fn linger(packets: &Packets, busy: &Cell<u16>) -> weft_packet::Result
     Ok(())
 }
 
-/// Instructions that Weft takes for a message beside those for its packets, on its way out and where it is
-/// received, counted with callgrind (docs/internals/messaging.md).
+/// Instructions that Weft takes for a message beside those for its packets, on its way out and
+/// where it is received, counted with callgrind (docs/internals/messaging.md).
 const MESSAGE_INSTRUCTIONS: [u64; 2] = [100, 540];
-/// Of a Pentium Pro at 200 MHz (thesis 1.6.2) in an operation of 20 ns. That it does one a cycle, of three at
-/// most, is assumed.
+/// Of a Pentium Pro at 200 MHz (thesis 1.6.2) in an operation of 20 ns. That it does one a cycle,
+/// of three at most, is assumed.
 const INSTRUCTIONS_PER_OPERATION: u64 = 4;
 
-/// This host executes what sending a message takes beside its packets, which the machine knows nothing of.
+/// This host executes what sending a message takes beside its packets, which the machine knows
+/// nothing of.
 pub fn work_to_send(packets: &Packets) {
     packets.work(MESSAGE_INSTRUCTIONS[0] / INSTRUCTIONS_PER_OPERATION);
 }
 
-/// The same of receiving it.
+/// Declares the work of receiving it.
 pub fn work_to_receive(packets: &Packets) {
     packets.work(MESSAGE_INSTRUCTIONS[1] / INSTRUCTIONS_PER_OPERATION);
 }

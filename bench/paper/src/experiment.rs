@@ -1,4 +1,4 @@
-//! What an experiment is.
+//! Definition of an experiment.
 
 use crate::claim::Claim;
 use crate::results::Results;
@@ -14,7 +14,7 @@ pub trait Experiment: Send + Sync {
     /// Its name: what it measures, in a word or two.
     fn name(&self) -> &'static str;
 
-    /// What it measures, for a heading.
+    /// Title of its section.
     fn title(&self) -> &'static str;
 
     /// The targets it measures; each belongs to one experiment.
@@ -25,7 +25,7 @@ pub trait Experiment: Send + Sync {
         &[]
     }
 
-    /// What a reader of its tables should know, for the page; may be empty.
+    /// Notes for a reader of its tables, for the page; may be empty.
     fn notes(&self) -> &'static str {
         ""
     }
@@ -35,7 +35,7 @@ pub trait Experiment: Send + Sync {
         &["myrinet", "myrinet-compared"]
     }
 
-    /// Whether it measures this machine, so that nothing else may run meanwhile and no two runs
+    /// True if it measures this machine, so that nothing else may run meanwhile and no two runs
     /// give the same.
     fn alone(&self) -> bool {
         false

@@ -2,9 +2,10 @@
 //!
 //! [`targets`] holds every figure, setting, order and finding that the papers print, as data, each
 //! with an id. An [`Experiment`] claims some of them, each with the band it must fall in, runs
-//! programs on the thesis's cluster, simulated ([`Setup`]), and puts what it saw into [`Results`]. A [`Report`] lays the two side
-//! by side, as text and as one page a paper, and lists what nobody measures, with the reason where there is one ([`Targets::why_not`]).
-//! [`suite`] runs experiments on as many threads as it is given.
+//! programs on the thesis's cluster, simulated ([`Setup`]), and puts what it saw into [`Results`].
+//! A [`Report`] lays the two side by side, as text and as one page a paper, and lists what nobody
+//! measures, with the reason where there is one ([`Targets::why_not`]). [`suite`] runs experiments
+//! on as many threads as it is given.
 //!
 //! What it keeps:
 //! - the machine is calibrated on tables 5.1 and 8.4 of the thesis only; what they fix is shown as
@@ -13,8 +14,8 @@
 //!   report;
 //! - nothing here knows an id by its value: paper values come from the data, in the data's units.
 //!
-//! It uses the packet interface, the simulator, and what the applications share to draw; for what is
-//! measured on the machine itself ([`today`]) also nodes and real links.
+//! It uses the packet interface, the simulator, and what the applications share to draw; for what
+//! is measured on the machine itself ([`today`]) also nodes and real links.
 
 #![forbid(unsafe_code)]
 

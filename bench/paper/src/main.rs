@@ -24,7 +24,8 @@ struct Arguments {
     /// List the experiments and what each measures, and run none
     #[arg(long)]
     list: bool,
-    /// Ask only what this machine's own links say to these papers, and put it at the end of their pages
+    /// Ask only what this machine's own links say to these papers, and put it at the end of their
+    /// pages
     #[arg(long, value_name = "PAPER", value_delimiter = ',')]
     today: Vec<Paper>,
     /// Measure windows that follow demand only
@@ -39,7 +40,7 @@ struct Arguments {
     /// Measure data by message and by put only, in the simulator and on this machine's links
     #[arg(long)]
     zero_copy: bool,
-    /// The same on this machine's links only, which replaces the end of the page
+    /// Measure this machine's links only, which replaces the end of the page
     #[arg(long, requires = "zero_copy")]
     links: bool,
     /// Only do the steps of a packet's way over this link: what `today` counts instructions of
@@ -48,7 +49,7 @@ struct Arguments {
     /// So many batches of them
     #[arg(long, default_value_t = 1, hide = true)]
     batches: usize,
-    /// Where the pages go
+    /// Folder of the pages
     #[arg(long, value_name = "FOLDER", default_value = "docs/paper")]
     out: PathBuf,
 }
@@ -127,7 +128,7 @@ fn write_adaptive(folder: &Path) -> Result<()> {
     write(&pages, folder)
 }
 
-/// The same of messages that ask first.
+/// Writes the page about messages that ask first.
 fn write_rendezvous(folder: &Path) -> Result<()> {
     eprintln!("weft-paper: rendezvous ...");
     let pages = rendezvous::pages().context("rendezvous")?;
@@ -135,7 +136,7 @@ fn write_rendezvous(folder: &Path) -> Result<()> {
     write(&pages, folder)
 }
 
-/// The same of programs on regions.
+/// Writes the page about programs on regions.
 fn write_regions(folder: &Path) -> Result<()> {
     eprintln!("weft-paper: programs on regions ...");
     let pages = regions::pages().context("programs on regions")?;
@@ -143,7 +144,7 @@ fn write_regions(folder: &Path) -> Result<()> {
     write(&pages, folder)
 }
 
-/// The same of data by message and by put.
+/// Writes the page about data by message and by put.
 fn write_zero_copy(folder: &Path) -> Result<()> {
     eprintln!("weft-paper: data by message and by put ...");
     let pages = zero_copy::pages().context("data by message and by put")?;
@@ -152,7 +153,7 @@ fn write_zero_copy(folder: &Path) -> Result<()> {
     write_zero_copy_today(folder)
 }
 
-/// What this machine's links say of it.
+/// Writes the part of this machine's links.
 fn write_zero_copy_today(folder: &Path) -> Result<()> {
     let section = format!("{}\n{}", today::HEADING, today::zero_copy::section());
     println!("{section}");
@@ -200,7 +201,8 @@ fn complete(targets: &Targets, experiments: &[Box<dyn Experiment>]) -> Vec<Paper
     Paper::ALL.into_iter().filter(|paper| !missing.contains(paper)).collect()
 }
 
-/// The report's pages about these papers with their figures, and behind them what was measured on this machine.
+/// The report's pages about these papers with their figures, and behind them what was measured on
+/// this machine.
 fn pages(report: &Report<'_>, papers: &[Paper]) -> Vec<PageFile> {
     let mut pages = report.pages();
     let file = |paper: &Paper| format!("{paper}.md");
@@ -212,7 +214,8 @@ fn pages(report: &Report<'_>, papers: &[Paper]) -> Vec<PageFile> {
     pages
 }
 
-/// Asks these papers' questions of this machine, and replaces the ends of their pages by the answers.
+/// Asks these papers' questions of this machine, and replaces the ends of their pages by the
+/// answers.
 fn write_today(papers: &[Paper], folder: &Path) -> Result<()> {
     for (paper, section) in today::sections(papers) {
         println!("{section}");

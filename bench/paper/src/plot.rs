@@ -1,7 +1,7 @@
 //! Figures as SVG: points and lines on linear or logarithmic axes, with a legend.
 
 use crate::targets::{Target, Targets};
-use weft_kit::svg::{Svg, num};
+use weft_app_common::svg::{Svg, num};
 
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 420.0;
@@ -15,7 +15,7 @@ const GRID: &str = "#dddddd";
 const COLOURS: [&str; 7] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#222222"];
 
-/// How an axis is divided.
+/// Scale of an axis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scale {
     /// Evenly, from zero.
@@ -36,7 +36,7 @@ pub struct Axis {
 /// Points that belong together.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Series {
-    /// What the legend calls it.
+    /// Name in the legend.
     pub name: String,
     /// (x, y), by x.
     pub points: Vec<(f64, f64)>,
@@ -58,7 +58,7 @@ pub struct Plot {
     pub x: Axis,
     /// The vertical axis.
     pub y: Axis,
-    /// What it shows.
+    /// Series that it shows.
     pub series: Vec<Series>,
     printed: Vec<Printed>,
 }
@@ -217,7 +217,7 @@ impl Range {
         self.pixels.0 + part * (self.pixels.1 - self.pixels.0)
     }
 
-    /// Where to write numbers: at most ten, round ones.
+    /// Values of the ticks: at most ten, round ones.
     fn ticks(&self) -> Vec<f64> {
         let (low, high) = self.values;
         match self.scale {

@@ -1,7 +1,9 @@
-//! The thesis's applications on CRL, and others, on regions: their speed-ups on its cluster, beside table 8.6.
+//! The thesis's applications on CRL, and others, on regions: their speed-ups on its cluster, beside
+//! table 8.6.
 //!
-//! What programs compute takes as long as they declare, which for those of table 8.6 is chosen to be its `T_1`;
-//! everything else is a prediction. The page is one of its own, because most of it is beside no figure of a paper.
+//! What programs compute takes as long as they declare, which for those of table 8.6 is chosen to
+//! be its `T_1`; everything else is a prediction. The page is one of its own, because most of it is
+//! beside no figure of a paper.
 
 mod page;
 mod write_miss;
@@ -14,7 +16,7 @@ use anyhow::{Context, Result, anyhow};
 use clap::Parser;
 use std::error::Error;
 use std::time::Duration;
-use weft_kit::{Shared, thousands};
+use weft_app_common::{Shared, thousands};
 use weft_simulator::{Machine, Options, Preset, Simulation};
 
 /// Packets on the way for each ordered pair (thesis 8.5.1).
@@ -24,15 +26,15 @@ const WINDOW_PACKETS: u16 = 8;
 pub struct Program {
     /// Its name.
     pub name: &'static str,
-    /// What it solves, for people.
+    /// Problem that it solves, for people.
     pub problem: &'static str,
-    /// The same, for it.
+    /// Problem that it solves, as command-line words.
     pub words: &'static [&'static str],
-    /// What its regions hold on so many nodes, if this is said to it.
+    /// Bytes of its regions on so many nodes, given these words.
     pub region_bytes: RegionBytes,
-    /// Whether it is measured under all hints and protocols, too: where that takes no minutes.
+    /// True if it is measured under all hints and protocols, too: where that takes no minutes.
     pub varied: bool,
-    /// Whether its data travels in both ways on the page about zero-copy ([`crate::zero_copy`]).
+    /// True if its data travels in both ways on the page about zero-copy ([`crate::zero_copy`]).
     pub compared: bool,
     /// The target that is its speed-up on 64 processors in table 8.6, if it is there.
     pub speedup: Option<&'static str>,
@@ -56,7 +58,7 @@ pub const PROGRAMS: [Program; 7] = [
         compared: true,
         speedup: Some("T8.6-fft-S64"),
         solve: |shared, words| {
-            Ok(weft_fft::solve(shared, &parse(words)?)?.map(|solved| solved.times.together))
+            Ok(weft_fft::solve(shared, &parse(words)?)?.map(|solved| solved.times.parallel))
         },
     },
     Program {
@@ -68,7 +70,7 @@ pub const PROGRAMS: [Program; 7] = [
         compared: true,
         speedup: Some("T8.6-radix-S64"),
         solve: |shared, words| {
-            Ok(weft_radix::solve(shared, &parse(words)?)?.map(|solved| solved.times.together))
+            Ok(weft_radix::solve(shared, &parse(words)?)?.map(|solved| solved.times.parallel))
         },
     },
     Program {
@@ -120,7 +122,7 @@ pub const PROGRAMS: [Program; 7] = [
         compared: true,
         speedup: None,
         solve: |shared, words| {
-            Ok(weft_water::solve(shared, &parse(words)?)?.map(|solved| solved.times.together))
+            Ok(weft_water::solve(shared, &parse(words)?)?.map(|solved| solved.times.parallel))
         },
     },
 ];
@@ -129,11 +131,11 @@ fn barnes(
     shared: &Shared,
     words: &[&str],
 ) -> std::result::Result<Option<Duration>, Box<dyn Error>> {
-    Ok(weft_barnes::solve(shared, &parse(words)?)?.map(|solved| solved.times.together))
+    Ok(weft_barnes::solve(shared, &parse(words)?)?.map(|solved| solved.times.parallel))
 }
 
 fn lu(shared: &Shared, words: &[&str]) -> std::result::Result<Option<Duration>, Box<dyn Error>> {
-    Ok(weft_lu::solve(shared, &parse(words)?)?.map(|solved| solved.times.together))
+    Ok(weft_lu::solve(shared, &parse(words)?)?.map(|solved| solved.times.parallel))
 }
 
 /// A block of P x P (thesis 8.5.5).
@@ -167,10 +169,10 @@ fn parse<O: Parser>(words: &[&str]) -> std::result::Result<O, clap::Error> {
     O::try_parse_from(["program"].iter().chain(words))
 }
 
-/// What there is of a run.
+/// Results of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
-    /// How long it took, without making and mapping regions.
+    /// Time of the run, without making and mapping regions.
     pub seconds: f64,
     /// Data packets of the whole run, with that.
     pub packets: u64,
@@ -184,7 +186,8 @@ pub fn machine() -> Result<Machine> {
     Ok(Machine::named("myrinet-compared")?)
 }
 
-/// Runs a program on the cluster of the thesis's chapter 8. `how` is what is said about its regions.
+/// Runs a program on the cluster of the thesis's chapter 8. `how` is what is said about its
+/// regions.
 ///
 /// # Errors
 /// What a rank or the simulator says.
@@ -192,7 +195,7 @@ pub fn run(program: &Program, ranks: u16, preset: Preset, how: &[&'static str]) 
     run_on(machine()?, program, (ranks, preset), how)
 }
 
-/// The same on another machine.
+/// Runs it on another machine.
 ///
 /// # Errors
 /// As [`run`].

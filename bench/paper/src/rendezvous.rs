@@ -1,8 +1,8 @@
-//! What careful-protocols 3 and 7 tell of NX/2, measured: messages whose receivers are asked first beside
-//! those that are sent at once, on the thesis's cluster.
+//! Rendezvous as careful-protocols 3 and 7 tell of NX/2, measured: messages whose receivers are
+//! asked first beside those that are sent at once, on the thesis's cluster.
 //!
-//! No paper prints figures to lay beside these, so this is no [`crate::Experiment`]: it measures, and
-//! writes a page of its own.
+//! No paper prints figures to lay beside these, so this is no [`crate::Experiment`]: it measures,
+//! and writes a page of its own.
 
 mod page;
 
@@ -15,19 +15,20 @@ use weft_simulator::{Machine, Options, Simulation};
 
 /// Ranks that send to one that does not read.
 pub const SENDERS: u16 = 15;
-/// How long it does not.
+/// Time for which the receiver does not read.
 const UNREAD_FOR: Duration = Duration::from_millis(400);
 /// Round trips, or messages in a row.
 const MESSAGES: u64 = 8;
 
-/// What there is of one size, under one policy.
+/// Results of one size, under one policy.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
     /// One way of a message to a rank that waits for it, until it has read all.
     pub latency_us: f64,
     /// Messages in a row to a rank that reads them: Mbyte/s of 10^6.
     pub throughput: f64,
-    /// Bytes that a receiver holds of what [`SENDERS`] ranks sent it and it has not read, one message each.
+    /// Bytes that a receiver holds of what [`SENDERS`] ranks sent it and it has not read, one
+    /// message each.
     pub unread_bytes: f64,
 }
 

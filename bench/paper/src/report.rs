@@ -11,14 +11,14 @@ use crate::plot::Plot;
 use crate::results::Results;
 use crate::targets::{Paper, Targets};
 
-/// What all experiments saw, beside what the papers print.
+/// Results of all experiments, beside what the papers print.
 pub struct Report<'a> {
     targets: &'a Targets,
     chapters: Vec<Chapter<'a>>,
     faults: Vec<Fault>,
 }
 
-/// What one experiment saw.
+/// Results of one experiment.
 pub(crate) struct Chapter<'a> {
     pub name: &'static str,
     pub title: &'static str,
@@ -64,7 +64,7 @@ impl<'a> Report<'a> {
         });
     }
 
-    /// Why there can be no pages.
+    /// Faults because of which there can be no pages.
     pub fn faults(&self) -> &[Fault] {
         &self.faults
     }

@@ -1,4 +1,4 @@
-//! What experiments saw.
+//! Results of experiments.
 
 use crate::plot::Plot;
 use std::collections::BTreeMap;
@@ -42,21 +42,21 @@ impl Quantity {
     }
 }
 
-/// What was seen of one target.
+/// Result for one target.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Seen {
     /// A figure.
     Figure(Quantity),
     /// A statement's truth, and the figures that it rests on.
     Statement {
-        /// Whether it holds.
+        /// True if it holds.
         holds: bool,
         /// The figures, for a reader.
         evidence: String,
     },
 }
 
-/// What the experiments saw, by id.
+/// Results of the experiments, by id.
 #[derive(Default, Debug)]
 pub struct Results {
     seen: BTreeMap<&'static str, Seen>,
@@ -85,7 +85,7 @@ impl Results {
         self.plots.push(plot);
     }
 
-    /// What was seen of `id`.
+    /// Result for `id`.
     pub fn get(&self, id: &str) -> Option<&Seen> {
         self.seen.get(id)
     }

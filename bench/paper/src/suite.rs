@@ -44,12 +44,12 @@ pub fn run<'a>(
     Ok(report)
 }
 
-/// As many threads as this process may have processors.
+/// Number of threads: as many as this process may have processors.
 pub fn threads() -> usize {
     available_parallelism().map_or(1, usize::from)
 }
 
-/// What `of` makes of each of `items`, in their order, on so many threads.
+/// Results of `of` for each of `items`, in their order, on so many threads.
 pub fn on_threads<I: Sync, T: Send>(
     threads: usize,
     items: &[I],

@@ -1,4 +1,4 @@
-//! What the papers print, as data: one row for each figure, setting, order and finding.
+//! Targets: what the papers print, as data. One row for each figure, setting, order and finding.
 
 mod reasons;
 
@@ -15,7 +15,7 @@ const FILES: [(&str, &str); 2] = [
     ("others.csv", include_str!("../targets/others.csv")),
 ];
 
-/// Which paper.
+/// Paper of a target.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Paper {
@@ -34,7 +34,7 @@ impl Paper {
     /// All papers, the main one first.
     pub const ALL: [Paper; 4] = [Paper::Thesis, Paper::Careful, Paper::Sender, Paper::Pupa];
 
-    /// What its page says it is about.
+    /// Title of its page.
     pub fn title(self) -> &'static str {
         match self {
             Paper::Thesis => "Communication Architectures for Parallel-Programming Systems",
@@ -66,7 +66,7 @@ impl FromStr for Paper {
     }
 }
 
-/// What sort of statement a row is.
+/// Kind of statement in a row.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -76,7 +76,7 @@ pub enum Kind {
     Parameter,
     /// A quotient of two such.
     Ratio,
-    /// Which of several is more.
+    /// Order of several.
     Order,
     /// A finding in words.
     Qualitative,
@@ -87,7 +87,7 @@ impl Kind {
     pub const ALL: [Kind; 5] =
         [Kind::Measured, Kind::Ratio, Kind::Order, Kind::Qualitative, Kind::Parameter];
 
-    /// Whether it is a statement that holds or does not, rather than a number.
+    /// True if it is a statement that holds or does not, rather than a number.
     pub fn is_statement(self) -> bool {
         matches!(self, Kind::Order | Kind::Qualitative)
     }
@@ -105,7 +105,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// What a row may be used for.
+/// Role of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -113,7 +113,7 @@ pub enum Role {
     Calibrate,
     /// To be predicted.
     Predict,
-    /// How an experiment was set up.
+    /// Setup of an experiment.
     Setting,
 }
 
@@ -122,20 +122,20 @@ pub enum Role {
 pub struct Target {
     /// Its name, unique among all papers.
     pub id: String,
-    /// Which paper it is from; the thesis's file does not say.
+    /// Paper that it is from; the thesis's file does not say.
     #[serde(default)]
     pub paper: Paper,
-    /// Where in the paper.
+    /// Section of the paper.
     pub section: String,
-    /// What exactly: system, nodes, size, condition.
+    /// Subject: system, nodes, size, condition.
     pub what: String,
-    /// As printed: a number, words, a formula, or nothing.
+    /// Value as printed: a number, words, a formula, or nothing.
     pub value: String,
     /// The unit of the value; may be empty.
     pub unit: String,
-    /// What sort of statement it is.
+    /// Kind of statement.
     pub kind: Kind,
-    /// What it may be used for.
+    /// Role of the row.
     pub role: Role,
     /// The line of the paper's text.
     pub line: u32,
@@ -149,7 +149,7 @@ impl Target {
         self.value.replace(',', "").parse().ok().filter(|number: &f64| number.is_finite())
     }
 
-    /// What the paper says, for a table.
+    /// Text of the paper, for a table.
     pub fn says(&self) -> &str {
         if self.value.is_empty() { &self.note } else { &self.value }
     }
@@ -163,7 +163,7 @@ pub struct Targets {
     reasons: Reasons,
 }
 
-/// Why the data cannot be used.
+/// Reason why the data cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetsError {
     /// A row is not as its heading says.
@@ -213,7 +213,7 @@ impl Targets {
         self.rows.iter().filter(move |row| row.paper == paper)
     }
 
-    /// Why nobody measures `id`, if that is known: `targets/reasons.csv`.
+    /// Reason why nobody measures `id`, if that is known: `targets/reasons.csv`.
     pub fn why_not(&self, id: &str) -> Option<&str> {
         self.reasons.of(id)
     }

@@ -1,8 +1,8 @@
-//! What the papers' questions come to on the machine that runs `make paper`: real links, real time.
+//! Answers to the papers' questions on the machine that runs `make paper`: real links, real time.
 //!
-//! Nothing here can be repeated exactly, so it stands at the end of a page, behind [`HEADING`], and no
-//! row of the targets counts as measured by it; what may count is an experiment that runs alone. What the
-//! machine does not permit is said there instead.
+//! Nothing here can be repeated exactly, so it stands at the end of a page, behind [`HEADING`], and
+//! no row of the targets counts as measured by it; what may count is an experiment that runs alone.
+//! What the machine does not permit is said there instead.
 
 mod bench;
 mod careful;
@@ -15,10 +15,10 @@ pub mod zero_copy;
 use crate::targets::Paper;
 use comfy_table::{Table, presets};
 
-/// What is behind it is measured here and now.
+/// Heading behind which all is measured here and now.
 pub const HEADING: &str = "\n## Today, on the machine that measured\n";
 
-/// What each page's section is made by.
+/// Generator of each page's section.
 const SECTIONS: [(Paper, fn() -> String); 4] = [
     (Paper::Thesis, thesis::section),
     (Paper::Careful, careful::section),

@@ -1,8 +1,9 @@
-//! The question that the thesis leaves open in 9.6: what do applications gain if their data is moved straight to its
-//! place, instead of being copied out of messages? The five applications on regions, in both ways.
+//! The question that the thesis leaves open in 9.6: what do applications gain if their data is
+//! moved straight to its place, instead of being copied out of messages? The five applications on
+//! regions, in both ways.
 //!
-//! In the simulator a put is placed by the NI: its receiver's host is charged for each packet what it is always charged,
-//! and for no copy (`docs/internals/simulator.md`).
+//! In the simulator a put is placed by the NI: its receiver's host is charged for each packet what
+//! it is always charged, and for no copy (`docs/internals/simulator.md`).
 
 mod page;
 
@@ -18,7 +19,7 @@ use weft_simulator::{Machine, Options, Preset, Simulation};
 /// Misses in a row.
 const MISSES: u32 = 4;
 
-/// How the bytes of a region get to the node that has asked for them.
+/// Transport of a region's bytes to the node that has asked for them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Way {
     /// In messages, and copied out of them.
@@ -59,16 +60,16 @@ impl Way {
 /// A program, and what is said to it besides.
 #[derive(Clone, Copy)]
 pub struct Case {
-    /// Which.
+    /// Program to run.
     pub program: &'static Program,
     /// Nodes.
     pub ranks: u16,
-    /// What is said to it.
+    /// Words for its command line.
     pub words: &'static [&'static str],
 }
 
 impl Case {
-    /// What its regions hold, for people.
+    /// Bytes of its regions, for people.
     ///
     /// # Errors
     /// The program does not take what is said to it.

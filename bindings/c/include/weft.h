@@ -15,7 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// What a call returns. Everything but WEFT_OK is an error; weft_error_text() says more about it.
+// Status that a call returns. Everything but WEFT_OK is an error; weft_error_text() says more
+// about it.
 typedef enum {
     // All is well.
     WEFT_OK = 0,
@@ -46,8 +47,8 @@ typedef enum {
     WEFT_NO_MEMORY,
     // The time limit passed.
     WEFT_TIMED_OUT,
-    // Whoever was to complete an operation ended without doing so, or was to send a message and gave
-    // it up.
+    // Whoever was to complete an operation ended without doing so, or was to send a message and
+    // gave it up.
     WEFT_ABANDONED,
     // The rank that was called has no such service.
     WEFT_NO_SERVICE,
@@ -109,8 +110,8 @@ typedef enum {
     WEFT_F64,
 } weft_type;
 
-// How values are combined, in the order of members, always in the same tree: floats give the same
-// bits everywhere.
+// Operation that combines values, in the order of members, always in the same tree: floats give
+// the same bits everywhere.
 typedef enum {
     // The sum. That of integers wraps around.
     WEFT_SUM = 0,
@@ -128,7 +129,7 @@ typedef enum {
     WEFT_XOR,
 } weft_operation;
 
-// How a region is mostly used. Whatever it says, programs see the same memory.
+// Usage pattern of a region. Whatever it says, programs see the same memory.
 typedef enum {
     // Writers drop the copies of readers, who ask again.
     WEFT_HINT_INVALIDATE = 0,
@@ -139,7 +140,7 @@ typedef enum {
     WEFT_HINT_MIGRATORY,
 } weft_hint;
 
-// What a receiver lets the other side do.
+// Rights that a receiver gives the other side.
 typedef enum {
     // Put bytes into the buffer.
     WEFT_RIGHTS_PUT = 1,
@@ -159,7 +160,7 @@ typedef struct weft_buffer weft_buffer;
 // A call that was begun. One thread at a time uses it.
 typedef struct weft_pending_call weft_pending_call;
 
-// What calls a service of other ranks. Any thread may use it, several at once.
+// Client of a service of other ranks. Any thread may use it, several at once.
 typedef struct weft_client weft_client;
 
 // The right to put into, or to get from, a receive buffer of another rank. One thread at a time
@@ -176,10 +177,11 @@ typedef struct weft_job weft_job;
 // thread at a time uses it.
 typedef struct weft_message weft_message;
 
-// Where notifications are read, of one receive buffer or of several. One thread at a time uses it.
+// Queue of notifications, of one receive buffer or of several. One thread at a time uses it.
 typedef struct weft_notifications weft_notifications;
 
-// An order: messages that all its members get in one order. Any thread may use it, several at once.
+// An order: messages that all its members get in one order. Any thread may use it, several at
+// once.
 typedef struct weft_order weft_order;
 
 // A packet to fill and send. One thread at a time uses it.
@@ -205,15 +207,15 @@ typedef struct weft_request weft_request;
 typedef struct weft_service weft_service;
 
 // Ranks that act together, each a member with a number from 0 on. All members begin the same
-// operations in the same order, of as many values; if not, all get WEFT_DISAGREEMENT and the team is
-// of no use any more. One thread at a time begins operations. A call that blocks goes together with
-// calls that block, and one that begins with others that do.
+// operations in the same order, of as many values; if not, all get WEFT_DISAGREEMENT and the team
+// is of no use any more. One thread at a time begins operations. A call that blocks goes together
+// with calls that block, and one that begins with others that do.
 typedef struct weft_team weft_team;
 
-// Whether what is waited for has come. It should be quick, and must not call Weft.
+// Condition that is waited for; true once it holds. It should be quick, and must not call Weft.
 typedef bool (*weft_condition)(void *user);
 
-// What a rank has done since it joined.
+// Counters of a rank since it joined.
 typedef struct {
     // Messages sent; a broadcast is one. 0 in a job for packets.
     uint64_t messages_sent;
@@ -235,45 +237,45 @@ typedef struct {
     uint64_t sleeps;
 } weft_statistics;
 
-// What is called for each packet that arrives. It runs on whatever thread polls or waits, or on
-// Weft's upcall thread if none does; one at a time. It may send, and must not wait for other
-// packets. The packet is valid until it returns, unless it keeps it.
+// Callback for each packet that arrives. It runs on whatever thread polls or waits, or on Weft's
+// upcall thread if none does; one at a time. It may send, and must not wait for other packets. The
+// packet is valid until it returns, unless it keeps it.
 typedef void (*weft_packet_callback)(weft_arrival *packet, void *user);
 
 // A packet that has arrived, as it lies in memory.
 typedef struct {
     // Its bytes, valid as long as the packet.
     const void *bytes;
-    // How many there are.
+    // Number of bytes.
     size_t length;
     // The rank that sent it.
     uint32_t source;
-    // Whether it was sent to a group, or to all.
+    // True if it was sent to a group, or to all.
     bool multicast;
 } weft_view;
 
-// What is called for each message of a port. It runs on whatever thread polls or waits, or on
-// Weft's upcall thread if none does; one at a time for each port, in order for each sender. It may
-// read, which may wait for the rest of its message, and send; it should not wait for anything else.
-// The message is valid until it returns, unless it keeps it; what it leaves unread is skipped.
+// Callback for each message of a port. It runs on whatever thread polls or waits, or on Weft's
+// upcall thread if none does; one at a time for each port, in order for each sender. It may read,
+// which may wait for the rest of its message, and send; it should not wait for anything else. The
+// message is valid until it returns, unless it keeps it; what it leaves unread is skipped.
 typedef void (*weft_port_callback)(weft_message *message, void *user);
 
-// What is called for each request of a service, one at a time. It runs on whatever thread polls or
+// Callback for each request of a service, one at a time. It runs on whatever thread polls or
 // waits, or on Weft's upcall thread if none does. The request is valid until it returns, unless it
 // keeps it; if it does neither keep nor answer it, the caller gets WEFT_NO_REPLY.
 typedef void (*weft_service_callback)(weft_request *request, void *user);
 
-// What is called for each message of an order, this rank's own too: one at a time, on every member
-// with the same numbers, from 0 on without a gap. It runs as that of a port does, also in calls that
-// broadcast. It may read and send; a broadcast of its own never waits. The message is valid until it
-// returns, unless it keeps it.
+// Callback for each message of an order, this rank's own too: one at a time, on every member with
+// the same numbers, from 0 on without a gap. It runs as that of a port does, also in calls that
+// broadcast. It may read and send; a broadcast of its own never waits. The message is valid until
+// it returns, unless it keeps it.
 typedef void (*weft_order_callback)(weft_message *message, uint64_t number, void *user);
 
 // A region's name in the job: bytes that may be sent to other ranks.
 typedef struct {
     // The rank that created it, its home.
     uint32_t home;
-    // Which of that rank's regions, from 0; numbers are not used again.
+    // Index among that rank's regions, from 0; numbers are not used again.
     uint32_t index;
 } weft_region_name;
 
@@ -281,24 +283,24 @@ typedef struct {
 typedef struct {
     // The rank at the other end.
     uint32_t from;
-    // Which of this rank's buffers: see weft_buffer_number().
+    // Number of this rank's buffer: see weft_buffer_number().
     uint32_t buffer;
-    // Where in it bytes were placed.
+    // Offset at which bytes were placed.
     size_t offset;
-    // How many: all of them are there.
+    // Number of bytes: all of them are there.
     size_t length;
-    // What the sender says about them.
+    // Word that the sender gave with them.
     uint32_t word;
-    // Whether the sender has closed the connection instead: nothing was placed, and nothing of it
+    // True if the sender has closed the connection instead: nothing was placed, and nothing of it
     // follows.
     bool closed;
 } weft_notification;
 
 // A piece of what is sent.
 typedef struct {
-    // Where its bytes are; they are copied before the call returns.
+    // First of its bytes; they are copied before the call returns.
     const void *base;
-    // How many there are.
+    // Number of bytes.
     size_t length;
 } weft_iov;
 
@@ -323,8 +325,8 @@ const char *weft_version(void);
 // until the launcher has answered. The job is the caller's, to be given back to weft_leave().
 weft_status weft_join(weft_job **job);
 
-// As weft_join(), but for packets: there are no ports, no messages and no barrier. Set a callback
-// with weft_packet_receive() before anything arrives.
+// Does what weft_join() does, but for packets: there are no ports, no messages and no barrier. Set
+// a callback with weft_packet_receive() before anything arrives.
 weft_status weft_join_packets(weft_job **job);
 
 // Ends this rank's part and frees the job, even when it fails. A job for messages waits until all
@@ -336,27 +338,25 @@ weft_status weft_leave(weft_job *job);
 // This rank's number, from 0. Never blocks.
 weft_status weft_rank(const weft_job *job, uint32_t *rank);
 
-// How many ranks the job has. Never blocks.
+// Number of ranks of the job. Never blocks.
 weft_status weft_size(const weft_job *job, uint32_t *size);
 
-// Returns when all ranks have called it as often as this one. Blocks; callbacks run meanwhile. Only
-// in a job for messages.
+// Returns when all ranks have called it as often as this one. Blocks; callbacks run meanwhile.
+// Only in a job for messages.
 weft_status weft_barrier(const weft_job *job);
 
 // Takes what has arrived and runs callbacks. If any is not null, it is set to whether anything
 // happened. Never blocks.
 weft_status weft_poll(const weft_job *job, bool *any);
 
-// Waits until the condition is true: polls, spins, yields, then sleeps in between. A callback of this
-// job has to make it true; it is looked at after each. Blocks; callbacks run meanwhile. The condition
-// is called by this thread only. In a job for packets, one thread at a time waits so.
-weft_status weft_poll_until(const weft_job *job,
-                            weft_condition condition,
-                            void *user);
+// Waits until the condition is true: polls, spins, yields, then sleeps in between. A callback of
+// this job has to make it true; it is looked at after each. Blocks; callbacks run meanwhile. The
+// condition is called by this thread only. In a job for packets, one thread at a time waits so.
+weft_status weft_poll_until(const weft_job *job, weft_condition condition, void *user);
 
 // Adds amount to a counter that rank home serves without its program, and gives what it held
-// before, if before is not null. Programs have the counters 0 to 31 of each rank; all begin with 0.
-// Atomic across the job. Blocks for a round trip at most.
+// before, if before is not null. Programs have the counters 0 to 31 of each rank; all begin
+// with 0. Atomic across the job. Blocks for a round trip at most.
 weft_status weft_fetch_and_add(const weft_job *job,
                                uint32_t home,
                                uint32_t index,
@@ -372,15 +372,15 @@ weft_status weft_interrupts_off(const weft_job *job);
 weft_status weft_interrupts_on(const weft_job *job);
 
 // Says that several threads of this program send and receive. Until then all may as well, but the
-// one that joined enters for free and the others pay for it; from here on each pays for an ordinary
-// lock. Only in a job for messages. Never blocks.
+// one that joined enters for free and the others pay for it; from here on each pays for an
+// ordinary lock. Only in a job for messages. Never blocks.
 weft_status weft_share_among_threads(const weft_job *job);
 
 // The time in nanoseconds since some point in the past, by a clock that never goes back. Never
 // blocks.
 weft_status weft_now(const weft_job *job, uint64_t *now);
 
-// What this rank has done so far. Never blocks.
+// Reads the counters of this rank so far. Never blocks.
 weft_status weft_statistics_read(const weft_job *job, weft_statistics *statistics);
 
 // Sets what is called for each packet that arrives, in place of what was set before; user is
@@ -388,7 +388,7 @@ weft_status weft_statistics_read(const weft_job *job, weft_statistics *statistic
 // job for packets.
 weft_status weft_packet_receive(const weft_job *job, weft_packet_callback callback, void *user);
 
-// How many bytes a packet holds at most. Never blocks.
+// Most bytes that a packet holds. Never blocks.
 weft_status weft_packet_capacity(const weft_job *job, size_t *capacity);
 
 // A packet to fill with weft_packet_put(). It is the caller's, who gives it back by sending or
@@ -406,27 +406,27 @@ weft_status weft_packet_unicast(weft_packet *packet, uint32_t to);
 // Sends a packet to all ranks but this one, and frees it, even when it fails. Never blocks.
 weft_status weft_packet_broadcast(weft_packet *packet);
 
-// Sends a packet to all members of the group but this rank, which has to be one, and frees it, even
-// when it fails. Never blocks.
+// Sends a packet to all members of the group but this rank, which has to be one, and frees it,
+// even when it fails. Never blocks.
 weft_status weft_packet_multicast(weft_packet *packet, const weft_group *group);
 
 // Frees a packet without sending it. Never blocks.
 weft_status weft_packet_discard(weft_packet *packet);
 
-// Where a packet that has arrived lies, and who sent it. Nothing is copied. Never blocks.
+// Bytes of a packet that has arrived, and its sender. Nothing is copied. Never blocks.
 weft_status weft_arrival_view(const weft_arrival *arrival, weft_view *view);
 
 // Keeps a packet beyond its callback, where it lies. It is then the caller's, to be released with
-// weft_arrival_release(), and the callback's own pointer leads to nothing any more. Its sender gets
-// the credit back on release: who keeps many stops senders. Never blocks.
+// weft_arrival_release(), and the callback's own pointer leads to nothing any more. Its sender
+// gets the credit back on release: who keeps many stops senders. Never blocks.
 weft_status weft_arrival_keep(weft_arrival *arrival, weft_arrival **kept);
 
 // Releases a packet that was kept. Never blocks.
 weft_status weft_arrival_release(weft_arrival *arrival);
 
 // Creates a multicast group of count ranks. All ranks create the same groups in the same order,
-// before they use them, members or not. Members that overlap with another group's can deadlock. The
-// group is the caller's, to be freed with weft_group_free(). Never blocks.
+// before they use them, members or not. Members that overlap with another group's can deadlock.
+// The group is the caller's, to be freed with weft_group_free(). Never blocks.
 weft_status weft_group_create(const weft_job *job,
                               const uint32_t *ranks,
                               size_t count,
@@ -435,9 +435,9 @@ weft_status weft_group_create(const weft_job *job,
 // Frees what stands for a group in this program. The job keeps the group itself. Never blocks.
 weft_status weft_group_free(weft_group *group);
 
-// Creates the port of a name, whose messages the callback gets; user is handed to it, and must live
-// until the port is destroyed. Every rank that receives on a port creates it under the same name;
-// messages that come before that wait. The port is the caller's, to be given back to
+// Creates the port of a name, whose messages the callback gets; user is handed to it, and must
+// live until the port is destroyed. Every rank that receives on a port creates it under the same
+// name; messages that come before that wait. The port is the caller's, to be given back to
 // weft_port_destroy(). Never blocks, but the callback may run before it returns.
 weft_status weft_port_create(const weft_job *job,
                              const char *name,
@@ -445,37 +445,35 @@ weft_status weft_port_create(const weft_job *job,
                              void *user,
                              weft_port **port);
 
-// As weft_port_create(), but the callback runs on a thread of its own for each message, which may
-// wait for anything, other messages too. Messages are handled in any order, several at once.
+// Does what weft_port_create() does, but the callback runs on a thread of its own for each
+// message, which may wait for anything, other messages too. Messages are handled in any order,
+// several at once.
 weft_status weft_port_create_popup(const weft_job *job,
                                    const char *name,
                                    weft_port_callback callback,
                                    void *user,
                                    weft_port **port);
 
-// Creates the port of a name without a callback: its messages wait to be asked for. The port is the
-// caller's, to be given back to weft_port_destroy(). Never blocks.
+// Creates the port of a name without a callback: its messages wait to be asked for. The port is
+// the caller's, to be given back to weft_port_destroy(). Never blocks.
 weft_status weft_mailbox_create(const weft_job *job, const char *name, weft_port **port);
 
-// Destroys a port; messages that wait at it are skipped. Waits for callbacks that other threads run;
-// the caller holds nothing that they wait for. Not to be called in a callback.
+// Destroys a port; messages that wait at it are skipped. Waits for callbacks that other threads
+// run; the caller holds nothing that they wait for. Not to be called in a callback.
 weft_status weft_port_destroy(weft_port *port);
 
 // Has messages of so many bytes and more that are sent here to one rank wait for their reader: the
-// receiver is asked first, and the bytes leave when it reads, so that what it has not begun to read takes
-// no memory there. Each takes a round trip more. 0, as at first: none waits. Never blocks.
-weft_status weft_port_rendezvous_from(const weft_port *port,
-                                      size_t bytes);
+// receiver is asked first, and the bytes leave when it reads, so that what it has not begun to
+// read takes no memory there. Each takes a round trip more. 0, as at first: none waits. Never
+// blocks.
+weft_status weft_port_rendezvous_from(const weft_port *port, size_t bytes);
 
 // Sends a message to the port of the same name at rank to. Returns when all of it is in packets;
-// the receiver may be reading by then. Blocks, draining the network, while it has no credits, and, if
-// the message is to wait for its reader, until there is one.
-weft_status weft_port_send(const weft_port *port,
-                           uint32_t to,
-                           const void *bytes,
-                           size_t length);
+// the receiver may be reading by then. Blocks, draining the network, while it has no credits, and,
+// if the message is to wait for its reader, until there is one.
+weft_status weft_port_send(const weft_port *port, uint32_t to, const void *bytes, size_t length);
 
-// As weft_port_send(), of a message in count pieces, which are gathered into packets.
+// Does what weft_port_send() does, for a message in count pieces, which are gathered into packets.
 weft_status weft_port_sendv(const weft_port *port,
                             uint32_t to,
                             const weft_iov *pieces,
@@ -496,11 +494,12 @@ weft_status weft_port_multicast(const weft_port *port,
 // ports run meanwhile.
 weft_status weft_mailbox_receive(const weft_port *port, weft_message **message);
 
-// As weft_mailbox_receive(), but never blocks: the message is null if there is none. Polls once.
+// Does what weft_mailbox_receive() does, but never blocks: the message is null if there is none.
+// Polls once.
 weft_status weft_mailbox_try_receive(const weft_port *port, weft_message **message);
 
-// As weft_mailbox_receive(), but blocks for so many nanoseconds at most: then it is WEFT_TIMED_OUT,
-// and the message is null.
+// Does what weft_mailbox_receive() does, but blocks for so many nanoseconds at most: then it is
+// WEFT_TIMED_OUT, and the message is null.
 weft_status weft_mailbox_receive_within(const weft_port *port,
                                         uint64_t nanoseconds,
                                         weft_message **message);
@@ -508,10 +507,10 @@ weft_status weft_mailbox_receive_within(const weft_port *port,
 // The rank that sent a message. Never blocks.
 weft_status weft_message_source(weft_message *message, uint32_t *source);
 
-// How many bytes a message has, read or not, arrived or not. Never blocks.
+// Length of a message in bytes, read or not, arrived or not. Never blocks.
 weft_status weft_message_length(weft_message *message, size_t *length);
 
-// How many bytes of a message were not read yet. Never blocks.
+// Number of bytes of a message that were not read yet. Never blocks.
 weft_status weft_message_remaining(weft_message *message, size_t *remaining);
 
 // Copies the next bytes of a message to a buffer with room for them. If it has fewer left it is
@@ -540,8 +539,8 @@ weft_status weft_message_release(weft_message *message);
 
 // Creates the service of a name, whose requests the callback gets; user is handed to it, and must
 // live until the service is destroyed. Before clients of it at the same rank. The service is the
-// caller's, to be given back to weft_service_destroy(). Never blocks, but the callback may run before
-// it returns.
+// caller's, to be given back to weft_service_destroy(). Never blocks, but the callback may run
+// before it returns.
 weft_status weft_service_create(const weft_job *job,
                                 const char *name,
                                 weft_service_callback callback,
@@ -555,22 +554,22 @@ weft_status weft_service_destroy(weft_service *service);
 // The rank that asks. Never blocks.
 weft_status weft_request_source(weft_request *request, uint32_t *source);
 
-// What is asked: the request's own message, to be read as others are. It is valid until the request
+// Content of a request: its own message, to be read as others are. It is valid until the request
 // is answered, kept or released, and is itself neither kept nor released. Never blocks.
 weft_status weft_request_message(weft_request *request, weft_message **message);
 
-// Whether the caller waits no more: then an answer is not even sent. Never blocks.
+// Tells if the caller waits no more: then an answer is not even sent. Never blocks.
 weft_status weft_request_cancelled(weft_request *request, bool *cancelled);
 
 // Answers a request, which is used up, even when it fails: a kept one is left to be released. What
 // was not read of it is skipped. Blocks as weft_port_send() does.
 weft_status weft_request_reply(weft_request *request, const void *bytes, size_t length);
 
-// As weft_request_reply(), with an answer in count pieces.
+// Does what weft_request_reply() does, with an answer in count pieces.
 weft_status weft_request_replyv(weft_request *request, const weft_iov *pieces, size_t count);
 
-// Answers that what was asked cannot be done: the caller gets WEFT_CALL_FAILED, with this text, cut
-// to what fits into a packet. Else as weft_request_reply().
+// Answers that what was asked cannot be done: the caller gets WEFT_CALL_FAILED, with this text,
+// cut to what fits into a packet. Else as weft_request_reply().
 weft_status weft_request_fail(weft_request *request, const char *text);
 
 // Keeps a request beyond its callback, to be answered later, from any thread. It is then the
@@ -582,8 +581,8 @@ weft_status weft_request_keep(weft_request *request, weft_request **kept);
 // WEFT_NO_REPLY. Never blocks.
 weft_status weft_request_release(weft_request *request);
 
-// What calls the service of a name, which the ranks that are called have to have. The client is the
-// caller's, to be freed with weft_client_free(). Never blocks.
+// Creates a client of the service of a name, which the ranks that are called have to have. The
+// client is the caller's, to be freed with weft_client_free(). Never blocks.
 weft_status weft_client_create(const weft_job *job, const char *name, weft_client **client);
 
 // Frees a client. Calls that it began go on. Never blocks.
@@ -597,8 +596,8 @@ weft_status weft_call(const weft_client *client,
                       size_t length,
                       weft_message **answer);
 
-// As weft_call(), but blocks for so many nanoseconds at most: then it is WEFT_TIMED_OUT, and the call
-// is cancelled.
+// Does what weft_call() does, but blocks for so many nanoseconds at most: then it is
+// WEFT_TIMED_OUT, and the call is cancelled.
 weft_status weft_call_within(const weft_client *client,
                              uint32_t to,
                              const void *bytes,
@@ -607,21 +606,20 @@ weft_status weft_call_within(const weft_client *client,
                              weft_message **answer);
 
 // Asks the service at rank to, in count pieces, and returns when all of them are in packets. Any
-// number of calls may be under way. The call is the caller's, who ends it by waiting or cancelling.
-// Blocks as weft_port_send() does.
+// number of calls may be under way. The call is the caller's, who ends it by waiting or
+// cancelling. Blocks as weft_port_send() does.
 weft_status weft_call_begin(const weft_client *client,
                             uint32_t to,
                             const weft_iov *pieces,
                             size_t count,
                             weft_pending_call **call);
 
-// Whether a call is over, well or not, so that weft_call_wait() does not block. Polls once.
+// Tells if a call is over, well or not, so that weft_call_wait() does not block. Polls once.
 weft_status weft_call_test(weft_pending_call *call, bool *done);
 
-// Waits for the answer to a call, and frees the call, even when it fails. The answer is the caller's,
-// as that of weft_call(). Blocks until it begins to arrive; callbacks run meanwhile.
-weft_status weft_call_wait(weft_pending_call *call,
-                           weft_message **answer);
+// Waits for the answer to a call, and frees the call, even when it fails. The answer is the
+// caller's, as that of weft_call(). Blocks until it begins to arrive; callbacks run meanwhile.
+weft_status weft_call_wait(weft_pending_call *call, weft_message **answer);
 
 // Gives up on a call and frees it. The service is told, which may have begun; an answer that comes
 // late is skipped. Never blocks.
@@ -629,18 +627,18 @@ weft_status weft_call_cancel(weft_pending_call *call);
 
 // Creates the order of a name among all ranks, whose messages the callback gets; user is handed to
 // it, and must live until the order is destroyed. All ranks create the same orders, one after the
-// other in the same order. The order is the caller's, to be given back to weft_order_destroy(). Never
-// blocks, but the callback may run before it returns.
+// other in the same order. The order is the caller's, to be given back to weft_order_destroy().
+// Never blocks, but the callback may run before it returns.
 weft_status weft_order_create(const weft_job *job,
                               const char *name,
                               weft_order_callback callback,
                               void *user,
                               weft_order **order);
 
-// As weft_order_create(), among count ranks. All ranks of the job call it, members or not; those that
-// are none cannot broadcast, and their callbacks are never called. What others broadcast before this rank
-// calls it waits. Members that overlap with another
-// group's can deadlock where multicast has trees; shared memory has none.
+// Does what weft_order_create() does, among count ranks. All ranks of the job call it, members or
+// not; those that are none cannot broadcast, and their callbacks are never called. What others
+// broadcast before this rank calls it waits. Members that overlap with another group's can
+// deadlock where multicast has trees; shared memory has none.
 weft_status weft_order_create_in(const weft_job *job,
                                  const char *name,
                                  const uint32_t *ranks,
@@ -655,28 +653,28 @@ weft_status weft_order_destroy(weft_order *order);
 
 // Broadcasts a message in count pieces to all members, this rank included, and gives its number if
 // number is not null. Returns when it is sent. Blocks, while callbacks run, as long as too many of
-// this rank's broadcasts are not consumed everywhere; not in the callback of an order, where too many
-// are WEFT_OVERDRAWN.
+// this rank's broadcasts are not consumed everywhere; not in the callback of an order, where too
+// many are WEFT_OVERDRAWN.
 weft_status weft_order_broadcast(const weft_order *order,
                                  const weft_iov *pieces,
                                  size_t count,
                                  uint64_t *number);
 
-// As weft_order_broadcast(), and returns when this rank's callback has returned from this message,
-// and so from all before it. In the callback of the same order it is WEFT_WAITS_FOR_ITSELF.
+// Does what weft_order_broadcast() does, and returns when this rank's callback has returned from
+// this message, and so from all before it. In the callback of the same order it is
+// WEFT_WAITS_FOR_ITSELF.
 weft_status weft_order_broadcast_and_wait(const weft_order *order,
                                           const weft_iov *pieces,
                                           size_t count,
                                           uint64_t *number);
 
-// The team of all ranks, whose members are numbered as they are. It is the caller's, to be freed with
-// weft_team_free(). Never blocks.
-weft_status weft_team_all(const weft_job *job,
-                          weft_team **team);
+// The team of all ranks, whose members are numbered as they are. It is the caller's, to be freed
+// with weft_team_free(). Never blocks.
+weft_status weft_team_all(const weft_job *job, weft_team **team);
 
 // The team of count ranks, in this order; null if this rank is not one of them. All ranks make the
-// same teams in the same order, with groups among them, members or not. The team is the caller's, to
-// be freed with weft_team_free(). Never blocks.
+// same teams in the same order, with groups among them, members or not. The team is the caller's,
+// to be freed with weft_team_free(). Never blocks.
 weft_status weft_team_create(const weft_job *job,
                              const uint32_t *ranks,
                              size_t count,
@@ -688,11 +686,11 @@ weft_status weft_team_free(weft_team *team);
 // This rank's number in a team. Never blocks.
 weft_status weft_team_rank(const weft_team *team, uint32_t *rank);
 
-// How many members a team has. Never blocks.
+// Number of members of a team. Never blocks.
 weft_status weft_team_size(const weft_team *team, uint32_t *size);
 
-// Returns when all members have called it as often as this one. As all operations of a team that do
-// not begin one: blocks; callbacks run meanwhile.
+// Returns when all members have called it as often as this one. As all operations of a team that
+// do not begin one: blocks; callbacks run meanwhile.
 weft_status weft_team_barrier(const weft_team *team);
 
 // Gives all members the count values of member root.
@@ -727,8 +725,8 @@ weft_status weft_gather(const weft_team *team,
                         weft_type of,
                         void *all);
 
-// Gives each member its part of what member root has, count values for each, one member's after the
-// other's: from all, which may be null elsewhere, to values.
+// Gives each member its part of what member root has, count values for each, one member's after
+// the other's: from all, which may be null elsewhere, to values.
 weft_status weft_scatter(const weft_team *team,
                          uint32_t root,
                          const void *all,
@@ -744,19 +742,18 @@ weft_status weft_all_gather(const weft_team *team,
                             weft_type of,
                             void *all);
 
-// Gives each member count of the values of each: those for member 0 first. Those for this one come to
-// received, in the order of members. Both hold count values for each member.
+// Gives each member count of the values of each: those for member 0 first. Those for this one come
+// to received, in the order of members. Both hold count values for each member.
 weft_status weft_all_to_all(const weft_team *team,
                             const void *values,
                             size_t count,
                             weft_type of,
                             void *received);
 
-// Begins a barrier. As all that begin an operation: what it brings is copied, and the outcome is the
-// caller's, who ends it with weft_pending_wait() or weft_pending_free(). It goes on by itself,
+// Begins a barrier. As all that begin an operation: what it brings is copied, and the outcome is
+// the caller's, who ends it with weft_pending_wait() or weft_pending_free(). It goes on by itself,
 // whenever this rank polls, waits or is interrupted. Never blocks.
-weft_status weft_barrier_begin(const weft_team *team,
-                               weft_pending **pending);
+weft_status weft_barrier_begin(const weft_team *team, weft_pending **pending);
 
 // Begins a weft_broadcast(): values may be null but at member root.
 weft_status weft_broadcast_begin(const weft_team *team,
@@ -813,9 +810,9 @@ weft_status weft_all_to_all_begin(const weft_team *team,
                                   weft_type of,
                                   weft_pending **pending);
 
-// Whether an operation is over, well or not, so that weft_pending_wait() does not block. Polls once.
-weft_status weft_pending_test(weft_pending *pending,
-                              bool *done);
+// Tells if an operation is over, well or not, so that weft_pending_wait() does not block. Polls
+// once.
+weft_status weft_pending_test(weft_pending *pending, bool *done);
 
 // Waits for an operation and frees it, even when it fails. Its result comes to values, which have
 // room for it, and may be null if it gives this member nothing. Blocks; callbacks run meanwhile.
@@ -932,10 +929,10 @@ weft_status weft_buffer_offer(const weft_job *job,
 // The number by which notifications name a buffer. Never blocks.
 weft_status weft_buffer_number(const weft_buffer *buffer, uint32_t *number);
 
-// Whether the other side has taken a buffer, and not closed the connection. Never blocks.
+// Tells if the other side has taken a buffer, and not closed the connection. Never blocks.
 weft_status weft_buffer_is_open(const weft_buffer *buffer, bool *open);
 
-// Where a buffer begins, at a multiple of 64, for programs that know when nobody puts there. It
+// First byte of a buffer, at a multiple of 64, for programs that know when nobody puts there. It
 // stays there until the buffer is closed. Never blocks.
 weft_status weft_buffer_start(const weft_buffer *buffer, void **start);
 
@@ -961,7 +958,8 @@ weft_status weft_connect(const weft_job *job,
                          uint32_t from,
                          weft_connection **connection);
 
-// As weft_connect(), but the connection is null if there is no such offer now. Never blocks.
+// Does what weft_connect() does, but the connection is null if there is no such offer now. Never
+// blocks.
 weft_status weft_try_connect(const weft_job *job,
                              const char *name,
                              uint32_t from,
@@ -975,8 +973,8 @@ weft_status weft_connection_length(const weft_connection *connection, size_t *le
 // packets are on their way.
 weft_status weft_put(weft_connection *connection, size_t offset, const void *bytes, size_t length);
 
-// As weft_put(); the other side is notified, of word too, once these bytes are placed, and all
-// that were put through this connection before. There may be none.
+// Does what weft_put() does; the other side is notified, of word too, once these bytes are placed,
+// and all that were put through this connection before. There may be none.
 weft_status weft_put_notify(weft_connection *connection,
                             size_t offset,
                             const void *bytes,

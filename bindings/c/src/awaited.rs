@@ -1,4 +1,4 @@
-//! What was begun in one call of C's, and is waited for in another.
+//! Operations that were begun in one call of C's, and are waited for in another.
 
 use crate::status::Failure;
 use std::future::Future;
@@ -20,7 +20,7 @@ impl<T, F: Future<Output = Result<T>> + Unpin> Awaited<F> {
         Awaited { engine: Arc::clone(engine), future, outcome: None }
     }
 
-    /// Whether it is over. Polls once, never blocks.
+    /// True if it is over. Polls once, never blocks.
     pub fn is_done(&mut self) -> std::result::Result<bool, Failure> {
         if self.outcome.is_none() {
             self.engine.progress()?;

@@ -4,7 +4,7 @@
 use crate::awaited::Awaited;
 use crate::callback::Callback;
 use crate::handle::{Handle, Kind, free, free_even_used, given, put};
-use crate::job::{Job, place, rank};
+use crate::job::{Job, rank, state};
 use crate::memory::{Bytes, Text, User, Vector};
 use crate::message::{Content, Message};
 use crate::status::{Failure, Status, call};
@@ -20,13 +20,13 @@ pub struct Service(Handle<Served>);
 /// A request to a service, to be answered once. One thread at a time uses it and its message.
 pub struct Request(Handle<Asked>);
 
-/// What calls a service of other ranks. Any thread may use it, several at once.
+/// Client of a service of other ranks. Any thread may use it, several at once.
 pub struct Client(Handle<Caller>);
 
 /// A call that was begun. One thread at a time uses it.
 pub struct Call(Handle<Calling>);
 
-/// What a request is in Rust: a message of that content, until it is answered.
+/// Request in Rust: a message of that content, until it is answered.
 struct Asked(Message);
 
 struct Served {
@@ -61,7 +61,7 @@ impl Kind for Calling {
     const NAME: &'static str = "call";
 }
 
-/// What is called for each request of a service, one at a time. It runs on whatever thread polls or
+/// Callback for each request of a service, one at a time. It runs on whatever thread polls or
 /// waits, or on Weft's upcall thread if none does. The request is valid until it returns, unless it
 /// keeps it; if it does neither keep nor answer it, the caller gets WEFT_NO_REPLY.
 pub type ServiceCallback = Option<extern "C" fn(request: &mut Request, user: User)>;
@@ -70,8 +70,8 @@ type Called = extern "C" fn(&mut Request, User);
 
 /// Creates the service of a name, whose requests the callback gets; user is handed to it, and must
 /// live until the service is destroyed. Before clients of it at the same rank. The service is the
-/// caller's, to be given back to weft_service_destroy(). Never blocks, but the callback may run before
-/// it returns.
+/// caller's, to be given back to weft_service_destroy(). Never blocks, but the callback may run
+/// before it returns.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_service_create(
     job: Option<&Job>,
@@ -82,7 +82,7 @@ pub extern "C" fn weft_service_create(
 ) -> Status {
     call(|| {
         let out = given(service, "the pointer for the result")?;
-        let job = place(job)?;
+        let job = state(job)?;
         let callback = Callback::new(job, callback, user)?;
         let called = callback.clone();
         let service = job.messages()?.service(name.get("the name")?, move |request| {
@@ -114,7 +114,7 @@ pub extern "C" fn weft_request_source(
     call(|| put(source, asked(request)?.source().0.into()))
 }
 
-/// What is asked: the request's own message, to be read as others are. It is valid until the request
+/// Content of a request: its own message, to be read as others are. It is valid until the request
 /// is answered, kept or released, and is itself neither kept nor released. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_request_message(
@@ -127,7 +127,7 @@ pub extern "C" fn weft_request_message(
     })
 }
 
-/// Whether the caller waits no more: then an answer is not even sent. Never blocks.
+/// Tells if the caller waits no more: then an answer is not even sent. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_request_cancelled(
     request: Option<&mut Request>,
@@ -147,7 +147,7 @@ pub extern "C" fn weft_request_reply(
     call(|| reply(request, bytes.slice(length)?))
 }
 
-/// As weft_request_reply(), with an answer in count pieces.
+/// Does what weft_request_reply() does, with an answer in count pieces.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_request_replyv(
     request: Option<&mut Request>,
@@ -157,8 +157,8 @@ pub extern "C" fn weft_request_replyv(
     call(|| reply(request, &pieces.slice(count)?))
 }
 
-/// Answers that what was asked cannot be done: the caller gets WEFT_CALL_FAILED, with this text, cut
-/// to what fits into a packet. Else as weft_request_reply().
+/// Answers that what was asked cannot be done: the caller gets WEFT_CALL_FAILED, with this text,
+/// cut to what fits into a packet. Else as weft_request_reply().
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_request_fail(request: Option<&mut Request>, text: Text<'_>) -> Status {
     call(|| {
@@ -192,8 +192,8 @@ pub extern "C" fn weft_request_release(request: Option<Box<Request>>) -> Status 
     })
 }
 
-/// What calls the service of a name, which the ranks that are called have to have. The client is the
-/// caller's, to be freed with weft_client_free(). Never blocks.
+/// Creates a client of the service of a name, which the ranks that are called have to have. The
+/// client is the caller's, to be freed with weft_client_free(). Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_client_create(
     job: Option<&Job>,
@@ -202,7 +202,7 @@ pub extern "C" fn weft_client_create(
 ) -> Status {
     call(|| {
         let out = given(client, "the pointer for the result")?;
-        let weft = place(job)?.messages()?;
+        let weft = state(job)?.messages()?;
         let client = weft.client(name.get("the name")?)?;
         let caller = Caller { client, engine: Arc::clone(weft.engine()) };
         out.write(Box::into_raw(Box::new(Client(Handle::new(caller)))));
@@ -234,8 +234,8 @@ pub extern "C" fn weft_call(
     })
 }
 
-/// As weft_call(), but blocks for so many nanoseconds at most: then it is WEFT_TIMED_OUT, and the call
-/// is cancelled.
+/// Does what weft_call() does, but blocks for so many nanoseconds at most: then it is
+/// WEFT_TIMED_OUT, and the call is cancelled.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_call_within(
     client: Option<&Client>,
@@ -255,8 +255,8 @@ pub extern "C" fn weft_call_within(
 }
 
 /// Asks the service at rank to, in count pieces, and returns when all of them are in packets. Any
-/// number of calls may be under way. The call is the caller's, who ends it by waiting or cancelling.
-/// Blocks as weft_port_send() does.
+/// number of calls may be under way. The call is the caller's, who ends it by waiting or
+/// cancelling. Blocks as weft_port_send() does.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_call_begin(
     client: Option<&Client>,
@@ -273,7 +273,7 @@ pub extern "C" fn weft_call_begin(
     })
 }
 
-/// Whether a call is over, well or not, so that weft_call_wait() does not block. Polls once.
+/// Tells if a call is over, well or not, so that weft_call_wait() does not block. Polls once.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_call_test(
     call: Option<&mut Call>,
@@ -282,8 +282,8 @@ pub extern "C" fn weft_call_test(
     crate::status::call(|| put(done, given(call, "call")?.0.get_mut()?.is_done()?))
 }
 
-/// Waits for the answer to a call, and frees the call, even when it fails. The answer is the caller's,
-/// as that of weft_call(). Blocks until it begins to arrive; callbacks run meanwhile.
+/// Waits for the answer to a call, and frees the call, even when it fails. The answer is the
+/// caller's, as that of weft_call(). Blocks until it begins to arrive; callbacks run meanwhile.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_call_wait(
     call: Option<Box<Call>>,

@@ -1,7 +1,7 @@
 //! Functions of C's that Weft calls.
 
 use crate::handle::given;
-use crate::job::Place;
+use crate::job::JobState;
 use crate::memory::User;
 use crate::status::Failure;
 use crate::waiters::Waiters;
@@ -26,7 +26,7 @@ impl<F> Clone for Callback<F> {
 
 impl<F: Copy> Callback<F> {
     /// A function that runs in a job.
-    pub fn new(job: &Place, function: Option<F>, user: User) -> Result<Self, Failure> {
+    pub fn new(job: &JobState, function: Option<F>, user: User) -> Result<Self, Failure> {
         let function = RwLock::new(Some((given(function, "the callback")?, user)));
         let waiters = Arc::clone(job.waiters());
         Ok(Callback { shared: Arc::new(Shared { function, waiters }) })

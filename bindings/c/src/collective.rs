@@ -9,7 +9,7 @@ pub(crate) mod numbers;
 use self::numbers::{bytes_of, numbers, with_type};
 use crate::awaited::Awaited;
 use crate::handle::{Handle, Kind, free, given, put};
-use crate::job::{Job, place};
+use crate::job::{Job, state};
 use crate::memory::{Bytes, OperationNumber, RankList, Room, TypeNumber, Values};
 use crate::packet::ranks_of;
 use crate::status::{Failure, Status, call};
@@ -21,9 +21,9 @@ use weft::collective;
 use weft_messaging::Engine;
 
 /// Ranks that act together, each a member with a number from 0 on. All members begin the same
-/// operations in the same order, of as many values; if not, all get WEFT_DISAGREEMENT and the team is
-/// of no use any more. One thread at a time begins operations. A call that blocks goes together with
-/// calls that block, and one that begins with others that do.
+/// operations in the same order, of as many values; if not, all get WEFT_DISAGREEMENT and the team
+/// is of no use any more. One thread at a time begins operations. A call that blocks goes together
+/// with calls that block, and one that begins with others that do.
 pub struct Team(Handle<Members>);
 
 /// An operation that was begun. One thread at a time uses it.
@@ -55,8 +55,8 @@ pub enum Type {
     F64,
 }
 
-/// How values are combined, in the order of members, always in the same tree: floats give the same
-/// bits everywhere.
+/// Operation that combines values, in the order of members, always in the same tree: floats give
+/// the same bits everywhere.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operation {
@@ -76,7 +76,7 @@ pub enum Operation {
     Xor,
 }
 
-/// What a team is in Rust.
+/// Team in Rust.
 struct Members {
     team: collective::Team,
     engine: Arc<Engine>,
@@ -112,7 +112,7 @@ impl Team {
 }
 
 impl Members {
-    /// What an operation gives, whichever type its Rust result has.
+    /// Result of an operation, whichever type its Rust result has.
     fn begun<T: Send + 'static>(
         &self,
         pending: collective::Pending<T>,
@@ -207,8 +207,8 @@ impl Begun {
     }
 }
 
-/// The team of all ranks, whose members are numbered as they are. It is the caller's, to be freed with
-/// weft_team_free(). Never blocks.
+/// The team of all ranks, whose members are numbered as they are. It is the caller's, to be freed
+/// with weft_team_free(). Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_team_all(
     job: Option<&Job>,
@@ -216,15 +216,15 @@ pub extern "C" fn weft_team_all(
 ) -> Status {
     call(|| {
         let out = given(team, "the pointer for the result")?;
-        let job = place(job)?.messages()?;
+        let job = state(job)?.messages()?;
         out.write(Team::boxed(job, job.everyone().clone()));
         Ok(())
     })
 }
 
 /// The team of count ranks, in this order; null if this rank is not one of them. All ranks make the
-/// same teams in the same order, with groups among them, members or not. The team is the caller's, to
-/// be freed with weft_team_free(). Never blocks.
+/// same teams in the same order, with groups among them, members or not. The team is the caller's,
+/// to be freed with weft_team_free(). Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_team_create(
     job: Option<&Job>,
@@ -234,7 +234,7 @@ pub extern "C" fn weft_team_create(
 ) -> Status {
     call(|| {
         let out = given(team, "the pointer for the result")?;
-        let job = place(job)?.messages()?;
+        let job = state(job)?.messages()?;
         let team = job.team(&ranks_of(&ranks, count)?)?;
         out.write(team.map_or(std::ptr::null_mut(), |team| Team::boxed(job, team)));
         Ok(())
@@ -256,7 +256,7 @@ pub extern "C" fn weft_team_rank(
     call(|| put(rank, members(team)?.team.rank() as u32))
 }
 
-/// How many members a team has. Never blocks.
+/// Number of members of a team. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_team_size(
     team: Option<&Team>,
@@ -265,8 +265,8 @@ pub extern "C" fn weft_team_size(
     call(|| put(size, members(team)?.team.size() as u32))
 }
 
-/// Returns when all members have called it as often as this one. As all operations of a team that do
-/// not begin one: blocks; callbacks run meanwhile.
+/// Returns when all members have called it as often as this one. As all operations of a team that
+/// do not begin one: blocks; callbacks run meanwhile.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_team_barrier(team: Option<&Team>) -> Status {
     call(|| Ok(members(team)?.team.barrier()?))
@@ -339,8 +339,8 @@ pub extern "C" fn weft_gather(
     call(|| members(team)?.gather(root, values.slice(of.bytes(count)?)?)?.finish(&mut all))
 }
 
-/// Gives each member its part of what member root has, count values for each, one member's after the
-/// other's: from all, which may be null elsewhere, to values.
+/// Gives each member its part of what member root has, count values for each, one member's after
+/// the other's: from all, which may be null elsewhere, to values.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_scatter(
     team: Option<&Team>,
@@ -366,8 +366,8 @@ pub extern "C" fn weft_all_gather(
     call(|| members(team)?.all_gather(values.slice(of.bytes(count)?)?)?.finish(&mut all))
 }
 
-/// Gives each member count of the values of each: those for member 0 first. Those for this one come to
-/// received, in the order of members. Both hold count values for each member.
+/// Gives each member count of the values of each: those for member 0 first. Those for this one come
+/// to received, in the order of members. Both hold count values for each member.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_all_to_all(
     team: Option<&Team>,
@@ -379,8 +379,8 @@ pub extern "C" fn weft_all_to_all(
     call(|| members(team)?.all_to_all(&values, of.bytes(count)?)?.finish(&mut received))
 }
 
-/// Begins a barrier. As all that begin an operation: what it brings is copied, and the outcome is the
-/// caller's, who ends it with weft_pending_wait() or weft_pending_free(). It goes on by itself,
+/// Begins a barrier. As all that begin an operation: what it brings is copied, and the outcome is
+/// the caller's, who ends it with weft_pending_wait() or weft_pending_free(). It goes on by itself,
 /// whenever this rank polls, waits or is interrupted. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_barrier_begin(
@@ -483,7 +483,8 @@ pub extern "C" fn weft_all_to_all_begin(
     begin(pending, || members(team)?.all_to_all(&values, of.bytes(count)?))
 }
 
-/// Whether an operation is over, well or not, so that weft_pending_wait() does not block. Polls once.
+/// Tells if an operation is over, well or not, so that weft_pending_wait() does not block. Polls
+/// once.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_pending_test(
     pending: Option<&mut Pending>,

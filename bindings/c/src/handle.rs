@@ -1,4 +1,4 @@
-//! What a pointer that C holds points to: a value, behind a mark of what it is.
+//! Value behind a pointer that C holds, with a mark of its kind before it.
 //!
 //! C can mix up its pointers. The mark is looked at first, so that most mistakes (the wrong kind, a
 //! handle that was freed, a message that was kept elsewhere) are errors and not crashes. It is a
@@ -19,11 +19,12 @@ pub(crate) trait Kind {
     const NAME: &'static str;
 }
 
-/// A value and the mark of its kind. The mark is first, so that it is found in a handle of any kind.
+/// A value and the mark of its kind. The mark is first, so that it is found in a handle of any
+/// kind.
 #[repr(C)]
 pub(crate) struct Handle<T: Kind> {
     mark: AtomicU32,
-    /// Whether it is a callback's only until that returns, and lies on Weft's stack.
+    /// True if it is a callback's only until that returns, and lies on Weft's stack.
     lent: bool,
     value: Option<T>,
 }
@@ -57,7 +58,7 @@ impl<T: Kind> Handle<T> {
         self.value.take().ok_or_else(used_up::<T>)
     }
 
-    /// What is left in it, if C may free it.
+    /// Takes what is left in it, if C may free it.
     fn end(&mut self) -> Result<Option<T>, Failure> {
         self.check()?;
         if self.lent {
@@ -67,7 +68,7 @@ impl<T: Kind> Handle<T> {
         Ok(self.value.take())
     }
 
-    /// Whether this is what C says it is.
+    /// Checks that this is what C says it is.
     fn check(&self) -> Result<(), Failure> {
         match self.mark.load(Ordering::Relaxed) {
             mark if mark == T::MARK => Ok(()),
@@ -87,7 +88,7 @@ impl<T: Kind> Drop for Handle<T> {
     }
 }
 
-/// What a pointer leads to, unless it is null.
+/// Target of a pointer, unless it is null.
 pub(crate) fn given<T>(pointer: Option<T>, what: &str) -> Result<T, Failure> {
     pointer.ok_or_else(|| Failure::new(Status::Invalid, format!("{what} is null")))
 }
@@ -107,7 +108,7 @@ pub(crate) fn free<H, T: Kind>(
     free_even_used(handle, inner)?.ok_or_else(used_up::<T>)
 }
 
-/// The same of a handle whose value may be used up.
+/// Frees a handle whose value may be used up.
 pub(crate) fn free_even_used<H, T: Kind>(
     handle: Option<Box<H>>,
     inner: impl FnOnce(&mut H) -> &mut Handle<T>,

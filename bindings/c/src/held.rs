@@ -1,4 +1,5 @@
-//! What borrows a packet interface or a mapped region in Rust, and in C lasts from one call to another.
+//! Values that borrow a packet interface or a mapped region in Rust, and in C last from one call to
+//! another.
 #![allow(unsafe_code)]
 
 use std::sync::Arc;

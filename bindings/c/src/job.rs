@@ -12,10 +12,10 @@ use weft::{PacketJob, Packets, Rank, Variable, Weft};
 use weft_packet::InterruptsOff;
 
 /// This process's place in a job. Any thread may use it, several at once.
-pub struct Job(Handle<Place>);
+pub struct Job(Handle<JobState>);
 
-/// What a job is in Rust.
-pub(crate) struct Place {
+/// Job in Rust.
+pub(crate) struct JobState {
     // Before the layer: when the job goes, interrupts are on again.
     interrupts_off: Mutex<Vec<Held<InterruptsOff<'static>>>>,
     packets: Arc<Packets>,
@@ -23,13 +23,13 @@ pub(crate) struct Place {
     layer: Layer,
 }
 
-/// What a job was joined for.
+/// Layer that a job was joined for.
 enum Layer {
     Messages(Weft),
     Packets(PacketJob),
 }
 
-impl Kind for Place {
+impl Kind for JobState {
     const MARK: u32 = 0x4a4f_4201;
     const NAME: &'static str = "job";
 }
@@ -38,14 +38,14 @@ impl Job {
     fn new(packets: &Packets, layer: Layer) -> *mut Job {
         let packets = Arc::new(packets.clone());
         let (interrupts_off, waiters) = (Mutex::default(), Arc::default());
-        let place = Place { interrupts_off, packets, waiters, layer };
-        Box::into_raw(Box::new(Job(Handle::new(place))))
+        let state = JobState { interrupts_off, packets, waiters, layer };
+        Box::into_raw(Box::new(Job(Handle::new(state))))
     }
 }
 
 /// The job that C points to.
 #[inline]
-pub(crate) fn place(job: Option<&Job>) -> Result<&Place, Failure> {
+pub(crate) fn state(job: Option<&Job>) -> Result<&JobState, Failure> {
     given(job, "job")?.0.get()
 }
 
@@ -56,13 +56,13 @@ pub(crate) fn rank(number: u32) -> Result<Rank, Failure> {
     u16::try_from(number).map(Rank).map_err(no_such)
 }
 
-impl Place {
+impl JobState {
     /// The packet interface, whatever the job was joined for.
     pub fn packets(&self) -> &Arc<Packets> {
         &self.packets
     }
 
-    /// Who waits for what callbacks do.
+    /// Threads that wait for what callbacks do.
     pub fn waiters(&self) -> &Arc<Waiters> {
         &self.waiters
     }
@@ -73,17 +73,6 @@ impl Place {
             Layer::Messages(weft) => Ok(weft),
             Layer::Packets(_) => Err(Failure::invalid(
                 "this job was joined for packets, which has no messages: join it with weft_join",
-            )),
-        }
-    }
-
-    /// The packet interface, if the job was joined for it: the packets of messages belong to Weft.
-    pub fn only_packets(&self) -> Result<&Arc<Packets>, Failure> {
-        match &self.layer {
-            Layer::Packets(_) => Ok(&self.packets),
-            Layer::Messages(_) => Err(Failure::invalid(
-                "this job was joined for messages, which use its packets: join it with \
-                 weft_join_packets",
             )),
         }
     }
@@ -118,8 +107,8 @@ pub extern "C" fn weft_join(job: Option<&mut MaybeUninit<*mut Job>>) -> Status {
     })
 }
 
-/// As weft_join(), but for packets: there are no ports, no messages and no barrier. Set a callback
-/// with weft_packet_receive() before anything arrives.
+/// Does what weft_join() does, but for packets: there are no ports, no messages and no barrier. Set
+/// a callback with weft_packet_receive() before anything arrives.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_join_packets(job: Option<&mut MaybeUninit<*mut Job>>) -> Status {
     call(|| {
@@ -145,20 +134,20 @@ pub extern "C" fn weft_leave(job: Option<Box<Job>>) -> Status {
 /// This rank's number, from 0. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_rank(job: Option<&Job>, rank: Option<&mut MaybeUninit<u32>>) -> Status {
-    call(|| put(rank, place(job)?.packets.rank().0.into()))
+    call(|| put(rank, state(job)?.packets.rank().0.into()))
 }
 
-/// How many ranks the job has. Never blocks.
+/// Number of ranks of the job. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_size(job: Option<&Job>, size: Option<&mut MaybeUninit<u32>>) -> Status {
-    call(|| put(size, place(job)?.packets.size() as u32))
+    call(|| put(size, state(job)?.packets.size() as u32))
 }
 
-/// Returns when all ranks have called it as often as this one. Blocks; callbacks run meanwhile. Only
-/// in a job for messages.
+/// Returns when all ranks have called it as often as this one. Blocks; callbacks run meanwhile.
+/// Only in a job for messages.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_barrier(job: Option<&Job>) -> Status {
-    call(|| Ok(place(job)?.messages()?.barrier()?))
+    call(|| Ok(state(job)?.messages()?.barrier()?))
 }
 
 /// Takes what has arrived and runs callbacks. If any is not null, it is set to whether anything
@@ -166,29 +155,29 @@ pub extern "C" fn weft_barrier(job: Option<&Job>) -> Status {
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_poll(job: Option<&Job>, any: Option<&mut MaybeUninit<bool>>) -> Status {
     call(|| {
-        let happened = place(job)?.poll()?;
+        let happened = state(job)?.poll()?;
         any.map(|any| any.write(happened));
         Ok(())
     })
 }
 
-/// Whether what is waited for has come. It should be quick, and must not call Weft.
+/// Condition that is waited for; true once it holds. It should be quick, and must not call Weft.
 pub type Condition = Option<extern "C" fn(user: User) -> bool>;
 
-/// Waits until the condition is true: polls, spins, yields, then sleeps in between. A callback of this
-/// job has to make it true; it is looked at after each. Blocks; callbacks run meanwhile. The condition
-/// is called by this thread only. In a job for packets, one thread at a time waits so.
+/// Waits until the condition is true: polls, spins, yields, then sleeps in between. A callback of
+/// this job has to make it true; it is looked at after each. Blocks; callbacks run meanwhile. The
+/// condition is called by this thread only. In a job for packets, one thread at a time waits so.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_poll_until(job: Option<&Job>, condition: Condition, user: User) -> Status {
     call(|| {
         let condition = given(condition, "the condition")?;
-        place(job)?.poll_until(|| condition(user))
+        state(job)?.poll_until(|| condition(user))
     })
 }
 
 /// Adds amount to a counter that rank home serves without its program, and gives what it held
-/// before, if before is not null. Programs have the counters 0 to 31 of each rank; all begin with 0.
-/// Atomic across the job. Blocks for a round trip at most.
+/// before, if before is not null. Programs have the counters 0 to 31 of each rank; all begin
+/// with 0. Atomic across the job. Blocks for a round trip at most.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_fetch_and_add(
     job: Option<&Job>,
@@ -198,13 +187,13 @@ pub extern "C" fn weft_fetch_and_add(
     before: Option<&mut MaybeUninit<u64>>,
 ) -> Status {
     call(|| {
-        let place = place(job)?;
+        let state = state(job)?;
         let index = u16::try_from(index).unwrap_or(u16::MAX);
         if index >= weft_node::USER_VARIABLES {
             return Err(weft_packet::Error::NoSuchVariable(index).into());
         }
         let variable = Variable { home: rank(home)?, index };
-        let held = place.packets.fetch_and_add(variable, amount)?;
+        let held = state.packets.fetch_and_add(variable, amount)?;
         before.map(|before| before.write(held));
         Ok(())
     })
@@ -216,10 +205,10 @@ pub extern "C" fn weft_fetch_and_add(
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_interrupts_off(job: Option<&Job>) -> Status {
     call(|| {
-        let place = place(job)?;
+        let state = state(job)?;
         // Outside the lock, which a callback that this waits for may want.
-        let guard = Held::interrupts_off(&place.packets);
-        place.interrupts_off.lock().unwrap_or_else(PoisonError::into_inner).push(guard);
+        let guard = Held::interrupts_off(&state.packets);
+        state.interrupts_off.lock().unwrap_or_else(PoisonError::into_inner).push(guard);
         Ok(())
     })
 }
@@ -228,7 +217,7 @@ pub extern "C" fn weft_interrupts_off(job: Option<&Job>) -> Status {
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_interrupts_on(job: Option<&Job>) -> Status {
     call(|| {
-        let mut off = place(job)?.interrupts_off.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut off = state(job)?.interrupts_off.lock().unwrap_or_else(PoisonError::into_inner);
         let guard = off.pop().ok_or_else(|| Failure::invalid("interrupts are not off"))?;
         drop(off);
         drop(guard);
@@ -237,12 +226,12 @@ pub extern "C" fn weft_interrupts_on(job: Option<&Job>) -> Status {
 }
 
 /// Says that several threads of this program send and receive. Until then all may as well, but the
-/// one that joined enters for free and the others pay for it; from here on each pays for an ordinary
-/// lock. Only in a job for messages. Never blocks.
+/// one that joined enters for free and the others pay for it; from here on each pays for an
+/// ordinary lock. Only in a job for messages. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_share_among_threads(job: Option<&Job>) -> Status {
     call(|| {
-        place(job)?.messages()?.share_among_threads();
+        state(job)?.messages()?.share_among_threads();
         Ok(())
     })
 }
@@ -251,10 +240,10 @@ pub extern "C" fn weft_share_among_threads(job: Option<&Job>) -> Status {
 /// blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_now(job: Option<&Job>, now: Option<&mut MaybeUninit<u64>>) -> Status {
-    call(|| put(now, place(job)?.packets.now().as_nanos() as u64))
+    call(|| put(now, state(job)?.packets.now().as_nanos() as u64))
 }
 
-/// What a rank has done since it joined.
+/// Counters of a rank since it joined.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Statistics {
@@ -278,22 +267,22 @@ pub struct Statistics {
     sleeps: u64,
 }
 
-/// What this rank has done so far. Never blocks.
+/// Reads the counters of this rank so far. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_statistics_read(
     job: Option<&Job>,
     statistics: Option<&mut MaybeUninit<Statistics>>,
 ) -> Status {
     call(|| {
-        let place = place(job)?;
-        let (messages_sent, messages_received) = match &place.layer {
+        let state = state(job)?;
+        let (messages_sent, messages_received) = match &state.layer {
             Layer::Messages(weft) => {
                 let statistics = weft.statistics();
                 (statistics.messages_sent, statistics.messages_received)
             }
             Layer::Packets(_) => (0, 0),
         };
-        let packets = place.packets.statistics();
+        let packets = state.packets.statistics();
         put(
             statistics,
             Statistics {

@@ -22,9 +22,10 @@
 //! | `waiters` | threads that wait for what callbacks do | |
 //! | `held` | what borrows a job or a region, and outlives the call (`unsafe`) | |
 //!
-//! It stands on the facade for Rust, regions on their system, and adds nothing to it but C's ways. No panic leaves it: an
-//! exported function does its work in `status::call`. Arguments are types that only C can make
-//! (`memory`), so that the exported functions are safe code; what C promises of them is in `weft.h`.
+//! It stands on the facade for Rust, regions on their system, and adds nothing to it but C's ways.
+//! No panic leaves it: an exported function does its work in `status::call`. Arguments are types
+//! that only C can make (`memory`), so that the exported functions are safe code; what C promises
+//! of them is in `weft.h`.
 
 #![deny(unsafe_code)]
 

@@ -42,12 +42,12 @@ pub struct RankList<'a>(*const u32, PhantomData<&'a [u32]>);
 #[derive(Clone, Copy)]
 pub struct TypeNumber(pub(crate) u32);
 
-/// As [`TypeNumber`].
+/// Number of an operation, of which any value may come from C; see [`TypeNumber`].
 #[repr(transparent)]
 #[derive(Clone, Copy)]
 pub struct OperationNumber(pub(crate) u32);
 
-/// `weft_hint`: as [`TypeNumber`].
+/// `weft_hint`; see [`TypeNumber`].
 #[repr(transparent)]
 #[derive(Clone, Copy)]
 pub struct HintNumber(pub(crate) u32);
@@ -95,8 +95,8 @@ impl<'a> Room<'a> {
         }
         self.check(length)?;
         let start: *mut u8 = self.0.cast();
-        // SAFETY: C promises room for the length that it gave, which nobody else uses during the call; all of
-        // it is written before it is a slice.
+        // SAFETY: C promises room for the length that it gave, which nobody else uses during the
+        // call; all of it is written before it is a slice.
         unsafe {
             start.write_bytes(0, length);
             Ok(slice::from_raw_parts_mut(start, length))

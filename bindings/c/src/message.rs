@@ -12,13 +12,13 @@ use weft::OrderedMessage;
 /// thread at a time uses it.
 pub struct Message(Handle<Content>);
 
-/// What can be read as a message.
+/// Content that can be read as a message.
 pub(crate) enum Content {
-    /// What came to a port, or as an answer.
+    /// Message to a port, or an answer.
     Sent(weft::Message),
-    /// What came in an order.
+    /// Message of an order.
     Ordered(OrderedMessage),
-    /// What asks a service for something, until it is answered.
+    /// Request to a service, until it is answered.
     Request(weft::Request),
 }
 
@@ -61,7 +61,7 @@ impl Message {
         }
     }
 
-    /// The same, to be answered.
+    /// Takes the request out, to be answered.
     pub(crate) fn into_request(mut self) -> Result<weft::Request, Failure> {
         match self.0.take()? {
             Content::Request(request) => Ok(request),
@@ -84,7 +84,7 @@ pub extern "C" fn weft_message_source(
     call(|| put(source, reading!(reader(message)?, |message| message.source()).0.into()))
 }
 
-/// How many bytes a message has, read or not, arrived or not. Never blocks.
+/// Length of a message in bytes, read or not, arrived or not. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_message_length(
     message: Option<&mut Message>,
@@ -93,7 +93,7 @@ pub extern "C" fn weft_message_length(
     call(|| put(length, reading!(reader(message)?, |message| message.len())))
 }
 
-/// How many bytes of a message were not read yet. Never blocks.
+/// Number of bytes of a message that were not read yet. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_message_remaining(
     message: Option<&mut Message>,

@@ -3,7 +3,7 @@
 
 use crate::callback::Callback;
 use crate::handle::{Handle, Kind, free, given};
-use crate::job::{Job, place};
+use crate::job::{Job, state};
 use crate::memory::{RankList, Text, User, Vector};
 use crate::message::{Content, Message};
 use crate::packet::ranks_of;
@@ -11,10 +11,11 @@ use crate::status::{Failure, Status, call};
 use std::mem::MaybeUninit;
 use weft::OrderedMessage;
 
-/// An order: messages that all its members get in one order. Any thread may use it, several at once.
+/// An order: messages that all its members get in one order. Any thread may use it, several at
+/// once.
 pub struct Order(Handle<Joined>);
 
-/// What an order is in Rust.
+/// Order in Rust.
 struct Joined {
     order: weft::Order,
     callback: Callback<Called>,
@@ -25,10 +26,10 @@ impl Kind for Joined {
     const NAME: &'static str = "order";
 }
 
-/// What is called for each message of an order, this rank's own too: one at a time, on every member
-/// with the same numbers, from 0 on without a gap. It runs as that of a port does, also in calls that
-/// broadcast. It may read and send; a broadcast of its own never waits. The message is valid until it
-/// returns, unless it keeps it.
+/// Callback for each message of an order, this rank's own too: one at a time, on every member with
+/// the same numbers, from 0 on without a gap. It runs as that of a port does, also in calls that
+/// broadcast. It may read and send; a broadcast of its own never waits. The message is valid until
+/// it returns, unless it keeps it.
 pub type OrderCallback = Option<extern "C" fn(message: &mut Message, number: u64, user: User)>;
 
 type Called = extern "C" fn(&mut Message, u64, User);
@@ -48,7 +49,7 @@ fn create(
     ) -> Result<weft::Order, Failure>,
 ) -> Result<(), Failure> {
     let out = given(out, "the pointer for the result")?;
-    let job = place(job)?;
+    let job = state(job)?;
     let callback = Callback::new(job, callback, user)?;
     let called = callback.clone();
     let handler = move |message: OrderedMessage| {
@@ -63,8 +64,8 @@ fn create(
 
 /// Creates the order of a name among all ranks, whose messages the callback gets; user is handed to
 /// it, and must live until the order is destroyed. All ranks create the same orders, one after the
-/// other in the same order. The order is the caller's, to be given back to weft_order_destroy(). Never
-/// blocks, but the callback may run before it returns.
+/// other in the same order. The order is the caller's, to be given back to weft_order_destroy().
+/// Never blocks, but the callback may run before it returns.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_order_create(
     job: Option<&Job>,
@@ -79,10 +80,10 @@ pub extern "C" fn weft_order_create(
     })
 }
 
-/// As weft_order_create(), among count ranks. All ranks of the job call it, members or not; those that
-/// are none cannot broadcast, and their callbacks are never called. What others broadcast before this rank
-/// calls it waits. Members that overlap with another
-/// group's can deadlock where multicast has trees; shared memory has none.
+/// Does what weft_order_create() does, among count ranks. All ranks of the job call it, members or
+/// not; those that are none cannot broadcast, and their callbacks are never called. What others
+/// broadcast before this rank calls it waits. Members that overlap with another group's can
+/// deadlock where multicast has trees; shared memory has none.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_order_create_in(
     job: Option<&Job>,
@@ -113,8 +114,8 @@ pub extern "C" fn weft_order_destroy(order: Option<Box<Order>>) -> Status {
 
 /// Broadcasts a message in count pieces to all members, this rank included, and gives its number if
 /// number is not null. Returns when it is sent. Blocks, while callbacks run, as long as too many of
-/// this rank's broadcasts are not consumed everywhere; not in the callback of an order, where too many
-/// are WEFT_OVERDRAWN.
+/// this rank's broadcasts are not consumed everywhere; not in the callback of an order, where too
+/// many are WEFT_OVERDRAWN.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_order_broadcast(
     order: Option<&Order>,
@@ -129,8 +130,9 @@ pub extern "C" fn weft_order_broadcast(
     })
 }
 
-/// As weft_order_broadcast(), and returns when this rank's callback has returned from this message,
-/// and so from all before it. In the callback of the same order it is WEFT_WAITS_FOR_ITSELF.
+/// Does what weft_order_broadcast() does, and returns when this rank's callback has returned from
+/// this message, and so from all before it. In the callback of the same order it is
+/// WEFT_WAITS_FOR_ITSELF.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_order_broadcast_and_wait(
     order: Option<&Order>,

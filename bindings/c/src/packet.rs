@@ -3,7 +3,7 @@
 
 use crate::handle::{Handle, Kind, free, given, put};
 use crate::held::Held;
-use crate::job::{Job, place, rank};
+use crate::job::{Job, rank, state};
 use crate::memory::{Bytes, RankList, User};
 use crate::status::{Failure, Status, call};
 use std::ffi::c_void;
@@ -43,9 +43,9 @@ impl Kind for Members {
     const NAME: &'static str = "group";
 }
 
-/// What is called for each packet that arrives. It runs on whatever thread polls or waits, or on
-/// Weft's upcall thread if none does; one at a time. It may send, and must not wait for other
-/// packets. The packet is valid until it returns, unless it keeps it.
+/// Callback for each packet that arrives. It runs on whatever thread polls or waits, or on Weft's
+/// upcall thread if none does; one at a time. It may send, and must not wait for other packets. The
+/// packet is valid until it returns, unless it keeps it.
 pub type PacketCallback = Option<extern "C" fn(packet: &mut Arrival<'_>, user: User)>;
 
 /// A packet that has arrived, as it lies in memory.
@@ -53,11 +53,11 @@ pub type PacketCallback = Option<extern "C" fn(packet: &mut Arrival<'_>, user: U
 pub struct View {
     /// Its bytes, valid as long as the packet.
     bytes: *const c_void,
-    /// How many there are.
+    /// Number of bytes.
     length: usize,
     /// The rank that sent it.
     source: u32,
-    /// Whether it was sent to a group, or to all.
+    /// True if it was sent to a group, or to all.
     multicast: bool,
 }
 
@@ -82,20 +82,20 @@ pub extern "C" fn weft_packet_receive(
 ) -> Status {
     call(|| {
         let callback = given(callback, "the callback")?;
-        place(job)?.only_packets()?.on_packet(move |packet| {
+        state(job)?.packets().on_packet(move |packet| {
             callback(&mut Arrival(Handle::lent(Arrived::InUpcall(packet))), user);
         });
         Ok(())
     })
 }
 
-/// How many bytes a packet holds at most. Never blocks.
+/// Most bytes that a packet holds. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_packet_capacity(
     job: Option<&Job>,
     capacity: Option<&mut MaybeUninit<usize>>,
 ) -> Status {
-    call(|| put(capacity, place(job)?.packets().max_payload()))
+    call(|| put(capacity, state(job)?.packets().max_payload()))
 }
 
 /// A packet to fill with weft_packet_put(). It is the caller's, who gives it back by sending or
@@ -108,7 +108,7 @@ pub extern "C" fn weft_packet_alloc(
 ) -> Status {
     call(|| {
         let out = given(packet, "the pointer for the result")?;
-        let packet = Held::packet(place(job)?.only_packets()?)?;
+        let packet = Held::packet(state(job)?.packets())?;
         out.write(Box::into_raw(Box::new(Packet(Handle::new(packet)))));
         Ok(())
     })
@@ -145,8 +145,8 @@ pub extern "C" fn weft_packet_broadcast(packet: Option<Box<Packet>>) -> Status {
     call(|| Ok(free(packet, |packet| &mut packet.0)?.end(SendPacket::broadcast)?))
 }
 
-/// Sends a packet to all members of the group but this rank, which has to be one, and frees it, even
-/// when it fails. Never blocks.
+/// Sends a packet to all members of the group but this rank, which has to be one, and frees it,
+/// even when it fails. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_packet_multicast(
     packet: Option<Box<Packet>>,
@@ -165,7 +165,7 @@ pub extern "C" fn weft_packet_discard(packet: Option<Box<Packet>>) -> Status {
     call(|| free(packet, |packet| &mut packet.0).map(drop))
 }
 
-/// Where a packet that has arrived lies, and who sent it. Nothing is copied. Never blocks.
+/// Bytes of a packet that has arrived, and its sender. Nothing is copied. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_arrival_view(
     arrival: Option<&Arrival<'_>>,
@@ -183,8 +183,8 @@ pub extern "C" fn weft_arrival_view(
 }
 
 /// Keeps a packet beyond its callback, where it lies. It is then the caller's, to be released with
-/// weft_arrival_release(), and the callback's own pointer leads to nothing any more. Its sender gets
-/// the credit back on release: who keeps many stops senders. Never blocks.
+/// weft_arrival_release(), and the callback's own pointer leads to nothing any more. Its sender
+/// gets the credit back on release: who keeps many stops senders. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_arrival_keep(
     arrival: Option<&mut Arrival<'_>>,
@@ -212,8 +212,8 @@ pub extern "C" fn weft_arrival_release(arrival: Option<Box<Arrival<'static>>>) -
 }
 
 /// Creates a multicast group of count ranks. All ranks create the same groups in the same order,
-/// before they use them, members or not. Members that overlap with another group's can deadlock. The
-/// group is the caller's, to be freed with weft_group_free(). Never blocks.
+/// before they use them, members or not. Members that overlap with another group's can deadlock.
+/// The group is the caller's, to be freed with weft_group_free(). Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_group_create(
     job: Option<&Job>,
@@ -223,7 +223,7 @@ pub extern "C" fn weft_group_create(
 ) -> Status {
     call(|| {
         let out = given(group, "the pointer for the result")?;
-        let group = place(job)?.packets().group(&ranks_of(&ranks, count)?)?;
+        let group = state(job)?.packets().group(&ranks_of(&ranks, count)?)?;
         out.write(Box::into_raw(Box::new(Group(Handle::new(Members(group))))));
         Ok(())
     })

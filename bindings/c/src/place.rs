@@ -2,7 +2,7 @@
 #![allow(unsafe_code)] // For `no_mangle` only; tidy sees to that.
 
 use crate::handle::{Handle, Kind, free, given, put};
-use crate::job::{Job, place, rank};
+use crate::job::{Job, rank, state};
 use crate::memory::{Bytes, RightsNumber, Room, Text};
 use crate::status::{Failure, Status, call};
 use std::ffi::c_void;
@@ -10,7 +10,7 @@ use std::mem::MaybeUninit;
 use std::sync::Arc;
 use weft::{Packets, What};
 
-/// Where notifications are read, of one receive buffer or of several. One thread at a time uses it.
+/// Queue of notifications, of one receive buffer or of several. One thread at a time uses it.
 pub struct Notifications(Handle<Queue>);
 
 /// A receive buffer that this rank has offered to another. Any thread may use it, several at once.
@@ -20,7 +20,7 @@ pub struct Buffer(Handle<Offered>);
 /// uses it.
 pub struct Connection(Handle<Connected>);
 
-/// What a receiver lets the other side do.
+/// Rights that a receiver gives the other side.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rights {
@@ -37,15 +37,15 @@ pub enum Rights {
 pub struct Notification {
     /// The rank at the other end.
     from: u32,
-    /// Which of this rank's buffers: see weft_buffer_number().
+    /// Number of this rank's buffer: see weft_buffer_number().
     buffer: u32,
-    /// Where in it bytes were placed.
+    /// Offset at which bytes were placed.
     offset: usize,
-    /// How many: all of them are there.
+    /// Number of bytes: all of them are there.
     length: usize,
-    /// What the sender says about them.
+    /// Word that the sender gave with them.
     word: u32,
-    /// Whether the sender has closed the connection instead: nothing was placed, and nothing of it
+    /// True if the sender has closed the connection instead: nothing was placed, and nothing of it
     /// follows.
     closed: bool,
 }
@@ -120,7 +120,7 @@ pub extern "C" fn weft_notifications_create(
 ) -> Status {
     call(|| {
         let out = given(notifications, "the pointer for the result")?;
-        let packets = Arc::clone(place(job)?.packets());
+        let packets = Arc::clone(state(job)?.packets());
         let queue = Queue { queue: packets.notifications(), packets };
         out.write(Box::into_raw(Box::new(Notifications(Handle::new(queue)))));
         Ok(())
@@ -185,7 +185,7 @@ pub extern "C" fn weft_buffer_offer(
 ) -> Status {
     call(|| {
         let out = given(buffer, "the pointer for the result")?;
-        let (packets, name) = (place(job)?.packets(), name.get("the name")?);
+        let (packets, name) = (state(job)?.packets(), name.get("the name")?);
         let queue = &given(notifications, "notifications")?.0.get()?.queue;
         let offered = packets.offer(name, rank(to)?, length, rights.get()?, queue)?;
         out.write(Box::into_raw(Box::new(Buffer(Handle::new(Offered(offered))))));
@@ -202,7 +202,7 @@ pub extern "C" fn weft_buffer_number(
     call(|| put(number, offered(buffer)?.connection()))
 }
 
-/// Whether the other side has taken a buffer, and not closed the connection. Never blocks.
+/// Tells if the other side has taken a buffer, and not closed the connection. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_buffer_is_open(
     buffer: Option<&Buffer>,
@@ -211,7 +211,7 @@ pub extern "C" fn weft_buffer_is_open(
     call(|| put(open, offered(buffer)?.is_open()))
 }
 
-/// Where a buffer begins, at a multiple of 64, for programs that know when nobody puts there. It
+/// First byte of a buffer, at a multiple of 64, for programs that know when nobody puts there. It
 /// stays there until the buffer is closed. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_buffer_start(
@@ -266,13 +266,14 @@ pub extern "C" fn weft_connect(
 ) -> Status {
     call(|| {
         let out = given(connection, "the pointer for the result")?;
-        let packets = place(job)?.packets();
+        let packets = state(job)?.packets();
         out.write(boxed(packets.connect(name.get("the name")?, rank(from)?)?));
         Ok(())
     })
 }
 
-/// As weft_connect(), but the connection is null if there is no such offer now. Never blocks.
+/// Does what weft_connect() does, but the connection is null if there is no such offer now. Never
+/// blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_try_connect(
     job: Option<&Job>,
@@ -282,7 +283,7 @@ pub extern "C" fn weft_try_connect(
 ) -> Status {
     call(|| {
         let out = given(connection, "the pointer for the result")?;
-        let packets = place(job)?.packets();
+        let packets = state(job)?.packets();
         packets.progress()?;
         let found = packets.try_connect(name.get("the name")?, rank(from)?)?;
         out.write(found.map_or(std::ptr::null_mut(), boxed));
@@ -312,8 +313,8 @@ pub extern "C" fn weft_put(
     call(|| Ok(connected(connection)?.put(offset, bytes.slice(length)?)?))
 }
 
-/// As weft_put(); the other side is notified, of word too, once these bytes are placed, and all
-/// that were put through this connection before. There may be none.
+/// Does what weft_put() does; the other side is notified, of word too, once these bytes are placed,
+/// and all that were put through this connection before. There may be none.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_put_notify(
     connection: Option<&mut Connection>,

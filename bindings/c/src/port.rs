@@ -3,7 +3,7 @@
 
 use crate::callback::Callback;
 use crate::handle::{Handle, Kind, free, given};
-use crate::job::{Job, place, rank};
+use crate::job::{Job, rank, state};
 use crate::memory::{Bytes, Text, User, Vector};
 use crate::message::{Content, Message};
 use crate::packet::{Group, members};
@@ -17,7 +17,7 @@ use weft::Mailbox;
 /// may use it, several at once.
 pub struct Port(Handle<Open>);
 
-/// What a port is in Rust.
+/// Port in Rust.
 enum Open {
     Upcalls(weft::Port, Callback<Called>),
     Mailbox(Mailbox),
@@ -31,16 +31,16 @@ impl Kind for Open {
 /// A piece of what is sent.
 #[repr(C)]
 pub struct Iov {
-    /// Where its bytes are; they are copied before the call returns.
+    /// First of its bytes; they are copied before the call returns.
     pub base: *const c_void,
-    /// How many there are.
+    /// Number of bytes.
     pub length: usize,
 }
 
-/// What is called for each message of a port. It runs on whatever thread polls or waits, or on
-/// Weft's upcall thread if none does; one at a time for each port, in order for each sender. It may
-/// read, which may wait for the rest of its message, and send; it should not wait for anything else.
-/// The message is valid until it returns, unless it keeps it; what it leaves unread is skipped.
+/// Callback for each message of a port. It runs on whatever thread polls or waits, or on Weft's
+/// upcall thread if none does; one at a time for each port, in order for each sender. It may read,
+/// which may wait for the rest of its message, and send; it should not wait for anything else. The
+/// message is valid until it returns, unless it keeps it; what it leaves unread is skipped.
 pub type PortCallback = Option<extern "C" fn(message: &mut Message, user: User)>;
 
 type Called = extern "C" fn(&mut Message, User);
@@ -82,7 +82,7 @@ fn create(
     make: impl FnOnce(&weft::Weft, Callback<Called>) -> weft::Result<weft::Port>,
 ) -> Result<(), Failure> {
     let out = given(out, "the pointer for the result")?;
-    let job = place(job)?;
+    let job = state(job)?;
     let callback = Callback::new(job, callback, user)?;
     let port = make(job.messages()?, callback.clone())?;
     out.write(open(Open::Upcalls(port, callback)));
@@ -96,9 +96,9 @@ impl Callback<Called> {
     }
 }
 
-/// Creates the port of a name, whose messages the callback gets; user is handed to it, and must live
-/// until the port is destroyed. Every rank that receives on a port creates it under the same name;
-/// messages that come before that wait. The port is the caller's, to be given back to
+/// Creates the port of a name, whose messages the callback gets; user is handed to it, and must
+/// live until the port is destroyed. Every rank that receives on a port creates it under the same
+/// name; messages that come before that wait. The port is the caller's, to be given back to
 /// weft_port_destroy(). Never blocks, but the callback may run before it returns.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_port_create(
@@ -116,8 +116,9 @@ pub extern "C" fn weft_port_create(
     })
 }
 
-/// As weft_port_create(), but the callback runs on a thread of its own for each message, which may
-/// wait for anything, other messages too. Messages are handled in any order, several at once.
+/// Does what weft_port_create() does, but the callback runs on a thread of its own for each
+/// message, which may wait for anything, other messages too. Messages are handled in any order,
+/// several at once.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_port_create_popup(
     job: Option<&Job>,
@@ -134,8 +135,8 @@ pub extern "C" fn weft_port_create_popup(
     })
 }
 
-/// Creates the port of a name without a callback: its messages wait to be asked for. The port is the
-/// caller's, to be given back to weft_port_destroy(). Never blocks.
+/// Creates the port of a name without a callback: its messages wait to be asked for. The port is
+/// the caller's, to be given back to weft_port_destroy(). Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_mailbox_create(
     job: Option<&Job>,
@@ -144,13 +145,13 @@ pub extern "C" fn weft_mailbox_create(
 ) -> Status {
     call(|| {
         let out = given(port, "the pointer for the result")?;
-        out.write(open(Open::Mailbox(place(job)?.messages()?.mailbox(name.get("the name")?)?)));
+        out.write(open(Open::Mailbox(state(job)?.messages()?.mailbox(name.get("the name")?)?)));
         Ok(())
     })
 }
 
-/// Destroys a port; messages that wait at it are skipped. Waits for callbacks that other threads run;
-/// the caller holds nothing that they wait for. Not to be called in a callback.
+/// Destroys a port; messages that wait at it are skipped. Waits for callbacks that other threads
+/// run; the caller holds nothing that they wait for. Not to be called in a callback.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_port_destroy(port: Option<Box<Port>>) -> Status {
     call(|| {
@@ -163,8 +164,9 @@ pub extern "C" fn weft_port_destroy(port: Option<Box<Port>>) -> Status {
 }
 
 /// Has messages of so many bytes and more that are sent here to one rank wait for their reader: the
-/// receiver is asked first, and the bytes leave when it reads, so that what it has not begun to read takes
-/// no memory there. Each takes a round trip more. 0, as at first: none waits. Never blocks.
+/// receiver is asked first, and the bytes leave when it reads, so that what it has not begun to
+/// read takes no memory there. Each takes a round trip more. 0, as at first: none waits. Never
+/// blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_port_rendezvous_from(port: Option<&Port>, bytes: usize) -> Status {
     call(|| {
@@ -174,8 +176,8 @@ pub extern "C" fn weft_port_rendezvous_from(port: Option<&Port>, bytes: usize) -
 }
 
 /// Sends a message to the port of the same name at rank to. Returns when all of it is in packets;
-/// the receiver may be reading by then. Blocks, draining the network, while it has no credits, and, if
-/// the message is to wait for its reader, until there is one.
+/// the receiver may be reading by then. Blocks, draining the network, while it has no credits, and,
+/// if the message is to wait for its reader, until there is one.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_port_send(
     port: Option<&Port>,
@@ -186,7 +188,7 @@ pub extern "C" fn weft_port_send(
     call(|| Ok(opened(port)?.port().send(rank(to)?, bytes.slice(length)?)?))
 }
 
-/// As weft_port_send(), of a message in count pieces, which are gathered into packets.
+/// Does what weft_port_send() does, for a message in count pieces, which are gathered into packets.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_port_sendv(
     port: Option<&Port>,
@@ -234,7 +236,8 @@ pub extern "C" fn weft_mailbox_receive(
     })
 }
 
-/// As weft_mailbox_receive(), but never blocks: the message is null if there is none. Polls once.
+/// Does what weft_mailbox_receive() does, but never blocks: the message is null if there is none.
+/// Polls once.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_mailbox_try_receive(
     port: Option<&Port>,
@@ -248,8 +251,8 @@ pub extern "C" fn weft_mailbox_try_receive(
     })
 }
 
-/// As weft_mailbox_receive(), but blocks for so many nanoseconds at most: then it is WEFT_TIMED_OUT,
-/// and the message is null.
+/// Does what weft_mailbox_receive() does, but blocks for so many nanoseconds at most: then it is
+/// WEFT_TIMED_OUT, and the message is null.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_mailbox_receive_within(
     port: Option<&Port>,

@@ -1,14 +1,14 @@
 //! Shared regions of memory (thesis 7.3).
 //!
-//! In Rust an access is a guard that borrows its mapping. Here it lasts from one call to another, so a mapping holds
-//! the guards of the accesses that C has started and not ended.
+//! In Rust an access is a guard that borrows its mapping. Here it lasts from one call to another,
+//! so a mapping holds the guards of the accesses that C has started and not ended.
 #![allow(unsafe_code)] // For `no_mangle` only; tidy sees to that.
 
 use crate::collective::Type;
 use crate::collective::numbers::{numbers, with_type};
 use crate::handle::{Handle, Kind, free, given, put};
 use crate::held::{HeldRead, HeldWrite};
-use crate::job::{Job, place, rank};
+use crate::job::{Job, rank, state};
 use crate::memory::{HintNumber, OperationNumber, TypeNumber, Values};
 use crate::status::{Failure, Status, call};
 use std::ffi::c_void;
@@ -29,11 +29,11 @@ pub struct Region(Handle<Mapping>);
 pub struct RegionName {
     /// The rank that created it, its home.
     home: u32,
-    /// Which of that rank's regions, from 0; numbers are not used again.
+    /// Index among that rank's regions, from 0; numbers are not used again.
     index: u32,
 }
 
-/// How a region is mostly used. Whatever it says, programs see the same memory.
+/// Usage pattern of a region. Whatever it says, programs see the same memory.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Hint {
@@ -81,7 +81,7 @@ impl HintNumber {
 }
 
 impl Mapping {
-    /// What a call is refused with that must not come now.
+    /// Error of a call that must not be made now.
     fn misuse(&self, what: Misuse) -> Failure {
         weft_region::Error::Misuse { region: self.mapped.id(), what }.into()
     }
@@ -124,7 +124,7 @@ pub extern "C" fn weft_regions_open(
 ) -> Status {
     call(|| {
         let out = given(regions, "the pointer for the result")?;
-        let part = Part(weft_region::Regions::open(place(job)?.only_packets()?));
+        let part = Part(weft_region::Regions::open(state(job)?.packets()));
         out.write(Box::into_raw(Box::new(Regions(Handle::new(part)))));
         Ok(())
     })

@@ -1,4 +1,4 @@
-//! How C learns what happened: a code for each kind of error, and the text of the last one.
+//! Errors for C: a code for each kind, and the text of the last one.
 #![allow(unsafe_code)] // For `no_mangle` only; tidy sees to that.
 
 use std::any::Any;
@@ -6,7 +6,8 @@ use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What a call returns. Everything but WEFT_OK is an error; weft_error_text() says more about it.
+/// Status that a call returns. Everything but WEFT_OK is an error; weft_error_text() says more
+/// about it.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
@@ -39,8 +40,8 @@ pub enum Status {
     NoMemory,
     /// The time limit passed.
     TimedOut,
-    /// Whoever was to complete an operation ended without doing so, or was to send a message and gave
-    /// it up.
+    /// Whoever was to complete an operation ended without doing so, or was to send a message and
+    /// gave it up.
     Abandoned,
     /// The rank that was called has no such service.
     NoService,

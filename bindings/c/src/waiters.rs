@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::task::{Poll, Waker};
 
-/// Who waits.
+/// Threads that wait.
 #[derive(Default)]
 pub(crate) struct Waiters {
     any: AtomicBool,
@@ -21,7 +21,8 @@ impl Waiters {
             }
             self.wakers().push(context.waker().clone());
             self.any.swap(true, Ordering::AcqRel);
-            // A callback that did not see the waker has made its changes before that: look for them.
+            // A callback that did not see the waker has made its changes before that: look for
+            // them.
             if done() { Poll::Ready(()) } else { Poll::Pending }
         })
         .await;

@@ -32,7 +32,7 @@ impl Installation {
         self.root.path().join("opt/weft").join(name)
     }
 
-    /// What `pkg-config` answers about the installed library.
+    /// Answer of `pkg-config` about the installed library.
     fn ask(&self, questions: &[&str]) -> Vec<String> {
         let mut command = Command::new("pkg-config");
         command.args(questions).arg("weft");

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What every page has, in this order.
+/// Sections that every page has, in this order.
 const SECTIONS: [&str; 8] = [
     "NAME",
     "LIBRARY",

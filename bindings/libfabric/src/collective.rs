@@ -1,15 +1,17 @@
 //! `struct weft_coll` (`include/weft-coll.h`): collective operations, for libraries between a program and its MPI library.
 #![allow(unsafe_code)] // For `no_mangle` only.
 
+pub(crate) mod team;
+
+use self::team::Team;
 use crate::job::Job;
 use crate::memory::{Buffer, Memory};
 use crate::pointer::{Context, List, Out};
 use crate::refusal::{Refusal, Result, call};
-use crate::together::{self, Elements, Party};
 use std::ffi::{c_int, c_void};
 use std::sync::{Arc, OnceLock};
+use weft_collective::{BARRIER, Call, Operation, TeamId};
 use weft_packet::Rank;
-use weft_tagged::together::TeamId;
 
 /// Of the table, as far as it is here.
 const VERSION: u32 = 1;
@@ -78,8 +80,8 @@ fn job() -> Result<Arc<Job>> {
     Job::current().ok_or(Refusal::UNREACHABLE)
 }
 
-fn with(team: u64, work: impl FnOnce(&Party<'_>) -> Result) -> c_int {
-    call(|| work(&Party::of(&*job()?, named(team))?))
+fn with(team: u64, work: impl FnOnce(&Team<'_>) -> Result) -> c_int {
+    call(|| work(&Team::of(&*job()?, named(team))?))
 }
 
 /// Which rank this is, and of how many.
@@ -102,7 +104,7 @@ extern "C" fn beside(progress: Progress) -> c_int {
 /// A name for a team of so many members that this rank leads.
 extern "C" fn name(members: usize, out: Out<Name>) -> c_int {
     call(|| {
-        let (TeamId { leader, count }, area) = together::name(&*job()?, members);
+        let (TeamId { leader, count }, area) = team::name(&*job()?, members);
         out.set([u64::from(leader.0) << 32 | u64::from(count), area]);
         Ok(())
     })
@@ -117,29 +119,30 @@ extern "C" fn open(name: List<'_, u64>, ranks: List<'_, u32>, count: usize) -> c
         let members: Option<Vec<Rank>> =
             ranks.map(|&rank| u16::try_from(rank).ok().map(Rank)).collect();
         let members = members.ok_or(Refusal::INVALID)?;
-        together::open(&*job()?, named(team), area, &members)
+        team::open(&*job()?, named(team), area, &members)
     })
 }
 
 extern "C" fn close(team: u64) -> c_int {
     call(|| {
-        let closed = together::close(&*job()?, named(team));
+        let closed = team::close(&*job()?, named(team));
         if closed { Ok(()) } else { Err(Refusal::NOT_FOUND) }
     })
 }
 
 extern "C" fn barrier(team: u64) -> c_int {
-    with(team, |party| party.barrier())
+    with(team, |team| team.operate(&BARRIER, Memory::NONE, Memory::NONE, &mut |_, _| ()))
 }
 
 extern "C" fn broadcast(team: u64, root: usize, buffer: Buffer, bytes: usize) -> c_int {
-    with(team, |party| party.broadcast(root, buffer.memory(bytes)?))
+    with(team, |team| team.broadcast(root, buffer.memory(bytes)?))
 }
 
 extern "C" fn all_gather(team: u64, mine: Buffer, bytes: usize, all: Buffer) -> c_int {
-    with(team, |party| {
-        let whole = bytes.checked_mul(party.size()).ok_or(Refusal::INVALID)?;
-        party.all_gather(mine.memory(bytes)?, all.memory(whole)?)
+    with(team, |team| {
+        let whole = bytes.checked_mul(team.size()).ok_or(Refusal::INVALID)?;
+        let call = Call { operation: Operation::AllGather, root: 0, count: bytes, size: 1 };
+        team.operate(&call, mine.memory(bytes)?, all.memory(whole)?, &mut |_, _| ())
     })
 }
 
@@ -153,11 +156,12 @@ extern "C" fn reduce(
     combine: Combine,
     context: Context,
 ) -> c_int {
-    with(team, |party| {
-        let (elements, bytes) = elements(count, size, party.size())?;
-        let into = if root == party.me() { into.memory(bytes)? } else { Memory::NONE };
+    with(team, |team| {
+        let bytes = bytes_of(count, size, team.size())?;
+        let into = if root == team.me() { into.memory(bytes)? } else { Memory::NONE };
         let mut combine = combining(combine, size, context);
-        party.reduce(root, mine.memory(bytes)?, into, elements, &mut combine)
+        let call = Call { operation: Operation::Reduce, root, count, size };
+        team.operate(&call, mine.memory(bytes)?, into, &mut combine)
     })
 }
 
@@ -170,10 +174,11 @@ extern "C" fn all_reduce(
     combine: Combine,
     context: Context,
 ) -> c_int {
-    with(team, |party| {
-        let (elements, bytes) = elements(count, size, party.size())?;
+    with(team, |team| {
+        let bytes = bytes_of(count, size, team.size())?;
         let mut combine = combining(combine, size, context);
-        party.all_reduce(mine.memory(bytes)?, into.memory(bytes)?, elements, &mut combine)
+        let call = Call { operation: Operation::AllReduce, root: 0, count, size };
+        team.operate(&call, mine.memory(bytes)?, into.memory(bytes)?, &mut combine)
     })
 }
 
@@ -182,11 +187,11 @@ fn named(team: u64) -> TeamId {
     TeamId { leader: Rank((team >> 32) as u16), count: team as u32 }
 }
 
-/// So many elements, of which all members' together are still bytes that can be counted.
-fn elements(count: usize, size: usize, members: usize) -> Result<(Elements, usize)> {
+/// Bytes of so many elements, if those of all members together can still be counted.
+fn bytes_of(count: usize, size: usize, members: usize) -> Result<usize> {
     let bytes = count.checked_mul(size).ok_or(Refusal::INVALID)?;
     bytes.checked_mul(members).ok_or(Refusal::INVALID)?;
-    Ok((Elements { count, size }, bytes))
+    Ok(bytes)
 }
 
 /// C's function, for blocks of elements of `size` bytes.

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use weft::PacketJob;
 use weft_node::biased::{Biased, Entered};
-use weft_packet::{Packets, Progress, Step};
+use weft_packet::{Packets, Progress, Protocol, Step};
 
 /// How long a program wants to wait that says so in milliseconds: for ever, if the number is negative.
 pub(crate) fn limit(timeout_ms: c_int) -> Option<Duration> {
@@ -63,7 +63,7 @@ impl Job {
             eprintln!("weft: {error}");
             Refusal::UNREACHABLE
         })?;
-        let packets = place.packets().clone();
+        let packets = place.packets().of(Protocol::TAGGED);
         // Most of what a sender may have under way is for other things.
         let keeps = packets.in_flight() / 8;
         let (rank, ranks) = (packets.rank(), packets.size());

@@ -14,7 +14,7 @@
 //! | `vector`, `region` | addresses; memory that others may access |
 //! | `job` | this process's place in its job, and the lock around everything |
 //! | `state` | messages, queues, counters and addresses of a job: all that the lock is around |
-//! | `collective`, `together` | what `libweft-coll` calls (`weft-coll.h`), and the operations behind it |
+//! | `collective` | what `libweft-coll` calls (`weft-coll.h`), and the operations behind it |
 //! | `transfer`, `memory` | one send or receive, and the program's bytes (`memory` is `unsafe`) |
 //! | `abi` | numbers and layouts of libfabric |
 //! | `pointer`, `object` | pointers that C gives, and those that it gets (`unsafe`) |
@@ -44,7 +44,6 @@ mod queue;
 mod refusal;
 mod region;
 mod state;
-mod together;
 mod transfer;
 mod vector;
 mod wait;

@@ -113,7 +113,7 @@ pub(crate) struct Memory {
 #[derive(Debug)]
 enum Elsewhere {
     Pieces(Box<[Piece]>),
-    /// The provider's own: the copy of a send whose buffer goes back at once, or room for what is combined.
+    /// The provider's own: the copy of a send whose buffer goes back at once.
     Own(Box<[u8]>),
 }
 
@@ -121,27 +121,10 @@ impl Memory {
     /// No bytes.
     pub const NONE: Memory = Memory { whole: Piece::NONE, elsewhere: None };
 
-    /// Room of the provider's own, with zeros.
-    pub fn room(length: usize) -> Self {
-        Memory::of_own(vec![0; length])
-    }
-
     /// Bytes of the provider's own.
-    pub fn of_own(bytes: Vec<u8>) -> Self {
+    fn of_own(bytes: Vec<u8>) -> Self {
         let whole = Piece { length: bytes.len(), ..Piece::NONE };
         Memory { whole, elsewhere: Some(Box::new(Elsewhere::Own(bytes.into()))) }
-    }
-
-    /// The bytes, if they are the provider's own.
-    pub fn into_own(self) -> std::result::Result<Vec<u8>, Memory> {
-        match self.elsewhere.as_deref() {
-            Some(Elsewhere::Own(_)) => {}
-            _ => return Err(self),
-        }
-        match self.elsewhere.map(|elsewhere| *elsewhere) {
-            Some(Elsewhere::Own(bytes)) => Ok(bytes.into_vec()),
-            _ => Ok(Vec::new()),
-        }
     }
 
     /// The piece of the program's in which all bytes lie.

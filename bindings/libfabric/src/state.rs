@@ -4,7 +4,7 @@ mod addresses;
 mod reports;
 
 use crate::abi::flag;
-use crate::memory::Memory;
+use crate::collective::team::Buffers;
 use crate::pointer::Context;
 use crate::refusal::{Refusal, Result, completion};
 use crate::transfer::{Exposed, ReceiveOp, RemoteCounters, SendOp};
@@ -12,11 +12,14 @@ use addresses::Addresses;
 pub(crate) use reports::{Bound, Completion, CounterId, Counts, QueueId, Reports, Watched};
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::c_int;
+use std::sync::Arc;
 use std::time::Duration;
+use weft_collective::arena::{Areas, Arena};
+use weft_collective::{TeamId, Teams};
 use weft_packet::{HeldPacket, KeptPacket, Packets, Rank, Taken};
+use weft_tagged::collectives::{self, Collectives};
 use weft_tagged::remote::{self, Accessed, Outcome, Owed, Refused, Remote};
-use weft_tagged::together::{self, Areas, Board, TeamId, Together};
-use weft_tagged::{Address, Error, Event, Exchange, Outgoing, Receiver, Sending};
+use weft_tagged::{Address, Error, Event, Exchange, Looked, Outgoing, Receiver, Sending};
 
 /// An address vector of the job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,10 +34,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(crate) struct State {
     pub exchange: Exchange<SendOp, ReceiveOp>,
     pub remote: Remote<SendOp, Exposed>,
-    pub together: Together<Memory, Memory, KeptPacket>,
+    pub collectives: Collectives<Buffers, KeptPacket>,
     /// What teams have in shared memory.
-    pub boards: BTreeMap<TeamId, Board>,
-    /// Of this rank's own, what its teams have, and which area whose is.
+    pub arenas: BTreeMap<TeamId, Arc<Arena>>,
+    /// Areas of this rank's board, and which team has which.
     pub areas: Areas,
     pub led: BTreeMap<TeamId, usize>,
     pub reports: Reports,
@@ -86,8 +89,8 @@ impl State {
         State {
             exchange,
             remote,
-            together: Together::new(rank, ranks, keeps),
-            boards: BTreeMap::new(),
+            collectives: Teams::new(rank, collectives::TUNING, keeps, true),
+            arenas: BTreeMap::new(),
             areas: Areas::default(),
             led: BTreeMap::new(),
             reports: Reports::default(),
@@ -172,7 +175,7 @@ impl State {
     /// messages.
     #[inline(never)]
     fn came(&mut self, from: Rank, packet: &[u8]) -> bool {
-        if together::is_together(packet) || remote::is_access(packet) {
+        if collectives::is_collective(packet) || remote::is_access(packet) {
             return false;
         }
         if let Err(error) = self.exchange.arrive(from, packet) {
@@ -186,8 +189,8 @@ impl State {
     fn arrived(&mut self, mut packets: &Packets, held: &mut HeldPacket) -> weft_tagged::Result<()> {
         let from = held.source().unwrap_or(Rank(0));
         let packet = packets.read(held);
-        let outcome = if together::is_together(packet) {
-            self.together.arrive(from, (packets, &mut *held))
+        let outcome = if collectives::is_collective(packet) {
+            collectives::arrive(&mut self.collectives, from, Looked(packets, &mut *held))
         } else if remote::is_access(packet) {
             self.remote.arrive(&mut packets, from, packet)
         } else {
@@ -224,7 +227,7 @@ impl State {
     /// Whether something waits for room in the network, or to be fetched.
     #[inline]
     pub fn has_to_leave(&self) -> bool {
-        self.exchange.has_to_leave() | self.remote.has_to_leave() | self.together.has_to_leave()
+        self.exchange.has_to_leave() | self.remote.has_to_leave() | self.collectives.has_to_leave()
     }
 
     /// Sends what waits. For what has to wait longer there is the upcall thread: room is no arrival that it is woken for.
@@ -232,7 +235,7 @@ impl State {
     fn leave(&mut self, mut packets: &Packets) -> weft_tagged::Result<bool> {
         let mut any = self.exchange.leave(&mut packets)?;
         any |= self.remote.leave(&mut packets)?;
-        any |= self.together.leave(&mut packets)?;
+        any |= self.collectives.leave(&mut collectives::Packets(&mut packets))?;
         let waits = self.has_to_leave();
         if waits != self.is_waiting {
             self.is_waiting = waits;

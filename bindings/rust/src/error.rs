@@ -1,6 +1,6 @@
 //! The one error type that a program meets.
 
-/// What can go wrong in a program that uses Weft.
+/// Errors of a program that uses Weft.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Communication failed; most often because a rank was lost.
@@ -17,9 +17,9 @@ pub enum Error {
     Option {
         /// The option.
         name: &'static str,
-        /// What it was set to.
+        /// Value that it was set to.
         value: String,
-        /// What is wrong with it.
+        /// Reason why it is wrong.
         what: String,
     },
     /// Arguments or a result that cannot be encoded.
@@ -27,17 +27,17 @@ pub enum Error {
     Encoding {
         /// The method or service.
         what: &'static str,
-        /// Why not.
+        /// Reason.
         error: postcard::Error,
     },
     /// Bytes that are not what the method's signature says.
     #[error("{what}: what rank {rank} sent cannot be decoded: {error}")]
     Decoding {
-        /// Who sent them.
+        /// Rank that sent them.
         rank: weft_packet::Rank,
         /// The method or service.
         what: &'static str,
-        /// Why not.
+        /// Reason.
         error: postcard::Error,
     },
     /// The system refused something.

@@ -15,22 +15,22 @@
 //! ```
 //!
 //! `weft run -n 4 -- PROGRAM` starts four ranks of a program; started by itself it is a job of one
-//! rank. [`join`] and [`Weft`] speak messages; [`join_packets`] and [`run_packets`] stay at the packet
-//! interface, for runtime systems that need no more.
+//! rank. [`join`] and [`Weft`] speak messages; [`join_packets`] and [`run_packets`] stay at the
+//! packet interface, for runtime systems that need no more.
 
 #![forbid(unsafe_code)]
 
+mod backend;
 mod error;
 mod network;
 mod options;
-mod place;
 pub mod service;
 mod session;
 mod weft;
 
-pub use error::{Error, Result};
 #[doc(hidden)]
-pub use place::{Guard, Place};
+pub use backend::{Backend, Guard};
+pub use error::{Error, Result};
 pub use service::{CallError, Reply};
 pub use session::{PacketJob, join_packets, run_packets};
 pub use weft::{Outcome, Statistics, Weft, join, run};
@@ -46,7 +46,7 @@ pub use weft_packet::{
     ReceiveBuffer, Refusal, Rights, SendPacket, Step, Upcalls, Variable, What,
 };
 
-/// What most programs use.
+/// Names that most programs use.
 pub mod prelude {
     pub use crate::collective::Team;
     pub use crate::{Group, Mailbox, Message, Order, OrderedMessage, Port, Rank};

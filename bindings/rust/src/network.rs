@@ -17,12 +17,12 @@ const FRAMES: usize = 512;
 /// Frames to receive into for all senders together under `pupa`, which gets by with few.
 const MOST_SHARED_FRAMES: usize = 1024;
 
-/// Why networks run other presets.
+/// Reason why networks run other presets.
 const PACKETS_ARE_LOST: &str = "a network loses packets, and this preset never sends one again; take pupa, \
                                 irx-imc or another that does, or say --lossless if yours loses none";
 
-/// A rank's link in a job that needs a network: memory with the ranks of its host, and one of these with
-/// all others.
+/// A rank's link in a job that needs a network: memory with the ranks of its host, and one of these
+/// with all others.
 pub(crate) enum NetworkLink {
     Udp(Box<Mixed<Shm, Udp>>),
     Xdp(Box<Mixed<Shm, Xdp>>),
@@ -69,7 +69,7 @@ pub(crate) fn attach(member: &mut Membership, options: &Options) -> Result<Netwo
     Ok(NetworkLink::Udp(Box::new(link)))
 }
 
-/// What the protocol does over a link with these capabilities.
+/// Settings of the protocol over a link with these capabilities.
 pub(crate) fn settings(
     member: &Membership,
     options: &Options,
@@ -100,8 +100,8 @@ fn preset(options: &Options) -> Result<Preset> {
     Ok(preset)
 }
 
-/// As many as packets that the protocol is to keep: two windows of each peer, of which `pupa` does
-/// without most.
+/// Number of receive frames: as many as packets that the protocol is to keep, two windows of each
+/// peer, of which `pupa` does without most.
 fn receive_frames(member: &Membership, preset: Preset) -> usize {
     let ranks = usize::from(member.ranks());
     let windows = 2 * ranks * usize::from(member.settings().window_packets);

@@ -1,4 +1,4 @@
-//! What the launcher was told about the protocols.
+//! Options for the protocols that the launcher was given.
 
 use crate::{Error, Result};
 use std::time::Duration;
@@ -12,10 +12,10 @@ pub(crate) struct Options {
     interrupt_delay: Option<Duration>,
     /// Cores that the job's ranks share on this host.
     cores: usize,
-    /// How long peers on a network may keep silent.
+    /// Times for which peers on a network may keep silent.
     pub silence: Silence,
-    /// How long a program has to notice the loss of a rank by itself, through an error, before the upcall thread ends
-    /// it.
+    /// Longest time that a program has to notice the loss of a rank by itself, through an error,
+    /// before the upcall thread ends it.
     pub loss_grace: Duration,
     /// The network loses nothing, says who started the job.
     pub lossless: bool,
@@ -46,7 +46,7 @@ impl Options {
         })
     }
 
-    /// Whether the ranks of this host, so many, have a core each.
+    /// True if the ranks of this host, so many, have a core each.
     pub fn cores_suffice(&self, ranks_here: u16) -> bool {
         usize::from(ranks_here) <= self.cores
     }
@@ -60,7 +60,7 @@ impl Options {
         self.interrupt_delay.unwrap_or(usual)
     }
 
-    /// Why a preset cannot be used.
+    /// Reason why a preset cannot be used.
     pub fn refuse_preset(&self, preset: Preset, what: &str) -> Error {
         Error::Option { name: "preset", value: preset.to_string(), what: what.into() }
     }

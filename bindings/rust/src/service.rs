@@ -1,13 +1,15 @@
 //! Typed services: what `#[weft::service]` makes of a trait stands on this.
 //!
-//! Arguments and results travel as `postcard` writes them, after four bytes that name the method by a
-//! hash of its signature, so that programs of different versions refuse each other instead of taking
-//! one method's bytes for another's. A method's `Result` is a value like any other on the wire.
+//! Arguments and results travel as `postcard` writes them, after four bytes that name the method by
+//! a hash of its signature, so that programs of different versions refuse each other instead of
+//! taking one method's bytes for another's. A method's `Result` is a value like any other on the
+//! wire.
 //!
-//! Methods run where messages are polled, as handlers of ports do, and one that does not wait runs to its
-//! end there. An `async` method that waits (for a lock, a call of its own, a time) becomes a continuation,
-//! and other requests are served meanwhile. So a trait of plain methods serves requests one at a time and
-//! in order; one with an `async` method keeps that order up to where methods wait.
+//! Methods run where messages are polled, as handlers of ports do, and one that does not wait runs
+//! to its end there. An `async` method that waits (for a lock, a call of its own, a time) becomes a
+//! continuation, and other requests are served meanwhile. So a trait of plain methods serves
+//! requests one at a time and in order; one with an `async` method keeps that order up to where
+//! methods wait.
 //!
 //! ```no_run
 //! #[weft::service]
@@ -119,7 +121,7 @@ fn decoded<T: DeserializeOwned>(message: &mut Message, what: &'static str) -> Re
     value.map_err(|error| Error::Decoding { rank, what, error })
 }
 
-/// As [`decoded`], waiting for what has not arrived without blocking.
+/// Does what [`decoded`] does, waiting for what has not arrived without blocking.
 async fn decoded_async<T: DeserializeOwned>(
     message: &mut Message,
     what: &'static str,

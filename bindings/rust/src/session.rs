@@ -1,9 +1,9 @@
 //! From a place in a job to a packet interface: membership, memory, node, upcall thread.
 
 use crate::Result;
+use crate::backend::{Backend, Guard};
 use crate::network::{self, NetworkLink};
 use crate::options::Options;
-use crate::place::{Guard, Place};
 use crate::weft::Outcome;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use weft_mixed::Mixed;
 use weft_node::{Node, Shape, WatchThread};
 use weft_packet::{Loss, Packets, Rank};
 
-/// Why shared memory runs careful presets only.
+/// Reason why shared memory runs careful presets only.
 const NOTHING_IS_LOST: &str = "shared memory loses nothing, so nothing is ever sent again there; \
                                take nrx-imc or nrx-hmc";
 
@@ -27,7 +27,7 @@ type Lost = Box<dyn FnOnce(Loss) + Send>;
 pub(crate) struct Session {
     packets: Packets,
     membership: Option<Arc<Membership>>,
-    /// Whether the ranks of this host have a core each.
+    /// True if the ranks of this host have a core each.
     cores_suffice: bool,
     loss_grace: Duration,
     /// Starts the upcall thread.
@@ -115,7 +115,7 @@ impl Session {
     }
 }
 
-impl Place for Session {
+impl Backend for Session {
     /// Starts the upcall thread, which calls `interrupt` when the program does not poll, and tells
     /// the launcher that this rank takes part.
     fn begin(&self, interrupt: Box<dyn FnMut() + Send>) -> Result<Guard> {
@@ -164,8 +164,8 @@ pub struct PacketJob {
 }
 
 /// Joins the job that this process was started in, at the packet interface. Set an upcall with
-/// [`Packets::on_packet`], or [take](Packets::take) packets and say how by [`Packets::progress_by`]; end with
-/// [`PacketJob::leave`].
+/// [`Packets::on_packet`], or [take](Packets::take) packets and say how by
+/// [`Packets::progress_by`]; end with [`PacketJob::leave`].
 ///
 /// # Errors
 /// [`Error`](crate::Error) if this process cannot take its place.
@@ -183,13 +183,13 @@ impl PacketJob {
         self.session.packets()
     }
 
-    /// Whether the ranks of this host have a core each.
+    /// True if the ranks of this host have a core each.
     pub fn cores_suffice(&self) -> bool {
         self.session.cores_suffice
     }
 
-    /// Ends this rank's part cleanly, once all its packets have left. All ranks must be done with it:
-    /// packets for it are not read any more.
+    /// Ends this rank's part cleanly, once all its packets have left. All ranks must be done with
+    /// it: packets for it are not read any more.
     ///
     /// # Errors
     /// The launcher is gone.
@@ -197,8 +197,8 @@ impl PacketJob {
         self.end()
     }
 
-    /// As [`Self::leave`], of a library in a program that may speak with the process manager itself, as MPI libraries
-    /// do, and that says then that this rank ends.
+    /// Does what [`Self::leave`] does, for a library in a program that may speak with the process
+    /// manager itself, as MPI libraries do, and that says then that this rank ends.
     ///
     /// # Errors
     /// The launcher is gone.
@@ -217,8 +217,8 @@ impl PacketJob {
     }
 }
 
-/// As [`run`](crate::run), at the packet interface: for the programs of systems that need no messages. All
-/// ranks must be done with each other's packets when `program` returns.
+/// Does what [`run`](crate::run) does, at the packet interface: for the programs of systems that
+/// need no messages. All ranks must be done with each other's packets when `program` returns.
 pub fn run_packets<O: Outcome>(program: impl FnOnce(&Packets) -> O) -> ExitCode {
     let job = match join_packets() {
         Ok(job) => job,

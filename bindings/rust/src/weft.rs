@@ -1,7 +1,7 @@
 //! A rank's place in its job, with messages.
 
 use crate::Result;
-use crate::place::{Guard, Place};
+use crate::backend::{Backend, Guard};
 use crate::session::Session;
 use bytemuck::Pod;
 use std::fmt::Display;
@@ -29,7 +29,8 @@ struct Job {
     orders: Orders,
     rpc: Arc<Rpc>,
     engine: Arc<Engine>,
-    place: Box<dyn Place>,
+    packets: Packets,
+    backend: Box<dyn Backend>,
 }
 
 impl Drop for Job {
@@ -38,7 +39,7 @@ impl Drop for Job {
     }
 }
 
-/// What a rank has done since it joined.
+/// Counters of a rank since it joined.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 pub struct Statistics {
     /// Messages sent; a broadcast is one.
@@ -88,7 +89,7 @@ pub fn join() -> Result<Weft> {
     Weft::assemble(packets, Box::new(session))
 }
 
-/// What a program's function may return.
+/// Result types of a program's function.
 pub trait Outcome {
     /// The error, for a person, if it failed.
     fn error(self) -> Option<String>;
@@ -121,30 +122,32 @@ pub fn run<O: Outcome>(program: impl FnOnce(Weft) -> O) -> ExitCode {
         failed => failed,
     };
     let Some(error) = error else { return ExitCode::SUCCESS };
-    weft.job.place.end_if_lost();
+    weft.job.backend.end_if_lost();
     eprintln!("weft: rank {}: {error}", weft.rank());
     ExitCode::FAILURE
 }
 
 impl Weft {
-    /// Messages over `packets`, for a rank whose job is what `place` says.
+    /// Messages over `packets`, for a rank whose job is what `backend` says.
     ///
     /// # Errors
-    /// What [`Place::begin`] says.
+    /// What [`Backend::begin`] says.
     #[doc(hidden)]
-    pub fn assemble(packets: Packets, place: Box<dyn Place>) -> Result<Self> {
-        let engine = Engine::new(packets);
+    pub fn assemble(packets: Packets, backend: Box<dyn Backend>) -> Result<Self> {
+        let engine = Engine::new(packets.clone());
         engine.will_be_closed();
         let barrier = Barrier::new(&engine)?;
         let orders = Orders::new(&engine);
         let rpc = Rpc::new(&engine)?;
         let interrupted = Arc::downgrade(&engine);
-        let watch = place.begin(Box::new(move || {
+        let watch = backend.begin(Box::new(move || {
             if let Some(engine) = interrupted.upgrade() {
                 engine.interrupted();
             }
         }))?;
-        Ok(Weft { job: Arc::new(Job { _watch: watch, barrier, orders, rpc, engine, place }) })
+        Ok(Weft {
+            job: Arc::new(Job { _watch: watch, barrier, orders, rpc, engine, packets, backend }),
+        })
     }
 
     /// This rank.
@@ -170,8 +173,8 @@ impl Weft {
         Ok(Port::new(&self.job.engine, name, handler)?)
     }
 
-    /// The port `name` of other ranks, to send there and not to receive; handlers send through it, also to
-    /// the port that is theirs: see [`Port::sender`].
+    /// The port `name` of other ranks, to send there and not to receive; handlers send through it,
+    /// also to the port that is theirs: see [`Port::sender`].
     ///
     /// # Errors
     /// The name collides with another.
@@ -179,8 +182,8 @@ impl Weft {
         Ok(Port::sender(&self.job.engine, name)?)
     }
 
-    /// Polls until `done` says so: spins, yields, then sleeps in between. It is asked after each packet, so
-    /// that it should look at what handlers of this rank change.
+    /// Polls until `done` says so: spins, yields, then sleeps in between. It is asked after each
+    /// packet, so that it should look at what handlers of this rank change.
     ///
     /// # Errors
     /// As [`Self::poll`].
@@ -220,8 +223,8 @@ impl Weft {
         Ok(Port::concurrent(&self.job.engine, name, handler)?)
     }
 
-    /// Creates a port whose handler runs on a thread of its own for each message, and may block it: see
-    /// [`Port::popup`].
+    /// Creates a port whose handler runs on a thread of its own for each message, and may block it:
+    /// see [`Port::popup`].
     ///
     /// # Errors
     /// The name is taken.
@@ -270,8 +273,8 @@ impl Weft {
         Ok(self.job.orders.order_async(name, handler)?)
     }
 
-    /// Creates a totally-ordered broadcast among `members`: see [`Orders::order_in`]. All ranks call
-    /// this.
+    /// Creates a totally-ordered broadcast among `members`: see [`Orders::order_in`]. All ranks
+    /// call this.
     ///
     /// # Errors
     /// As [`Self::order`], or `members` is no set of ranks of this job.
@@ -292,8 +295,8 @@ impl Weft {
         Ok(self.job.orders.mailbox(name)?)
     }
 
-    /// Creates a service whose requests `handler` gets, one at a time: see [`Service::new`]. Traits with
-    /// `#[weft::service]` are the typed way.
+    /// Creates a service whose requests `handler` gets, one at a time: see [`Service::new`]. Traits
+    /// with `#[weft::service]` are the typed way.
     ///
     /// # Errors
     /// The name is taken.
@@ -376,8 +379,8 @@ impl Weft {
         self.job.barrier.team()
     }
 
-    /// The team of `members`, in this order; `None` if this rank is not one of them. All ranks make the
-    /// same teams in the same order, with [groups](Self::group) among them.
+    /// The team of `members`, in this order; `None` if this rank is not one of them. All ranks make
+    /// the same teams in the same order, with [groups](Self::group) among them.
     ///
     /// # Errors
     /// `members` is no set of ranks of this job.
@@ -463,8 +466,8 @@ impl Weft {
         Ok(self.job.engine.progress()?)
     }
 
-    /// Runs `future` while this rank waits or polls, beside handlers. It needs no executor, and may wait
-    /// for anything of Weft's.
+    /// Runs `future` while this rank waits or polls, beside handlers. It needs no executor, and may
+    /// wait for anything of Weft's.
     pub fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) {
         self.job.engine.spawn(future);
     }
@@ -482,7 +485,7 @@ impl Weft {
         self.job.engine.sleep(time)
     }
 
-    /// What `future` returns, if it does so within `time`.
+    /// Result of `future`, if it returns within `time`.
     ///
     /// # Errors
     /// [`weft_messaging::Error::TimedOut`].
@@ -490,9 +493,9 @@ impl Weft {
         Ok(self.job.engine.within(time, future).await?)
     }
 
-    /// Says that several threads of this program send and receive (thesis 6.2.1). Until then all may as
-    /// well, but the one that joined enters for free and the others pay for it; from here on each pays for
-    /// an ordinary lock.
+    /// Says that several threads of this program send and receive (thesis 6.2.1). Until then all
+    /// may as well, but the one that joined enters for free and the others pay for it; from here on
+    /// each pays for an ordinary lock.
     pub fn share_among_threads(&self) {
         self.job.engine.share();
     }
@@ -527,8 +530,8 @@ impl Weft {
         self.packets().interrupts_off()
     }
 
-    /// The time since some point in the past: see [`Packets::now`]. What programs time themselves by,
-    /// so that they do it in virtual time where they are simulated.
+    /// The time since some point in the past: see [`Packets::now`]. What programs time themselves
+    /// by, so that they do it in virtual time where they are simulated.
     pub fn now(&self) -> Duration {
         self.packets().now()
     }
@@ -539,7 +542,7 @@ impl Weft {
         self.packets().work(operations);
     }
 
-    /// What this rank has done since it joined.
+    /// Counters of this rank since it joined.
     pub fn statistics(&self) -> Statistics {
         let messaging = self.job.engine.statistics();
         let protocol = messaging.packets.protocol;
@@ -564,18 +567,20 @@ impl Weft {
         }
     }
 
-    /// The packets below the messages.
+    /// The packet interface of this rank, beside messages: for packets of the program's own, and for
+    /// the systems that stand on packets, regions and events among them.
     pub fn packets(&self) -> &Packets {
-        self.job.engine.packets()
+        &self.job.packets
     }
 
-    /// Waits until all that this rank has sent has left it and all ranks leave, then tells the launcher that this one ended cleanly.
+    /// Waits until all that this rank has sent has left it and all ranks leave, then tells the
+    /// launcher that this one ended cleanly.
     ///
     /// # Errors
     /// A lost rank.
     pub fn leave(&self) -> Result<()> {
         self.job.barrier.leave()?;
         self.job.engine.check_unclaimed()?;
-        self.job.place.leave()
+        self.job.backend.leave()
     }
 }

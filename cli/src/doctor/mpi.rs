@@ -8,7 +8,7 @@ use std::env;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use weft_kit::edit_distance;
+use weft_app_common::edit_distance;
 
 use super::Finding;
 use crate::mpi::{

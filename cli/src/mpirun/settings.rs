@@ -7,10 +7,10 @@ use std::path::Path;
 use std::thread::available_parallelism;
 
 use anyhow::{Result, bail};
+use weft_app_common::command_line;
 
 use super::words::Given;
 use crate::mpi::{NAME, PROVIDER, PROVIDER_PATH, Provider, Stack};
-use crate::shell::command_line;
 
 /// Open MPI's: messages go through libfabric (`cm` is what uses an `mtl`), and through this provider.
 pub const PARAMETERS: [(&str, &str); 3] =

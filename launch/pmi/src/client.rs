@@ -1,7 +1,7 @@
 //! PMI-1 and PMI-2 over a socket.
 //!
-//! Question and answer in turn; the socket is the one that the process manager left open (`PMI_FD`), or one
-//! that is made to it (`PMI_PORT`).
+//! Question and answer in turn; the socket is the one that the process manager left open
+//! (`PMI_FD`), or one that is made to it (`PMI_PORT`).
 
 use std::env;
 use std::io::{ErrorKind, Read, Write};

@@ -1,11 +1,11 @@
-//! What can go wrong between a rank and its process manager.
+//! Errors between a rank and its process manager.
 
 use std::io;
 use std::os::fd::RawFd;
 
 use crate::wire::BadReply;
 
-/// Why a process could not take its place, or use it.
+/// Reason why a process could not take its place, or use it.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// An environment variable is not what a process manager writes.
@@ -13,7 +13,7 @@ pub enum Error {
     Variable {
         /// The variable.
         name: &'static str,
-        /// What it says.
+        /// Value of the variable.
         value: String,
     },
     /// Slurm started tasks that cannot find each other.
@@ -22,7 +22,7 @@ pub enum Error {
          for {tasks} jobs of one rank, set WEFT_PMI=none"
     )]
     Without {
-        /// How many tasks the step has.
+        /// Number of tasks of the step.
         tasks: u32,
     },
     /// The socket to the process manager did not come through.
@@ -37,17 +37,17 @@ pub enum Error {
     /// The process manager does not do what it is asked.
     #[error("the process manager refused '{command}': {why}")]
     Refused {
-        /// What it was asked.
+        /// Command that was asked.
         command: String,
-        /// What it said.
+        /// Reason that it gave.
         why: String,
     },
-    /// What it answered is no answer.
+    /// An answer that is none.
     #[error("the process manager's answer to '{command}' is unusable: {bad}")]
     Bad {
-        /// What it was asked.
+        /// Command that was asked.
         command: String,
-        /// What is wrong with the answer.
+        /// Error in the answer.
         bad: BadReply,
     },
     /// The process manager ended.
@@ -58,7 +58,7 @@ pub enum Error {
         "rank {rank} has not published '{key}': is every rank of this job the same Weft program?"
     )]
     Missing {
-        /// Which rank.
+        /// Rank without a value.
         rank: u32,
         /// Under which key.
         key: String,

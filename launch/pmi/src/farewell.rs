@@ -1,8 +1,9 @@
-//! What a process manager is told when a process ends, unless somebody else in it has told it.
+//! Last message to a process manager when a process ends, unless somebody else in it has sent one.
 //!
-//! A library in a program that may speak with the process manager itself cannot say for it that it is done: hydra ends the
-//! connection then, and the program would be killed by its next word. Nor can it be silent, if the program says nothing:
-//! hydra takes that for a failure, and kills the others. Who spoke last is known when the process ends.
+//! A library in a program that may speak with the process manager itself cannot say for it that it
+//! is done: hydra ends the connection then, and the program would be killed by its next word. Nor
+//! can it be silent, if the program says nothing: hydra takes that for a failure, and kills the
+//! others. Who spoke last is known when the process ends.
 //!
 //! A module with `unsafe` code: what runs then is named in a section of the library.
 
@@ -14,16 +15,17 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{SendFlags, send};
 
-/// Called when the process ends, after all that was registered by `atexit`, which is where MPI libraries speak last.
+/// Called when the process ends, after all that was registered by `atexit`, which is where MPI
+/// libraries speak last.
 // SAFETY: the section holds functions that take nothing and return nothing, and are called once.
 #[used]
 #[unsafe(link_section = ".fini_array")]
 static AT_END: extern "C" fn() = say;
 
-/// Where to say it, and what.
+/// Connection for it, and its bytes.
 static LAST: Mutex<Option<(UnixStream, Vec<u8>)>> = Mutex::new(None);
 
-/// How long the answer may take.
+/// Longest wait for the answer.
 const ANSWER_LIMIT: Duration = Duration::from_secs(1);
 
 /// Says `words` on `stream` when the process ends, if the connection is still there then.

@@ -1,12 +1,12 @@
-//! Fuzz target for what is read from a process manager (`testing/fuzz`): any bytes, and a panic if a parser
-//! does what it must not.
+//! Fuzz target for what is read from a process manager (`testing/fuzz`): any bytes, and a panic if
+//! a parser does what it must not.
 
 use crate::wire::{
     Arrived, FIELDS_MAX, REPLY_BYTES_MAX, Reply, VALUE_BYTES_MAX, Version, from_digits, parts,
 };
 
-/// What a process manager answers. The first byte says which version it speaks, and how many bytes arrive at
-/// a time.
+/// Answers of a process manager. The first byte says which version it speaks, and how many bytes
+/// arrive at a time.
 pub fn process_manager(data: &[u8]) {
     let Some((&first, bytes)) = data.split_first() else { return };
     let version = if first & 1 == 0 { Version::One } else { Version::Two };

@@ -1,9 +1,9 @@
-//! Process managers: how a rank that `srun`, `mpiexec` or `mpirun` started learns which rank it is, and how
-//! the ranks tell each other a few bytes before they can communicate.
+//! Process managers: how a rank that `srun`, `mpiexec` or `mpirun` started learns which rank it is,
+//! and how the ranks tell each other a few bytes before they can communicate.
 //!
-//! All of them offer the same: a number, how many there are, a store in which each rank puts values, and a
-//! fence after which all can read them. [`Exchange`] is that; [`find`] looks in the environment for who
-//! offers it:
+//! All of them offer the same: a number, how many there are, a store in which each rank puts
+//! values, and a fence after which all can read them. [`Exchange`] is that; [`find`] looks in the
+//! environment for who offers it:
 //!
 //! | who | how it is spoken to |
 //! |---|---|
@@ -13,12 +13,13 @@
 //!
 //! The variable `WEFT_PMI` chooses one (`pmi1`, `pmi2`, `pmix`) or none (`none`).
 //!
-//! Uses nothing of Weft. Keeps: what the process manager says is foreign, parsed with bounds (`wire` does no
-//! I/O, and is fuzzed); values are any bytes, whatever the wire can carry; a process takes its place once.
-//! A wait ends when the process manager answers, or ends.
+//! Uses nothing of Weft. Keeps: what the process manager says is foreign, parsed with bounds
+//! (`wire` does no I/O, and is fuzzed); values are any bytes, whatever the wire can carry; a
+//! process takes its place once. A wait ends when the process manager answers, or ends.
 //!
-//! `unsafe` is needed in three modules: `inherited` owns a descriptor that arrives as a number, `farewell` is called
-//! when the process ends, and `pmix::library` calls a library that is written in C.
+//! `unsafe` is needed in three modules: `inherited` owns a descriptor that arrives as a number,
+//! `farewell` is called when the process ends, and `pmix::library` calls a library that is written
+//! in C.
 
 #![deny(unsafe_code)]
 
@@ -47,17 +48,17 @@ const CHOICE: &str = "WEFT_PMI";
 
 /// A place in a job, as its process manager gives it.
 pub trait Exchange: Send + std::fmt::Debug {
-    /// What it is and whose, such as `PMI-1 (hydra)`.
+    /// Kind and maker, such as `PMI-1 (hydra)`.
     fn name(&self) -> &str;
 
-    /// Which rank this process is.
+    /// Rank of this process.
     fn rank(&self) -> u32;
 
-    /// How many ranks there are.
+    /// Number of ranks.
     fn ranks(&self) -> u32;
 
-    /// Publishes `value`, up to 16 KiB, under `key`, a word of at most 16 letters. Others see it after the
-    /// next [`fence`](Self::fence). Each key once.
+    /// Publishes `value`, up to 16 KiB, under `key`, a word of at most 16 letters. Others see it
+    /// after the next [`fence`](Self::fence). Each key once.
     ///
     /// # Errors
     /// [`Error`] if the process manager refuses or is gone; so in all that follows.
@@ -69,14 +70,14 @@ pub trait Exchange: Send + std::fmt::Debug {
     /// As above.
     fn fence(&mut self) -> Result<(), Error>;
 
-    /// What `rank` put under `key` before the last fence.
+    /// Value that `rank` put under `key` before the last fence.
     ///
     /// # Errors
     /// As above, and [`Error::Missing`] if there is nothing.
     fn get(&mut self, rank: u32, key: &str) -> Result<Vec<u8>, Error>;
 
-    /// Asks the process manager to end the job with this status and these last words. Whoever asks ends
-    /// itself afterwards: nobody waits for an answer.
+    /// Asks the process manager to end the job with this status and these last words. Whoever asks
+    /// ends itself afterwards: nobody waits for an answer.
     fn abort(&mut self, status: u8, words: &str);
 
     /// Says that this rank is done, so that its end is no failure.
@@ -85,8 +86,9 @@ pub trait Exchange: Send + std::fmt::Debug {
     /// As above.
     fn finalize(&mut self) -> Result<(), Error>;
 
-    /// As [`Self::finalize`], of a library in a program that may speak with the process manager itself, and say then
-    /// that it is done: where both have one connection, only one of them can.
+    /// Does what [`Self::finalize`] does, for a library in a program that may speak with the
+    /// process manager itself, and say then that it is done: where both have one connection, only
+    /// one of them can.
     ///
     /// # Errors
     /// As above.
@@ -98,7 +100,7 @@ pub trait Exchange: Send + std::fmt::Debug {
     fn launcher(&self) -> Option<BorrowedFd<'_>>;
 }
 
-/// Which kind of process manager started this process, if any did.
+/// Kind of the process manager that started this process, if any did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manager {
     /// Speaks PMI-1.
@@ -112,8 +114,8 @@ pub enum Manager {
 /// Looks in the environment for a process manager, without speaking to it.
 ///
 /// # Errors
-/// [`Error::Variable`] if `WEFT_PMI` makes no sense, [`Error::Without`] if Slurm started several tasks and
-/// gave them no way to find each other.
+/// [`Error::Variable`] if `WEFT_PMI` makes no sense, [`Error::Without`] if Slurm started several
+/// tasks and gave them no way to find each other.
 pub fn detect() -> Result<Option<Manager>, Error> {
     let has = |name| env::var_os(name).is_some();
     let socket = has("PMI_FD") || has("PMI_PORT");

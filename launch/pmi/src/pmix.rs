@@ -6,13 +6,13 @@ use std::os::fd::BorrowedFd;
 mod library;
 
 use crate::{Error, Exchange};
-use library::{Library, Place};
+use library::{Library, Process};
 
 /// A place that a PMIx server gives.
 #[derive(Debug)]
 pub struct Pmix {
     library: Library,
-    place: Place,
+    process: Process,
     name: String,
     ranks: u32,
 }
@@ -21,8 +21,8 @@ impl Pmix {
     /// Loads the library, which connects to the server.
     pub fn join() -> Result<Self, Error> {
         let library = Library::load().map_err(Error::Library)?;
-        let place = library.init().map_err(|why| refused("PMIx_Init", why))?;
-        let ranks = library.job_size(&place).map_err(|why| refused("PMIx_Get", why))?;
+        let process = library.init().map_err(|why| refused("PMIx_Init", why))?;
+        let ranks = library.job_size(&process).map_err(|why| refused("PMIx_Get", why))?;
         let whose = if std::env::var_os("SLURM_STEP_ID").is_some() { "Slurm" } else { "Open MPI" };
         // `prterun` and others have servers too; only these two can be told apart.
         let whose = match std::env::var_os("OMPI_COMM_WORLD_SIZE") {
@@ -30,7 +30,7 @@ impl Pmix {
             _ => format!("{whose}, "),
         };
         let name = format!("PMIx ({whose}library {})", library.version());
-        Ok(Pmix { library, place, name, ranks })
+        Ok(Pmix { library, process, name, ranks })
     }
 }
 
@@ -49,7 +49,7 @@ impl Exchange for Pmix {
     }
 
     fn rank(&self) -> u32 {
-        self.place.rank()
+        self.process.rank()
     }
 
     fn ranks(&self) -> u32 {
@@ -61,11 +61,11 @@ impl Exchange for Pmix {
     }
 
     fn fence(&mut self) -> Result<(), Error> {
-        self.library.fence(&self.place).map_err(|why| refused("PMIx_Fence", why))
+        self.library.fence(&self.process).map_err(|why| refused("PMIx_Fence", why))
     }
 
     fn get(&mut self, rank: u32, key: &str) -> Result<Vec<u8>, Error> {
-        let found = self.library.get(&self.place.of(rank), &format!("weft-{key}"));
+        let found = self.library.get(&self.process.of(rank), &format!("weft-{key}"));
         let found = found.map_err(|why| refused("PMIx_Get", why))?;
         found.ok_or_else(|| Error::Missing { rank, key: key.into() })
     }

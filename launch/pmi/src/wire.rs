@@ -1,13 +1,14 @@
-//! What PMI-1 and PMI-2 look like on the wire: bytes in, messages out, no I/O.
+//! Messages of PMI-1 and PMI-2: bytes in, messages out, no I/O.
 //!
 //! ```text
 //! PMI-1:  cmd=put kvsname=kvs_1 key=name value=word\n
-//! PMI-2:  "    32" cmd=kvs-put;key=name;value=word;       the number of bytes that follow, in 6 characters
+//! PMI-2:  "    32" cmd=kvs-put;key=name;value=word;   the length of the rest, in 6 characters
 //! ```
 //!
-//! Both begin with an exchange of versions in the form of PMI-1. Answers have the same form, fields in any
-//! order; `rc` other than 0 says that something was refused. Values are words without spaces, `=` and `;`,
-//! so any bytes travel in hexadecimal digits, in as many parts as the store's limit needs.
+//! Both begin with an exchange of versions in the form of PMI-1. Answers have the same form, fields
+//! in any order; `rc` other than 0 says that something was refused. Values are words without
+//! spaces, `=` and `;`, so any bytes travel in hexadecimal digits, in as many parts as the store's
+//! limit needs.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +21,7 @@ pub const VALUE_BYTES_MAX: usize = 16 * 1024;
 /// Characters of the number before a message of PMI-2.
 const LENGTH_CHARS: usize = 6;
 
-/// Which form messages have.
+/// Version of the protocol, and so the form of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
     /// Lines.
@@ -29,7 +30,7 @@ pub enum Version {
     Two,
 }
 
-/// Why bytes are not an answer.
+/// Reason why bytes are not an answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadReply {
     /// It never ends, or says that it is that long.
@@ -77,7 +78,7 @@ pub fn emit(version: Version, command: &str, fields: &[(&str, &str)]) -> Vec<u8>
     }
 }
 
-/// Whether this can be a value, or a name: visible, and nothing that separates.
+/// True if this can be a value, or a name: visible, and nothing that separates.
 pub fn is_word(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b';' && byte != b'=')
 }
@@ -128,7 +129,7 @@ impl Arrived {
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// What it answers.
+    /// Name of the answer.
     pub command: String,
     fields: BTreeMap<String, String>,
 }
@@ -156,7 +157,7 @@ impl Reply {
         Ok(Reply { command, fields })
     }
 
-    /// How many fields there are besides.
+    /// Number of other fields.
     pub fn fields(&self) -> usize {
         self.fields.len()
     }
@@ -174,7 +175,7 @@ impl Reply {
         self.get(name).and_then(|text| text.parse().ok()).ok_or(BadReply::Field(name))
     }
 
-    /// Why it refuses, if it does.
+    /// Reason of a refusal, if it is one.
     pub fn refusal(&self) -> Option<String> {
         let code = self.get("rc").filter(|&code| code != "0")?;
         let why = self.get("msg").or(self.get("errmsg")).unwrap_or("no reason given");
@@ -202,7 +203,7 @@ pub fn split(value: &[u8], word_chars: usize) -> Vec<String> {
 /// The shortest words that a store may be limited to.
 pub const WORD_CHARS_MIN: usize = 32;
 
-/// How many words a value has, and the digits of the first, from what [`split`] made of it.
+/// Number of words that a value has, and the digits of the first, from what [`split`] made of it.
 pub fn parts(first: &str) -> Option<(usize, &str)> {
     let (count, digits) = first.split_once('.')?;
     let count = count.parse().ok().filter(|count| (1..=VALUE_BYTES_MAX).contains(count))?;

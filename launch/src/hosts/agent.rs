@@ -1,6 +1,7 @@
 //! The agent of a host: starts its ranks, watches over them, and does what the launcher asks for.
 //!
-//! It decides nothing by itself but this: when the connection to the launcher ends, so do its ranks.
+//! It decides nothing by itself but this: when the connection to the launcher ends, so do its
+//! ranks.
 
 use std::env;
 use std::fs::File;
@@ -18,16 +19,16 @@ use rustix::process::Signal;
 use weft_wire::Rank;
 use weft_xdp::{XdpError, give_up_capabilities};
 
-use super::ethernet::{Attachment, Greeting, Purpose};
+use super::ethernet::{Attachment, EthernetProbe, Purpose};
 use super::pace::{Pace, Progress};
-use super::reach::{Meeting, candidates};
+use super::probe::{UdpProbe, candidates};
 use super::sockets::Sockets;
 use super::stream::{Stream, make_nonblocking};
 use super::{BEAT, FLUSH_LIMIT, LAUNCHER_SILENCE};
 use crate::clock::Clock;
 use crate::crew::{Access, Crew, Part, Pipes};
 use crate::job::Event;
-use crate::messages::hosts::{Begin, FarLink, FromAgent, Station, ToAgent};
+use crate::messages::hosts::{Begin, FarLink, FromAgent, InterfaceState, ToAgent};
 use crate::messages::{BadMessage, Network};
 use crate::output::Kind;
 use crate::program::{find_program, own_directory};
@@ -42,7 +43,7 @@ const READ_BYTES: usize = 16 * 1024;
 /// Bytes read from a rank that has ended: more than a pipe holds unless somebody still writes.
 const LAST_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// Why an agent ends before its work is done.
+/// Reason why an agent ends before its work is done.
 #[derive(Debug, thiserror::Error)]
 enum AgentError {
     /// The launcher is gone, or wants nothing more.
@@ -96,10 +97,10 @@ fn serve(stream: &mut Stream) -> Result<(), AgentError> {
     stream.send(&ready()?.emit());
     let ToAgent::Begin(begin) = next(stream)? else { return Err(out_of_order()) };
     let prepared = prepare(&begin)?;
-    let (mut attachment, station) = attach(&begin)?;
+    let (mut attachment, state) = attach(&begin)?;
     let Sockets { meeting, address, ranks: own, group } = prepared.sockets;
     let addresses = own.iter().map(|(_, address)| *address).collect();
-    stream.send(&FromAgent::Bound(address, addresses, station).emit());
+    stream.send(&FromAgent::Bound(address, addresses, state).emit());
     let ToAgent::Meet { limit_ms, hosts, ranks, interfaces } = next(stream)? else {
         return Err(out_of_order());
     };
@@ -112,7 +113,7 @@ fn serve(stream: &mut Stream) -> Result<(), AgentError> {
         return Err(BadMessage::Range("number of hosts").into());
     }
     let job = (begin.job, begin.secret.clone());
-    let meeting = Meeting::new(meeting, begin.host, job, hosts, group, begin.mtu)?;
+    let meeting = UdpProbe::new(meeting, begin.host, job, hosts, group, begin.mtu)?;
     let greeting = match &mut attachment {
         Some(own) if !interfaces.is_empty() => Some(own.greet(interfaces.clone())?),
         _ => None,
@@ -145,16 +146,18 @@ fn serve(stream: &mut Stream) -> Result<(), AgentError> {
 }
 
 /// Takes the interface for AF_XDP, if that is wished for and can be.
-fn attach(begin: &Begin) -> Result<(Option<Attachment>, Station), AgentError> {
+fn attach(begin: &Begin) -> Result<(Option<Attachment>, InterfaceState), AgentError> {
     if begin.far == FarLink::Udp {
-        return Ok((None, Station::NotAsked));
+        return Ok((None, InterfaceState::NotAsked));
     }
     match Attachment::take(Purpose::of(begin)) {
         Ok(attachment) => {
             let (interface, mode) = (attachment.address(), attachment.mode());
-            Ok((Some(attachment), Station::Taken { interface, mode }))
+            Ok((Some(attachment), InterfaceState::Taken { interface, mode }))
         }
-        Err(error) if begin.far == FarLink::Auto => Ok((None, Station::Without(error.to_string()))),
+        Err(error) if begin.far == FarLink::Auto => {
+            Ok((None, InterfaceState::Without(error.to_string())))
+        }
         Err(error) => Err(refused(error)),
     }
 }
@@ -207,7 +210,7 @@ fn await_launcher(
     Ok(())
 }
 
-/// What is ready on a host before any rank is started.
+/// State of a host before any rank is started.
 struct Prepared {
     spec: JobSpec,
     program: PathBuf,
@@ -236,18 +239,18 @@ fn prepare(begin: &Begin) -> Result<Prepared, AgentError> {
     Ok(Prepared { spec, program, sockets })
 }
 
-/// Meeting the other hosts.
+/// UdpProbe the other hosts.
 struct Meet {
-    meeting: Meeting,
+    meeting: UdpProbe,
     /// Over Ethernet, if that is tried.
-    greeting: Option<Greeting>,
-    /// Whether it matters who answers over UDP.
+    greeting: Option<EthernetProbe>,
+    /// True if it matters who answers over UDP.
     needs_udp: bool,
 }
 
 impl Meet {
-    /// Meets the others, says whom it has not met in time, and answers on until the launcher says go.
-    /// Returns whether that goes over Ethernet, and whether the network copies multicasts.
+    /// Meets the others, says whom it has not met in time, and answers on until the launcher says
+    /// go. Returns whether that goes over Ethernet, and whether the network copies multicasts.
     fn run(mut self, stream: &mut Stream, limit: Duration) -> Result<(bool, bool), AgentError> {
         let (mut pace, mut told) = (Pace::new(limit), false);
         loop {
@@ -261,7 +264,7 @@ impl Meet {
                 self.ask();
             }
             let timeout = pace.wait(progress, told);
-            let ethernet = self.greeting.iter().map(Greeting::arrivals);
+            let ethernet = self.greeting.iter().map(EthernetProbe::arrivals);
             let arrivals: Vec<_> = ethernet.chain([self.meeting.socket.as_fd()]).collect();
             await_launcher(stream, &arrivals, timeout)?;
             match stream.take().map(|message| ToAgent::parse(&message)).transpose()? {
@@ -276,17 +279,17 @@ impl Meet {
 
     fn take_in(&mut self) {
         self.meeting.take_in();
-        self.greeting.iter_mut().for_each(Greeting::take_in);
+        self.greeting.iter_mut().for_each(EthernetProbe::take_in);
     }
 
     fn ask(&mut self) {
         self.meeting.ask();
-        self.greeting.iter_mut().for_each(Greeting::ask);
+        self.greeting.iter_mut().for_each(EthernetProbe::ask);
     }
 
     fn progress(&self) -> Progress {
         let (over_udp, greeting) = (self.meeting.progress(), self.greeting.as_ref());
-        let over_ethernet = greeting.map(Greeting::progress);
+        let over_ethernet = greeting.map(EthernetProbe::progress);
         let by_all = |of: fn(Progress) -> bool| {
             (of(over_udp) || !self.needs_udp) && over_ethernet.is_none_or(of)
         };
@@ -300,14 +303,14 @@ impl Meet {
     fn missed(&self) -> FromAgent {
         FromAgent::Met {
             udp: self.meeting.missed().collect(),
-            ethernet: self.greeting.iter().flat_map(Greeting::missed).collect(),
+            ethernet: self.greeting.iter().flat_map(EthernetProbe::missed).collect(),
             copied: self.meeting.uncopied().collect(),
-            copied_ethernet: self.greeting.iter().flat_map(Greeting::uncopied).collect(),
+            copied_ethernet: self.greeting.iter().flat_map(EthernetProbe::uncopied).collect(),
         }
     }
 }
 
-/// What there is to wait for.
+/// Sources of events, to wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     Signals,
@@ -327,7 +330,7 @@ struct Pipe {
     from: Option<OwnedFd>,
 }
 
-/// What rank 0 reads, if it is here.
+/// Standard input of rank 0, if it is here.
 #[derive(Default)]
 struct Input {
     /// `None` once nothing more comes, or nobody reads.
@@ -345,7 +348,7 @@ struct Agent<'a> {
     under_way_bytes: usize,
     clock: Clock,
     beat_at: Duration,
-    /// When the launcher was heard last; `None` while it is stopped.
+    /// Time at which the launcher was heard last; `None` while it is stopped.
     heard_at: Option<Duration>,
     finishing: bool,
 }
@@ -440,8 +443,8 @@ impl<'a> Agent<'a> {
         ];
         let to = self.stream.writable().into_iter();
         all.extend(to.map(|to| (Source::ToLauncher, to.as_fd(), For::OUT)));
-        let said = self.crew.channels();
-        all.extend(said.map(|(rank, fd)| (Source::Channel(rank), fd.as_fd(), For::IN)));
+        let channels = self.crew.channels();
+        all.extend(channels.map(|(rank, fd)| (Source::Channel(rank), fd.as_fd(), For::IN)));
         if self.under_way_bytes < OUTPUT_WINDOW_BYTES {
             let open = self.pipes.iter().enumerate();
             let open = open.filter_map(|(number, pipe)| Some((number, pipe.from.as_ref()?)));

@@ -25,17 +25,18 @@ use crate::wait::{Waited, wait_for};
 
 /// Bytes read at once of what rank 0 is to read.
 const INPUT_BYTES: usize = 16 * 1024;
-/// How long agents have to clean up, beside what killed processes take to disappear.
+/// Longest time for agents to clean up, beside what killed processes take to disappear.
 const FINISH_LIMIT: Duration = Duration::from_secs(5);
 
-/// Runs a job on several hosts, and returns when nothing of it is left on those that can be reached.
-/// The number of ranks in `spec.settings` is not looked at. `announce` is told where the ranks are
-/// before they are started.
+/// Runs a job on several hosts, and returns when nothing of it is left on those that can be
+/// reached. The number of ranks in `spec.settings` is not looked at. `announce` is told where the
+/// ranks are before they are started.
 ///
 /// Blocks until then. What went wrong in the job is in the [`Outcome`].
 ///
 /// # Errors
-/// [`LaunchError`] if the job could not be started on every host. Nothing of it is left then, either.
+/// [`LaunchError`] if the job could not be started on every host. Nothing of it is left then,
+/// either.
 pub fn run_on_hosts(
     spec: &JobSpec,
     hosts: &HostsSpec,
@@ -57,7 +58,7 @@ pub fn run_on_hosts(
     conductor.finish()
 }
 
-/// What there is to wait for, wishes from outside first.
+/// Sources of events, to wait for; wishes from outside first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     Signals,
@@ -68,7 +69,7 @@ enum Source {
     Input,
 }
 
-/// What rank 0 reads is passed on a piece at a time.
+/// Standard input of rank 0, which is passed on a piece at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Input {
     /// The next piece may be read.
@@ -151,8 +152,8 @@ impl<'a> Conductor<'a> {
             all.extend(from.map(|from| (Source::Agent(number), from.as_fd(), For::IN)));
             let to = remote.stream.writable().into_iter();
             all.extend(to.map(|to| (Source::ToAgent(number), to.as_fd(), For::OUT)));
-            let said = remote.complaints.iter();
-            all.extend(said.map(|from| (Source::Complaints(number), from.as_fd(), For::IN)));
+            let complaints = remote.complaints.iter();
+            all.extend(complaints.map(|from| (Source::Complaints(number), from.as_fd(), For::IN)));
         }
         let sinks = self.output.writable();
         all.extend(sinks.map(|(n, sink)| (Source::Sink(n), sink.as_fd(), For::OUT)));
@@ -302,7 +303,8 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Stops until somebody says to continue. Agents are told, so that they do not take it for the end.
+    /// Stops until somebody says to continue. Agents are told, so that they do not take it for the
+    /// end.
     fn stop(&mut self) {
         for remote in &mut self.remotes {
             remote.send(&ToAgent::Pause);

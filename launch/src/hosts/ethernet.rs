@@ -1,4 +1,5 @@
-//! A host's interface under AF_XDP: taken, tried with those of the other hosts, and given to the ranks.
+//! A host's interface under AF_XDP: taken, tried with those of the other hosts, and given to the
+//! ranks.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -17,7 +18,8 @@ use crate::messages::Ethernet;
 use crate::messages::hosts::{Begin, FarLink};
 use crate::mtu::Mtu;
 
-/// Frames to send from where nobody is near: with neighbours, ranks send from the memory that they share.
+/// Frames to send from where nobody is near: with neighbours, ranks send from the memory that they
+/// share.
 const FRAMES: usize = 512;
 /// Frames for packets that a rank may keep, beside one of each rank of a large job.
 const RECEIVE_FRAMES: usize = 1024;
@@ -27,18 +29,18 @@ const MANY_RANKS: u16 = 256;
 /// Hosts that one greeting to all reaches: packets have room for as many receivers.
 const AT_ONCE: usize = 8;
 
-/// What hosts say to each other, where packets have credits.
+/// Headers of questions and answers between hosts, where packets have credits.
 const QUESTION: u16 = 0;
 const ANSWER: u16 = 1;
 
-/// What an interface is taken for.
+/// Purpose that an interface is taken for.
 #[derive(Clone, Debug)]
 pub(crate) struct Purpose {
     /// Its name.
     pub interface: String,
     /// By which links hosts may reach one another.
     pub far: FarLink,
-    /// How long packets between hosts may be.
+    /// Longest packets between hosts.
     pub mtu: Mtu,
     /// This host's number, and its ranks.
     pub host: u16,
@@ -48,12 +50,12 @@ pub(crate) struct Purpose {
     /// The job's number and its secret.
     pub job: u32,
     pub secret: Secret,
-    /// Whether the network is to copy multicasts, if it does.
+    /// True if the network is to copy multicasts, if it does.
     pub copied: bool,
 }
 
 impl Purpose {
-    /// What an agent takes it for.
+    /// Purpose that an agent takes it for.
     pub fn of(begin: &Begin) -> Self {
         Purpose {
             interface: begin.interface.clone(),
@@ -76,8 +78,8 @@ impl Purpose {
     }
 }
 
-/// An interface that is ours. It is given back when this is dropped, or the process ends in any way, and nobody else
-/// has its keepers.
+/// An interface that is ours. It is given back when this is dropped, or the process ends in any
+/// way, and nobody else has its keepers.
 pub(crate) struct Attachment {
     purpose: Purpose,
     host: XdpHost,
@@ -87,8 +89,8 @@ pub(crate) struct Attachment {
 }
 
 impl Attachment {
-    /// Takes the interface, and as much memory as its ranks will have, so that what cannot be had is known before
-    /// there are any.
+    /// Takes the interface, and as much memory as its ranks will have, so that what cannot be had
+    /// is known before there are any.
     ///
     /// # Errors
     /// What is missing, and what to do about it.
@@ -125,7 +127,7 @@ impl Attachment {
         self.host.interface().mac()
     }
 
-    /// How it is used.
+    /// Mode in which it is used.
     pub fn mode(&self) -> Mode {
         self.mode
     }
@@ -134,7 +136,7 @@ impl Attachment {
     ///
     /// # Errors
     /// What the system says.
-    pub fn greet(&mut self, interfaces: Vec<MacAddress>) -> io::Result<Greeting> {
+    pub fn greet(&mut self, interfaces: Vec<MacAddress>) -> io::Result<EthernetProbe> {
         let port = self.port.take().ok_or(io::ErrorKind::AlreadyExists)?;
         let hosts = interfaces.len() as u16;
         let own = Rank(self.purpose.host);
@@ -147,11 +149,19 @@ impl Attachment {
         let missed: BTreeSet<Rank> = others.iter().copied().collect();
         let uncopied = missed.clone();
         let copies = group.is_some();
-        Ok(Greeting { arrivals: link.arrivals()?, link, own, others, missed, copies, uncopied })
+        Ok(EthernetProbe {
+            arrivals: link.arrivals()?,
+            link,
+            own,
+            others,
+            missed,
+            copies,
+            uncopied,
+        })
     }
 
-    /// A way for each rank of this host, once it has greeted the others; `copied` says whether the network
-    /// copies their multicasts. Nothing that needs a capability comes after this.
+    /// A way for each rank of this host, once it has greeted the others; `copied` says whether the
+    /// network copies their multicasts. Nothing that needs a capability comes after this.
     ///
     /// # Errors
     /// What is missing, and what to do about it.
@@ -170,7 +180,8 @@ impl Attachment {
         Ok(ports.into_iter().map(access).collect())
     }
 
-    /// What the interface is ours by, for those that are to go on when this process has ended.
+    /// Descriptors that keep the interface, for those that are to go on when this process has
+    /// ended.
     ///
     /// # Errors
     /// What the system says.
@@ -184,21 +195,21 @@ fn job_of_hosts(job: u32) -> u32 {
     !job
 }
 
-/// One host's part in finding out who reaches whom over Ethernet: each asks every other until that has
-/// answered, and greets all at once, which is heard where the network copies.
-pub(crate) struct Greeting {
+/// One host's part in finding out who reaches whom over Ethernet: each asks every other until that
+/// has answered, and greets all at once, which is heard where the network copies.
+pub(crate) struct EthernetProbe {
     link: Xdp,
     arrivals: OwnedFd,
     own: Rank,
     others: Vec<Rank>,
     missed: BTreeSet<Rank>,
-    /// Whether it greets all at once too; and whose such greeting has not been heard.
+    /// True if it greets all at once too; and the hosts whose such greeting has not been heard.
     copies: bool,
     uncopied: BTreeSet<Rank>,
 }
 
-impl Greeting {
-    /// What is readable while something waits.
+impl EthernetProbe {
+    /// Descriptor that is readable while something waits.
     pub fn arrivals(&self) -> BorrowedFd<'_> {
         self.arrivals.as_fd()
     }
@@ -208,7 +219,7 @@ impl Greeting {
         self.missed.iter().map(|host| host.0)
     }
 
-    /// How far it is.
+    /// Progress of the probe.
     pub fn progress(&self) -> Progress {
         Progress {
             met_all: self.missed.is_empty(),

@@ -1,4 +1,4 @@
-//! What a job on several hosts is, as the launcher is told, and how it is laid out.
+//! Description and layout of a job on several hosts.
 
 use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr};
@@ -23,11 +23,11 @@ pub struct HostsSpec {
     pub remote_weft: Option<OsString>,
     /// By which links hosts may reach one another.
     pub far: FarLink,
-    /// Who is to copy multicasts.
+    /// Forwarding of multicasts, as wished.
     pub multicast: Multicast,
     /// The interface, or an address in the network, by which hosts are to reach one another.
     pub interface: Option<String>,
-    /// How long a host has to answer at each step of the start.
+    /// Longest time that a host has to answer at each step of the start.
     pub patience: Duration,
 }
 
@@ -48,20 +48,20 @@ impl HostsSpec {
     }
 }
 
-/// Where the ranks of a job are.
+/// Layout of the ranks of a job.
 #[derive(Clone, Debug)]
 pub struct Layout {
     /// The hosts in the order of their ranks.
     pub hosts: Vec<HostLayout>,
-    /// How they reach one another.
+    /// Network between them.
     pub between: Between,
-    /// Who copies multicasts between them.
+    /// Forwarding of multicasts between them.
     pub copies: Copies,
-    /// How long packets between them may be.
+    /// Longest packets between them.
     pub mtu: Mtu,
 }
 
-/// Who is to copy what goes to ranks of several hosts.
+/// Forwarding of packets for ranks of several hosts, as wished.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Multicast {
     /// The network, if it does that between all hosts; else ranks.
@@ -73,16 +73,17 @@ pub enum Multicast {
     Ethernet,
 }
 
-/// Who copies what goes to ranks of several hosts.
+/// Forwarding of packets for ranks of several hosts, as found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Copies {
-    /// Ranks do, along trees: because of this, or because nobody would gain anything else, or wants it.
+    /// Ranks do, along trees: because of this, or because nobody would gain anything else, or wants
+    /// it.
     Ranks(Option<String>),
     /// The network does.
     Network,
 }
 
-/// How the hosts of a job reach one another.
+/// Network between the hosts of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Between {
     /// There is one host.

@@ -1,4 +1,4 @@
-//! Which hosts a job is to have, and how many ranks each.
+//! Hosts of a job, and the number of ranks of each.
 
 use std::net::Ipv6Addr;
 
@@ -16,8 +16,9 @@ pub struct HostWish {
     pub ranks: Option<u16>,
 }
 
-/// Reads a list such as `a,b:4,[fd00::1]:2`, or the lines of a host file, where `#` begins a comment. A host that
-/// comes several times has as many ranks as it is given in all, one where there is no number.
+/// Reads a list such as `a,b:4,[fd00::1]:2`, or the lines of a host file, where `#` begins a
+/// comment. A host that comes several times has as many ranks as it is given in all, one where
+/// there is no number.
 ///
 /// # Errors
 /// What is wrong with it, for a person.
@@ -54,8 +55,8 @@ fn parse_host(word: &str) -> Result<HostWish, String> {
     Ok(HostWish { name: name.to_owned(), ranks })
 }
 
-/// The name of a host and its number of ranks. An IPv6 address has colons of its own, so that a number behind it
-/// needs brackets around it (RFC 3986).
+/// The name of a host and its number of ranks. An IPv6 address has colons of its own, so that a
+/// number behind it needs brackets around it (RFC 3986).
 fn split(word: &str) -> Result<(&str, Option<&str>), String> {
     // What follows a percent sign is the zone, the name of an interface (RFC 4007).
     let is_address = |text: &str| {
@@ -85,8 +86,9 @@ fn split(word: &str) -> Result<(&str, Option<&str>), String> {
     }
 }
 
-/// How many ranks each host gets: what it was given; of `asked` in all the hosts without a number share
-/// the rest, the first of them one more if it does not divide; without `asked` they get a rank per core.
+/// Numbers of ranks of each host: what it was given; of `asked` in all the hosts without a number
+/// share the rest, the first of them one more if it does not divide; without `asked` they get a
+/// rank per core.
 ///
 /// # Errors
 /// What does not fit, for a person.

@@ -1,22 +1,23 @@
-//! How often hosts that meet ask again, and how long they wait for each other.
+//! Schedule of hosts that probe each other: when they ask again, and how long they wait.
 
 use std::time::Duration;
 
 use crate::clock::Clock;
 
-/// How long hosts try to reach one another.
+/// Longest time for which hosts try to reach one another.
 pub(crate) const MEETING_LIMIT: Duration = Duration::from_secs(3);
 /// From how many hosts on a frame that the network copies can reach several.
 pub(crate) const COPIED_FROM: usize = 3;
 
-/// How long to wait for an answer before a host is asked again.
+/// Delay after which a host that has not answered is asked again.
 const ASK_AGAIN: Duration = Duration::from_millis(20);
-/// How often a host greets all others at once, and how long it waits for such greetings, once it has met all others: before that some
-/// may not listen yet. Few networks lose them all, and those that copy none are not to keep jobs waiting.
+/// Number of times that a host greets all others at once, and waits for such greetings, once it has
+/// met all others: before that some may not listen yet. Few networks lose them all, and those that
+/// copy none are not to keep jobs waiting.
 const COPIED_ROUNDS: u32 = 4;
 const COPIED_LIMIT: Duration = Duration::from_millis(80);
 
-/// How far a host's part in finding out who reaches whom is.
+/// Progress of a host's part in finding out who reaches whom.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Progress {
     /// All others have answered.
@@ -27,15 +28,15 @@ pub(crate) struct Progress {
     pub heard_all: bool,
 }
 
-/// When a host asks the others.
+/// Schedule of a host's questions.
 #[derive(Debug)]
 pub(crate) struct Pace {
     clock: Clock,
     limit: Duration,
     ask_at: Duration,
-    /// When all others had answered.
+    /// Time at which all others had answered.
     met_at: Option<Duration>,
-    /// How often it has asked since then.
+    /// Number of questions since then.
     rounds: u32,
 }
 
@@ -45,7 +46,7 @@ impl Pace {
         Pace { clock: Clock::start(), limit, ask_at: Duration::ZERO, met_at: None, rounds: 0 }
     }
 
-    /// Whether the outcome is known: all is found out, or the time is over.
+    /// True if the outcome is known: all is found out, or the time is over.
     pub fn is_over(&mut self, progress: Progress) -> bool {
         let Progress { met_all, heard_all, .. } = progress;
         let now = self.clock.now();
@@ -56,7 +57,7 @@ impl Pace {
         met_all && (heard_all || has_waited) || now >= self.limit
     }
 
-    /// Whether to ask now; it is taken for done.
+    /// True if it is time to ask; it is taken for done.
     pub fn asks_now(&mut self, progress: Progress) -> bool {
         let now = self.clock.now();
         let asks = self.asks(progress) && now >= self.ask_at;
@@ -66,7 +67,7 @@ impl Pace {
         asks
     }
 
-    /// How long to wait for what arrives; `None` if there is nothing to do before that.
+    /// Longest wait for messages; `None` if there is nothing to do before one is received.
     pub fn wait(&self, progress: Progress, told: bool) -> Option<Duration> {
         let now = self.clock.now();
         (self.asks(progress) || !told).then(|| self.ask_at.saturating_sub(now))

@@ -23,7 +23,7 @@ use crate::start::HOST_AGENT;
 use crate::wait::wait_for;
 use crate::words::LastWords;
 
-/// How long a remote shell has to end once its agent has been let go.
+/// Longest time that a remote shell has to end once its agent has been let go.
 const END_LIMIT: Duration = Duration::from_secs(2);
 
 /// A host of the job.
@@ -35,7 +35,7 @@ pub(crate) struct Remote {
     child: Child,
     /// Readable once the remote shell has ended.
     exit: OwnedFd,
-    /// What the remote shell and the agent complain of; `None` once they have closed it.
+    /// Standard error of the remote shell and the agent; `None` once they have closed it.
     pub complaints: Option<OwnedFd>,
     pieces: Pieces,
     words: LastWords,
@@ -45,13 +45,13 @@ pub(crate) struct Remote {
     pub count: u16,
     /// The processes of the ranks here, once they have been started.
     pub processes: Vec<u32>,
-    /// How long nothing has been heard of it.
+    /// Time for which nothing has been heard of it.
     pub silent: Duration,
     /// Bytes of output that have arrived and have not been acknowledged.
     pub owed_bytes: u32,
     /// Processes that could not be ended, once the agent has said that it is done.
     pub finished: Option<Vec<u32>>,
-    /// Whether its end has been noticed.
+    /// True if its end has been noticed.
     pub is_lost: bool,
 }
 
@@ -75,7 +75,8 @@ impl Remote {
                 command
             }
         };
-        // In a group of its own a signal from the terminal does not reach it, but the launcher alone.
+        // In a group of its own a signal from the terminal does not reach it, but the launcher
+        // alone.
         command
             .process_group(0)
             .stdin(Stdio::piped())
@@ -122,7 +123,7 @@ impl Remote {
         self.stream.take().map(|message| FromAgent::parse(&message))
     }
 
-    /// Whether this rank is here.
+    /// True if this rank is here.
     pub fn has(&self, rank: Rank) -> bool {
         self.ranks().any(|own| own == rank)
     }
@@ -147,7 +148,7 @@ impl Remote {
         }
     }
 
-    /// Why the connection has ended, for a person. Waits for the remote shell's end.
+    /// Reason why the connection has ended, for a person. Waits for the remote shell's end.
     pub fn explain_end(&mut self) -> String {
         self.stream.close();
         let status = self.end();
@@ -197,7 +198,7 @@ impl Drop for Remote {
     }
 }
 
-/// Whether a name means this host, which needs no remote shell.
+/// True if a name means this host, which needs no remote shell.
 fn is_here(name: &str) -> bool {
     name == "localhost" || rustix::system::uname().nodename().to_string_lossy() == name
 }

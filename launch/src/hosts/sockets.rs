@@ -9,7 +9,8 @@ use weft_udp::{group_of, join};
 use crate::crew::bind_sockets;
 use crate::messages::hosts::Begin;
 
-/// Ports that the system gives to nobody by itself, for sockets that must have the same on every host.
+/// Ports that the system gives to nobody by itself, for sockets that must have the same on every
+/// host.
 const FIRST_PORT: u16 = 61_000;
 const JOBS: u32 = 4_000;
 
@@ -17,17 +18,18 @@ const JOBS: u32 = 4_000;
 #[derive(Debug)]
 pub(super) struct Sockets {
     pub meeting: UdpSocket,
-    /// Where that is.
+    /// Its address.
     pub address: SocketAddr,
     /// Of the ranks here, and where.
     pub ranks: Vec<(UdpSocket, SocketAddr)>,
-    /// Where the meeting sockets of all hosts hear what the network copies, if this one does.
+    /// Group address at which the meeting sockets of all hosts hear what the network copies, if
+    /// this one does.
     pub group: Option<SocketAddr>,
 }
 
 impl Sockets {
-    /// Binds them to the host's address; or, if they are to hear what the network copies and the system lets
-    /// them, to ports that are the same on every host.
+    /// Binds them to the host's address; or, if they are to hear what the network copies and the
+    /// system lets them, to ports that are the same on every host.
     ///
     /// # Errors
     /// What the system says.

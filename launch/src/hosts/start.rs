@@ -10,10 +10,10 @@ use rustix::process::Signal;
 use super::layout::{Between, Copies, HostLayout, HostsSpec, Layout, Multicast};
 use super::list::distribute;
 use super::pace::{COPIED_FROM, MEETING_LIMIT};
-use super::reach::choose;
+use super::probe::choose;
 use super::remote::Remote;
 use crate::clock::Clock;
-use crate::messages::hosts::{Begin, FarLink, FromAgent, Station, ToAgent, command_fits};
+use crate::messages::hosts::{Begin, FarLink, FromAgent, InterfaceState, ToAgent, command_fits};
 use crate::messages::{BadMessage, draw_job};
 use crate::mtu::Mtu;
 use crate::signals::Signals;
@@ -22,7 +22,7 @@ use crate::wait::{Waited, wait_for};
 use weft_link_shm::Settings;
 use weft_xdp::MacAddress;
 
-/// Why there is no job.
+/// Reason why there is no job.
 pub(super) enum Stop {
     Failed(LaunchError),
     /// Somebody wants no job any more.
@@ -156,7 +156,8 @@ impl Beginning {
         Ok(())
     }
 
-    /// Has every host reach every other, and says how they do, and whose greeting to all each has not heard.
+    /// Has every host reach every other, and says how they do, and whose greeting to all each has
+    /// not heard.
     fn meet(
         &mut self,
         patience: Duration,
@@ -164,20 +165,20 @@ impl Beginning {
         far: FarLink,
     ) -> Result<(Between, Unheard), Stop> {
         let bound = self.gather(patience, |message| match message {
-            FromAgent::Bound(meeting, ranks, station) => Some((meeting, ranks, station)),
+            FromAgent::Bound(meeting, ranks, state) => Some((meeting, ranks, state)),
             _ => None,
         })?;
-        let (mut hosts, mut own, mut stations) = (Vec::new(), Vec::new(), Vec::new());
-        for (host, (meeting, ranks, station)) in layout.hosts.iter().zip(bound) {
+        let (mut hosts, mut own, mut states) = (Vec::new(), Vec::new(), Vec::new());
+        for (host, (meeting, ranks, state)) in layout.hosts.iter().zip(bound) {
             if ranks.len() != usize::from(host.ranks) {
                 let what = format!("{} sockets for {} ranks", ranks.len(), host.ranks);
                 return Err(LaunchError::host(&host.name, what).into());
             }
             hosts.push(meeting);
             own.extend(ranks);
-            stations.push(station);
+            states.push(state);
         }
-        let (interfaces, between) = ethernet(layout, far, &stations);
+        let (interfaces, between) = ethernet(layout, far, &states);
         let limit_ms = MEETING_LIMIT.as_millis() as u32;
         let message = ToAgent::Meet { limit_ms, hosts, ranks: layout.with_hosts(own), interfaces };
         self.remotes.iter_mut().for_each(|remote| remote.send(&message));
@@ -272,8 +273,8 @@ impl Beginning {
             all.extend(from.map(|from| (Source::Agent(number), from.as_fd(), For::IN)));
             let to = remote.stream.writable().into_iter();
             all.extend(to.map(|to| (Source::ToAgent(number), to.as_fd(), For::OUT)));
-            let said = remote.complaints.iter();
-            all.extend(said.map(|from| (Source::Complaints(number), from.as_fd(), For::IN)));
+            let complaints = remote.complaints.iter();
+            all.extend(complaints.map(|from| (Source::Complaints(number), from.as_fd(), For::IN)));
         }
         all
     }
@@ -284,30 +285,34 @@ impl Beginning {
     }
 }
 
-/// The interfaces by which hosts may meet, if all have one for that; and how they reach one another if they
-/// do.
-fn ethernet(layout: &Layout, far: FarLink, stations: &[Station]) -> (Vec<MacAddress>, Between) {
+/// The interfaces by which hosts may meet, if all have one for that; and how they reach one another
+/// if they do.
+fn ethernet(
+    layout: &Layout,
+    far: FarLink,
+    states: &[InterfaceState],
+) -> (Vec<MacAddress>, Between) {
     if layout.hosts.len() == 1 {
         return (Vec::new(), Between::Nothing);
     }
     let (mut interfaces, mut modes) = (Vec::new(), Vec::new());
-    for (host, station) in layout.hosts.iter().zip(stations) {
-        match station {
-            Station::Taken { interface, mode } => {
+    for (host, state) in layout.hosts.iter().zip(states) {
+        match state {
+            InterfaceState::Taken { interface, mode } => {
                 interfaces.push(*interface);
                 modes.push(*mode);
             }
-            Station::Without(why) => {
+            InterfaceState::Without(why) => {
                 return (Vec::new(), Between::Udp(Some(format!("host {}: {why}", host.name))));
             }
-            Station::NotAsked => return (Vec::new(), Between::Udp(None)),
+            InterfaceState::NotAsked => return (Vec::new(), Between::Udp(None)),
         }
     }
     debug_assert!(far != FarLink::Udp, "nobody takes an interface unasked");
     (interfaces, Between::Xdp(modes))
 }
 
-/// How hosts reach one another, given whom each has missed by which link.
+/// Network between the hosts, given those that each has missed by either link.
 fn decide(
     layout: &Layout,
     far: FarLink,
@@ -348,7 +353,7 @@ fn decide(
     }
 }
 
-/// Who copies multicasts, given whose greeting to all each host has not heard.
+/// Forwarding of multicasts, given the hosts whose greeting to all each has not heard.
 fn copies(layout: &Layout, tried: bool, unheard: &Unheard) -> Copies {
     if !tried {
         return Copies::Ranks(None);
@@ -374,7 +379,7 @@ fn missing<'a, T>(
     })
 }
 
-/// What `pick` finds in the next message of an agent, if that has arrived.
+/// Answer that `pick` finds in the next message of an agent, if that was received.
 fn answer<T>(
     remote: &mut Remote,
     pick: impl Fn(FromAgent) -> Option<T>,

@@ -75,17 +75,17 @@ impl Stream {
         })
     }
 
-    /// What becomes readable when something arrives; `None` once nothing can.
+    /// Descriptor that becomes readable when something is received; `None` once nothing can be.
     pub fn readable(&self) -> Option<&OwnedFd> {
         self.from.as_ref()
     }
 
-    /// What becomes writable, if something waits for that.
+    /// Descriptor that becomes writable, if something waits for that.
     pub fn writable(&self) -> Option<&OwnedFd> {
         self.to.as_ref().filter(|_| !self.queue.is_empty())
     }
 
-    /// Whether nothing is waiting to be written.
+    /// True if nothing is waiting to be written.
     pub fn is_flushed(&self) -> bool {
         self.writable().is_none()
     }

@@ -1,4 +1,4 @@
-//! What a rank tells all others about itself.
+//! Card of a rank: the facts about itself that it tells all others.
 //!
 //! ```text
 //! Card:   host (text) | node (text) | process (4) | socket (text) | cores (text) | address (text)
@@ -31,8 +31,9 @@ const CORES_CHARS_MAX: usize = CpuSet::MAX_CPU / 4;
 /// A rank's card.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Card {
-    /// What is the same for two processes if they can share memory over an abstract socket: the running
-    /// kernel, its name, the namespaces of networks and processes.
+    /// Name of the host: the same for two processes if they can share memory over an abstract
+    /// socket. It is made of the running kernel, its name, the namespaces of networks and
+    /// processes.
     pub host: String,
     /// The host's name, for people.
     pub node: String,
@@ -42,9 +43,9 @@ pub(crate) struct Card {
     pub socket: String,
     /// The cores that it may use: a bit each, in hexadecimal digits, the lowest first.
     pub cores: String,
-    /// Where its socket for datagrams is bound, if other hosts can be reached.
+    /// Address of its socket for datagrams, if other hosts can be reached.
     pub address: Option<SocketAddr>,
-    /// How long packets from there may be.
+    /// Longest packets from there.
     pub mtu: Mtu,
     /// The link that its environment asks for; nothing if it leaves that open.
     pub link: String,
@@ -121,7 +122,7 @@ impl Card {
     }
 }
 
-/// What the environment says, or else that of the interface with this address.
+/// MTU that the environment gives, or else that of the interface with this address.
 fn mtu(address: Option<SocketAddr>) -> io::Result<Mtu> {
     if let Ok(given) = env::var(MTU) {
         let wrong = |what| io::Error::new(io::ErrorKind::InvalidInput, format!("{MTU}: {what}"));
@@ -136,7 +137,7 @@ pub(super) fn interface_of(address: IpAddr) -> io::Result<Option<Candidate>> {
     Ok(candidates()?.into_iter().find(|candidate| candidate.address == address))
 }
 
-/// How many cores the ranks may use together.
+/// Number of cores that all ranks together may use.
 pub(crate) fn cores_of_all<'a>(cards: impl Iterator<Item = &'a Card>) -> usize {
     let mut all = [0; CORES_CHARS_MAX];
     for card in cards {
@@ -158,10 +159,11 @@ fn own_cores() -> io::Result<String> {
     Ok(digits.trim_end_matches('0').to_owned())
 }
 
-/// A socket for datagrams, bound to the address from which this host reaches others: that of its default
-/// route, or else the first that it has. `None` if it reaches none.
+/// A socket for datagrams, bound to the address from which this host reaches others: that of its
+/// default route, or else the first that it has. `None` if it reaches none.
 pub(crate) fn bind_socket() -> Option<UdpSocket> {
-    // Addresses that no host has (RFC 5737, RFC 3849). Nothing is sent: the system only looks up the way.
+    // Addresses that no host has (RFC 5737, RFC 3849). Nothing is sent: the system only looks up
+    // the way.
     let by_route = [("0.0.0.0", "192.0.2.1"), ("::", "2001:db8::1")].into_iter();
     let mut by_route = by_route.filter_map(|(any, nowhere)| {
         let probe = UdpSocket::bind((any, 0)).ok()?;

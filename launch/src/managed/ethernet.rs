@@ -1,12 +1,13 @@
-//! How ranks that a process manager started get the Ethernet interfaces of their hosts.
+//! Ethernet interfaces of the hosts, for ranks that a process manager started.
 //!
-//! The first rank of each host, its holder, takes the interface for all of them. Three times the holders say
-//! through the store how far they are ([`Said`]), and all ranks draw the same conclusion: the interfaces are
-//! taken; the hosts have greeted each other, by the same greetings as those of `weft run --hosts`; each rank has a
-//! port. If one of that fails the job goes by UDP, or does not go if `WEFT_LINK` asks for xdp.
+//! The first rank of each host, its holder, takes the interface for all of them. Three times the
+//! holders say through the store how far they are ([`Record`]), and all ranks draw the same
+//! conclusion: the interfaces are taken; the hosts have greeted each other, by the same greetings
+//! as those of `weft run --hosts`; each rank has a port. If one of that fails the job goes by UDP,
+//! or does not go if `WEFT_LINK` asks for xdp.
 //!
-//! Then a holder hands ports to the others of its host, with copies of what keeps the interface: it is given back when
-//! the last of them has ended, however they end.
+//! Then a holder hands ports to the others of its host, with copies of what keeps the interface: it
+//! is given back when the last of them has ended, however they end.
 
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -21,9 +22,9 @@ use weft_xdp::{MacAddress, XdpPort};
 
 use super::card::{self, Card};
 use super::meet::{LIMIT, MeetError, Peer, ToPeer};
-use super::said::Said;
+use super::record::Record;
 use crate::hosts::FarLink;
-use crate::hosts::ethernet::{Attachment, Greeting, Purpose};
+use crate::hosts::ethernet::{Attachment, EthernetProbe, Purpose};
 use crate::hosts::pace::{COPIED_FROM, MEETING_LIMIT, Pace};
 use crate::member::JoinError;
 use crate::messages::hosts::HOSTS_MAX;
@@ -31,7 +32,7 @@ use crate::messages::{BadMessage, Ethernet, Network};
 use crate::spec::LaunchError;
 use crate::wait::{Waited, wait_for};
 
-/// What all ranks know of an attempt.
+/// State of an attempt, which all ranks know.
 pub(super) struct Attempt<'a> {
     pub own: Rank,
     pub cards: &'a [Card],
@@ -42,13 +43,13 @@ pub(super) struct Attempt<'a> {
 /// That the ranks of other hosts are reached over Ethernet, and this rank's part in it.
 pub(super) struct Agreed {
     pub interfaces: Vec<MacAddress>,
-    /// Whether the network copies multicasts.
+    /// True if the network copies multicasts.
     pub copied: bool,
-    /// What the ranks of this host get, by rank, if this one is to hand it out.
+    /// Ports of the ranks of this host, by rank, if this one is to hand them out.
     ports: Option<Ports>,
 }
 
-/// What a holder has for the ranks of its host.
+/// Ports that a holder has for the ranks of its host.
 struct Ports {
     of_ranks: Vec<(Ethernet, [OwnedFd; 2])>,
     keepers: Vec<OwnedFd>,
@@ -58,12 +59,12 @@ struct Ports {
 pub(super) struct Way {
     pub ethernet: Ethernet,
     pub port: XdpPort,
-    /// As long as a rank of this host has them the interface is the job's.
+    /// Descriptors that keep the interface for the job as long as a rank of this host has them.
     pub keepers: Vec<OwnedFd>,
 }
 
-/// Finds out together with all other ranks whether they can reach those of other hosts over Ethernet. `None` if they
-/// go by UDP.
+/// Finds out together with all other ranks whether they can reach those of other hosts over
+/// Ethernet. `None` if they go by UDP.
 ///
 /// Blocks until all are as far. The process manager ends ranks that wait for one that failed.
 pub(super) fn agree(
@@ -90,7 +91,7 @@ pub(super) fn agree(
     }
 }
 
-/// Why the ranks do not go over Ethernet.
+/// Reason why the ranks do not go over Ethernet.
 #[derive(Debug)]
 enum Obstacle {
     /// All know it, and may go by UDP.
@@ -149,35 +150,35 @@ impl Attempt<'_> {
         }
         let holders = holders(&self.network.hosts);
         let holds = holders.contains(&self.own);
-        let (mut attachment, said) = if holds { self.attach() } else { (None, Said::Ready) };
-        let all = round(exchange, "station", holds.then_some(&said), &holders)?;
-        let (names, interfaces) = self.stations(&holders, all)?;
+        let (mut attachment, record) = if holds { self.attach() } else { (None, Record::Ready) };
+        let all = round(exchange, "station", holds.then_some(&record), &holders)?;
+        let (names, interfaces) = self.interfaces(&holders, all)?;
         let all = match &mut attachment {
             Some(attachment) => greet(attachment, &interfaces, exchange, &holders)?,
             None => round(exchange, "met", None, &holders)?,
         };
         let copied = self.met(&holders, &names, all)?;
-        let (ports, said) = match &mut attachment {
+        let (ports, record) = match &mut attachment {
             Some(attachment) => open(attachment, &interfaces, copied),
-            None => (None, Said::Ready),
+            None => (None, Record::Ready),
         };
-        let all = round(exchange, "ready", holds.then_some(&said), &holders)?;
-        for (host, said) in (0..).zip(all) {
-            match said {
-                Said::Ready => {}
-                said => return Err(self.other(&holders, host, said)),
+        let all = round(exchange, "ready", holds.then_some(&record), &holders)?;
+        for (host, record) in (0..).zip(all) {
+            match record {
+                Record::Ready => {}
+                record => return Err(self.other(&holders, host, record)),
             }
         }
         Ok(Agreed { interfaces, copied, ports })
     }
 
     /// Takes the interface of this host.
-    fn attach(&self) -> (Option<Attachment>, Said) {
+    fn attach(&self) -> (Option<Attachment>, Record) {
         let address = self.network.addresses[self.own.index()].ip();
         let interface = match card::interface_of(address) {
             Ok(Some(candidate)) => candidate.interface,
-            Ok(None) => return (None, Said::Without(format!("no interface has {address}"))),
-            Err(error) => return (None, Said::Without(error.to_string())),
+            Ok(None) => return (None, Record::Without(format!("no interface has {address}"))),
+            Err(error) => return (None, Record::Without(error.to_string())),
         };
         let purpose = Purpose {
             interface: interface.clone(),
@@ -193,38 +194,43 @@ impl Attempt<'_> {
         match Attachment::take(purpose) {
             Ok(attachment) => {
                 let address = attachment.address();
-                (Some(attachment), Said::Taken { interface, address })
+                (Some(attachment), Record::Taken { interface, address })
             }
-            Err(error) => (None, Said::Without(error.to_string())),
+            Err(error) => (None, Record::Without(error.to_string())),
         }
     }
 
     /// The names and the addresses of all interfaces, if all are taken.
-    fn stations(
+    fn interfaces(
         &self,
         holders: &[Rank],
-        said: Vec<Said>,
+        records: Vec<Record>,
     ) -> Result<(Vec<String>, Vec<MacAddress>), Obstacle> {
-        let mut stations = (Vec::new(), Vec::new());
-        for (host, said) in (0..).zip(said) {
-            match said {
-                Said::Taken { interface, address } => {
-                    stations.0.push(interface);
-                    stations.1.push(address);
+        let mut interfaces = (Vec::new(), Vec::new());
+        for (host, record) in (0..).zip(records) {
+            match record {
+                Record::Taken { interface, address } => {
+                    interfaces.0.push(interface);
+                    interfaces.1.push(address);
                 }
-                said => return Err(self.other(holders, host, said)),
+                record => return Err(self.other(holders, host, record)),
             }
         }
-        Ok(stations)
+        Ok(interfaces)
     }
 
-    /// Whether the network copies multicasts, if each host has met all others.
-    fn met(&self, holders: &[Rank], names: &[String], said: Vec<Said>) -> Result<bool, Obstacle> {
+    /// True if the network copies multicasts; an error unless each host has met all others.
+    fn met(
+        &self,
+        holders: &[Rank],
+        names: &[String],
+        records: Vec<Record>,
+    ) -> Result<bool, Obstacle> {
         let mut copied = holders.len() >= COPIED_FROM;
-        for (host, said) in (0..).zip(said) {
-            let (missed, uncopied) = match said {
-                Said::Met { missed, uncopied } => (missed, uncopied),
-                said => return Err(self.other(holders, host, said)),
+        for (host, record) in (0..).zip(records) {
+            let (missed, uncopied) = match record {
+                Record::Met { missed, uncopied } => (missed, uncopied),
+                record => return Err(self.other(holders, host, record)),
             };
             copied &= uncopied.is_empty();
             let Some(&other) = missed.first() else { continue };
@@ -244,10 +250,10 @@ impl Attempt<'_> {
         Ok(copied)
     }
 
-    /// What it means that a holder has not said what it would if all were well.
-    fn other(&self, holders: &[Rank], host: u16, said: Said) -> Obstacle {
-        match said {
-            Said::Without(why) => {
+    /// Obstacle that follows from a holder's answer other than the expected one.
+    fn other(&self, holders: &[Rank], host: u16, record: Record) -> Obstacle {
+        match record {
+            Record::Without(why) => {
                 let node = self.node(holders, host);
                 Obstacle::Known(format!("host {node}: {}", by_environment(&why)))
             }
@@ -276,18 +282,18 @@ fn holders(hosts: &[u16]) -> Vec<Rank> {
 fn round(
     exchange: &mut dyn Exchange,
     key: &str,
-    own: Option<&Said>,
+    own: Option<&Record>,
     holders: &[Rank],
-) -> Result<Vec<Said>, JoinError> {
-    if let Some(said) = own {
-        exchange.put(key, &said.emit())?;
+) -> Result<Vec<Record>, JoinError> {
+    if let Some(record) = own {
+        exchange.put(key, &record.emit())?;
     }
     exchange.fence()?;
-    let said = |holder: &Rank| {
+    let record = |holder: &Rank| {
         let bytes = exchange.get(holder.0.into(), key)?;
-        Ok(Said::parse(&bytes).map_err(MeetError::from)?)
+        Ok(Record::parse(&bytes).map_err(MeetError::from)?)
     };
-    holders.iter().map(said).collect()
+    holders.iter().map(record).collect()
 }
 
 /// Greets the other hosts, and says which it has met; answers them until all have said that.
@@ -296,21 +302,21 @@ fn greet(
     interfaces: &[MacAddress],
     exchange: &mut dyn Exchange,
     holders: &[Rank],
-) -> Result<Vec<Said>, JoinError> {
+) -> Result<Vec<Record>, JoinError> {
     const KEY: &str = "met";
     let met = attachment.greet(interfaces.to_vec()).and_then(Talk::begin);
     let talk = match met {
         Ok(talk) => talk,
         Err(error) => {
-            return round(exchange, KEY, Some(&Said::Without(error.to_string())), holders);
+            return round(exchange, KEY, Some(&Record::Without(error.to_string())), holders);
         }
     };
-    let said = talk.outcome();
+    let record = talk.outcome();
     let (until, done) = pipe_with(PipeFlags::CLOEXEC).map_err(io::Error::from)?;
     thread::scope(|scope| {
         let answer = move || talk.answer(&until);
         thread::Builder::new().name("weft-greeting".into()).spawn_scoped(scope, answer)?;
-        let all = round(exchange, KEY, Some(&said), holders);
+        let all = round(exchange, KEY, Some(&record), holders);
         drop(done);
         all
     })
@@ -321,26 +327,26 @@ fn open(
     attachment: &mut Attachment,
     interfaces: &[MacAddress],
     copied: bool,
-) -> (Option<Ports>, Said) {
+) -> (Option<Ports>, Record) {
     let of_ranks = match attachment.open(interfaces, copied) {
         Ok(of_ranks) => of_ranks,
-        Err(error) => return (None, Said::Without(error.to_string())),
+        Err(error) => return (None, Record::Without(error.to_string())),
     };
     match attachment.keepers() {
-        Ok(keepers) => (Some(Ports { of_ranks, keepers }), Said::Ready),
-        Err(error) => (None, Said::Without(error.to_string())),
+        Ok(keepers) => (Some(Ports { of_ranks, keepers }), Record::Ready),
+        Err(error) => (None, Record::Without(error.to_string())),
     }
 }
 
 /// Greetings between this host and the others.
 struct Talk {
-    greeting: Greeting,
+    greeting: EthernetProbe,
     pace: Pace,
 }
 
 impl Talk {
     /// Asks the others until all have answered, or the time is over.
-    fn begin(greeting: Greeting) -> io::Result<Self> {
+    fn begin(greeting: EthernetProbe) -> io::Result<Self> {
         let mut talk = Talk { greeting, pace: Pace::new(MEETING_LIMIT) };
         while !talk.pace.is_over(talk.greeting.progress()) {
             talk.step(false, None)?;
@@ -348,9 +354,9 @@ impl Talk {
         Ok(talk)
     }
 
-    fn outcome(&self) -> Said {
+    fn outcome(&self) -> Record {
         let (missed, uncopied) = (self.greeting.missed(), self.greeting.uncopied());
-        Said::Met { missed: missed.collect(), uncopied: uncopied.collect() }
+        Record::Met { missed: missed.collect(), uncopied: uncopied.collect() }
     }
 
     /// Answers until the other end of `until` is closed.

@@ -1,9 +1,10 @@
-//! How the ranks of one host come together: a socket for each pair, over which each gives its segment.
+//! Connections between the ranks of one host: a socket for each pair, over which each gives its
+//! segment.
 //!
-//! Each listens before it tells anybody where, and connects to all of lower rank before it waits for those
-//! of higher rank, so that nobody waits for one that waits. Who connects says hello with its segment and the
-//! secret; who accepts answers with its own. The system says which process is at the other end; it must be
-//! the one on the card.
+//! Each listens before it tells anybody where, and connects to all of lower rank before it waits
+//! for those of higher rank, so that nobody waits for one that waits. Who connects says hello with
+//! its segment and the secret; who accepts answers with its own. The system says which process is
+//! at the other end; it must be the one on the card.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -26,13 +27,13 @@ use crate::channel::{self, ReceiveError, Received};
 use crate::messages::bytes::{begin, open};
 use crate::messages::{BadMessage, Ethernet, RANKS_MAX};
 
-/// How long ranks that have all started have to come together.
+/// Longest time that ranks which have all started have to connect.
 pub(super) const LIMIT: Duration = Duration::from_secs(30);
 const HELLO: u16 = 33;
 const LEAVING: u16 = 34;
 const PORT: u16 = 35;
 
-/// Why the ranks do not come together.
+/// Reason why the ranks do not connect.
 #[derive(Debug, thiserror::Error)]
 pub enum MeetError {
     /// Too many ranks.
@@ -40,9 +41,9 @@ pub enum MeetError {
         "{manager} started {ranks} ranks: a job has 1 to {RANKS_MAX}, and {MAX_RANKS} on each host"
     )]
     Ranks {
-        /// How many there are.
+        /// Number of ranks.
         ranks: u32,
-        /// Who started them.
+        /// Process manager that started them.
         manager: String,
     },
     /// Some are on other hosts and cannot be reached there.
@@ -53,7 +54,7 @@ pub enum MeetError {
     Address {
         /// The first such rank.
         rank: u16,
-        /// Where it is.
+        /// Host of the rank.
         host: String,
     },
     /// `WEFT_LINK` asks for a link that this job does not have.
@@ -61,11 +62,11 @@ pub enum MeetError {
         "WEFT_LINK is {asked:?}, but the ranks that were started over {manager} {have}: unset it"
     )]
     Link {
-        /// What it asks for.
+        /// Request of the rank.
         asked: String,
-        /// Who started the ranks.
+        /// Process manager that started the ranks.
         manager: String,
-        /// What they have.
+        /// Property that they have.
         have: &'static str,
     },
     /// `WEFT_LINK` asks for different links.
@@ -75,11 +76,11 @@ pub enum MeetError {
     Links {
         /// A rank.
         rank: u16,
-        /// What it asks for.
+        /// Request of the one.
         one: String,
         /// Another rank.
         other_rank: u16,
-        /// What that asks for.
+        /// Request of the other.
         other: String,
     },
     /// `WEFT_LINK` asks for AF_XDP, which cannot be had.
@@ -101,7 +102,7 @@ pub enum MeetError {
         /// Its process.
         process: u32,
     },
-    /// What a rank says of itself is no message.
+    /// The card of a rank is no message.
     #[error("what a rank says is unusable: {0}")]
     Bad(#[from] BadMessage),
     /// The system refused.
@@ -115,10 +116,10 @@ impl From<Errno> for MeetError {
     }
 }
 
-/// What ranks of a host say to each other.
+/// Messages between ranks of a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ToPeer {
-    /// Who this is; with its segment.
+    /// Number of the sender; with its segment.
     Hello {
         /// The rank.
         rank: Rank,
@@ -127,7 +128,8 @@ pub(crate) enum ToPeer {
     },
     /// This rank ends cleanly.
     Leaving,
-    /// The reader's way to ranks of other hosts; with a port's two descriptors, and those that keep the interface.
+    /// The reader's way to ranks of other hosts; with a port's two descriptors, and those that keep
+    /// the interface.
     Port(Ethernet),
 }
 
@@ -167,7 +169,7 @@ impl ToPeer {
     }
 }
 
-/// Where a rank waits for its peers.
+/// Socket at which a rank waits for its peers.
 #[derive(Debug)]
 pub(crate) struct Listener {
     socket: OwnedFd,
@@ -213,7 +215,7 @@ impl Peer {
         })
     }
 
-    /// What it says next.
+    /// Next message of the peer.
     pub fn receive(&self, deadline: Instant) -> Result<Received, MeetError> {
         wait(&self.channel, deadline).map_err(|error| error.unwrap_or_else(|| self.late()))?;
         let received = channel::receive(&self.channel, RecvFlags::DONTWAIT);
@@ -233,8 +235,8 @@ impl Peer {
     }
 }
 
-/// Meets the ranks that are `here`; gives each `segment` and returns all of theirs in this order. `cards` are
-/// those of all ranks.
+/// Meets the ranks that are `here`; gives each `segment` and returns all of theirs in this order.
+/// `cards` are those of all ranks.
 pub(crate) fn meet(
     own: Rank,
     here: &[Rank],
@@ -242,7 +244,7 @@ pub(crate) fn meet(
     cards: &[Card],
     segment: OwnedFd,
 ) -> Result<(Vec<Peer>, Vec<OwnedFd>), MeetError> {
-    let meeting = Meeting { own, cards, segment: &segment, deadline: Instant::now() + LIMIT };
+    let meeting = UdpProbe { own, cards, segment: &segment, deadline: Instant::now() + LIMIT };
     let ranks = here.iter().map(|rank| (*rank, &cards[rank.index()]));
     let (lower, rest): (Vec<_>, Vec<_>) = ranks.partition(|(rank, _)| *rank < own);
     let higher: Vec<_> = rest.into_iter().skip(1).collect();
@@ -282,14 +284,14 @@ pub(crate) fn meet(
     Ok((peers, segments))
 }
 
-struct Meeting<'a> {
+struct UdpProbe<'a> {
     own: Rank,
     cards: &'a [Card],
     segment: &'a OwnedFd,
     deadline: Instant,
 }
 
-impl Meeting<'_> {
+impl UdpProbe<'_> {
     fn gone(&self, rank: Rank) -> MeetError {
         MeetError::Gone { rank: rank.0, process: self.cards[rank.index()].process }
     }
@@ -328,7 +330,7 @@ impl Meeting<'_> {
         }
     }
 
-    /// One of the `missing` ranks, and its segment; `None` if a stranger came.
+    /// One of the `missing` ranks, and its segment; `None` if somebody else has connected.
     fn accept(
         &self,
         listener: &Listener,

@@ -1,9 +1,9 @@
 //! The thread of a rank that watches over the others of its host and over the process manager.
 //!
-//! A peer whose process ends without having said that it leaves is lost. The first to see it tells all ranks
-//! of the host through their memory, and says it in one line, at once, because the process manager may be
-//! about to end it. Ranks then end by themselves, as under Weft's own launcher; after
-//! [`GRACE`] the process manager is asked to end the job, and this process ends.
+//! A peer whose process ends without having said that it leaves is lost. The first to see it tells
+//! all ranks of the host through their memory, and says it in one line, at once, because the
+//! process manager may be about to end it. Ranks then end by themselves, as under Weft's own
+//! launcher; after [`GRACE`] the process manager is asked to end the job, and this process ends.
 
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -24,9 +24,9 @@ use super::{Shared, card::Card, status};
 use crate::channel::{self, ReceiveError};
 use crate::member::PEER_LOST;
 
-/// How long survivors of a loss have to end by themselves: all are gone within 100 ms.
+/// Longest time that survivors of a loss have to end by themselves: all are gone within 100 ms.
 const GRACE: Duration = Duration::from_millis(80);
-/// How a rank ends that lost another one: the cause is that one.
+/// Cause of the end of a rank that lost another one: the real cause is that one.
 const VICTIM: Cause = Cause::Exited(PEER_LOST);
 
 /// Starts it. `supervisor` has the segments of all ranks.
@@ -70,7 +70,7 @@ struct Watch {
     launcher: Option<OwnedFd>,
     /// Becomes readable when the parent is gone, where the process manager has no connection.
     parent: Option<OwnedFd>,
-    /// What is known of each peer.
+    /// State of each peer, as far as it is known.
     peers: Vec<State>,
     /// The first loss, and when the first was seen.
     loss: Option<(Loss, Instant)>,

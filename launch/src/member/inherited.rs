@@ -15,7 +15,7 @@ use weft_pmi::inherited::TakeError;
 /// `taken:PROCESS` in what the process `PROCESS` starts after it has joined.
 pub(crate) const JOB: &str = "WEFT_JOB";
 
-/// Why the socket that the environment names could not be taken over.
+/// Reason why the socket that the environment names could not be taken over.
 #[derive(Debug, thiserror::Error)]
 pub enum InheritError {
     /// The variable is not what a launcher writes.
@@ -70,7 +70,7 @@ fn parse(value: &OsStr) -> Result<Variable, InheritError> {
     parsed.ok_or_else(|| InheritError::Variable(text.into_owned()))
 }
 
-/// Whether `value` is one that a launcher or a rank writes. For the fuzz target.
+/// True if `value` is one that a launcher or a rank writes. For the fuzz target.
 pub(crate) fn parses_as_job_variable(value: &OsStr) -> bool {
     match parse(value) {
         Ok(Variable::Socket { number, .. }) => {

@@ -53,7 +53,7 @@ pub(crate) fn open(bytes: &[u8]) -> Result<(u16, Body<'_>), BadMessage> {
     open_long(bytes, MESSAGE_BYTES_MAX)
 }
 
-/// The same for messages with a limit of their own.
+/// Opens messages with a limit of their own.
 pub(crate) fn open_long(bytes: &[u8], bytes_max: usize) -> Result<(u16, Body<'_>), BadMessage> {
     let mut body = Body(bytes);
     if body.take::<4>()? != MARK {
@@ -130,7 +130,7 @@ impl<'a> Body<'a> {
         Ok(SocketAddr::new(self.ip()?, self.u16()?))
     }
 
-    /// As many of something as a number says that comes first; at most `most`.
+    /// List behind its length, of at most `most` elements.
     pub fn list<T>(
         &mut self,
         most: usize,

@@ -1,10 +1,11 @@
-//! What the launcher and the agent of a host say to each other.
+//! Messages between the launcher and the agent of a host.
 //!
 //! ```text
 //! every message:  length of what follows (4) | mark "weft" (4) | version (2) | kind (2) | body
 //! to the agent:
-//!   Begin:        host (2) | first rank (2) | ranks (2) | settings | options | program, directory (bytes)
-//!                 | arguments (2) x bytes | flags (1) | job (4) | secret (16) | MTU (2) | IP address
+//!   Begin:        host (2) | first rank (2) | ranks (2) | settings | options
+//!                 | program, directory (bytes) | arguments (2) x bytes | flags (1) | job (4)
+//!                 | secret (16) | MTU (2) | IP address
 //!                 | interface (text) | 0 udp, 1 xdp, 2 either (1) | copied multicasts (1)
 //!   Meet:         limit in ms (4) | hosts (2) x address | ranks (2) x { host (2), address }
 //!                 | hosts, or none (2) x interface (6)
@@ -16,13 +17,16 @@
 //!   Taken:        bytes (4)
 //!   Input:        bytes
 //! from the agent:
-//!   Ready:        cores (2) | name (text) | candidates (2) x { name (text), IP address, prefix bits (1), MTU (2) }
+//!   Ready:        cores (2) | name (text)
+//!                 | candidates (2) x { name (text), IP address, prefix bits (1), MTU (2) }
 //!   Refused:      text
 //!   Bound:        address | ranks (2) x address
-//!                 | 0 (1), or 1 (1) | why not xdp (text), or 2 (1) | interface (6) | in the driver (1) | zero-copy (1)
+//!                 | 0 (1), or 1 (1) | why not xdp (text),
+//!                   or 2 (1) | interface (6) | in the driver (1) | zero-copy (1)
 //!   Met:          hosts that were not met over UDP (2) x { host (2), by short packets only (1) }
 //!                 | the same over Ethernet (2) x host (2)
-//!                 | hosts whose copied greeting was not heard over UDP, over Ethernet: each (2) x host (2)
+//!                 | hosts whose copied greeting was not heard over UDP (2) x host (2)
+//!                 | the same over Ethernet (2) x host (2)
 //!   Started:      ranks (2) x process (4)
 //!   Asked, Joined, Leaving:  rank (2)
 //!   Report, BadMessage:      rank (2) | text
@@ -56,7 +60,7 @@ use crate::output::Kind;
 
 mod far;
 
-pub use far::{FarLink, Station};
+pub use far::{FarLink, InterfaceState};
 
 /// Bytes of the longest message, without its length: enough for what a command line can be.
 pub const HOST_MESSAGE_BYTES_MAX: usize = 2 * 1024 * 1024;
@@ -76,11 +80,11 @@ pub struct Candidate {
     pub address: IpAddr,
     /// The leading bits that hosts of the same network share.
     pub prefix_bits: u8,
-    /// How long packets may be on the interface.
+    /// Longest packets on the interface.
     pub mtu: Mtu,
 }
 
-/// What an agent must know to start the ranks of its host.
+/// Facts that an agent must know to start the ranks of its host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Begin {
     /// The host's number.
@@ -95,19 +99,19 @@ pub struct Begin {
     pub options: Options,
     /// The program to find.
     pub program: OsString,
-    /// Where to run it.
+    /// Directory to run it in.
     pub directory: OsString,
     /// Its arguments.
     pub arguments: Vec<OsString>,
-    /// Whether each rank stays on a core.
+    /// True if each rank stays on a core.
     pub bound_to_cores: bool,
-    /// Whether the output is for a terminal.
+    /// True if the output is for a terminal.
     pub terminal: bool,
     /// The job's number.
     pub job: u32,
     /// The job's secret.
     pub secret: Secret,
-    /// How long packets between hosts may be.
+    /// Longest packets between hosts.
     pub mtu: Mtu,
     /// The address of this host to bind sockets to.
     pub address: IpAddr,
@@ -115,20 +119,20 @@ pub struct Begin {
     pub interface: String,
     /// By which links hosts may reach one another.
     pub far: FarLink,
-    /// Whether sockets are to hear what the network copies.
+    /// True if sockets are to hear what the network copies.
     pub copied: bool,
 }
 
-/// What the launcher tells an agent.
+/// Message of the launcher to an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToAgent {
     /// Get ready.
     Begin(Box<Begin>),
     /// See whether the other hosts can be reached, at these addresses by host.
     Meet {
-        /// How long to try, in ms.
+        /// Longest time to try, in ms.
         limit_ms: u32,
-        /// Where the hosts are to be met.
+        /// Addresses at which the hosts are to be met.
         hosts: Vec<SocketAddr>,
         /// The host and the address of each rank.
         ranks: Vec<(u16, SocketAddr)>,
@@ -150,7 +154,7 @@ pub enum ToAgent {
     Signal(Rank, Signal),
     /// So many more bytes of output have been dealt with.
     Taken(u32),
-    /// What rank 0 reads next; nothing at its end.
+    /// Input that rank 0 reads next; nothing at its end.
     Input(Vec<u8>),
     /// All ranks of the job have ended: clean up.
     Finish,
@@ -160,39 +164,39 @@ pub enum ToAgent {
     Pause,
 }
 
-/// What an agent tells the launcher.
+/// Message of an agent to the launcher.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FromAgent {
     /// The agent is there.
     Ready {
-        /// How many cores the host has for it.
+        /// Number of cores that the host has for it.
         cores: u16,
-        /// What the host calls itself.
+        /// Name that the host gives itself.
         name: String,
         /// The host's addresses.
         candidates: Vec<Candidate>,
     },
     /// The host cannot take part, and why.
     Refused(String),
-    /// The sockets are bound: that for meeting other hosts, and those of the ranks here; and what there is
-    /// for AF_XDP.
-    Bound(SocketAddr, Vec<SocketAddr>, Station),
+    /// The sockets are bound: that for meeting other hosts, and those of the ranks here; and what
+    /// there is for AF_XDP.
+    Bound(SocketAddr, Vec<SocketAddr>, InterfaceState),
     /// The hosts that were not met.
     Met {
         /// Over UDP, and of each whether short packets get there.
         udp: Vec<(u16, bool)>,
         /// Over Ethernet, if they were to be met there.
         ethernet: Vec<u16>,
-        /// Whose greeting to all hosts at once has not been heard over UDP.
+        /// Hosts whose greeting to all hosts at once has not been heard over UDP.
         copied: Vec<u16>,
-        /// The same over Ethernet.
+        /// Hosts whose greeting to all hosts at once has not been heard over Ethernet.
         copied_ethernet: Vec<u16>,
     },
     /// The processes of the ranks here.
     Started(Vec<u32>),
-    /// What happened to the ranks here.
+    /// Event of the ranks here.
     Event(Event),
-    /// What a rank wrote.
+    /// Output of a rank.
     Output(Rank, Kind, Vec<u8>),
     /// Rank 0 has taken what it was given to read.
     InputTaken,
@@ -383,11 +387,11 @@ impl FromAgent {
                 put_text(&mut bytes, cut(why));
                 bytes
             }
-            FromAgent::Bound(meeting, ranks, station) => {
+            FromAgent::Bound(meeting, ranks, state) => {
                 let mut bytes = begin(BOUND);
                 put_address(&mut bytes, *meeting);
                 put_list(&mut bytes, ranks, |bytes, address| put_address(bytes, *address));
-                station.put(&mut bytes);
+                state.put(&mut bytes);
                 bytes
             }
             FromAgent::Met { udp, ethernet, copied, copied_ethernet } => {
@@ -432,7 +436,7 @@ impl FromAgent {
             BOUND => {
                 let (meeting, ranks) =
                     (body.address()?, body.list(RANKS_MAX.into(), Body::address)?);
-                FromAgent::Bound(meeting, ranks, Station::take(&mut body)?)
+                FromAgent::Bound(meeting, ranks, InterfaceState::take(&mut body)?)
             }
             MET => FromAgent::Met {
                 udp: body.list(HOSTS_MAX, |body| Ok((body.u16()?, body.flag()?)))?,
@@ -555,7 +559,7 @@ fn take_candidate(body: &mut Body<'_>) -> Result<Candidate, BadMessage> {
     Ok(Candidate { interface, address, prefix_bits, mtu: body.mtu()? })
 }
 
-/// Whether these words fit into the message that carries them to an agent.
+/// True if these words fit into the message that carries them to an agent.
 pub fn command_fits(program: &OsStr, arguments: &[OsString]) -> bool {
     let bytes: usize = arguments.iter().map(|argument| argument.len() + 4).sum();
     arguments.len() <= ARGUMENTS_MAX

@@ -1,4 +1,4 @@
-//! What a rank must know to reach ranks on other hosts.
+//! Facts that a rank must know to reach ranks on other hosts.
 
 use std::io;
 use std::net::SocketAddr;
@@ -27,32 +27,32 @@ pub(crate) fn draw_job() -> io::Result<(u32, Secret)> {
     Ok((u32::from_le_bytes(job), Secret::new(secret)))
 }
 
-/// How the ranks of a job reach one another where they share no memory.
+/// Network between the ranks of a job that share no memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Network {
     /// The job's number, public and most likely like no other's.
     pub job: u32,
-    /// What only members of the job know; passed on over descriptors only.
+    /// Secret of the job's members; passed on over descriptors only.
     pub secret: Secret,
-    /// How long packets may be.
+    /// Longest packets.
     pub mtu: Mtu,
-    /// Where each rank's socket is bound, by rank.
+    /// Address of each rank's socket, by rank.
     pub addresses: Vec<SocketAddr>,
     /// The host of each rank, by rank: a number from 0.
     pub hosts: Vec<u16>,
-    /// How ranks of other hosts are reached without IP, if that is how; otherwise it is by UDP.
+    /// Ethernet to ranks of other hosts, if they are reached without IP; otherwise it is by UDP.
     pub ethernet: Option<Ethernet>,
-    /// Whether the network copies multicasts: the sockets of all ranks have joined the job's group
+    /// True if the network copies multicasts: the sockets of all ranks have joined the job's group
     /// ([`weft_udp::group_of`]), or the interfaces of all hosts have ([`weft_xdp::group_of`]).
     pub copied: bool,
 }
 
-/// How a rank reaches those of other hosts over AF_XDP.
+/// Means by which a rank reaches those of other hosts over AF_XDP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ethernet {
     /// The address of each host's interface, by host.
     pub interfaces: Vec<MacAddress>,
-    /// What this rank's port is, besides its descriptors.
+    /// Port of this rank, without its descriptors.
     pub port: PortPlan,
 }
 
@@ -85,7 +85,7 @@ impl Network {
         self.hosts.len() as u16
     }
 
-    /// How many hosts the job spans.
+    /// Number of hosts that the job spans.
     pub fn host_count(&self) -> u16 {
         self.hosts.iter().max().map_or(0, |last| last + 1)
     }
@@ -98,7 +98,7 @@ impl Network {
         ranks.filter(move |(_, other)| Some(**other) == host).map(|(rank, _)| rank)
     }
 
-    /// How many descriptors go with it: a socket for UDP, or a port's two.
+    /// Number of its descriptors: a socket for UDP, or a port's two.
     pub(super) fn descriptors(&self) -> usize {
         if self.ethernet.is_some() { 2 } else { 1 }
     }

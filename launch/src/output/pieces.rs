@@ -1,4 +1,5 @@
-//! Cutting a stream of bytes into pieces that may stand alone: lines, and what ends in a carriage return.
+//! Cutting a stream of bytes into pieces that may stand alone: lines, and what ends in a carriage
+//! return.
 
 /// Bytes of the longest piece that is waited for; what is longer is passed on in several.
 pub(crate) const PIECE_BYTES_MAX: usize = 64 * 1024;
@@ -12,8 +13,8 @@ pub(crate) struct Pieces {
 impl Pieces {
     /// Takes in bytes, and passes on every piece that they complete.
     ///
-    /// A piece ends after a line feed, after a carriage return (so that progress bars move), or when it
-    /// has become too long to be kept.
+    /// A piece ends after a line feed, after a carriage return (so that progress bars move), or
+    /// when it has become too long to be kept.
     pub fn take_in(&mut self, bytes: &[u8], mut pass_on: impl FnMut(&[u8])) {
         for part in bytes.split_inclusive(|&byte| byte == b'\n' || byte == b'\r') {
             if self.begun.is_empty() && ends(part) {

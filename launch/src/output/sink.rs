@@ -1,4 +1,4 @@
-//! Where pieces of output go: a queue of bounded length before a descriptor that may be slow.
+//! Sink of pieces of output: a queue of bounded length before a descriptor that may be slow.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -47,7 +47,7 @@ impl Sink {
         Sink { target: Some(target), queue: VecDeque::new(), unfinished: None, returned: None }
     }
 
-    /// Whether more may be read from the ranks.
+    /// True if more may be read from the ranks.
     pub fn has_room(&self) -> bool {
         self.queue.len() < QUEUE_BYTES_FULL
     }
@@ -84,7 +84,8 @@ impl Sink {
         }
     }
 
-    /// Writes what fits, once [`waits_for`](Self::waits_for) is ready. Returns whether somebody still reads.
+    /// Writes what fits, once [`waits_for`](Self::waits_for) is ready. Returns whether somebody
+    /// still reads.
     pub fn write_some(&mut self) -> bool {
         let Some(target) = &self.target else { return false };
         let (front, _) = self.queue.as_slices();

@@ -16,7 +16,7 @@ use rustix::process::{
     waitid,
 };
 
-/// What a job left on paper.
+/// Output of a job that has ended.
 #[derive(Debug)]
 pub struct Finished {
     pub status: i32,
@@ -30,7 +30,8 @@ impl Finished {
         processes_in(&self.out)
     }
 
-    /// Asserts that all of `count` named processes are gone, without any wait: nothing is left behind.
+    /// Asserts that all of `count` named processes are gone, without any wait: nothing is left
+    /// behind.
     pub fn assert_gone(&self, count: usize) {
         let processes = self.processes();
         assert_eq!(processes.len(), count, "{self:?}");
@@ -70,7 +71,7 @@ pub fn launch_words(words: &str) -> Finished {
 /// A job that runs until the test ends it, whose ranks have named themselves.
 pub struct Running {
     pub launcher: Child,
-    /// What it writes; `None` once nobody reads it any more.
+    /// Its standard output; `None` once nobody reads it any more.
     pub out: Option<BufReader<ChildStdout>>,
     /// Readable once the process has ended.
     ranks: Vec<(i32, OwnedFd)>,
@@ -121,8 +122,8 @@ impl Running {
         kill_process(Pid::from_child(&self.launcher), signal).unwrap();
     }
 
-    /// Waits for the launcher's end; its status, or the signal that killed it as a negative number, and
-    /// what it wrote to standard error.
+    /// Waits for the launcher's end; its status, or the signal that killed it as a negative number,
+    /// and what it wrote to standard error.
     pub fn wait(&mut self) -> (i32, String) {
         let mut err = String::new();
         let mut reader = BufReader::new(self.launcher.stderr.take().unwrap());
@@ -186,7 +187,7 @@ fn watch(process: i32) -> OwnedFd {
     pidfd_open(Pid::from_raw(process).unwrap(), PidfdFlags::empty()).unwrap()
 }
 
-/// Whether a process has ended, or does so before a limit that only a broken launcher reaches.
+/// True if a process has ended, or does so before a limit that only a broken launcher reaches.
 fn has_ended(process: &OwnedFd, limit_s: i64) -> bool {
     let limit = Timespec { tv_sec: limit_s, tv_nsec: 0 };
     poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&limit)).unwrap() == 1

@@ -1,8 +1,12 @@
-//! What the integration tests run, as launcher and as ranks.
+//! Program that the integration tests run, as launcher and as ranks.
 //!
-//! `testee launch [-n RANKS] [--label] [--bind] [--directory DIR] [--join-limit-ms MS] [--grace-ms MS]
-//! [--program NAME] [--option NAME VALUE] [--sockets] [--hosts LIST] [--rsh SHELL] [--remote-weft PATH]
-//! [--interface NAME] [--patience-ms MS] [--] ARGUMENTS`
+//! ```text
+//! testee launch [-n RANKS] [--label] [--bind] [--directory DIR] [--join-limit-ms MS]
+//!     [--grace-ms MS] [--program NAME] [--option NAME VALUE]
+//!     [--sockets] [--hosts LIST] [--rsh SHELL] [--remote-weft PATH]
+//!     [--interface NAME] [--patience-ms MS] [--] ARGUMENTS
+//! ```
+//!
 //! runs a job like `weft run`; the program is this one unless another is named.
 //!
 //! `testee BEHAVIOUR...` is a rank: rank `i` behaves as the `i`-th says, or the last.

@@ -34,7 +34,7 @@ use clock::{Clock, Nanoseconds};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use weft_wire::{Header, Rank};
+use weft_wire::{Header, Protocol, Rank};
 
 /// A frame in link memory, outgoing or received. Valid until [`Link::free`]. Links leave bit 60 to
 /// those that are made of links.
@@ -82,6 +82,42 @@ pub enum Payload {
     Words([u64; 2]),
 }
 
+/// A packet of few bytes whose header has nothing out of the ordinary: to one rank, on no recovery
+/// channel, without a number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Short {
+    /// The rank that transmitted it.
+    pub source: Rank,
+    /// The system that it is for.
+    pub protocol: Protocol,
+    /// User bytes: as many as `words` hold at most.
+    pub size: u16,
+    /// Credits that came with it.
+    pub credits: u16,
+    /// The user bytes.
+    pub words: ShortWords,
+}
+
+impl Short {
+    /// The user bytes.
+    #[inline(always)]
+    pub fn bytes(&self) -> &[u8] {
+        let bytes: &[u8; size_of::<ShortWords>()] = bytemuck::cast_ref(&self.words);
+        &bytes[..usize::from(self.size)]
+    }
+}
+
+/// The result of a look at the network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Look {
+    /// Nothing has arrived.
+    Nothing,
+    /// A short packet, which was taken.
+    Short(Short),
+    /// Something that [`Link::receive`] takes.
+    Other,
+}
+
 /// A frame that arrived.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Received {
@@ -89,6 +125,24 @@ pub struct Received {
     pub header: Header,
     /// Its user bytes, or its words.
     pub payload: Payload,
+}
+
+/// A look at the network that any thread may take at any time.
+pub trait Glance: Send + Sync + 'static {
+    /// True if [`Link::receive`] would have found nothing a moment ago, and the job has lost no rank.
+    /// False also where that is not known.
+    fn is_idle(&self) -> bool;
+}
+
+/// A look that never knows: for links at which a look takes more than a glance.
+#[derive(Debug, Default)]
+pub struct NoGlance;
+
+impl Glance for NoGlance {
+    #[inline(always)]
+    fn is_idle(&self) -> bool {
+        false
+    }
 }
 
 /// A link: one rank's attachment to the others.
@@ -103,11 +157,17 @@ pub trait Link: Send + 'static {
     /// serve in time. [`Capabilities::lossless`] says it at run time.
     const LOSSY: bool = false;
 
-    /// Whether there is [`Self::transmit_short`].
+    /// True if there are [`Self::transmit_short`], and looks that find [`Look::Short`].
     const SHORT: bool = false;
 
     /// The clock of this rank's host.
     type Clock: Clock;
+
+    /// The cheapest look at the network.
+    type Glance: Glance;
+
+    /// A way for any thread to glance at the network, without the lock around this link.
+    fn glance(&self) -> Arc<Self::Glance>;
 
     /// The clock.
     fn clock(&self) -> Self::Clock;
@@ -141,6 +201,18 @@ pub trait Link: Send + 'static {
         unreachable!("only links that say SHORT are asked");
     }
 
+    /// The next short packet, if a short packet is what comes next. The cheapest look there is.
+    #[inline]
+    fn look(&mut self) -> Look {
+        if self.has_arrivals() { Look::Other } else { Look::Nothing }
+    }
+
+    /// A buffer with the bytes of a short packet that was taken and has to wait.
+    fn store_short(&mut self, words: &ShortWords) -> Buffer {
+        let _ = words;
+        unreachable!("only links that say SHORT are asked");
+    }
+
     /// What was transmitted since the last flush leaves now. Links that hold nothing back do nothing.
     fn flush(&mut self) {}
 
@@ -166,6 +238,9 @@ pub trait Link: Send + 'static {
         let _ = size;
         buffer
     }
+
+    /// Copies the first bytes of `buffer`, as many as `into` has and the frame holds.
+    fn copy_out(&self, buffer: Buffer, into: &mut [u8]);
 
     /// Gives a frame up. An allocated one may still be on its way; the link knows.
     fn free(&mut self, buffer: Buffer);
@@ -247,9 +322,6 @@ pub trait Part: Link {
     /// Whether `buffer` can be transmitted as it is to anybody on this link: it was allocated here, or its
     /// bytes go with the header.
     fn is_own(&self, buffer: Buffer) -> bool;
-
-    /// Copies the first bytes of `buffer`, as many as `into` has and the frame holds.
-    fn copy_out(&self, buffer: Buffer, into: &mut [u8]);
 
     /// [`Link::transmit`] of `header.size` bytes that are not in memory of this link. False, and nothing
     /// was transmitted, while no frame is free for them.

@@ -43,6 +43,11 @@ macro_rules! delegate {
             self.inner.detach(buffer, size)
         }
     };
+    (@ copy_out) => {
+        fn copy_out(&self, buffer: crate::Buffer, into: &mut [u8]) {
+            self.inner.copy_out(buffer, into);
+        }
+    };
     (@ free) => { fn free(&mut self, buffer: crate::Buffer) { self.inner.free(buffer); } };
     (@ bells) => {
         fn bells(&self) -> std::sync::Arc<dyn crate::bell::Bells> { self.inner.bells() }
@@ -59,6 +64,7 @@ macro_rules! delegate {
     // What every wrapper leaves alone: frames in memory, sleeping, and where the NI half runs.
     (@ surroundings) => {
         crate::wrap::delegate!(placement, alloc, bytes, share, flush, has_arrivals, detach, free);
+        crate::wrap::delegate!(copy_out);
         crate::wrap::delegate!(bells, narrow, arm, disarm);
     };
     (@ lossy) => { const LOSSY: bool = L::LOSSY; };
@@ -66,6 +72,8 @@ macro_rules! delegate {
     (@ placement) => {
         const SEPARATE_NI: bool = L::SEPARATE_NI;
         type Clock = L::Clock;
+        type Glance = crate::NoGlance;
+        fn glance(&self) -> std::sync::Arc<crate::NoGlance> { std::sync::Arc::default() }
         fn clock(&self) -> L::Clock { self.inner.clock() }
         fn control_program(&self) -> crate::ni::ControlProgram { self.inner.control_program() }
         fn requested(&mut self, work: Option<crate::clock::Work>) { self.inner.requested(work); }

@@ -1,4 +1,4 @@
-//! What every link must do, whatever it is made of.
+//! Tests that every link must pass, whatever it is made of.
 //!
 //! A link's tests call [`all`] with a function that makes the links of a job, all in one process.
 //! Checks that a link does not promise (order, losslessness) are left out by its capabilities.
@@ -22,7 +22,8 @@ pub fn all<L: Link>(make: impl Fn(u16) -> Vec<L>) {
     words::wake_sleepers(make(2));
 }
 
-/// Runs the checks that need no second thread, for links on which time stands still while one waits.
+/// Runs the checks that need no second thread, for links on which time stands still while one
+/// waits.
 pub fn in_one_thread<L: Link>(make: impl Fn(u16) -> Vec<L>) {
     frames::carry_every_size(&mut make(2));
     frames::keep_order(&mut make(3));

@@ -1,9 +1,9 @@
-//! How threads of a rank sleep until a datagram comes: in poll(2), on the socket and on a bell.
+//! Sleep of a rank's threads until a datagram comes: poll(2) on the socket and on a bell.
 //!
-//! The socket stays readable until somebody reads, so nothing is missed between the last look and the
-//! sleep, and senders know nothing of sleepers. A bell is an eventfd that is written only while
-//! somebody sleeps beside it, and emptied by the last who leaves: all of it under one lock, so that a
-//! ring either finds a sleeper registered or is seen by whoever registers next.
+//! The socket stays readable until somebody reads, so nothing is missed between the last look and
+//! the sleep, and senders know nothing of sleepers. A bell is an eventfd that is written only while
+//! somebody sleeps beside it, and emptied by the last who leaves: all of it under one lock, so that
+//! a ring either finds a sleeper registered or is seen by whoever registers next.
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use std::os::fd::{AsFd, OwnedFd};
@@ -25,7 +25,7 @@ pub struct DatagramBells {
 struct Bell {
     event: OwnedFd,
     rings: AtomicU32,
-    /// Whether an arrival counts as a ring.
+    /// True if an arrival counts as a ring.
     armed: AtomicBool,
     sleepers: Mutex<u32>,
 }
@@ -72,7 +72,8 @@ impl Bell {
 }
 
 impl DatagramBells {
-    /// For a rank that hears from others through `socket`, which is readable while something is there.
+    /// For a rank that hears from others through `socket`, which is readable while something is
+    /// there.
     ///
     /// # Errors
     /// What the kernel says when it is asked for an eventfd.
@@ -93,13 +94,13 @@ impl DatagramBells {
         }
     }
 
-    /// Whether datagrams wait until the kernel takes more: then room for one wakes sleepers too.
+    /// Notes that datagrams wait until the kernel takes more: then room for one wakes sleepers too.
     #[inline]
     pub fn set_congested(&self, congested: bool) {
         self.congested.store(congested, Ordering::Relaxed);
     }
 
-    /// Whether datagrams wait until the kernel takes more.
+    /// True if datagrams wait until the kernel takes more.
     pub fn is_congested(&self) -> bool {
         self.congested.load(Ordering::Relaxed)
     }

@@ -1,8 +1,8 @@
 //! Datagrams that arrived, and the places that hold them.
 //!
-//! A place is *spare*, or the kernel may write to it, or it *arrived* and nobody has looked, or it is
-//! *open*: somebody reads a packet in it. One is never lent to readers, so that something can always
-//! land.
+//! A place is *spare*, or the kernel may write to it, or it *arrived* and nobody has looked, or it
+//! is *open*: somebody reads a packet in it. One is never lent to readers, so that something can
+//! always land.
 
 use std::collections::VecDeque;
 use std::ops::{DerefMut, Range};
@@ -11,14 +11,14 @@ use weft_link::{Buffer, Payload, Received};
 use weft_seal::{Kind, Seals};
 use weft_wire::{Header, Tag, envelope, network};
 
-/// Times that the kernel is asked in one look for packets. Strangers may send faster than they are
-/// refused, and the node has other things to do: whoever finds nothing comes again.
+/// Times that the kernel is asked in one look for packets. Adversaries may send faster than they
+/// are refused, and the node has other things to do: whoever finds nothing comes again.
 const LOOKS: usize = 2;
 
 /// Marks buffers that were received.
 const RECEIVED: u64 = 1 << 63;
 
-/// What became of datagrams on their way in.
+/// Counters of datagrams on their way in.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Arrived {
     /// Datagrams that the kernel had.
@@ -29,19 +29,19 @@ pub struct Arrived {
     pub without_frame: u64,
 }
 
-/// What landed in a place: the bytes from `start` to `end`, datagrams of one size, the last of them
+/// Bytes that landed in a buffer, from `start` to `end`: datagrams of one size, the last of them
 /// perhaps shorter.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Landed {
-    /// Where the first begins.
+    /// Offset of the first datagram.
     pub start: usize,
-    /// Where the last ends.
+    /// Offset behind the last datagram.
     pub end: usize,
     /// The size of all but the last.
     pub datagram_bytes: usize,
 }
 
-/// Where places with datagrams come from.
+/// Source of buffers with datagrams that arrived.
 pub trait Source<P> {
     /// Looks for datagrams that arrived and adds their places to `arrived`; takes of `spare` what
     /// others can land in. Says whether it found any.
@@ -57,9 +57,9 @@ pub struct Incoming<P> {
     closed: Vec<u32>,
     /// The place whose packets come next.
     current: Option<Current>,
-    /// Where in it there are more packets after these.
+    /// Ranges of the current buffer that hold more packets.
     more: VecDeque<Range<usize>>,
-    /// What became of datagrams so far.
+    /// Counters of datagrams so far.
     pub counters: Arrived,
 }
 
@@ -117,7 +117,8 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
         true
     }
 
-    /// Whether there is a packet that needs no look; strangers' datagrams may be taken for one.
+    /// True if a packet can be had without a look at the source; datagrams of outsiders may be
+    /// taken for one.
     #[inline]
     pub fn has_more_at_hand(&self) -> bool {
         self.current.is_some() || !self.arrived.is_empty()
@@ -151,7 +152,7 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
         }
     }
 
-    /// Where the packets of the received frame `buffer` names are.
+    /// Address of the packets in the received frame that `buffer` names.
     pub fn bytes(&self, buffer: Buffer) -> Option<NonNull<u8>> {
         let (frame, at) = split(buffer)?;
         let bytes = &self.place(frame)[at..];
@@ -169,7 +170,7 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
     #[inline]
     pub fn free(&mut self, buffer: Buffer) -> bool {
         let Some((frame, _)) = split(buffer) else { return false };
-        self.leave(frame);
+        self.release(frame);
         true
     }
 
@@ -214,7 +215,7 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
             *packets = next;
         } else if is_last {
             self.current = None;
-            self.leave(frame);
+            self.release(frame);
         }
         (!dropped).then_some(Received { header, payload })
     }
@@ -227,8 +228,9 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
         }
     }
 
+    /// Ends one use of a frame; after the last its buffer is spare.
     #[inline]
-    fn leave(&mut self, frame: u32) {
+    fn release(&mut self, frame: u32) {
         let open = &mut self.open[frame as usize];
         debug_assert!(open.readers > 0, "a frame was freed twice");
         open.readers -= 1;
@@ -239,7 +241,7 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
     }
 }
 
-/// What a packet without user bytes carries.
+/// Payload of a packet without user bytes.
 fn words(header: &Header, body: &[u8]) -> Payload {
     let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| body[at + i]));
     match header.tag {

@@ -1,4 +1,4 @@
-//! What links that send datagrams share: those whose packets travel sealed, several to a datagram,
+//! Code shared by links that send datagrams: their packets travel sealed, several to a datagram,
 //! over a network that may lose them.
 //!
 //! | module | what |

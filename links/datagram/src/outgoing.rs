@@ -9,13 +9,15 @@ use weft_wire::{Header, Rank, Tag, envelope, network};
 /// Datagrams that are looked at for one that a multicast's next receiver can share.
 const LOOK_BACK: usize = 8;
 
-/// Receivers for which a multicast's packet leaves room at most. With more, those packets that are as long
-/// as they can be take several datagrams; a longer table would cost all of them more than that.
+/// Receivers for which a multicast's packet leaves room at most. With more, those packets that are
+/// as long as they can be take several datagrams; a longer table would cost all of them more than
+/// that.
 const TOGETHER: usize = 8;
-/// User bytes that are not given up for that: where frames are short, only short packets have room for it.
+/// User bytes that are not given up for that: where frames are short, only short packets have room
+/// for it.
 const LEAST_PAYLOAD: usize = 512;
 
-/// What became of datagrams on their way out.
+/// Counters of datagrams on their way out.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Sent {
     /// Datagrams that the kernel took.
@@ -37,11 +39,11 @@ pub struct Sent {
 /// A datagram that waits.
 #[derive(Debug)]
 pub struct Datagram<P> {
-    /// Who it is for.
+    /// Destination.
     pub to: Rank,
-    /// Where its bytes are.
+    /// Buffer that holds its bytes.
     pub place: P,
-    /// Where they end.
+    /// Offset behind its last byte.
     end: usize,
     /// Nothing can be added.
     closed: bool,
@@ -62,9 +64,9 @@ struct Several {
 /// The datagrams of one rank that wait, in places `P` of equal size.
 pub struct Outgoing<P> {
     waiting: VecDeque<Datagram<P>>,
-    /// Which datagram to each rank was begun last, counted from the first of all.
+    /// Number of the datagram to each rank that was begun last, counted from the first of all.
     last: Vec<u64>,
-    /// How many have left.
+    /// Datagrams that were sent or dropped.
     left: u64,
     /// The part of a place that a datagram may take, its trailer included.
     room: Range<usize>,
@@ -72,13 +74,13 @@ pub struct Outgoing<P> {
     most: usize,
     /// By rank: the address at which the network reaches it with others, if there is one.
     shared: Vec<Option<u16>>,
-    /// What became of them so far; who sends them counts.
+    /// Counters of datagrams so far; kept by whoever sends them.
     pub sent: Sent,
 }
 
 impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
-    /// At most `most` datagrams to `ranks` ranks, each within `room` of its place and with a trailer
-    /// of that many bytes.
+    /// At most `most` datagrams to `ranks` ranks, each within `room` of its place and with a
+    /// trailer of that many bytes.
     pub fn new(ranks: usize, most: usize, room: Range<usize>, trailer_bytes: usize) -> Self {
         Outgoing {
             waiting: VecDeque::with_capacity(most),
@@ -92,10 +94,10 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
         }
     }
 
-    /// From here on multicasts to ranks with the same number here go in one datagram, which the network
-    /// copies; whoever sends datagrams asks each whether it [is such a one](Datagram::is_for_several).
-    /// Returns how many user bytes a multicast's packet should have at most, so that there is room for
-    /// receivers; without a bound if none share a number.
+    /// From here on multicasts to ranks with the same number here go in one datagram, which the
+    /// network copies; whoever sends datagrams asks each whether it [is such a
+    /// one](Datagram::is_for_several). Returns how many user bytes a multicast's packet should have
+    /// at most, so that there is room for receivers; without a bound if none share a number.
     ///
     /// # Panics
     /// If packets are encrypted.
@@ -109,19 +111,19 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
         room.filter(|room| together > 1 && *room >= LEAST_PAYLOAD).unwrap_or(usize::MAX)
     }
 
-    /// Whether multicasts to `to` may go together with those to others.
+    /// True if multicasts to `to` may share a datagram with those to others.
     #[inline]
     pub fn is_shared(&self, to: Rank) -> bool {
         self.shared.get(to.index()).is_some_and(Option::is_some)
     }
 
-    /// Whether nothing waits.
+    /// True if no datagram waits.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// Whether only a flush makes room for another packet.
+    /// True if only a flush makes room for another packet.
     #[inline]
     pub fn is_full(&self) -> bool {
         self.waiting.len() >= self.most
@@ -133,15 +135,15 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
         &self.waiting
     }
 
-    /// Whether a packet with so many bytes of body leaves no room for another like it.
+    /// True if a packet with so many bytes of body leaves no room for another like it.
     #[inline]
     pub fn fills_one(&self, body_bytes: usize) -> bool {
         let most = self.room.len() - envelope::SIZE - self.trailer_bytes;
         2 * envelope::packet_bytes(body_bytes) > most
     }
 
-    /// Adds a packet to a datagram to `to`, or drops it if there is no room. `spare` gives a place for
-    /// a new datagram.
+    /// Adds a packet to a datagram to `to`, or drops it if there is no room. `spare` gives a place
+    /// for a new datagram.
     #[inline]
     pub fn put(
         &mut self,
@@ -187,7 +189,8 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
         self.begin(to, place, true).end = at + bytes;
     }
 
-    /// Adds a receiver to a datagram that waits with the same packet, or begins one that others can join.
+    /// Adds a receiver to a datagram that waits with the same packet, or begins one that others can
+    /// join.
     fn put_multicast(
         &mut self,
         to: Rank,
@@ -216,9 +219,9 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
         datagram.several = Some(Several { address, header: *header, receivers: 1 });
     }
 
-    /// The datagram with this packet that `to` can join without getting it before what was transmitted to it
-    /// earlier. Packets with the same bytes on the same tree are the same to everybody who reads them, so
-    /// nothing else says that two are one.
+    /// The datagram with this packet that `to` can join without getting it before what was
+    /// transmitted to it earlier. Packets with the same bytes on the same tree are the same to
+    /// everybody who reads them, so nothing else says that two are one.
     fn find_multicast(
         &self,
         to: Rank,
@@ -307,13 +310,13 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
 }
 
 impl<P> Datagram<P> {
-    /// Whether the network is to copy it: then [`Self::to`] is one of its receivers.
+    /// True if the network is to copy it: then [`Self::to`] is one of its receivers.
     #[inline]
     pub fn is_for_several(&self) -> bool {
         self.several.as_ref().is_some_and(|several| several.receivers > 1)
     }
 
-    /// Where in its place it ends.
+    /// Offset behind its last byte.
     #[inline]
     pub fn end(&self) -> usize {
         self.end

@@ -1,13 +1,13 @@
 //! One bell for the arrivals of both links: the near one's.
 //!
-//! A thread waits for the far link's descriptor and rings the near link's bells, if anybody sleeps. Only
-//! then is the descriptor in its set, where whoever goes to sleep puts it: the kernel calls back for every
-//! datagram otherwise, on its sender's time, whether or not anybody is interested. So near arrivals wake a
-//! sleeper as fast as without a far link; far ones cost one more switch between threads, and each sleep two
-//! calls of `epoll_ctl`, of some 300 ns each.
+//! A thread waits for the far link's descriptor and rings the near link's bells, if anybody sleeps.
+//! Only then is the descriptor in its set, where whoever goes to sleep puts it: the kernel calls
+//! back for every datagram otherwise, on its sender's time, whether or not anybody is interested.
+//! So near arrivals wake a sleeper as fast as without a far link; far ones cost one more switch
+//! between threads, and each sleep two calls of `epoll_ctl`, of some 300 ns each.
 //!
-//! A program that polls may take every datagram before the thread, which each of them wakes, gets to see that
-//! there was one. So whoever takes one rings in its place.
+//! A program that polls may take every datagram before the thread, which each of them wakes, gets
+//! to see that there was one. So whoever takes one rings in its place.
 
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, eventfd};
@@ -34,21 +34,22 @@ struct Shared {
     /// Readable while something has arrived.
     arrivals: OwnedFd,
     interest: Mutex<Interest>,
-    /// Whether the descriptor is in the set. Written with the lock held.
+    /// True if the descriptor is in the set. Written with the lock held.
     listens: AtomicBool,
     bells: Arc<dyn Bells>,
 }
 
-/// Who sleeps, or is about to: a bit each.
+/// Sleepers and those about to sleep: a bit for each.
 #[derive(Default)]
 struct Interest {
     sleepers: u8,
-    /// Whether they wait for room to send, too.
+    /// True if they also wait for room to send.
     room: bool,
 }
 
 impl Bridge {
-    /// Rings `bells` when `arrivals` becomes readable while somebody sleeps, or writable if that was asked for.
+    /// Rings `bells` when `arrivals` becomes readable while somebody sleeps, or writable if that
+    /// was asked for.
     pub fn start(arrivals: OwnedFd, bells: Arc<dyn Bells>) -> io::Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
@@ -61,8 +62,8 @@ impl Bridge {
         Ok(Bridge { shared, stop, thread: Some(thread) })
     }
 
-    /// An arrival from here on, or that nobody has taken, rings the bell of `waiter`; so does room for what
-    /// it has to send, if it waits for any.
+    /// An arrival from here on, or that nobody has taken, rings the bell of `waiter`; so does room
+    /// for what it has to send, if it waits for any.
     pub fn arm(&self, waiter: Waiter, wants_room: bool) {
         let mut interest = self.shared.interest();
         interest.sleepers |= bit(waiter);

@@ -1,4 +1,4 @@
-//! Which packet goes where.
+//! Choice of the link for each packet.
 
 use crate::bridge::Bridge;
 use crate::memory::Routed;
@@ -25,17 +25,18 @@ const TURNS: u8 = 16;
 pub struct Near {
     /// All ranks of the near link in the order of their numbers there, this one included.
     pub ranks: Vec<Rank>,
-    /// Whether packets to them go over the near link; if not, its bells alone are used.
+    /// True if packets to them go over the near link; if not, its bells alone are used.
     pub carries: bool,
 }
 
 impl Near {
-    /// Whether programs fill frames of the far link, because nobody reads any of the near one.
+    /// True if programs fill frames of the far link, because nobody reads any of the near one.
     pub fn fills_far(&self) -> bool {
         !self.carries || self.ranks.len() == 1
     }
 
-    /// The only rank of a job of `ranks` to which packets of `own` go over the far link, if it is one.
+    /// The only rank of a job of `ranks` to which packets of `own` go over the far link, if it is
+    /// one.
     pub fn only_far(&self, own: Rank, ranks: u16) -> Option<Rank> {
         let is_near = |rank: &Rank| self.carries && self.ranks.contains(rank);
         let mut far = (0..ranks).map(Rank).filter(|rank| *rank != own && !is_near(rank));
@@ -52,12 +53,12 @@ pub struct Mixed<N: Link, F: Link> {
     near_ranks: Vec<Rank>,
     /// By rank: its number at the near link, if packets to it go over that.
     routes: Vec<Option<Rank>>,
-    /// Whether programs fill frames of the far link.
+    /// True if programs fill frames of the far link.
     fills_far: bool,
     waiting: Waiting,
     /// A far buffer that is being passed on to near ranks, and its copy in near memory.
     passed_on: Option<(Buffer, Buffer)>,
-    /// Where the bytes of packets are that cross from one memory to the other.
+    /// Scratch space for the bytes of packets that cross from one memory to the other.
     scratch: Box<[u8]>,
     turn: u8,
     bridge: Bridge,
@@ -86,8 +87,8 @@ fn far_buffer(buffer: Buffer) -> Buffer {
 }
 
 impl<N: Part, F: Part<Clock = N::Clock>> Mixed<N, F> {
-    /// A link for a job of `ranks` ranks. `near_ranks` says who is near; `arrivals` is readable while
-    /// something waits at the far link.
+    /// A link for a job of `ranks` ranks. `near_ranks` says who is near; `arrivals` is readable
+    /// while something waits at the far link.
     ///
     /// # Errors
     /// What the system says about starting the thread that waits for `arrivals`.
@@ -203,7 +204,8 @@ impl<N: Part, F: Part<Clock = N::Clock>> Mixed<N, F> {
         }
     }
 
-    /// A far buffer's copy in near memory: one for all near ranks that it is passed on to before the next flush.
+    /// A far buffer's copy in near memory: one for all near ranks that it is passed on to before
+    /// the next flush.
     fn near_copy(&mut self, far: Buffer, size: u16) -> Option<Buffer> {
         if let Some((_, copy)) = self.passed_on.filter(|(passed_on, _)| *passed_on == far) {
             return Some(copy);
@@ -269,6 +271,11 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
     const SHORT: bool = N::SHORT && F::LOSSY;
 
     type Clock = N::Clock;
+    type Glance = weft_link::NoGlance;
+
+    fn glance(&self) -> std::sync::Arc<weft_link::NoGlance> {
+        std::sync::Arc::default()
+    }
 
     fn clock(&self) -> N::Clock {
         self.near.clock()
@@ -354,6 +361,13 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
         match Side::of(buffer) {
             Side::Near(buffer) => self.near.detach(buffer, size),
             Side::Far(buffer) => far_buffer(self.far.detach(buffer, size)),
+        }
+    }
+
+    fn copy_out(&self, buffer: Buffer, into: &mut [u8]) {
+        match Side::of(buffer) {
+            Side::Near(buffer) => self.near.copy_out(buffer, into),
+            Side::Far(buffer) => self.far.copy_out(buffer, into),
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use weft_link::memory::{MappedMemory, NAME_BYTES, Named, Reach, SharedMemory};
 use weft_wire::Rank;
 
-/// What the near link has of it, for those that are near.
+/// Memory of the near link, for the ranks that are near.
 pub(crate) struct Routed<T: ?Sized> {
     pub near: Arc<T>,
     /// By rank: its number at the near link.

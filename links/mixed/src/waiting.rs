@@ -8,7 +8,7 @@ use weft_wire::{Header, Rank};
 #[derive(Default)]
 pub(crate) struct Waiting(VecDeque<(Rank, Header, Carried)>);
 
-/// What a packet that waits carries.
+/// Payload of a packet that waits.
 enum Carried {
     /// User bytes, in memory of its own.
     Bytes(Box<[u8]>),

@@ -10,7 +10,8 @@ use zeroize::{Zeroize, Zeroizing};
 /// Names what the derived keys are for; another use of the secret gets others.
 const CONTEXT: &str = "Weft, frames between two ranks, version 1";
 
-/// What the ranks of a job know and nobody else. Hides itself, and leaves nothing in memory.
+/// Secret of a job: known to its ranks and to nobody else. Hides itself, and leaves nothing in
+/// memory.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret([u8; 16]);
 
@@ -38,7 +39,7 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-/// What is done to the bytes of packets.
+/// Protection of the bytes of packets: a tag alone, or encryption.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Protection {
     /// A tag over the headers and a checksum over the bodies: nobody else gets in.
@@ -72,8 +73,8 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// The keys of rank `own` in the job with that public number. A rank must not use the same job and
-    /// secret twice: its frames would have the same numbers again.
+    /// The keys of rank `own` in the job with that public number. A rank must not use the same job
+    /// and secret twice: its frames would have the same numbers again.
     pub fn new(secret: Secret, job: u32, own: Rank, protection: Protection) -> Self {
         Keys {
             secret,
@@ -90,8 +91,8 @@ impl Keys {
         self.own
     }
 
-    /// Keys that put no tags on frames, and let **everybody** in: for measuring what tags cost, between
-    /// ranks that all do so. Checksums and numbers are as ever.
+    /// Keys that put no tags on frames, and let **everybody** in: for measuring what tags cost,
+    /// between ranks that all do so. Checksums and numbers are as ever.
     #[cfg(feature = "unauthenticated")]
     #[must_use]
     pub fn without_tags(self) -> Self {
@@ -133,7 +134,7 @@ pub(crate) struct Direction {
 }
 
 impl Direction {
-    /// Whether frames have tags: always, but for what measures their cost.
+    /// True if frames have tags: always, but for what measures their cost.
     #[inline]
     fn tags(&self) -> bool {
         #[cfg(feature = "unauthenticated")]
@@ -142,7 +143,7 @@ impl Direction {
         true
     }
 
-    /// Whether frames are encrypted.
+    /// True if frames are encrypted.
     #[inline]
     pub fn encrypts(&self) -> bool {
         self.cipher.is_some()
@@ -172,8 +173,8 @@ impl Direction {
         hasher.finish()
     }
 
-    /// Encrypts `frame` after its envelope in place, up to the room for the cipher's tag at its end,
-    /// which it fills.
+    /// Encrypts `frame` after its envelope in place, up to the room for the cipher's tag at its
+    /// end, which it fills.
     pub fn encrypt(&self, head: &Head, sequence: u64, frame: &mut [u8]) {
         let Some(cipher) = &self.cipher else { return };
         let (contents, trailer) = split_trailer(frame);
@@ -195,7 +196,7 @@ impl Direction {
     }
 }
 
-/// What follows the envelope of an encrypted frame, and the cipher's tag.
+/// Splits an encrypted frame behind the envelope into its contents and the cipher's tag.
 fn split_trailer(frame: &mut [u8]) -> (&mut [u8], &mut [u8]) {
     let contents = &mut frame[envelope::SIZE..];
     let end = contents.len() - CIPHER_TAG_BYTES;

@@ -19,13 +19,13 @@ pub struct Opener {
 /// A frame that is what it says.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Opened {
-    /// What it holds.
+    /// Kind of its contents.
     pub kind: Kind,
-    /// Who sent it.
+    /// Sender.
     pub source: Rank,
     /// This rank, or [`crate::EVERYBODY`] if others got it too.
     pub destination: Rank,
-    /// What it holds is here in the frame.
+    /// Range of its contents in the frame.
     pub contents: Range<usize>,
 }
 
@@ -94,8 +94,8 @@ impl Opener {
         })
     }
 
-    /// The same for a frame for several ranks, of which `own` is one: behind the envelope there is then one
-    /// packet, whose header is that for this rank.
+    /// Opens a frame for several ranks, of which `own` is one: behind the envelope there is then
+    /// one packet, whose header is that for this rank.
     pub(crate) fn open_several(
         &mut self,
         envelope: &Envelope,

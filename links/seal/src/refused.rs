@@ -1,6 +1,6 @@
-//! Why a frame is not for us, or not from who it says.
+//! Reasons to refuse a frame: it is not for us, or not from the sender that it names.
 
-/// Why a frame was refused.
+/// Reason why a frame was refused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, thiserror::Error)]
 pub enum Refused {
     /// Fewer bytes than a frame of this job has.
@@ -33,7 +33,7 @@ pub enum Refused {
     /// The network changed its bytes.
     #[error("its bytes were changed")]
     Sum,
-    /// What it holds are not packets of its sender.
+    /// The contents are no packets of its sender.
     #[error("it does not hold packets of its sender")]
     Layout,
 }
@@ -55,17 +55,17 @@ impl Refused {
     ];
 }
 
-/// How many frames were refused, and why.
+/// Counts of refused frames, by reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Refusals([u64; Refused::ALL.len()]);
 
 impl Refusals {
-    /// How many for this reason.
+    /// Count of frames refused for this reason.
     pub fn of(&self, reason: Refused) -> u64 {
         self.0[reason as usize]
     }
 
-    /// How many in all.
+    /// Count of all refused frames.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }

@@ -27,10 +27,10 @@ impl Sealer {
         }
     }
 
-    /// Writes the envelope of `frame` into its first [`envelope::SIZE`] bytes, and what the protection
-    /// needs into its last ([`crate::Protection::trailer_bytes`]). What is between them, packets as
-    /// [`envelope::put`] writes them or anything for other kinds, must be there already; encryption
-    /// changes it, so a frame is sealed once.
+    /// Writes the envelope of `frame` into its first [`envelope::SIZE`] bytes, and what the
+    /// protection needs into its last ([`crate::Protection::trailer_bytes`]). What is between them,
+    /// packets as [`envelope::put`] writes them or anything for other kinds, must be there already;
+    /// encryption changes it, so a frame is sealed once.
     ///
     /// # Panics
     /// If the frame is shorter than that, or does not hold packets of this rank and nothing else.
@@ -62,8 +62,8 @@ impl Sealer {
         }
     }
 
-    /// Completes the entry for this sealer's receiver in a frame for several, of which `head` is the head
-    /// of the envelope and `packet` the packet.
+    /// Completes the entry for this sealer's receiver in a frame for several, of which `head` is
+    /// the head of the envelope and `packet` the packet.
     pub(crate) fn seal_entry(
         &mut self,
         head: &crate::keys::Head,
@@ -105,8 +105,8 @@ pub(crate) fn head_of(bytes: &[u8; envelope::SIZE]) -> &crate::keys::Head {
     }
 }
 
-/// Walks through packets that fill `contents` and all come from `source`. Returns how many there are,
-/// one at least, and the checksum over their bodies, padding included.
+/// Walks through packets that fill `contents` and all come from `source`. Returns how many there
+/// are, one at least, and the checksum over their bodies, padding included.
 #[inline]
 pub(crate) fn check_packets(contents: &[u8], source: Rank) -> Result<(usize, u32), NotPackets> {
     let (mut rest, mut count, mut sum) = (contents, 0, 0);
@@ -139,8 +139,9 @@ pub(crate) fn tag_of_packets(
     }
 }
 
-/// The tag for one receiver of a frame for several: over the envelope, the header that all have in common,
-/// and what is this receiver's own. The kind, which is in the envelope, keeps it apart from all others.
+/// The tag for one receiver of a frame for several: over the envelope, the header that all have in
+/// common, and what is this receiver's own. The kind, which is in the envelope, keeps it apart from
+/// all others.
 #[inline]
 pub(crate) fn tag_for_one(
     direction: &Direction,

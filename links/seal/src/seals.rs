@@ -1,4 +1,4 @@
-//! What one rank needs to talk to all others.
+//! Seals of one rank with all others.
 
 use crate::seal::{check_packets, head_of};
 use crate::{EVERYBODY, Keys, Opened, Opener, Protection, Refusals, Refused, Sealer};
@@ -25,7 +25,7 @@ impl Seals {
         Seals { keys, peers, refusals: Refusals::default() }
     }
 
-    /// What is done to the bytes of packets.
+    /// Protection of the bytes of packets.
     pub fn protection(&self) -> Protection {
         self.keys.protection
     }
@@ -40,13 +40,14 @@ impl Seals {
         &mut peer(keys, &mut peers[to.index()], to).sealer
     }
 
-    /// Writes the envelope of a frame for several ranks, and what is theirs into its entries. The packet, with
-    /// what its header has in common for all, and the entries ([`several::Entry::new`]) must be there already.
-    /// The frame counts as one of each pair's, and is sealed once.
+    /// Writes the envelope of a frame for several ranks, and what is theirs into its entries. The
+    /// packet, with what its header has in common for all, and the entries
+    /// ([`several::Entry::new`]) must be there already. The frame counts as one of each pair's, and
+    /// is sealed once.
     ///
     /// # Panics
-    /// If the frame does not hold one packet of this rank and entries for others of the job, or if frames
-    /// are encrypted: its bytes would need a key that all receivers have.
+    /// If the frame does not hold one packet of this rank and entries for others of the job, or if
+    /// frames are encrypted: its bytes would need a key that all receivers have.
     pub fn seal_several(&mut self, frame: &mut [u8]) {
         assert!(self.keys.protection == Protection::Tagged, "frames for several are not encrypted");
         let (start, contents) = frame.split_at_mut(envelope::SIZE);

@@ -1,4 +1,4 @@
-//! Which numbers have come: a window that moves with the highest (RFC 6479).
+//! Window of the sequence numbers that were received; it moves with the highest (RFC 6479).
 //!
 //! One word more than the window is wide, so that moving on clears whole words and shifts nothing.
 
@@ -21,13 +21,13 @@ impl Window {
         window
     }
 
-    /// Whether `number` is below all that are remembered.
+    /// True if `number` is below all that are remembered.
     #[inline]
     pub fn is_old(&self, number: u64) -> bool {
         number <= self.highest && self.highest - number >= WINDOW
     }
 
-    /// Whether `number` may have come already.
+    /// True if `number` may have been received already.
     #[inline]
     pub fn has(&self, number: u64) -> bool {
         number <= self.highest

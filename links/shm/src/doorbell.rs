@@ -12,9 +12,11 @@
 //! barrier of their own (DESIGN 6: the sleeper pays).
 
 use crate::memory::View;
+use crate::rings::Rings;
 use crate::segment::{Control, Segment};
 use rustix::thread::futex;
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering, compiler_fence};
 use std::time::Duration;
 use weft_link::bell::{Bells, Cause, Loss, Ticket, Waiter};
@@ -24,7 +26,9 @@ use weft_wire::Rank;
 pub(crate) const HOT: usize = 4;
 /// Announcements after which a ring becomes hot.
 const PROMOTE_AFTER: u8 = 4;
-/// A hot ring gives way if it has not been found full for this many arrivals.
+/// Packets of one ring in a row.
+pub(crate) const TURN: u32 = 16;
+/// A hot ring gives way if it has had no turn for this many arrivals.
 const QUIET_ARRIVALS: u64 = 256;
 
 /// Beside the bits of the bells: the host sleeps because no frame is free.
@@ -63,10 +67,10 @@ impl Doorbell {
     pub fn press(&self) {
         // The looks must stay behind the slot; the processor is seen to by whoever wants something.
         compiler_fence(Ordering::SeqCst);
-        if self.control.cold[0].load(Ordering::Relaxed) & self.own_bit != 0 {
-            self.control.attention[0].fetch_or(self.own_bit, Ordering::SeqCst);
+        if self.control.cold.load(Ordering::Relaxed) & self.own_bit != 0 {
+            self.control.attention.fetch_or(self.own_bit, Ordering::SeqCst);
         }
-        if self.control.wants[0].load(Ordering::Relaxed) != 0 {
+        if self.control.wants.load(Ordering::Relaxed) != 0 {
             self.wake_any();
         }
     }
@@ -75,7 +79,7 @@ impl Doorbell {
     #[inline]
     pub fn gave_back(&self) {
         compiler_fence(Ordering::SeqCst);
-        if self.control.wants[0].load(Ordering::Relaxed) & WANTS_FRAMES != 0 {
+        if self.control.wants.load(Ordering::Relaxed) & WANTS_FRAMES != 0 {
             self.wake(Waiter::Host);
         }
     }
@@ -84,7 +88,7 @@ impl Doorbell {
     /// host waits for.
     #[inline]
     pub fn wake_host(&self) -> bool {
-        self.control.wants[0].load(Ordering::SeqCst) & want_bit(Waiter::Host) != 0
+        self.control.wants.load(Ordering::SeqCst) & want_bit(Waiter::Host) != 0
             && self.wake(Waiter::Host)
     }
 
@@ -96,7 +100,7 @@ impl Doorbell {
 
     fn wake(&self, waiter: Waiter) -> bool {
         let bit = want_bit(waiter);
-        let wanted = self.control.wants[0].fetch_and(!bit, Ordering::SeqCst) & bit != 0;
+        let wanted = self.control.wants.fetch_and(!bit, Ordering::SeqCst) & bit != 0;
         if wanted {
             ring(&self.control.bells, waiter);
         }
@@ -104,89 +108,124 @@ impl Doorbell {
     }
 }
 
-/// This rank's own doorbell: what it polls, what it wants.
+/// This rank's own doorbell: the rings that it polls, and in which order.
+///
+/// Fair: a ring that holds packets is served within [`TURN`] packets of each of the others. Every
+/// ring has its turn: the hot ones first, then all that were announced.
 pub(crate) struct Listener {
     own: usize,
     control: Control,
-    hot: Vec<Hot>,
+    rings: Arc<Rings>,
+    /// The ring whose turn it is, and the packets left of its turn.
+    current: usize,
+    turn_left: u32,
+    /// The hot ring that had its turn last, by its number among those.
     cursor: usize,
-    announced: u64,
+    /// Announced rings that have their turn before the hot rings have another, a bit each.
+    round: u64,
+    last_arrival: [u64; HOT],
     announcements: [u8; 64],
     arrivals: u64,
 }
 
-struct Hot {
-    peer: usize,
-    last_arrival: u64,
-}
-
 impl Listener {
-    pub fn new(segment: &Segment, own: Rank, ranks: usize) -> Self {
+    pub fn new(segment: &Segment, own: Rank, ranks: usize, rings: Arc<Rings>) -> Self {
         let control = segment.control();
-        let peers: Vec<usize> = (0..ranks).filter(|&peer| peer != own.index()).collect();
-        let mut hot = Vec::with_capacity(HOT);
-        if peers.len() <= HOT {
-            hot.extend(peers.into_iter().map(|peer| Hot { peer, last_arrival: 0 }));
+        let peers = (0..ranks).filter(|&peer| peer != own.index());
+        if ranks <= HOT + 1 {
+            peers.enumerate().for_each(|(at, peer)| rings.set_hot(at, peer));
         } else {
-            control.cold[0].store(u64::MAX, Ordering::SeqCst);
+            control.cold.store(u64::MAX, Ordering::SeqCst);
             barrier_on_all_cores();
         }
         // Peers may have written before this rank said what it wants: look at every ring once.
-        let announced = if ranks >= 64 { u64::MAX } else { (1 << ranks) - 1 } & !(1 << own.index());
+        let all = if ranks >= 64 { u64::MAX } else { (1 << ranks) - 1 };
+        rings.set_announced(all & !(1 << own.index()));
         Listener {
             own: own.index(),
             control,
-            hot,
+            rings,
+            current: 0,
+            turn_left: 0,
             cursor: 0,
-            announced,
+            round: 0,
+            last_arrival: [0; HOT],
             announcements: [0; 64],
             arrivals: 0,
         }
     }
 
-    /// Calls `pop` on the rings that may hold something until one does.
-    #[inline]
-    pub fn find<T>(&mut self, mut pop: impl FnMut(usize) -> Option<T>) -> Option<T> {
-        for _ in 0..self.hot.len() {
-            if self.cursor >= self.hot.len() {
-                self.cursor = 0;
-            }
-            let hot = &mut self.hot[self.cursor];
-            if let Some(found) = pop(hot.peer) {
-                // Stay on this ring: where one packet was, the next is likely.
-                self.arrivals += 1;
-                hot.last_arrival = self.arrivals;
-                if self.arrivals.is_multiple_of(16) {
-                    self.cursor += 1;
-                }
-                return Some(found);
-            }
-            self.cursor += 1;
-        }
-        self.find_announced(pop)
+    /// The sender in whose ring the next packet most likely is, if it is still its turn.
+    #[inline(always)]
+    pub fn next_likely(&mut self) -> Option<usize> {
+        self.turn_left = self.turn_left.checked_sub(1)?;
+        Some(self.current)
     }
 
-    #[inline]
-    fn find_announced<T>(&mut self, mut pop: impl FnMut(usize) -> Option<T>) -> Option<T> {
-        if self.control.attention[0].load(Ordering::Relaxed) != 0 {
-            self.announced |= self.control.attention[0].swap(0, Ordering::SeqCst);
-            self.announced &= !(1 << self.own);
+    /// The sender in whose ring is the packet that is to be taken next, if there is one.
+    #[inline(always)]
+    pub fn next(&mut self) -> Option<usize> {
+        // Where one packet was, the next is likely.
+        if self.turn_left > 0 && self.rings.is_full(self.current) {
+            self.turn_left -= 1;
+            return Some(self.current);
         }
-        while self.announced != 0 {
-            let peer = self.announced.trailing_zeros() as usize;
-            if let Some(found) = pop(peer) {
-                self.arrivals += 1;
+        self.next_turn()
+    }
+
+    #[inline(never)]
+    fn next_turn(&mut self) -> Option<usize> {
+        self.hear_announcements();
+        // The rest of a round, the hot rings, and all announced ones: each ring once at least.
+        for _ in 0..self.rings.hots() + 2 {
+            if let Some(peer) = self.next_announced() {
+                self.begin_turn(peer);
                 self.note_announcement(peer);
-                return Some(found);
+                return Some(peer);
             }
-            self.announced &= self.announced - 1;
+            self.cursor += 1;
+            if self.cursor >= self.rings.hots() {
+                self.cursor = 0;
+                self.round = self.rings.announced();
+            }
+            let hot = self.rings.hot().nth(self.cursor);
+            if let Some(peer) = hot.filter(|&peer| self.rings.is_full(peer)) {
+                self.last_arrival[self.cursor] = self.arrivals;
+                self.begin_turn(peer);
+                return Some(peer);
+            }
+        }
+        None
+    }
+
+    fn begin_turn(&mut self, peer: usize) {
+        self.current = peer;
+        self.turn_left = TURN - 1;
+        self.arrivals += u64::from(TURN);
+    }
+
+    fn hear_announcements(&mut self) {
+        if self.control.attention.load(Ordering::Relaxed) != 0 {
+            let announced = self.control.attention.swap(0, Ordering::SeqCst) & !(1 << self.own);
+            self.rings.set_announced(self.rings.announced() | announced);
+        }
+    }
+
+    fn next_announced(&mut self) -> Option<usize> {
+        while self.round != 0 {
+            let peer = self.round.trailing_zeros() as usize;
+            self.round &= self.round - 1;
+            if self.rings.is_full(peer) {
+                return Some(peer);
+            }
+            self.rings.set_announced(self.rings.announced() & !(1 << peer));
         }
         None
     }
 
     #[cold]
     fn note_announcement(&mut self, peer: usize) {
-        if self.hot.iter().any(|hot| hot.peer == peer) {
+        if self.rings.hot().any(|hot| hot == peer) {
             return;
         }
         self.announcements[peer] += 1;
@@ -198,50 +237,48 @@ impl Listener {
 
     /// Makes `peer`'s ring hot if there is room, or one that has been quiet.
     fn promote(&mut self, peer: usize) {
-        if self.hot.len() >= HOT {
-            let arrivals = self.arrivals;
-            let quiet = |hot: &Hot| arrivals - hot.last_arrival > QUIET_ARRIVALS;
-            let Some(at) = self.hot.iter().position(quiet) else { return };
-            let victim = self.hot.swap_remove(at).peer;
-            self.control.cold[0].fetch_or(1 << victim, Ordering::SeqCst);
+        let mut at = self.rings.hots();
+        if at >= HOT {
+            let quiet = |last: &u64| self.arrivals - last > QUIET_ARRIVALS;
+            let Some(found) = self.last_arrival.iter().position(quiet) else { return };
+            let Some(victim) = self.rings.hot().nth(found) else { return };
+            at = found;
+            self.control.cold.fetch_or(1 << victim, Ordering::SeqCst);
             barrier_on_all_cores();
-            self.announced |= 1 << victim;
+            self.rings.set_announced(self.rings.announced() | 1 << victim);
         }
-        self.control.cold[0].fetch_and(!(1 << peer), Ordering::SeqCst);
-        self.hot.push(Hot { peer, last_arrival: self.arrivals });
+        self.control.cold.fetch_and(!(1 << peer), Ordering::SeqCst);
+        self.rings.set_hot(at, peer);
+        self.last_arrival[at] = self.arrivals;
     }
 
-    /// Whether [`Self::find`] has anything to look at, given which rings are not empty.
+    /// True if [`Self::next`] has anything to look at.
     #[inline]
-    pub fn has_any(&mut self, full: impl Fn(usize) -> bool) -> bool {
-        if self.hot.iter().any(|hot| full(hot.peer))
-            || self.control.attention[0].load(Ordering::Acquire) != 0
-        {
-            return true;
-        }
-        while self.announced != 0 {
-            if full(self.announced.trailing_zeros() as usize) {
-                return true;
-            }
+    pub fn has_any(&mut self) -> bool {
+        self.rings.is_any_hot_full()
+            || self.control.attention.load(Ordering::Acquire) != 0
+            || (self.rings.announced() != 0 && self.has_announced())
+    }
+
+    #[inline(never)]
+    fn has_announced(&mut self) -> bool {
+        let mut announced = self.rings.announced();
+        while announced != 0 && !self.rings.is_full(announced.trailing_zeros() as usize) {
             // Looked at once, and not again with every look.
-            self.announced &= self.announced - 1;
+            announced &= announced - 1;
         }
-        false
+        self.rings.set_announced(announced);
+        announced != 0
     }
 
     /// Wants `waiter`'s bell rung on arrival, and the host's also when a frame is given back if
     /// this rank is `starved` of frames. `None` if something has arrived by now.
-    pub fn arm(
-        &mut self,
-        waiter: Waiter,
-        starved: bool,
-        full: impl Fn(usize) -> bool,
-    ) -> Option<Ticket> {
+    pub fn arm(&mut self, waiter: Waiter, starved: bool) -> Option<Ticket> {
         let frames = if starved && waiter == Waiter::Host { WANTS_FRAMES } else { 0 };
         let ticket = Ticket(self.control.bells[bell_index(waiter)].load(Ordering::SeqCst));
-        self.control.wants[0].fetch_or(want_bit(waiter) | frames, Ordering::SeqCst);
+        self.control.wants.fetch_or(want_bit(waiter) | frames, Ordering::SeqCst);
         barrier_on_all_cores();
-        if self.has_any(full) {
+        if self.has_any() {
             self.disarm(waiter);
             return None;
         }
@@ -250,7 +287,7 @@ impl Listener {
 
     pub fn disarm(&mut self, waiter: Waiter) {
         let frames = if waiter == Waiter::Host { WANTS_FRAMES } else { 0 };
-        self.control.wants[0].fetch_and(!(want_bit(waiter) | frames), Ordering::SeqCst);
+        self.control.wants.fetch_and(!(want_bit(waiter) | frames), Ordering::SeqCst);
     }
 }
 
@@ -284,7 +321,7 @@ impl Bells for OwnBells {
 
     #[inline]
     fn loss(&self) -> Option<Loss> {
-        match self.0.loss[0].load(Ordering::Relaxed) {
+        match self.0.loss.load(Ordering::Relaxed) {
             0 => None,
             bits => decode_loss(bits),
         }
@@ -299,7 +336,7 @@ impl Bells for OwnBells {
 /// this is the first.
 pub(crate) fn announce_loss(control: &Control, loss: Loss) -> bool {
     let bits = (u64::from(loss.rank.0) + 1) | (u64::from(loss.cause.to_bits()) << 32);
-    let first = control.loss[0].compare_exchange(0, bits, Ordering::SeqCst, Ordering::SeqCst);
+    let first = control.loss.compare_exchange(0, bits, Ordering::SeqCst, Ordering::SeqCst);
     ring(&control.bells, Waiter::Host);
     ring(&control.bells, Waiter::Watch);
     first.is_ok()

@@ -25,6 +25,7 @@
 //! | `inbox` | what this rank has received and not given back |
 //! | `lent` | memory that a peer writes itself |
 //! | `reach`, `process` | memory of other ranks' processes, out of which the kernel copies (`unsafe`) |
+//! | `rings` | the rings to a rank, at which any thread may glance |
 //! | `doorbell` | which rings to poll; who sleeps and wants to be woken |
 //! | `link` | all of it as a [`weft_link::Link`] |
 //! | `supervisor` | the launcher's view |
@@ -52,6 +53,8 @@ mod pool;
 mod process;
 #[cfg(not(loom))]
 mod reach;
+#[cfg(not(loom))]
+mod rings;
 #[cfg(not(loom))]
 pub mod segment;
 #[cfg(not(loom))]

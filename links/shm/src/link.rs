@@ -7,6 +7,7 @@ use crate::memory::{Frames, View};
 use crate::pool::Pool;
 use crate::reach::Processes;
 use crate::ring::{Consumer, INLINE_BYTES, INLINE_WORDS, Producer, Slot};
+use crate::rings::Rings;
 use crate::segment::{Segment, Settings, WORDS};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -17,8 +18,8 @@ use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::SystemClock;
 use weft_link::memory::{Reach, SharedMemory};
 use weft_link::{
-    BadFrame, Buffer, Capabilities, Link, LinkViolation, Part, Payload, Received, SharedWords,
-    ShortWords,
+    BadFrame, Buffer, Capabilities, Link, LinkViolation, Look, Part, Payload, Received,
+    SharedWords, Short, ShortWords,
 };
 use weft_wire::{Header, Rank, Tag, compact};
 
@@ -32,13 +33,13 @@ pub struct Shm {
     pool: Pool,
     inbox: Inbox,
     listener: Listener,
+    rings: Arc<Rings>,
     peers: Vec<Peer>,
     processes: Arc<Processes>,
 }
 
 struct Peer {
     outgoing: Producer<View<Slot>>,
-    incoming: Consumer<View<Slot>>,
     doorbell: Doorbell,
     frames: Frames,
     /// Where this rank says that it gave the peer's frames back, a line a frame.
@@ -64,7 +65,7 @@ pub enum AttachError {
 /// Where the user bytes of a slot are.
 mod place {
     /// In the slot.
-    pub const INLINE: u8 = 0;
+    pub const INLINE: u8 = crate::ring::PLACE_INLINE;
     /// In a frame: word 0 of the payload has the owner's rank, and the frame above bit 16.
     pub const FRAME: u8 = 1;
 }
@@ -125,10 +126,11 @@ impl Shm {
             .map_err(AttachError::Map)?
             .into();
         let own_segment = &segments[own.index()];
+        let incoming = segments.iter().map(|segment| Consumer::new(segment.ring(own))).collect();
+        let rings = Arc::new(Rings::new(incoming, own_segment.control()));
         let peers = (0..settings.ranks)
             .map(|peer| Peer {
                 outgoing: Producer::new(own_segment.ring(Rank(peer))),
-                incoming: Consumer::new(segments[usize::from(peer)].ring(own)),
                 doorbell: Doorbell::new(&segments[usize::from(peer)], own),
                 frames: segments[usize::from(peer)].frames(),
                 releases: segments[usize::from(peer)].releases(),
@@ -152,7 +154,8 @@ impl Shm {
             frames: own_segment.frames(),
             pool: Pool::new(&settings, own_segment.releases()),
             inbox: Inbox::new(),
-            listener: Listener::new(own_segment, own, ranks),
+            listener: Listener::new(own_segment, own, ranks, Arc::clone(&rings)),
+            rings,
             peers,
             processes: Arc::new(Processes::new(own, &segments)),
             segments,
@@ -232,6 +235,11 @@ impl Link for Shm {
     const SHORT: bool = true;
 
     type Clock = SystemClock;
+    type Glance = Rings;
+
+    fn glance(&self) -> Arc<Rings> {
+        Arc::clone(&self.rings)
+    }
 
     #[inline]
     fn clock(&self) -> SystemClock {
@@ -290,21 +298,32 @@ impl Link for Shm {
 
     #[inline]
     fn receive(&mut self) -> Result<Option<Received>, LinkViolation> {
-        let peers = &mut self.peers;
-        let found = self.listener.find(|peer| {
-            let (head, words) = peers[peer].incoming.pop()?;
-            Some((Rank(peer as u16), head, words))
-        });
-        match found {
-            None => Ok(None),
-            Some((from, head, words)) => self.accept(from, head, words).map(Some),
+        let Some(peer) = self.listener.next() else { return Ok(None) };
+        let Some((head, words)) = self.rings.of(peer).pop() else { return Ok(None) };
+        self.accept(Rank(peer as u16), head, words).map(Some)
+    }
+
+    #[inline(always)]
+    fn look(&mut self) -> Look {
+        let Some(peer) = self.listener.next_likely().or_else(|| self.listener.next()) else {
+            return Look::Nothing;
+        };
+        let source = Rank(peer as u16);
+        match self.rings.of(peer).pop_short(source) {
+            Some((compact::Short { protocol, size, credits }, words)) => {
+                Look::Short(Short { source, protocol, size, credits, words })
+            }
+            None => Look::Other,
         }
+    }
+
+    fn store_short(&mut self, words: &ShortWords) -> Buffer {
+        Place::Inbox(self.inbox.insert(*words)).buffer()
     }
 
     #[inline]
     fn has_arrivals(&mut self) -> bool {
-        let peers = &self.peers;
-        self.listener.has_any(|peer| peers[peer].incoming.has_next())
+        self.listener.has_any()
     }
 
     fn detach(&mut self, buffer: Buffer, size: u16) -> Buffer {
@@ -313,6 +332,19 @@ impl Link for Shm {
         self.peers[owner.index()].frames.copy_out(frame, &mut copy);
         self.free(buffer);
         Place::Large(self.inbox.insert_large(copy)).buffer()
+    }
+
+    fn copy_out(&self, buffer: Buffer, into: &mut [u8]) {
+        match Place::of(buffer) {
+            Place::Own(frame) => self.frames.copy_out(frame, into),
+            Place::Frame(owner, frame) => self.peers[owner.index()].frames.copy_out(frame, into),
+            Place::Large(index) => into.copy_from_slice(&self.inbox.large(index)[..into.len()]),
+            Place::Inbox(index) => {
+                for (bytes, word) in into.chunks_mut(8).zip(self.inbox.words(index)) {
+                    bytes.copy_from_slice(&word.to_ne_bytes()[..bytes.len()]);
+                }
+            }
+        }
     }
 
     #[inline]
@@ -336,9 +368,7 @@ impl Link for Shm {
     }
 
     fn arm(&mut self, waiter: Waiter) -> Option<Ticket> {
-        let peers = &self.peers;
-        let starved = self.pool.is_starved();
-        self.listener.arm(waiter, starved, |peer| peers[peer].incoming.has_next())
+        self.listener.arm(waiter, self.pool.is_starved())
     }
 
     fn disarm(&mut self, waiter: Waiter) {
@@ -366,19 +396,6 @@ impl Part for Shm {
     #[inline]
     fn is_own(&self, buffer: Buffer) -> bool {
         matches!(Place::of(buffer), Place::Own(_) | Place::Inbox(_))
-    }
-
-    fn copy_out(&self, buffer: Buffer, into: &mut [u8]) {
-        match Place::of(buffer) {
-            Place::Own(frame) => self.frames.copy_out(frame, into),
-            Place::Frame(owner, frame) => self.peers[owner.index()].frames.copy_out(frame, into),
-            Place::Large(index) => into.copy_from_slice(&self.inbox.large(index)[..into.len()]),
-            Place::Inbox(index) => {
-                for (bytes, word) in into.chunks_mut(8).zip(self.inbox.words(index)) {
-                    bytes.copy_from_slice(&word.to_ne_bytes()[..bytes.len()]);
-                }
-            }
-        }
     }
 
     fn transmit_copy(&mut self, to: Rank, header: &Header, bytes: &[u8]) -> bool {

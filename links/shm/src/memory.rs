@@ -130,6 +130,26 @@ impl<T: Shareable> Deref for View<T> {
     }
 }
 
+/// One `T` inside a mapping, kept alive by it.
+pub struct Word<T>(View<T>);
+
+impl<T: Shareable> Word<T> {
+    /// The value at byte `offset` of `mapping`.
+    pub fn new(mapping: &Arc<Mapping>, offset: usize) -> Self {
+        Word(View::new(mapping, offset, 1))
+    }
+}
+
+impl<T: Shareable> Deref for Word<T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        // SAFETY: as for views; `new` checked that there is one.
+        unsafe { self.0.start.as_ref() }
+    }
+}
+
 /// The frames of one segment: equal pieces of a mapping, kept alive by it. They are given out as
 /// addresses, because who may touch a frame when is the protocol's business.
 pub struct Frames {

@@ -12,7 +12,8 @@
 use crate::atomics::{AtomicU64, Ordering};
 use crate::prefetch;
 use std::ops::Deref;
-use weft_wire::{Header, compact};
+use std::sync::atomic::{AtomicU32, AtomicUsize};
+use weft_wire::{Header, Rank, compact};
 
 /// Words of a slot.
 pub const SLOT_WORDS: usize = 8;
@@ -21,11 +22,17 @@ pub const SLOT_BYTES: usize = SLOT_WORDS * 8;
 /// How many slots ahead of itself a sender asks for the line. The receiver has it from the lap
 /// before, and a store buffer is full after three slots that all wait for theirs. Further ahead, calls
 /// and their replies get in each other's way (`docs/internals/performance.md`).
-const AHEAD: u64 = 2;
+const AHEAD: usize = 2;
+/// The flag of the first lap: memory starts as zeros. Flags may wrap, because each only has to
+/// differ from that of the lap before.
+const FIRST_FLAG: u32 = 1;
 /// User bytes that fit into a slot.
 pub const INLINE_BYTES: usize = SLOT_BYTES - compact::SIZE;
 /// Words of user bytes in a slot.
 pub const INLINE_WORDS: usize = INLINE_BYTES / 8;
+
+/// The place of user bytes that are in the slot.
+pub const PLACE_INLINE: u8 = 0;
 
 /// A slot: header words, then user bytes.
 ///
@@ -46,6 +53,13 @@ impl Slot {
     }
 }
 
+impl Slot {
+    #[inline(always)]
+    fn payload(&self) -> [u64; INLINE_WORDS] {
+        std::array::from_fn(|i| self.words[2 + i].load(Ordering::Relaxed))
+    }
+}
+
 impl Default for Slot {
     fn default() -> Self {
         Self::new()
@@ -55,78 +69,105 @@ impl Default for Slot {
 /// The sender's end.
 pub struct Producer<S> {
     slots: S,
-    next: u64,
+    /// The slot that comes next, and the flag of the lap that it is in.
+    next: usize,
+    flag: u32,
 }
 
 impl<S: Deref<Target = [Slot]>> Producer<S> {
     /// The end of a ring that nobody has written to. `slots` has a power of two of them.
     pub fn new(slots: S) -> Self {
         assert!(slots.len().is_power_of_two(), "a ring has a power of two of slots");
-        Producer { slots, next: 0 }
+        Producer { slots, next: 0, flag: FIRST_FLAG }
     }
 
     /// Writes the next slot. `place` is the link's own byte; `payload` follows the header. It is
     /// written whole, whatever the header says of its size: the line moves as one anyway.
     #[inline]
     pub fn push(&mut self, header: &Header, place: u8, payload: &[u64; INLINE_WORDS]) {
-        let slot = &self.slots[index(self.next, self.slots.len())];
-        let [word0, word1] = compact::emit(header, lap(self.next, self.slots.len()), place);
+        let slots = &*self.slots;
+        let slot = &slots[self.next];
+        let [word0, word1] = compact::emit(header, self.flag, place);
         for (i, &value) in payload.iter().enumerate() {
             slot.words[2 + i].store(value, Ordering::Relaxed);
         }
         slot.words[1].store(word1, Ordering::Relaxed);
         slot.words[0].store(word0, Ordering::Release);
         self.next += 1;
-        prefetch::for_writing(&self.slots[index(self.next + AHEAD, self.slots.len())]);
+        if self.next == slots.len() {
+            self.next = 0;
+            self.flag = self.flag.wrapping_add(1);
+        }
+        prefetch::for_writing(&slots[(self.next + AHEAD) & (slots.len() - 1)]);
     }
 }
 
-/// The receiver's end.
+/// The receiver's end. One thread at a time takes slots; any may ask whether there is one. The
+/// position is made of atomics for that, which cost what plain words cost.
 pub struct Consumer<S> {
     slots: S,
-    next: u64,
+    /// The slot that comes next, and the flag that it has once it is written.
+    next: AtomicUsize,
+    flag: AtomicU32,
 }
 
 impl<S: Deref<Target = [Slot]>> Consumer<S> {
     /// The end of a ring that nobody has read from. `slots` has a power of two of them.
     pub fn new(slots: S) -> Self {
         assert!(slots.len().is_power_of_two(), "a ring has a power of two of slots");
-        Consumer { slots, next: 0 }
+        Consumer { slots, next: AtomicUsize::new(0), flag: AtomicU32::new(FIRST_FLAG) }
     }
 
-    /// Whether the next slot has been written.
-    #[inline]
+    /// True if the next slot has been written.
+    #[inline(always)]
     pub fn has_next(&self) -> bool {
-        let slot = &self.slots[index(self.next, self.slots.len())];
+        self.head().is_some()
+    }
+
+    /// Word 0 of the next slot, if it has been written.
+    #[inline(always)]
+    fn head(&self) -> Option<(&Slot, u64)> {
+        let slot = &self.slots[self.next.load(Ordering::Relaxed)];
         let word0 = slot.words[0].load(Ordering::Acquire);
-        compact::flag(word0) == lap(self.next, self.slots.len())
+        (compact::flag(word0) == self.flag.load(Ordering::Relaxed)).then_some((slot, word0))
     }
 
     /// Reads the next slot, if it has been written: its header words and its user words.
     #[inline]
-    pub fn pop(&mut self) -> Option<([u64; 2], [u64; INLINE_WORDS])> {
-        let slot = &self.slots[index(self.next, self.slots.len())];
-        let word0 = slot.words[0].load(Ordering::Acquire);
-        if compact::flag(word0) != lap(self.next, self.slots.len()) {
-            return None;
-        }
-        let payload = std::array::from_fn(|i| slot.words[2 + i].load(Ordering::Relaxed));
-        let head = [word0, slot.words[1].load(Ordering::Relaxed)];
-        self.next += 1;
-        Some((head, payload))
+    pub fn pop(&self) -> Option<([u64; 2], [u64; INLINE_WORDS])> {
+        let (slot, word0) = self.head()?;
+        let taken = ([word0, slot.words[1].load(Ordering::Relaxed)], slot.payload());
+        self.advance();
+        Some(taken)
     }
-}
 
-#[inline]
-fn index(position: u64, slots: usize) -> usize {
-    position as usize & (slots - 1)
-}
+    /// Reads the next slot if it has been written and holds what [`compact::short`] describes.
+    #[inline(always)]
+    pub fn pop_short(&self, source: Rank) -> Option<(compact::Short, [u64; INLINE_WORDS])> {
+        let (slot, word0) = self.head()?;
+        let word1 = slot.words[1].load(Ordering::Relaxed);
+        let short = compact::short([word0, word1], source, PLACE_INLINE, INLINE_BYTES as u16)?;
+        let taken = (short, slot.payload());
+        self.advance();
+        Some(taken)
+    }
 
-/// The flag of the lap that `position` is in. Memory starts as zeros, so laps start at 1; the flag
-/// may wrap, because it only has to differ from the lap before.
-#[inline]
-fn lap(position: u64, slots: usize) -> u32 {
-    ((position >> slots.trailing_zeros()) as u32).wrapping_add(1)
+    #[inline(always)]
+    fn advance(&self) {
+        let next = self.next.load(Ordering::Relaxed) + 1;
+        if next < self.slots.len() {
+            self.next.store(next, Ordering::Relaxed);
+        } else {
+            self.begin_lap();
+        }
+    }
+
+    #[cold]
+    fn begin_lap(&self) {
+        let flag = self.flag.load(Ordering::Relaxed).wrapping_add(1);
+        self.flag.store(flag, Ordering::Relaxed);
+        self.next.store(0, Ordering::Relaxed);
+    }
 }
 
 #[cfg(test)]

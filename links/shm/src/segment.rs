@@ -1,6 +1,6 @@
 //! The layout of a segment, how it is made, and how a rank or the launcher maps it.
 
-use crate::memory::{Frames, Mapping, View};
+use crate::memory::{Frames, Mapping, View, Word};
 use crate::ring::{SLOT_BYTES, Slot};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use std::io;
@@ -142,10 +142,10 @@ impl Segment {
     pub fn control(&self) -> Control {
         Control {
             bells: View::new(&self.shared, 0, 2),
-            wants: View::new(&self.shared, LINE, 1),
-            cold: View::new(&self.shared, LINE + 8, 1),
-            attention: View::new(&self.shared, 2 * LINE, 1),
-            loss: View::new(&self.shared, 3 * LINE, 1),
+            wants: Word::new(&self.shared, LINE),
+            cold: Word::new(&self.shared, LINE + 8),
+            attention: Word::new(&self.shared, 2 * LINE),
+            loss: Word::new(&self.shared, 3 * LINE),
         }
     }
 
@@ -204,17 +204,16 @@ pub(crate) struct Card {
     pub reaches: View<AtomicU64>,
 }
 
-/// What ranks tell one another outside the rings. Each array has the one entry it says, but the
-/// bells, which are two: the host's and the upcall thread's.
+/// The words by which ranks tell one another something outside the rings.
 pub(crate) struct Control {
     /// Futexes that count rings.
     pub bells: View<AtomicU32>,
     /// Which bells want to be rung on arrival, a bit each.
-    pub wants: View<AtomicU32>,
+    pub wants: Word<AtomicU32>,
     /// The senders whose rings are not polled, a bit each; they announce what they write.
-    pub cold: View<AtomicU64>,
+    pub cold: Word<AtomicU64>,
     /// Announcements of such senders, a bit each.
-    pub attention: View<AtomicU64>,
+    pub attention: Word<AtomicU64>,
     /// The rank that the job lost: its number + 1, and the cause above bit 32.
-    pub loss: View<AtomicU64>,
+    pub loss: Word<AtomicU64>,
 }

@@ -26,7 +26,7 @@ impl Stack {
     }
 }
 
-/// What a body panicked with.
+/// Payload of a panic in a body.
 pub(crate) type Panic = Box<dyn std::any::Any + Send>;
 
 /// A coroutine. It has to end before it is dropped: whoever owns it makes its body return or unwind
@@ -54,13 +54,13 @@ impl Strand {
         }
     }
 
-    /// Whether it has run at all, and not to its end.
+    /// True if it has run at all, and not to its end.
     pub fn is_suspended(&self) -> bool {
         self.0.started() && !self.0.done()
     }
 }
 
-/// Whether a coroutine runs on this thread.
+/// True if a coroutine runs on this thread.
 pub(crate) fn is_inside() -> bool {
     !CURRENT.get().is_null()
 }
@@ -72,8 +72,8 @@ pub(crate) fn is_inside() -> bool {
 pub(crate) fn suspend() {
     let current = CURRENT.get();
     assert!(!current.is_null(), "only a simulated rank can wait in virtual time");
-    // SAFETY: `CURRENT` is set by the coroutine itself, to its own yielder, which lives at the bottom
-    // of its stack for as long as it runs; `resume` puts the outer value back whenever this
+    // SAFETY: `CURRENT` is set by the coroutine itself, to its own yielder, which lives at the
+    // bottom of its stack for as long as it runs; `resume` puts the outer value back whenever this
     // coroutine stops running. So what is found here is the yielder of the running coroutine.
     unsafe { (*current).suspend(()) };
     CURRENT.set(current);

@@ -1,4 +1,4 @@
-//! What the simulated network does wrong, on purpose and from one seed.
+//! Faults of the simulated network, on purpose and from one seed.
 
 use crate::frames::{Carried, Frame};
 use crate::state::{Event, Life, State};
@@ -18,7 +18,7 @@ pub struct Faults {
     pub duplication: f64,
     /// The part that is held back for a random time, so that others overtake it.
     pub reordering: f64,
-    /// How long at most.
+    /// Longest time for which a frame is held back.
     pub held_back: Duration,
     /// The part in which bits flip.
     pub corruption: f64,
@@ -41,25 +41,25 @@ pub struct Partition {
     pub until: Duration,
 }
 
-/// Why some faults cannot be.
+/// Reason why some faults cannot be.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FaultError {
     /// A part of all frames that is none.
     #[error("{what} is a part of all frames, from 0 to 1, and cannot be {value}")]
     Part {
-        /// Which.
+        /// Name of the fault.
         what: &'static str,
-        /// What was said.
+        /// Value that was given.
         value: f64,
     },
     /// A rank that the job does not have.
     #[error("{what} names rank {rank}; the job has ranks 0 to {}", .ranks - 1)]
     Rank {
-        /// Which fault.
+        /// Name of the fault.
         what: &'static str,
         /// The rank.
         rank: Rank,
-        /// How many there are.
+        /// Number of ranks.
         ranks: u16,
     },
     /// A partition that ends before it begins.
@@ -108,7 +108,7 @@ impl Faults {
         }
     }
 
-    /// Whether every frame arrives, once and in order.
+    /// True if every frame arrives, once and in order.
     pub fn is_reliable(&self) -> bool {
         let Faults { loss, duplication, reordering, corruption, partitions, .. } = self;
         [loss, duplication, reordering, corruption].iter().all(|&&part| part == 0.0)
@@ -160,7 +160,7 @@ impl Injected {
     }
 }
 
-/// How long it takes until the survivors know that a rank is gone (DESIGN 8).
+/// Time until the survivors know that a rank is gone (DESIGN 8).
 const LOSS_KNOWN_AFTER: Nanoseconds = 100_000_000;
 
 /// Decides which faults happen.
@@ -240,7 +240,7 @@ pub(crate) fn on_the_wire(frame: &Frame) -> Vec<u8> {
     packet
 }
 
-/// Whether a link that gets `packet`, of four bytes at least, takes it for `frame`.
+/// True if a link that gets `packet`, of four bytes at least, takes it for `frame`.
 pub(crate) fn is_taken_for(frame: &Frame, packet: &[u8]) -> bool {
     let (content, sum) = packet.split_at(packet.len() - 4);
     let noticed = crc32fast::hash(content).to_le_bytes() != *sum;

@@ -31,7 +31,7 @@ impl Bytes {
     }
 }
 
-/// What a frame carries besides its header.
+/// Contents of a frame besides its header.
 #[derive(Clone)]
 pub(crate) enum Carried {
     Empty,
@@ -47,7 +47,7 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Whether it takes a receive buffer where it arrives.
+    /// True if it takes a receive buffer at its receiver.
     pub fn fills_a_buffer(&self) -> bool {
         matches!(self.carried, Carried::Bytes(_))
     }
@@ -61,9 +61,9 @@ impl Frame {
     }
 }
 
-/// Where a frame is that a rank has a name for.
+/// Owner of a frame that a rank has a name for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Owner {
     /// A send buffer.
     Send,
     /// A receive buffer of the NI.
@@ -76,10 +76,10 @@ pub(crate) enum Place {
 
 struct Slot {
     bytes: Bytes,
-    place: Place,
+    owner: Owner,
     /// The header that it came with, if it did.
     header: Option<Header>,
-    /// When the link is done with it.
+    /// Time at which the link is done with it.
     busy_until: u64,
 }
 
@@ -92,9 +92,9 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    pub fn insert(&mut self, bytes: Bytes, place: Place, header: Option<Header>) -> Buffer {
-        self.counts[place as usize] += 1;
-        let slot = Some(Slot { bytes, place, header, busy_until: 0 });
+    pub fn insert(&mut self, bytes: Bytes, owner: Owner, header: Option<Header>) -> Buffer {
+        self.counts[owner as usize] += 1;
+        let slot = Some(Slot { bytes, owner, header, busy_until: 0 });
         let index = match self.free.pop() {
             Some(index) => index,
             None => {
@@ -106,26 +106,26 @@ impl Slots {
         Buffer(u64::from(index))
     }
 
-    /// How many are in `place`.
-    pub fn count(&self, place: Place) -> usize {
-        self.counts[place as usize]
+    /// Number of frames in `owner`.
+    pub fn count(&self, owner: Owner) -> usize {
+        self.counts[owner as usize]
     }
 
-    pub fn remove(&mut self, buffer: Buffer) -> (Bytes, Place) {
+    pub fn remove(&mut self, buffer: Buffer) -> (Bytes, Owner) {
         let slot = self.slots.get_mut(buffer.0 as usize).and_then(Option::take);
-        let Slot { bytes, place, .. } = slot.unwrap_or_else(|| panic!("{buffer:?} freed twice"));
-        self.counts[place as usize] -= 1;
+        let Slot { bytes, owner, .. } = slot.unwrap_or_else(|| panic!("{buffer:?} freed twice"));
+        self.counts[owner as usize] -= 1;
         self.free.push(buffer.0 as u32);
-        (bytes, place)
+        (bytes, owner)
     }
 
     /// The host takes a packet out of its receive buffer.
     pub fn keep(&mut self, buffer: Buffer) {
         let slot = self.slots.get_mut(buffer.0 as usize).and_then(Option::as_mut);
-        if let Some(slot) = slot.filter(|slot| slot.place == Place::Host) {
-            slot.place = Place::Kept;
-            self.counts[Place::Host as usize] -= 1;
-            self.counts[Place::Kept as usize] += 1;
+        if let Some(slot) = slot.filter(|slot| slot.owner == Owner::Host) {
+            slot.owner = Owner::Kept;
+            self.counts[Owner::Host as usize] -= 1;
+            self.counts[Owner::Kept as usize] += 1;
         }
     }
 
@@ -141,7 +141,7 @@ impl Slots {
         self.slot(buffer).header
     }
 
-    /// What `payload` puts on the wire.
+    /// Contents that `payload` puts on the wire.
     pub fn carried(&self, payload: Payload) -> Carried {
         match payload {
             Payload::Empty => Carried::Empty,

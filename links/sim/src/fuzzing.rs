@@ -1,5 +1,5 @@
-//! Fuzz targets for the readers of this crate (`testing/fuzz`). Each takes any bytes and panics if a
-//! reader does what it must not.
+//! Fuzz targets for the readers of this crate (`testing/fuzz`). Each takes any bytes and panics if
+//! a reader does what it must not.
 
 use crate::faults::{is_taken_for, on_the_wire};
 use crate::frames::{Bytes, Carried, Frame};

@@ -10,14 +10,14 @@ use weft_link::bell::{Bells, Cause, Loss, Ticket, Waiter};
 use weft_link::clock::{Clock, Nanoseconds, Work};
 use weft_wire::Rank;
 
-/// What a rank's program is unwound with when it has to stop.
+/// Panic payload with which a rank's program is unwound when it has to stop.
 pub(crate) struct Stopped;
 
 /// A program that runs for so long in real time computes; for less it may be looking for packets in
 /// vain, which is not getting on.
 const COMPUTES: Duration = Duration::from_millis(1);
 
-/// What an interrupt of a rank does; absent while it does it.
+/// Interrupt handler of a rank; absent while it runs.
 pub(crate) type Interrupt = Box<dyn FnMut() + Send>;
 
 /// The host processor of one rank: its clock and its bells.
@@ -26,7 +26,7 @@ pub struct Processor {
     pub(crate) shared: Arc<Shared>,
     pub(crate) rank: Rank,
     pub(crate) interrupt: Arc<std::sync::Mutex<Option<Interrupt>>>,
-    /// Whether computation is charged as measured.
+    /// True if computation is charged as measured.
     pub(crate) measured: bool,
 }
 
@@ -64,7 +64,7 @@ impl Processor {
         state.stopping || state.ranks[self.rank.index()].life == Life::Crashed
     }
 
-    /// Whether the program can be suspended here. Not while it unwinds: others would then be taken
+    /// True if the program can be suspended here. Not while it unwinds: others would then be taken
     /// to panic.
     fn can_wait(&self) -> bool {
         coroutine::is_inside() && !std::thread::panicking()
@@ -74,7 +74,7 @@ impl Processor {
     fn synchronise(&self, mut state: MutexGuard<'_, State>) {
         let parts = state.rank(self.rank);
         let (time, epoch) = (parts.local, parts.epoch);
-        if state.is_quiet_until(time) {
+        if state.is_idle_until(time) {
             state.now = state.now.max(time);
             return;
         }
@@ -99,7 +99,7 @@ impl Processor {
             }
             let (begin, epoch) = (parts.local, parts.epoch);
             let end = begin + left;
-            if state.is_quiet_until(end) {
+            if state.is_idle_until(end) {
                 state.now = state.now.max(end);
                 state.rank(self.rank).local = end;
                 return;
@@ -160,7 +160,7 @@ impl Processor {
     }
 }
 
-/// What `work` costs on a `host`, in nanoseconds.
+/// Cost of `work` on a `host`, in nanoseconds.
 fn cost(host: &Host, work: Work) -> f64 {
     let bytes = |each: f64, count: usize| per_byte(each, count) as f64;
     match work {
@@ -182,8 +182,8 @@ fn cost(host: &Host, work: Work) -> f64 {
 }
 
 /// The program's own time, where it is charged as measured: what passes between the end of one call
-/// into the simulator and the beginning of the next. That includes what Weft does in between, which is
-/// little beside computations that are worth measuring.
+/// into the simulator and the beginning of the next. That includes what Weft does in between, which
+/// is little beside computations that are worth measuring.
 impl Processor {
     /// The program runs from here on.
     pub(crate) fn start_watch(&self) {
@@ -258,7 +258,8 @@ impl Processor {
         }
     }
 
-    /// Copies for `cost`, and for as long as the packets that the bus brings meanwhile have the memory.
+    /// Copies for `cost`, and for as long as the packets that the bus brings meanwhile have the
+    /// memory.
     fn copy_beside_arrivals(&self, state: MutexGuard<'_, State>, cost: Nanoseconds) {
         self.synchronise(state);
         let mut state = self.shared.lock();
@@ -278,8 +279,9 @@ impl Processor {
         }
     }
 
-    /// Takes the bus for the `bytes` bytes with which this host fills a packet at its NI. They wait for the
-    /// copies that occupy it; the host only waits for more of these than it has to do besides within `cost`.
+    /// Takes the bus for the `bytes` bytes with which this host fills a packet at its NI. They wait
+    /// for the copies that occupy it; the host only waits for more of these than it has to do
+    /// besides within `cost`.
     fn wait_for_bus<'a>(
         &'a self,
         state: MutexGuard<'a, State>,

@@ -1,9 +1,9 @@
 //! The simulated link: all ranks in one process, in virtual time (DESIGN 5).
 //!
 //! Every rank's program runs on a coroutine with a stack of its own, every NI as events; a
-//! [`Network`] runs all of them, each when its virtual time has come. What takes how long is said by
-//! a [`Machine`], a file; what goes wrong, by [`Faults`] and a seed. Everything else is the same code
-//! as on real links, unchanged. One seed fixes everything: the same setup has the same
+//! [`Network`] runs all of them, each when its virtual time has come. What takes how long is said
+//! by a [`Machine`], a file; what goes wrong, by [`Faults`] and a seed. Everything else is the same
+//! code as on real links, unchanged. One seed fixes everything: the same setup has the same
 //! [`Network::trace_hash`] on any machine.
 //!
 //! ```text
@@ -25,8 +25,8 @@
 //! | [`trace`] | what happened |
 //! | [`fuzzing`] | fuzz targets for what reads foreign bytes here |
 //!
-//! May use the link interface and wire; knows no protocol and no node. Keeps I9: buffers are bounded
-//! by the machine, and a run in which nothing happens any more ends and says who waits.
+//! May use the link interface and wire; knows no protocol and no node. Keeps I9: buffers are
+//! bounded by the machine, and a run in which nothing happens any more ends and says who waits.
 
 #![deny(unsafe_code)]
 

@@ -1,7 +1,7 @@
 //! One rank's attachment to the simulated network.
 
 use crate::coroutine;
-use crate::frames::{Carried, Frame, Place};
+use crate::frames::{Carried, Frame, Owner};
 use crate::host::Processor;
 use crate::machine::per_byte;
 use crate::medium::Carriage;
@@ -173,11 +173,11 @@ impl State {
         let now = self.time_of(rank);
         let parts = self.rank(rank);
         let at_host = match payload {
-            Payload::Buffer(_) if parts.slots.count(Place::Host) >= limit => return None,
+            Payload::Buffer(_) if parts.slots.count(Owner::Host) >= limit => return None,
             Payload::Buffer(buffer) => {
                 let (bytes, header) = (parts.slots.bytes(buffer), parts.slots.header(buffer));
                 parts.copying.push_back(header);
-                Payload::Buffer(parts.slots.insert(bytes, Place::Host, header))
+                Payload::Buffer(parts.slots.insert(bytes, Owner::Host, header))
             }
             words => {
                 parts.copying.push_back(None);
@@ -193,7 +193,7 @@ impl State {
     }
 }
 
-/// Whether a frame holds nothing but the NIs' own accounts.
+/// True if a frame holds nothing but the NIs' own accounts.
 fn is_light(tag: Tag) -> bool {
     !tag.is_data() && tag != Tag::FaReply
 }
@@ -202,6 +202,11 @@ impl Link for Sim {
     const SEPARATE_NI: bool = true;
 
     type Clock = Processor;
+    type Glance = weft_link::NoGlance;
+
+    fn glance(&self) -> std::sync::Arc<weft_link::NoGlance> {
+        std::sync::Arc::default()
+    }
 
     fn clock(&self) -> Processor {
         self.host.clone()
@@ -213,16 +218,16 @@ impl Link for Sim {
 
     fn alloc(&mut self) -> Option<Buffer> {
         let frames = self.capabilities.frames;
-        self.pump(|state| state.rank(self.rank()).slots.count(Place::Send) < frames);
+        self.pump(|state| state.rank(self.rank()).slots.count(Owner::Send) < frames);
         let mut state = self.lock();
         let state = &mut *state;
         let parts = &mut state.ranks[self.rank().index()];
-        if parts.slots.count(Place::Send) >= frames {
+        if parts.slots.count(Owner::Send) >= frames {
             parts.starved = true;
             return None;
         }
         let bytes = state.spare.take(self.capabilities.max_payload);
-        Some(parts.slots.insert(bytes, Place::Send, None))
+        Some(parts.slots.insert(bytes, Owner::Send, None))
     }
 
     fn bytes(&self, buffer: Buffer) -> NonNull<u8> {
@@ -250,7 +255,7 @@ impl Link for Sim {
             Carried::Empty => Payload::Empty,
             Carried::Words(words) => Payload::Words(words),
             Carried::Bytes(bytes) => {
-                Payload::Buffer(parts.slots.insert(bytes, Place::Ni, Some(header)))
+                Payload::Buffer(parts.slots.insert(bytes, Owner::Ni, Some(header)))
             }
         };
         let time = state.time_of(rank);
@@ -269,20 +274,24 @@ impl Link for Sim {
         buffer
     }
 
+    fn copy_out(&self, _: Buffer, _: &mut [u8]) {
+        unreachable!("an NI apart copies packets to its host by itself");
+    }
+
     fn free(&mut self, buffer: Buffer) {
         let rank = self.rank();
         let mut state = self.lock();
         let now = state.time_of(rank);
         let parts = state.rank(rank);
         let busy_until = parts.slots.busy_until(buffer);
-        let (bytes, place) = match busy_until > now {
+        let (bytes, owner) = match busy_until > now {
             true => {
                 state.schedule(busy_until, Event::FrameBack(rank, buffer));
                 return;
             }
             false => parts.slots.remove(buffer),
         };
-        if place == Place::Send && std::mem::take(&mut parts.starved) {
+        if owner == Owner::Send && std::mem::take(&mut parts.starved) {
             state.ring(rank, now);
         }
         state.spare.give(bytes);

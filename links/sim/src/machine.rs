@@ -28,14 +28,14 @@ pub struct Machine {
     /// If given, what it is to copy more than a cache holds.
     #[serde(default)]
     beyond_cache: Option<BeyondCache>,
-    /// What part of its memory's time the bus takes from a copy while it brings packets; see
+    /// Part of the memory's time that the bus takes from a copy while it brings packets; see
     /// [`Machine::beyond_cache`].
     #[serde(skip)]
     pub(crate) bus_part: f64,
-    /// What costs something else when the NI retransmits (`irx`).
+    /// Costs that differ when the NI retransmits (`irx`).
     #[serde(default)]
     irx: Overrides,
-    /// What costs something else when the host retransmits (`hrx`).
+    /// Costs that differ when the host retransmits (`hrx`).
     #[serde(default)]
     hrx: Overrides,
 }
@@ -60,7 +60,7 @@ macro_rules! costs {
 }
 
 costs! {
-    /// What the host processor's work costs.
+    /// Costs of the host processor's work.
     Host, HostOverrides {
         /// Getting a send packet.
         allocate_ns: Nanoseconds,
@@ -88,39 +88,40 @@ costs! {
         interrupt_ns: Nanoseconds,
         /// One operation of a program's declared work.
         operation_ns: f64,
-        /// How many times as long as the machine that simulates it this one takes to compute, where
-        /// computation is charged as measured.
+        /// Ratio of this machine's time for a computation to that of the machine that simulates it,
+        /// where computation is charged as measured.
         #[serde(default = "as_long")]
         measured_times: f64,
     }
 }
 
 costs! {
-    /// What the NI's work costs.
+    /// Costs of the NI's work.
     Ni, NiOverrides {
         /// Sending a packet, until it is on the link.
         send_ns: Nanoseconds,
-        /// What the NI still does for it then; nothing for credits and acknowledgements, which are
-        /// freed at once (thesis 3.4).
+        /// Work that the NI still does for it then; nothing for credits and acknowledgements, which
+        /// are freed at once (thesis 3.4).
         send_after_ns: Nanoseconds,
         /// Receiving a packet, until it is handed to the bus, or what answers it is queued.
         receive_ns: Nanoseconds,
-        /// What the NI still does for it then, before it sends what it queued: answers and forwards.
-        /// Nothing for credits and acknowledgements.
+        /// Work that the NI still does for it then, before it sends what it queued: answers and
+        /// forwards. Nothing for credits and acknowledgements.
         receive_after_ns: Nanoseconds,
-        /// What it does for a packet when the copy into the host's memory is complete.
+        /// Work of the NI for a packet when the copy into the host's memory is complete.
         copied_ns: Nanoseconds,
-        /// The NI is no processor of its own, but the host's in interrupts, as where a kernel runs the
-        /// protocol over a plain network card: what it does, the program waits for.
+        /// The NI is no processor of its own, but the host's in interrupts, as where a kernel runs
+        /// the protocol over a plain network card: what it does, the program waits for.
         #[serde(default)]
         at_host: bool,
-        /// The NI's memory serves one at a time of its processor, its send engine and its receive engine
-        /// (thesis 1.6.2): while a packet passes the link, the NI does nothing else, and packets pass in
-        /// one direction at a time.
+        /// The NI's memory serves one at a time of its processor, its send engine and its receive
+        /// engine (thesis 1.6.2): while a packet passes the link, the NI does nothing else, and
+        /// packets pass in one direction at a time.
         #[serde(default)]
         one_port: bool,
-        /// What is to be transmitted waits in a queue: the next packet's transmission is begun as soon as
-        /// the link has had the last, and what is left to do for that comes after (thesis 8.1.2).
+        /// True if transmissions wait in a queue: the next packet's transmission is begun as soon
+        /// as the link has had the last, and what is left to do for that comes after (thesis
+        /// 8.1.2).
         #[serde(default)]
         queues_transmissions: bool,
         /// A fetch-and-add on a variable of the NI's own goes to the switch and back (thesis 5.2).
@@ -143,7 +144,7 @@ pub struct Bus {
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wire {
-    /// What a packet carries besides user bytes.
+    /// Bytes of a packet besides user bytes.
     pub header_bytes: u16,
     /// From link to link.
     pub latency_ns: Nanoseconds,
@@ -151,19 +152,21 @@ pub struct Wire {
     pub ns_per_byte: f64,
 }
 
-/// What all stations share: a ring in the order of ranks (FDDI), or a segment of Ethernet, which is a ring
-/// without a way around. Frames wait for it in the order in which they are given to their links.
+/// Medium that all stations share: a ring in the order of ranks (FDDI), or a segment of Ethernet,
+/// which is a ring without a way around. Frames wait for it in the order in which they are given to
+/// their links.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Medium {
     /// From one station to the next: what a frame, and the token, take.
     pub station_ns: Nanoseconds,
-    /// A multicast is one frame that passes all stations, if the tree is flat; else one for each of them.
+    /// A multicast is one frame that passes all stations, if the tree is flat; else one for each of
+    /// them.
     pub multicast: bool,
 }
 
 costs! {
-    /// How many buffers there are.
+    /// Numbers of buffers.
     Pools, PoolOverrides {
         /// User bytes that a packet holds at most (PKTSZ).
         packet_bytes: u16,
@@ -182,20 +185,20 @@ costs! {
 pub struct Timers {
     /// The polling watchdog's (INTD).
     pub interrupt_delay_ns: Nanoseconds,
-    /// How long a packet may stay unacknowledged.
+    /// Longest time that a packet may stay unacknowledged.
     pub retransmit_after_ns: Nanoseconds,
-    /// How long a receiver waits before it acknowledges by itself.
+    /// Time that a receiver waits before it acknowledges by itself.
     pub acknowledge_after_ns: Nanoseconds,
 }
 
-/// Copies whose destination no cache holds: their misses compete for the memory with the packets that
-/// arrive meanwhile (thesis 5.1.1, 8.2.4).
+/// Copies whose destination no cache holds: their misses compete for the memory with the packets
+/// that arrive meanwhile (thesis 5.1.1, 8.2.4).
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct BeyondCache {
     /// Moving bytes in memory.
     copy_ns_per_byte: f64,
-    /// What part of the memory's time the bus takes while it brings packets.
+    /// Part of the memory's time that the bus takes while it brings packets.
     bus_part: f64,
 }
 
@@ -210,7 +213,7 @@ struct Overrides {
     pools: PoolOverrides,
 }
 
-/// Who retransmits, as far as costs depend on it.
+/// Level that retransmits, as far as costs depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
     /// Nobody.
@@ -221,7 +224,7 @@ pub enum Scheme {
     Hrx,
 }
 
-/// What is wrong with a machine description.
+/// Error in a machine description.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum MachineError {
     /// It is not such a description.
@@ -230,11 +233,11 @@ pub enum MachineError {
     /// A number that cannot be.
     #[error("the machine's {field} cannot be {value}: {why}")]
     Value {
-        /// Which, as it is called in the file.
+        /// Name of the field in the file.
         field: &'static str,
-        /// What it says.
+        /// Value in the file.
         value: f64,
-        /// What it should be.
+        /// Requirement that the value does not meet.
         why: &'static str,
     },
     /// No machine of that name.
@@ -242,7 +245,7 @@ pub enum MachineError {
         "there is no machine '{name}'; there are {known}, and any file that describes one: FILE.toml"
     )]
     Unknown {
-        /// What was asked for.
+        /// Name that was asked for.
         name: String,
         /// Those that there are.
         known: String,
@@ -321,8 +324,8 @@ impl Machine {
         machine
     }
 
-    /// This machine with programs that copy to places which no cache holds, if its description says what
-    /// that is.
+    /// This machine with programs that copy to places which no cache holds, if its description says
+    /// what that is.
     #[must_use]
     pub fn beyond_cache(&self) -> Option<Self> {
         let BeyondCache { copy_ns_per_byte, bus_part } = self.beyond_cache?;
@@ -401,7 +404,7 @@ fn check(
     }
 }
 
-/// What is wrong, and in which line, in one line.
+/// Syntax error and its line number, in one line.
 fn syntax(text: &str, error: &toml::de::Error) -> String {
     let line = |start: usize| text.bytes().take(start).filter(|byte| *byte == b'\n').count() + 1;
     let place = error.span().map(|span| format!("line {}: ", line(span.start)));

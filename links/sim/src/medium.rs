@@ -1,16 +1,16 @@
-//! Links that are one medium, which carries one frame at a time: a token ring (FDDI), or a segment of Ethernet,
-//! whose token takes no time to come round.
+//! Links that are one medium, which carries one frame at a time: a token ring (FDDI), or a segment
+//! of Ethernet, whose token takes no time to come round.
 //!
-//! The token moves from station to station, in the order of ranks, as long as nobody has anything to send.
-//! Frames are carried in the order in which they were given to their links; what the standard says of
-//! how long a station may keep the token, and of its priorities, is left out.
+//! The token moves from station to station, in the order of ranks, as long as nobody has anything
+//! to send. Frames are carried in the order in which they were given to their links; what the
+//! standard says of how long a station may keep the token, and of its priorities, is left out.
 
 use crate::machine::Medium;
 use weft_link::Buffer;
 use weft_link::clock::Nanoseconds;
 use weft_wire::Rank;
 
-/// Where the token is.
+/// Position of the token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Token {
     /// The station that sent last, and when it was done.
@@ -20,7 +20,7 @@ pub(crate) struct Token {
     carried: Option<(u64, Nanoseconds)>,
 }
 
-/// How a medium carries a frame.
+/// Transport of a frame over a medium.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Carriage {
     pub start: Nanoseconds,
@@ -30,8 +30,8 @@ pub(crate) struct Carriage {
 }
 
 impl Token {
-    /// Carries a frame of `from` that is ready at `ready` and takes `length` to `to`. A multicast names its
-    /// buffer: while that is being carried, it is past all stations already.
+    /// Carries a frame of `from` that is ready at `ready` and takes `length` to `to`. A multicast
+    /// names its buffer: while that is being carried, it is past all stations already.
     pub fn carry(
         &mut self,
         medium: Medium,

@@ -17,13 +17,13 @@ use weft_link::clock::Nanoseconds;
 use weft_link::ni::{NiEvent, NiHalf};
 use weft_wire::Rank;
 
-/// How a network is set up.
+/// Options of a network.
 pub struct Setup {
-    /// What everything costs.
+    /// Costs of everything.
     pub machine: Machine,
     /// Ranks in the job.
     pub ranks: u16,
-    /// What goes wrong. Must have been checked ([`Faults::check`]).
+    /// Faults of the network. Must have been checked ([`Faults::check`]).
     pub faults: Faults,
     /// Decides which frames meet which faults.
     pub seed: u64,
@@ -74,7 +74,7 @@ struct Node {
     end: RankEnd,
 }
 
-/// How a run ended.
+/// End of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// All programs ended.
@@ -104,15 +104,15 @@ impl fmt::Display for Ended {
 /// A rank whose program could not end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stuck {
-    /// Which.
+    /// Rank that waits.
     pub rank: Rank,
     /// Since when.
     pub since: Duration,
-    /// What it was doing, in words.
+    /// Wait of its program, in words.
     pub what: &'static str,
 }
 
-/// How a rank's program ended.
+/// End of a rank's program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RankEnd {
     /// It did not.
@@ -192,7 +192,8 @@ impl Network {
         state.schedule(0, Event::Resume(rank, 0));
     }
 
-    /// Runs until all programs have ended and what they sent is where it belongs, or they cannot end.
+    /// Runs until all programs have ended and what they sent is where it belongs, or they cannot
+    /// end.
     pub fn run(&mut self) -> Ended {
         loop {
             let next = {
@@ -306,7 +307,7 @@ impl Network {
         stuck.collect()
     }
 
-    /// How the program of `rank` ended.
+    /// End of the program of `rank`.
     pub fn end_of(&self, rank: Rank) -> &RankEnd {
         &self.nodes[rank.index()].end
     }
@@ -349,7 +350,7 @@ impl Drop for Network {
     }
 }
 
-/// What a panic said.
+/// Message of a panic.
 fn words(panic: &(dyn std::any::Any + Send)) -> String {
     match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
         (Some(text), _) => (*text).into(),

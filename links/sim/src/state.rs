@@ -1,7 +1,7 @@
 //! The state of a simulated network: virtual time, what will happen when, and every rank's parts.
 
 use crate::faults::Injector;
-use crate::frames::{Frame, Place, Slots, Spare};
+use crate::frames::{Frame, Owner, Slots, Spare};
 use crate::machine::Machine;
 use crate::medium::Token;
 use crate::trace::{Trace, What};
@@ -18,7 +18,7 @@ use weft_wire::{Header, Rank};
 pub(crate) enum Event {
     /// The rank's program goes on, unless it did already since this was scheduled.
     Resume(Rank, u32),
-    /// The same, because it wanted to wait no longer.
+    /// Resumes a rank's program because it wanted to wait no longer.
     TimeUp(Rank, u32),
     /// The NI has something to do.
     Post(Rank, NiEvent),
@@ -41,7 +41,7 @@ pub(crate) enum Event {
 }
 
 impl Event {
-    /// Whether nothing but the passing of time makes it happen.
+    /// True if nothing but the passing of time makes it happen.
     fn is_timer(&self) -> bool {
         matches!(self, Event::TimeUp(..) | Event::Deadline(_))
     }
@@ -80,7 +80,7 @@ impl Ord for Scheduled {
     }
 }
 
-/// Why a rank's program does not run.
+/// Reason why a rank's program does not run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Waiting {
     /// It runs, has not begun, or has ended.
@@ -95,7 +95,7 @@ pub(crate) enum Waiting {
     Computing,
 }
 
-/// How far a rank's program is.
+/// Stage of a rank's program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Life {
     /// Nobody spawned one.
@@ -113,16 +113,16 @@ pub(crate) struct Parts {
     pub local: Nanoseconds,
     pub waiting: Waiting,
     pub epoch: u32,
-    /// What the NI has taken of the host's time since the program was last looked at, where both are
-    /// one processor; and what was taken of the computation under way.
+    /// Time that the NI has taken of the host's since the program was last looked at, where both
+    /// are one processor; and what was taken of the computation under way.
     pub stolen: Nanoseconds,
     pub delayed: Nanoseconds,
     pub life: Life,
-    /// Whether its program has said that it ended badly.
+    /// True if its program has said that it ended badly.
     pub failed: bool,
     /// Since when its program has run, in real time, where that is charged.
     pub running_since: Option<Instant>,
-    /// What its host work costs, relative to the machine.
+    /// Cost of its host work, relative to the machine.
     pub slowness: f64,
     pub rings: u32,
     pub armed: bool,
@@ -132,16 +132,16 @@ pub(crate) struct Parts {
     /// The time within the NI event that is being processed, and what follows its critical part.
     pub cursor: Nanoseconds,
     pub after: Nanoseconds,
-    /// What is left to do for the last packet that was transmitted, where that comes after the next
+    /// Work left to do for the last packet that was transmitted, where that comes after the next
     /// transmission, if one is queued.
     pub owed: Nanoseconds,
     pub ni_free: Nanoseconds,
-    /// When the host sees what the NI shows it in this event, if before the NI is done.
+    /// Time at which the host sees what the NI shows it in this event, if before the NI is done.
     pub shown_at: Option<Nanoseconds>,
     pub ni_queue: VecDeque<NiEvent>,
     pub serving: bool,
     pub bus_free: Nanoseconds,
-    /// How long it has brought packets, with those that wait for it.
+    /// Time for which it has brought packets, with those that wait for it.
     pub bus_brought: Nanoseconds,
     pub out_free: Nanoseconds,
     pub in_free: Nanoseconds,
@@ -198,7 +198,7 @@ impl Parts {
     }
 }
 
-/// What the scheduler finds next.
+/// Next step of the scheduler.
 pub(crate) enum Next {
     Event(Event),
     /// Nothing will happen any more.
@@ -211,7 +211,7 @@ pub(crate) enum Next {
 
 pub(crate) struct State {
     pub machine: Machine,
-    /// Where the links are one medium.
+    /// Token of the medium, where the links are one medium.
     pub token: Token,
     pub now: Nanoseconds,
     sequence: u64,
@@ -223,8 +223,8 @@ pub(crate) struct State {
     pub at_ni: Option<Rank>,
     /// Every program has to end.
     pub stopping: bool,
-    /// The last time that a program got on: it sent, took a packet, or computed. Looking for packets
-    /// is no progress, nor is what protocols do among themselves.
+    /// The last time that a program got on: it sent, took a packet, or computed. Looking for
+    /// packets is no progress, nor is what protocols do among themselves.
     pub progress_at: Nanoseconds,
     pub limit: Nanoseconds,
     pub stuck_after: Nanoseconds,
@@ -273,8 +273,8 @@ impl State {
         self.events.push(Scheduled { time, sequence: self.sequence, event });
     }
 
-    /// Whether nothing happens up to `time`, that included, and nobody looks at the limits.
-    pub fn is_quiet_until(&self, time: Nanoseconds) -> bool {
+    /// True if nothing happens up to `time`, that included, and nobody looks at the limits.
+    pub fn is_idle_until(&self, time: Nanoseconds) -> bool {
         self.events.peek().is_none_or(|next| next.time > time) && !self.is_over(time)
     }
 
@@ -333,8 +333,8 @@ impl State {
         true
     }
 
-    /// Until when the NI keeps the program of `rank` from going on, where both are one processor: what
-    /// the NI does is then done in interrupts.
+    /// Until when the NI keeps the program of `rank` from going on, where both are one processor:
+    /// what the NI does is then done in interrupts.
     fn held_up(&mut self, rank: Rank) -> Option<Nanoseconds> {
         let now = self.now;
         let parts = self.rank(rank);
@@ -378,7 +378,7 @@ impl State {
             return;
         }
         parts.arrived_frames += usize::from(frame.fills_a_buffer());
-        let in_use = parts.arrived_frames + parts.slots.count(Place::Ni);
+        let in_use = parts.arrived_frames + parts.slots.count(Owner::Ni);
         parts.most_received = parts.most_received.max(in_use);
         parts.arrived.push_back(frame);
         if parts.has_ni {
@@ -403,7 +403,7 @@ impl State {
         }
     }
 
-    /// When the NI of `rank` is done, and has its memory to itself.
+    /// Time at which the NI of `rank` is done, and has its memory to itself.
     fn ni_free(&self, rank: Rank) -> Nanoseconds {
         let parts = &self.ranks[rank.index()];
         if self.machine.ni.one_port { parts.ni_free.max(parts.out_free) } else { parts.ni_free }
@@ -443,9 +443,9 @@ impl State {
         self.took_time(rank, self.now);
     }
 
-    /// A copy to the host of `rank` is complete. The host sees it at once, because the bus has set a
-    /// flag in its memory; what the NI has to do about it comes after what it is doing. Says whether
-    /// there is an NI to do it.
+    /// A copy to the host of `rank` is complete. The host sees it at once, because the bus has set
+    /// a flag in its memory; what the NI has to do about it comes after what it is doing. Says
+    /// whether there is an NI to do it.
     pub fn begin_copied(&mut self, rank: Rank) -> bool {
         let (now, copied_ns) = (self.now, self.machine.ni.copied_ns);
         let free = self.ni_free(rank);

@@ -1,4 +1,5 @@
-//! What happened: a hash of everything, the last events of each rank, and who wants to see them.
+//! Trace of a run: a hash of everything, the last events of each rank, and an observer who sees all
+//! of them.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -6,7 +7,7 @@ use std::time::Duration;
 use weft_link::clock::Nanoseconds;
 use weft_wire::{Header, Rank, Tag};
 
-/// What happened to a frame, or to a rank.
+/// Event of a frame or of a rank.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum What {
     /// It was put on the link.
@@ -36,7 +37,7 @@ pub enum What {
 }
 
 impl What {
-    /// Whether it was done on purpose, to break something.
+    /// True if it was done on purpose, to break something.
     pub fn is_fault(self) -> bool {
         use What::*;
         matches!(self, Lost | Duplicated | Delayed | Corrupted | Cut | Crashed)
@@ -46,11 +47,12 @@ impl What {
 /// Something that happened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Happened {
-    /// When.
+    /// Time of the event.
     pub time: Nanoseconds,
-    /// Where: the transmitter of what is put on the link or meets a fault, else the receiver.
+    /// Rank of the event: the transmitter of what is put on the link or meets a fault, else the
+    /// receiver.
     pub rank: Rank,
-    /// What.
+    /// Kind of the event.
     pub what: What,
     /// The frame, and the rank at the other end.
     pub frame: Option<(Rank, Header)>,

@@ -22,7 +22,7 @@ pub(crate) const MOST_JOINED: usize = 1 << 16;
 
 /// One message to the kernel: datagrams of one size to one peer, the last of them perhaps shorter.
 pub(crate) struct Run<'a> {
-    /// Where to, if the socket does not know.
+    /// Destination, if the socket does not know it.
     pub to: Option<SocketAddr>,
     pub datagrams: &'a [&'a [u8]],
 }
@@ -38,8 +38,8 @@ union Address {
 #[derive(Clone, Copy)]
 struct Control([u8; 32]);
 
-/// Sends `runs`, at most [`MOST`]; a run of one datagram needs no segmentation. Returns how many were
-/// sent: all, or those before the first that the kernel would not take now.
+/// Sends `runs`, at most [`MOST`]; a run of one datagram needs no segmentation. Returns how many
+/// were sent: all, or those before the first that the kernel would not take now.
 ///
 /// # Errors
 /// What is wrong with the first run.
@@ -71,9 +71,9 @@ pub(crate) fn send(socket: BorrowedFd<'_>, runs: &[Run<'_>]) -> io::Result<usize
             header.msg_controllen = write_segment(&mut controls[i], run.datagrams[0].len()) as _;
         }
     }
-    // SAFETY: the first `runs.len()` messages are initialised. Their names, vectors and controls lie in
-    // the arrays above, the bytes in slices that `runs` borrows; all outlive the call, and the kernel
-    // only reads the bytes. A control is written within its 32 bytes.
+    // SAFETY: the first `runs.len()` messages are initialised. Their names, vectors and controls
+    // lie in the arrays above, the bytes in slices that `runs` borrows; all outlive the call, and
+    // the kernel only reads the bytes. A control is written within its 32 bytes.
     let sent = unsafe {
         libc::sendmmsg(
             socket.as_raw_fd(),
@@ -85,8 +85,8 @@ pub(crate) fn send(socket: BorrowedFd<'_>, runs: &[Run<'_>]) -> io::Result<usize
     if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(sent as usize) }
 }
 
-/// Receives into `buffers`, at most [`MOST`], without waiting. Writes what landed in each and returns how
-/// many buffers there are to look at; what is longer than its buffer is cut off.
+/// Receives into `buffers`, at most [`MOST`], without waiting. Writes what landed in each and
+/// returns how many buffers there are to look at; what is longer than its buffer is cut off.
 ///
 /// # Errors
 /// Would block, if there is none; or what the kernel reports about earlier ones.
@@ -109,9 +109,9 @@ pub(crate) fn receive(
         message.msg_hdr.msg_control = (&raw mut *control).cast();
         message.msg_hdr.msg_controllen = size_of::<Control>() as _;
     }
-    // SAFETY: the first `count` messages are initialised. Their vectors and controls lie in the arrays
-    // above, with their lengths; the vectors point to buffers that are borrowed exclusively, with theirs.
-    // All outlive the call.
+    // SAFETY: the first `count` messages are initialised. Their vectors and controls lie in the
+    // arrays above, with their lengths; the vectors point to buffers that are borrowed exclusively,
+    // with theirs. All outlive the call.
     let received = unsafe {
         libc::recvmmsg(
             socket.as_raw_fd(),
@@ -153,7 +153,7 @@ pub(crate) fn hear_joined_only(socket: BorrowedFd<'_>) -> io::Result<()> {
     set(socket, libc::IPPROTO_IP, libc::IP_MULTICAST_ALL, 0)
 }
 
-/// Whether the kernel cuts up buffers into datagrams.
+/// True if the kernel cuts up buffers into datagrams.
 pub(crate) fn can_segment(socket: BorrowedFd<'_>) -> bool {
     set(socket, libc::SOL_UDP, libc::UDP_SEGMENT, 0).is_ok()
 }
@@ -224,7 +224,8 @@ fn write_segment(control: &mut Control, bytes: usize) -> usize {
     length.next_multiple_of(align_of::<usize>())
 }
 
-/// Reads how long the pieces are, from a control message of so many bytes; `None` if it does not say.
+/// Reads how long the pieces are, from a control message of so many bytes; `None` if it does not
+/// say.
 fn read_segment(control: &Control, bytes: usize) -> Option<usize> {
     let number = |range: Range<usize>| control.0[range].try_into().ok().map(i32::from_ne_bytes);
     let says = bytes >= CONTROL_HEADER + 4

@@ -10,7 +10,7 @@ use weft_datagram::{Landed, Source};
 pub(crate) struct Landing {
     socket: Arc<UdpSocket>,
     places: Vec<Box<[u8]>>,
-    /// Whether the last look found nothing.
+    /// True if the last look found nothing.
     idle: bool,
 }
 

@@ -1,24 +1,24 @@
 //! Frames between hosts over UDP: portable, unprivileged, and promising nothing.
 //!
-//! A datagram is a sealed frame ([`weft_seal`]) with one or more packets. On the way out small packets
-//! to one peer share a datagram, and all datagrams since the last flush leave in one system call,
-//! runs of equal ones to one peer as one buffer that the kernel cuts up (UDP_SEGMENT). On the way in
-//! one call brings several, those of one run in one piece again (UDP_GRO), into frames that their
-//! readers read in place; the first look after an empty one asks for one only, so that a lone packet
-//! costs one small call.
+//! A datagram is a sealed frame ([`weft_seal`]) with one or more packets. On the way out small
+//! packets to one peer share a datagram, and all datagrams since the last flush leave in one system
+//! call, runs of equal ones to one peer as one buffer that the kernel cuts up (UDP_SEGMENT). On the
+//! way in one call brings several, those of one run in one piece again (UDP_GRO), into frames that
+//! their readers read in place; the first look after an empty one asks for one only, so that a lone
+//! packet costs one small call.
 //!
 //! | module | what |
 //! |---|---|
 //! | `link` | [`Udp`] |
 //! | `outgoing` | handing what waits to the kernel |
 //! | `landing` | buffers that the kernel may write to |
-//! | `way` | how long packets may be on the way there |
+//! | `path_mtu` | the longest packets that a path takes |
 //! | `multicast` | datagrams that the network copies |
 //! | `batch` | sendmmsg, recvmmsg and socket options (`unsafe`) |
 //!
-//! A packet is copied once on its way out, from the frame where it was filled into the datagram: then
-//! its frame is free for other destinations, each with a header of its own, and encryption may change
-//! the bytes. The kernel copies them again; the first copy costs some ten nanoseconds of the
+//! A packet is copied once on its way out, from the frame where it was filled into the datagram:
+//! then its frame is free for other destinations, each with a header of its own, and encryption may
+//! change the bytes. The kernel copies them again; the first copy costs some ten nanoseconds of the
 //! microsecond that this takes.
 //!
 //! May use `links/api`, `links/datagram`, which packs and holds datagrams, `links/seal` and `wire`.
@@ -30,10 +30,10 @@ mod landing;
 mod link;
 mod multicast;
 mod outgoing;
-mod way;
+mod path_mtu;
 
 pub use link::{Counters, Udp, UdpSettings};
 pub use multicast::{group_of, join};
-pub use way::way_takes;
+pub use path_mtu::path_mtu;
 /// Ranks that one datagram reaches at most.
 pub use weft_wire::several::MOST as RECEIVERS_MAX;

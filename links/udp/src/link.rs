@@ -20,28 +20,31 @@ use weft_wire::{Header, Rank, Tag, envelope, network};
 /// Bytes that the kernel is asked to hold for us in each direction; it may give less.
 const SOCKET_BUFFER_BYTES: usize = 4 << 20;
 
-/// What a rank needs to attach.
+/// Settings with which a rank attaches.
 #[derive(Debug)]
 pub struct UdpSettings {
     /// Bound already, so that others can be told where.
     pub socket: UdpSocket,
-    /// Where every rank is, by rank; of the socket's own family all.
+    /// Addresses of all ranks, by rank; all of the socket's own family.
     pub peers: Vec<SocketAddr>,
-    /// What the job shares, and this rank's number.
+    /// Keys of the job, and this rank's number.
     pub keys: Keys,
-    /// Bytes of a datagram at most: the narrowest MTU on the way, less what IP and UDP put before them.
+    /// Bytes of a datagram at most: the narrowest MTU on the way, less what IP and UDP put before
+    /// them.
     pub datagram_bytes: usize,
-    /// If packets go to one peer only, which: the kernel then looks for the way there once, and takes
-    /// nothing from elsewhere.
+    /// If packets go to one peer only, which: the kernel then looks for the way there once, and
+    /// takes nothing from elsewhere.
     pub only: Option<Rank>,
-    /// If the sockets of all ranks have [joined](crate::join) one, the group: multicasts to ranks of other
-    /// hosts that are bound to the same port leave as one datagram. Not if packets are encrypted.
+    /// If the sockets of all ranks have [joined](crate::join) one, the group: multicasts to ranks
+    /// of other hosts that are bound to the same port leave as one datagram. Not if packets are
+    /// encrypted.
     pub group: Option<IpAddr>,
     /// Frames for sending.
     pub frames: usize,
-    /// Frames for receiving: a packet in use takes one, unless it arrived together with others. As many
-    /// as the receive buffers of the protocol, or it finds fewer than it counts on. Each has room for all
-    /// that the kernel hands over at once, 64 KiB, of which memory is taken only for what was used.
+    /// Frames for receiving: a packet in use takes one, unless it arrived together with others. As
+    /// many as the receive buffers of the protocol, or it finds fewer than it counts on. Each has
+    /// room for all that the kernel hands over at once, 64 KiB, of which memory is taken only for
+    /// what was used.
     pub receive_frames: usize,
 }
 
@@ -58,7 +61,7 @@ pub(crate) fn headers(from: &SocketAddr) -> usize {
     UDP_HEADER + if from.is_ipv6() { 40 } else { 20 }
 }
 
-/// What a link has done since it was attached.
+/// Counters of a link since it was attached.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Counters {
     /// On the way out.
@@ -78,7 +81,8 @@ pub struct Udp {
     /// Frames for sending. Cells, because whoever allocated one writes to it by its address.
     frames: Vec<Box<[Cell<u8>]>>,
     free: Vec<u32>,
-    /// Where the bytes of a packet are put together before they go into their datagram.
+    /// Scratch space in which the bytes of a packet are put together before they go into their
+    /// datagram.
     scratch: Box<[u8]>,
     outgoing: Outgoing,
     landing: Landing,
@@ -161,7 +165,7 @@ impl Udp {
         })
     }
 
-    /// What this link has done so far.
+    /// Counters of this link so far.
     pub fn counters(&self) -> Counters {
         Counters {
             sent: self.outgoing.sent(),
@@ -170,7 +174,8 @@ impl Udp {
         }
     }
 
-    /// A descriptor that is readable while datagrams wait, for who sleeps beside this link's own bells.
+    /// A descriptor that is readable while datagrams wait, for who sleeps beside this link's own
+    /// bells.
     ///
     /// # Errors
     /// The process has no descriptor left.
@@ -188,8 +193,8 @@ impl Udp {
     }
 }
 
-/// Has the kernel treat a socket as this link needs it; `only` is the one that it talks to. Says whether there
-/// is such a one.
+/// Has the kernel treat a socket as this link needs it; `only` is the one that it talks to. Says
+/// whether there is such a one.
 fn set_up(socket: &UdpSocket, only: Option<&SocketAddr>) -> io::Result<bool> {
     socket.set_nonblocking(true)?;
     batch::forbid_fragments(socket.as_fd(), socket.local_addr()?.is_ipv6())?;
@@ -206,6 +211,11 @@ impl Link for Udp {
     const LOSSY: bool = true;
 
     type Clock = SystemClock;
+    type Glance = weft_link::NoGlance;
+
+    fn glance(&self) -> std::sync::Arc<weft_link::NoGlance> {
+        std::sync::Arc::default()
+    }
 
     fn clock(&self) -> SystemClock {
         SystemClock
@@ -279,6 +289,15 @@ impl Link for Udp {
         self.incoming.find(&mut self.landing, &mut self.seals)
     }
 
+    fn copy_out(&self, buffer: Buffer, into: &mut [u8]) {
+        if let Some(bytes) = self.incoming.read(buffer, into.len()) {
+            into.copy_from_slice(bytes);
+            return;
+        }
+        let cells = &self.frames[buffer.0 as usize][..into.len()];
+        into.iter_mut().zip(cells).for_each(|(byte, cell)| *byte = cell.get());
+    }
+
     #[inline]
     fn free(&mut self, buffer: Buffer) {
         if !self.incoming.free(buffer) {
@@ -315,15 +334,6 @@ impl Link for Udp {
 impl Part for Udp {
     fn is_own(&self, _: Buffer) -> bool {
         true
-    }
-
-    fn copy_out(&self, buffer: Buffer, into: &mut [u8]) {
-        if let Some(bytes) = self.incoming.read(buffer, into.len()) {
-            into.copy_from_slice(bytes);
-            return;
-        }
-        let cells = &self.frames[buffer.0 as usize][..into.len()];
-        into.iter_mut().zip(cells).for_each(|(byte, cell)| *byte = cell.get());
     }
 
     fn transmit_copy(&mut self, to: Rank, header: &Header, bytes: &[u8]) -> bool {

@@ -1,8 +1,8 @@
 //! The network's own multicast: one datagram leaves, and switches copy it.
 //!
-//! A socket that takes part is bound to a port and to no address, because the kernel gives a group's
-//! datagrams to no socket that has an address of its own. All ranks at one port get a copy, so ranks of
-//! one host have ports of their own, and the *n*-th ranks of all hosts the same.
+//! A socket that takes part is bound to a port and to no address, because the kernel gives a
+//! group's datagrams to no socket that has an address of its own. All ranks at one port get a copy,
+//! so ranks of one host have ports of their own, and the *n*-th ranks of all hosts the same.
 
 use crate::batch;
 use rustix::net::sockopt;
@@ -10,12 +10,13 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 use std::os::fd::AsFd;
 
-/// How far such datagrams go: to the hosts on the same network, and through no router.
+/// Time to live of multicast datagrams: they reach the hosts on the same network, and cross no
+/// router.
 const HOPS: u32 = 1;
 
-/// The group of the job with this number, of the kind of that address: of the local scope (RFC 2365), or
-/// a transient one of the link (RFC 4291 2.7). Other jobs may have the same; their frames have another
-/// number in them, and other keys.
+/// The group of the job with this number, of the kind of that address: of the local scope (RFC
+/// 2365), or a transient one of the link (RFC 4291 2.7). Other jobs may have the same; their frames
+/// have another number in them, and other keys.
 pub fn group_of(job: u32, kind: IpAddr) -> IpAddr {
     let [first, second, third, fourth] = job.to_be_bytes();
     let word = |high, low| u16::from_be_bytes([high, low]);
@@ -28,8 +29,8 @@ pub fn group_of(job: u32, kind: IpAddr) -> IpAddr {
     }
 }
 
-/// Has a socket that is bound to no address hear the datagrams to `group`, and send its own to the network
-/// of the interface with this address and index. It hears none of its own host.
+/// Has a socket that is bound to no address hear the datagrams to `group`, and send its own to the
+/// network of the interface with this address and index. It hears none of its own host.
 ///
 /// # Errors
 /// What the kernel says, for instance that it has no multicast there.

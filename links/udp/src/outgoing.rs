@@ -1,7 +1,7 @@
 //! Handing what waits to the kernel.
 
 use crate::batch::{self, MOST_BYTES, MOST_SEGMENTS, Run};
-use crate::way::TooLong;
+use crate::path_mtu::TooLong;
 use rustix::io::Errno;
 use std::io::{Error, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
@@ -20,9 +20,9 @@ pub(crate) struct Outgoing {
     segments: bool,
     /// The socket knows where everything goes.
     connected: bool,
-    /// What the system refused last because the way there is too narrow for it.
+    /// Last datagram that the system refused because it exceeds the path's MTU.
     pub too_long: Option<TooLong>,
-    /// Where datagrams for several ranks go, at the port of each of them.
+    /// Group address of datagrams for several ranks, at the port of each of them.
     group: Option<IpAddr>,
 }
 
@@ -46,8 +46,8 @@ impl Outgoing {
         }
     }
 
-    /// Multicasts to ranks of other hosts that have the same port go to `group` from here on. Returns how many
-    /// user bytes their packets should have at most.
+    /// Multicasts to ranks of other hosts that have the same port go to `group` from here on.
+    /// Returns how many user bytes their packets should have at most.
     pub fn share(&mut self, group: IpAddr, own: Rank, peers: &[SocketAddr]) -> usize {
         // A host does not hear itself.
         let here = peers.get(own.index()).map(SocketAddr::ip);
@@ -62,7 +62,7 @@ impl Outgoing {
         self.queue.is_empty()
     }
 
-    /// Whether only a flush makes room for another packet.
+    /// True if only a flush makes room for another packet.
     #[inline]
     pub fn is_full(&self) -> bool {
         self.queue.is_full()
@@ -80,7 +80,8 @@ impl Outgoing {
         queue.put(to, header, body, || Some(spare.pop().unwrap_or_else(new)));
     }
 
-    /// Seals what waits and sends it. Says whether something is left, because the kernel takes no more.
+    /// Seals what waits and sends it. Says whether something is left, because the kernel takes no
+    /// more.
     pub fn flush(
         &mut self,
         socket: BorrowedFd<'_>,
@@ -91,11 +92,13 @@ impl Outgoing {
         while !self.queue.is_empty() {
             self.queue.sent.calls += 1;
             match self.send_some(socket, peers) {
-                Ok(datagrams) => self.leave(datagrams, true),
+                Ok(datagrams) => self.take_off(datagrams, true),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return true,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 // Nobody was there for an earlier one; this one is lost, too.
-                Err(error) if error.kind() == ErrorKind::ConnectionRefused => self.leave(1, false),
+                Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
+                    self.take_off(1, false)
+                }
                 // The device cannot do it, or its way there is too narrow for it.
                 Err(_) if self.segments && self.run_from(0, peers) > 1 => self.segments = false,
                 Err(error) => self.refused(&error),
@@ -134,7 +137,7 @@ impl Outgoing {
         Ok(sent.checked_sub(1).map_or(0, |last| ends[last]))
     }
 
-    /// Where the kernel is to send a datagram.
+    /// Address to which the kernel is to send a datagram.
     #[inline]
     fn address(&self, datagram: &Datagram<Box<[u8]>>, peers: &[SocketAddr]) -> SocketAddr {
         let peer = peers[datagram.to.index()];
@@ -144,8 +147,8 @@ impl Outgoing {
         }
     }
 
-    /// How many datagrams from this one on may go as one buffer: to one address, of one size, but for the
-    /// last, which may be shorter.
+    /// Number of datagrams from this one on that may go as one buffer: to one address, of one size,
+    /// but for the last, which may be shorter.
     fn run_from(&self, start: usize, peers: &[SocketAddr]) -> usize {
         let first = &self.queue.waiting()[start];
         let to = self.address(first, peers);
@@ -163,7 +166,8 @@ impl Outgoing {
         count
     }
 
-    /// The system does not take the first datagram. Its packets are sent again, and will have timers.
+    /// The system does not take the first datagram. Its packets are sent again, and will have
+    /// timers.
     #[cold]
     fn refused(&mut self, error: &Error) {
         if error.raw_os_error() == Some(Errno::MSGSIZE.raw_os_error())
@@ -171,10 +175,11 @@ impl Outgoing {
         {
             self.too_long = Some(TooLong { to: first.to, bytes: first.end() });
         }
-        self.leave(1, false);
+        self.take_off(1, false);
     }
 
-    fn leave(&mut self, datagrams: usize, taken: bool) {
+    /// Takes datagrams off the queue that were sent, or failed.
+    fn take_off(&mut self, datagrams: usize, taken: bool) {
         let sent = &mut self.queue.sent;
         let count = if taken { &mut sent.datagrams } else { &mut sent.failed };
         *count += datagrams as u64;

@@ -1,15 +1,16 @@
-//! How many chunks the kernel has for arrivals.
+//! Number of chunks that the kernel has for arrivals.
 //!
-//! It uses them in turn. As many as there are is best for bursts, and worst for the caches: the chunks of
-//! a thousand frames are megabytes, and each is cold when its turn comes, which costs a frame that comes
-//! alone 200 ns. So the kernel has few, the last ones used, as long as looks find few frames.
+//! It uses them in turn. As many as there are is best for bursts, and worst for the caches: the
+//! chunks of a thousand frames are megabytes, and each is cold when its turn comes, which costs a
+//! frame that comes alone 200 ns. So the kernel has few, the last ones used, as long as looks find
+//! few frames.
 
 /// Chunks that the kernel has at least: four looks' worth of frames.
 const LEAST: u32 = 128;
 /// Looks that find few frames, after which the kernel gets fewer chunks.
 const QUIET: u32 = 256;
 
-/// How many chunks the kernel is to have.
+/// Target number of chunks that the kernel has.
 pub(crate) struct Depth {
     chunks: u32,
     most: u32,
@@ -22,13 +23,14 @@ impl Depth {
         Depth { chunks: most, most, quiet: 0 }
     }
 
-    /// How many chunks.
+    /// Number of chunks.
     #[inline]
     pub fn chunks(&self) -> u32 {
         self.chunks
     }
 
-    /// A look found so many frames. A quarter of what the kernel had at once says that a burst may need more.
+    /// A look found so many frames. A quarter of what the kernel had at once says that a burst may
+    /// need more.
     #[inline]
     pub fn found(&mut self, frames: u32) {
         if frames > self.chunks / 4 {

@@ -1,4 +1,4 @@
-//! Why an interface cannot be used.
+//! Reasons why an interface cannot be used.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use std::io;
 /// can be attached to: a page less what the kernel keeps beside the frame.
 pub const MOST_MTU: usize = 3506;
 
-/// Why there is no link over AF_XDP; each says what to do.
+/// Reason why there is no link over AF_XDP; each says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum XdpError {
     /// The build script found no compiler for the XDP program.
@@ -71,9 +71,9 @@ pub enum XdpError {
     System {
         /// The interface.
         interface: String,
-        /// What was tried.
+        /// Operation that was tried.
         doing: &'static str,
-        /// What the kernel said.
+        /// Error of the kernel.
         error: io::Error,
     },
 }

@@ -1,4 +1,4 @@
-//! What the kernel says of a driver, without anything being attached to it.
+//! Features that the kernel reports for a driver, without anything being attached to it.
 
 use crate::interface::Interface;
 use rustix::net::netlink::{GENERIC, SocketAddrNetlink};
@@ -23,7 +23,8 @@ const REQUEST: u16 = 1;
 /// The kernel answers at once.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Whether the driver of an interface runs XDP programs itself; `None` if this kernel (before 6.3) does not say.
+/// True if the driver of an interface runs XDP programs itself; `None` if this kernel (before 6.3)
+/// does not say.
 pub fn runs_programs(interface: &Interface) -> Option<bool> {
     let family = ask(CONTROL, GET_FAMILY, FAMILY_NAME, b"netdev\0")?;
     let family = attribute(&family, FAMILY_ID)?.try_into().ok().map(u16::from_ne_bytes)?;

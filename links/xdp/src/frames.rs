@@ -17,7 +17,7 @@ pub(crate) struct Frames {
 struct Frame {
     /// Here, unless it is on its way.
     chunk: Option<Chunk>,
-    /// Where its user bytes are, here or on its way.
+    /// Address of its user bytes, here or on its way.
     body: Address,
     /// The program gave it up while it was on its way.
     given_up: bool,
@@ -41,7 +41,7 @@ impl Frames {
         self.free.pop()
     }
 
-    /// Where the program writes its bytes.
+    /// Address at which the program writes its bytes.
     #[inline]
     pub fn body(&self, frame: u32) -> NonNull<u8> {
         self.frames[frame as usize].body.0

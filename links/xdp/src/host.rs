@@ -1,4 +1,5 @@
-//! Whoever brings an interface and ranks together: the launcher on each host, or a rank that is alone.
+//! Whoever brings an interface and ranks together: the launcher on each host, or a rank that is
+//! alone.
 
 use crate::error::XdpError;
 use crate::interface::{Interface, permitted};
@@ -26,7 +27,7 @@ pub const ETHERTYPE: u16 = 0x88B5;
 const BIND_ATTEMPTS: u32 = 100;
 const BIND_PAUSE: Duration = Duration::from_millis(10);
 
-/// How an interface is to be used.
+/// Options for the use of an interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct XdpOptions {
     /// The protocol number of Weft's frames.
@@ -41,8 +42,8 @@ impl Default for XdpOptions {
     }
 }
 
-/// An interface with Weft's program on it. The kernel takes the program off when this is dropped, or
-/// the process that has it ends in any way, and nobody else has its [`keepers`](Self::keepers).
+/// An interface with Weft's program on it. The kernel takes the program off when this is dropped,
+/// or the process that has it ends in any way, and nobody else has its [`keepers`](Self::keepers).
 pub struct XdpHost {
     interface: Interface,
     program: Program,
@@ -52,8 +53,8 @@ pub struct XdpHost {
 }
 
 impl XdpHost {
-    /// Loads the program and attaches it to `interface`, in the driver if that knows XDP. Everything
-    /// but Weft's frames goes on as if nothing were there.
+    /// Loads the program and attaches it to `interface`, in the driver if that knows XDP.
+    /// Everything but Weft's frames goes on as if nothing were there.
     ///
     /// # Errors
     /// [`XdpError`]: what is missing, and what to do about it.
@@ -68,7 +69,7 @@ impl XdpHost {
         &self.interface
     }
 
-    /// What the program has done with frames of Weft's protocol so far.
+    /// Counters of the XDP program: frames of Weft's protocol that it has seen so far.
     ///
     /// # Errors
     /// What the kernel says when it is asked.
@@ -76,8 +77,9 @@ impl XdpHost {
         self.program.seen()
     }
 
-    /// Has the interface accept what the network copies for that many ranks of `job` on this host, and no
-    /// more what it copied for others. Without this a device may drop it before anybody sees it.
+    /// Has the interface accept what the network copies for that many ranks of `job` on this host,
+    /// and no more what it copied for others. Without this a device may drop it before anybody sees
+    /// it.
     ///
     /// # Errors
     /// What the kernel says.
@@ -95,8 +97,8 @@ impl XdpHost {
         Ok(())
     }
 
-    /// What keeps the program on the interface, and the interface in the groups that it has joined, as long as any
-    /// process has it: for those that are to go on when this one ends.
+    /// Descriptors that keep the program on the interface, and the interface in the groups that it
+    /// has joined, as long as any process has them: for those that are to go on when this one ends.
     ///
     /// # Errors
     /// What the kernel says.
@@ -105,9 +107,10 @@ impl XdpHost {
         all.map(OwnedFd::try_clone).collect()
     }
 
-    /// Makes a port for each of these ranks of `job` that are on this host, in the order of their numbers, and has the
-    /// program give them their frames, those too that the network copied. The ranks share one queue of the interface, and memory for frames, so this
-    /// is done once for all of them.
+    /// Makes a port for each of these ranks of `job` that are on this host, in the order of their
+    /// numbers, and has the program give them their frames, those too that the network copied. The
+    /// ranks share one queue of the interface, and memory for frames, so this is done once for all
+    /// of them.
     ///
     /// # Errors
     /// [`XdpError`], for instance if there are ports already.

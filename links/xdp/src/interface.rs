@@ -1,4 +1,4 @@
-//! What must be true before an interface can be used.
+//! Preconditions for the use of an interface.
 
 use crate::error::{MOST_MTU, XdpError};
 use crate::memory::{Hardware, hardware};
@@ -72,7 +72,8 @@ impl Interface {
     }
 }
 
-/// Whether kernel and capabilities are enough for [`crate::XdpHost::attach`], as far as one can see.
+/// Checks that kernel and capabilities are enough for [`crate::XdpHost::attach`], as far as one can
+/// see.
 ///
 /// # Errors
 /// What is missing.
@@ -98,8 +99,8 @@ pub fn permitted() -> Result<(), XdpError> {
     if missing.is_empty() { Ok(()) } else { Err(XdpError::NotPermitted(missing.join(" and "))) }
 }
 
-/// Gives up what [`crate::XdpHost::attach`] and [`crate::XdpHost::open`] needed, for this thread and what it
-/// starts, unless that has capabilities of its own. Ports need none.
+/// Gives up what [`crate::XdpHost::attach`] and [`crate::XdpHost::open`] needed, for this thread
+/// and what it starts, unless that has capabilities of its own. Ports need none.
 ///
 /// # Errors
 /// What the kernel says.

@@ -5,7 +5,7 @@ use crate::interface::MacAddress;
 use crate::memory::Chunk;
 use crate::multicast::{of_place, places_of};
 use crate::port::{BODY_START, ENVELOPE_START, Mode, PortPlan, SEND_START, WAITING, XdpPort};
-use crate::station::Station;
+use crate::rings::Rings;
 use rustix::net::sockopt;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -18,24 +18,24 @@ use weft_link::{Buffer, Capabilities, Link, LinkViolation, Part, Payload, Receiv
 use weft_seal::{Keys, Protection, Refusals, Seals};
 use weft_wire::{Header, Rank, Tag, envelope, network};
 
-/// What a rank needs to attach.
+/// Settings with which a rank attaches.
 #[derive(Debug)]
 pub struct XdpSettings {
     /// Its way to the interface, of [`crate::XdpHost::open`].
     pub port: XdpPort,
     /// The Ethernet address of every rank's interface, by rank.
     pub peers: Vec<MacAddress>,
-    /// What the job shares, and this rank's number.
+    /// Keys of the job, and this rank's number.
     pub keys: Keys,
     /// The narrowest MTU of the ranks' interfaces, in bytes.
     pub mtu: usize,
-    /// If the network copies frames to the hosts of all ranks, and these [have joined](crate::XdpHost::join),
-    /// the [group](crate::group_of): multicasts to ranks with the same place on their hosts leave as one frame. Not if packets
-    /// are encrypted.
+    /// If the network copies frames to the hosts of all ranks, and these [have
+    /// joined](crate::XdpHost::join), the [group](crate::group_of): multicasts to ranks with the
+    /// same place on their hosts leave as one frame. Not if packets are encrypted.
     pub group: Option<MacAddress>,
 }
 
-/// What a link has done since it was attached.
+/// Counters of a link since it was attached.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Counters {
     /// On the way out.
@@ -48,7 +48,7 @@ pub struct Counters {
     pub overrun: u64,
     /// Frames that arrived and were not from whom they said, or came before.
     pub refused: Refusals,
-    /// What the rings named and was no frame.
+    /// Descriptors in the rings that named no frame.
     pub bad_descriptors: u64,
 }
 
@@ -56,7 +56,7 @@ type EthernetHeader = [u8; ENVELOPE_START - SEND_START];
 
 /// A link over AF_XDP.
 pub struct Xdp {
-    station: Station,
+    rings: Rings,
     frames: Frames,
     /// Chunks for datagrams that packets are copied to.
     places: Vec<Chunk>,
@@ -66,18 +66,19 @@ pub struct Xdp {
     incoming: Incoming<Chunk>,
     seals: Seals,
     capabilities: Capabilities,
-    /// What a frame to each rank begins with.
+    /// Ethernet header of frames to each rank.
     ethernet: Vec<EthernetHeader>,
-    /// By rank: the same of one for several, of which that rank is one; empty where the network copies none.
+    /// By rank: the same of one for several, of which that rank is one; empty where the network
+    /// copies none.
     groups: Vec<EthernetHeader>,
     mode: Mode,
-    /// Whether the last allocation found no frame.
+    /// True if the last allocation found no frame.
     starved: bool,
     in_place: u64,
     bells: Arc<DatagramBells>,
 }
 
-/// What a frame to `to` begins with.
+/// Ethernet header of frames to `to`.
 fn ethernet_header(plan: &PortPlan, to: MacAddress) -> EthernetHeader {
     let mut bytes = [0; ENVELOPE_START - SEND_START];
     bytes[..6].copy_from_slice(&to.0);
@@ -108,7 +109,7 @@ impl Xdp {
         let (frames, readers) = (plan.layout.frames as usize, plan.layout.receive_frames as usize);
         let ethernet = peers.iter().map(|peer| ethernet_header(&plan, *peer)).collect();
         let mode = port.mode();
-        let (station, mut chunks) = Station::new(port)?;
+        let (rings, mut chunks) = Rings::new(port)?;
         let places = chunks.split_off(frames);
         let room = ENVELOPE_START..ENVELOPE_START + mtu;
         let mut outgoing = Outgoing::new(peers.len(), WAITING, room, trailer_bytes);
@@ -120,8 +121,8 @@ impl Xdp {
             multicast_payload = outgoing.share(numbers).min(max_payload);
         }
         Ok(Xdp {
-            bells: Arc::new(DatagramBells::new(Arc::clone(&station.socket) as _)?),
-            station,
+            bells: Arc::new(DatagramBells::new(Arc::clone(&rings.socket) as _)?),
+            rings,
             frames: Frames::new(chunks, max_payload),
             places,
             scratch: vec![0; max_payload].into_boxed_slice(),
@@ -149,35 +150,36 @@ impl Xdp {
         })
     }
 
-    /// How the interface is used.
+    /// Mode in which the interface is used.
     pub fn mode(&self) -> Mode {
         self.mode
     }
 
-    /// What this link has done so far.
+    /// Counters of this link so far.
     pub fn counters(&self) -> Counters {
         // A kernel that does not count has dropped nothing that we know of.
-        let kernel = sockopt::xdp_statistics(&*self.station.socket).ok();
+        let kernel = sockopt::xdp_statistics(&*self.rings.socket).ok();
         let overrun = kernel.map_or(0, |kernel| {
             let sum = kernel.rx_dropped + kernel.rx_ring_full.unwrap_or(0);
             sum + kernel.rx_fill_ring_empty_descs.unwrap_or(0)
         });
         Counters {
-            sent: Sent { calls: self.station.calls, ..self.outgoing.sent },
+            sent: Sent { calls: self.rings.calls, ..self.outgoing.sent },
             in_place: self.in_place,
             arrived: self.incoming.counters,
             overrun,
             refused: *self.seals.refusals(),
-            bad_descriptors: self.station.bad_descriptors,
+            bad_descriptors: self.rings.bad_descriptors,
         }
     }
 
-    /// A descriptor that is readable while frames wait, for who sleeps beside this link's own bells.
+    /// A descriptor that is readable while frames wait, for who sleeps beside this link's own
+    /// bells.
     ///
     /// # Errors
     /// The process has no descriptor left.
     pub fn arrivals(&self) -> io::Result<OwnedFd> {
-        self.station.socket.try_clone()
+        self.rings.socket.try_clone()
     }
 
     /// Seals what waits and has the kernel send it.
@@ -189,16 +191,16 @@ impl Xdp {
             let end = first.end();
             let headers = if first.is_for_several() { &self.groups } else { &self.ethernet };
             first.place[SEND_START..ENVELOPE_START].copy_from_slice(&headers[first.to.index()]);
-            self.station.submit(first.place, SEND_START, end);
+            self.rings.submit(first.place, SEND_START, end);
         }
-        let congested = self.station.kick();
+        let congested = self.rings.kick();
         self.reclaim();
         self.bells.set_congested(congested);
     }
 
     #[inline]
     fn reclaim(&mut self) {
-        while let Some(chunk) = self.station.reclaim() {
+        while let Some(chunk) = self.rings.reclaim() {
             self.places.extend(self.frames.put_back(chunk).err());
         }
     }
@@ -208,8 +210,9 @@ impl Xdp {
         self.outgoing.put(to, header, body, || self.places.pop());
     }
 
-    /// A packet whose user bytes are in a frame of the program's: sent from there, unless others can share
-    /// its datagram, be it packets or receivers, or the frame is on its way to somebody else, or encryption would change the bytes.
+    /// A packet whose user bytes are in a frame of the program's: sent from there, unless others
+    /// can share its datagram, be it packets or receivers, or the frame is on its way to somebody
+    /// else, or encryption would change the bytes.
     #[inline]
     fn transmit_frame(&mut self, to: Rank, header: &Header, frame: u32) {
         let size = usize::from(header.size);
@@ -227,8 +230,8 @@ impl Xdp {
         }
         let index = self.frames.chunk_of(frame);
         let body = BODY_START..BODY_START + size;
-        let Xdp { outgoing, frames, station, places, .. } = self;
-        if let Some(chunk) = frames.peek(frame).or_else(|| station.sending(index)) {
+        let Xdp { outgoing, frames, rings, places, .. } = self;
+        if let Some(chunk) = frames.peek(frame).or_else(|| rings.sending(index)) {
             outgoing.put(to, header, &chunk[body], || places.pop());
             return;
         }
@@ -238,10 +241,10 @@ impl Xdp {
         self.scratch = scratch;
     }
 
-    /// What a frame of the program's holds, wherever it is.
+    /// Body of a frame of the program, wherever it is.
     fn body(&self, frame: u32, size: usize) -> &[u8] {
         let index = self.frames.chunk_of(frame);
-        let here = self.frames.peek(frame).or_else(|| self.station.sending(index));
+        let here = self.frames.peek(frame).or_else(|| self.rings.sending(index));
         let mut waiting = self.outgoing.waiting().iter().map(|waits| &waits.place);
         let chunk = here.or_else(|| waiting.find(|place| place.index() == index));
         let Some(chunk) = chunk else { unreachable!("a frame is here, or on its way") };
@@ -253,6 +256,11 @@ impl Link for Xdp {
     const LOSSY: bool = true;
 
     type Clock = SystemClock;
+    type Glance = weft_link::NoGlance;
+
+    fn glance(&self) -> std::sync::Arc<weft_link::NoGlance> {
+        std::sync::Arc::default()
+    }
 
     fn clock(&self) -> SystemClock {
         SystemClock
@@ -303,14 +311,14 @@ impl Link for Xdp {
 
     #[inline]
     fn flush(&mut self) {
-        if !self.outgoing.is_empty() || self.station.has_in_flight() {
+        if !self.outgoing.is_empty() || self.rings.has_in_flight() {
             self.send_waiting();
         }
     }
 
     #[inline]
     fn receive(&mut self) -> Result<Option<Received>, LinkViolation> {
-        Ok(self.incoming.next(&mut self.station, &mut self.seals))
+        Ok(self.incoming.next(&mut self.rings, &mut self.seals))
     }
 
     #[inline]
@@ -319,7 +327,15 @@ impl Link for Xdp {
     }
 
     fn has_arrivals(&mut self) -> bool {
-        self.incoming.find(&mut self.station, &mut self.seals)
+        self.incoming.find(&mut self.rings, &mut self.seals)
+    }
+
+    fn copy_out(&self, buffer: Buffer, into: &mut [u8]) {
+        let bytes = match self.incoming.read(buffer, into.len()) {
+            Some(bytes) => bytes,
+            None => self.body(buffer.0 as u32, into.len()),
+        };
+        into.copy_from_slice(bytes);
     }
 
     #[inline]
@@ -351,14 +367,6 @@ impl Part for Xdp {
         true
     }
 
-    fn copy_out(&self, buffer: Buffer, into: &mut [u8]) {
-        let bytes = match self.incoming.read(buffer, into.len()) {
-            Some(bytes) => bytes,
-            None => self.body(buffer.0 as u32, into.len()),
-        };
-        into.copy_from_slice(bytes);
-    }
-
     fn transmit_copy(&mut self, to: Rank, header: &Header, bytes: &[u8]) -> bool {
         if self.outgoing.is_full() {
             self.send_waiting();
@@ -367,9 +375,9 @@ impl Part for Xdp {
         true
     }
 
-    /// Nothing rings when the kernel has sent a frame: a ring that has room says so all the time, so that
-    /// whoever needs a frame looks again and again.
+    /// Nothing rings when the kernel has sent a frame: a ring that has room says so all the time,
+    /// so that whoever needs a frame looks again and again.
     fn wants_room(&self) -> bool {
-        self.bells.is_congested() || self.starved && self.station.has_in_flight()
+        self.bells.is_congested() || self.starved && self.rings.has_in_flight()
     }
 }

@@ -1,15 +1,15 @@
-//! Memory shared with the kernel, and with the other ranks of this host; and what else is asked of the kernel that
-//! nobody offers as a safe call.
+//! Memory shared with the kernel, and with the other ranks of this host; and what else is asked of
+//! the kernel that nobody offers as a safe call.
 //!
 //! The `unsafe` of this crate, and why it is sound:
-//! - A [`Mapping`] is a live `mmap` of a ring of a socket, whose pages the kernel keeps, or of a memfd
-//!   that is sealed against shrinking: no access inside it can fault. Words in it that others write
-//!   are reached through atomics only.
-//! - A [`Chunk`] is the one handle in this process to its bytes in its mapping: [`split`] consumes a
-//!   mapping and makes each once, and it cannot be copied. While the kernel or another rank has the
-//!   bytes, the handle lies in a table and nobody looks at it (`station.rs`). Ranks of one job on one
-//!   host trust each other to touch only chunks that the rings gave them, as processes of one user
-//!   trust each other with their memory (ARCHITECTURE.md, "Trust").
+//! - A [`Mapping`] is a live `mmap` of a ring of a socket, whose pages the kernel keeps, or of a
+//!   memfd that is sealed against shrinking: no access inside it can fault. Words in it that others
+//!   write are reached through atomics only.
+//! - A [`Chunk`] is the one handle in this process to its bytes in its mapping: [`split`] consumes
+//!   a mapping and makes each once, and it cannot be copied. While the kernel or another rank has
+//!   the bytes, the handle lies in a table and nobody looks at it (`rings.rs`). Ranks of one job
+//!   on one host trust each other to touch only chunks that the rings gave them, as processes of
+//!   one user trust each other with their memory (ARCHITECTURE.md, "Trust").
 #![allow(unsafe_code)]
 
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
@@ -62,7 +62,7 @@ impl Mapping {
         Self::new(file, 0, length)
     }
 
-    /// Where byte `offset` is; `length` bytes from there are inside.
+    /// Address of byte `offset`; `length` bytes from there are inside.
     #[inline]
     pub fn at(&self, offset: usize, length: usize) -> NonNull<u8> {
         assert!(offset.checked_add(length).is_some_and(|end| end <= self.length));
@@ -75,7 +75,8 @@ impl Mapping {
     pub fn u32_at(&self, offset: usize) -> &AtomicU32 {
         let word = self.at(offset, 4).cast::<AtomicU32>();
         assert!(word.is_aligned());
-        // SAFETY: in bounds, aligned, and mapped as long as `self`; others only write it atomically.
+        // SAFETY: in bounds, aligned, and mapped as long as `self`; others only write it
+        // atomically.
         unsafe { word.as_ref() }
     }
 
@@ -84,8 +85,8 @@ impl Mapping {
     pub fn u64_at(&self, offset: usize) -> &AtomicU64 {
         let word = self.at(offset, 8).cast::<AtomicU64>();
         assert!(word.is_aligned());
-        // SAFETY: as for `u32_at`. The kernel reads and writes descriptors only on its own side of the
-        // ring's indices, which are passed with release and acquire.
+        // SAFETY: as for `u32_at`. The kernel reads and writes descriptors only on its own side of
+        // the ring's indices, which are passed with release and acquire.
         unsafe { word.as_ref() }
     }
 
@@ -119,14 +120,14 @@ unsafe impl Send for Chunk {}
 unsafe impl Sync for Chunk {}
 
 impl Chunk {
-    /// Which.
+    /// Index of the chunk.
     #[inline]
     pub fn index(&self) -> u32 {
         self.index
     }
 
-    /// Where its byte `offset` is; `length` bytes from there are inside. Good for as long as the link
-    /// has the chunk, wherever the chunk is meanwhile.
+    /// Address of its byte `offset`; `length` bytes from there are inside. Good for as long as the
+    /// link has the chunk, wherever the chunk is meanwhile.
     #[inline]
     pub fn at(&self, offset: usize, length: usize) -> Address {
         assert!(offset.checked_add(length).is_some_and(|end| end <= self.length));
@@ -146,8 +147,8 @@ impl Deref for Chunk {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        // SAFETY: the bytes are mapped while `_mapping` lives, all of them are initialised, and this
-        // handle is the only one to them, so nobody writes while it is borrowed.
+        // SAFETY: the bytes are mapped while `_mapping` lives, all of them are initialised, and
+        // this handle is the only one to them, so nobody writes while it is borrowed.
         unsafe { NonNull::slice_from_raw_parts(self.start, self.length).as_ref() }
     }
 }
@@ -160,8 +161,8 @@ impl DerefMut for Chunk {
     }
 }
 
-/// Cuts what is in `mapping` from byte `from` on into `count` chunks of `length` bytes. What is before
-/// that stays to be reached through atomics.
+/// Cuts what is in `mapping` from byte `from` on into `count` chunks of `length` bytes. What is
+/// before that stays to be reached through atomics.
 pub(crate) fn split(
     mapping: Mapping,
     from: usize,
@@ -201,7 +202,7 @@ pub(crate) fn accept(socket: &OwnedFd, interface: u32, address: [u8; 6]) -> io::
 const LINK_CREATE: libc::c_long = 28;
 const XDP: u32 = 37;
 
-/// How `bpf` is asked for a link of a program with an interface.
+/// Attributes of the `bpf` call that links a program with an interface.
 #[repr(C)]
 struct LinkWish {
     program: u32,
@@ -214,7 +215,8 @@ struct LinkWish {
 pub(crate) fn put_on(program: BorrowedFd<'_>, interface: u32, flags: u32) -> io::Result<OwnedFd> {
     let program = program.as_raw_fd().cast_unsigned();
     let wish = LinkWish { program, interface, attach_type: XDP, flags };
-    // SAFETY: the kernel reads so many bytes of `wish`, which outlives the call, and takes what follows for zeros.
+    // SAFETY: the kernel reads so many bytes of `wish`, which outlives the call, and takes what
+    // follows for zeros.
     let made =
         unsafe { libc::syscall(libc::SYS_bpf, LINK_CREATE, &raw const wish, size_of_val(&wish)) };
     if made < 0 {
@@ -224,7 +226,7 @@ pub(crate) fn put_on(program: BorrowedFd<'_>, interface: u32, flags: u32) -> io:
     Ok(unsafe { OwnedFd::from_raw_fd(made as RawFd) })
 }
 
-/// What the kernel says about an interface.
+/// Answer of the kernel about an interface.
 pub(crate) struct Hardware {
     pub ethernet: bool,
     pub mac: [u8; 6],
@@ -241,8 +243,8 @@ pub(crate) fn hardware(socket: &OwnedFd, name: &str) -> io::Result<Hardware> {
     let bytes = request.ifr_name.iter_mut().zip(name.as_bytes());
     bytes.for_each(|(place, byte)| *place = *byte as libc::c_char);
     let mut ask = |what| {
-        // SAFETY: both requests read the name, which ends with a zero, and write the union after it;
-        // `request` outlives the call.
+        // SAFETY: both requests read the name, which ends with a zero, and write the union after
+        // it; `request` outlives the call.
         let done = unsafe { libc::ioctl(socket.as_raw_fd(), what, &raw mut request) };
         if done < 0 { Err(io::Error::last_os_error()) } else { Ok(request.ifr_ifru) }
     };

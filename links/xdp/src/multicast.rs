@@ -1,7 +1,8 @@
 //! Ethernet's own multicast: one frame leaves, and switches copy it.
 //!
-//! The kernel gives a frame to one socket, so a group's address says which of the ranks of each host gets the
-//! copy: the *n*-th. Ranks of one host are never copies of one another (they have shared memory).
+//! The kernel gives a frame to one socket, so a group's address says which of the ranks of each
+//! host gets the copy: the *n*-th. Ranks of one host are never copies of one another (they have
+//! shared memory).
 
 use crate::interface::MacAddress;
 use std::collections::BTreeMap;
@@ -10,22 +11,22 @@ use weft_wire::Rank;
 /// The first byte of addresses of groups that no maker of hardware has given out.
 const LOCAL_GROUP: u8 = 0b11;
 
-/// The address of what the first ranks of all hosts get in the job with this number. Other jobs may have the
-/// same; their frames have another number in them, and other keys.
+/// The address of what the first ranks of all hosts get in the job with this number. Other jobs may
+/// have the same; their frames have another number in them, and other keys.
 pub fn group_of(job: u32) -> MacAddress {
     let [_, first, second, third] = job.to_be_bytes();
     MacAddress([LOCAL_GROUP, first, second, third, 0, 0])
 }
 
-/// The same of what the ranks with this number on each host get, from 0.
+/// Multicast address for the ranks with this number on each host, from 0.
 pub(crate) fn of_place(group: MacAddress, place: u16) -> MacAddress {
     let MacAddress([head @ .., _, _]) = group;
     let ([a, b, c, d], [high, low]) = (head, place.to_be_bytes());
     MacAddress([a, b, c, d, high, low])
 }
 
-/// By rank: which of the ranks of its host it is, given the interface of each rank. A host does not hear
-/// itself, so those of this one have no such number.
+/// By rank: which of the ranks of its host it is, given the interface of each rank. A host does not
+/// hear itself, so those of this one have no such number.
 pub(crate) fn places_of(own: Rank, interfaces: &[MacAddress]) -> Vec<Option<u16>> {
     let here = interfaces.get(own.index());
     let mut seen = BTreeMap::new();

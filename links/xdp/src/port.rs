@@ -1,4 +1,4 @@
-//! What a rank needs to use an interface: two descriptors and some numbers, which whoever attached the
+//! Port of a rank at an interface: two descriptors and some numbers, which whoever attached the
 //! program makes for it, and which can be handed to another process.
 
 use crate::error::XdpError;
@@ -9,13 +9,13 @@ use weft_wire::{envelope, network};
 
 /// Bytes before an envelope on Ethernet: two addresses and a protocol number.
 pub(crate) const ETHERNET_BYTES: usize = 14;
-/// Where in a chunk a frame to be sent begins, so that packets in it are aligned.
+/// Offset in a chunk at which a frame to be sent begins, so that packets in it are aligned.
 pub(crate) const SEND_START: usize = 2;
-/// Where in a chunk to be sent the envelope begins.
+/// Offset of the envelope in a chunk to be sent.
 pub(crate) const ENVELOPE_START: usize = SEND_START + ETHERNET_BYTES;
-/// Where in a chunk to be sent the body of its first packet begins.
+/// Offset of the body of the first packet in a chunk to be sent.
 pub(crate) const BODY_START: usize = ENVELOPE_START + envelope::SIZE + network::SIZE;
-/// What the kernel keeps free before a frame that arrives.
+/// Bytes that the kernel keeps free before a frame that arrives.
 const KERNEL_HEADROOM: usize = 256;
 /// And what we ask for beyond that, so that packets are aligned.
 pub(crate) const HEADROOM: usize = 2;
@@ -26,17 +26,17 @@ pub(crate) const HELD_BACK: usize = 32;
 /// Bytes of a VLAN's tag, which some networks put in.
 const VLAN_BYTES: usize = 4;
 
-/// How many frames each rank has.
+/// Numbers of frames of each rank.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct XdpSizes {
     /// Frames for sending.
     pub frames: usize,
-    /// Frames that readers of received packets may hold at once: as many as the receive buffers of the
-    /// protocol, or it finds fewer than it counts on.
+    /// Frames that readers of received packets may hold at once: as many as the receive buffers of
+    /// the protocol, or it finds fewer than it counts on.
     pub receive_frames: usize,
 }
 
-/// How the memory of a host's ranks is laid out: words that they share, then chunks to send from, by
+/// Layout of the memory of a host's ranks: words that they share, then chunks to send from, by
 /// rank, then chunks for arrivals, which the ranks have in common.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Layout {
@@ -84,8 +84,8 @@ impl Layout {
         self.send_chunks().next_power_of_two()
     }
 
-    /// No rank can keep others from receiving: there are chunks for all that each may hold, unread in
-    /// its ring, with its readers, or not given back yet.
+    /// No rank can keep others from receiving: there are chunks for all that each may hold, unread
+    /// in its ring, with its readers, or not given back yet.
     pub fn receive_chunks(&self) -> u32 {
         self.ranks * (self.receive_ring() + self.receive_frames + 1 + HELD_BACK as u32)
     }
@@ -98,7 +98,7 @@ impl Layout {
         (self.ranks * self.send_chunks()).next_power_of_two()
     }
 
-    /// Where among the chunks those for arrivals begin.
+    /// Index of the first chunk for arrivals.
     pub fn first_receive_chunk(&self) -> u32 {
         self.ranks * self.send_chunks()
     }
@@ -107,16 +107,16 @@ impl Layout {
         self.first_receive_chunk() + self.receive_chunks()
     }
 
-    /// Where the lock of the fill ring is, and that of the completion ring.
+    /// Offsets of the locks of the fill ring and of the completion ring.
     pub const FILL_LOCK: usize = 0;
     pub const COMPLETION_LOCK: usize = 64;
 
-    /// Where the byte is that says whether the kernel has that chunk to send.
+    /// Offset of the byte that is 1 while the kernel has that chunk to send.
     pub fn busy(&self, chunk: u32) -> usize {
         128 + chunk as usize
     }
 
-    /// Where the chunks begin.
+    /// Offset of the first chunk.
     pub fn chunks_start(&self) -> usize {
         self.busy(self.first_receive_chunk()).next_multiple_of(4096)
     }
@@ -126,12 +126,12 @@ impl Layout {
     }
 }
 
-/// How an interface is used.
+/// Mode in which an interface is used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Mode {
-    /// Where the XDP program runs.
+    /// Hook at which the XDP program runs.
     pub attached: Attached,
-    /// Whether the device reads and writes frames itself; else the kernel copies them.
+    /// True if the device reads and writes frames itself; else the kernel copies them.
     pub zero_copy: bool,
 }
 
@@ -145,11 +145,11 @@ impl std::fmt::Display for Mode {
     }
 }
 
-/// What a port is besides its descriptors.
+/// Plain numbers of a port: all but its descriptors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct PortPlan {
     pub(crate) layout: Layout,
-    /// Which of the host's ranks has it.
+    /// Index of the rank among those of the host.
     pub(crate) index: u32,
     pub(crate) mac: MacAddress,
     pub(crate) mtu: u32,
@@ -166,7 +166,7 @@ pub struct XdpPort {
 }
 
 impl XdpPort {
-    /// How the interface is used.
+    /// Mode in which the interface is used.
     pub fn mode(&self) -> Mode {
         self.plan.mode
     }
@@ -181,7 +181,7 @@ impl XdpPort {
         self.plan.mtu as usize
     }
 
-    /// What another process needs to have this port: numbers, and descriptors to be sent to it.
+    /// Takes the port apart for another process: numbers, and descriptors to be sent to it.
     pub fn into_parts(self) -> (PortPlan, [OwnedFd; 2]) {
         (self.plan, [self.socket, self.memory])
     }

@@ -18,7 +18,7 @@ const OBJECT: Option<&[u8]> =
 #[cfg(not(xdp_program))]
 const OBJECT: Option<&[u8]> = None;
 
-/// Whether the XDP program was compiled, which takes clang when Weft is built.
+/// True if the XDP program was compiled, which takes clang when Weft is built.
 pub fn is_built() -> bool {
     OBJECT.is_some()
 }
@@ -26,16 +26,17 @@ pub fn is_built() -> bool {
 /// From here on the program's keys are places of ranks on their hosts, not ranks.
 const PLACES: u32 = 0x1_0000;
 
-/// Where the kernel runs the program.
+/// Hook at which the kernel runs the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub enum Attached {
     /// In the driver, before there is a packet for the kernel.
     Native,
-    /// Behind the driver, on packets that the kernel has made already: for drivers that know no XDP.
+    /// Behind the driver, on packets that the kernel has made already: for drivers that know no
+    /// XDP.
     Generic,
 }
 
-/// What the program did with frames of Weft's protocol; all others passed.
+/// Counters of the program for frames of Weft's protocol; all others passed.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Seen {
     /// Given to the socket of a rank.
@@ -43,17 +44,17 @@ pub struct Seen {
     /// Dropped: no frames of this version of Weft.
     pub foreign: u64,
     /// Dropped: for no rank of any job of this host.
-    pub strangers: u64,
+    pub unclaimed: u64,
     /// Dropped: for a rank, but on another queue than its socket's.
     pub other_queue: u64,
 }
 
-/// Where a link is to have the kernel run its program: `XDP_FLAGS_DRV_MODE`, `XDP_FLAGS_SKB_MODE`.
+/// Hooks of the kernel for a program: `XDP_FLAGS_DRV_MODE`, `XDP_FLAGS_SKB_MODE`.
 const IN_DRIVER: u32 = 1 << 2;
 const BEHIND_DRIVER: u32 = 1 << 1;
 
-/// The program on an interface. It goes with this value and all copies of its link, or with the processes that have
-/// them.
+/// The program on an interface. It goes with this value and all copies of its link, or with the
+/// processes that have them.
 pub(crate) struct Program {
     ranks: HashMap<MapData, [u32; 2], u32>,
     sockets: XskMap<MapData>,
@@ -89,8 +90,8 @@ impl Program {
         Ok(Program { ranks, sockets, counts, link, attached, next_slot: 0 })
     }
 
-    /// From here on `socket` gets the frames for this rank, and those for the ranks with this place on their
-    /// hosts.
+    /// From here on `socket` gets the frames for this rank, and those for the ranks with this place
+    /// on their hosts.
     pub fn add(
         &mut self,
         job: u32,
@@ -108,7 +109,7 @@ impl Program {
         Ok(())
     }
 
-    /// What keeps the program on the interface.
+    /// Descriptor that keeps the program on the interface.
     pub fn link(&self) -> &OwnedFd {
         &self.link
     }
@@ -121,14 +122,15 @@ impl Program {
         Ok(Seen {
             taken: count(0)?,
             foreign: count(1)?,
-            strangers: count(2)?,
+            unclaimed: count(2)?,
             other_queue: count(3)?,
         })
     }
 }
 
-/// How long a program may stay whose job has ended: a child of a process that held it has a copy of what keeps it, between its fork
-/// and its exec, and the kernel takes it off in a time of its own.
+/// Longest time that a program may stay whose job has ended: a child of a process that held it has
+/// a copy of what keeps it, between its fork and its exec, and the kernel takes it off in a time of
+/// its own.
 const GOING: Duration = Duration::from_millis(200);
 
 /// In the driver if it can, else behind it.
@@ -147,7 +149,7 @@ fn attach(program: &Xdp, interface: &Interface) -> Result<(OwnedFd, Attached), X
     Err(XdpError::Program(format!("{} does not let it in: {last}", interface.name)))
 }
 
-/// As [`put_on`], once the program that was there before is gone, if it is about to go.
+/// Does [`put_on`] once the program that was there before is gone, if it is about to go.
 fn put_on_patiently(program: BorrowedFd<'_>, interface: u32, mode: u32) -> io::Result<OwnedFd> {
     let deadline = Instant::now() + GOING;
     loop {

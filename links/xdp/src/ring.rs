@@ -1,8 +1,8 @@
 //! The rings between a socket and the kernel.
 //!
-//! Each is written by one side and read by the other: descriptors first, then the index of the writer
-//! with release; the reader's index says what can be written again. What is on our side of a shared
-//! ring is guarded by whoever owns it (`station.rs`).
+//! Each is written by one side and read by the other: descriptors first, then the index of the
+//! writer with release; the reader's index says what can be written again. What is on our side of a
+//! shared ring is guarded by whoever owns it (`rings.rs`).
 
 use crate::memory::Mapping;
 use rustix::net::xdp::XdpRingOffset;
@@ -96,7 +96,7 @@ impl Ring {
         Some(Descriptor { at, bytes })
     }
 
-    /// Whether the kernel waits for a system call.
+    /// True if the kernel waits for a system call.
     #[inline]
     pub fn needs_wakeup(&self) -> bool {
         self.memory.u32_at(self.flags).load(Ordering::Relaxed) & NEED_WAKEUP != 0

@@ -1,11 +1,12 @@
 use super::*;
+use crate::arrived::Content;
 use crate::format::PacketHeader;
 
 const FROM: Rank = Rank(3);
 const PORT: u32 = 9;
 
 fn body(number: u32, length: u64) -> Body {
-    Body { from: FROM, number, length, port: PORT, flow: None }
+    Body { from: FROM, number, length, port: PORT, slot: 0, flow: None }
 }
 
 fn packet(kind: Kind, number: u32, bytes: u64) -> PacketHeader {
@@ -13,7 +14,7 @@ fn packet(kind: Kind, number: u32, bytes: u64) -> PacketHeader {
 }
 
 fn part() -> Part {
-    Part { copy: Some(Box::new([1])), ..Part::default() }
+    Part { content: Content::Copied(Box::new([1])), start: 0 }
 }
 
 /// A message of 10 bytes that was asked for.

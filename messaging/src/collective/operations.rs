@@ -1,210 +1,112 @@
-//! All operations that are under way at this rank: what arrived for them, and their continuations.
+//! All operations that are under way at this rank: how their packets travel, and who goes on with them.
 
-use super::exchange::Exchange;
-use super::pending::{Panic, Pending, Promise};
-use super::signature::{Abort, Disagreement, HEADER_BYTES, Header, Operation, Signature, What};
+use super::pending::{Pending, Promise};
+use super::values::{Ended, Values};
 use crate::engine::Engine;
-use crate::{Error, Message, Port, Result};
-use std::collections::{BTreeMap, VecDeque};
-use std::future::{Future, poll_fn};
-use std::pin::Pin;
+use crate::parts::Parts;
+use crate::{Error, Message, Port, Result, format};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
-use std::task::{Context, Poll, Waker};
+use weft_collective::arena::{AgreedAreas, Arena};
+use weft_collective::format::{DECLARATION, Header, Kind, SIZE};
+use weft_collective::{
+    Abort, BARRIER, Body, Call, EAGER_BYTES, Failure, Members, Parked, Progress, Refused,
+    Signature, Stage, Teams, Transport, Tuning,
+};
 use weft_node::biased::Biased;
-use weft_packet::{Group, Rank};
+use weft_packet::{Group, Packets, Rank};
 
-/// Operations of a team that a member begins at most before all others have begun them as well.
-const OPERATIONS_AHEAD: u32 = 64;
-/// Bytes that it brings to them at most, and one operation more.
-const BYTES_AHEAD: u64 = 4 << 20;
-/// Signatures of operations that ended here, kept to tell what they were.
-const REMEMBERED: usize = 16;
-/// The step of a packet that only says what its sender has begun.
-pub(super) const DECLARATION: u16 = u16::MAX;
+pub(super) use weft_collective::TeamId;
 
-/// Why an operation did not end well.
-pub(super) enum Failure {
-    /// For all of the team, or because of something below.
-    Error(Error),
-    /// The program's reduction panicked.
-    Panicked(Panic),
-}
+/// All-reduces of more bytes share the combining out among all members.
+const SHARED_OUT_BYTES: usize = 32 << 10;
 
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        Failure::Error(error)
-    }
-}
+/// A team that was opened: its name, its members, and its arena if it has one.
+pub(super) type Opened = (TeamId, Arc<Members>, Option<Arena>);
 
-/// What an operation gives in the end.
-pub(super) type Outcome<T> = std::result::Result<T, Failure>;
-
-/// The ranks of a team, in its own order.
-pub(super) struct Members {
-    /// `None`: all ranks, as they are numbered.
-    subset: Option<(Vec<Rank>, BTreeMap<Rank, usize>)>,
-    pub size: usize,
-    /// This rank's place.
-    pub me: usize,
-    pub group: Group,
-}
-
-impl Members {
-    pub fn all(size: usize, me: Rank) -> Self {
-        Members { subset: None, size, me: me.index(), group: Group::ALL }
-    }
-
-    /// `None` if `me` is not one of `members`.
-    pub fn subset(members: &[Rank], me: Rank, group: Group) -> Option<Self> {
-        let places: BTreeMap<_, _> = members.iter().copied().zip(0..).collect();
-        let me = *places.get(&me)?;
-        let subset = Some((members.to_vec(), places));
-        Some(Members { subset, size: members.len(), me, group })
-    }
-
-    /// The rank of member `place`, which there is.
-    pub fn rank(&self, place: usize) -> Rank {
-        match &self.subset {
-            None => Rank(place as u16),
-            Some((ranks, _)) => ranks[place],
-        }
-    }
-
-    /// All ranks but this one's.
-    pub fn others(&self) -> impl Iterator<Item = Rank> + '_ {
-        (0..self.size).filter(|&place| place != self.me).map(|place| self.rank(place))
-    }
-
-    fn contains(&self, rank: Rank) -> bool {
-        match &self.subset {
-            None => rank.index() < self.size,
-            Some((_, places)) => places.contains_key(&rank),
-        }
-    }
-}
+type Job = weft_collective::Job<Box<dyn Values>, Vec<u8>>;
 
 /// The operations of all teams of this rank.
 pub(super) struct Operations {
     engine: Arc<Engine>,
     port: OnceLock<Port>,
-    teams: Biased<Teams>,
+    /// Bytes of a packet.
+    room: usize,
+    packets_at_once: usize,
+    state: Biased<State>,
 }
 
-#[derive(Default)]
-struct Teams {
-    by_number: BTreeMap<u16, TeamState>,
-    created: u16,
+struct State {
+    teams: Teams<Box<dyn Values>, Vec<u8>>,
+    created: u32,
+    areas: AgreedAreas,
 }
 
-#[derive(Default)]
-struct TeamState {
-    /// `None` until this rank has created the team.
-    members: Option<Arc<Members>>,
-    /// The number of the operation that this rank begins next.
-    next: u32,
-    begun: [Option<Signature>; REMEMBERED],
-    operations: BTreeMap<u32, OperationState>,
-    failure: Option<Error>,
-    /// Operations begun, and bytes brought to them, since the last fence.
-    ahead: (u32, u64),
-    /// The last barrier that later operations wait for.
-    fence: Option<u32>,
+/// How packets of an operation travel.
+struct Messages<'a> {
+    operations: &'a Operations,
+    sent: usize,
 }
 
-/// A resumable operation.
-type Continuation = Pin<Box<dyn Future<Output = ()> + Send>>;
-
-#[derive(Default)]
-struct OperationState {
-    /// What it is, and who said so first.
-    signature: Option<(Rank, Signature)>,
-    /// What others brought and this rank has not used, by sender and step, each in order.
-    inbox: BTreeMap<(Rank, u16), VecDeque<Transfer>>,
-    task: Task,
-    /// Whether later operations wait for it.
-    is_fence: bool,
+/// A packet as a message.
+struct Packet<'a> {
+    head: &'a [u8],
+    body: &'a Body<'a>,
 }
 
-#[derive(Default)]
-struct Transfer {
-    bytes: Vec<u8>,
-    complete: bool,
-}
-
-#[derive(Default)]
-enum Task {
-    /// This rank has not begun it.
-    #[default]
-    Ahead,
-    /// It waits for what others bring.
-    Waiting(Continuation),
-    /// Somebody runs it; `again` if something came meanwhile.
-    Running { again: bool },
-}
-
-impl TeamState {
-    /// What this rank began as operation `number`, if that is not long ago.
-    fn began(&self, number: u32) -> Option<Signature> {
-        self.begun[number as usize % REMEMBERED]
+impl Parts for Packet<'_> {
+    fn for_each(&self, visit: &mut dyn FnMut(&[u8])) {
+        visit(self.head);
+        self.body.read(0, self.body.len(), visit);
     }
 
-    /// Takes the next number for an operation with `signature`.
-    fn number(&mut self, signature: Signature) -> u32 {
-        let number = self.next;
-        self.next = number.wrapping_add(1);
-        self.begun[number as usize % REMEMBERED] = Some(signature);
-        number
+    fn total(&self) -> usize {
+        self.head.len() + self.body.len()
     }
+}
 
-    fn has_begun(&self, number: u32) -> bool {
-        (number.wrapping_sub(self.next) as i32) < 0
-    }
-
-    /// Whether a member may be as far ahead now as it may ever be.
-    fn needs_fence(&mut self, signature: Signature) -> bool {
-        let (operations, bytes) = &mut self.ahead;
-        let full = *operations >= OPERATIONS_AHEAD || *bytes >= BYTES_AHEAD;
-        if full {
-            self.ahead = (0, 0);
+impl Messages<'_> {
+    /// Two members that send much to each other must both take what comes.
+    fn count(&mut self) -> Result<bool> {
+        self.sent += 1;
+        if self.sent.is_multiple_of(self.operations.packets_at_once) {
+            self.operations.engine.progress()?;
         }
-        self.ahead.0 += 1;
-        self.ahead.1 += signature.bytes;
-        full
+        Ok(true)
+    }
+}
+
+impl Transport for Messages<'_> {
+    type Error = Error;
+
+    fn payload(&self) -> usize {
+        self.operations.room
     }
 
-    /// Stores a piece. Returns with whom its sender disagrees, if it does.
-    fn store(
-        &mut self,
-        me: Rank,
-        from: Rank,
-        header: &Header,
-        theirs: Signature,
-        bytes: Vec<u8>,
-    ) -> std::result::Result<(), Disagreement> {
-        let number = header.number;
-        let begun = self.has_begun(number);
-        let disagree = |one| Err(Disagreement { number, one, other: (from, theirs) });
-        if begun && !self.operations.contains_key(&number) {
-            // It ended here without this piece, or went on in shared memory.
-            let Some(mine) = self.began(number) else { return Ok(()) };
-            let same = header.step == DECLARATION && mine == theirs;
-            return if same { Ok(()) } else { disagree((me, mine)) };
-        }
-        let operation = self.operations.entry(number).or_default();
-        let &mut (who, signature) = operation.signature.get_or_insert((from, theirs));
-        if signature != theirs {
-            return disagree((who, signature));
-        }
-        let transfers = operation.inbox.entry((from, header.step)).or_default();
-        match transfers.back_mut() {
-            Some(transfer) if !transfer.complete => {
-                transfer.bytes.extend_from_slice(&bytes);
-                transfer.complete = header.last;
-            }
-            _ => transfers.push_back(Transfer { bytes, complete: header.last }),
-        }
-        Ok(())
+    fn multicast_payload(&self) -> usize {
+        self.operations.room
     }
+
+    fn packets_at_once(&self) -> usize {
+        usize::MAX
+    }
+
+    fn send(&mut self, to: Rank, head: &[u8], body: &Body<'_>) -> Result<bool> {
+        self.operations.port()?.send(to, &Packet { head, body })?;
+        self.count()
+    }
+
+    fn multicast(&mut self, group: Group, head: &[u8], body: &Body<'_>) -> Result<bool> {
+        self.operations.port()?.multicast(group, &Packet { head, body })?;
+        self.count()
+    }
+}
+
+/// Packets that are sent before others' are looked at. While a rank looks for a frame to fill it
+/// runs no handlers, so what members who all send to one another have under way must leave frames
+/// for the rest, whoever reads it late.
+fn packets_at_once(packets: &Packets) -> usize {
+    (packets.in_flight() / 4).max(1)
 }
 
 impl Operations {
@@ -213,9 +115,24 @@ impl Operations {
     /// # Errors
     /// [`Error::PortTaken`] if there are some already.
     pub fn new(engine: &Arc<Engine>) -> Result<Arc<Self>> {
-        let teams = Biased::new(Teams::default());
-        let operations =
-            Arc::new(Operations { engine: Arc::clone(engine), port: OnceLock::new(), teams });
+        let packets = engine.packets();
+        let (data, at_once) =
+            (format::room(packets.multicast_payload(), SIZE), packets_at_once(packets));
+        let tuning = Tuning {
+            exchange_members: 0,
+            flat_members: 0,
+            shared_out_bytes: SHARED_OUT_BYTES,
+            round_bytes: (data * at_once).min(EAGER_BYTES),
+            round_packets: at_once,
+        };
+        let teams = Teams::new(packets.rank(), tuning, usize::MAX, false);
+        let operations = Arc::new(Operations {
+            engine: Arc::clone(engine),
+            port: OnceLock::new(),
+            room: data + SIZE,
+            packets_at_once: at_once,
+            state: Biased::new(State { teams, created: 0, areas: AgreedAreas::default() }),
+        });
         let this = Arc::downgrade(&operations);
         let port = Port::new(engine, "weft.collective", move |message| {
             if let Some(operations) = this.upgrade() {
@@ -231,281 +148,209 @@ impl Operations {
     }
 
     /// Where packets of operations go. Messages wait for a port that is still being made.
-    pub fn port(&self) -> Result<&Port> {
+    fn port(&self) -> Result<&Port> {
         self.port.get().ok_or(Error::Abandoned)
     }
 
-    /// The number of a new team. `members` is `None` where this rank is not one.
-    pub fn create(&self, members: Option<&Arc<Members>>) -> u16 {
-        let mut teams = self.teams.enter();
-        let number = teams.created;
-        assert!(number < u16::MAX, "a job has no more than 65,534 teams");
-        teams.created += 1;
-        if let Some(members) = members {
-            let team = teams.by_number.entry(number).or_default();
-            team.members = Some(Arc::clone(members));
-        }
-        number
+    /// Opens a new team of `size` members whose first is `leader`, with an arena if ranks share memory and there is room. `members` is
+    /// `None` where this rank is not one.
+    ///
+    /// # Errors
+    /// [`Error::Stray`] if somebody else has sent something for it.
+    pub fn create(
+        &self,
+        leader: Rank,
+        size: usize,
+        members: Option<Members>,
+    ) -> Result<Option<Opened>> {
+        let words = self.engine.packets().shared_words();
+        let mut state = self.state.enter();
+        let id = TeamId { leader: Rank(0), count: state.created };
+        state.created += 1;
+        let first = words.and_then(|words| state.areas.take(words.board(leader), leader, size));
+        let Some(members) = members else { return Ok(None) };
+        let place = (size, members.me());
+        state.teams.open(id, members).map_err(|from| Error::Stray { from })?;
+        let arena = words.zip(first);
+        let arena = arena.and_then(|(words, first)| Arena::new(words, leader, first, false, place));
+        Ok(state.teams.members(id).map(|members| (id, Arc::clone(members), arena)))
     }
 
-    /// Begins the next operation of `team`: `run` for this member. It runs as far as it can.
+    /// Begins the next operation of `team`, and goes on with it as far as can be. `values` makes its values of the promise that
+    /// they will keep.
     ///
     /// # Errors
     /// [`Error::Disagreement`], or what ended all operations of this team before.
-    pub fn begin<T, F>(
+    pub fn begin<T>(
         self: &Arc<Self>,
-        team: u16,
-        members: &Arc<Members>,
-        signature: Signature,
-        run: impl FnOnce(Exchange) -> F,
-    ) -> Result<Pending<T>>
-    where
-        T: Send + 'static,
-        F: Future<Output = Outcome<T>> + Send + 'static,
-    {
-        let full = self.teams.enter().by_number.entry(team).or_default().needs_fence(signature);
-        if full && members.size > 1 {
-            let barrier = Signature::new(Operation::Barrier, 0, 0);
-            let number = self.start(team, members, barrier, super::algorithms::barrier)?.0;
-            let mut teams = self.teams.enter();
-            let state = teams.by_number.entry(team).or_default();
-            if let Some(operation) = state.operations.get_mut(&number) {
-                operation.is_fence = true;
-                state.fence = Some(number);
-            }
+        team: TeamId,
+        call: &Call,
+        values: impl FnOnce(Promise<T>) -> Box<dyn Values>,
+    ) -> Result<Pending<T>> {
+        if self.state.enter().teams.needs_fence(team) {
+            let nobody_waits = super::team::barrier_values(Pending::new(&self.engine).0);
+            self.start(team, &BARRIER, nobody_waits)?;
         }
-        self.start(team, members, signature, run).map(|(_, pending)| pending)
-    }
-
-    fn start<T, F>(
-        self: &Arc<Self>,
-        team: u16,
-        members: &Arc<Members>,
-        signature: Signature,
-        run: impl FnOnce(Exchange) -> F,
-    ) -> Result<(u32, Pending<T>)>
-    where
-        T: Send + 'static,
-        F: Future<Output = Outcome<T>> + Send + 'static,
-    {
-        let (number, fence) = self.register(team, members, signature)?;
-        let exchange = Exchange::new(self, team, members, signature, number);
         let (promise, pending) = Pending::new(&self.engine);
-        let (this, steps) = (Arc::downgrade(self), run(exchange.clone()));
-        let task = async move {
-            if let Some(fence) = fence {
-                let passed = || this.upgrade().is_none_or(|this| this.has_passed(team, fence));
-                poll_fn(|_| if passed() { Poll::Ready(()) } else { Poll::Pending }).await;
-            }
-            conclude(&exchange, promise, steps.await);
-        };
-        let mut teams = self.teams.enter();
-        let operations = &mut teams.by_number.entry(team).or_default().operations;
-        operations.entry(number).or_default().task = Task::Waiting(Box::pin(task));
-        drop(teams);
+        self.start(team, call, values(promise))?;
+        Ok(pending)
+    }
+
+    fn start(self: &Arc<Self>, team: TeamId, call: &Call, values: Box<dyn Values>) -> Result<()> {
+        let begun = self.state.enter().teams.begin(team, call, values);
+        let number = begun.map_err(|refused| self.refused(team, refused))?;
         self.resume(team, number);
-        Ok((number, pending))
+        Ok(())
     }
 
-    /// Gives an operation its number, and says which fence it has to wait for.
-    fn register(
-        &self,
-        team: u16,
-        members: &Members,
-        signature: Signature,
-    ) -> Result<(u32, Option<u32>)> {
-        let mut teams = self.teams.enter();
-        let state = teams.by_number.entry(team).or_default();
-        if let Some(failure) = &state.failure {
-            return Err(failure.clone());
-        }
-        let number = state.number(signature);
-        let fence = state.fence.filter(|fence| state.operations.contains_key(fence));
-        let mine = (members.rank(members.me), signature);
-        let heard = *state.operations.entry(number).or_default().signature.get_or_insert(mine);
-        drop(teams);
-        if heard.1 == signature {
-            return Ok((number, fence));
-        }
-        let disagreement = Disagreement { number, one: heard, other: mine };
-        self.abort(team, members, Abort::Disagreement(disagreement));
-        Err(Error::Disagreement(disagreement))
-    }
-
-    /// Takes a number for an operation that needs no messages.
+    /// Takes a number for an operation in an arena. Also says whether operations have waited for it.
     ///
     /// # Errors
     /// What ended all operations of this team before, or [`Error::Disagreement`].
-    pub fn pass(&self, team: u16, members: &Members, signature: Signature) -> Result<u32> {
-        let mut teams = self.teams.enter();
-        let state = teams.by_number.entry(team).or_default();
-        if let Some(failure) = &state.failure {
-            return Err(failure.clone());
+    #[inline]
+    pub fn pass(&self, team: TeamId, signature: Signature) -> Result<(u32, bool)> {
+        let passed = self.state.enter().teams.pass(team, signature);
+        passed.map_err(|refused| self.refused(team, refused))
+    }
+
+    /// What the program is told. Others are told, too.
+    #[cold]
+    fn refused(&self, team: TeamId, refused: Refused) -> Error {
+        match refused {
+            Refused::Disagreement(disagreement) => {
+                self.abort(team, Abort::Disagreement(disagreement));
+                Error::Disagreement(disagreement)
+            }
+            Refused::Failed(abort) => error_of(abort),
+            _ => Error::Abandoned,
         }
-        // It cannot end before all have come, so nobody is ahead afterwards.
-        state.ahead = (0, 0);
-        let number = state.number(signature);
-        let Some(heard) = state.operations.remove(&number) else { return Ok(number) };
-        drop(teams);
-        let mine = (members.rank(members.me), signature);
-        let one = heard.signature.unwrap_or(mine);
-        if one.1 == signature && heard.inbox.keys().all(|&(_, step)| step == DECLARATION) {
-            return Ok(number);
-        }
-        let disagreement = Disagreement { number, one, other: mine };
-        self.abort(team, members, Abort::Disagreement(disagreement));
-        Err(Error::Disagreement(disagreement))
     }
 
     /// Why all operations of `team` ended, if they did.
-    pub fn failure(&self, team: u16) -> Option<Error> {
-        self.teams.enter().by_number.get(&team).and_then(|team| team.failure.clone())
+    pub fn failure(&self, team: TeamId) -> Option<Error> {
+        self.state.enter().teams.failure(team).map(error_of)
     }
 
-    fn has_passed(&self, team: u16, fence: u32) -> bool {
-        let teams = self.teams.enter();
-        teams.by_number.get(&team).is_none_or(|team| !team.operations.contains_key(&fence))
-    }
-
-    /// The next complete transfer for an operation from `from`, if it is there.
-    pub fn take(&self, team: u16, number: u32, from: Rank, step: u16) -> Result<Option<Vec<u8>>> {
-        let mut teams = self.teams.enter();
-        let Some(team) = teams.by_number.get_mut(&team) else { return Ok(None) };
-        if let Some(failure) = &team.failure {
-            return Err(failure.clone());
+    /// Tells all others what this member has begun.
+    ///
+    /// # Errors
+    /// What the network says.
+    pub fn declare(&self, team: TeamId, number: u32, signature: Signature) -> Result<()> {
+        let group = self.state.enter().teams.members(team).and_then(|members| members.group());
+        let header = Header { kind: Kind::Piece, team, number, step: DECLARATION, signature };
+        match group {
+            Some(group) => self.port()?.multicast(group, &header.emit()),
+            None => Ok(()),
         }
-        let operation = team.operations.get_mut(&number);
-        let transfers = operation.and_then(|operation| operation.inbox.get_mut(&(from, step)));
-        Ok(transfers.and_then(|transfers| match transfers.front() {
-            Some(Transfer { complete: true, .. }) => transfers.pop_front().map(|t| t.bytes),
-            _ => None,
-        }))
     }
 
     /// The upcall.
     fn deliver(self: &Arc<Self>, mut message: Message) {
         let from = message.source();
-        let Some((header, bytes)) = read(&mut message) else { return };
+        let Ok(packet) = message.read_to_vec() else { return };
         drop(message);
-        let team = header.team;
-        let mut teams = self.teams.enter();
-        let state = teams.by_number.entry(team).or_default();
-        let stranger = state.members.as_ref().is_some_and(|members| !members.contains(from));
-        if state.failure.is_some() || stranger {
-            return;
-        }
-        let theirs = match header.what {
-            What::Piece(theirs) => theirs,
-            What::Abort => {
-                drop(teams);
-                if let Some(abort) = Abort::parse(&bytes) {
-                    self.fail(team, abort);
-                }
-                return;
+        let Some((Header { team, .. }, _)) = Header::parse(&packet) else { return };
+        let outcome = self.state.enter().teams.arrive(from, packet);
+        match outcome {
+            Ok(Progress::Resume(team, number)) => self.resume(team, number),
+            Ok(Progress::Aborted(team, abort)) => self.fail(team, abort),
+            Err(Refused::Disagreement(disagreement)) => {
+                self.abort(team, Abort::Disagreement(disagreement));
             }
-        };
-        let me = self.engine.packets().rank();
-        let stored = state.store(me, from, &header, theirs, bytes);
-        let members = state.members.clone();
-        drop(teams);
-        match (stored, members) {
-            (Ok(()), _) => self.resume(team, header.number),
-            (Err(disagreement), Some(members)) => {
-                self.abort(team, &members, Abort::Disagreement(disagreement));
-            }
-            (Err(disagreement), None) => self.fail(team, Abort::Disagreement(disagreement)),
+            Err(Refused::Violation(_)) => self.abort(team, Abort::Violation(from)),
+            Ok(Progress::None) | Err(_) => {}
         }
     }
 
     /// Goes on with an operation, if it has begun, until it has to wait again.
-    fn resume(&self, team: u16, number: u32) {
-        let Some(mut task) = self.take_task(team, number) else { return };
+    fn resume(&self, team: TeamId, number: u32) {
+        let Some(mut job) = self.state.enter().teams.take(team, number) else { return };
         loop {
-            let ended = task.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready();
-            let mut teams = self.teams.enter();
-            let Some(state) = teams.by_number.get_mut(&team) else { return };
-            if ended {
-                let ended = state.operations.remove(&number);
-                drop(teams);
-                if ended.is_some_and(|operation| operation.is_fence) {
-                    self.resume_all(team);
+            match self.advance(&mut job) {
+                Ok(Stage::Done) => {
+                    let blocks = job.run.take_blocks();
+                    return self.end(team, number, job, Ended::Well(blocks));
                 }
-                return;
+                Err(ended) => return self.end(team, number, job, ended),
+                Ok(_) => {}
             }
-            let Some(operation) = state.operations.get_mut(&number) else { return };
-            if !matches!(operation.task, Task::Running { again: true }) {
-                operation.task = Task::Waiting(task);
-                return;
+            let parked = self.state.enter().teams.put(team, number, job);
+            match parked {
+                Parked::Parked => return,
+                Parked::Again(again) => job = again,
+                Parked::Failed(job, abort) => {
+                    return job.memory.conclude(Ended::Failed(error_of(abort)));
+                }
             }
-            operation.task = Task::Running { again: false };
         }
     }
 
-    /// The continuation of an operation, to be run; `None` if there is none, or somebody runs it, who
-    /// then looks again.
-    fn take_task(&self, team: u16, number: u32) -> Option<Continuation> {
-        let mut teams = self.teams.enter();
-        let operation = teams.by_number.get_mut(&team)?.operations.get_mut(&number)?;
-        match std::mem::replace(&mut operation.task, Task::Running { again: true }) {
-            Task::Ahead => operation.task = Task::Ahead,
-            Task::Running { .. } => {}
-            Task::Waiting(task) => {
-                operation.task = Task::Running { again: false };
-                return Some(task);
+    /// Goes on as far as can be. A reduction that panics does so where the program waits, not in whatever upcall brought the
+    /// last piece.
+    fn advance(&self, job: &mut Job) -> std::result::Result<Stage, Ended> {
+        let team = job.run.header().team;
+        let mut messages = Messages { operations: self, sent: 0 };
+        let advanced = catch_unwind(AssertUnwindSafe(|| {
+            loop {
+                match job.advance(&mut messages) {
+                    Ok(Stage::Combine) => job.memory.combine(&mut job.run),
+                    other => return other,
+                }
+            }
+        }));
+        match advanced {
+            Ok(Ok(stage)) => Ok(stage),
+            Ok(Err(Failure::Transport(error))) => Err(Ended::Failed(error)),
+            Ok(Err(Failure::Violation { from, .. })) => {
+                self.abort(team, Abort::Violation(from));
+                Err(Ended::Failed(Error::Stray { from }))
+            }
+            Err(panic) => {
+                self.abort(team, Abort::Panicked(self.engine.packets().rank()));
+                Err(Ended::Panicked(panic))
             }
         }
-        None
     }
 
-    fn resume_all(&self, team: u16) {
-        let state = |teams: &Teams| {
-            let team = teams.by_number.get(&team);
-            team.map(|team| team.operations.keys().copied().collect::<Vec<_>>())
-        };
-        let numbers = state(&self.teams.enter());
-        numbers.into_iter().flatten().for_each(|number| self.resume(team, number));
+    fn end(&self, team: TeamId, number: u32, job: Box<Job>, ended: Ended) {
+        let others_wait = self.state.enter().teams.end(team, number);
+        job.memory.conclude(ended);
+        if others_wait {
+            self.resume_all(team);
+        }
+    }
+
+    /// Goes on with operations that have waited for another one.
+    pub fn resume_all(&self, team: TeamId) {
+        let numbers = self.state.enter().teams.numbers(team);
+        numbers.into_iter().for_each(|number| self.resume(team, number));
     }
 
     /// Ends all operations of a team, here and at its other members.
-    pub fn abort(&self, team: u16, members: &Members, abort: Abort) {
-        let header = Header { team, what: What::Abort, last: true, number: 0, step: 0 };
+    pub fn abort(&self, team: TeamId, abort: Abort) {
+        let members = self.state.enter().teams.members(team).cloned();
+        let signature = BARRIER.signature();
+        let header = Header { kind: Kind::Abort, team, number: 0, step: 0, signature }.emit();
         let bytes = abort.emit();
-        for rank in members.others() {
+        for rank in members.iter().flat_map(|members| members.others()) {
             // Whoever cannot be told is lost, and that is known soon enough.
-            let _ = self.port().and_then(|port| port.send(rank, &[&header.emit()[..], &bytes]));
+            let _ = self.port().and_then(|port| port.send(rank, &[&header[..], &bytes]));
         }
         self.fail(team, abort);
     }
 
-    fn fail(&self, team: u16, abort: Abort) {
-        let error = match abort {
-            Abort::Disagreement(disagreement) => Error::Disagreement(disagreement),
-            Abort::Panicked(rank) => Error::ReductionPanicked(rank),
-        };
-        let mut teams = self.teams.enter();
-        let state = teams.by_number.entry(team).or_default();
-        state.failure.get_or_insert(error);
-        state.operations.retain(|_, operation| !matches!(operation.task, Task::Ahead));
-        drop(teams);
-        self.resume_all(team);
-    }
-}
-
-/// Gives the outcome of an operation to whoever waits for it.
-fn conclude<T>(exchange: &Exchange, promise: Promise<T>, outcome: Outcome<T>) {
-    match outcome {
-        Ok(value) => promise.complete(Ok(Ok(value))),
-        Err(Failure::Error(error)) => promise.complete(Err(error)),
-        Err(Failure::Panicked(panic)) => {
-            exchange.abort_for_panic();
-            promise.complete(Ok(Err(panic)));
+    fn fail(&self, team: TeamId, abort: Abort) {
+        let jobs = self.state.enter().teams.fail(team, abort);
+        for job in jobs {
+            job.memory.conclude(Ended::Failed(error_of(abort)));
         }
     }
 }
 
-/// The header and the data of a packet. All of it is there when its upcall begins.
-fn read(message: &mut Message) -> Option<(Header, Vec<u8>)> {
-    let mut header = [0; HEADER_BYTES];
-    message.read_exact(&mut header).ok()?;
-    Some((Header::parse(&header)?, message.read_to_vec().ok()?))
+fn error_of(abort: Abort) -> Error {
+    match abort {
+        Abort::Disagreement(disagreement) => Error::Disagreement(disagreement),
+        Abort::Panicked(rank) => Error::ReductionPanicked(rank),
+        Abort::Violation(from) => Error::Stray { from },
+    }
 }

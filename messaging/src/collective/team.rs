@@ -1,18 +1,17 @@
 //! Ranks that act together.
 
-use super::algorithms;
-use super::counters::{Counters, Set, Value};
-use super::exchange::Exchange;
-use super::operations::{Members, Operations, Outcome};
-use super::pending::Pending;
+use super::operations::{Operations, TeamId};
+use super::pending::{Pending, Promise};
 use super::reduction::Reduction;
-use super::signature::{Operation, Signature};
+use super::values::{Typed, Values, combine_bytes, values_in};
 use crate::engine::Engine;
 use crate::{Error, Result};
 use bytemuck::Pod;
-use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use weft_collective::arena::{Arena, CONTRIBUTION_BYTES, Meeting, Met};
+use weft_collective::{Abort, BARRIER, Call, Members, Operation};
 use weft_packet::Rank;
 
 /// A set of ranks that act together, each a *member* with a number from 0 on. Clones are handles.
@@ -22,8 +21,8 @@ use weft_packet::Rank;
 /// begins operations. A blocking call of one member goes together with a blocking call of the others,
 /// and one that begins an operation with others that do.
 ///
-/// Any number of operations may be under way. Up to 32 bytes of an all-reduce (8 in the first three
-/// teams of a part of all ranks), and barriers, go through shared memory where ranks have it.
+/// Any number of operations may be under way. Barriers and up to 64 bytes of an all-reduce go through shared memory where ranks have
+/// it, as long as there is room for their teams.
 ///
 /// # Errors
 /// All operations: a lost rank; [`Error::Disagreement`]; [`Error::Panicked`] if a reduction panicked
@@ -35,10 +34,10 @@ pub struct Team {
 
 struct Shared {
     operations: Arc<Operations>,
+    id: TeamId,
     members: Arc<Members>,
-    number: u16,
-    counters: Option<Counters>,
-    /// Whether a thread is at the counters.
+    arena: Option<Arena>,
+    /// True while a thread is in the arena.
     busy: AtomicBool,
 }
 
@@ -49,8 +48,10 @@ impl Team {
     /// [`Error::PortTaken`] if this rank has one already.
     pub fn all(engine: &Arc<Engine>) -> Result<Self> {
         let packets = engine.packets();
-        let members = Members::all(packets.size(), packets.rank());
-        Ok(Self::create(Operations::new(engine)?, members))
+        let size = packets.size();
+        let all = Members::all(size, packets.rank());
+        let team = Self::create(&Operations::new(engine)?, (Rank(0), size), Some(all))?;
+        team.ok_or(Error::Abandoned)
     }
 
     /// The team of `members`, in this order; `None` if this rank is not one of them. All ranks of the
@@ -62,29 +63,31 @@ impl Team {
         let operations = &self.shared.operations;
         let packets = operations.engine().packets();
         let group = packets.group(members)?;
-        let Some(members) = Members::subset(members, packets.rank(), group) else {
-            operations.create(None);
-            return Ok(None);
-        };
-        Ok(Some(Self::create(Arc::clone(operations), members)))
+        let first = (members[0], members.len());
+        Self::create(operations, first, Members::subset(members, packets.rank(), Some(group)))
     }
 
-    fn create(operations: Arc<Operations>, members: Members) -> Self {
-        let members = Arc::new(members);
-        let number = operations.create(Some(&members));
-        let counters = Counters::new(operations.engine().packets(), &members, number);
-        let busy = AtomicBool::new(false);
-        Team { shared: Arc::new(Shared { operations, members, number, counters, busy }) }
+    /// The next team, of so many members beginning with `leader`.
+    fn create(
+        operations: &Arc<Operations>,
+        (leader, size): (Rank, usize),
+        members: Option<Members>,
+    ) -> Result<Option<Self>> {
+        let created = operations.create(leader, size, members)?;
+        Ok(created.map(|(id, members, arena)| {
+            let (operations, busy) = (Arc::clone(operations), AtomicBool::new(false));
+            Team { shared: Arc::new(Shared { operations, id, members, arena, busy }) }
+        }))
     }
 
     /// This member's number.
     pub fn rank(&self) -> usize {
-        self.shared.members.me
+        self.shared.members.me()
     }
 
     /// How many members there are.
     pub fn size(&self) -> usize {
-        self.shared.members.size
+        self.shared.members.size()
     }
 
     /// The rank of a member.
@@ -101,12 +104,9 @@ impl Team {
     /// # Errors
     /// See [`Team`].
     pub fn barrier(&self) -> Result<()> {
-        match &self.shared.counters {
+        match &self.shared.arena {
             None => self.begin_barrier()?.wait(),
-            Some(counters) => {
-                let barrier = Signature::new(Operation::Barrier, 0, 0);
-                self.meet(counters, barrier, brought(&[]), |_| ())
-            }
+            Some(arena) => self.meet(arena, BARRIER, &mut [], |_, _| ()),
         }
     }
 
@@ -115,7 +115,7 @@ impl Team {
     /// # Errors
     /// See [`Team`].
     pub fn begin_barrier(&self) -> Result<Pending<()>> {
-        self.begin(Operation::Barrier, 0, 0, algorithms::barrier)
+        self.shared.operations.begin(self.shared.id, &BARRIER, barrier_values)
     }
 
     /// Gives all members the `values` of member `root`: one multicast.
@@ -137,9 +137,8 @@ impl Team {
         root: usize,
         values: Vec<T>,
     ) -> Result<Pending<Vec<T>>> {
-        self.begin(Operation::Broadcast, root, size_of_val(&values[..]), |exchange| {
-            algorithms::broadcast(exchange, root, values)
-        })
+        let call = (Operation::Broadcast, root, values.len());
+        self.begin(call, (values, None), nothing, |values, _, _| values)
     }
 
     /// Combines the `values` of all members, one by one and in their order, at member `root`: there
@@ -172,9 +171,8 @@ impl Team {
         values: Vec<T>,
         reduction: impl Reduction<T>,
     ) -> Result<Pending<Option<Vec<T>>>> {
-        self.begin(Operation::Reduce, root, size_of_val(&values[..]), |exchange| {
-            algorithms::reduce(exchange, root, values, reduction)
-        })
+        let (call, is_root) = ((Operation::Reduce, root, values.len()), root == self.rank());
+        self.begin(call, (values, None), reduction, move |values, _, _| is_root.then_some(values))
     }
 
     /// Combines the `values` of all members, one by one and in their order, and gives all of them the
@@ -190,14 +188,12 @@ impl Team {
         values: &mut [T],
         reduction: impl Reduction<T>,
     ) -> Result<()> {
-        let bytes = size_of_val(values);
-        match &self.shared.counters {
-            Some(counters) if bytes <= counters.room() => {
-                let signature = Signature::new(Operation::AllReduce, 0, bytes);
-                let mine = brought(bytemuck::cast_slice(values));
-                self.meet(counters, signature, mine, |set| {
-                    combine_all(&self.shared.members, set, values, &reduction);
-                })
+        match &self.shared.arena {
+            Some(arena) if size_of_val(values) <= CONTRIBUTION_BYTES => {
+                let (count, size) = (values.len(), size_of::<T>());
+                let call = Call { operation: Operation::AllReduce, root: 0, count, size };
+                let bytes = bytemuck::cast_slice_mut(values);
+                self.meet(arena, call, bytes, |one, two| combine_bytes(&reduction, one, two))
             }
             _ => {
                 let all = self.begin_all_reduce(values.to_vec(), reduction)?.wait()?;
@@ -216,9 +212,8 @@ impl Team {
         values: Vec<T>,
         reduction: impl Reduction<T>,
     ) -> Result<Pending<Vec<T>>> {
-        self.begin(Operation::AllReduce, 0, size_of_val(&values[..]), |exchange| {
-            algorithms::all_reduce(exchange, values, reduction)
-        })
+        let call = (Operation::AllReduce, 0, values.len());
+        self.begin(call, (values, None), reduction, |values, _, _| values)
     }
 
     /// Brings the `values` of all members, one member's after the other's, to member `root`; `None`
@@ -227,8 +222,7 @@ impl Team {
     /// # Errors
     /// See [`Team`].
     pub fn gather<T: Pod + Send>(&self, root: usize, values: &[T]) -> Result<Option<Vec<T>>> {
-        let all = self.begin_gather(root, values.to_vec())?.wait()?;
-        Ok(all.map(|all| all.concat()))
+        self.gather_into(root, values.to_vec(), |all, _| all)?.wait()
     }
 
     /// Begins a [`Self::gather`], which gives the root what each member brought.
@@ -240,8 +234,24 @@ impl Team {
         root: usize,
         values: Vec<T>,
     ) -> Result<Pending<Option<Vec<Vec<T>>>>> {
-        self.begin(Operation::Gather, root, size_of_val(&values[..]), |exchange| {
-            algorithms::gather(exchange, root, values)
+        let size = self.size();
+        self.gather_into(root, values, move |all, length| match length {
+            0 => vec![Vec::new(); size],
+            length => all.chunks(length).map(<[T]>::to_vec).collect(),
+        })
+    }
+
+    fn gather_into<T: Pod + Send, O: Send + 'static>(
+        &self,
+        root: usize,
+        values: Vec<T>,
+        finish: impl FnOnce(Vec<T>, usize) -> O + Send + 'static,
+    ) -> Result<Pending<Option<O>>> {
+        let (is_root, length) = (root == self.rank(), values.len());
+        let room = if is_root { length * self.size() } else { 0 };
+        let call = (Operation::Gather, root, length);
+        self.begin(call, (values, Some(room)), nothing, move |_, all, _| {
+            is_root.then(|| finish(all.unwrap_or_default(), length))
         })
     }
 
@@ -266,8 +276,15 @@ impl Team {
         root: usize,
         values: Vec<T>,
     ) -> Result<Pending<Option<Vec<Vec<T>>>>> {
-        self.begin(Operation::GatherVaried, root, 0, |exchange| {
-            algorithms::gather(exchange, root, values)
+        let (me, is_root) = (self.rank(), root == self.rank());
+        let call = (Operation::GatherVaried, root, values.len());
+        self.begin(call, (values, Some(0)), nothing, move |mine, _, blocks| {
+            let all = || blocks.iter().map(|block| values_in(block)).collect::<Vec<_>>();
+            is_root.then(|| {
+                let mut all = all();
+                all[me] = mine;
+                all
+            })
         })
     }
 
@@ -309,9 +326,8 @@ impl Team {
         if root == self.rank() && values.len() != length * self.size() {
             return Err(Error::Uneven { values: values.len(), parts: self.size() });
         }
-        self.begin(Operation::Scatter, root, length * size_of::<T>(), |exchange| {
-            algorithms::scatter(exchange, root, values)
-        })
+        let call = (Operation::Scatter, root, length);
+        self.begin(call, (values, Some(length)), nothing, |_, part, _| part.unwrap_or_default())
     }
 
     /// Brings the `values` of all members, one member's after the other's, to all.
@@ -327,9 +343,8 @@ impl Team {
     /// # Errors
     /// See [`Team`].
     pub fn begin_all_gather<T: Pod + Send>(&self, values: Vec<T>) -> Result<Pending<Vec<T>>> {
-        self.begin(Operation::AllGather, 0, size_of_val(&values[..]), |exchange| {
-            algorithms::all_gather(exchange, values)
-        })
+        let (call, room) = ((Operation::AllGather, 0, values.len()), values.len() * self.size());
+        self.begin(call, (values, Some(room)), nothing, |_, all, _| all.unwrap_or_default())
     }
 
     /// Gives each member its part of the `values` of each: the first of as many equal parts as there
@@ -349,79 +364,93 @@ impl Team {
         if !values.len().is_multiple_of(self.size()) {
             return Err(Error::Uneven { values: values.len(), parts: self.size() });
         }
-        self.begin(Operation::AllToAll, 0, size_of_val(&values[..]), |exchange| {
-            algorithms::all_to_all(exchange, values)
+        let (call, room) = ((Operation::AllToAll, 0, values.len()), values.len());
+        self.begin(call, (values, Some(room)), nothing, |_, all, _| all.unwrap_or_default())
+    }
+
+    /// Begins an operation on `mine`. Its result has so many values, or is in the place of `mine` if that is `None`; `finish`
+    /// makes the outcome.
+    fn begin<T: Pod + Send, O: Send + 'static>(
+        &self,
+        (operation, root, count): (Operation, usize, usize),
+        (mine, result): (Vec<T>, Option<usize>),
+        reduction: impl Reduction<T>,
+        finish: impl FnOnce(Vec<T>, Option<Vec<T>>, Vec<Vec<u8>>) -> O + Send + 'static,
+    ) -> Result<Pending<O>> {
+        let Shared { operations, id, .. } = &*self.shared;
+        if root >= self.size() {
+            return Err(Error::NoSuchMember { root, members: self.size() });
+        }
+        let call = Call { operation, root, count, size: size_of::<T>() };
+        let result = result.map(|length| vec![T::zeroed(); length]);
+        operations.begin(*id, &call, |promise| {
+            Box::new(Typed { mine, result, reduction, finish, promise })
         })
     }
 
-    fn begin<T, F>(
+    /// Meets all members in shared memory with up to a line of bytes, which are the result afterwards. The last
+    /// to arrive combines what all have brought.
+    fn meet(
         &self,
-        operation: Operation,
-        root: usize,
-        bytes: usize,
-        run: impl FnOnce(Exchange) -> F,
-    ) -> Result<Pending<T>>
-    where
-        T: Send + 'static,
-        F: Future<Output = Outcome<T>> + Send + 'static,
-    {
-        let Shared { operations, members, number, .. } = &*self.shared;
-        if root >= members.size {
-            return Err(Error::NoSuchMember { root, members: members.size });
-        }
-        operations.begin(*number, members, Signature::new(operation, root, bytes), run)
-    }
-
-    /// Meets all members in shared memory, bringing some words, and calls `done` with what all brought.
-    fn meet<T>(
-        &self,
-        counters: &Counters,
-        signature: Signature,
-        brought: (Value, usize),
-        done: impl FnOnce(&Set<'_>) -> T,
-    ) -> Result<T> {
-        let Shared { operations, members, number: team, busy, .. } = &*self.shared;
-        let number = operations.pass(*team, members, signature)?;
+        arena: &Arena,
+        call: Call,
+        bytes: &mut [u8],
+        combine: impl FnMut(&[u8], &mut [u8]),
+    ) -> Result<()> {
+        let Shared { operations, id, busy, .. } = &*self.shared;
+        let mut meeting = Meeting::new(call, bytes.len()).ok_or(Error::Abandoned)?;
+        meeting.bytes().copy_from_slice(bytes);
+        let (number, others_wait) = operations.pass(*id, call.signature())?;
         assert!(!busy.swap(true, Ordering::Acquire), "two threads began operations of one team");
-        let engine = operations.engine();
-        let failed = || operations.failure(*team);
-        let met = counters.meet(engine, members, signature, brought, failed);
-        let met = met.map(|set| set.map(|set| done(&set)));
+        let combined = self.wait_in(arena, &mut meeting).map(|met| {
+            let combine = AssertUnwindSafe(|| meeting.combine(arena, combine));
+            (met, if met == Met::Combine { catch_unwind(combine) } else { Ok(()) })
+        });
         busy.store(false, Ordering::Release);
-        match met? {
-            Some(done) => Ok(done),
-            None => {
-                // Everybody says what it began, until somebody finds that it began something else.
-                Exchange::new(operations, *team, members, signature, number).declare()?;
-                engine.wait(|_, _| failed().map_or(Ok(None), Err))
-            }
+        let (met, combined) = combined?;
+        if let Err(panic) = combined {
+            operations.abort(*id, Abort::Panicked(self.member(self.rank())));
+            resume_unwind(panic);
         }
+        if met == Met::Disagree {
+            // Everybody says what it began, until somebody finds that it began something else.
+            operations.declare(*id, number, call.signature())?;
+            return operations.engine().wait(|_, _| operations.failure(*id).map_or(Ok(None), Err));
+        }
+        bytes.copy_from_slice(meeting.bytes());
+        if others_wait {
+            operations.resume_all(*id);
+        }
+        Ok(())
+    }
+
+    /// Waits until a meeting goes on.
+    fn wait_in(&self, arena: &Arena, meeting: &mut Meeting) -> Result<Met> {
+        let mut met = meeting.poll(arena);
+        if met != Met::Waiting {
+            return Ok(met);
+        }
+        let Shared { operations, id, .. } = &*self.shared;
+        let mut idle = 0_u32;
+        operations.engine().watch(|_| {
+            met = meeting.poll(arena);
+            idle = idle.wrapping_add(1);
+            // Somebody who began something else says so with a message.
+            let looks = met == Met::Waiting && idle.is_multiple_of(8);
+            match looks.then(|| operations.failure(*id)).flatten() {
+                Some(error) => Err(error),
+                None => Ok(met != Met::Waiting),
+            }
+        })?;
+        Ok(met)
     }
 }
 
-/// A value for all to see, and the words that it takes.
-fn brought(bytes: &[u8]) -> (Value, usize) {
-    let mut value = Value::default();
-    bytemuck::bytes_of_mut(&mut value)[..bytes.len()].copy_from_slice(bytes);
-    (value, bytes.len().div_ceil(size_of::<u64>()))
+/// The values of a barrier: none.
+pub(super) fn barrier_values(promise: Promise<()>) -> Box<dyn Values> {
+    let (mine, reduction) = (Vec::<u8>::new(), nothing);
+    Box::new(Typed { mine, result: None, reduction, finish: |_, _, _| (), promise })
 }
 
-/// Combines what all members brought, in their order.
-fn combine_all<T: Pod>(
-    members: &Members,
-    set: &Set<'_>,
-    values: &mut [T],
-    reduction: &impl Reduction<T>,
-) {
-    let bytes = size_of_val(values);
-    for member in 0..members.size {
-        let value = set.value(members.rank(member));
-        let brought = bytemuck::bytes_of(&value)[..bytes].chunks_exact(size_of::<T>().max(1));
-        for (into, next) in values.iter_mut().zip(brought.map(bytemuck::pod_read_unaligned)) {
-            match member {
-                0 => *into = next,
-                _ => reduction.combine(into, &next),
-            }
-        }
-    }
-}
+/// Combines nothing: the reduction of operations that reduce nothing.
+fn nothing<T>(_: &mut T, _: &T) {}

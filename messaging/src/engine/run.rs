@@ -2,9 +2,9 @@
 
 use super::Engine;
 use crate::error::{Error, Result};
-use crate::handler::{Handler, guarded};
-use crate::message::Arrived;
-use crate::state::PortRun;
+use crate::handler::{Handler, Model, guarded};
+use crate::message::Message;
+use crate::state::{PortRun, Run};
 use crate::tasks::Task;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -24,16 +24,15 @@ impl Engine {
                 self.disturb();
                 return Err(failure.clone());
             }
-            let Some((run, handler, arrived)) = state.next_ready() else {
+            let Some(run) = state.next_ready() else {
                 if !state.owed.is_empty() {
                     drop(state);
                     self.pay_owed();
                 }
                 break;
             };
-            state.enter_handler();
             drop(state);
-            self.run_handler(run, handler, arrived);
+            self.run_handler(run);
             any = true;
         }
         if self.tasks.has_any() {
@@ -43,43 +42,75 @@ impl Engine {
     }
 
     /// Runs a handler. Says whether there may be something to do after it.
-    #[inline]
-    pub(super) fn run_handler(
-        self: &Arc<Self>,
-        run: PortRun,
-        mut handler: Box<Handler>,
-        arrived: Box<Arrived>,
-    ) -> bool {
+    #[inline(always)]
+    pub(super) fn run_handler(self: &Arc<Self>, run: Run) -> bool {
+        let Run { mut handler, arrived } = run;
         let from = arrived.body.from;
         let message = self.open(arrived);
-        let outcome = match &mut *handler {
-            Handler::Plain(code) => guarded(|| {
-                code(message);
-                true
-            }),
-            Handler::Async(waiting) => guarded(|| waiting.run(message)),
-            Handler::Popup(code) => {
+        let outcome = match &mut handler.model {
+            Model::Plain(code) => guarded(|| code(message)),
+            _ => return self.run_other(handler, message),
+        };
+        if let Err(what) = outcome {
+            return self.end_with(handler, from, what);
+        }
+        let left = match self.state.enter_at_once() {
+            Some(mut state) => state.returned(handler),
+            None => Some(handler),
+        };
+        match left {
+            None => self.tasks.has_any(),
+            Some(handler) => self.returned(handler),
+        }
+    }
+
+    /// As [`Self::run_handler`], for one that may wait.
+    fn run_other(self: &Arc<Self>, mut handler: Box<Handler>, message: Message) -> bool {
+        let (port, from) = (handler.port, message.source());
+        let outcome = match &mut handler.model {
+            Model::Plain(_) => unreachable!("it does not wait"),
+            Model::Async(waiting) => guarded(|| waiting.run(message)),
+            Model::Popup(code) => {
                 let code = Arc::clone(code);
-                self.pop_up(run, from, move || code(message));
+                self.pop_up(port, from, move || code(message));
                 Ok(true)
             }
         };
-        let mut state = self.state.enter();
-        state.leave_handler();
-        let unwanted = match outcome {
-            Ok(true) => state.put_back(run, handler),
-            Ok(false) => state.wait_with(run, handler),
-            Err(what) => {
+        match outcome {
+            Ok(true) => self.returned(handler),
+            Ok(false) => {
+                let mut state = self.state.enter();
+                state.leave_handler(port);
+                let unwanted = state.wait_with(handler);
                 drop(state);
-                drop(handler);
-                self.panicked(run, from, what);
-                return true;
+                drop(unwanted);
+                true
             }
-        };
+            Err(what) => self.end_with(handler, from, what),
+        }
+    }
+
+    /// A handler has returned. Says whether there may be something to do after it.
+    #[inline(never)]
+    fn returned(&self, handler: Box<Handler>) -> bool {
+        let mut state = self.state.enter();
+        state.leave_handler(handler.port);
+        let unwanted = state.put_back(handler);
         let more = !state.is_calm() || self.tasks.has_any();
         drop(state);
         drop(unwanted);
         more
+    }
+
+    /// A handler has panicked.
+    #[cold]
+    #[inline(never)]
+    fn end_with(&self, handler: Box<Handler>, from: Rank, what: String) -> bool {
+        let port = handler.port;
+        self.state.enter().leave_handler(port);
+        drop(handler);
+        self.panicked(port, from, what);
+        true
     }
 
     /// Runs a handler on a thread of its own; in place, where ranks have no threads.
@@ -127,11 +158,11 @@ impl Engine {
         for _ in 0..64 {
             let Some(task) = self.tasks.next() else { break };
             let Some(mut continuation) = task.take() else { continue };
-            self.state.enter().enter_handler();
+            self.state.enter().enter_task();
             let waker = Waker::from(Arc::clone(&task));
             let mut context = Context::from_waker(&waker);
             let polled = guarded(|| continuation.as_mut().resume(&mut context));
-            self.state.enter().leave_handler();
+            self.state.enter().leave_task();
             any = true;
             match polled {
                 Ok(Poll::Pending) => task.park(continuation),

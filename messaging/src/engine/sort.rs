@@ -1,32 +1,30 @@
 //! From packets to messages: sorting what arrives, giving back what was read, and control packets.
 
 use super::Engine;
+use crate::arrived::{Body, Content, Part, SHORT_BYTES, SHORT_COST};
 use crate::error::Error;
 use crate::format::{Kind, PacketHeader};
-use crate::message::{Arrived, Body};
 use crate::rendezvous::Answer;
 use crate::send::To;
-use crate::state::{Announcement, Part, State, copy_cost};
+use crate::state::{Announced, State, Waits};
+use std::sync::Arc;
+use std::task::Waker;
 use weft_packet::{Group, HeldPacket, Rank};
 
 /// Bytes of messages that are copied out of link memory at most, to keep senders going.
 const COPY_LIMIT_BYTES: usize = 64 << 20;
 
-/// Boxes for messages that are kept to be used again.
-const SPARE_MESSAGES: usize = 256;
-
 impl Engine {
     /// Sorts a packet into its message, or does what a control packet says.
-    // Inlined, or the packet would be moved once more.
-    #[inline(always)]
-    pub(super) fn sort(&self, held: HeldPacket) -> Announcement {
-        let Some(from) = held.source() else { return Announcement::Waits };
+    #[inline]
+    pub(super) fn sort(self: &Arc<Self>, held: HeldPacket) -> Announced {
+        let Some(from) = held.source() else { return Waits::Busily.into() };
         let Some((header, bytes)) = PacketHeader::parse(self.packets.read(&held)) else {
             return self.refuse(held, Error::Stray { from });
         };
         let bytes = bytes.len() as u64;
         match header.kind {
-            Kind::First => self.first(held, from, &header, bytes),
+            Kind::First | Kind::Whole => self.first(held, from, &header, bytes),
             Kind::Next => self.next(held, from, &header, bytes),
             Kind::Request => self.request(held, from, &header),
             Kind::Grant => self.answered(held, from, &header, Answer::Granted),
@@ -38,78 +36,100 @@ impl Engine {
         }
     }
 
+    /// Sorts a packet, while the network is entered, if all of a message is in it and it is short; false for any other. It is
+    /// copied, so that its sender has the credit back at once.
     #[inline(always)]
-    pub(super) fn first(
-        &self,
+    pub(super) fn sort_at_once(
+        self: &Arc<Self>,
+        from: Rank,
+        packet: &[u8],
+        announced: &mut Announced,
+    ) -> bool {
+        let Some((header, rest)) = short_message(packet) else { return false };
+        let Some(mut state) = self.state.enter_at_once() else {
+            return self.sort_as_other(from, packet, announced);
+        };
+        state.sort_short(self, from, header, rest, announced)
+    }
+
+    /// As [`Self::sort_at_once`], for a thread that has to wait for others.
+    #[cold]
+    #[inline(never)]
+    fn sort_as_other(
+        self: &Arc<Self>,
+        from: Rank,
+        packet: &[u8],
+        announced: &mut Announced,
+    ) -> bool {
+        let Some((header, rest)) = short_message(packet) else { return false };
+        self.state.enter().sort_short(self, from, header, rest, announced)
+    }
+
+    #[inline]
+    fn first(
+        self: &Arc<Self>,
         held: HeldPacket,
         from: Rank,
         header: &PacketHeader,
         bytes: u64,
-    ) -> Announcement {
+    ) -> Announced {
         let mut state = self.state.enter();
         if let Err(error) = state.arrivals.check_first(from, header, bytes) {
             drop(state);
             return self.refuse(held, error);
         }
-        let mut arrived = state.spare.pop().unwrap_or_default();
-        arrived.body = Body::new(from, held.group(), header);
-        arrived.read = 0;
-        arrived.headers_left = header.header_bytes;
-        arrived.start = header.bytes_at();
-        arrived.part.held = held;
-        let at_most = match state.runs_now(header.port) {
+        let slot = state.ports.find(header.port);
+        let body = Body::new(from, held.group(), header, slot);
+        let mut arrived = state.spares.take(self);
+        let at_most = match state.runs_now(slot) {
             // What a handler reads at once is kept by nobody.
             true => self.keep_at_most.max(1),
             false => self.keep_at_most,
         };
+        let mut content = Content::Held(held);
         if is_crowded(&mut state, from, at_most) {
             drop(state);
-            self.copy_out(&mut arrived.part);
-            return self.state.enter().announce(arrived, bytes, header.kind);
+            content = self.copy_out(content);
+            state = self.state.enter();
         }
-        state.announce(arrived, bytes, header.kind)
+        arrived.body = body;
+        arrived.begin(content, header.bytes_at(), header.header_bytes);
+        if bytes < body.length {
+            state.arrivals.begin(&body, bytes, header.kind);
+        }
+        let mut announced = Announced::default();
+        state.announce(arrived, bytes == body.length, &self.packets, &mut announced);
+        announced
     }
 
-    pub(super) fn next(
-        &self,
-        held: HeldPacket,
-        from: Rank,
-        header: &PacketHeader,
-        bytes: u64,
-    ) -> Announcement {
-        let body = Body::new(from, held.group(), header);
+    fn next(&self, held: HeldPacket, from: Rank, header: &PacketHeader, bytes: u64) -> Announced {
         let mut state = self.state.enter();
         if !state.arrivals.continues(from, header, bytes) {
             drop(state);
             return self.refuse(held, Error::Stray { from });
         }
-        let mut part = Part { held, copy: None, start: header.bytes_at() };
+        let slot = state.ports.find(header.port);
+        let body = Body::new(from, held.group(), header, slot);
+        let mut part = Part { content: Content::Held(held), start: header.bytes_at() };
         // What nobody wants counts as kept until it is given back.
         if is_crowded(&mut state, from, self.keep_at_most) {
             drop(state);
-            self.copy_out(&mut part);
+            part.content = self.copy_out(part.content);
             state = self.state.enter();
         }
         let (unwanted, reader) = state.arrivals.arrived(from, header.message, bytes, part);
         let resumes = state.resume_deferred();
         drop(state);
         if let Some(mut part) = unwanted {
-            self.give_back(&body, &mut part);
+            self.give_back(&body, &mut part.content);
         }
         // A reader that left no waker polls by itself.
-        match reader {
-            Some(reader) => Announcement::Wakes(vec![reader]),
-            None if resumes => Announcement::Waits,
-            None => Announcement::Rests,
-        }
+        let is_quiet = reader.is_none() && !resumes;
+        reader.into_iter().for_each(Waker::wake);
+        if is_quiet { Waits::Quietly.into() } else { Waits::Busily.into() }
     }
 
-    pub(super) fn control(
-        &self,
-        mut held: HeldPacket,
-        from: Rank,
-        header: &PacketHeader,
-    ) -> Announcement {
+    fn control(&self, mut held: HeldPacket, from: Rank, header: &PacketHeader) -> Announced {
         let mut state = self.state.enter();
         let slot = state.ports.find(header.port);
         let nobody_reads = state.stalled > 0 && state.copied_bytes < COPY_LIMIT_BYTES;
@@ -147,14 +167,15 @@ impl Engine {
             self.fail(Error::Stray { from });
         }
         answer.into_iter().for_each(|answer| self.tell(To::Rank(from), answer));
-        Announcement::Wakes(wakers)
+        wakers.into_iter().for_each(Waker::wake);
+        Waits::Busily.into()
     }
 
     /// A message begins whose sender asks first. It has its place as any has. If this rank waits for the
     /// sender's own answer, neither would ever read: then it is granted at once. So is what a handler would
     /// read that cannot run before all of it is here, because the thread that would run it asks somebody.
     #[cold]
-    fn request(&self, held: HeldPacket, from: Rank, header: &PacketHeader) -> Announcement {
+    fn request(self: &Arc<Self>, held: HeldPacket, from: Rank, header: &PacketHeader) -> Announced {
         let announcement = self.first(held, from, header, 0);
         let mut state = self.state.enter();
         let slot = state.ports.find(header.port);
@@ -176,30 +197,37 @@ impl Engine {
         from: Rank,
         header: &PacketHeader,
         answer: Answer,
-    ) -> Announcement {
+    ) -> Announced {
         let waits = self.state.enter().requests.answered(from, header.message, answer);
         let Some(waits) = waits else { return self.refuse(held, Error::Stray { from }) };
         self.packets.release(&mut held);
-        Announcement::Wakes(waits.into_iter().collect())
+        waits.into_iter().for_each(Waker::wake);
+        Waits::Busily.into()
     }
 
     /// The sender of a message has given it up: if nobody has taken it yet, it was never there.
     #[cold]
-    fn cancelled(&self, mut held: HeldPacket, from: Rank, header: &PacketHeader) -> Announcement {
+    fn cancelled(
+        self: &Arc<Self>,
+        mut held: HeldPacket,
+        from: Rank,
+        header: &PacketHeader,
+    ) -> Announced {
         let mut state = self.state.enter();
         let slot = state.ports.find(header.port);
         let arrived = state.ports.at(slot).unqueue(from, header.message);
         let ended = state.arrivals.cancel(from, header, arrived.is_some());
         drop(state);
         let Some(ended) = ended else { return self.refuse(held, Error::Stray { from }) };
-        let body = Body::new(from, held.group(), header);
+        let body = Body::new(from, held.group(), header, slot);
         self.packets.release(&mut held);
-        ended.parts.into_iter().for_each(|mut part| self.give_back(&body, &mut part));
-        arrived.into_iter().for_each(|arrived| self.finish(arrived));
+        ended.parts.into_iter().for_each(|mut part| self.give_back(&body, &mut part.content));
+        arrived.into_iter().for_each(|arrived| drop(self.open(arrived)));
         if ended.answer {
             self.answer(from, header.port, header.message, Answer::Unwanted);
         }
-        Announcement::Wakes(ended.reader.into_iter().collect())
+        ended.reader.into_iter().for_each(Waker::wake);
+        Waits::Busily.into()
     }
 
     /// Answers the request of message `number`.
@@ -211,59 +239,51 @@ impl Engine {
     /// reads. It must be able to go on, or two ranks that send much to each other before they read would
     /// stop for ever (careful-protocols 5.3).
     #[cold]
-    pub(super) fn copy_out(&self, part: &mut Part) {
-        let copy: Box<[u8]> = self.packets.read(&part.held).into();
+    fn copy_out(&self, content: Content) -> Content {
+        let Content::Held(mut held) = content else { return content };
+        let copy: Box<[u8]> = self.packets.read(&held).into();
         self.packets.copied(copy.len());
-        self.packets.release(&mut part.held);
+        self.packets.release(&mut held);
+        let copied = Content::Copied(copy);
         let mut state = self.state.enter();
-        state.copied_bytes += copy_cost(&copy);
+        state.copied_bytes += copied.cost();
         state.statistics.packets_copied_out += 1;
-        part.copy = Some(copy);
+        copied
     }
 
     #[cold]
-    pub(super) fn refuse(&self, mut held: HeldPacket, error: Error) -> Announcement {
+    pub(super) fn refuse(&self, mut held: HeldPacket, error: Error) -> Announced {
         self.packets.release(&mut held);
         self.fail(error);
-        Announcement::Waits
+        Waits::Busily.into()
     }
 
-    /// The reader is done with a part.
-    #[inline]
-    pub(crate) fn give_back(&self, body: &Body, part: &mut Part) {
-        self.packets.release(&mut part.held);
-        let copy = part.copy.take();
-        let report = self.state.enter().give_back(body, copy.as_deref());
-        if let Some((to, header)) = report {
-            self.tell(To::Rank(to), header);
+    /// The reader is done with what was in a packet, if there is any.
+    #[inline(never)]
+    pub(crate) fn give_back(&self, body: &Body, content: &mut Content) {
+        if let Content::Nothing = content {
+            return;
+        }
+        if let Content::Held(held) = content {
+            self.packets.release(held);
+        }
+        let report = self.state.enter().give_back(body, content);
+        *content = Content::Nothing;
+        if let Some(header) = report {
+            self.tell(To::Rank(body.from), header);
         }
     }
 
-    /// The reader is done with a message, and with its part if there is one.
+    /// The reader is done with a short packet of which nobody is to be told. Else nothing has happened, and it is false.
     #[inline]
-    pub(crate) fn finish(&self, mut arrived: Box<Arrived>) {
-        let Arrived { body, part, .. } = &mut *arrived;
-        let was_held = part.held.is_some();
-        self.packets.release(&mut part.held);
-        let copy = part.copy.take();
-        let mut state = self.state.enter();
-        let report = match was_held || copy.is_some() {
-            true => state.give_back(body, copy.as_deref()),
-            false => None,
-        };
-        if state.spare.len() < SPARE_MESSAGES {
-            state.spare.push(arrived);
-        }
-        drop(state);
-        if let Some((to, header)) = report {
-            self.tell(To::Rank(to), header);
-        }
+    pub(crate) fn give_back_quietly(&self, body: &Body) -> bool {
+        self.state.enter_at_once().is_some_and(|mut state| state.give_back_quietly(body))
     }
 
     /// The reader of an arriving message wants no more of it.
     pub(crate) fn abandon(&self, body: &Body) {
         let ended = self.state.enter().arrivals.abandon(body.from, body.number);
-        ended.parts.into_iter().for_each(|mut part| self.give_back(body, &mut part));
+        ended.parts.into_iter().for_each(|mut part| self.give_back(body, &mut part.content));
         if ended.answer {
             self.answer(body.from, body.port, body.number, Answer::Unwanted);
         }
@@ -299,6 +319,36 @@ impl Engine {
                 return self.disturb();
             }
         }
+    }
+}
+
+/// The header of a short message, and what follows it; `None` if the packet is anything else.
+#[inline(always)]
+fn short_message(packet: &[u8]) -> Option<(PacketHeader, &[u8])> {
+    PacketHeader::parse_whole(packet).filter(|(_, rest)| rest.len() <= SHORT_BYTES)
+}
+
+impl State {
+    /// Brings a short message to its port; false if too many are copied out already.
+    #[inline(always)]
+    fn sort_short(
+        &mut self,
+        engine: &Arc<Engine>,
+        from: Rank,
+        header: PacketHeader,
+        rest: &[u8],
+        announced: &mut Announced,
+    ) -> bool {
+        if self.copied_bytes >= COPY_LIMIT_BYTES {
+            return false;
+        }
+        self.copied_bytes += SHORT_COST;
+        let slot = self.ports.find(header.port);
+        let mut arrived = self.spares.take(engine);
+        arrived.body = Body::new(from, None, &header, slot);
+        arrived.begin_short(rest, header.header_bytes);
+        self.announce(arrived, true, engine.packets(), announced);
+        true
     }
 }
 

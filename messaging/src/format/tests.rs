@@ -21,6 +21,22 @@ proptest! {
         }
     }
 
+    /// The quick look sees what the other sees, and nothing else.
+    #[test]
+    fn whole_messages_are_seen_at_once(
+        number in any::<u32>(), header_bytes in 0..4u8, length in 0..8u64, size in 0..12usize,
+        kind in prop::sample::select(&[Kind::First, Kind::Whole][..]), aligned in any::<bool>(),
+    ) {
+        let header = PacketHeader { port: 3, message: number, bytes: length, header_bytes, kind, aligned };
+        let packet = [&header.emit()[..], header.padding(), &vec![7; size]].concat();
+        let begin = header.bytes_at() - usize::from(header_bytes);
+        let is_whole = kind == Kind::Whole && size == usize::from(header_bytes) + length as usize;
+        let parsed = PacketHeader::parse(&packet).filter(|(header, _)| header.kind == Kind::Whole);
+        prop_assert_eq!(parsed.map(|(header, _)| header), is_whole.then_some(header));
+        let at_once = (is_whole && !aligned).then_some((header, &packet[begin..]));
+        prop_assert_eq!(PacketHeader::parse_whole(&packet), at_once);
+    }
+
     #[test]
     fn any_bytes_parse_or_are_refused(packet in prop::collection::vec(any::<u8>(), 0..64)) {
         if let Some((header, bytes)) = PacketHeader::parse(&packet) {

@@ -135,13 +135,12 @@ impl Call {
         let (rpc, key) = (&*self.end.rpc, self.key);
         let mut patience = Patience::default();
         let outcome = rpc.engine.wait_until(deadline, |_, waker| {
-            let is_over = rpc.tables.is_over(key, waker);
-            if !is_over && waker.is_some() {
+            let outcome = rpc.tables.take_outcome(key, waker);
+            if outcome.is_none() && waker.is_some() {
                 patience.looked(rpc);
             }
-            Ok(is_over.then_some(()))
+            Ok(outcome)
         })?;
-        let outcome = outcome.and_then(|()| rpc.tables.take_outcome(key));
         outcome.map(|outcome| self.end_with(outcome)).transpose()
     }
 
@@ -150,7 +149,7 @@ impl Call {
         let key = std::mem::replace(&mut self.key, CallKey::null());
         let (rank, service) = (self.to, || self.service().to_string());
         let ending = match outcome {
-            Ok(reply) => return Ok(reply),
+            Ok(reply) => return Ok(self.end.rpc.engine.open(reply)),
             Err(ending) => ending,
         };
         Err(match *ending {
@@ -178,9 +177,7 @@ impl Future for Call {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         self.assert_pending();
         let rpc = &self.end.rpc;
-        if rpc.tables.is_over(self.key, Some(context.waker()))
-            && let Some(outcome) = rpc.tables.take_outcome(self.key)
-        {
+        if let Some(outcome) = rpc.tables.take_outcome(self.key, Some(context.waker())) {
             return Poll::Ready(self.end_with(outcome));
         }
         rpc.watch_calls();

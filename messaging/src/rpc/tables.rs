@@ -2,15 +2,17 @@
 
 use super::format::{CallHeader, CallNumber, Kind};
 use super::watch::{Place, discard_request};
+use crate::arrived::Arrived;
 use crate::engine::Engine;
-use crate::{Error, Message, Result};
+use crate::state::{Found, Taker};
+use crate::{Error, Message};
 use slotmap::{Key, KeyData, SlotMap, new_key_type};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Weak};
 use std::task::Waker;
 use std::time::Duration;
 use weft_node::biased::Biased;
-use weft_packet::Rank;
+use weft_packet::{Packets, Rank};
 
 /// Cancellations that are remembered because their requests have not been looked at yet.
 const EARLY_LIMIT: usize = 256;
@@ -34,6 +36,8 @@ pub(super) struct Tables {
 #[derive(Default)]
 struct State {
     calls: SlotMap<CallKey, Outgoing>,
+    /// Those who wait for calls that are over, and are to be woken.
+    woken: Vec<Waker>,
     requests: SlotMap<RequestKey, Incoming>,
     /// Requests that were cancelled before they were looked at, oldest first.
     early: VecDeque<(Rank, CallNumber)>,
@@ -49,7 +53,7 @@ struct State {
 struct Outgoing {
     place: Place,
     /// Its reply, or how else it ended. Apart, so that the one that comes mostly is one word.
-    reply: Option<Message>,
+    reply: Option<Box<Arrived>>,
     ending: Option<Box<Ending>>,
     waker: Option<Waker>,
     /// How often the watch has seen it.
@@ -74,7 +78,7 @@ enum Stage {
 }
 
 /// How a call ended: with its reply, mostly.
-pub(super) type Outcome = std::result::Result<Message, Box<Ending>>;
+pub(super) type Outcome = std::result::Result<Box<Arrived>, Box<Ending>>;
 
 /// How else a call ended.
 pub(super) enum Ending {
@@ -91,6 +95,14 @@ pub(super) enum Ending {
 impl Outgoing {
     fn is_over(&self) -> bool {
         self.reply.is_some() || self.ending.is_some()
+    }
+
+    /// Has `waker` woken when it is over. Gives back another that is not needed any more.
+    fn wait(&mut self, waker: &Waker) -> Option<Waker> {
+        match &self.waker {
+            Some(old) if old.will_wake(waker) => None,
+            _ => self.waker.replace(waker.clone()),
+        }
     }
 }
 
@@ -130,7 +142,7 @@ impl Tables {
     }
 
     /// A new call to a service.
-    pub fn begin_call(&self, place: Place) -> Result<CallKey> {
+    pub fn begin_call(&self, place: Place) -> crate::Result<CallKey> {
         let mut state = self.state.enter();
         if let Some(failure) = &state.failure {
             return Err(failure.clone());
@@ -138,32 +150,50 @@ impl Tables {
         Ok(state.calls.insert(Outgoing { place, reply: None, ending: None, waker: None, seen: 0 }))
     }
 
-    /// Whether a call is over. If it is not, `waker` is woken when it is.
+    /// The outcome of a call, if it is over: there is no such call from here on. If it is not, `waker` is woken when it is.
     #[inline]
-    pub fn is_over(&self, call: CallKey, waker: Option<&Waker>) -> bool {
-        let mut state = self.state.enter();
-        let Some(outgoing) = state.calls.get_mut(call) else { return false };
-        if outgoing.is_over() {
-            return true;
+    pub fn take_outcome(&self, call: CallKey, waker: Option<&Waker>) -> Option<Outcome> {
+        if let Some(mut state) = self.state.enter_at_once()
+            && let Some(outgoing) = state.calls.get_mut(call)
+            && waker.is_none()
+        {
+            if !outgoing.is_over() {
+                return None;
+            }
+            if outgoing.waker.is_none()
+                && let Some(reply) = outgoing.reply.take()
+            {
+                state.calls.remove(call);
+                return Some(Ok(reply));
+            }
         }
-        let replaced = match (waker, &mut outgoing.waker) {
-            (None, _) => None,
-            (Some(waker), Some(old)) if old.will_wake(waker) => None,
-            (Some(waker), old) => old.replace(waker.clone()),
-        };
-        drop(state);
-        drop(replaced);
-        false
+        self.take_outcome_slowly(call, waker)
     }
 
-    /// The outcome of a call that is over. There is no such call from here on.
-    #[inline]
-    pub fn take_outcome(&self, call: CallKey) -> Option<Outcome> {
+    #[inline(never)]
+    fn take_outcome_slowly(&self, call: CallKey, waker: Option<&Waker>) -> Option<Outcome> {
         let mut state = self.state.enter();
-        let Outgoing { reply, ending, waker, .. } = state.calls.remove(call)?;
+        let outgoing = state.calls.get_mut(call)?;
+        if !outgoing.is_over() {
+            let replaced = waker.and_then(|waker| outgoing.wait(waker));
+            drop(state);
+            drop(replaced);
+            return None;
+        }
+        let ended = state.calls.remove(call)?;
         drop(state);
-        drop(waker);
-        reply.map(Ok).or(ending.map(Err))
+        drop(ended.waker);
+        ended.reply.map(Ok).or(ended.ending.map(Err))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn answer_as_other(
+        &self,
+        number: CallNumber,
+        reply: Box<Arrived>,
+    ) -> Result<Found, Box<Arrived>> {
+        self.state.enter().answer(number, reply)
     }
 
     /// The caller wants no reply any more.
@@ -253,30 +283,20 @@ impl Tables {
         let from = message.source();
         let Some(header) = header_of(&mut message) else { return };
         match header.kind {
-            Kind::Call => {}
+            // One that was not taken belongs to no call.
+            Kind::Call | Kind::Answer => {}
             Kind::Cancel => self.cancelled(from, header.number, &mut message),
-            Kind::Answer => self.answered(from, header.number, Ok(message)),
-            Kind::NoReply => self.answered(from, header.number, Err(Box::new(Ending::NoReply))),
-            Kind::Failed => {
-                self.answered(from, header.number, Err(Box::new(Ending::Remote(message))));
-            }
+            Kind::NoReply => self.ended(from, header.number, Ending::NoReply),
+            Kind::Failed => self.ended(from, header.number, Ending::Remote(message)),
         }
     }
 
-    #[inline]
-    fn answered(&self, from: Rank, number: CallNumber, outcome: Outcome) {
-        let Some(call) = key_of(number) else { return };
-        // A reply that nobody takes is dropped as an argument: after the lock.
+    fn ended(&self, from: Rank, number: CallNumber, ending: Ending) {
+        // One that nobody takes is dropped after the lock.
+        let mut ending = Some(Box::new(ending));
         let mut state = self.state.enter();
-        let Some(outgoing) = state.calls.get_mut(call) else { return };
-        // Whoever was not asked cannot answer, and only the first answer counts.
-        if outgoing.place.1 != from || outgoing.is_over() {
-            return;
-        }
-        match outcome {
-            Ok(reply) => outgoing.reply = Some(reply),
-            Err(ending) => outgoing.ending = Some(ending),
-        }
+        let Some(outgoing) = state.outstanding(from, number) else { return };
+        outgoing.ending = ending.take();
         let waker = outgoing.waker.take();
         drop(state);
         if let Some(waker) = waker {
@@ -330,12 +350,27 @@ impl Tables {
     }
 
     /// A request ends. Returns whom to answer, if anybody waits.
+    #[inline]
     pub fn end_request(&self, request: RequestKey) -> Option<(Rank, CallNumber)> {
-        self.state.enter().end(request)
+        match self.state.enter_at_once() {
+            Some(mut state) => state.end(request),
+            None => self.state.enter().end(request),
+        }
     }
 
     /// The handler of a request has returned or panicked. Returns whom to tell if a panic has dropped it.
+    #[inline]
     pub fn handled(&self, request: RequestKey) -> Option<(Rank, CallNumber)> {
+        if let Some(state) = self.state.enter_at_once()
+            && !state.requests.contains_key(request)
+        {
+            return None;
+        }
+        self.deferred(request)
+    }
+
+    #[inline(never)]
+    fn deferred(&self, request: RequestKey) -> Option<(Rank, CallNumber)> {
         let mut state = self.state.enter();
         let incoming = state.requests.get_mut(request)?;
         match incoming.stage {
@@ -359,7 +394,54 @@ impl Tables {
     }
 }
 
+impl Taker for Tables {
+    /// Replies are given to their calls.
+    #[inline]
+    fn take(&self, arrived: Box<Arrived>, packets: &Packets) -> Result<Found, Box<Arrived>> {
+        let header = arrived.headers(packets).first_chunk().copied();
+        let Some(CallHeader { kind: Kind::Answer, number }) = header.and_then(CallHeader::parse)
+        else {
+            return Err(arrived);
+        };
+        match self.state.enter_at_once() {
+            Some(mut state) => state.answer(number, arrived),
+            None => self.answer_as_other(number, arrived),
+        }
+    }
+
+    fn wake(&self) {
+        let next = || self.state.enter().woken.pop();
+        std::iter::from_fn(next).for_each(Waker::wake);
+    }
+}
+
 impl State {
+    /// Gives a reply to its call, or back.
+    #[inline(always)]
+    fn answer(
+        &mut self,
+        number: CallNumber,
+        mut reply: Box<Arrived>,
+    ) -> Result<Found, Box<Arrived>> {
+        let Some(outgoing) = self.outstanding(reply.body.from, number) else { return Err(reply) };
+        reply.headers_left -= super::format::SIZE as u8;
+        outgoing.reply = Some(reply);
+        if outgoing.waker.is_none() {
+            return Ok(Found::Looking);
+        }
+        let waker = outgoing.waker.take();
+        self.woken.extend(waker);
+        Ok(Found::Asleep)
+    }
+
+    /// The call that `from` answers, if it waits for an answer. Whoever was not asked cannot give one, and only the first
+    /// counts.
+    #[inline]
+    fn outstanding(&mut self, from: Rank, number: CallNumber) -> Option<&mut Outgoing> {
+        let outgoing = self.calls.get_mut(key_of(number)?)?;
+        (outgoing.place.1 == from && !outgoing.is_over()).then_some(outgoing)
+    }
+
     /// Ends the calls that have no reply and that are `chosen`. Returns who waits for them.
     fn end_calls(
         &mut self,
@@ -376,6 +458,7 @@ impl State {
         wakers
     }
 
+    #[inline]
     fn end(&mut self, request: RequestKey) -> Option<(Rank, CallNumber)> {
         let ended = self.requests.remove(request)?;
         (!ended.cancelled).then_some((ended.from, ended.number))

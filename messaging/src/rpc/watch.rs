@@ -6,9 +6,10 @@
 
 use super::Rpc;
 use super::format::{CallHeader, CallNumber, Kind};
+use crate::arrived::Arrived;
 use crate::engine::{Engine, leave};
 use crate::format::{Kind as PacketKind, PacketHeader};
-use crate::message::{Arrived, Message};
+use crate::message::Message;
 use crate::send::To;
 use std::sync::{Arc, Weak};
 use std::task::{Wake, Waker};
@@ -144,7 +145,7 @@ pub(super) fn discard_request(
         return false;
     }
     let is_it = |waiting: &Arrived| {
-        let headers = waiting.part.bytes(engine.packets()).get(..waiting.start);
+        let headers = waiting.bytes(engine.packets()).get(..waiting.part.start);
         waiting.body.from == from && headers.is_some_and(|headers| headers.ends_with(&header))
     };
     let place = port.queue.iter().position(|waiting| is_it(waiting));

@@ -25,7 +25,7 @@ fn a_full_window_closes_and_a_report_opens_it() {
 #[test]
 fn the_slowest_member_stalls_a_multicast() {
     let mut outgoing = Outgoing::default();
-    let members = || vec![Rank(1), Rank(2)];
+    let members = &[Rank(1), Rank(2)];
     for _ in 0..WINDOW {
         assert!(outgoing.claim_multicast(Group::ALL, WINDOW, members));
     }
@@ -84,7 +84,7 @@ fn an_overdraft_is_paid_back_first() {
 fn who_is_stalled_itself_takes_what_was_sent_for_consumed() {
     for flow in [None, Some(Group::ALL)] {
         let (mut outgoing, mut incoming) = (Outgoing::default(), Incoming::default());
-        let members = || vec![TO];
+        let members = &[TO];
         let claim = |outgoing: &mut Outgoing| match flow {
             None => outgoing.claim(TO, WINDOW),
             Some(group) => outgoing.claim_multicast(group, WINDOW, members),

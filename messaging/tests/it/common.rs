@@ -49,6 +49,7 @@ pub fn run_alone<T: Send>(job: Job, program: impl Fn(&Member) -> T + Sync) -> Ve
     job.run(
         |packets| {
             let engine = Engine::new(packets);
+            engine.will_be_closed();
             let barrier = Barrier::new(&engine).unwrap();
             let interrupted = Arc::downgrade(&engine);
             let interrupt = move || {

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 use weft_messaging::sync::{Mutex, Semaphore};
 use weft_messaging::{Engine, Error, Mailbox, Port};
-use weft_packet::Rank;
+use weft_packet::{Protocol, Rank};
 use weft_threads::{Interrupt, Job, interrupted_with_loss, with_loss};
 
 const MODELS: [&str; 5] = ["plain", "async", "waited", "concurrent", "popup"];
@@ -229,6 +229,7 @@ fn a_message_larger_than_memory_is_read_as_it_comes() {
             let (message, bytes, kind) = (1, MAX_MESSAGE, Kind::First);
             let header =
                 PacketHeader { port, message, bytes, header_bytes: 0, kind, aligned: false };
+            let packets = packets.of(Protocol::MESSAGES);
             let mut packet = packets.packet().unwrap();
             packet.put(&header.emit()).unwrap().put(&[7; 8]).unwrap();
             packet.unicast(Rank(0)).unwrap();

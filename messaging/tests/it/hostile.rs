@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use weft_messaging::format::{Kind, MAX_MESSAGE, PacketHeader, port_number};
 use weft_messaging::{Engine, Error, Mailbox};
-use weft_packet::{Packets, Rank};
+use weft_packet::{Packets, Protocol, Rank};
 use weft_threads::Job;
 
 /// A packet of message `message` to the port "box" with `size` bytes after its header.
@@ -40,6 +40,7 @@ fn rank_0_reads<T: Send>(
 }
 
 fn write(packets: &Packets, written: &[Written]) {
+    let packets = packets.of(Protocol::MESSAGES);
     for (header, size) in written {
         let mut packet = packets.packet().unwrap();
         packet.put(&header.emit()).unwrap().put(&vec![7; *size]).unwrap();
@@ -77,6 +78,16 @@ const STRAY: Error = Error::Stray { from: Rank(1) };
 #[test]
 fn messages_as_they_should_be() {
     assert_eq!(rank_0_reads(&[first(1, 3, 2), next(1, 2, 1)], read_one), Ok(vec![7; 3]));
+}
+
+/// Its reader would wait for the rest, or read what is not its.
+#[test]
+fn a_whole_message_of_another_length() {
+    for size in [0, 2, 4, 100] {
+        let (header, _) = first(1, 3, 0);
+        let whole = (PacketHeader { kind: Kind::Whole, ..header }, size);
+        assert_eq!(rank_0_reads(&[whole], read_one), Err(STRAY), "{size} bytes");
+    }
 }
 
 /// The packets of the second would be taken for those of the first, which may be shorter.

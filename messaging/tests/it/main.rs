@@ -13,6 +13,7 @@ mod orders;
 mod rendezvous;
 mod rpc;
 mod rpc_allocations;
+mod short;
 mod storms;
 mod threads;
 mod upcalls;

@@ -7,7 +7,7 @@ use crate::receive::{KeptPacket, look_at};
 use crate::send::SendPacket;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
-use weft_node::{AnyNode, Arrival, Placed};
+use weft_node::{AnyNode, Arrival, Handler, Verdict};
 use weft_wire::Rank;
 use weft_wire::place::{self, Kind, PlaceHeader, Refusal};
 
@@ -26,22 +26,22 @@ impl Placer {
     }
 }
 
-impl weft_node::Placer for Placer {
+impl Handler for Placer {
     #[inline]
-    fn place_at_once(&mut self, arrival: &Arrival) -> Placed {
+    fn inside(&mut self, arrival: &Arrival) -> Verdict {
         // Who is inside may be about to enter the node, in which this thread is.
-        let Some(mut state) = self.places.state.enter_at_once() else { return Placed::Not };
+        let Some(mut state) = self.places.state.enter_at_once() else { return Verdict::Outside };
         match look_at(arrival, |packet| state.arrived(arrival.origin(), packet)) {
-            After::Nothing => Placed::Done,
-            After::Wake => Placed::Wake,
+            After::Nothing => Verdict::Done,
+            After::Wake => Verdict::Wake,
             other => {
                 self.left = Some(other);
-                Placed::Not
+                Verdict::Outside
             }
         }
     }
 
-    fn place(&mut self, slot: &mut Option<Arrival>) {
+    fn outside(&mut self, slot: &mut Option<Arrival>) {
         let Some(arrival) = slot.as_ref() else { return };
         let left = self.left.take().unwrap_or_else(|| {
             let mut state = self.places.state.enter();

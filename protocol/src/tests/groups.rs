@@ -73,7 +73,7 @@ fn sending_to_no_group_is_a_programmers_error() {
 
 /// The last number would make its multicast trees unicast trees.
 #[test]
-#[should_panic(expected = "at most 65534 multicast groups")]
+#[should_panic(expected = "at most 65535 multicast groups")]
 fn group_numbers_end_before_the_one_of_unicast_trees() {
     let mut bench = Bench::new(0, 1, 1);
     for number in 1..GroupId::LIMIT {

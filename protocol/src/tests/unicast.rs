@@ -4,7 +4,7 @@ use super::recorder::*;
 use crate::Preset;
 use crate::tree::Shape;
 use Did::Free;
-use weft_wire::{Header, Rank, Tag};
+use weft_wire::{Header, Protocol, Rank, Tag};
 
 #[test]
 fn with_a_credit_a_packet_leaves_at_once_and_its_buffer_is_free() {
@@ -105,24 +105,36 @@ fn what_is_in_no_buffer_leaves_with_a_credit_or_not_at_all() {
     bench.receive_unicast(1, 200, 0);
     bench.release_first();
     let expected = Header { credits: 1, ..Header::new(Tag::Ucast, Rank(0), unicast_tree(0), 40) };
-    assert_eq!(bench.ni.unicast_at_once(Rank(1), 40), Some(expected));
+    assert_eq!(bench.ni.unicast_at_once(Rank(1), Protocol::PACKETS, 40), Some(expected));
     assert_eq!(bench.ni.incoming(1.into()), (0, 0), "the credit is returned");
     let (packets, bytes) = (bench.ni.counters().packets_sent, bench.ni.counters().bytes_sent);
     assert_eq!((packets, bytes), (1, 40));
     (100..103).for_each(|buffer| drop(bench.unicast(1, buffer)));
-    assert_eq!(bench.ni.unicast_at_once(Rank(1), 40), None, "there is no credit");
+    assert_eq!(
+        bench.ni.unicast_at_once(Rank(1), Protocol::PACKETS, 40),
+        None,
+        "there is no credit"
+    );
     assert_eq!(bench.unicast(1, 103), []);
-    assert_eq!(bench.ni.unicast_at_once(Rank(1), 40), None, "another packet waits");
+    assert_eq!(
+        bench.ni.unicast_at_once(Rank(1), Protocol::PACKETS, 40),
+        None,
+        "another packet waits"
+    );
     assert_eq!(bench.receive_credits(1, 2), [sent(1, ucast(0, 0), 103), Free(103)]);
-    assert!(bench.ni.unicast_at_once(Rank(1), 40).is_some());
-    assert_eq!(bench.ni.unicast_at_once(Rank(0), 40), None, "it is this rank");
-    assert_eq!(bench.ni.unicast_at_once(Rank(3), 40), None, "there is no such rank");
+    assert!(bench.ni.unicast_at_once(Rank(1), Protocol::PACKETS, 40).is_some());
+    assert_eq!(bench.ni.unicast_at_once(Rank(0), Protocol::PACKETS, 40), None, "it is this rank");
+    assert_eq!(
+        bench.ni.unicast_at_once(Rank(3), Protocol::PACKETS, 40),
+        None,
+        "there is no such rank"
+    );
 }
 
 #[test]
 fn what_may_be_lost_needs_a_buffer() {
     let mut bench = Bench::with(0, 2, 4, Preset::RETRANSMITTING[0], Shape::Binary);
-    assert_eq!(bench.ni.unicast_at_once(Rank(1), 40), None);
+    assert_eq!(bench.ni.unicast_at_once(Rank(1), Protocol::PACKETS, 40), None);
     bench.ni.set_lossless(Rank(1));
-    assert!(bench.ni.unicast_at_once(Rank(1), 40).is_some());
+    assert!(bench.ni.unicast_at_once(Rank(1), Protocol::PACKETS, 40).is_some());
 }

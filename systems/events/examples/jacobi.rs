@@ -1,5 +1,5 @@
-//! Laplace's equation by Jacobi's method, on grids over the ranks of a job: each rank checks its rows against the
-//! same computed alone, bit for bit.
+//! Laplace's equation by Jacobi's method, on grids over the ranks of a job: each rank checks its
+//! rows against the same computed alone, bit for bit.
 //!
 //! ```text
 //! cargo build --release --package weft-events --example jacobi
@@ -22,7 +22,7 @@ fn jacobi(nodes: &Nodes, size: usize, iterations: usize) -> Result<Grid<'_, f64>
     Ok(heat)
 }
 
-/// The same by one rank, without grids.
+/// The reference computation by one rank, without grids.
 fn alone(size: usize, iterations: usize) -> Vec<f64> {
     let mut heat = vec![0.0; size * size];
     heat[..size].fill(100.0);

@@ -1,14 +1,17 @@
-//! The careful protocol (careful-protocols 5.3): static windows of frames, and nothing is sent again.
+//! The careful protocol (careful-protocols 5.3): static windows of frames, and nothing is sent
+//! again.
 //!
-//! Every frame fills a receive buffer, window updates too. A node sends data to another while its window
-//! there is two frames or more, so that the frame that closes a window is always an update (theorem 1). A
-//! buffer whose frame is done with is *owed*, and goes back with whatever is sent there next, or in an
-//! update once half a window of them is owed. A broadcast takes along what is owed to all.
+//! Every frame fills a receive buffer, window updates too. A node sends data to another while its
+//! window there is two frames or more, so that the frame that closes a window is always an update
+//! (theorem 1). A buffer whose frame is done with is *owed*, and goes back with whatever is sent
+//! there next, or in an update once half a window of them is owed. A broadcast takes along what is
+//! owed to all.
 
 use crate::invariants::{broadcast_owes_no_more, careful_window};
 use weft_packet::Rank;
 
-/// Windows smaller than this cannot be: half of two is one, and updates would answer updates for ever.
+/// Windows smaller than this cannot be: half of two is one, and updates would answer updates for
+/// ever.
 pub(crate) const LEAST_WINDOW: u16 = 3;
 
 /// The windows of one node.
@@ -19,7 +22,7 @@ pub(crate) struct Careful {
     peers: Vec<Peer>,
 }
 
-/// What a node has with one other.
+/// State that a node keeps for one other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Peer {
     /// Frames that may be sent there.
@@ -51,7 +54,7 @@ impl Careful {
         self.window.div_ceil(2)
     }
 
-    /// Whether data may be sent to `to`, or to everyone.
+    /// True if data may be sent to `to`, or to everyone.
     pub fn may_send(&self, to: Option<Rank>) -> bool {
         match to {
             Some(to) => self.peers[to.index()].open >= 2,
@@ -102,9 +105,9 @@ impl Careful {
         Ok(())
     }
 
-    /// Whether a fragment that has just come from there is to be copied out of its buffer: with about half
-    /// a window kept unread, what is left, less what may be owed and not told yet, lets no more data
-    /// through, and this program may be waiting for its sender, as its sender for it.
+    /// True if a fragment that was just received from there is to be copied out of its buffer: with
+    /// about half a window kept unread, what is left, less what may be owed and not told yet, lets
+    /// no more data through, and this program may be waiting for its sender, as its sender for it.
     pub fn is_pressed(&self, from: Rank) -> bool {
         self.peers[from.index()].held + self.half() + 1 > self.window
     }
@@ -116,7 +119,8 @@ impl Careful {
         peer.owed += 1;
     }
 
-    /// The update that is due to `to` in a frame of its own, which fills a buffer there as any other.
+    /// The update that is due to `to` in a frame of its own, which fills a buffer there as any
+    /// other.
     pub fn update(&mut self, to: Rank) -> Option<u16> {
         let half = self.half();
         let peer = &mut self.peers[to.index()];

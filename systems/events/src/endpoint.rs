@@ -1,12 +1,13 @@
 //! One node's protocol, careful or traditional: what happens goes in, what is to be sent comes out.
 //!
-//! No clock, thread or network. `B` is what a fragment's bytes are kept as, and is never looked into.
+//! No clock, thread or network. `B` is what a fragment's bytes are kept as, and is never looked
+//! into.
 
 use crate::careful::Careful;
 use crate::frame::{Flags, Header, Kind};
 use crate::ledger::{Ledger, Novelty, REST};
 use crate::settings::{Limits, Protocol, Settings};
-use crate::traditional::{Place, Traditional};
+use crate::traditional::{Storage, Traditional};
 use crate::{Breach, Statistics, Status};
 use std::collections::BTreeMap;
 use weft_packet::Rank;
@@ -21,7 +22,7 @@ pub(crate) struct Endpoint<B> {
     protocol: Either<B>,
     /// The next fragment of messages that are not at their end: by event and receiver.
     sending: BTreeMap<(u32, Option<Rank>), u32>,
-    /// What other nodes have whole, as far as they have said.
+    /// Events that other nodes have whole, as far as they have said.
     done: BTreeMap<Rank, u32>,
     pub statistics: Statistics,
 }
@@ -32,7 +33,7 @@ enum Either<B> {
     Traditional(Traditional<B>),
 }
 
-/// What a node is to do: send frames, and account for what it did.
+/// Interface to a node's surroundings: it sends frames, and accounts for what it did.
 #[derive(Clone, Debug)]
 pub(crate) struct Outbox<B> {
     /// To whom, or to everyone; bytes go with fragments that are sent again.
@@ -72,7 +73,7 @@ impl<B: Clone> Endpoint<B> {
         (0..self.ranks as u16).map(Rank).filter(move |&rank| rank != local)
     }
 
-    /// Whether a fragment may be sent there now.
+    /// True if a fragment may be sent there now.
     pub fn may_send(&self, to: Option<Rank>) -> bool {
         match &self.protocol {
             Either::Careful(careful) => careful.may_send(to),
@@ -118,7 +119,7 @@ impl<B: Clone> Endpoint<B> {
         from: Rank,
         header: &Header,
         out: &mut Outbox<B>,
-    ) -> Result<Place, Breach> {
+    ) -> Result<Storage, Breach> {
         out.operations += self.costs.1;
         let done = self.done.entry(from).or_default();
         *done = header.done.max(*done);
@@ -133,21 +134,21 @@ impl<B: Clone> Endpoint<B> {
         from: Rank,
         header: &Header,
         out: &mut Outbox<B>,
-    ) -> Result<Place, Breach> {
-        let Either::Careful(careful) = &mut self.protocol else { return Ok(Place::Nowhere) };
+    ) -> Result<Storage, Breach> {
+        let Either::Careful(careful) = &mut self.protocol else { return Ok(Storage::Nowhere) };
         let is_data = match header.kind {
             Kind::Fragment => true,
             Kind::Update => false,
             Kind::Acknowledge | Kind::Request => return Err(Breach::Protocol(from)),
         };
         careful.received(from, header.frames, is_data).map_err(|_| Breach::Window(from))?;
-        let mut place = Place::Nowhere;
+        let mut storage = Storage::Nowhere;
         if is_data {
-            place = Place::Buffer;
+            storage = Storage::Buffer;
             if careful.is_pressed(from) {
                 careful.released(from);
                 self.statistics.copied_on_receipt += 1;
-                place = Place::Memory;
+                storage = Storage::Memory;
             }
             if self.ledger.novelty(from, header) == Novelty::Known {
                 return Err(Breach::Surplus(from, header.event));
@@ -155,7 +156,7 @@ impl<B: Clone> Endpoint<B> {
             self.ledger.note(from, header);
         }
         self.update(from, out);
-        Ok(place)
+        Ok(storage)
     }
 
     /// Sends what is owed there, if that is due.
@@ -173,14 +174,14 @@ impl<B: Clone> Endpoint<B> {
         from: Rank,
         header: &Header,
         out: &mut Outbox<B>,
-    ) -> Place {
-        let Either::Traditional(traditional) = &mut self.protocol else { return Place::Nowhere };
+    ) -> Storage {
+        let Either::Traditional(traditional) = &mut self.protocol else { return Storage::Nowhere };
         traditional.acknowledged_below(from, header.done);
         match header.kind {
             Kind::Fragment => self.fragment(from, header, out),
             Kind::Acknowledge => {
                 traditional.acknowledged_one(from, header.event, header.index);
-                Place::Nowhere
+                Storage::Nowhere
             }
             Kind::Request => {
                 let Header { event, index, frames, .. } = *header;
@@ -190,24 +191,24 @@ impl<B: Clone> Endpoint<B> {
                     self.statistics.sent_again += 1;
                     out.frames.push((Some(from), header, Some(body)));
                 }
-                Place::Nowhere
+                Storage::Nowhere
             }
             // A window update: nobody has windows here.
-            Kind::Update => Place::Nowhere,
+            Kind::Update => Storage::Nowhere,
         }
     }
 
-    fn fragment(&mut self, from: Rank, header: &Header, out: &mut Outbox<B>) -> Place {
-        let Either::Traditional(traditional) = &mut self.protocol else { return Place::Nowhere };
+    fn fragment(&mut self, from: Rank, header: &Header, out: &mut Outbox<B>) -> Storage {
+        let Either::Traditional(traditional) = &mut self.protocol else { return Storage::Nowhere };
         let novelty = self.ledger.novelty(from, header);
-        let mut place = Place::Nowhere;
+        let mut storage = Storage::Nowhere;
         if novelty == Novelty::New {
-            place = traditional.place(from);
-            if place == Place::Nowhere {
+            storage = traditional.storage(from);
+            if storage == Storage::Nowhere {
                 self.statistics.dropped += 1;
-                return place;
+                return storage;
             }
-            self.statistics.copied_on_receipt += u64::from(place == Place::Memory);
+            self.statistics.copied_on_receipt += u64::from(storage == Storage::Memory);
             self.ledger.note(from, header);
             for (event, piece) in self.ledger.holes(from, header) {
                 self.ask(from, event, &piece, out);
@@ -223,7 +224,7 @@ impl<B: Clone> Endpoint<B> {
                 out,
             );
         }
-        place
+        storage
     }
 
     fn ask(&mut self, of: Rank, event: u32, piece: &std::ops::Range<u32>, out: &mut Outbox<B>) {
@@ -263,18 +264,18 @@ impl<B: Clone> Endpoint<B> {
     }
 
     /// The program is done with it.
-    pub fn released(&mut self, from: Rank, place: Place, out: &mut Outbox<B>) {
+    pub fn released(&mut self, from: Rank, storage: Storage, out: &mut Outbox<B>) {
         match &mut self.protocol {
-            Either::Careful(careful) if place == Place::Buffer => {
+            Either::Careful(careful) if storage == Storage::Buffer => {
                 careful.released(from);
                 self.update(from, out);
             }
             Either::Careful(_) => {}
-            Either::Traditional(traditional) => traditional.released(from, place),
+            Either::Traditional(traditional) => traditional.released(from, storage),
         }
     }
 
-    /// Whether the program has received all of `event`.
+    /// True if the program has received all of `event`.
     pub fn is_over(&self, event: u32) -> bool {
         self.ledger.is_over(event)
     }
@@ -286,8 +287,8 @@ impl<B: Clone> Endpoint<B> {
         }
     }
 
-    /// Whether all others have said that everything up to `event` is whole there, if the protocol needs
-    /// to know.
+    /// True if all others have said that everything up to `event` is whole there, if the protocol
+    /// needs to know.
     pub fn all_have(&self, event: u32) -> bool {
         match &self.protocol {
             Either::Careful(_) => true,

@@ -3,7 +3,7 @@
 use crate::endpoint::{Endpoint, Outbox};
 use crate::frame::{Header, Kind, SIZE};
 use crate::settings::Protocol;
-use crate::traditional::Place;
+use crate::traditional::Storage;
 use crate::{Breach, Flags, Settings, Statistics, Status};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Deref;
@@ -29,7 +29,7 @@ pub enum Source {
     Anyone,
 }
 
-/// Why an event could not go on.
+/// Reason why an event could not go on.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Error {
     /// More bytes than a fragment holds.
@@ -37,7 +37,7 @@ pub enum Error {
     TooLong {
         /// The bytes asked for.
         size: usize,
-        /// What fits.
+        /// Largest that fits.
         max: usize,
     },
     /// A node that the job does not have, or this one.
@@ -66,8 +66,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// Bytes that are kept to be sent again.
 type Body = Arc<[u8]>;
 
-/// A node's part in the events of a job, one for each job: it takes all packets of the rank. Any thread may
-/// use it.
+/// A node's part in the events of a job, one for each job: it takes all packets of the rank. Any
+/// thread may use it.
 pub struct Events {
     packets: Packets,
     settings: Settings,
@@ -88,19 +88,20 @@ struct Arrived {
     stored: Stored,
 }
 
-/// Where a fragment's bytes are.
+/// Storage of a fragment's bytes.
 enum Stored {
     Buffer(KeptPacket),
     Memory(Vec<u8>),
 }
 
 impl Events {
-    /// Takes part. All ranks do, with the same settings, before any of them sends. The upcall of `packets`
-    /// is this system's from here on.
+    /// Takes part. All ranks do, with the same settings, before any of them sends. It may be
+    /// beside other systems on the same packets.
     ///
     /// # Errors
     /// [`Error::Buffers`].
     pub fn open(packets: &Packets, settings: Settings) -> Result<Self> {
+        let packets = &packets.of(weft_packet::Protocol::EVENTS);
         let (rank, ranks) = (packets.rank(), packets.size());
         let limits = settings.limits(ranks, packets.in_flight()).map_err(Error::Buffers)?;
         let state = Arc::new(Mutex::new(State {
@@ -135,14 +136,14 @@ impl Events {
         &self.packets
     }
 
-    /// What this node has done so far.
+    /// Counters of this node so far.
     pub fn statistics(&self) -> Statistics {
         lock(&self.state).endpoint.statistics
     }
 
-    /// Sends a fragment of a message of `event`: `send` of careful-protocols 5.1. The bytes are copied into a
-    /// packet and are the caller's again on return. Waits, receiving meanwhile, only for windows or for
-    /// room to keep what is sent.
+    /// Sends a fragment of a message of `event`: `send` of careful-protocols 5.1. The bytes are
+    /// copied into a packet and are the caller's again on return. Waits, receiving meanwhile, only
+    /// for windows or for room to keep what is sent.
     ///
     /// A node sends one message in an event at most, to one node or to all.
     ///
@@ -197,8 +198,8 @@ impl Events {
         self.wait(None, |state| state.endpoint.may_send(to).then_some(()))
     }
 
-    /// The next fragment of `event` from there, with what follows it: `receive` of careful-protocols 5.1.
-    /// Waits until one has come. Its buffer is free when it is dropped.
+    /// The next fragment of `event` from there, with what follows it: `receive` of
+    /// careful-protocols 5.1. Waits until one has come. Its buffer is free when it is dropped.
     ///
     /// # Errors
     /// [`Error::Over`], [`Error::Alone`], [`Error::NoSuchNode`], a peer's breach, a lost rank.
@@ -231,8 +232,8 @@ impl Events {
         Ok(Fragment { events: self, source, index, status, stored: Some(stored) })
     }
 
-    /// Polls until `find` finds something. Who waits too long for `event`, or to send, asks for what is
-    /// missing, where the protocol does.
+    /// Polls until `find` finds something. Who waits too long for `event`, or to send, asks for
+    /// what is missing, where the protocol does.
     fn wait<T>(
         &self,
         event: Option<u32>,
@@ -303,15 +304,15 @@ impl Events {
         Ok(perform(&self.packets, &self.state, Outbox { frames, ..Outbox::default() })?)
     }
 
-    fn released(&self, from: Rank, place: Place) {
+    fn released(&self, from: Rank, place: Storage) {
         let mut out = Outbox::default();
         lock(&self.state).endpoint.released(from, place, &mut out);
         // A destructor has nobody to tell; who waits next is told the same.
         let _ = perform(&self.packets, &self.state, out);
     }
 
-    /// The end of the job's events: a crowd event of its own, `event`, after which all nodes have all that was
-    /// sent in earlier ones.
+    /// The end of the job's events: a crowd event of its own, `event`, after which all nodes have
+    /// all that was sent in earlier ones.
     ///
     /// # Errors
     /// As [`Self::send`] and [`Self::receive`].
@@ -351,7 +352,7 @@ impl Fragment<'_> {
         self.index
     }
 
-    /// What follows it.
+    /// Status of what follows it.
     pub fn status(&self) -> Status {
         self.status
     }
@@ -373,9 +374,9 @@ impl Drop for Fragment<'_> {
     fn drop(&mut self) {
         // First the packet, so that its credit leaves with what the protocol sends.
         let place = match self.stored.take() {
-            Some(Stored::Buffer(_)) => Place::Buffer,
-            Some(Stored::Memory(_)) => Place::Memory,
-            None => Place::Nowhere,
+            Some(Stored::Buffer(_)) => Storage::Buffer,
+            Some(Stored::Memory(_)) => Storage::Memory,
+            None => Storage::Nowhere,
         };
         self.events.released(self.source, place);
     }
@@ -404,9 +405,9 @@ fn arrive(packets: &Packets, state: &Mutex<State>, packet: Packet<'_>) {
     };
     drop(locked);
     let stored = match place {
-        Place::Nowhere => None,
-        Place::Buffer => packet.keep().map(Stored::Buffer),
-        Place::Memory => {
+        Storage::Nowhere => None,
+        Storage::Buffer => packet.keep().map(Stored::Buffer),
+        Storage::Memory => {
             out.copied += size;
             Some(Stored::Memory(bytes.to_vec()))
         }

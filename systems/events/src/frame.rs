@@ -6,13 +6,13 @@
 //! │ kind │ flags │ frames │ event │ index │ done │
 //! └──────┴───────┴────────┴───────┴───────┴──────┘
 //! ```
-//! `frames` is a window update, or how many fragments are asked for; `done` says that all events below it
-//! have arrived whole at the sender.
+//! `frames` is a window update, or how many fragments are asked for; `done` says that all events
+//! below it have arrived whole at the sender.
 
 /// Bytes of the header.
 pub(crate) const SIZE: usize = 16;
 
-/// What a frame is.
+/// Kind of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     /// A fragment.
@@ -21,11 +21,12 @@ pub(crate) enum Kind {
     Update,
     /// Traditional: the fragment `event`, `index` has come.
     Acknowledge,
-    /// Traditional: fragments of `event` from `index` on are missing, `frames` of them, or all if 0.
+    /// Traditional: fragments of `event` from `index` on are missing, `frames` of them, or all
+    /// if 0.
     Request,
 }
 
-/// What a sender says of a fragment (careful-protocols 5.1).
+/// Flags with which a sender describes a fragment (careful-protocols 5.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Flags {
     /// `Last_Frag`: the last from this node for the event.
@@ -43,7 +44,7 @@ impl Flags {
     pub const CROWD: Flags = Flags { last: true, crowd: true, large: false };
 }
 
-/// What stands before a fragment's bytes.
+/// Header before a fragment's bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Header {
     pub kind: Kind,
@@ -80,8 +81,8 @@ impl Header {
         bytes
     }
 
-    /// The header at the front of `bytes`, and what follows; `None` if there is none that a correct node
-    /// writes.
+    /// The header at the front of `bytes`, and what follows; `None` if there is none that a correct
+    /// node writes.
     pub fn decode(bytes: &[u8]) -> Option<(Self, &[u8])> {
         let (front, rest) = bytes.split_first_chunk::<SIZE>()?;
         let kind = match front[0] {

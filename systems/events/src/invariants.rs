@@ -1,4 +1,4 @@
-//! What always holds in the two protocols, a function each.
+//! Invariants of the two protocols, a function each.
 
 /// Careful: no window is larger than whole, and no more buffers are filled and owed than there are.
 #[inline]
@@ -7,7 +7,8 @@ pub fn careful_window(open: u16, held: u16, owed: u16, window: u16) {
     assert!(held + owed <= window, "{held} frames held and {owed} owed of {window}");
 }
 
-/// Careful: a broadcast advertises to nobody what it is not owed (careful-protocols 5.3: the minimum).
+/// Careful: a broadcast advertises to nobody what it is not owed (careful-protocols 5.3: the
+/// minimum).
 #[inline]
 pub fn broadcast_owes_no_more(advertised: u16, owed: u16) {
     assert!(advertised <= owed, "{advertised} frames advertised and {owed} owed");

@@ -1,4 +1,4 @@
-//! What has come of which event, from whom.
+//! Record of the fragments that were received, by event and sender.
 //!
 //! An event is *whole* when one message has come, or in a crowd event one from every other node. A
 //! message is whole when its last fragment and all before it have come, in any order.
@@ -38,7 +38,7 @@ struct Message {
     asked: u32,
 }
 
-/// What a fragment is to those that have come before.
+/// Relation of a fragment to those that were received before.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Novelty {
     New,
@@ -66,7 +66,7 @@ impl Message {
         }
     }
 
-    /// What is missing in `range`, in pieces.
+    /// Gaps in `range`.
     fn missing(&self, range: Range<u32>) -> Vec<Range<u32>> {
         let mut pieces = Vec::new();
         let mut begin = range.start.max(self.next);
@@ -106,7 +106,7 @@ impl Ledger {
         self.done
     }
 
-    /// Whether a fragment is new.
+    /// Relation of a fragment to those before it.
     pub fn novelty(&self, from: Rank, header: &Header) -> Novelty {
         let message = self.events.get(&header.event).map(|event| event.messages.get(&from));
         match message {
@@ -152,13 +152,13 @@ impl Ledger {
         Status::EventDone
     }
 
-    /// Whether the program has received all of `event`.
+    /// True if the program has received all of `event`.
     pub fn is_over(&self, event: u32) -> bool {
         event < self.done && !self.events.contains_key(&event)
     }
 
-    /// Holes in what `from` has sent that a new fragment of its shows and that were not asked for before:
-    /// earlier fragments of the event, and of earlier crowd events (careful-protocols 5.2).
+    /// Holes in what `from` has sent that a new fragment of its shows and that were not asked for
+    /// before: earlier fragments of the event, and of earlier crowd events (careful-protocols 5.2).
     pub fn holes(&mut self, from: Rank, header: &Header) -> Vec<(u32, Range<u32>)> {
         let mut holes = Vec::new();
         // The fragment may have completed its event.
@@ -180,8 +180,8 @@ impl Ledger {
         holes
     }
 
-    /// What is missing of `event`: pieces of messages that have begun, or that a crowd event must have;
-    /// `None` if nothing at all is known of it.
+    /// Missing fragments of `event`: pieces of messages that have begun, or that a crowd event must
+    /// have; `None` if nothing at all is known of it.
     pub fn wanting(
         &self,
         event: u32,

@@ -1,9 +1,10 @@
 //! Events: the network service of the C* run-time system of *careful-protocols* (section 5), and
 //! data-parallel arrays on it.
 //!
-//! A job goes through numbered events, all nodes through the same ones. In an event a node may send a
-//! message to one other or to all; each node gets one message, or in a *crowd* event one from every other.
-//! Messages are fragments, which arrive exactly once and in any order. There are two protocols:
+//! A job goes through numbered events, all nodes through the same ones. In an event a node may send
+//! a message to one other or to all; each node gets one message, or in a *crowd* event one from
+//! every other. Messages are fragments, which arrive exactly once and in any order. There are two
+//! protocols:
 //!
 //! | module | what |
 //! |---|---|
@@ -17,18 +18,19 @@
 //! | [`invariants`] | what always holds |
 //! | [`parallel`] | arrays distributed over the nodes: element by element, shifts, reductions |
 //!
-//! **On what it stands.** The paper's protocols own an adaptor with 128 receive buffers, which drops frames
-//! when these are full. Here that adaptor is the packet layer together with a bound on the packets that are
-//! *kept* ([`Settings::receive_buffers`]): Weft's packets are themselves reliable, on shared memory and
-//! over networks, so that a fragment is lost in one place only, at a receiver whose buffers are full. The
-//! careful protocol never gets there; the traditional one does, and repairs it. So both run on every link,
-//! the paper's experiments are the same code in the simulator (`bench/paper`), and that they survive loss
-//! and reordering of the network is shown without one, on endpoints in a vector (`endpoint/tests.rs`).
-//! Windows here are end to end, from program to program; the packet layer's credits, from NI to NI, come
-//! back as soon as a fragment is taken out of its packet.
+//! **On what it stands.** The paper's protocols own an adaptor with 128 receive buffers, which
+//! drops frames when these are full. Here that adaptor is the packet layer together with a bound on
+//! the packets that are *kept* ([`Settings::receive_buffers`]): Weft's packets are themselves
+//! reliable, on shared memory and over networks, so that a fragment is lost in one place only, at a
+//! receiver whose buffers are full. The careful protocol never gets there; the traditional one
+//! does, and repairs it. So both run on every link, the paper's experiments are the same code in
+//! the simulator (`bench/paper`), and that they survive loss and reordering of the network is shown
+//! without one, on endpoints in a vector (`endpoint/tests.rs`). Windows here are end to end, from
+//! program to program; the packet layer's credits, from NI to NI, come back as soon as a fragment
+//! is taken out of its packet.
 //!
-//! May use the packet layer. Keeps: windows (`careful_window`), theorem 1 (data never closes a window),
-//! bounded buffers (I9), exactly once (I8).
+//! May use the packet layer. Keeps: windows (`careful_window`), theorem 1 (data never closes a
+//! window), bounded buffers (I9), exactly once (I8).
 
 #![forbid(unsafe_code)]
 
@@ -48,7 +50,7 @@ pub use settings::{Protocol, Settings};
 
 use weft_packet::Rank;
 
-/// What follows a fragment (careful-protocols 5.1).
+/// Status of what follows a fragment (careful-protocols 5.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
     /// `MORE`: more fragments of this message have come or will come.
@@ -59,7 +61,7 @@ pub enum Status {
     EventDone,
 }
 
-/// What no correct node does.
+/// Violation of the protocol by a peer: no correct node does this.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Breach {
     /// Not even a header.
@@ -79,7 +81,7 @@ pub enum Breach {
     Surplus(Rank, u32),
 }
 
-/// What a node has done so far.
+/// Counters of a node so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Statistics {
     /// Fragments sent; a broadcast is one.

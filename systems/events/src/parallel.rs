@@ -1,13 +1,14 @@
-//! Grids distributed over the nodes of a job, and what data-parallel programs do with them: the part that
-//! C* played in careful-protocols.
+//! Grids distributed over the nodes of a job, and what data-parallel programs do with them: the
+//! part that C* played in careful-protocols.
 //!
-//! Every node runs the same program and holds a block of rows. Operations element by element stay inside a
-//! node; a grid seen from its neighbours takes an event each way; a reduction is a crowd event.
+//! Every node runs the same program and holds a block of rows. Operations element by element stay
+//! inside a node; a grid seen from its neighbours takes an event each way; a reduction is a crowd
+//! event.
 //!
 //! ```no_run
 //! # use weft_events::parallel::{Grid, Nodes};
 //! # use weft_events::Result;
-//! // Laplace's equation by Jacobi's method: every inner point becomes the average of its neighbours.
+//! // Laplace's equation by Jacobi's method: each inner point becomes the average around it.
 //! fn jacobi<'a>(nodes: &'a Nodes, size: usize, iterations: usize) -> Result<Grid<'a, f64>> {
 //!     let last = size - 1;
 //!     let edge = nodes.mask(size, size, |row, column| {
@@ -21,8 +22,8 @@
 //!     Ok(heat)
 //! }
 //! ```
-//! A result does not depend on how many nodes there are, except for sums of fractions, which are added node by
-//! node.
+//! A result does not depend on how many nodes there are, except for sums of fractions, which are
+//! added node by node.
 
 use crate::{Destination, Events, Flags, Result, Source, Statistics, Status};
 use bytemuck::Pod;
@@ -38,7 +39,7 @@ pub struct Nodes {
     element_operations: u64,
 }
 
-/// What each point of a grid has around it: north, south, west, east.
+/// Neighbours of each point of a grid: north, south, west, east.
 pub type Neighbours<'a, T> = [Grid<'a, T>; 4];
 
 impl Nodes {
@@ -47,7 +48,7 @@ impl Nodes {
         Nodes { events, event: Cell::new(0), element_operations: 1 }
     }
 
-    /// The same, where an element of an operation is so many operations of declared work.
+    /// Nodes with a cost: an element of an operation is so many operations of declared work.
     pub fn costing(events: Events, element_operations: u64) -> Self {
         Nodes { element_operations, ..Nodes::new(events) }
     }
@@ -146,7 +147,7 @@ impl Nodes {
         }
     }
 
-    /// What all nodes have of something, by rank: `own` of them is this one's.
+    /// Values of all nodes, by rank: `own` is this one's.
     fn share<T: Pod>(&self, own: T) -> Result<Vec<T>> {
         let mut all = vec![own; self.events.size()];
         if all.len() > 1 {
@@ -230,8 +231,8 @@ impl<'a, T: Pod> Grid<'a, T> {
         Ok(self.nodes.share(own)?.into_iter().fold(first, f))
     }
 
-    /// What each point has to its north, south, west and east. The grid closes on itself: north of the
-    /// first row is the last, west of the first column the last.
+    /// Neighbours of each point to its north, south, west and east. The grid closes on itself:
+    /// north of the first row is the last, west of the first column the last.
     ///
     /// # Errors
     /// As [`Events::send`] and [`Events::receive`].

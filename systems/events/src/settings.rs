@@ -1,42 +1,44 @@
-//! Which protocol, and how many buffers.
+//! Settings: the protocol, and the numbers of buffers.
 
 use crate::careful::LEAST_WINDOW;
 use crate::traditional::Room;
 use std::time::Duration;
 
-/// Who sees to it that fragments arrive.
+/// Protocol that makes fragments arrive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Protocol {
     /// Nobody has to: windows keep every fragment from being dropped (careful-protocols 5.3).
     #[default]
     Careful,
-    /// The receiver asks for what it misses (careful-protocols 5.2). It has no flow control: who sends
-    /// much more than is received makes it drop fragments, and it may never end.
+    /// The receiver asks for what it misses (careful-protocols 5.2). It has no flow control: who
+    /// sends much more than is received makes it drop fragments, and it may never end.
     Traditional,
 }
 
-/// How events are carried.
+/// Settings with which events are carried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Settings {
     /// The protocol.
     pub protocol: Protocol,
-    /// Receive buffers of a node, for all senders together: fragments that are kept where they arrived.
-    /// The careful protocol divides them among the nodes, three for each at least.
+    /// Receive buffers of a node, for all senders together: fragments that are kept where they
+    /// arrived. The careful protocol divides them among the nodes, three for each at least.
     pub receive_buffers: usize,
-    /// Fragments of one sender that are kept where they arrived; if not given, so many that its packets
-    /// suffice even if all nodes keep so many. For machines whose receivers have memory of their own.
+    /// Fragments of one sender that are kept where they arrived; if not given, so many that its
+    /// packets suffice even if all nodes keep so many. For machines whose receivers have memory of
+    /// their own.
     pub kept_of_one: Option<usize>,
     /// Traditional: fragments that are copied out of receive buffers at most, when these are full.
     pub receive_copies: usize,
     /// Traditional: fragments sent that are kept where they are until they are acknowledged.
     pub send_buffers: usize,
-    /// Traditional: fragments sent that are kept at all. With half of them kept, acknowledgements are
-    /// asked for; with all, senders wait.
+    /// Traditional: fragments sent that are kept at all. With half of them kept, acknowledgements
+    /// are asked for; with all, senders wait.
     pub send_copies: usize,
     /// Traditional: who has waited for so long asks for what is missing.
     pub request_after: Duration,
-    /// What the protocol costs, for each fragment sent and each frame received, in operations of
-    /// [`work`](weft_packet::Packets::work): for simulated machines. Real ones take their time by themselves.
+    /// Cost of the protocol, for each fragment sent and each frame received, in operations of
+    /// [`work`](weft_packet::Packets::work): for simulated machines. Real ones take their time by
+    /// themselves.
     pub send_operations: u64,
     /// See there.
     pub receive_operations: u64,
@@ -62,7 +64,7 @@ impl Default for Settings {
 /// Frames of the packet layer that are left for what is not kept.
 const SPARE: usize = 8;
 
-/// What the settings come to in a job.
+/// Limits that follow from the settings in a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Limits {
     pub window: u16,
@@ -75,11 +77,11 @@ impl Settings {
         Settings { protocol: Protocol::Traditional, ..Settings::default() }
     }
 
-    /// What they come to among `ranks`, on packets of which `in_flight` may be under way. `Err` has the
+    /// Limits among `ranks`, on packets of which `in_flight` may be under way. `Err` has the
     /// receive buffers that it takes.
     ///
-    /// Kept fragments are kept in their sender's frames. It must not run out of these: who waits for a
-    /// frame cannot send what the others wait for.
+    /// Kept fragments are kept in their sender's frames. It must not run out of these: who waits
+    /// for a frame cannot send what the others wait for.
     pub(crate) fn limits(&self, ranks: usize, in_flight: usize) -> Result<Limits, usize> {
         let share = self.receive_buffers / ranks;
         if share < usize::from(LEAST_WINDOW) {

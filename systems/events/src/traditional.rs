@@ -1,16 +1,17 @@
 //! The traditional protocol (careful-protocols 5.2): whatever is sent is kept until all have it.
 //!
-//! Acknowledgements are implicit: every frame says which events have arrived whole at its sender. Explicit
-//! ones are asked for only where so much is kept that send buffers run short. Receivers ask for what they
-//! miss: eagerly, once, when a later fragment shows a hole; and then when whoever waits for an event has
-//! waited too long. There is no flow control: a fragment that finds no buffer is dropped.
+//! Acknowledgements are implicit: every frame says which events have arrived whole at its sender.
+//! Explicit ones are asked for only where so much is kept that send buffers run short. Receivers
+//! ask for what they miss: eagerly, once, when a later fragment shows a hole; and then when whoever
+//! waits for an event has waited too long. There is no flow control: a fragment that finds no
+//! buffer is dropped.
 
 use crate::frame::{Header, Kind};
 use crate::invariants::{buffers_bounded, retained_for_someone};
 use std::collections::{BTreeMap, BTreeSet};
 use weft_packet::Rank;
 
-/// How much a node keeps.
+/// Room that a node has for fragments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Room {
     /// Fragments that may fill receive buffers, and how many of one sender.
@@ -24,7 +25,7 @@ pub(crate) struct Room {
     pub kept: usize,
 }
 
-/// What one node keeps of what it sent, and holds of what it received.
+/// Fragments that one node keeps of what it sent, and holds of what it received.
 #[derive(Clone, Debug)]
 pub(crate) struct Traditional<B> {
     room: Room,
@@ -46,9 +47,9 @@ struct Retained<B> {
     waiting: BTreeSet<Rank>,
 }
 
-/// Where a fragment that has come is kept.
+/// Storage of a fragment that was received.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Place {
+pub(crate) enum Storage {
     /// In the buffer that it came in.
     Buffer,
     /// Out of it.
@@ -69,18 +70,18 @@ impl<B: Clone> Traditional<B> {
         }
     }
 
-    /// Whether there is room to keep one more fragment.
+    /// True if there is room to keep one more fragment.
     pub fn may_send(&self) -> bool {
         self.retained.len() < self.room.kept
     }
 
-    /// Whether the next fragment is kept as a copy, because those before it fill the send buffers.
+    /// True if the next fragment is kept as a copy, because those before it fill the send buffers.
     pub fn copies(&self) -> bool {
         self.retained.len() >= self.room.send
     }
 
-    /// Whether fragments should ask to be acknowledged: half of what may be kept is, or for large events a
-    /// quarter.
+    /// True if fragments should ask to be acknowledged: half of what may be kept is, or for large
+    /// events a quarter.
     pub fn asks(&self, large: bool) -> bool {
         self.retained.len() >= self.room.kept / if large { 4 } else { 2 }
     }
@@ -115,7 +116,8 @@ impl<B: Clone> Traditional<B> {
         }
     }
 
-    /// What `from` asks for, to be sent again: `count` fragments of `event` from `first` on, or all if 0.
+    /// Fragments that `from` asks for, to be sent again: `count` fragments of `event` from `first`
+    /// on, or all if 0.
     pub fn requested(&self, from: Rank, event: u32, first: u32, count: u16) -> Vec<(Header, B)> {
         let end = if count == 0 { u32::MAX } else { first.saturating_add(count.into()) };
         let to = |to| (event, to, first)..(event, to, end);
@@ -133,32 +135,32 @@ impl<B: Clone> Traditional<B> {
         Some((*to, Header { asks: true, ..retained.header }, retained.body.clone()))
     }
 
-    /// Where a new fragment from there goes: there may be no place for it.
-    pub fn place(&mut self, from: Rank) -> Place {
+    /// Storage for a new fragment from there: there may be none for it.
+    pub fn storage(&mut self, from: Rank) -> Storage {
         let held = self.held.entry(from).or_default();
         if self.held_in_all < self.room.receive && *held < self.room.receive_of_one {
             *held += 1;
             self.held_in_all += 1;
             buffers_bounded(self.held_in_all, self.room.receive);
-            Place::Buffer
+            Storage::Buffer
         } else if self.in_memory < self.room.memory {
             self.in_memory += 1;
             buffers_bounded(self.in_memory, self.room.memory);
-            Place::Memory
+            Storage::Memory
         } else {
-            Place::Nowhere
+            Storage::Nowhere
         }
     }
 
     /// The program is done with a fragment from there.
-    pub fn released(&mut self, from: Rank, place: Place) {
-        match place {
-            Place::Buffer => {
+    pub fn released(&mut self, from: Rank, storage: Storage) {
+        match storage {
+            Storage::Buffer => {
                 self.held_in_all -= 1;
                 *self.held.entry(from).or_default() -= 1;
             }
-            Place::Memory => self.in_memory -= 1,
-            Place::Nowhere => {}
+            Storage::Memory => self.in_memory -= 1,
+            Storage::Nowhere => {}
         }
     }
 

@@ -1,18 +1,19 @@
 //! The coherence protocol: one region at one node (thesis 7.3.2).
 //!
-//! A [`Region`] is told of calls and of messages, and tells an [`Actions`] which messages to send and which
-//! call may go on. Every node that uses a region has one; that of its home also has the directory. It knows
-//! no clock, thread, socket or memory, and does not see the region's bytes: where a message carries them
-//! ([`Kind::carries_data`]), `Actions` sends them as they are at that moment.
+//! A [`Region`] is told of calls and of messages, and tells an [`Actions`] which messages to send
+//! and which call may go on. Every node that uses a region has one; that of its home also has the
+//! directory. It knows no clock, thread, socket or memory, and does not see the region's bytes:
+//! where a message carries them ([`Kind::carries_data`]), `Actions` sends them as they are at that
+//! moment.
 //!
-//! **What it takes of the network**: messages arrive, and those of one node to another in the order in which
-//! they were sent, but for two kinds that may travel by multicast. [`Kind::Invalidate`] and
-//! [`Kind::Update`] may overtake all others and be overtaken, also by one another.
+//! **What it takes of the network**: messages arrive, and those of one node to another in the order
+//! in which they were sent, but for two kinds that may travel by multicast. [`Kind::Invalidate`]
+//! and [`Kind::Update`] may overtake all others and be overtaken, also by one another.
 //!
-//! **Versions** make that harmless. A region's [`Version`] is how often the only copy changed hands. All valid
-//! copies have the same one, what is sent names the version that it is about, and whoever holds another ignores
-//! it. So nodes may drop copies that others have too without telling anybody, and no message has to be confirmed
-//! but invalidations.
+//! **Versions** make that harmless. A region's [`Version`] is how often the only copy changed
+//! hands. All valid copies have the same one, what is sent names the version that it is about, and
+//! whoever holds another ignores it. So nodes may drop copies that others have too without telling
+//! anybody, and no message has to be confirmed but invalidations.
 //!
 //! | module | what |
 //! |---|---|
@@ -42,7 +43,7 @@ use router::Router;
 use std::collections::BTreeSet;
 use weft_packet::Rank;
 
-/// What a program does with a region.
+/// Call of a program at a region.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Call {
     /// `rgn_start_read`: waits until the copy here is valid. Readers nest.
@@ -61,14 +62,16 @@ pub enum Call {
     Delete,
 }
 
-/// What a [`Region`] tells its surroundings to do, in the order in which it must take effect. None may call back
-/// into it.
+/// Interface to the surroundings of a [`Region`], which it tells what to do, in the order in which
+/// it must take effect. None may call back into it.
 pub trait Actions {
-    /// Sends `message` to another node, after all that was sent there before. If its kind carries data, the
-    /// region's bytes go with it, as they are now: they may change as soon as this returns.
+    /// Sends `message` to another node, after all that was sent there before. If its kind carries
+    /// data, the region's bytes go with it, as they are now: they may change as soon as this
+    /// returns.
     fn send(&mut self, to: Rank, message: Message);
 
-    /// Sends `message`, an invalidation or an update, to several other nodes, in any order with other messages.
+    /// Sends `message`, an invalidation or an update, to several other nodes, in any order with
+    /// other messages.
     fn multicast(&mut self, to: &BTreeSet<Rank>, message: Message) {
         to.iter().for_each(|&to| self.send(to, message));
     }
@@ -76,15 +79,15 @@ pub trait Actions {
     /// The bytes that came with the message being received are the region's from here on.
     fn place(&mut self);
 
-    /// A call of [`Call::StartRead`], [`Call::StartWrite`] or [`Call::Delete`] goes on. A hit is granted
-    /// within [`Region::call`].
+    /// A call of [`Call::StartRead`], [`Call::StartWrite`] or [`Call::Delete`] goes on. A hit is
+    /// granted within [`Region::call`].
     fn grant(&mut self, call: Call);
 
     /// Such a call fails: the region was deleted.
     fn refuse(&mut self, call: Call);
 }
 
-/// What a program must not do with a region; nothing has changed then.
+/// Misuse of a region by the program; nothing has changed then.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Misuse {
     /// A read or write that begins inside a write.
@@ -101,25 +104,25 @@ pub enum Misuse {
     Waiting,
 }
 
-/// What no correct node sends.
+/// Violation of the protocol by a peer: no correct node sends this.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Breach {
     /// A message that makes no sense in the state that the region is in.
     #[error("a {kind:?} message cannot come now")]
     Unexpected {
-        /// Which.
+        /// Kind of the message.
         kind: Kind,
     },
     /// A message to the home that came elsewhere.
     #[error("a {kind:?} message is for the home of the region")]
     NotHome {
-        /// Which.
+        /// Kind of the message.
         kind: Kind,
     },
     /// A message of the home that came from elsewhere.
     #[error("a {kind:?} message comes from the home of the region")]
     NotFromHome {
-        /// Which.
+        /// Kind of the message.
         kind: Kind,
     },
 }
@@ -142,8 +145,8 @@ impl Region {
         Region { me, home: me, rules: Rules::default(), replica: Replica::default(), directory }
     }
 
-    /// A region of another node that `me` has no copy of. `version` is one that the home had since `me` last
-    /// forgot the region; the first is [`Version::default`].
+    /// A region of another node that `me` has no copy of. `version` is one that the home had since
+    /// `me` last forgot the region; the first is [`Version::default`].
     pub fn elsewhere(me: Rank, home: Rank, version: Version) -> Self {
         let replica = Replica::since(version);
         Region { me, home, rules: Rules::default(), replica, directory: None }
@@ -154,12 +157,12 @@ impl Region {
         self.home
     }
 
-    /// What this node has of it.
+    /// Replica of this node.
     pub fn replica(&self) -> &Replica {
         &self.replica
     }
 
-    /// What its home knows, at the home.
+    /// Directory of the home, at the home.
     pub fn directory(&self) -> Option<&Directory> {
         self.directory.as_deref()
     }
@@ -197,8 +200,8 @@ impl Region {
         self.deliver_local(&mut router)
     }
 
-    /// Whether the bytes of a message of this kind from `from` are waited for, so that they may be placed
-    /// as they come.
+    /// True if the bytes of a message of this kind from `from` are waited for, so that they may be
+    /// placed as they come.
     pub fn expects(&self, from: Rank, kind: Kind) -> bool {
         match &self.directory {
             Some(directory) if kind.is_for_home() => {

@@ -6,15 +6,17 @@
 //! │ kind │ lands │ home │ index │ version │ party │ zero │ offset │ data │
 //! └──────┴───────┴──────┴───────┴─────────┴───────┴──────┴────────┴──────┘
 //! ```
-//! Offset and data are there where the kind says so. A region may be larger than a packet: its packets name
-//! the place of their bytes (7.3.2), and travel in order, so that the last of them completes the message.
+//! Offset and data are there where the kind says so. A region may be larger than a packet: its
+//! packets name the place of their bytes (7.3.2), and travel in order, so that the last of them
+//! completes the message.
 //!
-//! Where `lands` is 1, the data is put into its place instead. Then requests, and demands made for them, have an offset,
-//! which is that [`Place`]; of messages about data the offset says how many bytes packets have put there, and the data
-//! are the last of the region's bytes, if they were not.
+//! Where `lands` is 1, the data is put into its place instead. Then requests, and demands made for
+//! them, have an offset, which is that [`Destination`]; of messages about data the offset says how
+//! many bytes packets have put there, and the data are the last of the region's bytes, if they were
+//! not.
 //!
-//! A multicast reaches all ranks. Who it is for stands before the header ([`receivers`]); what all ranks do
-//! together is for all, and begins as no such multicast does ([`together`]).
+//! A multicast reaches all ranks. Who it is for stands before the header ([`receivers`]); what all
+//! ranks do together is for all, and begins as no such multicast does ([`collectives`]).
 
 use crate::RegionId;
 use crate::coherence::{Kind, Message, Version};
@@ -25,25 +27,25 @@ pub const SIZE: usize = 16;
 /// Bytes of the header of a message with data.
 pub const DATA_SIZE: usize = 24;
 
-/// What stands before a message's data.
+/// Header before a message's data.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Header {
-    /// Which region it is about.
+    /// Region that it is about.
     pub region: RegionId,
-    /// What it says.
+    /// Message.
     pub message: Message,
-    /// Whether the data is put, and not sent along.
+    /// True if the data is put, and not sent along.
     pub lands: bool,
-    /// Where in the region its data belongs, in bytes; or what this says where data is put. Else 0.
+    /// Offset in the region of its data, in bytes; or what this says where data is put. Else 0.
     pub offset: u64,
 }
 
-/// Where a node wants the bytes that it has asked for.
+/// Destination at which a node wants the bytes that it has asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Place {
+pub struct Destination {
     /// The number of the landing.
     pub number: u32,
-    /// Where in the heap of that node, in units of 64 bytes, if it is in it.
+    /// Offset in the heap of that node, in units of 64 bytes, if it is in it.
     grain: u32,
 }
 
@@ -52,14 +54,14 @@ const NOWHERE: u32 = u32::MAX;
 /// Bytes of which blocks in heaps begin at multiples.
 const GRAIN: usize = 64;
 
-impl Place {
+impl Destination {
     /// The landing with this number, which is at so many bytes in the node's heap.
     pub fn new(number: u32, offset: Option<usize>) -> Self {
         let grain = offset.and_then(|offset| u32::try_from(offset / GRAIN).ok());
-        Place { number, grain: grain.unwrap_or(NOWHERE) }
+        Destination { number, grain: grain.unwrap_or(NOWHERE) }
     }
 
-    /// Where in the heap it is, in bytes.
+    /// Offset in the heap, in bytes.
     pub fn offset(&self) -> Option<usize> {
         (self.grain != NOWHERE).then_some(self.grain as usize * GRAIN)
     }
@@ -73,18 +75,19 @@ impl Header {
 
     /// This request or demand, whose answer is wanted there.
     #[must_use]
-    pub fn with_place(self, place: Place) -> Self {
-        let offset = u64::from(place.grain) << 32 | u64::from(place.number);
+    pub fn with_destination(self, destination: Destination) -> Self {
+        let offset = u64::from(destination.grain) << 32 | u64::from(destination.number);
         Header { lands: true, offset, ..self }
     }
 
-    /// Where the answer to this is wanted.
-    pub fn place(&self) -> Option<Place> {
+    /// Destination at which the answer to this is wanted.
+    pub fn destination(&self) -> Option<Destination> {
         let (number, grain) = (self.offset as u32, (self.offset >> 32) as u32);
-        (self.lands && !self.message.kind.carries_data()).then_some(Place { number, grain })
+        (self.lands && !self.message.kind.carries_data()).then_some(Destination { number, grain })
     }
 
-    /// This message about data that was put, so many of its bytes by packets; what follows it, if anything, are the last.
+    /// This message about data that was put, so many of its bytes by packets; what follows it, if
+    /// anything, are the last.
     #[must_use]
     pub fn landed(self, by_packets: u64) -> Self {
         Header { lands: true, offset: by_packets, ..self }
@@ -109,8 +112,9 @@ impl Header {
         if self.message.kind.carries_data() || self.lands { DATA_SIZE } else { SIZE }
     }
 
-    /// The header at the front of `bytes`, and the data after it; `None` if no correct node of a job of
-    /// `ranks` writes that. Whether the data lies within the region is for whoever knows its size.
+    /// The header at the front of `bytes`, and the data after it; `None` if no correct node of a
+    /// job of `ranks` writes that. Whether the data lies within the region is for whoever knows its
+    /// size.
     pub fn parse(bytes: &[u8], ranks: usize) -> Option<(Self, &[u8])> {
         let (front, rest) = bytes.split_first_chunk::<SIZE>()?;
         let half = |at: usize| u16::from_le_bytes([front[at], front[at + 1]]);
@@ -138,7 +142,8 @@ impl Header {
     }
 }
 
-/// Who a multicast is for: a zero, and a bit for each rank, the lowest of the first byte for rank 0.
+/// Receivers of a multicast: a zero, and a bit for each rank, the lowest of the first byte for
+/// rank 0.
 pub mod receivers {
     use std::collections::BTreeSet;
     use weft_packet::Rank;
@@ -157,7 +162,8 @@ pub mod receivers {
         bits.into()
     }
 
-    /// Whether `me` is meant, and what follows; `None` if no correct node writes that.
+    /// True if `me` is one of them, and the bytes that follow; `None` if no correct node writes
+    /// that.
     pub fn split(bytes: &[u8], ranks: usize, me: Rank) -> Option<(bool, &[u8])> {
         let (bits, rest) = bytes.split_at_checked(size(ranks))?;
         let byte = bits.get(1 + me.index() / 8).filter(|_| bits[0] == 0)?;
@@ -165,7 +171,7 @@ pub mod receivers {
     }
 }
 
-/// What nodes say beside the coherence protocol.
+/// Notice of a node beside the coherence protocol.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Notice {
     /// To the home: how large is the region?
@@ -187,8 +193,8 @@ pub enum Notice {
 const FIRST_NOTICE: u8 = 32;
 
 impl Notice {
-    /// Encodes a notice about `region`, in as many bytes as a message with data has before it, and a heap's name
-    /// after them; a heap is about none, which is region 0 of rank 0.
+    /// Encodes a notice about `region`, in as many bytes as a message with data has before it, and
+    /// a heap's name after them; a heap is about none, which is region 0 of rank 0.
     pub fn emit(&self, region: RegionId) -> Box<[u8]> {
         let (kind, version, bytes) = match *self {
             Notice::Map => (0, Version::default(), 0),
@@ -206,8 +212,8 @@ impl Notice {
         encoded.into()
     }
 
-    /// The notice in `bytes`, and the region that it is about; `None` if no correct node of a job of `ranks`
-    /// writes that.
+    /// The notice in `bytes`, and the region that it is about; `None` if no correct node of a job
+    /// of `ranks` writes that.
     pub fn parse(bytes: &[u8], ranks: usize) -> Option<(RegionId, Self)> {
         let (bytes, name) = bytes.split_first_chunk::<DATA_SIZE>()?;
         let (mut front, size) = (*bytes.first_chunk::<SIZE>()?, bytes.last_chunk::<8>()?);
@@ -231,7 +237,7 @@ impl Notice {
     }
 }
 
-pub mod together;
+pub mod collectives;
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
-//! What must always hold, of all nodes together: one name, one function, one fact each
-//! (`ARCHITECTURE.md` lists them). Each panics with its name and the values that break it. That readers see
-//! the last write, R6, is judged from outside, by a memory that knows nothing of copies
+//! Invariants of all nodes together: one name, one function, one fact each (`ARCHITECTURE.md` lists
+//! them). Each panics with its name and the values that break it. That readers see the last write,
+//! R6, is judged from outside, by a memory that knows nothing of copies
 //! (`testing/model/src/memory.rs`).
 
 use crate::coherence::table::{DirectoryState, ReplicaState};
@@ -11,16 +11,16 @@ use weft_packet::Rank;
 /// A valid copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Holding {
-    /// Who has it.
+    /// Node that has it.
     pub node: Rank,
-    /// As what.
+    /// State in which it is.
     pub state: ReplicaState,
     /// Its version.
     pub version: Version,
 }
 
 impl Holding {
-    /// What `node` has, if that is a valid copy.
+    /// Copy that `node` has, if it is a valid one.
     pub fn of(node: Rank, replica: &Replica) -> Option<Self> {
         Some(Holding { node, state: replica.state(), version: replica.version()? })
     }
@@ -43,7 +43,8 @@ pub fn r2_one_version(copies: &[Holding]) {
     assert!(one, "R2 one version: {copies:?}");
 }
 
-/// R3: the home knows of every valid copy: of readers, of the owner, and of whoever is being handed one.
+/// R3: the home knows of every valid copy: of readers, of the owner, and of whoever is being handed
+/// one.
 pub fn r3_home_knows(copies: &[Holding], directory: &Directory) {
     let fetching = directory.state() == DirectoryState::Fetching;
     let requester = directory.requesters().next().filter(|_| fetching);

@@ -1,10 +1,11 @@
 //! Shared regions of memory: the C Region Library of thesis 7.3 on the packet layer.
 //!
-//! A region is a contiguous piece of memory of a size that its creator chose. The node that created it is its
-//! *home*. Nodes bracket their accesses by `start_read`, `end_read`, `start_write` and `end_write`; here these are
-//! guards ([`Mapped::read`], [`Mapped::write`]), so that an access without brackets does not compile. A node
-//! that has no valid copy gets one from the home, or from the node that wrote last. Any number of nodes
-//! read, or one writes. Programs see a sequentially consistent memory.
+//! A region is a contiguous piece of memory of a size that its creator chose. The node that created
+//! it is its *home*. Nodes bracket their accesses by `start_read`, `end_read`, `start_write` and
+//! `end_write`; here these are guards ([`Mapped::read`], [`Mapped::write`]), so that an access
+//! without brackets does not compile. A node that has no valid copy gets one from the home, or from
+//! the node that wrote last. Any number of nodes read, or one writes. Programs see a sequentially
+//! consistent memory.
 //!
 //! | module | what |
 //! |---|---|
@@ -24,9 +25,9 @@
 //! | `rgn_bcast_send`, `rgn_bcast_recv` | [`Regions::broadcast`] |
 //! | `rgn_reduce_*` | [`Regions::reduce`] |
 //!
-//! May use the packet layer, of which the protocol takes the numbers of ranks and nothing else. Keeps R1 to R6
-//! (`ARCHITECTURE.md`), and that no lock is held while the packet layer is called for anything that waits or makes
-//! upcalls.
+//! May use the packet layer, of which the protocol takes the numbers of ranks and nothing else.
+//! Keeps R1 to R6 (`ARCHITECTURE.md`), and that no lock is held while the packet layer is called
+//! for anything that waits or makes upcalls.
 
 #![forbid(unsafe_code)]
 
@@ -45,12 +46,12 @@ use weft_packet::Rank;
 pub struct RegionId {
     /// The node that created it.
     pub home: Rank,
-    /// Which of that node's regions, counted from 0; numbers are not used again.
+    /// Index among that node's regions, counted from 0; numbers are not used again.
     pub index: u32,
 }
 
 impl RegionId {
-    /// What notices name that are about no region.
+    /// Name in notices that are about no region.
     const NONE: RegionId = RegionId { home: Rank(0), index: 0 };
 }
 

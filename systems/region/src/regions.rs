@@ -1,44 +1,46 @@
 //! Regions on the packet layer: one node's part in them.
 //!
-//! Handlers run in upcalls, in whatever thread polls or is interrupted, and never wait. No lock is held while
-//! the packet layer is called, because an upcall may hold what that waits for. What a handler sends while all
-//! packets are on their way stays in the outbox, for whoever calls or is called next.
+//! Handlers run in upcalls, in whatever thread polls or is interrupted, and never wait. No lock is
+//! held while the packet layer is called, because an upcall may hold what that waits for. What a
+//! handler sends while all packets are on their way stays in the outbox, for whoever calls or is
+//! called next.
 
+mod collectives;
 mod error;
 mod guard;
 mod outbox;
 mod slot;
 mod slots;
-mod together;
 
 pub use error::{Error, Result};
 pub use guard::{Mapped, Read, Write};
 
 use crate::RegionId;
 use crate::coherence::{Call, Policy, Region, Version};
-use crate::format::together::Part;
+use crate::format::collectives::Part;
 use crate::format::{Header, Notice, receivers};
 use bytemuck::Pod;
+use collectives::Collectives;
 use outbox::{Outbox, Post};
 use slot::Slot;
 use slots::Slots;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use together::Together;
 use weft_node::biased::Biased;
-use weft_packet::{Block, Packet, Packets, Rank, Step};
+use weft_packet::{Block, Packet, Packets, Protocol, Rank, Step};
 
-/// A node's part in the regions of a job, one for each job: it takes all packets of the rank. Clones are handles
-/// to the same one.
+/// A node's part in the regions of a job, one for each job: it takes all packets of the rank.
+/// Clones are handles to the same one.
 #[derive(Clone)]
 pub struct Regions {
     node: Arc<Node>,
     open: Arc<Open>,
 }
 
-/// What all handles to a node's part share. The last one takes the part from the upcall, which would keep it for
-/// ever otherwise: a weak reference would cost two locked instructions a packet.
+/// State that all handles to a node's part share. The last one takes the part from the upcall,
+/// which would keep it for ever otherwise: a weak reference would cost two locked instructions a
+/// packet.
 struct Open(Arc<Biased<Option<Arc<Node>>>>);
 
 impl Drop for Open {
@@ -53,31 +55,34 @@ struct Node {
     most_unmapped: usize,
     outbox: Outbox,
     state: Biased<State>,
-    /// Whether there is a breach in `state`.
+    /// True if there is a breach in `state`.
     broken: AtomicBool,
-    together: Biased<Together>,
+    collectives: Biased<Collectives>,
 }
 
-/// How regions travel.
+/// Settings of the transport of regions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// What goes to several nodes is multicast where that is less to send: when they are at least two, and half
-    /// of those that a broadcast reaches. Otherwise each gets a packet of its own, as in the thesis (7.3.2).
+    /// True if what goes to several nodes is multicast where that is less to send: when they are at
+    /// least two, and half of those that a broadcast reaches. Otherwise each gets a packet of its
+    /// own, as in the thesis (7.3.2).
     pub multicast: bool,
-    /// How the bytes of regions get to who has asked for them.
+    /// Transport of the bytes of regions to whoever has asked for them.
     pub data: DataWay,
-    /// How many regions that are mapped no more are kept all the same, with their copies: those unmapped last.
+    /// Number of regions that are mapped no more and kept all the same, with their copies: those
+    /// unmapped last.
     pub most_unmapped: usize,
 }
 
-/// How the bytes of regions get to who has asked for them.
+/// Transport of the bytes of regions to whoever has asked for them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum DataWay {
     /// Copied into packets and out of them.
     #[default]
     Packets,
-    /// Those of regions of 1 KiB and more are put into the memory of the region there, which who asks has opened
-    /// for it: by the sender itself on one host, and where they fill more than a packet between hosts.
+    /// Those of regions of 1 KiB and more are put into the memory of the region there, which who
+    /// asks has opened for it: by the sender itself on one host, and where they fill more than a
+    /// packet between hosts.
     Puts,
 }
 
@@ -94,19 +99,19 @@ struct State {
     created: u32,
     /// Regions that threads of this node have asked for.
     asked: BTreeMap<RegionId, Asked>,
-    /// How often a region was forgotten: what its home said before is too old then.
+    /// Number of times that a region was forgotten: what its home said before is too old then.
     forgotten: u64,
     /// The regions that were unmapped last, by when ([`Slot::unmapped_at`]).
     unmapped: BTreeMap<u64, RegionId>,
-    /// How often any was.
+    /// Number of unmappings.
     unmappings: u64,
-    /// What a peer did wrong, which ends it all.
+    /// Breach of a peer, which ends it all.
     breach: Option<Error>,
-    /// Whether regions that are added have locks without owners.
+    /// True if regions that are added have locks without owners.
     shared: bool,
 }
 
-/// What is asked of a region's home.
+/// Question to a region's home.
 #[derive(Default)]
 struct Asked {
     /// By so many threads, which take an answer each.
@@ -115,21 +120,22 @@ struct Asked {
 }
 
 impl Regions {
-    /// Takes part. All ranks do, before any of them maps a region of another. The upcall of `packets` is this
-    /// system's from here on.
+    /// Takes part. All ranks do, before any of them maps a region of another. It may be
+    /// beside other systems on the same packets.
     pub fn open(packets: &Packets) -> Self {
         Self::open_with(packets, Settings::default())
     }
 
-    /// As [`Self::open`], with other settings than the usual ones.
+    /// Does what [`Self::open`] does, with other settings than the usual ones.
     pub fn open_with(packets: &Packets, settings: Settings) -> Self {
+        let packets = &packets.of(Protocol::REGIONS);
         let node = Node {
             packets: packets.clone(),
             most_unmapped: settings.most_unmapped,
             outbox: Outbox::new(packets, settings),
             state: Biased::new(State::default()),
             broken: AtomicBool::new(false),
-            together: Biased::new(Together::default()),
+            collectives: Biased::new(Collectives::default()),
         };
         let node = Arc::new(node);
         let of_upcall = Arc::new(Biased::new(Some(Arc::clone(&node))));
@@ -143,8 +149,8 @@ impl Regions {
         Regions { node, open }
     }
 
-    /// Says how the bytes that this node asks for travel from here on. Those of regions that it has already land
-    /// by packets, if at all.
+    /// Says how the bytes that this node asks for travel from here on. Those of regions that it has
+    /// already land by packets, if at all.
     ///
     /// # Errors
     /// A lost rank.
@@ -158,8 +164,8 @@ impl Regions {
         self.node.packets.rank()
     }
 
-    /// `rgn_create`: a region of `bytes` zeros, of which this node is the home. Others map it by its
-    /// name, once they know it.
+    /// `rgn_create`: a region of `bytes` zeros, of which this node is the home. Others map it by
+    /// its name, once they know it.
     ///
     /// # Errors
     /// [`Error::Memory`].
@@ -173,9 +179,9 @@ impl Regions {
         Ok(id)
     }
 
-    /// `rgn_map`: makes a region one that may be accessed here, as a slice of `T`. Asks its home for its size if
-    /// this node does not know it, and waits. May be done several times; dropping the result unmaps it
-    /// (`rgn_unmap`), which keeps the copy for as long as there is room.
+    /// `rgn_map`: makes a region one that may be accessed here, as a slice of `T`. Asks its home
+    /// for its size if this node does not know it, and waits. May be done several times; dropping
+    /// the result unmaps it (`rgn_unmap`), which keeps the copy for as long as there is room.
     ///
     /// # Errors
     /// [`Error::Unknown`], [`Error::Shape`], [`Error::Memory`], a lost rank.
@@ -217,8 +223,9 @@ impl Regions {
         Ok(())
     }
 
-    /// Serves one packet, if one has come, and sends what waited for packets. Says whether one had. Never blocks. For
-    /// programs that compute for long and do not want to be interrupted for what others need of them.
+    /// Serves one packet, if one has come, and sends what waited for packets. Says whether one had.
+    /// Never blocks. For programs that compute for long and do not want to be interrupted for what
+    /// others need of them.
     ///
     /// # Errors
     /// A peer's breach, a lost rank.
@@ -229,14 +236,14 @@ impl Regions {
         Ok(any)
     }
 
-    /// Makes all threads equal, for good: until now the one that opened regions, and for each region the one that
-    /// created it or mapped it first, enters for free and others pay for a barrier; from here on each pays for
-    /// ordinary locks ([`Packets::share`], which this calls).
+    /// Makes all threads equal, for good: until now the one that opened regions, and for each
+    /// region the one that created it or mapped it first, enters for free and others pay for a
+    /// barrier; from here on each pays for ordinary locks ([`Packets::share`], which this calls).
     pub fn share(&self) {
         self.node.packets.share();
         self.open.0.share();
         self.node.outbox.share();
-        self.node.together.share();
+        self.node.collectives.share();
         self.node.state.share();
         let mut state = self.node.state.enter();
         state.shared = true;
@@ -349,8 +356,8 @@ impl State {
         Some(answer)
     }
 
-    /// A region is mapped no more. If more than `most` are, the one that was unmapped first is not among them from
-    /// here on, and is returned.
+    /// A region is mapped no more. If more than `most` are, the one that was unmapped first is not
+    /// among them from here on, and is returned.
     fn unmapped(&mut self, id: RegionId, most: usize) -> Option<(RegionId, Arc<Biased<Slot>>)> {
         let time = self.unmappings;
         self.unmappings += 1;
@@ -402,7 +409,7 @@ impl Node {
         unreachable!("a wait ends with what it waits for, or a breach")
     }
 
-    /// What a peer did wrong, if one did.
+    /// Checks that no peer has broken the protocol.
     fn check(&self) -> Result<()> {
         if !self.broken.load(Ordering::Acquire) {
             return Ok(());
@@ -414,9 +421,9 @@ impl Node {
     fn arrive(&self, packet: &Packet<'_>) {
         let (from, ranks) = (packet.source(), self.packets.size());
         let outcome = if packet.group().is_some() {
-            self.told_with_others(from, packet)
+            self.handle_multicast(from, packet)
         } else if let Some((header, data)) = Header::parse(packet, ranks) {
-            self.told(from, &header, data, false)
+            self.handle(from, &header, data, false)
         } else if let Some((region, notice)) = Notice::parse(packet, ranks) {
             self.noticed(from, region, notice)
         } else if let Some((part, values)) = Part::parse(packet, ranks) {
@@ -438,8 +445,8 @@ impl Node {
         self.broken.store(true, Ordering::Release);
     }
 
-    /// What came by multicast: a message that is for some only, or what all ranks do together.
-    fn told_with_others(&self, from: Rank, packet: &[u8]) -> Result<()> {
+    /// Handles a multicast: a message that is for some only, or a part of a collective operation.
+    fn handle_multicast(&self, from: Rank, packet: &[u8]) -> Result<()> {
         let (me, ranks) = (self.packets.rank(), self.packets.size());
         if let Some((part, values)) = Part::parse(packet, ranks) {
             return self.take_part(from, &part, values);
@@ -448,7 +455,7 @@ impl Node {
         match Header::parse(rest, ranks) {
             Some((header, data)) if header.message.kind.may_be_multicast() => {
                 if for_me {
-                    self.told(from, &header, data, true)
+                    self.handle(from, &header, data, true)
                 } else {
                     Ok(())
                 }
@@ -457,13 +464,13 @@ impl Node {
         }
     }
 
-    fn told(&self, from: Rank, header: &Header, data: &[u8], multicast: bool) -> Result<()> {
+    fn handle(&self, from: Rank, header: &Header, data: &[u8], multicast: bool) -> Result<()> {
         self.packets.copied(data.len());
         let Header { region, message, .. } = *header;
         let breach = |what| Error::Breach { from, region, what };
         let mut post = Post::new(&self.outbox);
         let state = self.state.enter();
-        let told = match state.slots.get(region) {
+        let handled = match state.slots.get(region) {
             Some(slot) => slot.enter().receive((from, multicast), header, data, &mut post),
             None if message.kind.is_for_home() => Err(Error::Packet(from)),
             None => {
@@ -477,7 +484,7 @@ impl Node {
         drop(state);
         // Whoever waits meets the same error.
         let _ = post.send();
-        told
+        handled
     }
 
     fn noticed(&self, from: Rank, region: RegionId, notice: Notice) -> Result<()> {

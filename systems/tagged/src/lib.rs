@@ -13,26 +13,26 @@
 //! | [`format`](mod@format) | packets as bytes |
 //! | [`network`] | what carries them: the packet layer, or a vector in tests |
 //! | [`remote`] | one rank's accesses to memory of others, and theirs to its |
-//! | [`together`] | what the collective operations of MPI move |
+//! | [`collectives`] | operations of all members of a team, by [`weft_collective`] |
 //!
 //! May use the packet layer. Reads and writes the program's memory through [`Source`] and [`Sink`] only, and knows no
-//! lock and no thread: whoever owns an [`Exchange`], a [`Remote`](remote::Remote) or a [`Together`] sees to that. Keeps I9: unexpected
+//! lock and no thread: whoever owns an [`Exchange`], a [`Remote`](remote::Remote) or [`Collectives`] sees to that. Keeps I9: unexpected
 //! bytes, requests, accesses and answers are bounded for each peer, and a peer that exceeds a bound is refused ([`Error::Violation`]).
 
 #![forbid(unsafe_code)]
 
+pub mod collectives;
 pub mod exchange;
 pub mod format;
 pub mod matching;
 pub mod network;
 pub mod peer;
 pub mod remote;
-pub mod together;
 
+pub use collectives::Collectives;
 pub use exchange::{Event, Exchange, Outgoing, Sending};
 pub use matching::{Envelope, Pattern};
-pub use network::{Arrived, Broadcast, Network, Receiver, Sink, Source};
-pub use together::Together;
+pub use network::{Broadcast, Looked, Network, Receiver, Sink, Source};
 
 use weft_packet::Rank;
 

@@ -2,6 +2,7 @@
 
 use crate::{Envelope, Result};
 use std::num::NonZero;
+use weft_collective::Arrived;
 use weft_packet::{HeldPacket, KeptPacket, Packets, Rank, SendPacket, ShortPacket};
 
 /// Bytes to send: the program's memory.
@@ -102,18 +103,6 @@ pub trait Broadcast: Network {
     -> Result<bool>;
 }
 
-/// A packet that has arrived, while whoever took it from the network looks at it.
-pub trait Arrived {
-    /// The packet, kept.
-    type Kept: AsRef<[u8]>;
-
-    /// All of it.
-    fn bytes(&self) -> &[u8];
-
-    /// Keeps it where it is: its sender has its credit back when the kept one is dropped.
-    fn keep(self) -> Self::Kept;
-}
-
 /// Bytes from which on it is worth it to say where they lie: a packet or two are not slower than a system call.
 pub const LENT_FROM: u64 = 32 * 1024;
 
@@ -194,21 +183,10 @@ impl Broadcast for &Packets {
     }
 }
 
-/// A packet of a network that keeps packets as vectors.
-impl Arrived for &[u8] {
-    type Kept = Vec<u8>;
+/// A packet that was [taken](Packets::take), while whoever took it looks at it.
+pub struct Looked<'a>(pub &'a Packets, pub &'a mut HeldPacket);
 
-    fn bytes(&self) -> &[u8] {
-        self
-    }
-
-    fn keep(self) -> Vec<u8> {
-        self.to_vec()
-    }
-}
-
-/// A packet that was [taken](Packets::take).
-impl Arrived for (&Packets, &mut HeldPacket) {
+impl Arrived for Looked<'_> {
     type Kept = KeptPacket;
 
     #[inline]

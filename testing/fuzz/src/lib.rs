@@ -1,4 +1,4 @@
-//! Fuzz targets: what reads bytes that a stranger may have written, fed with anything.
+//! Fuzz targets: what reads bytes that an adversary may have written, fed with anything.
 //!
 //! A target is a plain function of some bytes that panics where a promise is broken. `cargo-fuzz/`
 //! hands [`TARGETS`] to libFuzzer (`make fuzz`); the inputs that it found worth keeping are in
@@ -13,7 +13,7 @@
 //! | `region` | headers of a region's messages; a region, at its home and elsewhere, by peers that say anything |
 //! | `tagged` | packets of messages with tags; a rank that such packets reach, by peers that say anything |
 //! | `remote` | packets of remote accesses; a rank with memory that such packets reach, by peers that say anything |
-//! | `together` | packets of operations of all members of a team; a rank that such packets reach, by peers that say anything |
+//! | `collectives` | packets of operations of all members of a team; a rank that such packets reach, by peers that say anything |
 //! | `ni` | one NI of each preset, by hosts that keep their contract and peers that keep none |
 //! | `node` | a whole node with the messaging layer on it, by such peers |
 //!
@@ -25,6 +25,7 @@
 
 #![forbid(unsafe_code)]
 
+mod collectives;
 mod messages;
 mod ni;
 mod node;
@@ -35,7 +36,6 @@ mod shm;
 mod simulator;
 mod tagged;
 mod text;
-mod together;
 mod wire;
 mod wires;
 
@@ -80,8 +80,8 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("tagged", tagged::messages),
     ("remote-packet", remote::packet),
     ("remote", remote::accesses),
-    ("together-packet", together::packet),
-    ("together", together::movements),
+    ("collective-packet", collectives::packet),
+    ("collectives", collectives::operations),
 ];
 
 /// Runs `data` through the target `name`.

@@ -1,5 +1,5 @@
-//! What launcher, agents and ranks tell each other, what a process manager tells ranks, and what ranks print.
-//! The checks are beside the parsers, which nobody else needs to see.
+//! Messages between launcher, agents and ranks, those of a process manager to ranks, and the output
+//! of ranks. The checks are beside the parsers, which nobody else needs to see.
 
 pub use weft_launch::fuzzing::{hosts, job_variable, last_words, peers, to_launcher, to_rank};
 pub use weft_pmi::fuzzing::process_manager;

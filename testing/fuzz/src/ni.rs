@@ -1,21 +1,22 @@
 //! One NI of each preset, between a host that keeps its contract and peers that keep none.
 //!
-//! The script chooses the sizes of the job, and then events in any order: packets from peers, sends,
-//! multicasts, packets processed, copied and released, time. `host` is the host and judges what the NI
-//! does; `books` is what it and its peers have told each other; `peers` makes up packets; `rest` is how
-//! it ends. What must hold after every event:
+//! The script chooses the sizes of the job, and then events in any order: packets from peers,
+//! sends, multicasts, packets processed, copied and released, time. `host` is the host and judges
+//! what the NI does; `books` is what it and its peers have told each other; `peers` makes up
+//! packets; `rest` is how it ends. What must hold after every event:
 //!
 //! - nothing panics, and a refused packet changes nothing;
 //! - every buffer has one owner and is freed once, never while the host reads it (I4);
 //! - credits are conserved as far as one end can see it (I1), never more than the window;
 //! - numbers are consecutive, no more than a window of them is unacknowledged in either direction,
-//!   and nothing is acknowledged before the host or its NI has it (I8, as far as one end can see it);
+//!   and nothing is acknowledged before the host or its NI has it (I8, as far as one end can see
+//!   it);
 //! - a rank has one recovery at a time, and channels are cleared from the leaves up (I7);
 //! - queues and buffers in use are bounded (I9), whatever peers send;
 //! - a timer that is due has run out.
 //!
-//! In the end the host releases everything, and the peers return, clear, acknowledge and answer what
-//! is due: the NI must come to rest with everything given back and no timer left.
+//! In the end the host releases everything, and the peers return, clear, acknowledge and answer
+//! what is due: the NI must come to rest with everything given back and no timer left.
 
 mod books;
 mod host;
@@ -90,7 +91,7 @@ struct Bench {
     groups: Vec<GroupId>,
     /// One that it will create at some time.
     next: Option<Group>,
-    /// What came for groups that it has not created.
+    /// Packets that were received for groups that it has not created.
     early: Vec<Header>,
     now: u64,
     /// The host has refused a packet that the NI had accepted: the job is over.
@@ -159,7 +160,8 @@ impl Bench {
         Ok(bench)
     }
 
-    /// Creates the group that there is to be. What came early for it has to have come from its parent.
+    /// Creates the group that there is to be. What came early for it has to have come from its
+    /// parent.
     fn create_group(&mut self) {
         let Some(group) = self.next.take() else { return };
         self.tell_time();
@@ -236,7 +238,7 @@ impl Bench {
         !self.settings.preset.retransmits()
     }
 
-    /// Whether the NI looks at the numbers of packets, and not the host.
+    /// True if the NI checks the numbers of packets, and not the host.
     fn ni_checks_numbers(&self) -> bool {
         let preset = self.settings.preset;
         preset.reliability() == Reliability::Ni
@@ -304,13 +306,13 @@ impl Bench {
             self.host.books.accepted(header);
             match (seen, early) {
                 (true, _) => self.host.books.seen(header),
-                (false, true) => self.host.books.came_early(header),
+                (false, true) => self.host.books.received_early(header),
                 (false, false) => {}
             }
         }
     }
 
-    /// Whether a correct peer could send this, credits apart. Retransmitting presets drop packets
+    /// True if a correct peer could send this, credits apart. Retransmitting presets drop packets
     /// for other reasons first, so they are not asked.
     fn is_correct(&self, header: &Header, body: &Body<u64>) -> bool {
         let Header { source, tree, .. } = *header;
@@ -517,16 +519,17 @@ impl Bench {
         }
     }
 
-    /// Whether the link waits for a frame before it receives. Only under ACK-receive can that be:
-    /// credits go back before packets are forwarded, so that nothing but frames bounds how many are.
+    /// True if the link waits for a frame before it receives. Only under ACK-receive can that be:
+    /// credits go back before packets are forwarded, so that nothing but frames bounds how many
+    /// are.
     fn is_full(&self) -> bool {
         let early = self.settings.preset.acknowledging() == Acknowledging::Receive;
         let full = self.host.in_use(Kind::Receive) >= self.buffers_at_most();
         self.is_careful() && early && full
     }
 
-    /// What may wait for one peer: all that the host sends, what is to be forwarded, a request and
-    /// the answer to one.
+    /// Most packets that may wait for one peer: all that the host sends, what is to be forwarded, a
+    /// request and the answer to one.
     fn blocked_at_most(&self) -> usize {
         SEND_BUFFERS + 2 + COPIES + self.buffers_at_most()
     }

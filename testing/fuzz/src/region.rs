@@ -5,13 +5,13 @@ use weft_packet::Rank;
 use weft_region::coherence::{
     Actions, Call, Hint, Kind, Message, Misuse, Policy, Region, Version, table::ReplicaState,
 };
-use weft_region::format::together::Part;
+use weft_region::format::collectives::Part;
 use weft_region::format::{Header, Notice};
 use weft_region::invariants;
 
 const RANKS: u16 = 5;
 
-/// What stands before a message's data, and what nodes say beside the protocol.
+/// Headers before a message's data, and notices beside the protocol.
 pub fn header(data: &[u8]) {
     if let Some((region, notice)) = Notice::parse(data, usize::from(RANKS)) {
         assert_eq!(*notice.emit(region), *data);
@@ -36,7 +36,7 @@ pub fn messages(data: &[u8]) {
     let _ = run(&mut script);
 }
 
-/// What the node did in one step.
+/// Actions of the node in one step.
 #[derive(Default)]
 struct Hands {
     sent: usize,

@@ -1,4 +1,5 @@
-//! Remote accesses: packets as bytes, and one rank with memory that others access, which is told anything.
+//! Remote accesses: packets as bytes, and one rank with memory that others access, which is told
+//! anything.
 
 use crate::wires::{RANKS, Wires};
 use std::collections::BTreeSet;
@@ -9,7 +10,7 @@ use weft_tagged::remote::format::{Says, Span, parse};
 use weft_tagged::remote::{Access, Asking, Event, MOST, Owed, Refused, Remote, Rights};
 use weft_tagged::{Address, Sink, Source};
 
-/// What was parsed encodes to the same bytes.
+/// Round trip of a packet: what was parsed encodes to the same bytes.
 pub fn packet(data: &[u8]) {
     let Some(says) = parse(data) else { return };
     assert_eq!([says.head().bytes(), says.bytes()].concat(), data);
@@ -144,8 +145,9 @@ fn atomic_of(odd: u8, kind: u8) -> (Atomic, bool) {
     (atomic, !atomic.is_valid(false) || odd & 0x80 != 0)
 }
 
-/// A script of eight bytes a step: the program exposes memory, conceals it, accesses that of others and answers; peers say
-/// what is nearly right, or anything. A peer that breaks the protocol ends the job, and the script.
+/// A script of eight bytes a step: the program exposes memory, conceals it, accesses that of others
+/// and answers; peers say what is nearly right, or anything. A peer that breaks the protocol ends
+/// the job, and the script.
 pub fn accesses(data: &[u8]) {
     let mut program = Program {
         remote: Remote::new(Rank(0), RANKS.into()),
@@ -194,7 +196,7 @@ pub fn accesses(data: &[u8]) {
     }
 }
 
-/// What a peer says: a packet that may well be right, or the step itself.
+/// Packet of a peer that may well be right, or the step itself.
 fn said(asked: &[u64], step: &[u8], length: usize) -> Vec<u8> {
     let &[what, _, key, offset, low, _, which, odd] = step else { return Vec::new() };
     if odd == 255 {

@@ -8,8 +8,8 @@ use weft_wire::{Header, Rank, Tag, TreeId, envelope};
 /// Packets of a frame at most.
 const PACKETS: usize = 4;
 
-/// A frame of some packets arrives as it was sealed; changed, it is refused, and so is what is left of
-/// the script as a frame.
+/// A frame of some packets arrives as it was sealed; changed, it is refused, and so is what is left
+/// of the script as a frame.
 pub fn frames(data: &[u8]) {
     let _ = play(&mut Unstructured::new(data));
 }

@@ -8,7 +8,7 @@ use weft_link_shm::ring::{INLINE_BYTES, INLINE_WORDS, Producer, Slot};
 use weft_link_shm::{Settings, Shm, create_segments};
 use weft_wire::{Header, Rank, Tag, TreeId};
 
-/// What the peer writes, and what the reader does with what it got.
+/// Slots that the peer writes, and the reader's use of what it received.
 pub fn slots(data: &[u8]) {
     let _ = play(&mut Unstructured::new(data));
 }
@@ -69,7 +69,7 @@ fn slot(
     Ok((header, place, [reference, script.arbitrary()?, 0, 0, 0, 0]))
 }
 
-/// What was received is within its bounds; a frame of it is to be given back.
+/// Checks that what was received is within its bounds; a frame of it is to be given back.
 fn read(link: &Shm, settings: &Settings, payload: Payload, size: u16) -> Option<(Buffer, u16)> {
     let Payload::Buffer(buffer) = payload else { return None };
     assert!(usize::from(size) <= INLINE_BYTES.max(settings.frame_bytes as usize));

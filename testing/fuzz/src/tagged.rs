@@ -10,7 +10,7 @@ use weft_tagged::{
     Address, Envelope, Event, Exchange, Kind, Outgoing, Pattern, Receiver, Sending, Sink, Source,
 };
 
-/// What was parsed encodes to the same bytes.
+/// Round trip of a packet: what was parsed encodes to the same bytes.
 pub fn packet(data: &[u8]) {
     let Some(says) = parse(Rank(1), data) else { return };
     let head = says.head();
@@ -29,9 +29,9 @@ pub fn packet(data: &[u8]) {
 struct Bytes {
     number: u32,
     length: usize,
-    /// How many have come.
-    came: u64,
-    /// Where some of them may be fetched to.
+    /// Number of bytes received.
+    received: u64,
+    /// Memory to which some of them may be fetched.
     room: Vec<u8>,
 }
 
@@ -56,8 +56,8 @@ impl Sink for Bytes {
     }
 
     fn place(&mut self, offset: u64, bytes: &[u8]) {
-        assert_eq!(offset, self.came, "bytes come in order");
-        self.came += bytes.len() as u64;
+        assert_eq!(offset, self.received, "bytes come in order");
+        self.received += bytes.len() as u64;
     }
 
     fn room(&mut self, offset: u64, length: usize) -> Option<&mut [u8]> {
@@ -92,7 +92,7 @@ struct Program {
 impl Program {
     fn bytes(&mut self, length: usize) -> Bytes {
         self.begun += 1;
-        Bytes { number: self.begun, length, came: 0, room: Vec::new() }
+        Bytes { number: self.begun, length, received: 0, room: Vec::new() }
     }
 
     fn send(&mut self, to: u16, tag: u64, length: usize, wants_done: bool) {
@@ -140,8 +140,8 @@ impl Program {
     }
 }
 
-/// A script of eight bytes a step: the program sends, receives, looks and claims; peers say what is nearly right, or
-/// anything. A peer that breaks the protocol ends the job, and the script.
+/// A script of eight bytes a step: the program sends, receives, looks and claims; peers say what is
+/// nearly right, or anything. A peer that breaks the protocol ends the job, and the script.
 pub fn messages(data: &[u8]) {
     let mut program = Program {
         exchange: Exchange::new(Rank(0), RANKS.into()),
@@ -201,7 +201,7 @@ pub fn messages(data: &[u8]) {
     }
 }
 
-/// What a peer says: a packet that may well be right, or the step itself.
+/// Packet of a peer that may well be right, or the step itself.
 fn said(program: &Program, from: Rank, step: &[u8], length: usize) -> Vec<u8> {
     let &[what, _, tag, ignore, _, _, which, odd] = step else { return Vec::new() };
     if odd == 255 {

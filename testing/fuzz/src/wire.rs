@@ -25,7 +25,8 @@ pub fn network(data: &[u8]) {
     }
 }
 
-/// A frame as it comes from a network, before anything is known of who sent it: an envelope, then packets.
+/// A frame as it comes from a network, before anything is known of who sent it: an envelope, then
+/// packets.
 pub fn envelope(data: &[u8]) {
     let envelope = match frames::parse(data) {
         Ok(envelope) => envelope,

@@ -1,4 +1,5 @@
-//! The network of a rank that is told anything: it takes so many packets, each of which its target looks at.
+//! The network of a rank that is told anything: it takes so many packets, each of which its target
+//! looks at.
 
 use weft_packet::Rank;
 use weft_tagged::network::gather;
@@ -10,10 +11,10 @@ pub(crate) const RANKS: u16 = 4;
 /// Room for some packets.
 #[derive(Debug)]
 pub(crate) struct Wires {
-    /// How many more it takes.
+    /// Number of further packets that it takes.
     pub room: usize,
     payload: usize,
-    /// What rank 0 has said, until its target takes it.
+    /// Packets that rank 0 has sent, until its target takes them.
     pub said: Vec<Vec<u8>>,
 }
 

@@ -17,7 +17,7 @@ pub trait Model {
     type State: Clone;
     /// One thing that happens.
     type Step: Clone + fmt::Display;
-    /// Why nothing good can come of a state.
+    /// Reason why nothing good can come of a state.
     type Deadlock: Clone + fmt::Debug + fmt::Display;
 
     /// The state before anything has happened.
@@ -30,7 +30,7 @@ pub trait Model {
     fn check(&self, state: &Self::State);
     /// Equal for equal states and, in all likelihood, for no others; see [`digest`].
     fn digest(&self, state: &Self::State) -> u64;
-    /// Whether all work is done, so that the model may stop here. Panics if what it did is wrong.
+    /// True if all work is done, so that the model may stop here. Panics if what it did is wrong.
     fn is_done(&self, state: &Self::State) -> bool;
     /// The deadlock that `state` is in, if this can be told from the state alone.
     fn deadlock(&self, state: &Self::State) -> Option<Self::Deadlock>;
@@ -58,13 +58,13 @@ pub struct Explored {
 /// The shortest way from the start to a state that is wrong.
 #[derive(Clone, Debug)]
 pub struct Counterexample<S, D> {
-    /// What happens, in order.
+    /// Steps, in order.
     pub steps: Vec<S>,
-    /// What is wrong then.
+    /// Error after them.
     pub wrong: Wrong<D>,
 }
 
-/// What is wrong with a state.
+/// Error of a state.
 #[derive(Clone, Debug)]
 pub enum Wrong<D> {
     /// Work is left and will never be done.
@@ -122,7 +122,7 @@ pub fn explore<M: Model>(
     search.finish()
 }
 
-/// What is known so far. States are numbered in the order in which they were found.
+/// State of a search. States are numbered in the order in which they were found.
 struct Search<'a, M: Model> {
     model: &'a M,
     most_states: usize,
@@ -186,7 +186,7 @@ impl<'a, M: Model> Search<'a, M> {
         Ok(number)
     }
 
-    /// Whether all work is done in `state`, unless something is wrong with it.
+    /// True if all work is done in `state`; an error if something is wrong with it.
     fn judge(&self, state: &M::State) -> Result<bool, Wrong<M::Deadlock>> {
         caught(|| self.model.check(state)).map_err(Wrong::Broken)?;
         let deadlock = caught(|| self.model.deadlock(state)).map_err(Wrong::Broken)?;
@@ -236,7 +236,7 @@ impl<'a, M: Model> Search<'a, M> {
     }
 }
 
-/// What `run` returns, or what it said when it panicked.
+/// Result of `run`, or the message of its panic.
 fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     // What a panic leaves half done is not looked at any more.
     catch_unwind(AssertUnwindSafe(run)).map_err(|panic| said(panic.as_ref()))

@@ -1,4 +1,4 @@
-//! What Weft is judged by, written without looking at how Weft does it.
+//! Reference models that Weft is judged by, written without looking at how Weft does it.
 //!
 //! | module | what |
 //! |---|---|

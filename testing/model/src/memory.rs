@@ -1,9 +1,10 @@
 //! Memory that nodes share, as programs see it: what a system of shared regions is judged by.
 //!
-//! Accesses are bracketed (thesis 7.3.1). The judge is told of each access while it holds: after it was granted,
-//! before it ends. So the order in which it is told is one in which the accesses happened, and it checks that
-//! in this order there is one writer or there are readers, and that whoever gets in sees the last write.
-//! A memory in which this is so for all regions at once is sequentially consistent.
+//! Accesses are bracketed (thesis 7.3.1). The judge is told of each access while it holds: after it
+//! was granted, before it ends. So the order in which it is told is one in which the accesses
+//! happened, and it checks that in this order there is one writer or there are readers, and that
+//! whoever gets in sees the last write. A memory in which this is so for all regions at once is
+//! sequentially consistent.
 
 use std::collections::BTreeMap;
 
@@ -17,12 +18,12 @@ pub struct Memory {
 struct Contents {
     written: u64,
     writer: Option<usize>,
-    /// Who reads, and how many times over.
+    /// Readers, and the number of times that each reads.
     readers: BTreeMap<usize, u32>,
     deleted: bool,
 }
 
-/// What no memory does.
+/// Error that no memory makes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Wrong {
     /// Two nodes are in, one of them to write.
@@ -30,45 +31,45 @@ pub enum Wrong {
         "node {node} got into region {region} although node {other} is in it, and one of them writes"
     )]
     Exclusion {
-        /// Who got in.
+        /// Node that got in.
         node: usize,
-        /// Where.
+        /// Region.
         region: usize,
-        /// Who was there.
+        /// Node that was there.
         other: usize,
     },
     /// Something else than the last write was seen.
     #[error("node {node} sees write {seen} of region {region}, of which the last was write {last}")]
     Stale {
-        /// Who got in.
+        /// Node that got in.
         node: usize,
-        /// Where.
+        /// Region.
         region: usize,
-        /// What it saw.
+        /// Value that it saw.
         seen: u64,
-        /// What it should have seen.
+        /// Value that it should have seen.
         last: u64,
     },
     /// An access to a region that is gone.
     #[error("node {node} got into region {region}, which was deleted")]
     Deleted {
-        /// Who got in.
+        /// Node that got in.
         node: usize,
-        /// Where.
+        /// Region.
         region: usize,
     },
     /// An end without a beginning.
     #[error("node {node} left region {region} without having been in it")]
     NotIn {
-        /// Who.
+        /// Node.
         node: usize,
-        /// Where.
+        /// Region.
         region: usize,
     },
 }
 
 impl Memory {
-    /// As many regions, all of which hold 0.
+    /// Memory of so many regions, all of which hold 0.
     pub fn new(regions: usize) -> Self {
         Memory { regions: vec![Contents::default(); regions] }
     }
@@ -102,8 +103,8 @@ impl Memory {
         Ok(())
     }
 
-    /// `node` may write `region` from here on, and sees `seen` there. What it is to write is the number
-    /// after that.
+    /// `node` may write `region` from here on, and sees `seen` there. What it is to write is the
+    /// number after that.
     ///
     /// # Errors
     /// What is [`Wrong`] with that.

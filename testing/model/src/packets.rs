@@ -1,12 +1,12 @@
 //! The packet layer as programs see it (thesis chapter 3), as a program that could not be simpler.
 //!
-//! It is told of every send as it is made, and asked about every packet as it is shown to a program:
-//! each receiver must be shown each packet once, in the order sent to it or to the group, with the
-//! bytes that were sent. It is told of every fetch-and-add as it is asked for, and asked about each
-//! answer: the additions to a variable took place one after the other, each between its request and
-//! its answer. At the end it says what is [`Reference::missing`]. It knows of no credit, tree,
-//! buffer or acknowledgement, so it judges all presets alike, and the worlds of `testing/world` like
-//! programs in virtual time.
+//! It is told of every send as it is made, and asked about every packet as it is shown to a
+//! program: each receiver must be shown each packet once, in the order sent to it or to the group,
+//! with the bytes that were sent. It is told of every fetch-and-add as it is asked for, and asked
+//! about each answer: the additions to a variable took place one after the other, each between its
+//! request and its answer. At the end it says what is [`Reference::missing`]. It knows of no
+//! credit, tree, buffer or acknowledgement, so it judges all presets alike, and the worlds of
+//! `testing/world` like programs in virtual time.
 //!
 //! It keeps two numbers for each stream of packets and reader that has been used, and nothing for
 //! a packet; a fetch-and-add takes room until all that took place before it were answered. Each
@@ -23,7 +23,7 @@ use std::ops::Range;
 pub use weft_wire::GroupId;
 use weft_wire::Rank;
 
-/// Where an origin sends: packets of one origin to the same place arrive in the order sent (I3).
+/// Stream of an origin: packets of one origin to the same receivers arrive in the order sent (I3).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Stream {
     /// To one rank, which may be the origin.
@@ -35,11 +35,11 @@ pub enum Stream {
 /// Names a packet: the `number`-th, from 0, that `origin` sends to `stream`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Name {
-    /// Who sent it.
+    /// Rank that sent it.
     pub origin: Rank,
     /// To whom.
     pub stream: Stream,
-    /// Which one.
+    /// Number in the stream.
     pub number: u64,
 }
 
@@ -53,39 +53,39 @@ impl fmt::Display for Name {
     }
 }
 
-/// Why the packet layer is wrong.
+/// Reason why the packet layer is wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Disagreement {
     /// A packet came where it was not sent.
     #[error("rank {at} was shown {name}, which is not for it")]
     Misdelivered {
-        /// Who was shown it.
+        /// Rank that was shown it.
         at: Rank,
-        /// Which packet.
+        /// Packet.
         name: Name,
     },
     /// A packet came that nobody sent.
     #[error("rank {at} was shown {name}, which was never sent")]
     Invented {
-        /// Who was shown it.
+        /// Rank that was shown it.
         at: Rank,
-        /// Which packet.
+        /// Packet.
         name: Name,
     },
     /// A packet came once more.
     #[error("rank {at} was shown {name} twice")]
     Twice {
-        /// Who was shown it.
+        /// Rank that was shown it.
         at: Rank,
-        /// Which packet.
+        /// Packet.
         name: Name,
     },
     /// A packet came before one that was sent earlier.
     #[error("rank {at} was shown {name} before number {next}")]
     Overtook {
-        /// Who was shown it.
+        /// Rank that was shown it.
         at: Rank,
-        /// Which packet.
+        /// Packet.
         name: Name,
         /// The number that it should have been shown.
         next: u64,
@@ -93,7 +93,7 @@ pub enum Disagreement {
     /// A packet came with other bytes than it was sent with.
     #[error("rank {at} was shown {length} bytes that are not those of {name}, which is next")]
     Altered {
-        /// Who was shown it.
+        /// Rank that was shown it.
         at: Rank,
         /// The packet that it should have been shown.
         name: Name,
@@ -103,9 +103,9 @@ pub enum Disagreement {
     /// A fetch-and-add was answered that was not asked for.
     #[error("rank {by} got the answer {value} to no fetch-and-add")]
     Unasked {
-        /// Who got an answer.
+        /// Rank that got an answer.
         by: Rank,
-        /// What it said.
+        /// Value in it.
         value: u64,
     },
     /// A fetch-and-add found a value that it cannot have found.
@@ -114,38 +114,38 @@ pub enum Disagreement {
          been when this fetch-and-add took place"
     )]
     Fetched {
-        /// Who fetched.
+        /// Rank that fetched.
         by: Rank,
-        /// Whose variable.
+        /// Home of the variable.
         home: Rank,
-        /// Which one.
+        /// Number of the variable.
         variable: u16,
-        /// What it is said to have been.
+        /// Value that it is said to have had.
         value: u64,
     },
 }
 
-/// What should have come and has not.
+/// Packet or answer that should have been received and was not.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Missing {
     /// Packets.
     Packets {
-        /// Who was not shown them.
+        /// Rank that was not shown them.
         at: Rank,
-        /// Who sent them.
+        /// Rank that sent them.
         origin: Rank,
-        /// Where.
+        /// Stream.
         stream: Stream,
-        /// Which.
+        /// Numbers in the stream.
         numbers: Range<u64>,
     },
     /// The answer to a fetch-and-add.
     Answer {
-        /// Who asked.
+        /// Rank that asked.
         by: Rank,
-        /// Whose variable.
+        /// Home of the variable.
         home: Rank,
-        /// Which one.
+        /// Number of the variable.
         variable: u16,
     },
 }
@@ -256,7 +256,7 @@ impl Reference {
         payload::bytes(name, self.length(name)).collect()
     }
 
-    /// How many bytes the packet `name` has.
+    /// Length of the packet `name` in bytes.
     pub fn length(&self, name: Name) -> usize {
         payload::length(name, self.most_bytes)
     }
@@ -282,7 +282,7 @@ impl Reference {
         self.total_shown
     }
 
-    /// Whether all that was sent was shown, and all that was asked answered.
+    /// True if all that was sent was shown, and all that was asked answered.
     pub fn is_done(&self) -> bool {
         self.outstanding == 0 && self.counters.is_done()
     }
@@ -300,7 +300,7 @@ impl Reference {
         packets.chain(self.counters.missing())
     }
 
-    /// Whether `name` is what `at` must be shown next of its stream.
+    /// Checks that `name` is the next packet of its stream that `at` must be shown.
     fn judge(&self, at: Rank, name: Name) -> Result<(), Disagreement> {
         let Name { origin, stream, number } = name;
         if !self.is_reader(at, origin, stream) {
@@ -317,7 +317,7 @@ impl Reference {
         }
     }
 
-    /// How many ranks a packet of `origin` to `stream` is for.
+    /// Number of ranks that a packet of `origin` to `stream` is for.
     fn readers(&self, origin: Rank, stream: Stream) -> u64 {
         let outside = "a packet goes to a rank or a group of the job, from a member";
         match stream {

@@ -5,7 +5,7 @@
 pub struct Random(u64);
 
 impl Random {
-    /// The same seed gives the same numbers.
+    /// Generator from a seed; the same seed gives the same numbers.
     pub fn new(seed: u64) -> Self {
         Random(seed)
     }
@@ -22,7 +22,7 @@ impl Random {
         self.next() % bound
     }
 
-    /// Whether something happens that happens `per_mille` times in 1,000.
+    /// True `per_mille` times in 1,000.
     pub fn happens(&mut self, per_mille: u64) -> bool {
         self.below(1000) < per_mille
     }
@@ -39,7 +39,7 @@ impl Random {
     }
 }
 
-/// What numbers of a sequence are apart before they are mixed.
+/// Difference of successive numbers before they are mixed.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A number in which every bit depends on all bits of `number`.

@@ -1,9 +1,9 @@
 //! The careful protocol of careful-protocols 5.3, reduced to its windows, and its theorem 1.
 //!
-//! Each of `P` nodes gives `⌊R/P⌋` of its `R` receive buffers to each other node. *Every* frame that
-//! is sent there fills one, window updates too; this is what sets the protocol apart from UCAST,
-//! whose control packets are free (I5). Buffers become free as data is consumed and updates are
-//! processed, and are advertised again in updates or along with data.
+//! Each of `P` nodes gives `⌊R/P⌋` of its `R` receive buffers to each other node. *Every* frame
+//! that is sent there fills one, window updates too; this is what sets the protocol apart from
+//! UCAST, whose control packets are free (I5). Buffers become free as data is consumed and updates
+//! are processed, and are advertised again in updates or along with data.
 //!
 //! Theorem 1: there is no deadlock "if a frame that will cause a sender's window to close is sent
 //! only if it is a window-update". [`Windows::rule`] is that condition, and can be switched off.
@@ -19,13 +19,13 @@ use std::fmt;
 /// The protocol among some nodes that have some data to send.
 #[derive(Clone, Debug)]
 pub struct Windows {
-    /// What each node sends: the nodes that get a frame of data, in order.
+    /// Sends of each node: the nodes that get a frame of data, in order.
     pub programs: Vec<Vec<usize>>,
     /// Frames in a whole window.
     pub window: usize,
     /// Frames that must be free to be advertised in an update; 1 or more.
     pub update_after: usize,
-    /// Whether theorem 1's rule is kept.
+    /// True if theorem 1's rule is kept.
     pub rule: bool,
 }
 
@@ -79,7 +79,7 @@ impl Windows {
     }
 }
 
-/// Who has how many frames where.
+/// State of the model: the frames of each window.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct State {
     /// Frames of its program that each node has sent.
@@ -141,30 +141,30 @@ impl State {
 pub enum Step {
     /// A node sends the next frame of its program, with what it has to advertise.
     Data {
-        /// Who sends.
+        /// Sender.
         from: usize,
         /// To whom.
         to: usize,
     },
     /// A node sends a frame that only advertises.
     Update {
-        /// Who sends.
+        /// Sender.
         from: usize,
         /// To whom.
         to: usize,
     },
     /// The frame sent first arrives; an update is processed at once.
     Arrive {
-        /// Who sent it.
+        /// Sender.
         from: usize,
-        /// Who gets it.
+        /// Receiver.
         to: usize,
     },
     /// The application consumes a frame of data.
     Consume {
-        /// Who sent it.
+        /// Sender.
         from: usize,
-        /// Whose application.
+        /// Node of the application.
         at: usize,
     },
 }
@@ -183,7 +183,7 @@ impl fmt::Display for Step {
 /// Nodes that have data to send, in windows that will not open.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Deadlock {
-    /// Who waits to send to whom, through a window of how many frames.
+    /// Nodes that wait to send, their receivers, and the windows' sizes in frames.
     pub waits: Vec<(usize, usize, usize)>,
 }
 

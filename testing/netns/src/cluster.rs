@@ -14,19 +14,20 @@ use crate::script::write_script;
 /// The most hosts of a cluster.
 pub const HOSTS_MAX: usize = NAMES.len();
 
-/// What the ports of a switch belong to.
+/// Bridge to which the ports of a switch belong.
 const BRIDGE: &str = "br0";
-/// How long the kernel may take to notice that links are up; it is a moment, on a machine with much to do a longer one.
+/// Longest time for the kernel to notice that links are up; it is a moment, on a machine with much
+/// to do a longer one.
 const WIRES_LIMIT: Duration = Duration::from_secs(10);
 
 const NAMES: [&str; 9] = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
 
-/// What the wires are like.
+/// Properties of the wires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Bytes of the longest packet that an interface takes, without the Ethernet header.
     pub mtu: u32,
-    /// Whether even two hosts meet at a bridge.
+    /// True if even two hosts meet at a bridge.
     pub bridge: bool,
 }
 
@@ -36,8 +37,8 @@ impl Default for Options {
     }
 }
 
-/// Two to nine hosts named `a`, `b` and so on, each with one interface with a single queue, which reach
-/// one another by IPv4 and IPv6. Removed when dropped.
+/// Two to nine hosts named `a`, `b` and so on, each with one interface with a single queue, which
+/// reach one another by IPv4 and IPv6. Removed when dropped.
 #[derive(Debug)]
 pub struct Cluster {
     hosts: Vec<Host>,
@@ -81,8 +82,8 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// Waits until frames pass on every wire: the kernel takes note of new links when it finds the time, and a bridge
-    /// drops what is for a port of which it does not know that it is up.
+    /// Waits until frames pass on every wire: the kernel takes note of new links when it finds the
+    /// time, and a bridge drops what is for a port of which it does not know that it is up.
     fn await_wires(&self) -> Result<(), SetupError> {
         let start = Instant::now();
         while !self.wires_carry_frames()? {
@@ -125,8 +126,8 @@ impl Cluster {
         [first, second].iter().try_for_each(|host| host.configure(&order))
     }
 
-    /// From here on this share of the frames of a protocol (an Ethernet type) is lost at random between hosts,
-    /// 0 to 1.
+    /// From here on this share of the frames of a protocol (an Ethernet type) is lost at random
+    /// between hosts, 0 to 1.
     ///
     /// # Errors
     /// [`SetupError`] if the system has no packet filter.
@@ -155,8 +156,8 @@ impl Cluster {
         switch.feed("nft", &["-f", "-"], &rules("bridge", &chain))
     }
 
-    /// From here on the hosts' interfaces are like those whose drivers know no XDP: none lets a program in
-    /// while the other end of its wire takes longer packets than a program could.
+    /// From here on the hosts' interfaces are like those whose drivers know no XDP: none lets a
+    /// program in while the other end of its wire takes longer packets than a program could.
     ///
     /// # Errors
     /// [`SetupError`] if the system refuses.
@@ -192,8 +193,8 @@ impl Cluster {
     }
 
     /// A program to be used like `ssh`: given a host's name and a command for its shell it runs the
-    /// command there, and it exits with 255 if there is no such host. What it starts does not die with
-    /// whoever started it, as behind a real remote shell.
+    /// command there, and it exits with 255 if there is no such host. What it starts does not die
+    /// with whoever started it, as behind a real remote shell.
     pub fn remote_shell(&self) -> PathBuf {
         shell_path(self.files.path())
     }

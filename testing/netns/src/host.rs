@@ -35,14 +35,14 @@ impl Host {
         Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, self.number.into()).into()
     }
 
-    /// A command that runs on this host, as the process that is started and not as a child of it. It
-    /// dies with the thread that starts it, and with the cluster.
+    /// A command that runs on this host, as the process that is started and not as a child of it.
+    /// It dies with the thread that starts it, and with the cluster.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         self.namespace.command(program)
     }
 
-    /// Runs `body` in a thread of this host and returns what it returns. Sockets that it opens, threads
-    /// and processes that it starts stay on this host.
+    /// Runs `body` in a thread of this host and returns what it returns. Sockets that it opens,
+    /// threads and processes that it starts stay on this host.
     ///
     /// # Errors
     /// What the system says about entering the namespace.

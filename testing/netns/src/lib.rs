@@ -1,15 +1,15 @@
-//! Hosts made of network namespaces, for tests and benchmarks: each has its own interfaces, addresses and host name,
-//! and shares processor, memory and files with the others.
+//! Hosts made of network namespaces, for tests and benchmarks: each has its own interfaces,
+//! addresses and host name, and shares processor, memory and files with the others.
 //!
-//! A [`Cluster`] of two is one veth pair, as short a wire as there is; more hosts meet at a bridge in a
-//! namespace of its own. Uses `ip`, `nft`, `nsenter` and `setpriv`, which `make setup` installs.
-//! [`write_script`] makes the scripts that stand in for other programs there.
+//! A [`Cluster`] of two is one veth pair, as short a wire as there is; more hosts meet at a bridge
+//! in a namespace of its own. Uses `ip`, `nft`, `nsenter` and `setpriv`, which `make setup`
+//! installs. [`write_script`] makes the scripts that stand in for other programs there.
 //!
 //! What it keeps:
-//! - **Nothing is left behind.** A namespace has no name in the file system. It lives as long as this
-//!   process holds its descriptor, or a process runs in it; those are killed when the cluster is dropped,
-//!   and what [`Host::command`] starts dies with the thread that started it. So there is nothing to sweep
-//!   up even after SIGKILL.
+//! - **Nothing is left behind.** A namespace has no name in the file system. It lives as long as
+//!   this process holds its descriptor, or a process runs in it; those are killed when the cluster
+//!   is dropped, and what [`Host::command`] starts dies with the thread that started it. So there
+//!   is nothing to sweep up even after SIGKILL.
 //! - **No test is skipped in silence.** [`available`] says why not, and in CI it fails.
 
 #![forbid(unsafe_code)]
@@ -26,7 +26,7 @@ pub use host::{Host, INTERFACE};
 pub use namespace::SetupError;
 pub use script::write_script;
 
-/// Whether this process may make clusters.
+/// Checks that this process may make clusters.
 ///
 /// # Errors
 /// Why not, in one line for a person.
@@ -37,7 +37,7 @@ pub fn permitted() -> Result<(), String> {
     TRIED.get_or_init(attempt).clone()
 }
 
-/// Whether a test that needs a cluster can run. If not, it says why and the test should return.
+/// True if a test that needs a cluster can run. If not, it says why and the test should return.
 ///
 /// # Panics
 /// If clusters are not permitted where they must be: in CI, which sets the variable `CI`.

@@ -12,7 +12,7 @@ use nix::unistd::sethostname;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-/// Why a cluster could not be made or changed.
+/// Reason why a cluster could not be made or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
     /// The system refused a namespace.
@@ -25,7 +25,7 @@ pub enum SetupError {
     Missing {
         /// The command.
         command: &'static str,
-        /// What the system said.
+        /// Error of the system.
         error: io::Error,
     },
     /// A command refused.
@@ -33,12 +33,12 @@ pub enum SetupError {
     Refused {
         /// The command.
         command: &'static str,
-        /// What it wrote to standard error.
+        /// Output on standard error.
         said: String,
     },
 }
 
-/// How long a killed process has to disappear.
+/// Longest time that a killed process has to disappear.
 const KILL_LIMIT: Timespec = Timespec { tv_sec: 5, tv_nsec: 0 };
 
 /// A network and a host name of their own. Processes in them are killed when this is dropped.
@@ -103,7 +103,7 @@ impl Namespace {
         succeeded(name, child.wait_with_output().map_err(missing)?).map(drop)
     }
 
-    /// What a command in here says.
+    /// Output of a command in here.
     pub fn ask(&self, name: &'static str, arguments: &[&str]) -> Result<String, SetupError> {
         let missing = |error| SetupError::Missing { command: name, error };
         let output = self.command(name).args(arguments).output().map_err(missing)?;
@@ -132,7 +132,7 @@ impl Namespace {
     }
 }
 
-/// What a command said, if it did what it was told.
+/// Output of a command, if it did what it was told.
 fn succeeded(command: &'static str, output: Output) -> Result<String, SetupError> {
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());

@@ -4,8 +4,9 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Writes an executable script, by a process of its own: whatever else this one starts meanwhile would have the file open for
-/// writing until it is executed itself, and the kernel executes no such file (`ETXTBSY`).
+/// Writes an executable script, by a process of its own: whatever else this one starts meanwhile
+/// would have the file open for writing until it is executed itself, and the kernel executes no
+/// such file (`ETXTBSY`).
 ///
 /// # Errors
 /// What the system says, or that the file cannot be written.

@@ -52,7 +52,7 @@ fn network_of(host: &Host) -> u64 {
     host.enter(|| network("/proc/thread-self/ns/net").unwrap()).unwrap()
 }
 
-/// Whether any process runs in this network or holds it.
+/// True if any process runs in this network or holds it.
 fn is_held(network_number: u64) -> bool {
     let processes = fs::read_dir("/proc").unwrap().filter_map(|entry| {
         let name = entry.unwrap().file_name().into_string().unwrap();

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use weft_model::packets::{Disagreement, Missing, Reference};
 use weft_packet::Rank;
 
-/// What the ranks of one run see, beside what they should.
+/// Judge of what the ranks of one run see, beside what they should.
 #[derive(Debug)]
 pub struct Judge {
     state: Mutex<State>,
@@ -17,7 +17,7 @@ struct State {
     first: Option<Disagreement>,
 }
 
-/// What a judge found.
+/// Verdict of a judge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// All that was sent was shown, once, in order and unchanged.
@@ -57,7 +57,7 @@ impl Judge {
         }
     }
 
-    /// Whether anything wrong was seen so far.
+    /// True if anything wrong was seen so far.
     pub fn objects(&self) -> bool {
         self.state().first.is_some()
     }
@@ -83,7 +83,7 @@ impl Judge {
 }
 
 impl Verdict {
-    /// Whether nothing was wrong.
+    /// True if nothing was wrong.
     pub fn is_clean(&self) -> bool {
         matches!(self, Verdict::Clean { .. })
     }

@@ -1,6 +1,6 @@
-//! Messages of all lengths between ports of three kinds, from one seed. What a message is made of follows from
-//! its sender, its receiver and its place among those that went the same way, so that whoever receives it
-//! is its judge: exactly once, in order, unchanged.
+//! Messages of all lengths between ports of three kinds, from one seed. What a message is made of
+//! follows from its sender, its receiver and its place among those that went the same way, so that
+//! whoever receives it is its judge: exactly once, in order, unchanged.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +13,7 @@ use weft_packet::Rank;
 const PORTS: [&str; 3] = ["storm asked", "storm handled", "storm awaited"];
 const ASKED: usize = 0;
 
-/// What a storm of messages is made of.
+/// Options of a storm of messages.
 #[derive(Debug, Clone, Copy)]
 pub struct MessageStorm {
     /// Ranks of the job.
@@ -38,7 +38,7 @@ struct Deed {
     length: usize,
 }
 
-/// What one rank has received.
+/// Messages that one rank has received.
 struct Receiver {
     storm: MessageStorm,
     me: Rank,
@@ -61,8 +61,8 @@ impl MessageStorm {
         deeds.filter(|deed| deed.to == to).count() as u64
     }
 
-    /// One rank's part. Returns when it has seen all that is sent to it, and how much that was. `meet` returns
-    /// when all ranks have called theirs.
+    /// One rank's part. Returns when it has seen all that is sent to it, and how much that was.
+    /// `meet` returns when all ranks have called theirs.
     ///
     /// # Errors
     /// What messages say.

@@ -1,16 +1,17 @@
 //! The judge of totally-ordered broadcasts: one for all ranks, told what is sent, and asked about
-//! everything that anybody is shown. It knows of no numbers but those that senders count themselves.
+//! everything that anybody is shown. It knows of no numbers but those that senders count
+//! themselves.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use weft_packet::Rank;
 
-/// Who sends: one of the sequences of messages that a rank sends. What its program sends is one,
-/// what its handlers send in the middle of that is another.
+/// Sequence of messages that a rank sends. What its program sends is one, what its handlers send in
+/// the middle of that is another.
 pub type Line = (Rank, u8);
 
-/// What is wrong with an order.
+/// Error in an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OrderFault {
     /// Two members saw different messages in the same place.
@@ -19,18 +20,18 @@ pub enum OrderFault {
         order: u32,
         /// The place.
         place: usize,
-        /// Who saw another message there than somebody before.
+        /// Rank that saw another message there than somebody before.
         at: Rank,
-        /// What it saw.
+        /// Message that it saw.
         saw: (Line, u64),
-        /// What the other saw.
+        /// Message that the other saw.
         other: (Line, u64),
     },
     /// A message was not the next one of its sender: it came twice, or overtook one.
     NotFifo {
         /// The order.
         order: u32,
-        /// Whose.
+        /// Line of the message.
         line: Line,
         /// Its sender's count.
         count: u64,
@@ -41,25 +42,25 @@ pub enum OrderFault {
     Altered {
         /// The order.
         order: u32,
-        /// Who saw it.
+        /// Rank that saw it.
         at: Rank,
-        /// What it saw.
+        /// Message that it saw.
         saw: (Line, u64),
     },
     /// A member did not see everything.
     Missing {
         /// The order.
         order: u32,
-        /// Who.
+        /// Rank.
         at: Rank,
-        /// How many messages it saw.
+        /// Number of messages that it saw.
         saw: usize,
-        /// How many were sent.
+        /// Number of messages that were sent.
         sent: usize,
     },
 }
 
-/// What the members of some orders see, beside what they should.
+/// Judge of what the members of some orders see, beside what they should.
 #[derive(Debug, Default)]
 pub struct OrderJudge(Mutex<State>);
 
@@ -71,13 +72,13 @@ struct State {
 
 #[derive(Debug, Default)]
 struct Seen {
-    /// What was sent, with a hash of its bytes.
+    /// Messages that were sent, each with a hash of its bytes.
     sent: BTreeMap<(Line, u64), u64>,
     /// The one order, as far as the member knows it that has seen most of it.
     order: Vec<(Line, u64)>,
-    /// How many messages of each line are in it.
+    /// Number of messages of each line in it.
     counts: BTreeMap<Line, u64>,
-    /// How far each member is.
+    /// Position of each member.
     places: BTreeMap<Rank, usize>,
 }
 
@@ -87,7 +88,8 @@ impl OrderJudge {
         Self::default()
     }
 
-    /// `line` is about to send its message number `count`, counted from 0, whose bytes have this hash.
+    /// `line` is about to send its message number `count`, counted from 0, whose bytes have this
+    /// hash.
     pub fn sends(&self, order: u32, line: Line, count: u64, hash: u64) {
         self.state().orders.entry(order).or_default().sent.insert((line, count), hash);
     }
@@ -102,8 +104,8 @@ impl OrderJudge {
         }
     }
 
-    /// What was wrong with what was shown so far; that something was not shown is no fault. What
-    /// holds when ranks were lost: all saw prefixes of one order.
+    /// Checks that nothing was wrong with what was shown so far; that something was not shown is no
+    /// fault. What holds when ranks were lost: all saw prefixes of one order.
     ///
     /// # Errors
     /// The first fault.
@@ -111,7 +113,8 @@ impl OrderJudge {
         self.state().first.map_or(Ok(()), Err)
     }
 
-    /// Whether all `members` of `order` saw all that was sent in it. Returns how many messages that is.
+    /// Checks that all `members` of `order` saw all that was sent in it. Returns how many messages
+    /// that is.
     ///
     /// # Errors
     /// The first fault of any order.
@@ -129,7 +132,7 @@ impl OrderJudge {
         Ok(sent)
     }
 
-    /// How many messages `at` saw of `order`.
+    /// Number of messages that `at` saw of `order`.
     pub fn seen_by(&self, order: u32, at: Rank) -> usize {
         let state = self.state();
         state.orders.get(&order).and_then(|seen| seen.places.get(&at)).copied().unwrap_or(0)

@@ -1,5 +1,5 @@
-//! Several orders at once, from one seed: everybody broadcasts in all orders that it is a member of,
-//! and handlers broadcast too.
+//! Several orders at once, from one seed: everybody broadcasts in all orders that it is a member
+//! of, and handlers broadcast too.
 
 use crate::order_judge::{Line, OrderFault, OrderJudge};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,14 +11,14 @@ use weft_messaging::{
 use weft_model::random::Random;
 use weft_packet::Rank;
 
-/// What ranks' programs send is line 0, what their handlers send line 1.
+/// Line of the ranks' programs; their handlers send line 1.
 const PROGRAM: u8 = 0;
 const HANDLER: u8 = 1;
 
 /// The head of each message: its line and its sender's count.
 const HEAD: usize = 9;
 
-/// What a storm of orders is made of.
+/// Options of a storm of orders.
 #[derive(Debug, Clone)]
 pub struct OrderStorm {
     /// Ranks of the job.
@@ -33,7 +33,7 @@ pub struct OrderStorm {
     pub answers_per_mille: u64,
     /// A member whose handlers compute for long, and for how many operations.
     pub slow: Option<(Rank, u64)>,
-    /// What senders may have under way.
+    /// Window of senders.
     pub window: OrderWindow,
     /// Everything follows from it.
     pub seed: u64,
@@ -52,7 +52,7 @@ struct Part {
     order: OnceLock<Order>,
 }
 
-/// What a rank has to see until it is done.
+/// Messages that a rank has to see until it is done.
 struct Due {
     left: AtomicU64,
     done: Mutex<Option<Completer<()>>>,
@@ -65,7 +65,7 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// What this rank's part in each order was.
+    /// Statistics of this rank's part in each order.
     pub fn statistics(&self) -> Vec<OrderStatistics> {
         self.parts.iter().map(|part| part.order().statistics()).collect()
     }
@@ -86,7 +86,7 @@ impl OrderStorm {
         }
     }
 
-    /// What `judge` has to say when all ranks are done: how many messages all members saw.
+    /// Verdict of `judge` when all ranks are done: the number of messages that all members saw.
     ///
     /// # Errors
     /// What is wrong.
@@ -94,13 +94,14 @@ impl OrderStorm {
         (0..).zip(&self.orders).map(|(order, members)| judge.complete(order, members)).sum()
     }
 
-    /// How many messages [`Self::verdict`] should count.
+    /// Number of messages that [`Self::verdict`] should count.
     pub fn total(&self) -> u64 {
         (0..self.orders.len() as u32).map(|order| self.due(order)).sum()
     }
 
-    /// One rank's part. Returns when it has seen all messages of its orders. `meet` returns when all ranks have
-    /// created theirs: nobody may send to a group that another member does not have yet.
+    /// One rank's part. Returns when it has seen all messages of its orders. `meet` returns when
+    /// all ranks have created theirs: nobody may send to a group that another member does not have
+    /// yet.
     ///
     /// # Errors
     /// What the orders say.
@@ -180,7 +181,7 @@ impl OrderStorm {
         members.len() as u64 * self.messages + messages.filter(answered).count() as u64
     }
 
-    /// Whose handler answers a message, if anybody's does.
+    /// Rank whose handler answers a message, if anybody's does.
     fn answerer(&self, order: u32, from: Rank, count: u64) -> Option<Rank> {
         let mut random = self.random(order, (from, PROGRAM), count);
         let answered = random.happens(self.answers_per_mille);

@@ -132,8 +132,8 @@ pub fn all_to_all(
     Ok(())
 }
 
-/// Rank 0 sends `rounds` packets of `bytes` bytes to rank 1 as fast as it can; rank 1 notes how long
-/// it took from the first to the last. Others look on.
+/// Rank 0 sends `rounds` packets of `bytes` bytes to rank 1 as fast as it can; rank 1 notes how
+/// long it took from the first to the last. Others look on.
 ///
 /// # Errors
 /// What the packet layer says.

@@ -10,7 +10,7 @@ use weft_packet::{Error, Group, KeptPacket, Packets, Rank, Step, Variable};
 /// Variables that fetch-and-adds use.
 const VARIABLES: u64 = 3;
 
-/// What a storm is made of.
+/// Options of a storm.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Storm {
     /// Ranks of the job.
@@ -23,7 +23,7 @@ pub struct Storm {
     pub groups: Vec<Vec<Rank>>,
     /// Ranks create these when they have done some of their deeds, and not before.
     pub late_groups: bool,
-    /// How often each rank does what.
+    /// Mix of operations of each rank.
     pub mix: Mix,
     /// Computations are of up to this many operations.
     pub most_operations: u64,
@@ -31,7 +31,7 @@ pub struct Storm {
     pub seed: u64,
 }
 
-/// How often a rank does what, relative to each other.
+/// Mix of operations of a rank: frequencies relative to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mix {
     /// Sends to one rank.
@@ -67,7 +67,7 @@ pub enum Deed {
     Poll(u64),
 }
 
-/// What all ranks of a storm do, and what each of them must be shown.
+/// Plan of a storm: the operations of all ranks, and what each of them must be shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     deeds: Vec<Vec<Deed>>,
@@ -110,8 +110,8 @@ impl Storm {
         random.below(most + 1) as usize
     }
 
-    /// The first deeds, until `rank` is `late` enough, wait for nobody: what it waits for might be behind
-    /// more packets of groups than can come early.
+    /// The first deeds, until `rank` is `late` enough, wait for nobody: what it waits for might be
+    /// behind more packets of groups than can come early.
     fn deeds_of(&self, rank: Rank, late: usize) -> Vec<Deed> {
         let mut random = Random::part(self.seed, u64::from(rank.0));
         let member = |(_, group): &(usize, &Vec<Rank>)| group.contains(&rank);
@@ -220,7 +220,7 @@ impl Plan {
     }
 }
 
-/// What a rank has seen.
+/// Packets that a rank has seen.
 #[derive(Default)]
 struct Seen {
     shown: u64,

@@ -1,5 +1,5 @@
-//! Programs on simulated ranks, in virtual time: the code of applications, messaging, packets, nodes
-//! and protocols, unchanged, over [`weft_link_sim`].
+//! Programs on simulated ranks, in virtual time: the code of applications, messaging, packets,
+//! nodes and protocols, unchanged, over [`weft_link_sim`].
 //!
 //! ```no_run
 //! use weft_simulator::{Options, Simulation};

@@ -1,22 +1,22 @@
-//! How a simulation is set up.
+//! Options of a simulation.
 
 use std::time::Duration;
 use weft_link_sim::{FaultError, Faults, Machine, MachineError, Observer, Scheme};
 use weft_node::{Preset, Pupa, Settings};
 
-/// How a simulation is set up.
+/// Options of a simulation.
 pub struct Options {
     /// The protocols; says how many ranks there are.
     pub settings: Settings,
-    /// What everything costs.
+    /// Costs of everything.
     pub machine: Machine,
-    /// What goes wrong.
+    /// Faults of the network.
     pub faults: Faults,
     /// Fixes everything that is random.
     pub seed: u64,
-    /// Charges computation as measured: the real time that a rank's program runs between its calls into
-    /// Weft, times the machine's [`measured_times`](weft_link_sim::machine::Host), and nothing for the
-    /// work that it declares. Such a run cannot be repeated.
+    /// Charges computation as measured: the real time that a rank's program runs between its calls
+    /// into Weft, times the machine's [`measured_times`](weft_link_sim::machine::Host), and nothing
+    /// for the work that it declares. Such a run cannot be repeated.
     pub measured: bool,
     /// Ends the run at this virtual time.
     pub limit: Duration,
@@ -32,17 +32,17 @@ pub struct Options {
     pub observer: Option<Box<dyn Observer>>,
 }
 
-/// Why a simulation cannot be.
+/// Reason why a simulation cannot be.
 #[derive(Debug, thiserror::Error)]
 pub enum OptionsError {
     /// Ranks, windows or stacks that cannot be.
     #[error("{what} cannot be {value}: {why}")]
     Value {
-        /// Which option.
+        /// Name of the option.
         what: &'static str,
-        /// What was asked for.
+        /// Value that was asked for.
         value: u64,
-        /// Why not.
+        /// Reason why it cannot be.
         why: &'static str,
     },
     /// A careful preset on a network that loses packets.
@@ -65,7 +65,7 @@ pub enum OptionsError {
     Memory {
         /// Ranks in the job.
         ranks: u16,
-        /// What the system said.
+        /// Error of the system.
         error: std::io::Error,
     },
 }
@@ -84,7 +84,7 @@ impl Options {
         Self::with_preset(machine, ranks, Preset::default())
     }
 
-    /// The same under `preset`, with the buffers that it has.
+    /// Options under `preset`, with the buffers that it has.
     pub fn with_preset(machine: Machine, ranks: u16, preset: Preset) -> Self {
         let machine = machine.for_scheme(scheme(preset));
         let timers = machine.timers;
@@ -143,7 +143,7 @@ impl Options {
     }
 }
 
-/// Whose costs a machine has under `preset`.
+/// Scheme whose costs a machine has under `preset`.
 fn scheme(preset: Preset) -> Scheme {
     match preset {
         Preset::NrxImc | Preset::NrxHmc => Scheme::Nrx,

@@ -1,4 +1,4 @@
-//! What came of a simulation.
+//! Report of a simulation.
 
 use std::time::Duration;
 use weft_link_sim::{Ended, Happened, Injected};
@@ -6,14 +6,14 @@ use weft_wire::Rank;
 
 pub use weft_node::Statistics;
 
-/// How a rank ended.
+/// Outcome of a rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome<T> {
     /// Its program returned this.
     Returned(T),
     /// Its program, or joining or leaving the job, failed and said this.
     Failed(String),
-    /// The same, once the job had lost another rank: what it said follows from that.
+    /// It failed once the job had lost another rank: what it said follows from that.
     Victim(String),
     /// Its program panicked and said this.
     Panicked(String),
@@ -24,7 +24,7 @@ pub enum Outcome<T> {
 }
 
 impl<T> Outcome<T> {
-    /// What the program returned, if it did.
+    /// Value that the program returned, if it did.
     pub fn returned(&self) -> Option<&T> {
         match self {
             Outcome::Returned(value) => Some(value),
@@ -33,25 +33,25 @@ impl<T> Outcome<T> {
     }
 }
 
-/// What came of a simulation.
+/// Report of a simulation.
 #[derive(Clone, Debug)]
 pub struct Report<T> {
-    /// How the run as a whole ended.
+    /// End of the run as a whole.
     pub ended: Ended,
-    /// How each rank did.
+    /// Outcome of each rank.
     pub outcomes: Vec<Outcome<T>>,
     /// The time that passed in the simulation.
     pub virtual_time: Duration,
-    /// What each rank's node counted.
+    /// Counters of each rank's node.
     pub statistics: Vec<Statistics>,
-    /// Whether computation was charged as measured ([`crate::Options::measured`]): then all times, and
-    /// the trace, are those of this run alone.
+    /// True if computation was charged as measured ([`crate::Options::measured`]): then all times,
+    /// and the trace, are those of this run alone.
     pub measured: bool,
     /// Stands for everything that happened.
     pub trace_hash: u64,
-    /// How many events that was.
+    /// Number of events.
     pub events: u64,
-    /// What went wrong on purpose.
+    /// Faults that were injected on purpose.
     pub injected: Injected,
     /// The most receive buffers of its NI that each rank had in use at a time.
     pub most_received: Vec<usize>,
@@ -63,12 +63,12 @@ pub struct Report<T> {
 }
 
 impl<T> Report<T> {
-    /// Whether all ranks returned.
+    /// True if all ranks returned.
     pub fn is_success(&self) -> bool {
         self.ended == Ended::Finished && self.outcomes.iter().all(|o| o.returned().is_some())
     }
 
-    /// What the ranks returned, in order.
+    /// Values that the ranks returned, in order.
     ///
     /// # Errors
     /// The first rank that did not, with its outcome, or how the run ended.

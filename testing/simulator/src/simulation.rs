@@ -6,7 +6,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
-use weft::{Guard, Packets, Place, Rank, Weft};
+use weft::{Backend, Guard, Packets, Rank, Weft};
 use weft_link_sim::{Interruptible, Network, Processor, RankEnd, Setup, Sim};
 use weft_node::{AnyNode, Bells, Link, Node, WaitPolicy, Waiter};
 
@@ -67,8 +67,8 @@ impl Simulation {
         self.nodes[0].capabilities().max_payload as u16
     }
 
-    /// Has the NI of `rank` make a mistake at its `opportunity`-th opportunity, to see whether it is
-    /// found.
+    /// Has the NI of `rank` make a mistake at its `opportunity`-th opportunity, to see whether it
+    /// is found.
     #[cfg(feature = "planted")]
     pub fn plant(&self, rank: Rank, bug: weft_node::Bug, opportunity: u32) {
         self.nodes[rank.index()].plant(bug, opportunity);
@@ -86,7 +86,7 @@ impl Simulation {
         })
     }
 
-    /// As [`Self::run`], for programs that return something.
+    /// Does what [`Self::run`] does, for programs that return something.
     pub fn run_joined<T: 'static>(
         self,
         program: impl Fn(Weft) -> Result<T, String> + 'static,
@@ -183,10 +183,10 @@ fn poll_on_interrupts(processor: &Processor, packets: Packets) -> Interruptible 
     processor.on_interrupt(move || packets.interrupted(|| matches!(packets.poll(), Ok(true))))
 }
 
-/// What every rank runs.
+/// Program of every rank.
 type Program<T> = dyn Fn(Packets, Processor) -> Result<T, String>;
 
-/// What programs returned, until the report takes it.
+/// Values that programs returned, until the report takes them.
 type Returned<T> = Rc<RefCell<BTreeMap<Rank, Result<T, Outcome<T>>>>>;
 
 /// The place of a simulated rank: nobody to tell, and interrupts from the virtual processor.
@@ -194,7 +194,7 @@ struct Simulated {
     processor: Processor,
 }
 
-impl Place for Simulated {
+impl Backend for Simulated {
     fn begin(&self, interrupt: Box<dyn FnMut() + Send>) -> weft::Result<Guard> {
         Ok(Box::new(self.processor.on_interrupt(interrupt)))
     }

@@ -13,7 +13,8 @@ use weft_simulator::{
 use weft_wire::Rank;
 
 /// After everything that stops packets is over, one must reach some host at least this often: the
-/// longest wait before a packet is sent again is 64 time-outs of 4 ms, and it may be lost some times.
+/// longest wait before a packet is sent again is 64 time-outs of 4 ms, and it may be lost some
+/// times.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// No case takes longer than this in virtual time.
 const LIMIT: Duration = Duration::from_secs(600);
@@ -23,13 +24,13 @@ const LIMIT: Duration = Duration::from_secs(600);
 pub struct Case {
     /// Its number, from which all else follows.
     pub number: u64,
-    /// What programs do.
+    /// Storm of the programs.
     pub storm: Storm,
-    /// Who retransmits, who forwards.
+    /// Preset: the levels that retransmit and forward.
     pub preset: Preset,
     /// The shape of multicast trees.
     pub shape: Shape,
-    /// Whether and when deadlocks are suspected.
+    /// Recovery: if and when deadlocks are suspected.
     pub recovery: Recovery,
     /// The window of each pair.
     pub window_packets: u16,
@@ -39,13 +40,13 @@ pub struct Case {
     pub receive_buffers: Option<usize>,
     /// Buffers and marks of `pupa`.
     pub pupa: Pupa,
-    /// Whether time-outs follow the network, and how short they get.
+    /// Least time-out, if time-outs follow the network.
     pub retransmit_at_least: Option<u64>,
-    /// What goes wrong.
+    /// Faults of the network.
     pub faults: Faults,
 }
 
-/// What a case came to that passed.
+/// Statistics of a case that passed.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Passed {
     /// Data packets transmitted.
@@ -60,7 +61,7 @@ pub struct Passed {
     pub credits_granted: u64,
     /// Those that went back into them.
     pub credits_taken_back: u64,
-    /// What was done to it.
+    /// Faults that were injected.
     pub injected: Injected,
     /// Packets of groups that a rank had not created yet.
     pub early_packets: u64,
@@ -70,12 +71,12 @@ pub struct Passed {
     pub trace_hash: u64,
 }
 
-/// Why a case did not pass.
+/// Reason why a case did not pass.
 #[derive(Debug, Clone)]
 pub struct Failure {
     /// The case.
     pub case: Case,
-    /// What was wrong.
+    /// Description of the error.
     pub what: String,
     /// The last events of up to four ranks, in words, if they were asked for.
     pub events: String,
@@ -190,8 +191,8 @@ impl Case {
         self.run_with(0, |_| {})
     }
 
-    /// As [`Self::run`], after `prepare` has done something to the simulation. If it fails, the last
-    /// `events` of some ranks are told.
+    /// Does what [`Self::run`] does, after `prepare` has done something to the simulation. If it
+    /// fails, the last `events` of some ranks are told.
     ///
     /// # Errors
     /// The first objection of any judge.
@@ -358,7 +359,8 @@ fn storm(
     }
 }
 
-/// From next to nothing to what is usual; at least one primary buffer, so that multicasts get through.
+/// From next to nothing to what is usual; at least one primary buffer, so that multicasts get
+/// through.
 fn pupa(random: &mut Random) -> Pupa {
     let low_water_percent = random.below(60) as u8;
     Pupa {
@@ -373,8 +375,8 @@ fn pupa(random: &mut Random) -> Pupa {
     }
 }
 
-/// Send buffers by bytes, in half of the cases: of all sizes, from one that takes many for a packet to one
-/// that takes none for most.
+/// Send buffers by bytes, in half of the cases: of all sizes, from one that takes many for a packet
+/// to one that takes none for most.
 fn send_buffers(number: u64) -> Option<SendBuffers> {
     // Numbers of its own, as for windows.
     let mut random = Random::part(0x5e4d_b0ff, number);

@@ -33,7 +33,7 @@ pub enum Broken {
     /// A data packet without a credit.
     #[error("rank {from} sent rank {to} packet {packets} of a window of {window} (I2)")]
     Window {
-        /// Who sent.
+        /// Sender.
         from: Rank,
         /// To whom.
         to: Rank,
@@ -45,7 +45,7 @@ pub enum Broken {
     /// Credits for nothing.
     #[error("rank {from} gave rank {to} back {given} credits for {packets} packets (I1)")]
     Credits {
-        /// Who gave.
+        /// Rank that gave.
         from: Rank,
         /// To whom.
         to: Rank,
@@ -57,27 +57,27 @@ pub enum Broken {
     /// Credits that were never given back.
     #[error("in the end rank {from} held {kept} credits of rank {to} back (I1)")]
     CreditsLost {
-        /// Who should have given.
+        /// Rank that should have given.
         from: Rank,
         /// To whom.
         to: Rank,
-        /// How many.
+        /// Number that it kept.
         kept: u64,
     },
     /// Credits for buffers that others may fill.
     #[error("rank {at} has promised its senders {promised} buffers, of {buffers} (I2)")]
     Promised {
-        /// Who promised.
+        /// Rank that promised.
         at: Rank,
         /// To all senders together.
         promised: u64,
-        /// What it has.
+        /// Buffers that it has.
         buffers: u64,
     },
     /// A packet that came and was not shown to the host.
     #[error("of {received} data packets that reached rank {at}, {copied} reached its host (I2)")]
     Dropped {
-        /// Where.
+        /// Rank.
         at: Rank,
         /// At the NI.
         received: u64,
@@ -87,7 +87,7 @@ pub enum Broken {
     /// A number out of turn.
     #[error("rank {from} gave rank {to} packet number {number} before number {next} (I8)")]
     Number {
-        /// Who sent.
+        /// Sender.
         from: Rank,
         /// To whom.
         to: Rank,
@@ -99,11 +99,11 @@ pub enum Broken {
     /// Too many packets that nobody acknowledged.
     #[error("rank {from} had {packets} packets unacknowledged at rank {to}, of {window} (I9)")]
     Unacknowledged {
-        /// Who sent.
+        /// Sender.
         from: Rank,
         /// To whom.
         to: Rank,
-        /// How many.
+        /// Number of packets.
         packets: u32,
         /// The window.
         window: u16,
@@ -113,7 +113,7 @@ pub enum Broken {
         "rank {from} sent rank {to} packet {number}, which has room before {first} (Pupa 2.2.2)"
     )]
     NoRoom {
-        /// Who sent.
+        /// Sender.
         from: Rank,
         /// To whom.
         to: Rank,
@@ -123,37 +123,39 @@ pub enum Broken {
         first: u32,
     },
     /// An acknowledgement of what never came.
-    #[error("rank {from} acknowledged {next} packets of rank {to}, of which {came} had come (I8)")]
+    #[error(
+        "rank {from} acknowledged {next} packets of rank {to}, of which {received} had come (I8)"
+    )]
     Acknowledged {
-        /// Who acknowledged.
+        /// Rank that acknowledged.
         from: Rank,
         /// To whom.
         to: Rank,
         /// All before this number.
         next: u32,
-        /// What came, up to the first that is missing.
-        came: u32,
+        /// Packets that were received, up to the first that is missing.
+        received: u32,
     },
     /// An acknowledgement before the forward.
     #[error("rank {at} acknowledged packet {number} of rank {from} before it forwarded it (8.3.2)")]
     Unforwarded {
-        /// Who acknowledged.
+        /// Rank that acknowledged.
         at: Rank,
         /// To whom.
         from: Rank,
-        /// Which packet.
+        /// Number of the packet.
         number: u32,
     },
     /// A recovery channel that is used twice or not cleared.
     #[error("the recovery channel of rank {owner} from rank {from} to rank {to} {what} (I7)")]
     Channel {
-        /// Whose.
+        /// Owner.
         owner: Rank,
         /// One end.
         from: Rank,
         /// The other.
         to: Rank,
-        /// What is wrong with it.
+        /// Description of the error.
         what: &'static str,
     },
     /// Nothing arrived for too long.
@@ -201,7 +203,7 @@ impl FrameJudge {
         }))
     }
 
-    /// What to show it everything with.
+    /// Observer that shows it everything.
     pub fn watching(judge: &Arc<Mutex<Self>>) -> Box<dyn Observer> {
         Box::new(Watching(Arc::clone(judge)))
     }
@@ -227,7 +229,8 @@ impl FrameJudge {
         let Some((peer, header)) = &happened.frame else { return };
         let (rank, peer) = (happened.rank, *peer);
         if rank == peer && matches!(header.tag, Tag::FaRequest | Tag::FaReply) {
-            // There is one at a time, which goes to the switch and back: it needs no credit (thesis 5.2).
+            // There is one at a time, which goes to the switch and back: it needs no credit (thesis
+            // 5.2).
             return;
         }
         let broken = match happened.what {
@@ -279,7 +282,7 @@ fn lock(judge: &Mutex<FrameJudge>) -> MutexGuard<'_, FrameJudge> {
     judge.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether frames of this kind have numbers, where frames have.
+/// True if frames of this kind have numbers, where frames have.
 fn is_numbered(tag: Tag) -> bool {
     tag.is_data() || matches!(tag, Tag::FaReply | Tag::Farewell)
 }

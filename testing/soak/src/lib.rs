@@ -1,9 +1,10 @@
 //! Thousands of storms on bad simulated networks, judged from outside.
 //!
 //! A [`Case`] follows from its number: ranks, preset, tree, window, buffers, everything that goes
-//! wrong, and a storm of packets. Three judges that know nothing of the implementation watch it: the
-//! reference model behind `weft-scenarios` sees what programs see, [`frames`] sees what is on the
-//! links, and the simulator sees whether the run ends. A case that fails prints how to run it again.
+//! wrong, and a storm of packets. Three judges that know nothing of the implementation watch it:
+//! the reference model behind `weft-scenarios` sees what programs see, [`frames`] sees what is on
+//! the links, and the simulator sees whether the run ends. A case that fails prints how to run it
+//! again.
 //!
 //! `make soak` runs as many as its limits ask for; `make test` runs some for two minutes.
 //!

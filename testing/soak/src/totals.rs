@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How much to run.
+/// Goal of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Goal {
     /// The first case.
@@ -27,7 +27,7 @@ pub struct Goal {
     pub adaptive: bool,
 }
 
-/// What many cases came to.
+/// Totals of many cases.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Totals {
     /// Cases that passed.
@@ -36,7 +36,7 @@ pub struct Totals {
     pub violations: u64,
     /// All of them together.
     pub sum: Passed,
-    /// How long it took.
+    /// Duration.
     pub took: Duration,
 }
 
@@ -103,7 +103,7 @@ impl Totals {
         all.crashes += one.crashes;
     }
 
-    /// Whether this is as much as was asked for.
+    /// True if this is as much as was asked for.
     pub fn reach(&self, goal: &Goal) -> bool {
         let sum = &self.sum;
         self.cases >= goal.cases

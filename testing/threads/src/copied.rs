@@ -1,4 +1,5 @@
-//! UDP between threads, each rank on a host of its own, with multicasts that the bridge between them copies.
+//! UDP between threads, each rank on a host of its own, with multicasts that the bridge between
+//! them copies.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::Mutex;
@@ -28,8 +29,8 @@ pub(crate) struct Copied {
 }
 
 impl Copied {
-    /// This share of the datagrams that arrive at each host is lost, beside what `faults` do to packets that
-    /// leave.
+    /// This share of the datagrams that arrive at each host is lost, beside what `faults` do to
+    /// packets that leave.
     pub fn new(memory: &Settings, loss: f64, faults: FaultPlan, tap: Option<&'static Tap>) -> Self {
         let ranks = usize::from(memory.ranks);
         let cluster = Cluster::new(ranks, Options::default()).expect("clusters are permitted");

@@ -19,12 +19,12 @@ const JOB: u32 = 1;
 /// A rank's link, which tells the tap at the end what it has done.
 type Seen = Shown<Xdp, Box<dyn FnMut(&Xdp) + Send>>;
 
-/// What goes between hosts, and from how many ranks of each.
+/// Options of the network between hosts, and the number of ranks of each.
 #[derive(Clone, Copy)]
 pub(crate) struct Frames {
     /// Ranks of each host.
     pub each: u16,
-    /// Whether the bridge copies multicasts, and which share of all frames it loses then.
+    /// Share of all frames that the bridge loses, if it copies multicasts.
     pub copied: Option<f64>,
 }
 
@@ -99,7 +99,7 @@ impl Ethernet {
     }
 }
 
-/// What a link has done that others do too.
+/// Counters that a link has in common with others.
 pub(crate) fn counted(xdp: &Xdp) -> Counters {
     let weft_xdp::Counters { sent, arrived, refused, .. } = xdp.counters();
     Counters { sent, arrived, refused }

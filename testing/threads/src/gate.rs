@@ -1,9 +1,9 @@
-//! Where ranks wait for one another without a packet.
+//! Barrier of ranks without a packet.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use weft_packet::Packets;
 
-/// Where the ranks of a test meet before they leave: a rank that is gone serves nobody any more.
+/// Barrier of the ranks of a test before they leave: a rank that is gone serves nobody any more.
 #[derive(Default)]
 pub struct Gate(AtomicU64);
 

@@ -1,5 +1,5 @@
-//! Jobs whose ranks are threads of one process, over real shared memory, UDP, AF_XDP or two of these, for
-//! tests.
+//! Jobs whose ranks are threads of one process, over real shared memory, UDP, AF_XDP or two of
+//! these, for tests.
 //!
 //! Every rank has its own node, link and mappings, as if it were a process of its own.
 
@@ -15,8 +15,8 @@ mod wire;
 
 pub use gate::Gate;
 pub use tap::Tap;
+pub use weft_adversary::Attack;
 pub use weft_link::wrap::FaultPlan;
-pub use weft_strangers::Attack;
 pub use wire::Weather;
 
 use copied::Copied;
@@ -35,7 +35,7 @@ use weft_protocol::{Preset, Silence};
 use weft_wire::Rank;
 use wire::Wire;
 
-/// What is between the ranks of a job.
+/// Network between the ranks of a job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Between {
     /// Shared memory.
@@ -46,11 +46,11 @@ pub enum Between {
     Udp(Weather),
     /// AF_XDP between hosts with a rank each, 2 to 9 of them, with these faults on top.
     Xdp(FaultPlan),
-    /// UDP or AF_XDP between hosts with a rank each, 3 to 9 of them, which a bridge joins that copies multicasts.
-    /// This share of what goes to a host is lost, and these faults come on top.
+    /// UDP or AF_XDP between hosts with a rank each, 3 to 9 of them, which a bridge joins that
+    /// copies multicasts. This share of what goes to a host is lost, and these faults come on top.
     Copied(Way, f64, FaultPlan),
-    /// Hosts with so many ranks each, 2 to 9 of them: shared memory within, and AF_XDP between. The bridge copies
-    /// multicasts, and loses this share of all frames.
+    /// Hosts with so many ranks each, 2 to 9 of them: shared memory within, and AF_XDP between. The
+    /// bridge copies multicasts, and loses this share of all frames.
     Hosts(u16, f64),
     /// UDP over loopback, through the wrapper that loses and doubles what ranks send.
     Faulty(FaultPlan),
@@ -70,13 +70,13 @@ impl Way {
     pub const ALL: [Way; 2] = [Way::Udp, Way::Xdp];
 }
 
-/// How long peers may keep silent in tests that are about something else.
+/// Times for which peers may keep silent in tests that are about something else.
 const PATIENT: Silence = Silence { heartbeat_after: 200_000_000, lost_after: 60_000_000_000 };
 
 /// A job to run in threads.
 #[derive(Clone, Copy, Debug)]
 pub struct Job {
-    /// How many ranks and packets, and on shared memory sizes of frames.
+    /// Numbers of ranks and packets, and on shared memory sizes of frames.
     pub memory: Settings,
     /// The protocol.
     pub preset: Preset,
@@ -88,10 +88,11 @@ pub struct Job {
     pub interrupt_delay: Option<Duration>,
     /// Between hosts, where the test gets at the network.
     pub tap: Option<&'static Tap>,
-    /// How long peers may keep silent; if not given, longer than a busy machine keeps threads waiting, and for ever without upcall
-    /// threads: then ranks that compute do not say that they live.
+    /// Times for which peers may keep silent; if not given, longer than a busy machine keeps
+    /// threads waiting, and for ever without upcall threads: then ranks that compute do not say
+    /// that they live.
     pub silence: Option<Silence>,
-    /// How long the job may take.
+    /// Longest time of the job.
     pub limit: Duration,
 }
 
@@ -182,8 +183,8 @@ impl Job {
         Job { preset, shape, between: Between::Udp(Weather::default()), ..Job::new(ranks) }
     }
 
-    /// A job over AF_XDP without faults, with this preset; `None` where the system does not permit it, which
-    /// is said, and where there must be one (in CI) fails.
+    /// A job over AF_XDP without faults, with this preset; `None` where the system does not permit
+    /// it, which is said, and where there must be one (in CI) fails.
     pub fn over_xdp(ranks: u16, preset: Preset) -> Option<Self> {
         let faults = FaultPlan { seed: 1, loss: 0.0, duplication: 0.0 };
         let between = Between::Xdp(faults);
@@ -263,10 +264,10 @@ impl Job {
     }
 }
 
-/// What an interrupt of a rank does.
+/// Interrupt handler of a rank.
 pub type Interrupt = Box<dyn FnMut() + Send>;
 
-/// What a rank does with its packets, and with what starts its upcall thread if the job has such.
+/// Body of a rank, with its packets, and with what starts its upcall thread if the job has such.
 type Body<'a> = &'a (dyn Fn(Packets, &dyn Fn(Interrupt) -> Option<WatchThread>) + Sync);
 
 /// Runs `program` as rank 1 of a job of two in which rank 0 is lost while it runs: `lose` does it.
@@ -275,7 +276,7 @@ pub fn with_loss<T>(loss: Loss, program: impl FnOnce(Packets, &dyn Fn()) -> T) -
     program(Packets::new(survivor.node()), &|| survivor.lose())
 }
 
-/// As [`with_loss`], with an upcall thread; `connect` is that of [`Job::run`].
+/// Does what [`with_loss`] does, with an upcall thread; `connect` is that of [`Job::run`].
 pub fn interrupted_with_loss<C, T>(
     loss: Loss,
     connect: impl FnOnce(Packets) -> (C, Interrupt),

@@ -7,8 +7,8 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, Once, PoisonError};
 use std::time::Duration;
 
-/// What panics of this process said: the ranks that wait for a rank that panicked wait for ever, and what a
-/// test printed is lost when its process aborts.
+/// Messages of panics of this process: the ranks that wait for a rank that panicked wait for ever,
+/// and what a test printed is lost when its process aborts.
 static PANICS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// Ends the test process if a job takes for ever.

@@ -1,10 +1,10 @@
-//! What a test may do to the network of a job while the job runs, and see of it.
+//! Control of a job's network by a test, while the job runs, and its observations.
 
 use crate::wire::lock;
 use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use weft_strangers::{Attack, Kept};
+use weft_adversary::{Attack, Kept};
 use weft_udp::Counters;
 use weft_wire::Rank;
 
@@ -17,7 +17,7 @@ pub struct Tap {
     cut: AtomicU64,
     pub(crate) passed: AtomicU64,
     pub(crate) touched: AtomicU64,
-    /// Whether datagrams are kept, and strangers send.
+    /// True if datagrams are kept, and adversaries send.
     hostile: AtomicBool,
     kept: Mutex<VecDeque<Kept>>,
     attacks: [AtomicU64; Attack::ALL.len()],
@@ -45,17 +45,17 @@ impl Tap {
         self.passed.load(Relaxed)
     }
 
-    /// Strangers begin to send as much as they can, or end it.
+    /// Adversaries begin to send as much as they can, or end it.
     pub fn set_hostile(&self, hostile: bool) {
         self.hostile.store(hostile, Relaxed);
     }
 
-    /// How many frames of this kind were sent by strangers.
+    /// Number of frames of this kind that adversaries sent.
     pub fn attacks(&self, kind: Attack) -> u64 {
         self.attacks[kind as usize].load(Relaxed)
     }
 
-    /// What the links of all ranks have done, once the job is over, in no order.
+    /// Counters of the links of all ranks, once the job is over, in no order.
     pub fn counters(&self) -> Vec<Counters> {
         lock(&self.counters).clone()
     }

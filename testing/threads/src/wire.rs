@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use weft_adversary::{Attack, source_of};
 use weft_link::wrap::Shown;
 use weft_link_shm::Settings;
 use weft_seal::{Keys, Protection, Secret};
-use weft_strangers::{Attack, source_of};
 use weft_udp::{Udp, UdpSettings};
 use weft_wire::Rank;
 
-/// What happens to datagrams between ranks, each with this chance, 0 to 1.
+/// Faults of datagrams between ranks, each with this chance, 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Weather {
     /// Fixes which.
@@ -26,7 +26,7 @@ pub struct Weather {
     pub reordering: f64,
     /// Some of its bits flip.
     pub corruption: f64,
-    /// Whether packets are encrypted.
+    /// True if packets are encrypted.
     pub encrypted: bool,
 }
 
@@ -54,8 +54,8 @@ pub(crate) const MTU: usize = 1500;
 /// A rank's link, which tells the tap at the end what it has done.
 pub(crate) type Seen = Shown<Udp, Box<dyn FnMut(&Udp) + Send>>;
 
-/// The network of a job. In fair weather ranks send to one another, else each sends to a relay, which
-/// has a socket for each rank.
+/// The network of a job. In fair weather ranks send to one another, else each sends to a relay,
+/// which has a socket for each rank.
 pub(crate) struct Wire {
     sockets: Vec<Mutex<Option<UdpSocket>>>,
     peers: Vec<SocketAddr>,
@@ -133,7 +133,7 @@ impl Relay {
         tap: &'static Tap,
     ) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
-        let strangers = {
+        let adversaries = {
             let (stop, ranks) = (Arc::clone(&stop), ranks.clone());
             std::thread::spawn(move || attack(&ranks, weather.seed, tap, &stop))
         };
@@ -144,7 +144,7 @@ impl Relay {
             std::thread::spawn(move || way.pass_on(&stop))
         };
         let relays = sockets.into_iter().zip(ranks).enumerate().map(relay);
-        let threads = relays.chain([strangers]).collect();
+        let threads = relays.chain([adversaries]).collect();
         Relay { stop, threads }
     }
 }
@@ -236,7 +236,7 @@ impl Way {
     }
 }
 
-/// Strangers: they see what passes, and send to ranks what they like.
+/// Adversaries: they see what passes, and send to ranks what they like.
 fn attack(ranks: &[SocketAddr], seed: u64, tap: &Tap, stop: &AtomicBool) {
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has ports");
     let mut random = fastrand::Rng::with_seed(seed ^ 0x5eed);

@@ -17,8 +17,8 @@
 //! - Under ACK-receive only the number of packets there are bounds what waits to be forwarded.
 //!
 //! Where windows follow demand, `W` is the largest. Grants are told at once, so that each of `W`
-//! credits may travel by itself; and on a wire there may be a request for credits, and the answer to
-//! one the other way.
+//! credits may travel by itself; and on a wire there may be a request for credits, and the answer
+//! to one the other way.
 //!
 //! With recovery (thesis 4.3.2) each NI has `N - 1` buffers more, one for the recovery channel of
 //! each other rank, and no credit is spent on what goes there. So there are as many packets more to
@@ -168,7 +168,7 @@ impl World {
         self.options.settings.preset.acknowledging() == Acknowledging::Receive
     }
 
-    /// As many packets as there can be anywhere.
+    /// Upper bound of the packets that can be anywhere.
     fn everything(&self) -> usize {
         self.steps() as usize * self.nis.len()
     }

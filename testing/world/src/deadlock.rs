@@ -17,9 +17,9 @@ pub struct Deadlock {
 /// Two NIs of the cycle, `from` (the thesis's S) and its successor `to` (R).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Wait {
-    /// Who has packets that wait.
+    /// Rank that has packets that wait.
     pub from: Rank,
-    /// Who has no receive buffer for them.
+    /// Rank that has no receive buffer for them.
     pub to: Rank,
     /// Packets in the blocked-sends queue of `from` for `to`.
     pub blocked: usize,
@@ -64,8 +64,8 @@ impl World {
         self.deadlock_if(self.possible().is_empty())
     }
 
-    /// The same, told whether the world is `at_rest`: nothing will happen any more, sends included.
-    /// With recovery (thesis 4.3) no cycle is known to last before that, nor where a window may grow.
+    /// Deadlock, if the world is `at_rest`: nothing will happen any more, sends included. With
+    /// recovery (thesis 4.3) no cycle is known to last before that, nor where a window may grow.
     pub(crate) fn deadlock_if(&self, at_rest: bool) -> Option<Deadlock> {
         let settings = &self.options().settings;
         if !at_rest && (settings.recovery != Recovery::Off || settings.adaptive.is_some()) {
@@ -104,7 +104,7 @@ impl World {
         waits.then_some(Wait { from, to, blocked, buffered, owed })
     }
 
-    /// Whether `wait` lasts as long as all of `waits` do.
+    /// True if `wait` lasts as long as all of `waits` do.
     fn lasts(&self, wait: &Wait, waits: &[Wait]) -> bool {
         let blocks = |next: &Rank| waits.iter().any(|w| (w.from, w.to) == (wait.to, *next));
         let mut pool = self.ledger.received(wait.to).filter(|b| b.from == Some(wait.from));

@@ -22,12 +22,13 @@
 //! releasing a packet, and the arrival of the credit that this gives back, commute with every other
 //! step, and are taken as soon as they can be:
 //!
-//! - With at most two credits a pair, each release gives back its own credit in a packet of its own,
-//!   and nothing is left to piggyback. So it does not matter which data packets leave before it.
+//! - With at most two credits a pair, each release gives back its own credit in a packet of its
+//!   own, and nothing is left to piggyback. So it does not matter which data packets leave before
+//!   it.
 //! - A credit that arrives before a packet is to be sent lets it leave then; one that arrives after
 //!   that lets it leave then; in the end it has left, behind the packets that waited before it.
-//! - The buffer of a forwarded packet is free when its host and its last forward are done, whichever
-//!   is first.
+//! - The buffer of a forwarded packet is free when its host and its last forward are done,
+//!   whichever is first.
 //!
 //! What is left to choose is when hosts send, when data arrives, and when hosts re-inject.
 
@@ -40,7 +41,7 @@ use weft_model::explore::{Counterexample, Explored, Model, digest};
 use weft_protocol::{Recovery, Settings};
 use weft_wire::Rank;
 
-/// Which runs of a world are explored.
+/// Runs of a world that are explored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Runs {
     /// All: hosts release a packet at any time after they have processed it, in any order.
@@ -115,7 +116,7 @@ impl SmallWorld {
         }
     }
 
-    /// Whether `host` processes its next packet at once.
+    /// True if `host` processes its next packet at once.
     fn is_ripe(&self, host: &Host) -> bool {
         let next = host.delivered.front().filter(|_| host.allows_upcalls());
         next.is_some_and(|next| self.runs == Runs::Prompt || !next.wants_reinjection())

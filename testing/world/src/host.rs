@@ -14,9 +14,9 @@ pub struct Host {
     pub(crate) delivered: VecDeque<Delivery<u64>>,
     /// Packets that an upcall has seen and not released.
     pub(crate) kept: Vec<Delivery<u64>>,
-    /// Whether it waits for a fetch-and-add.
+    /// True if it waits for a fetch-and-add.
     pub(crate) fetching: bool,
-    /// Why upcalls may run.
+    /// Conditions under which upcalls may run.
     pub(crate) conditions: UpcallConditions,
     upcall_running: bool,
 }
@@ -67,7 +67,7 @@ impl Host {
         self.kept.len()
     }
 
-    /// Whether an upcall may run (thesis 3.1.4).
+    /// True if an upcall may run (thesis 3.1.4).
     pub(crate) fn allows_upcalls(&self) -> bool {
         let UpcallConditions { interrupts_enabled, polling, upcalls_allowed } = self.conditions;
         (interrupts_enabled || polling || upcalls_allowed) && !self.upcall_running

@@ -1,4 +1,4 @@
-//! What the world knows of every buffer and every pair, from what it saw.
+//! Ledger of every buffer and every pair, from what the world saw.
 
 use crate::wire::Contents;
 use std::collections::btree_map::Entry;
@@ -10,7 +10,7 @@ use weft_wire::{Channel, Header, Rank, TreeId};
 /// A buffer that is the NI's.
 #[derive(Clone, Hash, Debug)]
 pub(crate) struct Buffer {
-    /// Whose NI has it.
+    /// Rank whose NI has it.
     pub at: Rank,
     /// The rank that transmitted it last; `None` if the host of `at` filled it, and `at` if it was
     /// received and its credit has gone back.
@@ -18,7 +18,7 @@ pub(crate) struct Buffer {
     pub contents: Contents,
     /// The ranks that it must still be transmitted to.
     pub due: Vec<Rank>,
-    /// What the local host has to do with it.
+    /// Stage of the local host's part.
     pub host: HostPart,
 }
 
@@ -31,7 +31,7 @@ impl Buffer {
     }
 }
 
-/// Where a buffer is on its way through the local host.
+/// Stage of a buffer on its way through the local host.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum HostPart {
     /// It must be delivered.
@@ -49,8 +49,8 @@ pub(crate) struct Pair {
     pub due: usize,
     /// Receive buffers that the sender's packets fill.
     pub buffered: u16,
-    /// Receive buffers that are free again while the sender has not been told; fewer than none where
-    /// the receiver has given the sender more of them than it had to begin with.
+    /// Receive buffers that are free again while the sender has not been told; fewer than none
+    /// where the receiver has given the sender more of them than it had to begin with.
     pub freed: i32,
     /// Credits that the sender has handed back and the receiver has got.
     pub returned: u16,
@@ -70,7 +70,7 @@ pub(crate) struct Ledger {
     pub dropped: u64,
 }
 
-/// Which buffers are lent is said twice.
+/// Hash without the lent buffers, which are said twice.
 impl Hash for Ledger {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let Ledger { ranks: _, pairs, buffers, channels, ownership: _, dropped } = self;
@@ -116,9 +116,10 @@ impl Ledger {
         }
     }
 
-    /// A packet of `tree` that `from` sent leaves its buffer at `at`. While channels are in use here
-    /// for the tree, that clears the first of them, whichever packet came on it: the packets of a
-    /// tree come from one rank and need equal buffers, so they change places (thesis fig. 4.15).
+    /// A packet of `tree` that `from` sent leaves its buffer at `at`. While channels are in use
+    /// here for the tree, that clears the first of them, whichever packet came on it: the packets
+    /// of a tree come from one rank and need equal buffers, so they change places (thesis fig.
+    /// 4.15).
     pub fn vacate(&mut self, at: Rank, from: Rank, tree: TreeId) {
         if let Entry::Occupied(mut channels) = self.channels.entry((at, tree)) {
             channels.get_mut().pop_front();
@@ -177,7 +178,7 @@ impl Ledger {
         u64::from(buffer.is_some_and(|buffer| buffer.host == HostPart::Awaited))
     }
 
-    /// What is wrong with the buffers that the NIs hold: none is held for nobody (I4).
+    /// Checks the buffers that the NIs hold: none is held for nobody (I4).
     pub fn check(&self) {
         assert_eq!(self.ownership.len(), self.buffers.len());
         for (number, Buffer { at, due, host, .. }) in &self.buffers {

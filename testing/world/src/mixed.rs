@@ -1,12 +1,13 @@
 //! Jobs in which pairs differ: some lose nothing, between others packets are lost, doubled and
 //! overtaken, and time passes.
 //!
-//! A [`Mixed`] holds the NIs of all ranks, as a [`crate::World`] does, but is driven by numbers alone:
-//! each ordered pair has a wire with delays, and what happens next is what is due first. After every
-//! event it checks what can be seen from outside: every buffer has one owner and is given back once,
-//! and a frame is not read after that (I4); careful pairs conserve their credits (I1), and lose nothing
-//! (I2); numbered ones keep no more unacknowledged than they may (I9). The [`Reference`] judges what
-//! programs see, as everywhere (I3, I8). At the end nothing is left anywhere.
+//! A [`Mixed`] holds the NIs of all ranks, as a [`crate::World`] does, but is driven by numbers
+//! alone: each ordered pair has a wire with delays, and what happens next is what is due first.
+//! After every event it checks what can be seen from outside: every buffer has one owner and is
+//! given back once, and a frame is not read after that (I4); careful pairs conserve their credits
+//! (I1), and lose nothing (I2); numbered ones keep no more unacknowledged than they may (I9). The
+//! [`Reference`] judges what programs see, as everywhere (I3, I8). At the end nothing is left
+//! anywhere.
 
 use crate::wire::Contents;
 use std::collections::{BTreeMap, VecDeque};
@@ -25,7 +26,7 @@ const SEND_BUFFERS: usize = 6;
 /// Events after which a run cannot be going on properly.
 const MOST_EVENTS: u64 = 4_000_000;
 
-/// What happens to packets between pairs that may lose some, each in 1,000.
+/// Faults of packets between pairs that may lose some, each in 1,000.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Weather {
     /// Lost.
@@ -36,21 +37,21 @@ pub struct Weather {
     pub reordering: u64,
 }
 
-/// What a job is made of.
+/// Options of a job.
 #[derive(Clone, Debug)]
 pub struct MixedOptions {
     /// The protocols, of a preset that retransmits.
     pub settings: Settings,
     /// The host that each rank is on: within a host nothing is lost.
     pub hosts: Vec<u16>,
-    /// Whether trees know of hosts.
+    /// True if trees know of hosts.
     pub trees_of_hosts: bool,
     /// Between hosts.
     pub weather: Weather,
-    /// What each rank sends.
+    /// Number of sends of each rank.
     pub sends: usize,
-    /// If given, multicasts go to these, and each rank creates their group at some time. Else they go to
-    /// all.
+    /// If given, multicasts go to these, and each rank creates their group at some time. Else they
+    /// go to all.
     pub members: Option<Vec<Rank>>,
     /// Fixes all that is random.
     pub seed: u64,
@@ -63,7 +64,7 @@ pub struct Mixed {
     ends: Vec<End>,
     /// By when they arrive; the number keeps those apart that arrive together.
     flying: BTreeMap<(Nanoseconds, u64), Flying>,
-    /// When the last packet between careful pairs arrives: none overtakes another.
+    /// Time at which the last packet between careful pairs arrives: none overtakes another.
     last: BTreeMap<(Rank, Rank), Nanoseconds>,
     reference: Reference,
     random: Random,
@@ -192,7 +193,7 @@ impl Mixed {
         self.assert_at_rest();
     }
 
-    /// What the NI of `rank` counted.
+    /// Counters of the NI of `rank`.
     pub fn counters(&self, rank: Rank) -> &Counters {
         self.nis[rank.index()].counters()
     }

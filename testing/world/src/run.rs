@@ -6,7 +6,7 @@ use crate::world::World;
 use std::collections::VecDeque;
 use weft_model::random::Random;
 
-/// What the programs of all hosts still have to send, each in its own order.
+/// Sends that the programs of all hosts still have before them, each in its own order.
 #[derive(Clone, Debug)]
 pub(crate) struct Programs {
     to_send: Vec<VecDeque<Step>>,
@@ -36,12 +36,12 @@ impl Programs {
         }
     }
 
-    /// Whether all is sent.
+    /// True if all is sent.
     pub fn are_done(&self) -> bool {
         self.to_send.iter().all(VecDeque::is_empty)
     }
 
-    /// How much each host has left to send.
+    /// Number of sends that each host has left.
     pub fn left(&self) -> Vec<usize> {
         self.to_send.iter().map(VecDeque::len).collect()
     }

@@ -1,4 +1,4 @@
-//! What becomes of the actions of one NI: packets onto wires, packets to the host, buffers back.
+//! Sink of the actions of one NI: packets onto wires, packets to the host, buffers back.
 
 use crate::fault::Fault;
 use crate::host::Host;
@@ -16,19 +16,19 @@ pub(crate) struct Sink<'a> {
     pub ledger: &'a mut Ledger,
     pub reference: &'a mut Reference,
     pub fault: &'a mut Option<Fault>,
-    /// Whether credits may be given for buffers that were never filled.
+    /// True if credits may be given for buffers that were never filled.
     pub adaptive: bool,
-    /// Whether a fetch-and-add was answered during the step.
+    /// True if a fetch-and-add was answered during the step.
     pub answered: bool,
 }
 
-/// Whether the credits in packets of this kind are its receiver's to spend.
+/// True if the credits in packets of this kind are its receiver's to spend.
 pub(crate) fn gives_credits(tag: Tag) -> bool {
     !matches!(tag, Tag::Recall | Tag::Return)
 }
 
 impl Sink<'_> {
-    /// Whether `fault` is to strike now; it strikes once.
+    /// True if `fault` is to strike now; it strikes once.
     pub fn strikes(&mut self, fault: Fault) -> bool {
         self.fault.take_if(|planned| *planned == fault).is_some()
     }

@@ -1,4 +1,4 @@
-//! What can happen next.
+//! Steps that can be taken next.
 
 use std::fmt;
 use weft_wire::{GroupId, Rank};
@@ -8,57 +8,57 @@ use weft_wire::{GroupId, Rank};
 pub enum Step {
     /// The host of `from` sends a packet to `to`, which may be itself.
     Unicast {
-        /// Who sends.
+        /// Sender.
         from: Rank,
         /// To whom.
         to: Rank,
     },
     /// The host of `from` sends a packet to the other members of `group`.
     Multicast {
-        /// Who sends.
+        /// Sender.
         from: Rank,
         /// To whom.
         group: GroupId,
     },
     /// The host of `from` adds `amount` to `variable` of `home`.
     FetchAdd {
-        /// Who asks.
+        /// Rank that asks.
         from: Rank,
-        /// Where the variable is.
+        /// Home of the variable.
         home: Rank,
-        /// Which one.
+        /// Number of the variable.
         variable: u16,
-        /// What to add; not 0, so that the judge can tell the additions apart.
+        /// Amount to add; not 0, so that the judge can tell the additions apart.
         amount: u64,
     },
     /// The host of `at` creates the next group, where groups are created late.
     Create {
-        /// Whose host.
+        /// Rank of the host.
         at: Rank,
     },
     /// The packet at the head of the wire from `from` reaches the NI of `to`.
     Arrive {
-        /// Where the wire begins.
+        /// Begin of the wire.
         from: Rank,
-        /// Where it ends.
+        /// End of the wire.
         to: Rank,
     },
     /// The host of `at` re-injects the packet delivered first, if it must, and runs its upcall.
     Process {
-        /// Whose host.
+        /// Rank of the host.
         at: Rank,
     },
     /// The host of `at` releases the `index`-th of the packets that it keeps.
     Release {
-        /// Whose host.
+        /// Rank of the host.
         at: Rank,
-        /// Which packet.
+        /// Index of the packet.
         index: usize,
     },
 }
 
 impl Step {
-    /// Whether a program asks for this step; all others happen by themselves.
+    /// True if a program asks for this step; all others happen by themselves.
     pub fn is_a_program_s(&self) -> bool {
         matches!(
             self,

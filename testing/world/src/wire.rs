@@ -5,7 +5,7 @@ use weft_model::packets::{Name, Stream};
 use weft_protocol::Body;
 use weft_wire::{Channel, Header, Rank, TreeId};
 
-/// What a packet says: which packet it is.
+/// Contents of a packet: its identity.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Contents {
     /// The name by which the reference model knows it.
@@ -29,12 +29,12 @@ impl Contents {
 pub struct Packet {
     /// Its header.
     pub header: Header,
-    /// What follows the header.
+    /// Body behind the header.
     pub body: Body<Contents>,
 }
 
 impl Packet {
-    /// Whether a credit was spent on it: control packets need none (I5), and what travels on a
+    /// True if a credit was spent on it: control packets need none (I5), and what travels on a
     /// recovery channel has a buffer there (thesis 4.3.2).
     pub(crate) fn spends_credit(&self) -> bool {
         self.header.tag.is_data() && self.header.channel == Channel::NONE

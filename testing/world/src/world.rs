@@ -10,13 +10,13 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use weft_model::packets::{Name, Reference, Stream};
 use weft_protocol::invariants::{i3_order, i5_control_never_blocks};
-use weft_protocol::{Acknowledging, Actions, Body, Delivery, Forwarding, Ni, Settings};
-use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
+use weft_protocol::{Acknowledging, Actions, Body, Delivery, Forwarding, Ni, Settings, Violation};
+use weft_wire::{Channel, GroupId, Header, Protocol, Rank, Tag, TreeId};
 
 /// User bytes that a packet has at most.
 const MOST_BYTES: usize = 1000;
 
-/// What a world is made of.
+/// Options of a world.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Ranks, window, preset and shape of trees.
@@ -87,7 +87,7 @@ impl World {
         (0..self.options.settings.ranks).map(Rank)
     }
 
-    /// What this world was made of.
+    /// Options of this world.
     pub fn options(&self) -> &Options {
         &self.options
     }
@@ -107,7 +107,7 @@ impl World {
         self.wires.between(from, to).iter()
     }
 
-    /// What programs have seen.
+    /// Reference model: what programs have seen.
     pub fn reference(&self) -> &Reference {
         &self.reference
     }
@@ -134,7 +134,7 @@ impl World {
         possible
     }
 
-    /// Whether `step` can happen now. A send can if its host has a free send buffer, or no
+    /// True if `step` can happen now. A send can if its host has a free send buffer, or no
     /// fetch-and-add outstanding, and has created the group.
     pub fn is_possible(&self, step: &Step) -> bool {
         let host = &self.hosts[step.rank().index()];
@@ -212,7 +212,8 @@ impl World {
         // Every other one as a short packet, of which the NI sees no buffer unless it has to wait.
         let is_short = contents.launch % 2 == 1;
         self.at(from, |ni, out| {
-            let header = if is_short { ni.unicast_at_once(to, size) } else { None };
+            let header =
+                if is_short { ni.unicast_at_once(to, Protocol::PACKETS, size) } else { None };
             let Some(header) = header else { return ni.unicast(to, buffer, size, out) };
             out.transmit(to, &header, &Body::Buffer(buffer));
             out.free(buffer);
@@ -305,8 +306,15 @@ impl World {
             Body::Fetched(value) => Body::Fetched(value),
             Body::Empty => Body::Empty,
         };
-        let (outcome, answered) =
-            self.at(to, |ni, out| (ni.received(&header, received, out), out.answered));
+        let (outcome, answered) = self.at(to, |ni, out| {
+            let outcome = match received {
+                Body::Buffer(number) if is_short(ni, &header) => {
+                    receive_short(ni, &header, number, out)
+                }
+                _ => ni.received(&header, received, out),
+            };
+            (outcome, out.answered)
+        });
         if let Err(violation) = outcome {
             panic!("all peers are correct, and yet {violation}");
         }
@@ -334,7 +342,7 @@ impl World {
         Body::Buffer(self.ledger.lend(Buffer { at, from: Some(from), contents, due, host }))
     }
 
-    /// Who is due a copy of what came on `tree`, as far as it is known.
+    /// Ranks that are due a copy of a packet on `tree`, as far as it is known.
     fn due_on_arrival(&mut self, tree: TreeId, at: Rank) -> Vec<Rank> {
         let due = self.children(tree, at);
         if self.options.settings.preset.forwarding() == Forwarding::Ni {
@@ -385,7 +393,7 @@ impl World {
         self.ledger.lend(Buffer { at, from: None, contents, due, host })
     }
 
-    /// What the next packet says that `from` sends.
+    /// Contents of the next packet that `from` sends.
     fn contents(&mut self, from: Rank, stream: Stream) -> Contents {
         let launches = &mut self.launches[from.index()];
         let launch = *launches;
@@ -443,4 +451,29 @@ impl Hash for World {
             self;
         (nis, hosts, wires, ledger, faults, launches, reference).hash(state);
     }
+}
+
+/// True if a packet with this header may be received as a short one.
+fn is_short(ni: &Ni<u64>, header: &Header) -> bool {
+    header.tag == Tag::Ucast
+        && header.channel == Channel::NONE
+        && !header.asks
+        && header.tree.is_unicast_of(header.source)
+        && !ni.is_numbered(header.source)
+}
+
+/// Receives a packet as nodes receive short ones.
+fn receive_short(
+    ni: &mut Ni<u64>,
+    header: &Header,
+    number: u64,
+    out: &mut impl Actions<u64>,
+) -> Result<(), Violation> {
+    let Header { source, size, credits, tree, .. } = *header;
+    let looked = ni.received_short(source, size, credits, || false)?;
+    out.deliver(Delivery::accepted(number, size, tree));
+    if looked.is_unsettled {
+        ni.settle(source, looked, out);
+    }
+    Ok(())
 }

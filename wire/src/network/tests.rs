@@ -2,19 +2,27 @@ use super::*;
 use proptest::prelude::*;
 
 pub(crate) fn any_header() -> impl Strategy<Value = Header> {
-    (1u8..=6, any::<[u16; 3]>(), any::<u32>(), any::<u16>(), any::<(u32, u32, bool)>()).prop_map(
-        |(tag, [source, size, credits], tree, channel, (sequence, acknowledgement, asks))| Header {
-            tag: Tag::try_from(tag).unwrap(),
-            source: Rank(source),
-            size,
-            credits,
-            tree: TreeId::from_bits(tree),
-            channel: Channel::from_bits(channel),
-            sequence,
-            acknowledgement,
-            asks,
-        },
-    )
+    (1u8..=6, 0u8..16, any::<[u16; 3]>(), any::<u32>(), any::<u16>(), any::<(u32, u32, bool)>())
+        .prop_map(
+            |(
+                tag,
+                protocol,
+                [source, size, credits],
+                tree,
+                channel,
+                (sequence, acknowledgement, asks),
+            )| Header {
+                tag: Tag::try_from(tag).unwrap(),
+                source: Rank(source),
+                size,
+                credits,
+                tree: TreeId::from_bits(tree).of(Protocol::numbered(protocol).unwrap()),
+                channel: Channel::from_bits(channel),
+                sequence,
+                acknowledgement,
+                asks,
+            },
+        )
 }
 
 proptest! {

@@ -1,4 +1,4 @@
-//! What a rule has to say.
+//! One finding of a rule.
 
 use std::fmt;
 
@@ -11,9 +11,9 @@ pub struct Finding {
     pub line: usize,
     /// The name of the rule.
     pub rule: &'static str,
-    /// What is wrong there.
+    /// Description of what is wrong.
     pub what: String,
-    /// Why that is a rule.
+    /// Reason for the rule.
     pub reason: String,
 }
 

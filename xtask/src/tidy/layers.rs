@@ -1,7 +1,7 @@
 //! The one rule: dependencies point one way.
 //!
 //! ```text
-//! apps -> systems -> messaging -> packet -> node -> { protocol, links } -> wire
+//! apps -> systems -> messaging -> collective -> packet -> node -> { protocol, links } -> wire
 //! ```
 //! and only `node` joins protocol and link. Tests may depend on more, except that those of
 //! protocols and links need no node either.
@@ -11,13 +11,14 @@ use super::manifest::{Arrow, Manifest};
 use super::tree::Tree;
 use Layer::*;
 
-/// What a crate is, by its folder.
+/// Layer of a crate, by its folder.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Layer {
     Apps,
-    AppKit,
+    AppCommon,
     Systems,
     Messaging,
+    Collective,
     Packet,
     Node,
     Protocol,
@@ -32,11 +33,12 @@ enum Layer {
     Cli,
     Bench,
     World,
-    /// What `weft sim`, `weft bench` and `make paper` run: part of the product, though it joins everything.
+    /// Programs that `weft sim`, `weft bench` and `make paper` run: part of the product, though
+    /// they join everything.
     Simulation,
     Testing,
-    /// Hosts and wires for tests and benchmarks. It knows nothing of Weft, so that links may be tested on
-    /// it too.
+    /// Hosts and wires for tests and benchmarks. It knows nothing of Weft, so that links may be
+    /// tested on it too.
     Hosts,
     Xtask,
 }
@@ -45,10 +47,11 @@ enum Layer {
 fn layer_of(folder: &str) -> Option<Layer> {
     let (top, rest) = folder.split_once('/').unwrap_or((folder, ""));
     Some(match (top, rest) {
-        ("apps", "kit") => AppKit,
+        ("apps", "common") => AppCommon,
         ("apps", _) => Apps,
         ("systems", _) => Systems,
         ("messaging", "") => Messaging,
+        ("collective", "") => Collective,
         ("packet", "") => Packet,
         ("node", "") => Node,
         ("protocol", "") => Protocol,
@@ -61,11 +64,11 @@ fn layer_of(folder: &str) -> Option<Layer> {
         ("bindings", "rust") => Facade,
         ("bindings", "rust/macros") => Macros,
         ("bindings", _) => Bindings,
-        ("cli", "") => Cli,
+        ("cli", "" | "sim") => Cli,
         ("bench", _) => Bench,
         // What tests of links and protocols may use.
         ("testing", "world") => World,
-        ("testing", "simulator" | "scenarios" | "soak" | "model" | "strangers") => Simulation,
+        ("testing", "simulator" | "scenarios" | "soak" | "model" | "adversary") => Simulation,
         ("testing", "netns") => Hosts,
         ("testing", _) => Testing,
         ("xtask", "") => Xtask,
@@ -77,9 +80,10 @@ impl Layer {
     /// The place in the data path, from top to bottom; `None` beside it.
     fn height(self) -> Option<u8> {
         Some(match self {
-            Apps | AppKit => 6,
-            Systems => 5,
-            Messaging => 4,
+            Apps | AppCommon => 7,
+            Systems => 6,
+            Messaging => 5,
+            Collective => 4,
             Packet => 3,
             Node => 2,
             Protocol | Link | LinkApi | Conformance => 1,
@@ -97,7 +101,7 @@ impl Layer {
     }
 }
 
-/// Whether the crates of `from` may depend on those of `to`.
+/// True if the crates of `from` may depend on those of `to`.
 fn may_use(from: Layer, to: Layer) -> bool {
     match (from, to) {
         (World | Testing | Simulation, _) | (Cli | Bench, Simulation) | (Bench, Hosts | World) => {
@@ -106,10 +110,10 @@ fn may_use(from: Layer, to: Layer) -> bool {
         (_, Cli | World | Testing | Hosts | Simulation | Xtask) | (Xtask | Hosts, _) => false,
         (Conformance | Link | LinkApi, LinkApi) => true,
         (_, Conformance) => false,
-        (Apps, AppKit) | (Apps | AppKit, Facade) | (Systems, Systems) => true,
+        (Apps, AppCommon) | (Apps | AppCommon, Facade) | (Systems, Systems) => true,
         (Launch, Wire | Launch) => true,
         (Launch, to) => to.is_link(),
-        (Facade, Messaging | Packet | Node | Launch | Macros) => true,
+        (Facade, Messaging | Collective | Packet | Node | Launch | Macros) => true,
         (Facade, to) => to.is_link(),
         (Bindings, Facade | Systems) => true,
         (Bindings, to) => may_use(Facade, to),
@@ -118,14 +122,14 @@ fn may_use(from: Layer, to: Layer) -> bool {
     }
 }
 
-/// Whether the tests of `from` may depend on `to`: on anything, but those of protocols and links
-/// on nothing that joins the two, or they would no longer be tested without each other.
+/// True if the tests of `from` may depend on `to`: on anything, but those of protocols and links on
+/// nothing that joins the two, or they would no longer be tested without each other.
 fn tests_may_use(from: Layer, to: Layer) -> bool {
     let below_node = matches!(to, Protocol | Wire | World | Hosts | Macros) || to.is_link();
     !(from == Protocol || from.is_link()) || below_node
 }
 
-/// Why an arrow is refused.
+/// Reason why a dependency is refused.
 fn reason(from: Layer, to: Layer, dev: bool) -> &'static str {
     match (from, to) {
         _ if dev => "protocols are tested without a network and links without a protocol",
@@ -143,7 +147,7 @@ fn reason(from: Layer, to: Layer, dev: bool) -> &'static str {
         }
         (_, Cli | Xtask) => "a program is the end of a path; nothing builds on it",
         (Xtask, _) => "the checks build when the rest of the tree does not",
-        (Apps | AppKit, Apps) => "applications stand alone; what they share is in apps/kit",
+        (Apps | AppCommon, Apps) => "applications stand alone; what they share is in apps/common",
         (Wire, _) => "wire is header layouts and nothing else",
         (Launch, _) => "starting ranks takes wire and links; it works before there is a node",
         (Facade | Bindings, _) => {
@@ -151,7 +155,7 @@ fn reason(from: Layer, to: Layer, dev: bool) -> &'static str {
         }
         (Macros, _) => "macros write code for the facade and run none",
         _ => {
-            "dependencies point one way: apps -> systems -> messaging -> packet -> node -> \
+            "dependencies point one way: apps -> systems -> messaging -> collective -> packet -> node -> \
              {protocol, links} -> wire, with bindings and launch beside"
         }
     }

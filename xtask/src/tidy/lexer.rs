@@ -27,7 +27,7 @@ struct Lexer {
     split: Split,
 }
 
-/// Where a character belongs.
+/// Part of a source that a character belongs to.
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
     Code,
@@ -101,8 +101,8 @@ impl Lexer {
         }
     }
 
-    /// How many `#` a raw string here opens with; `None` if here is none, but an `r` in a word or a
-    /// raw identifier.
+    /// Number of `#` that a raw string here opens with; `None` if here is none, but an `r` in a
+    /// word or a raw identifier.
     fn raw_hashes(&self) -> Option<usize> {
         let before = self.at.checked_sub(1).map(|at| self.chars[at]);
         let starts_word = before.is_none_or(|char| !is_word(char) || "bc".contains(char));
@@ -138,7 +138,7 @@ impl Lexer {
     }
 }
 
-/// Whether `char` can be part of a name.
+/// True if `char` can be part of a name.
 pub fn is_word(char: char) -> bool {
     char.is_alphanumeric() || char == '_'
 }

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 pub struct Manifest {
     /// The folder, from the root, with forward slashes; empty for the root.
     pub folder: String,
-    /// What it says.
+    /// Parsed contents.
     pub contents: Contents,
-    /// As it was written.
+    /// Text as it was written.
     text: String,
 }
 
@@ -62,7 +62,7 @@ pub struct Arrow {
     pub to: String,
     /// The line of the manifest that says so.
     pub line: usize,
-    /// Whether only tests depend on it.
+    /// True if only tests depend on it.
     pub dev: bool,
 }
 
@@ -85,12 +85,12 @@ impl Manifest {
         }
     }
 
-    /// Whether there is a package, and not only a workspace.
+    /// True if there is a package, and not only a workspace.
     pub fn is_package(&self) -> bool {
         self.contents.package.is_some()
     }
 
-    /// Where the manifest is.
+    /// Path of the manifest.
     pub fn path(&self) -> String {
         join(&self.folder, "Cargo.toml")
     }

@@ -1,4 +1,4 @@
-//! How long files and functions get.
+//! Limits on the length of files and functions.
 
 use super::finding::Finding;
 use super::lexer::{end_of_item, is_word, line_of, words};

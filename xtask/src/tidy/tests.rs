@@ -13,20 +13,24 @@ pub struct Repository {
 impl Repository {
     /// A repository of these files.
     pub fn new(files: &[(&str, &str)]) -> Self {
-        let repository = Repository { folder: TempDir::new().unwrap() };
-        for (path, text) in files {
-            let path = repository.folder.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
-        repository
+        let empty = Repository { folder: TempDir::new().unwrap() };
+        let add = |made: Repository, (path, text): &(&str, &str)| made.with(path, text.as_bytes());
+        files.iter().fold(empty, add)
+    }
+
+    /// The repository with one more file.
+    pub fn with(self, path: &str, bytes: &[u8]) -> Self {
+        let path = self.folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+        self
     }
 
     pub fn tree(&self) -> Tree {
         Tree::read(self.folder.path()).unwrap()
     }
 
-    /// What `check` finds in it, as `path:line: what`.
+    /// Findings of `check` in it, as `path:line: what`.
     pub fn finds(&self, check: fn(&Tree, &mut Vec<Finding>)) -> Vec<String> {
         let mut findings = Vec::new();
         check(&self.tree(), &mut findings);
@@ -35,7 +39,7 @@ impl Repository {
     }
 }
 
-/// What `check` finds in a repository of these files.
+/// Findings of `check` in a repository of these files.
 pub fn found(files: &[(&str, &str)], check: fn(&Tree, &mut Vec<Finding>)) -> Vec<String> {
     Repository::new(files).finds(check)
 }

@@ -9,13 +9,15 @@ use std::path::Path;
 
 /// Hidden folders that are ours; all others belong to tools.
 const HIDDEN: [&str; 3] = [".cargo", ".ci", ".github"];
-/// What Cargo and others put into folders that can be made again.
+/// File that Cargo and others put into folders that can be made again.
 const CACHE_MARK: &str = "CACHEDIR.TAG";
 
 /// All text of the repository.
 pub struct Tree {
     /// Every file that is UTF-8, by path.
     pub files: Vec<File>,
+    /// Paths of all other files.
+    pub binaries: Vec<String>,
     /// Every Rust source.
     pub sources: Vec<Source>,
     /// Every manifest of a package, and the root's.
@@ -36,7 +38,7 @@ pub struct File {
 pub struct Source {
     /// From the root, with forward slashes.
     pub path: String,
-    /// What rules look at.
+    /// Code and comments, for the rules to look at.
     pub split: Split,
     /// The code without items that are compiled for tests only; none in a test file.
     pub shipped: String,
@@ -48,8 +50,13 @@ impl Tree {
     /// # Errors
     /// If a folder or file cannot be read.
     pub fn read(root: &Path) -> Result<Tree> {
-        let mut tree =
-            Tree { files: vec![], sources: vec![], manifests: vec![], malformed: vec![] };
+        let mut tree = Tree {
+            files: vec![],
+            binaries: vec![],
+            sources: vec![],
+            manifests: vec![],
+            malformed: vec![],
+        };
         tree.read_folder(root, "")?;
         for file in &tree.files {
             if file.path.ends_with(".rs") {
@@ -88,9 +95,10 @@ impl Tree {
             } else if kind.is_file() && name != ".git" {
                 let bytes =
                     fs::read(entry.path()).with_context(|| format!("cannot read {inner}"))?;
-                // What is not text, a figure say, is nobody's source.
-                self.files
-                    .extend(String::from_utf8(bytes).ok().map(|text| File { path: inner, text }));
+                match String::from_utf8(bytes) {
+                    Ok(text) => self.files.push(File { path: inner, text }),
+                    Err(_) => self.binaries.push(inner),
+                }
             }
         }
         Ok(())
@@ -104,7 +112,7 @@ impl Source {
         Source { path: file.path.clone(), split, shipped }
     }
 
-    /// Whether this file holds tests and nothing else.
+    /// True if this file holds tests and nothing else.
     pub fn is_test(&self) -> bool {
         is_test(&self.path)
     }

@@ -1,4 +1,4 @@
-//! Where `unsafe` may be: in the modules that `ARCHITECTURE.md` lists, and nowhere else.
+//! Placement of `unsafe`: in the modules that `ARCHITECTURE.md` lists, and nowhere else.
 
 use super::finding::Finding;
 use super::lexer::{line_of, words};
@@ -48,7 +48,7 @@ pub fn check(tree: &Tree, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Whether this is the attribute of a function that C calls under a name of ours. Others could take
+/// True if this is the attribute of a function that C calls under a name of ours. Others could take
 /// the place of a function of somebody else's, `malloc` for one; ours are nobody else's.
 fn is_export(code: &str) -> bool {
     let function = code.strip_prefix("unsafe(no_mangle)]").map(str::trim_start);
@@ -67,7 +67,7 @@ fn listed_modules(page: &str) -> Option<Vec<String>> {
     Some(block.map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect())
 }
 
-/// Whether the file at `path` is `module` or one of the modules inside it.
+/// True if the file at `path` is `module` or one of the modules inside it.
 fn contains(module: &str, path: &str) -> bool {
     let folder = module.strip_suffix("/mod.rs").or(module.strip_suffix(".rs")).unwrap_or(module);
     path == module || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))

@@ -1,4 +1,4 @@
-//! What does not belong in a source: crashes, notes to self, somebody's folders.
+//! Words that do not belong in a source: crashes, notes to self, somebody's folders.
 
 use super::finding::Finding;
 use super::lexer::{is_word, line_of, words};
@@ -7,7 +7,7 @@ use super::tree::Tree;
 /// Marks of unfinished work. Spelled in halves, or this file would be the first finding.
 const MARKS: [&str; 3] = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
 
-/// Where the folders of people and machines begin.
+/// First folders of paths of people and machines.
 const MACHINES: [&str; 3] = [concat!("/ho", "me/"), concat!("/ro", "ot/"), concat!("/wo", "rk/")];
 
 /// Applies the rules to every file.

@@ -7,7 +7,7 @@ fn graph(nodes: usize, edges: &[(usize, usize)]) -> Graph {
     Graph::new(nodes, edges.iter().map(|&(from, to)| (from, to, 1)).collect())
 }
 
-/// Which nodes `from` reaches, by trying everything.
+/// Nodes that `from` reaches, by trying everything.
 fn reachable(graph: &Graph, from: usize) -> Vec<bool> {
     let mut reached = vec![false; graph.nodes()];
     let mut open = vec![from];

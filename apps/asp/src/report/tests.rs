@@ -2,9 +2,9 @@ use super::Report;
 use crate::network::Network;
 use crate::trip::Trip;
 use std::time::Duration;
-use weft_kit::{Times, Traffic};
+use weft_app_common::{Times, Traffic};
 
-fn text(ranks: usize, alone: Option<Duration>) -> String {
+fn text(ranks: usize, sequential: Option<Duration>) -> String {
     let (airports, routes) = Network::embedded();
     let network = Network::new(&airports, &routes, Some(100)).expect("well-formed");
     let trip = Trip { nodes: vec![0, 1], length: 1_715_620 };
@@ -14,7 +14,7 @@ fn text(ranks: usize, alone: Option<Duration>) -> String {
         asked: &trip,
         farthest: &trip,
         verified_sources: 32,
-        times: Times { together: Duration::from_millis(2100), alone },
+        times: Times { parallel: Duration::from_millis(2100), sequential },
         traffic: &vec![one; ranks],
     };
     report.text()

@@ -19,7 +19,7 @@ pub fn plain(graph: &Graph) -> Vec<Vec<Decametres>> {
     matrix
 }
 
-/// The same, a batch at a time.
+/// Rows that are computed a batch at a time.
 fn batched(graph: &Graph, batch: usize) -> Rows {
     let nodes = graph.nodes();
     let mut rows = Rows::new(graph, 0..nodes);

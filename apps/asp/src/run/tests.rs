@@ -4,7 +4,7 @@ use crate::network::Network;
 use crate::rows::Rows;
 use crate::solve::solve;
 use crate::verify::{Difference, Verdict};
-use weft_kit::{Blocks, Exchange, on_threads};
+use weft_app_common::{Blocks, Exchange, on_threads};
 
 fn plan() -> Plan {
     let (airports, routes) = Network::embedded();
@@ -12,7 +12,8 @@ fn plan() -> Plan {
     Plan { network, from: 3, to: 70 }
 }
 
-/// What rank 0 learns when `ranks` ranks solve, or leave out to solve, and then check and report.
+/// Verdict and routes at rank 0 when `ranks` ranks solve, or leave out to solve, and then check and
+/// report.
 fn learned(plan: &Plan, ranks: usize, solved: bool) -> (Verdict, Vec<Option<Vec<usize>>>) {
     let results = on_threads(ranks, 0, |mut exchange| {
         let blocks = Blocks::new(plan.nodes(), ranks);

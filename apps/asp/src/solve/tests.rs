@@ -5,7 +5,7 @@ use crate::graph::tests::graphs;
 use crate::rows::Rows;
 use crate::rows::tests::plain;
 use proptest::prelude::*;
-use weft_kit::{Alone, Blocks, Exchange, on_threads};
+use weft_app_common::{Alone, Blocks, Exchange, on_threads};
 
 /// Solves on threads and returns what each rank then owns.
 fn solved(graph: &Graph, ranks: usize, room: usize) -> Vec<Rows> {

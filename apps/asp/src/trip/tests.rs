@@ -4,7 +4,7 @@ use crate::graph::tests::graphs;
 use crate::graph::{Graph, UNREACHABLE};
 use crate::rows::Rows;
 use proptest::prelude::*;
-use weft_kit::{Alone, Blocks};
+use weft_app_common::{Alone, Blocks};
 
 fn solved(graph: &Graph) -> Rows {
     let nodes = graph.nodes();

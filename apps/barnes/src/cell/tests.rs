@@ -1,5 +1,5 @@
 use super::{Cell, Child, Cube, Part};
-use weft_kit::Vector;
+use weft_app_common::Vector;
 
 #[test]
 fn cells_survive_their_regions() {

@@ -1,6 +1,6 @@
 use super::{OnePlace, Tree};
 use crate::cell::{Child, Cube, Part};
-use weft_kit::Vector;
+use weft_app_common::Vector;
 
 const PLACES: [[f64; 3]; 5] =
     [[0.5, 0.5, 0.5], [-0.5, 0.5, 0.5], [0.6, 0.5, 0.5], [0.5, 0.51, 0.5], [0.9, 0.9, -0.9]];

@@ -2,13 +2,13 @@ use super::verify;
 use crate::body::Body;
 use crate::force::Problem;
 use crate::plummer::plummer;
-use crate::solve::alone;
+use crate::solve::sequential;
 
 fn moved(theta: f64) -> (Problem, Vec<Body>, Vec<Body>) {
     let problem = Problem { bodies: 400, theta, softening: 0.05, step: 0.025, steps: 2 };
     let begin = plummer(problem.bodies, 5).expect("all apart");
     let mut bodies = begin.clone();
-    alone(&problem, &mut bodies, |_| {}).expect("all apart");
+    sequential(&problem, &mut bodies, |_| {}).expect("all apart");
     (problem, begin, bodies)
 }
 

@@ -1,9 +1,9 @@
-//! Barnes-Hut on ranks that are threads, and on simulated ones. Each run compares all bits with one rank's,
-//! and forces with sums over all bodies.
+//! Barnes-Hut on ranks that are threads, and on simulated ones. Each run compares all bits with one
+//! rank's, and forces with sums over all bodies.
 
 use clap::Parser;
+use weft_app_common::Shared;
 use weft_barnes::{Error, Options, run};
-use weft_kit::Shared;
 use weft_simulator::Simulation;
 use weft_threads::Job;
 

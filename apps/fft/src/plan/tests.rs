@@ -30,7 +30,7 @@ fn rows_are_transformed() {
     }
 }
 
-/// What the constants are chosen for.
+/// The constants give the times of the thesis.
 #[test]
 fn the_paper_s_problem_takes_one_rank_as_long_as_in_table_8_6() {
     let plan = Plan::new(1024, 1);

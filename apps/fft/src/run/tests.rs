@@ -1,9 +1,9 @@
 use super::{Error, check, run, solve};
-use crate::alone::alone;
 use crate::options::Options;
 use crate::plan::Plan;
+use crate::sequential::sequential;
 use clap::Parser;
-use weft_kit::Shared;
+use weft_app_common::Shared;
 use weft_threads::Job;
 
 fn options(words: &str) -> Options {
@@ -30,7 +30,8 @@ fn ranks_transform_as_one_does() {
     }
 }
 
-/// In each of three transpositions a rank takes what others have of its columns, in one message each.
+/// In each of three transpositions a rank takes what others have of its columns, in one message
+/// each.
 #[test]
 fn a_block_travels_once_for_each_transposition() {
     let options = options("--points 256");
@@ -68,7 +69,7 @@ fn more_ranks_than_rows_are_refused() {
 #[test]
 fn one_bit_is_enough() {
     let plan = Plan::new(8, 1);
-    let whole = alone(&plan, |_| ());
+    let whole = sequential(&plan, |_| ());
     let mut output = whole.clone();
     assert!(check(&plan, &output, &whole).is_ok());
     output[3][1] = f32::from_bits(output[3][1].to_bits() ^ 1);

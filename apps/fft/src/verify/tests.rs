@@ -1,12 +1,12 @@
 use super::Checks;
-use crate::alone::alone;
 use crate::complex::Complex;
 use crate::plan::Plan;
+use crate::sequential::sequential;
 
-/// What is found wrong with a transform of 256 points that was spoiled.
+/// Error that is found in a transform of 256 points that was spoiled.
 fn wrong(spoil: impl Fn(&mut [Complex])) -> Option<String> {
     let plan = Plan::new(16, 5);
-    let mut output = alone(&plan, |_| ());
+    let mut output = sequential(&plan, |_| ());
     spoil(&mut output);
     Checks::of(&plan, &output).wrong()
 }
@@ -15,7 +15,7 @@ fn wrong(spoil: impl Fn(&mut [Complex])) -> Option<String> {
 fn a_transform_is_right_and_exact() {
     assert_eq!(wrong(|_| ()), None);
     let plan = Plan::new(128, 9);
-    let checks = Checks::of(&plan, &alone(&plan, |_| ()));
+    let checks = Checks::of(&plan, &sequential(&plan, |_| ()));
     assert!(checks.definition < 1e-6 && checks.energy < 1e-6, "{checks:?}");
     assert!(checks.inverse > 0.0, "in single precision nothing comes back as it was: {checks:?}");
 }

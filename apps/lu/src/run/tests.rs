@@ -1,7 +1,7 @@
 use super::{same, solve};
 use crate::options::Options;
 use clap::Parser;
-use weft_kit::Shared;
+use weft_app_common::Shared;
 use weft_threads::Job;
 
 fn options(words: &str) -> Options {

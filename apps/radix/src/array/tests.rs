@@ -1,5 +1,5 @@
 use super::Array;
-use weft_kit::Shared;
+use weft_app_common::Shared;
 use weft_region::Error;
 use weft_region::coherence::Policy;
 use weft_threads::Job;

@@ -1,8 +1,8 @@
 use super::{check, solve};
-use crate::alone::{alone, unsorted};
 use crate::options::Options;
+use crate::sequential::{sequential, unsorted};
 use clap::Parser;
-use weft_kit::Shared;
+use weft_app_common::Shared;
 use weft_threads::Job;
 
 fn options(words: &str) -> Options {
@@ -44,7 +44,7 @@ fn odd_sizes_are_sorted() {
 #[test]
 fn one_rank_sorts_in_ordinary_memory() {
     let options = options("--keys 5000 --radix 32 --bits 17");
-    let sorted = alone(&options, |_| ());
+    let sorted = sequential(&options, |_| ());
     assert!(check(&sorted, unsorted(&options)).is_ok());
     assert!(sorted.is_sorted() && sorted[0] < sorted[4999]);
 }

@@ -25,7 +25,7 @@ fn keys_have_as_many_bits_as_asked() {
     }
 }
 
-/// What the constants are chosen for.
+/// The constants give the times of the thesis.
 #[test]
 fn the_paper_s_problem_takes_one_rank_as_long_as_in_table_8_6() {
     let seconds = (3 * 3_000_000 * (COUNT + MOVE + COPY)) as f64 * 20e-9;

@@ -3,14 +3,14 @@ use crate::grid::tests::problem;
 use crate::problem::Problem;
 use crate::solve::Ended;
 use std::time::Duration;
-use weft_kit::{Times, Traffic};
+use weft_app_common::{Times, Traffic};
 
 fn text(change: f64) -> String {
     let report = Report {
         problem: &Problem { tolerance: 1e-6, ..problem(1536, 20) },
         ended: Ended { iterations: 42, change },
         error: 0.25,
-        times: Times { together: Duration::from_millis(80), alone: None },
+        times: Times { parallel: Duration::from_millis(80), sequential: None },
         traffic: &[Traffic::default(); 2],
     };
     report.text()

@@ -2,11 +2,11 @@ use super::{Solved, compare};
 use crate::grid::Grid;
 use crate::grid::tests::problem;
 use crate::solve::Ended;
-use weft_kit::{Blocks, Traffic};
+use weft_app_common::{Blocks, Traffic};
 
 const ENDED: Ended = Ended { iterations: 3, change: 0.5 };
 
-/// What comparing says when two ranks bring these values and this ending.
+/// Result of the comparison when two ranks bring these values and this ending.
 fn compared(ended: Ended, spoil: impl Fn(&mut Vec<Vec<f64>>)) -> Result<(), String> {
     let whole = Grid::new(problem(5, 7), 0..5);
     let blocks = Blocks::new(5, 2);

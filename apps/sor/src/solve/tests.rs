@@ -3,13 +3,13 @@ use crate::grid::Grid;
 use crate::grid::tests::problem;
 use crate::problem::{Problem, best_omega};
 use proptest::prelude::*;
-use weft_kit::{Alone, Blocks, Exchange, on_threads};
+use weft_app_common::{Alone, Blocks, Exchange, on_threads};
 
 fn bits(values: &[f64]) -> Vec<u64> {
     values.iter().map(|value| value.to_bits()).collect()
 }
 
-fn alone(problem: &Problem) -> (Grid, Ended) {
+fn sequential(problem: &Problem) -> (Grid, Ended) {
     let mut grid = Grid::new(*problem, 0..problem.rows);
     let blocks = Blocks::new(problem.rows, 1);
     let ended = solve(&mut grid, problem, blocks, &mut Alone, |_| ()).expect("alone");
@@ -24,7 +24,7 @@ fn it_converges_to_the_exact_solution() {
         iterations: 1000,
         ..problem(30, 50)
     };
-    let (grid, ended) = alone(&problem);
+    let (grid, ended) = sequential(&problem);
     assert!(ended.converged(&problem));
     assert!((20..400).contains(&ended.iterations), "{}", ended.iterations);
     assert!(grid.largest_error() < 1e-9, "{}", grid.largest_error());
@@ -33,7 +33,7 @@ fn it_converges_to_the_exact_solution() {
 #[test]
 fn without_iterations_nothing_happens() {
     let problem = Problem { iterations: 0, ..problem(3, 3) };
-    let (grid, ended) = alone(&problem);
+    let (grid, ended) = sequential(&problem);
     assert_eq!((ended.iterations, ended.converged(&problem)), (0, false));
     assert_eq!(grid, Grid::new(problem, 0..3));
 }
@@ -51,7 +51,7 @@ proptest! {
         tolerance in prop::sample::select(vec![0.0, 0.1]),
     ) {
         let problem = Problem { tolerance, ..problem(rows, columns) };
-        let (whole, expected) = alone(&problem);
+        let (whole, expected) = sequential(&problem);
         let blocks = Blocks::new(rows, ranks);
         let parts = on_threads(ranks, room, |mut exchange| {
             let mut grid = Grid::new(problem, blocks.of(exchange.rank()));

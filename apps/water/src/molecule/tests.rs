@@ -1,5 +1,5 @@
 use super::{lattice, side};
-use weft_kit::Vector;
+use weft_app_common::Vector;
 
 #[test]
 fn molecules_begin_apart_at_rest_together_and_as_warm_as_they_should_be() {

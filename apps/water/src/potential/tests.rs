@@ -1,5 +1,5 @@
 use super::{ANGLE, Atoms, BOND, Space, within};
-use weft_kit::Vector;
+use weft_app_common::Vector;
 
 /// A molecule at rest, its oxygen there.
 fn molecule(oxygen: [f64; 3]) -> Atoms {

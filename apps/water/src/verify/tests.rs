@@ -1,23 +1,24 @@
 use super::verify;
 use crate::molecule::{Molecule, lattice, side};
 use crate::potential::Space;
-use crate::solve::{Outcome, Problem, alone};
+use crate::solve::{Outcome, Problem, sequential};
 
 fn moved() -> (Problem, Vec<Molecule>, Outcome) {
     let space = Space { side: side(64), cutoff: side(64) / 2.0 };
     let problem = Problem { molecules: 64, space, step: 0.0002, steps: 20 };
     let begin = lattice(64, 300.0, 1);
-    let outcome = alone(&problem, &begin, |_| {});
+    let outcome = sequential(&problem, &begin, |_| {});
     (problem, begin, outcome)
 }
 
-/// Halving the step brings a quarter of the drift: what leap-frog promises, if forces are the slope of the energy.
+/// Halving the step brings a quarter of the drift: what leap-frog promises, if forces are the slope
+/// of the energy.
 #[test]
 fn the_energy_drifts_with_the_square_of_the_step() {
     let drift = |step: f64, steps: usize| {
         let (problem, begin, _) = moved();
         let problem = Problem { step, steps, ..problem };
-        let outcome = alone(&problem, &begin, |_| {});
+        let outcome = sequential(&problem, &begin, |_| {});
         verify(&problem, &begin, &outcome, &outcome).expect("it is right").energy
     };
     let (long, short) = (drift(0.0004, 10), drift(0.0002, 20));

@@ -1,8 +1,8 @@
-//! Water on ranks that are threads, and on simulated ones. Each run is compared with one rank's, and forces
-//! with the slope of the energy.
+//! Water on ranks that are threads, and on simulated ones. Each run is compared with one rank's,
+//! and forces with the slope of the energy.
 
 use clap::Parser;
-use weft_kit::Shared;
+use weft_app_common::Shared;
 use weft_simulator::Simulation;
 use weft_threads::Job;
 use weft_water::{Error, Options, run};

@@ -2,7 +2,7 @@
 
 use super::{Peer, installed, limited};
 use crate::figures::{Figures, What, number};
-use crate::place::Place;
+use crate::testbed::Testbed;
 use crate::tool;
 use anyhow::{Context, Result, bail};
 
@@ -10,10 +10,10 @@ use anyhow::{Context, Result, bail};
 pub struct Fabric;
 
 impl Fabric {
-    fn provider(place: &Place) -> &'static str {
-        match place {
-            Place::Host => "shm",
-            Place::Ethernet(_) => "tcp;ofi_rxm",
+    fn provider(testbed: &Testbed) -> &'static str {
+        match testbed {
+            Testbed::Host => "shm",
+            Testbed::Ethernet(_) => "tcp;ofi_rxm",
         }
     }
 }
@@ -27,23 +27,23 @@ impl Peer for Fabric {
         "libfabric"
     }
 
-    fn settings(&self, place: &Place) -> String {
-        format!("fi_pingpong -e rdm -p '{}'; a core each", Self::provider(place))
+    fn settings(&self, testbed: &Testbed) -> String {
+        format!("fi_pingpong -e rdm -p '{}'; a core each", Self::provider(testbed))
     }
 
-    fn ready(&self, _place: &Place) -> Result<()> {
+    fn ready(&self, _testbed: &Testbed) -> Result<()> {
         installed("fi_pingpong", "libfabric-bin")
     }
 
-    fn measure(&self, place: &Place, rounds: usize) -> Result<Figures> {
-        let (address, provider) = (place.second().to_string(), Self::provider(place));
+    fn measure(&self, testbed: &Testbed, rounds: usize) -> Result<Figures> {
+        let (address, provider) = (testbed.second().to_string(), Self::provider(testbed));
         let count = (rounds * 100).to_string();
         let port = tool::free_port()?.to_string();
         let words = |core, server: &[&str]| {
             let mut words = vec!["taskset", "-c", core, "fi_pingpong", "-e", "rdm", "-p", provider];
             words.extend(["-I", &count, "-S", "8"]);
             words.extend(server);
-            limited(place, usize::from(core == "1"), &words)
+            limited(testbed, usize::from(core == "1"), &words)
         };
         let mut server = words("1", &["-B", &port]);
         let text = tool::client_of(&mut server, || words("0", &["-P", &port, &address]))?;
@@ -53,8 +53,8 @@ impl Peer for Fabric {
     }
 }
 
-/// Nanoseconds one way in what `fi_pingpong` prints: bytes, sent, acknowledged, total, time, MB a second,
-/// microseconds a transfer, millions of transfers a second.
+/// Nanoseconds one way in what `fi_pingpong` prints: bytes, sent, acknowledged, total, time, MB a
+/// second, microseconds a transfer, millions of transfers a second.
 fn read(text: &str) -> Result<f64> {
     let last = text.lines().rfind(|line| !line.trim().is_empty()).context("it printed nothing")?;
     let words: Vec<&str> = last.split_whitespace().collect();

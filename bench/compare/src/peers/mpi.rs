@@ -2,7 +2,7 @@
 
 use super::{Peer, installed, limited};
 use crate::figures::Figures;
-use crate::place::Place;
+use crate::testbed::Testbed;
 use crate::tool;
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ pub struct Mpi {
     compiler: &'static str,
     starter: &'static str,
     packages: &'static str,
-    /// What stands before the number of ranks, on one host and between two. `{rsh}` is a remote shell,
+    /// Words before the number of ranks, on one host and between two. `{rsh}` is a remote shell,
     /// `{folder}` where temporary files go.
     host: &'static str,
     ethernet: &'static str,
@@ -26,7 +26,8 @@ pub struct Mpi {
 }
 
 impl Mpi {
-    /// Open MPI: both ranks free to find a core, or they may be put on the same one and TCP "fails".
+    /// Open MPI: both ranks free to find a core, or they may be put on the same one and TCP
+    /// "fails".
     pub fn open_mpi(folder: &Path) -> Self {
         Mpi {
             name: "open-mpi",
@@ -62,10 +63,10 @@ impl Mpi {
         self.folder.join(self.name)
     }
 
-    fn start(&self, place: &Place) -> &'static str {
-        match place {
-            Place::Host => self.host,
-            Place::Ethernet(_) => self.ethernet,
+    fn start(&self, testbed: &Testbed) -> &'static str {
+        match testbed {
+            Testbed::Host => self.host,
+            Testbed::Ethernet(_) => self.ethernet,
         }
     }
 }
@@ -79,12 +80,12 @@ impl Peer for Mpi {
         self.title
     }
 
-    fn settings(&self, place: &Place) -> String {
-        let start = self.start(place).replace("{rsh}", "RSH").replace("{folder}", "FOLDER");
+    fn settings(&self, testbed: &Testbed) -> String {
+        let start = self.start(testbed).replace("{rsh}", "RSH").replace("{folder}", "FOLDER");
         format!("{start} -n 2")
     }
 
-    fn ready(&self, _place: &Place) -> Result<()> {
+    fn ready(&self, _testbed: &Testbed) -> Result<()> {
         installed(self.starter, self.packages)?;
         installed(self.compiler, self.packages)?;
         if self.program().exists() {
@@ -99,11 +100,11 @@ impl Peer for Mpi {
         Ok(())
     }
 
-    fn measure(&self, place: &Place, rounds: usize) -> Result<Figures> {
-        let shell = place.remote_shell().unwrap_or_default();
+    fn measure(&self, testbed: &Testbed, rounds: usize) -> Result<Figures> {
+        let shell = testbed.remote_shell().unwrap_or_default();
         let (shell, program) = (shell.to_string_lossy(), self.program());
         let (program, rounds) = (program.to_string_lossy(), rounds.to_string());
-        let words = self.start(place).split_whitespace();
+        let words = self.start(testbed).split_whitespace();
         let folder = self.folder.to_string_lossy();
         let filled = words.map(|word| match word {
             "{rsh}" => &shell,
@@ -112,6 +113,6 @@ impl Peer for Mpi {
         });
         let mut words: Vec<&str> = filled.collect();
         words.extend(["-n", "2", &program, &rounds]);
-        Figures::of_pair(&tool::output(&mut limited(place, 0, &words))?)
+        Figures::of_pair(&tool::output(&mut limited(testbed, 0, &words))?)
     }
 }

@@ -1,30 +1,33 @@
 //! Weft, and TCP sockets without anything above.
 
 use super::{Peer, limited};
+use crate::RANK;
 use crate::figures::Figures;
-use crate::place::Place;
+use crate::testbed::Testbed;
 use crate::tool;
 use anyhow::Result;
+use std::path::{Path, PathBuf};
 use weft_xdp::{XdpError, is_built, permitted};
 
-/// What `weft` calls a process of the pair program.
-const PROGRAM: &str = "compare-rank";
+/// The executable that this is, which is the pair program if it is told so.
+fn this() -> Result<PathBuf> {
+    Ok(std::env::current_exe()?)
+}
 
-/// The executable that this is.
-fn weft() -> Result<String> {
-    Ok(std::env::current_exe()?.to_string_lossy().into_owned())
+fn word(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
 }
 
 /// Weft's messages.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Weft {
-    /// How they travel.
+    /// Link that they travel over.
     pub link: Link,
     /// By which protocol on Ethernet, if not the usual one.
     pub preset: Option<String>,
 }
 
-/// How messages travel.
+/// Link that messages travel over.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Link {
     /// Shared memory.
@@ -52,7 +55,7 @@ impl Peer for Weft {
         }
     }
 
-    fn settings(&self, _place: &Place) -> String {
+    fn settings(&self, _testbed: &Testbed) -> String {
         let run = match self.link {
             Link::Memory => "weft run -n 2 --bind core",
             Link::Udp => "weft run --hosts a,b -n 2 --silence 10 --link udp",
@@ -64,7 +67,7 @@ impl Peer for Weft {
         }
     }
 
-    fn ready(&self, _place: &Place) -> Result<()> {
+    fn ready(&self, _testbed: &Testbed) -> Result<()> {
         match self.link {
             Link::Xdp if !is_built() => Err(XdpError::NotBuilt.into()),
             Link::Xdp => Ok(permitted()?),
@@ -72,10 +75,11 @@ impl Peer for Weft {
         }
     }
 
-    fn measure(&self, place: &Place, rounds: usize) -> Result<Figures> {
-        let (weft, rounds) = (weft()?, rounds.to_string());
+    fn measure(&self, testbed: &Testbed, rounds: usize) -> Result<Figures> {
+        let (this, rounds) = (this()?, rounds.to_string());
+        let (weft, this) = (word(&this.with_file_name("weft")), word(&this));
         let mut words = vec![weft.as_str(), "run", "-n", "2"];
-        let shell = place.remote_shell().map(|shell| shell.to_string_lossy().into_owned());
+        let shell = testbed.remote_shell().map(|shell| shell.to_string_lossy().into_owned());
         match &shell {
             None => words.extend(["--bind", "core"]),
             Some(shell) => {
@@ -86,8 +90,8 @@ impl Peer for Weft {
         if let (Some(preset), true) = (&self.preset, shell.is_some()) {
             words.extend(["--preset", preset]);
         }
-        words.extend(["--", &weft, PROGRAM, "--rounds", &rounds, "weft"]);
-        Figures::of_pair(&tool::output(&mut limited(place, 0, &words))?)
+        words.extend(["--", &this, RANK, "--rounds", &rounds, "weft"]);
+        Figures::of_pair(&tool::output(&mut limited(testbed, 0, &words))?)
     }
 }
 
@@ -103,21 +107,23 @@ impl Peer for Tcp {
         "plain TCP"
     }
 
-    fn settings(&self, _place: &Place) -> String {
+    fn settings(&self, _testbed: &Testbed) -> String {
         "one connection, TCP_NODELAY, not blocking, spinning, a core each".into()
     }
 
-    fn ready(&self, _place: &Place) -> Result<()> {
+    fn ready(&self, _testbed: &Testbed) -> Result<()> {
         Ok(())
     }
 
-    fn measure(&self, place: &Place, rounds: usize) -> Result<Figures> {
-        let (weft, rounds, port) = (weft()?, rounds.to_string(), tool::free_port()?.to_string());
-        let address = place.second().to_string();
-        let program = [weft.as_str(), PROGRAM, "--rounds", &rounds];
+    fn measure(&self, testbed: &Testbed, rounds: usize) -> Result<Figures> {
+        let (this, rounds) = (word(&this()?), rounds.to_string());
+        let port = tool::free_port()?.to_string();
+        let address = testbed.second().to_string();
+        let program = [this.as_str(), RANK, "--rounds", &rounds];
         let second = [&program[..], &["tcp-second", &port]].concat();
         let first = [&program[..], &["tcp-first", &address, &port]].concat();
-        let text = tool::client_of(&mut limited(place, 1, &second), || limited(place, 0, &first))?;
+        let text =
+            tool::client_of(&mut limited(testbed, 1, &second), || limited(testbed, 0, &first))?;
         Figures::of_pair(&text)
     }
 }

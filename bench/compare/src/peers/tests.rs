@@ -2,7 +2,7 @@ use super::*;
 
 fn names(only: &[&str]) -> Vec<&'static str> {
     let only: Vec<String> = only.iter().map(|&name| name.to_owned()).collect();
-    all(&Place::Host, Path::new("/nowhere"), &only, None).iter().map(|peer| peer.name()).collect()
+    all(&Testbed::Host, Path::new("/nowhere"), &only, None).iter().map(|peer| peer.name()).collect()
 }
 
 #[test]
@@ -28,8 +28,8 @@ fn who_is_missing_is_named_with_its_package() {
 #[test]
 fn settings_say_how_weft_is_run() {
     let weft = |link, preset: Option<&str>| own::Weft { link, preset: preset.map(str::to_owned) };
-    let memory = weft(own::Link::Memory, Some("pupa")).settings(&Place::Host);
+    let memory = weft(own::Link::Memory, Some("pupa")).settings(&Testbed::Host);
     assert_eq!(memory, "weft run -n 2 --bind core");
-    let udp = weft(own::Link::Udp, Some("pupa")).settings(&Place::Host);
+    let udp = weft(own::Link::Udp, Some("pupa")).settings(&Testbed::Host);
     assert_eq!(udp, "weft run --hosts a,b -n 2 --silence 10 --link udp --preset pupa");
 }

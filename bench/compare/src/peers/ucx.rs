@@ -2,7 +2,7 @@
 
 use super::{Peer, installed, limited};
 use crate::figures::{Figures, What, number};
-use crate::place::Place;
+use crate::testbed::Testbed;
 use crate::tool;
 use anyhow::{Context, Result, bail};
 
@@ -14,10 +14,10 @@ const MESSAGES: [(What, usize); 3] =
     [(What::Latency, 100), (What::Rate, 4096), (What::Bandwidth, 8)];
 
 impl Ucx {
-    fn transports(place: &Place) -> &'static str {
-        match place {
-            Place::Host => "UCX_TLS=posix,self",
-            Place::Ethernet(_) => "UCX_TLS=tcp,self",
+    fn transports(testbed: &Testbed) -> &'static str {
+        match testbed {
+            Testbed::Host => "UCX_TLS=posix,self",
+            Testbed::Ethernet(_) => "UCX_TLS=tcp,self",
         }
     }
 }
@@ -31,16 +31,16 @@ impl Peer for Ucx {
         "UCX"
     }
 
-    fn settings(&self, place: &Place) -> String {
-        format!("{} ucx_perftest -t tag_lat, tag_bw; a core each", Self::transports(place))
+    fn settings(&self, testbed: &Testbed) -> String {
+        format!("{} ucx_perftest -t tag_lat, tag_bw; a core each", Self::transports(testbed))
     }
 
-    fn ready(&self, _place: &Place) -> Result<()> {
+    fn ready(&self, _testbed: &Testbed) -> Result<()> {
         installed("ucx_perftest", "ucx-utils")
     }
 
-    fn measure(&self, place: &Place, rounds: usize) -> Result<Figures> {
-        let address = place.second().to_string();
+    fn measure(&self, testbed: &Testbed, rounds: usize) -> Result<Figures> {
+        let address = testbed.second().to_string();
         let mut figures = Figures::default();
         for (what, messages) in MESSAGES {
             let test = if what == What::Latency { "tag_lat" } else { "tag_bw" };
@@ -48,12 +48,12 @@ impl Peer for Ucx {
             let (port, warm) = (tool::free_port()?.to_string(), messages.to_string());
             let words = |core, server| {
                 let mut words =
-                    vec![Self::transports(place), "taskset", "-c", core, "ucx_perftest"];
+                    vec![Self::transports(testbed), "taskset", "-c", core, "ucx_perftest"];
                 words.extend(server);
                 words.extend([
                     "-t", test, "-s", &size, "-n", &count, "-w", &warm, "-p", &port, "-f",
                 ]);
-                limited(place, usize::from(core == "1"), &words)
+                limited(testbed, usize::from(core == "1"), &words)
             };
             let mut server = words("1", None);
             let text = tool::client_of(&mut server, || words("0", Some(address.as_str())))?;
@@ -63,8 +63,8 @@ impl Peer for Ucx {
     }
 }
 
-/// The figure in what `ucx_perftest -f` prints: iterations, median, average and overall of a time in
-/// microseconds, average and overall of MiB a second, and of messages a second.
+/// The figure in what `ucx_perftest -f` prints: iterations, median, average and overall of a time
+/// in microseconds, average and overall of MiB a second, and of messages a second.
 fn read(what: What, text: &str) -> Result<f64> {
     let last = text.lines().rfind(|line| !line.trim().is_empty()).context("it printed nothing")?;
     let words: Vec<&str> = last.split_whitespace().collect();

@@ -2,14 +2,14 @@ use super::*;
 use anyhow::{Result, bail};
 use std::sync::Mutex;
 
-/// A peer that says who had a turn, and fails in the turn that it is told.
-struct Told<'a> {
+/// A peer that says who had a turn, and fails in the turn that it is scripted.
+struct ScriptedPeer<'a> {
     name: &'static str,
     fails_in: usize,
     seen: &'a Mutex<Vec<&'static str>>,
 }
 
-impl Peer for Told<'_> {
+impl Peer for ScriptedPeer<'_> {
     fn name(&self) -> &'static str {
         self.name
     }
@@ -18,18 +18,18 @@ impl Peer for Told<'_> {
         self.name
     }
 
-    fn settings(&self, _place: &Place) -> String {
+    fn settings(&self, _testbed: &Testbed) -> String {
         "none".into()
     }
 
-    fn ready(&self, _place: &Place) -> Result<()> {
+    fn ready(&self, _testbed: &Testbed) -> Result<()> {
         if self.fails_in == 0 {
             bail!("no {} here", self.name);
         }
         Ok(())
     }
 
-    fn measure(&self, _place: &Place, rounds: usize) -> Result<Figures> {
+    fn measure(&self, _testbed: &Testbed, rounds: usize) -> Result<Figures> {
         let mut seen = self.seen.lock().unwrap();
         seen.push(self.name);
         let turn = seen.iter().filter(|name| **name == self.name).count();
@@ -45,9 +45,10 @@ impl Peer for Told<'_> {
 #[test]
 fn peers_have_turns_and_those_that_fail_have_no_more() {
     let seen: &'static Mutex<Vec<&'static str>> = Box::leak(Box::default());
-    let told = |name, fails_in| Box::new(Told { name, fails_in, seen }) as Box<dyn Peer>;
-    let peers = vec![told("a", 9), told("missing", 0), told("b", 2), told("c", 9)];
-    let outcomes = take(&Place::Host, peers, 3, 10);
+    let scripted =
+        |name, fails_in| Box::new(ScriptedPeer { name, fails_in, seen }) as Box<dyn Peer>;
+    let peers = vec![scripted("a", 9), scripted("missing", 0), scripted("b", 2), scripted("c", 9)];
+    let outcomes = take(&Testbed::Host, peers, 3, 10);
     assert_eq!(*seen.lock().unwrap(), ["a", "b", "c", "a", "b", "c", "a", "c"]);
     let [a, missing, b, c] = outcomes.as_slice() else { panic!("an outcome each") };
     for outcome in [a, c] {

@@ -1,8 +1,8 @@
-//! A TCP stream of 1 Gbit/s from the first end to the second: iperf3's, where both ends have it, or else one
-//! that is paced in the same way.
+//! A TCP stream of 1 Gbit/s from the first end to the second: iperf3's, where both ends have it, or
+//! else one that is paced in the same way.
 //!
-//! Either is one connection a run, made and ended by the run, so that both ends need only know where the second
-//! listens.
+//! Either is one connection a run, made and ended by the run, so that both ends need only know
+//! where the second listens.
 
 use crate::pair::End;
 use crate::pair::side::Side;
@@ -15,7 +15,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How long a run lasts.
+/// Duration of a run.
 pub(super) const LASTS: Duration = Duration::from_secs(1);
 /// Bytes a second that it is to carry: 1 Gbit/s.
 const RATE: f64 = 125e6;
@@ -24,7 +24,7 @@ const PACE: Duration = Duration::from_millis(1);
 /// Bytes that are written at once, as iperf3 does it.
 const BLOCK: usize = 128 * 1024;
 
-/// What a run has carried.
+/// Traffic that a run has carried.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub(super) struct Carried {
     /// Bytes a second that arrived.
@@ -38,15 +38,15 @@ pub(super) struct Carried {
 /// One end of the stream.
 pub(super) struct Stream {
     by: By,
-    /// Where the second end listens.
+    /// Address at which the second end listens.
     at: SocketAddr,
-    /// Where the first end may run.
+    /// Cores on which the first end may run.
     cores: CpuSet,
-    /// What listens, at the second end.
+    /// Server at the second end.
     _server: Option<Server>,
 }
 
-/// Who makes it.
+/// Maker of the stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum By {
     Iperf3,
@@ -57,8 +57,8 @@ pub(super) enum By {
 pub(super) struct Run(JoinHandle<Result<Carried>>);
 
 impl Stream {
-    /// Opens it to the second end's address, on any of these cores; both ends call this at a time. The caller
-    /// is bound to no core yet.
+    /// Opens it to the second end's address, on any of these cores; both ends call this at a time.
+    /// The caller is bound to no core yet.
     ///
     /// # Errors
     /// The other end has gone, or what the system says.
@@ -76,7 +76,7 @@ impl Stream {
         Ok(Stream { by, at: SocketAddr::new(address, port), cores, _server: server })
     }
 
-    /// Who makes it.
+    /// Maker of the stream.
     pub fn by(&self) -> By {
         self.by
     }
@@ -102,7 +102,7 @@ impl Stream {
 }
 
 impl Run {
-    /// Whether it has not ended yet.
+    /// True if it has not ended yet.
     pub fn goes_on(&self) -> bool {
         !self.0.is_finished()
     }
@@ -164,7 +164,7 @@ impl By {
     }
 }
 
-/// What listens: a process, or a thread that ends with this one's.
+/// Server of a stream: a process, or a thread that ends with this one's.
 struct Server(Option<Child>);
 
 impl Drop for Server {
@@ -186,7 +186,7 @@ fn run_iperf3(at: SocketAddr) -> Result<Carried> {
     carried_in(&String::from_utf8_lossy(&stdout))
 }
 
-/// What `iperf3 --json` says.
+/// Figures in the output of `iperf3 --json`.
 fn carried_in(text: &str) -> Result<Carried> {
     let says: Value = serde_json::from_str(text).context("iperf3 says nothing")?;
     if let Some(error) = says["error"].as_str() {
@@ -230,7 +230,8 @@ fn segments_sent_again() -> Result<u64> {
     counter("snmp", "Tcp", "RetransSegs")
 }
 
-/// Segments of which receivers have told this host so far that they arrived twice (D-SACK, RFC 2883).
+/// Segments of which receivers have told this host so far that they arrived twice (D-SACK, RFC
+/// 2883).
 fn arrived_twice() -> Result<u64> {
     counter("netstat", "TcpExt", "TCPDSACKRecvSegs")
 }

@@ -8,7 +8,7 @@ use weft_packet::{Packets, Rank};
 /// The number, and the mark.
 pub const SIZE_MIN: usize = 9;
 
-/// What a packet asks of its receiver.
+/// Request of a packet to its receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mark {
     /// Nothing, and others follow at once.
@@ -89,13 +89,13 @@ fn fill(bytes: &mut [u8], number: u64, mark: Mark) {
     bytes[9..].fill(number as u8);
 }
 
-/// Whether this is packet `number`; then also its mark.
+/// Mark of packet `number`, if this is that packet.
 fn is_right(bytes: &[u8], number: u64) -> Option<u8> {
     let (mark, rest) = bytes.strip_prefix(&number.to_le_bytes())?.split_first()?;
     rest.iter().all(|&byte| byte == number as u8).then_some(*mark)
 }
 
-/// What a receiver has seen.
+/// Observations of a receiver.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Check {
     /// Packets that came in order and unchanged.
@@ -104,7 +104,7 @@ pub struct Check {
     pub foreign: u64,
 }
 
-/// What a receiver sees.
+/// Packets that a receiver sees.
 #[derive(Default)]
 pub struct Arrived {
     right: AtomicU64,
@@ -114,7 +114,7 @@ pub struct Arrived {
 }
 
 impl Arrived {
-    /// Whether the last packet came.
+    /// True if the last packet was received.
     pub fn has_ended(&self) -> bool {
         self.ended.load(Relaxed)
     }
@@ -124,7 +124,7 @@ impl Arrived {
         self.asked.load(Relaxed)
     }
 
-    /// What there was so far.
+    /// Counts so far.
     pub fn counted(&self) -> Check {
         Check { arrived: self.right.load(Relaxed), foreign: self.wrong.load(Relaxed) }
     }

@@ -4,7 +4,7 @@ use super::INTERRUPT_DELAY;
 use std::fmt::Write;
 use weft_link_shm::Settings;
 
-/// What was measured, in nanoseconds.
+/// Measured costs, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Costs {
     /// Getting a packet to fill.
@@ -15,7 +15,7 @@ pub struct Costs {
     pub launch_per_byte: f64,
     /// A poll that finds nothing.
     pub poll: f64,
-    /// What the receive overhead is above that.
+    /// Part of the receive overhead above that.
     pub process: f64,
     /// Copying received bytes, a byte.
     pub copy_per_byte: f64,
@@ -30,8 +30,8 @@ pub struct Costs {
 }
 
 /// The description called `name`. Where ranks share memory there is no NI apart from them, and no
-/// bus: those cost nothing. Bytes move when somebody writes or reads them, so the link has a latency
-/// and no cost a byte. What this link has no use for costs what the like of it does.
+/// bus: those cost nothing. Bytes move when somebody writes or reads them, so the link has a
+/// latency and no cost a byte. What this link has no use for costs what the like of it does.
 pub fn describe(name: &str, costs: &Costs, settings: &Settings) -> String {
     let whole = |ns: f64| format!("{:.0}", ns.max(0.0));
     let part = |ns: f64| format!("{:.4}", ns.max(0.0));

@@ -1,5 +1,5 @@
-//! What is never sent again as a line: a message is as many datagrams as it takes, and in a stream a window of
-//! them is under way, which any buffer holds.
+//! Datagrams as a line, on which nothing is ever sent again: a message is as many datagrams as it
+//! takes, and in a stream a window of them is under way, which any buffer holds.
 
 use super::Line;
 use anyhow::Result;
@@ -27,7 +27,7 @@ pub trait Datagrams {
     /// It was lost, or what the system says.
     fn receive_one(&mut self) -> Result<usize>;
 
-    /// How many a message of `size` bytes takes.
+    /// Number of datagrams of a message of `size` bytes.
     fn datagrams(&self, size: usize) -> u64 {
         size.div_ceil(self.datagram_bytes()).max(1) as u64
     }

@@ -1,4 +1,4 @@
-//! How the ranks of a job open sockets to one another: the second end says over Weft where it listens.
+//! Sockets between the ranks of a job: the second end says over Weft where it listens.
 
 use super::End;
 use super::sockets::{Sockets, Waiting};
@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use weft::{Packets, Rank, Weft};
 use weft_launch::{Candidate, candidates};
 
-/// Opens sockets beside a job of two ranks that speaks messages. `interface` is the one to go by, or an
-/// address of it; `None` for any.
+/// Opens sockets beside a job of two ranks that speaks messages. `interface` is the one to go by,
+/// or an address of it; `None` for any.
 ///
 /// # Errors
 /// The other end cannot be reached.
@@ -29,7 +29,7 @@ pub fn beside_messages(weft: &Weft, interface: Option<&str>) -> Result<Sockets> 
     }
 }
 
-/// The same beside packets. It takes the upcall.
+/// Opens sockets beside packets. It takes the upcall.
 ///
 /// # Errors
 /// The other end cannot be reached.
@@ -69,7 +69,7 @@ fn listen(interface: Option<&str>) -> Result<(Waiting, String)> {
     Ok((waiting, words.join(" ")))
 }
 
-/// Whether a user means this one by the name of an interface, or by an address in its network.
+/// True if a user means this one by the name of an interface, or by an address in its network.
 fn fits(candidate: &Candidate, wish: &str) -> bool {
     let Ok(address) = wish.parse() else { return candidate.interface == wish };
     let bits = u32::from(candidate.prefix_bits);

@@ -1,5 +1,5 @@
-//! Two ranks that are threads of this process, each with a socket on a host of its own: for what chooses keys,
-//! or looks into links, which programs cannot.
+//! Two ranks that are threads of this process, each with a socket on a host of its own: for what
+//! chooses keys, or looks into links, which programs cannot.
 
 use super::side::Side;
 use super::{End, bind_thread_to_core};
@@ -18,8 +18,8 @@ const MTU: usize = 1500;
 /// Frames to send from, and to receive into: those of `weft run`.
 const FRAMES: (usize, usize) = (512, 1088);
 
-/// The links of two ranks on the first two hosts of `cluster`, with the keys that `keys` has for each, and
-/// where the ranks are.
+/// The links of two ranks on the first two hosts of `cluster`, with the keys that `keys` has for
+/// each, and where the ranks are.
 ///
 /// # Errors
 /// What the system says.
@@ -39,7 +39,7 @@ pub fn links(
             peers: peers.to_vec(),
             keys: keys(Rank(rank)),
             datagram_bytes: UdpSettings::datagram_bytes(MTU, &peers[0]),
-            // As where there are more: a socket that knows its only peer hears of no stranger.
+            // As where there are more: a socket that knows its only peer hears of nobody else.
             only: None,
             group: None,
             frames: FRAMES.0,
@@ -50,9 +50,9 @@ pub fn links(
     Ok(([attach(0, first)?, attach(1, second)?], peers))
 }
 
-/// What a thread has of the jobs in which it is a rank.
+/// Jobs of a thread in which it is a rank.
 pub struct Seat {
-    /// Which of the two it is.
+    /// End that it is.
     pub end: End,
     /// Its packets in each job.
     pub packets: Vec<Packets>,
@@ -60,8 +60,8 @@ pub struct Seat {
     pub side: Side,
 }
 
-/// Runs `program` at both ends of these jobs, each in a thread on a core of its own, and returns what they
-/// return.
+/// Runs `program` at both ends of these jobs, each in a thread on a core of its own, and returns
+/// what they return.
 ///
 /// # Errors
 /// What the system or the programs say.

@@ -1,5 +1,6 @@
-//! The program that `weft compare` runs on Weft and on plain TCP: what `bench/peers/pair.c` is on an MPI.
-//! Three figures, printed as a line each: name, median, processor time of a message in nanoseconds.
+//! The program that `weft compare` runs on Weft and on plain TCP: what `bench/peers/pair.c` is on
+//! an MPI. Three figures, printed as a line each: name, median, processor time of a message in
+//! nanoseconds.
 
 use super::hello::beside_messages;
 use super::sockets::{Sockets, Waiting};
@@ -43,7 +44,7 @@ enum On {
     },
     /// The end that begins
     TcpFirst {
-        /// Where the other is
+        /// Address of the other end
         address: IpAddr,
         /// Its port
         port: u16,

@@ -22,7 +22,8 @@ pub struct RawXdp {
 }
 
 impl RawXdp {
-    /// Takes this interface, as the other end does, and returns why it could not be had at either end.
+    /// Takes this interface, as the other end does, and returns why it could not be had at either
+    /// end.
     ///
     /// # Errors
     /// The other end has gone.

@@ -1,4 +1,4 @@
-//! What two ends tell each other beside the line that is measured.
+//! Side connection of two ends, beside the line that is measured.
 
 use super::spin::{ready, spin};
 use anyhow::{Context, Result, bail};
@@ -21,7 +21,8 @@ impl Side {
         Ok(Side { stream })
     }
 
-    /// Returns when the other end has called this as well, and calls `meanwhile` again and again until then.
+    /// Returns when the other end has called this as well, and calls `meanwhile` again and again
+    /// until then.
     ///
     /// # Errors
     /// The other end has gone, or what `meanwhile` says.

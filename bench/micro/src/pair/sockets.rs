@@ -1,4 +1,5 @@
-//! The floors of Ethernet that every program can have: TCP and UDP sockets, looked at again and again.
+//! The floors of Ethernet that every program can have: TCP and UDP sockets, looked at again and
+//! again.
 
 use super::datagrams::Datagrams;
 use super::side::Side;
@@ -16,12 +17,12 @@ const READ_BYTES: usize = 256 * 1024;
 const HEADERS: (usize, usize) = (28, 48);
 /// Jumbo frames. The loopback takes more, which no Ethernet does.
 const MOST_MTU: u32 = 9000;
-/// What the kernel is asked to hold for us.
+/// Receive buffer that the kernel is asked for.
 const RECEIVE_BUFFER_BYTES: usize = 4 << 20;
-/// How long an address has to answer.
+/// Longest time that an address has to answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What two ends have for one another: a side connection and one line of each kind.
+/// Connections of two ends: a side connection and one line of each kind.
 pub struct Sockets {
     /// For meeting.
     pub side: Side,
@@ -31,7 +32,7 @@ pub struct Sockets {
     pub udp: Udp,
 }
 
-/// Where the second end waits for the first.
+/// Socket at which the second end waits for the first.
 pub struct Waiting(TcpListener);
 
 impl Waiting {
@@ -163,8 +164,8 @@ impl Udp {
     /// What the system says.
     pub fn new(socket: UdpSocket) -> Result<Self> {
         socket.set_nonblocking(true)?;
-        // As Weft asks for. A datagram takes more of it where a driver runs XDP programs, and what does not
-        // fit is lost for good here.
+        // As Weft asks for. A datagram takes more of it where a driver runs XDP programs, and what
+        // does not fit is lost for good here.
         let _ = rustix::net::sockopt::set_socket_recv_buffer_size(&socket, RECEIVE_BUFFER_BYTES);
         let (mtu, headers) = match socket.peer_addr()?.is_ipv4() {
             true => (ip_mtu(&socket)?, HEADERS.0),

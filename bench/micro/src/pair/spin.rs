@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 /// Looks between which the core is offered to others.
 const LOOKS: u32 = 1000;
-/// How long the other end has for anything.
+/// Longest wait for the other end.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Calls `look` until it finds something.
@@ -26,7 +26,7 @@ pub fn spin<T>(what: &str, mut look: impl FnMut() -> Result<Option<T>>) -> Resul
     }
 }
 
-/// What a call that does not block has done; `None` if it would have had to.
+/// Result of a call that does not block; `None` if it would have had to.
 pub fn ready<T>(done: io::Result<T>) -> Result<Option<T>> {
     match done {
         Ok(value) => Ok(Some(value)),

@@ -14,13 +14,13 @@ fn other(own: Rank) -> Rank {
     Rank(1 - own.0)
 }
 
-/// Which end a rank is.
+/// End that a rank is.
 pub fn end_of(rank: Rank) -> End {
     if rank == 0 { End::First } else { End::Second }
 }
 
-/// Meets the other end, polling, once all packets have left here; so that neither has anything to do for this
-/// line afterwards.
+/// Meets the other end, polling, once all packets have left here; so that neither has anything to
+/// do for this line afterwards.
 fn settle(packets: &Packets, side: &mut Side, mut poll: impl FnMut() -> Result<()>) -> Result<()> {
     while !packets.is_flushed() {
         poll()?;
@@ -79,7 +79,7 @@ impl Line for PacketLine {
 pub struct MessageLine<'a> {
     weft: &'a Weft,
     mailbox: Mailbox,
-    /// Where messages go before they are read, if not read where they lie.
+    /// Memory to which messages go before they are read, if they are not read in place.
     into: Option<Vec<u8>>,
 }
 
@@ -92,7 +92,7 @@ impl<'a> MessageLine<'a> {
         Ok(MessageLine { weft, mailbox: weft.mailbox("pair")?, into: None })
     }
 
-    /// The same, but each message asks its receiver first.
+    /// Opens lines on which each message asks its receiver first.
     ///
     /// # Errors
     /// Another rank was lost.
@@ -102,7 +102,8 @@ impl<'a> MessageLine<'a> {
         Ok(MessageLine { weft, mailbox, into: None })
     }
 
-    /// The same, of up to `bytes` bytes, which end in memory of the receiver's choice.
+    /// Opens lines for messages of up to `bytes` bytes, which end in memory of the receiver's
+    /// choice.
     ///
     /// # Errors
     /// Another rank was lost.

@@ -1,11 +1,11 @@
-//! What is measured, and beside what.
+//! Plan of a measurement: the turns, and the floors beside them.
 
 use crate::report::Limit;
 use weft::Rank;
 use weft_region::coherence::{Hint, Policy};
 use weft_region::{DataWay, Settings};
 
-/// What a hit may take, with its end.
+/// Limit on a hit, with its end.
 const HIT_NS: f64 = 25.0;
 /// Bytes of regions that are neither small nor large, and of large ones.
 const LARGER: [usize; 2] = [4 << 10, 64 << 10];
@@ -17,7 +17,7 @@ pub enum Access {
     Write,
 }
 
-/// What is measured in turns.
+/// Kinds of turns.
 #[derive(Clone, Copy)]
 pub enum Turn {
     Hit(Access),
@@ -33,9 +33,9 @@ pub struct Miss {
     pub bytes: usize,
     pub access: Access,
     pub home: Rank,
-    /// Who wrote before; if nobody, rank 0 has given up its copy.
+    /// Rank that wrote before; if nobody, rank 0 has given up its copy.
     pub writer: Option<Rank>,
-    /// How many have read since, from rank 2 on.
+    /// Number of ranks that have read since, from rank 2 on.
     pub readers: u16,
     pub three_party: bool,
     pub settings: Settings,
@@ -43,7 +43,7 @@ pub struct Miss {
 
 /// A figure.
 pub struct Line {
-    /// What it is called, if it is printed.
+    /// Name of the figure, if it is printed.
     pub name: Option<String>,
     pub bytes: usize,
     pub turn: Turn,
@@ -51,7 +51,7 @@ pub struct Line {
     pub beside: Vec<(&'static str, usize)>,
     /// A figure that it is measured by.
     pub promise: Option<(&'static str, f64)>,
-    /// What the ratio to the first of these may be.
+    /// Limit on the ratio to the first of these.
     pub limit: Option<Limit>,
 }
 
@@ -64,7 +64,8 @@ const TRIP: &str = "packets there and back";
 
 /// All that is measured between so many ranks, on regions of `size` bytes, and on larger ones.
 ///
-/// Limits are for two ranks with a core each; that for pages is about what the machine does beside the network.
+/// Limits are for two ranks with a core each; that for pages is about what the machine does beside
+/// the network.
 pub fn lines(ranks: usize, size: usize, in_memory: bool) -> Vec<Line> {
     let mut plan = Plan(Vec::new());
     // Regions of words.
@@ -141,7 +142,7 @@ impl Plan {
         &mut self.0[at]
     }
 
-    /// What others are measured by; its place.
+    /// Adds a turn that others are measured by; its index.
     fn silent(&mut self, bytes: usize, turn: Turn) -> usize {
         self.add(None, bytes, turn, Vec::new());
         self.0.len() - 1

@@ -7,7 +7,7 @@ use crate::suite::{on_threads, threads};
 use anyhow::Result;
 use comfy_table::{Table, presets};
 use std::fmt::Write;
-use weft_kit::thousands;
+use weft_app_common::thousands;
 
 /// The files that [`pages`] gives.
 pub const PAGES: [&str; 3] = ["adaptive.md", "adaptive-throughput.svg", "adaptive-latency.svg"];
@@ -16,11 +16,12 @@ pub const PAGES: [&str; 3] = ["adaptive.md", "adaptive-throughput.svg", "adaptiv
 const PEERS: [u16; 7] = [1, 2, 4, 8, 16, 32, 64];
 /// Packets to a peer that a rank has never talked to.
 const BURSTS: [u64; 4] = [1, 4, 16, 64];
-/// How often each rank turns to other peers while it sends as many packets as always.
+/// Numbers of times that each rank turns to other peers while it sends as many packets as always.
 const PHASES: [u16; 4] = [1, 4, 16, 64];
 /// Packets that a rank sends to one peer before it turns to the next.
 const RUN: u64 = 8;
-/// Operations between packets of ranks that do not only send: 30 us of this machine, so that the load saturates no NI.
+/// Operations between packets of ranks that do not only send: 30 us of this machine, so that the
+/// load saturates no NI.
 const COMPUTES: u64 = 1_500;
 /// Packets that each rank sends.
 const PACKETS: u64 = 256;
@@ -82,7 +83,7 @@ impl Rows {
         plot
     }
 
-    /// What the adaptive policy has of the first one's, for `x`.
+    /// Ratio of the adaptive policy's result to the first one's, for `x`.
     fn ratio(&self, x: u64, of: impl Fn(&Seen) -> f64) -> f64 {
         let at = self.xs.iter().position(|&known| known == x).unwrap_or(0);
         of(&self.seen[1][at]) / of(&self.seen[0][at])

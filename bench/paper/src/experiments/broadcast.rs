@@ -58,7 +58,7 @@ pub fn latency(setup: &Setup, bytes: usize) -> Result<f64> {
     Ok(times.sum::<Nanoseconds>() as f64 / ROUNDS as f64)
 }
 
-/// Who broadcasts in a blast.
+/// Senders of a blast.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Senders {
     /// Rank 0, which then waits for an empty acknowledgement from everybody.
@@ -67,14 +67,14 @@ pub enum Senders {
     All,
 }
 
-/// What a blast test saw.
+/// Results of a blast test.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Blast {
     /// Bytes a second that one sender sent.
     pub rate: f64,
     /// Packets broadcast.
     pub multicasts: u64,
-    /// What every rank did.
+    /// Counters of every rank.
     pub statistics: Vec<Statistics>,
 }
 
@@ -145,7 +145,7 @@ pub fn multicast_gap(fanout: u16) -> Result<f64> {
     Ok(ranks[1..].iter().map(|times| gap(times)).fold(0.0, f64::max))
 }
 
-/// Why a forward costs too much.
+/// Reason why a forward costs too much.
 const FORWARD_IS_A_SEND: &str = "table 5.1 does not tell what an NI does to notice its host's request from what it does to \
     transmit, so that a forward costs the machine's NI all that a packet of its host does (5.6 us), and the \
     children's credits beside it; LFC's forward needs no request";
@@ -228,7 +228,7 @@ fn growth(
     curves: &[(u16, Vec<(f64, f64)>)],
     results: &mut Results,
 ) -> Result<()> {
-    /// How much of the variance a line explains that passes for straight.
+    /// Least part of the variance that a line explains which passes for straight.
     const STRAIGHT: f64 = 0.98;
     let logarithmic = fit::line(null).context("latencies for one number of ranks only")?;
     let mut holds = logarithmic.determination > STRAIGHT && logarithmic.slope > 0.0;
@@ -277,7 +277,7 @@ fn throughputs(results: &mut Results) -> Result<()> {
     Ok(())
 }
 
-/// The same blast with one receiver.
+/// Rate of the same blast with one receiver.
 fn blast_to_one() -> Result<f64> {
     let blast = blast(&Setup::lfc(2), 64 << 10, 4, Senders::One)?;
     megabytes(blast.rate).context("a rate")

@@ -1,11 +1,12 @@
 //! The experiments of careful-protocols 6: its two protocols on its cluster, simulated.
 //!
-//! The machine is `links/sim/machines/medusa.toml`, made of the paper's settings. What each protocol costs by itself
-//! are the totals of appendix A; so these rows are what goes in, and are not claimed as measured. What the
-//! protocols *do* is `weft-events`, the code that runs on real machines.
+//! The machine is `links/sim/machines/medusa.toml`, made of the paper's settings. What each
+//! protocol costs by itself are the totals of appendix A; so these rows are what goes in, and are
+//! not claimed as measured. What the protocols *do* is `weft-events`, the code that runs on real
+//! machines.
 //!
-//! Bands, stated before anything was measured: 25 percent of times and throughputs; 6 percentage points of what
-//! careful is better or worse by, which is a quarter of its usual advantage of 24.
+//! Bands, stated before anything was measured: 25 percent of times and throughputs; 6 percentage
+//! points of what careful is better or worse by, which is a quarter of its usual advantage of 24.
 
 pub mod flooding;
 pub mod jacobi;
@@ -27,17 +28,18 @@ const MACHINE: &str = "medusa";
 const PERCENT: f64 = 25.0;
 /// The band of what careful is better by, in percentage points.
 const POINTS: f64 = 6.0;
-/// Cycles that a word costs a program that writes it to the board, or reads it there: a loop that is not unrolled,
-/// and an access over the bus, which waits for the answer to a load and not for a store's. What these take, the
-/// sender-based protocols measured on the same board (their figure 2, HP-UX): 33 and 5 cycles of 66 MHz.
+/// Cycles that a word costs a program that writes it to the board, or reads it there: a loop that
+/// is not unrolled, and an access over the bus, which waits for the answer to a load and not for a
+/// store's. What these take, the sender-based protocols measured on the same board (their figure 2,
+/// HP-UX): 33 and 5 cycles of 66 MHz.
 const WRITE_CYCLES: u64 = LOOP_CYCLES + 4;
 /// See there.
 const READ_CYCLES: u64 = LOOP_CYCLES + 25;
 const LOOP_CYCLES: u64 = 4;
 /// Bytes of a word.
 const WORD: usize = 4;
-/// Cycles of an operation on an element of a grid: two loads, the operation, a store, and the loop, as a
-/// compiler translates them that does not do it well (6.1).
+/// Cycles of an operation on an element of a grid: two loads, the operation, a store, and the loop,
+/// as a compiler translates them that does not do it well (6.1).
 const ELEMENT_CYCLES: u64 = 6;
 /// Nothing takes so long, in virtual time, that ends.
 const LIMIT: Duration = Duration::from_secs(5);
@@ -47,9 +49,9 @@ const REQUEST_AFTER: Duration = Duration::from_millis(50);
 /// A protocol on some nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cluster {
-    /// How many.
+    /// Number of nodes.
     pub nodes: u16,
-    /// Which.
+    /// Protocol.
     pub protocol: Protocol,
 }
 
@@ -88,17 +90,17 @@ impl Experiment for Table {
     }
 }
 
-/// What came of a run.
+/// Result of a run.
 #[derive(Debug)]
 pub enum Ran<T> {
-    /// What each node returned, and counted.
+    /// Results and counters of each node.
     Ended(Vec<(T, Statistics)>),
     /// It did not end in [`LIMIT`].
     Never,
 }
 
 impl<T> Ran<T> {
-    /// What the nodes returned.
+    /// Results of the nodes.
     ///
     /// # Errors
     /// It never ended.
@@ -106,7 +108,7 @@ impl<T> Ran<T> {
         Ok(self.counted()?.into_iter().map(|(value, _)| value).collect())
     }
 
-    /// The same, with what the nodes counted.
+    /// Results of the nodes, with their counters.
     ///
     /// # Errors
     /// As [`Self::values`].
@@ -119,7 +121,7 @@ impl<T> Ran<T> {
 }
 
 impl Cluster {
-    /// What the events of the cluster are carried by: its boards, and appendix A's costs.
+    /// Settings of the cluster's events: its boards, and appendix A's costs.
     pub fn settings(&self) -> Settings {
         let (send_operations, receive_operations) = match self.protocol {
             Protocol::Careful => (42, 109),
@@ -149,7 +151,7 @@ impl Cluster {
         self.run_with(self.settings(), program)
     }
 
-    /// The same, where the events have other `settings`.
+    /// Runs the program, where the events have other `settings`.
     ///
     /// # Errors
     /// As [`Self::run`].
@@ -180,7 +182,7 @@ pub struct Row {
     pub nodes: u16,
     /// Words of payload.
     pub words: usize,
-    /// Whether programs touch the words.
+    /// True if programs touch the words.
     pub processing: bool,
     /// The ids of what it says of the traditional protocol, of the careful one, and of both.
     pub ids: [&'static str; 3],

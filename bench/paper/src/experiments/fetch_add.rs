@@ -61,12 +61,12 @@ fn remote(setup: &Setup) -> Result<f64> {
     latency(setup, |rank| rank != HOME)
 }
 
-/// What a reader should know of operations at home.
+/// Note for readers on operations at home.
 const AT_HOME: &str = "An operation at home goes to the switch and back, as LFC's does, which had not optimized this case. It takes longer than a \
     remote one because a single NI does what two share otherwise: what sending the request leaves it to do comes before the answer. \
     What the thesis names besides, that a host that polls takes memory cycles of its NI (5.2), is not in the machine.";
 
-/// Why `irx` is too fast.
+/// Reason why `irx` is too fast.
 const NO_ACKNOWLEDGEMENT_TIMERS: &str = "an acknowledgement timer is started and cancelled for the request and for the \
     answer (8.2.5), and no host between the two hides it; in a stream, which table 8.4 is about, that happens once in \
     half a window, and no figure says what a timer costs: the machine counts all that irx adds as the sender's, after \

@@ -15,21 +15,21 @@ use weft_packet::Rank;
 use weft_protocol::Preset;
 use weft_simulator::{Ended, Machine, Shape};
 
-/// What the thesis built (8.1).
+/// Presets that the thesis built (8.1).
 const BUILT: [Preset; 5] =
     [Preset::NrxImc, Preset::NrxHmc, Preset::IrxImc, Preset::IrxHmc, Preset::HrxHmc];
 /// Sizes of figure 8.6, up to where a cache would matter.
 const SIZES: [usize; 4] = [1 << 10, 4 << 10, 16 << 10, 64 << 10];
 
-/// Packets of a blast: "many" (5.3.1), several times the send buffers, which a host may fill before it first
-/// looks for acknowledgements.
+/// Packets of a blast: "many" (5.3.1), several times the send buffers, which a host may fill before
+/// it first looks for acknowledgements.
 const STREAM: usize = 2048;
 
-/// Why irx-imc is not the worst.
+/// Reason why irx-imc is not the worst.
 const HOST_IS_BUSY: &str = "at 64 Kbyte irx-imc, irx-hmc and hrx-hmc are within 6 % of each other: their NIs send and receive as \
     much, and what irx adds to that (2.3 us a packet) weighs less than that a host that forwards fills each packet once \
     more and waits for the bus that brings it the next";
-/// Why throughput falls more slowly than fanout grows.
+/// Reason why throughput falls more slowly than fanout grows.
 const NOT_ONLY_SENDS: &str = "an NI's memory serves its receive engine and its processor besides its send engine (1.6.2), so that a \
     forwarder takes as long for receiving a packet, whatever its fanout: the time for each is a F + b, as the thesis \
     measured of small ones";
@@ -121,7 +121,7 @@ fn safe(results: &mut Results) -> Result<()> {
     Ok(())
 }
 
-/// Where hosts forward, each level costs two copies more: to the host, and back.
+/// Latencies where hosts forward: each level costs two copies more, to the host, and back.
 fn latencies(results: &mut Results) -> Result<()> {
     let sizes = [0, 256, 512, 1024];
     let curve = |preset, ranks| -> Result<Vec<(f64, f64)>> {

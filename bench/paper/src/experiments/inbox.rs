@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use weft_packet::{KeptPacket, Packets};
 
-/// What a receiver does with a packet's bytes (thesis 5.1.1).
+/// Handling of a packet's bytes by a receiver (thesis 5.1.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Receive {
     /// Nothing.
@@ -66,7 +66,7 @@ impl Inbox {
     }
 }
 
-/// When packets arrived; none is kept.
+/// Times at which packets arrived; none is kept.
 #[derive(Clone)]
 pub struct Arrivals {
     packets: Packets,
@@ -94,7 +94,7 @@ impl Arrivals {
         Ok(self.packets.poll_until(|| lock(&self.times).len() >= count)?)
     }
 
-    /// When each arrived, in order.
+    /// Times of arrival, in order.
     pub fn times(&self) -> Vec<Nanoseconds> {
         lock(&self.times).clone()
     }

@@ -1,4 +1,4 @@
-//! What each layer costs on the patterns of the systems above (thesis table 7.2), and broadcasts
+//! Cost of each layer on the patterns of the systems above (thesis table 7.2), and of broadcasts
 //! made of messages (7.4.2, 7.6, 9.1).
 
 use super::inbox::{Arrivals, Receive};
@@ -16,12 +16,12 @@ use weft_protocol::tree::{Group, Shape};
 const ROUNDS: usize = 8;
 /// The ranks of all broadcasts.
 const RANKS: u16 = 64;
-/// What fits every cache.
+/// Size that fits every cache.
 const LARGE_BYTES: usize = 64 << 10;
 /// 2 ms.
 const PAUSE_OPERATIONS: u64 = 100_000;
 
-/// Why hosts forward too cheaply.
+/// Reason why hosts forward too cheaply.
 const CHEAP_MESSAGES: &str = "six messages follow each other on the way, each 3.2 us by Weft's count of instructions; Panda's cost 5 us \
     (6.5.1), and MPICH's 6 us more (7.4.2)";
 
@@ -202,8 +202,8 @@ fn broadcasts(results: &mut Results) -> Result<()> {
     Ok(())
 }
 
-/// Messages of `bytes` bytes that hosts forward whole along a tree of rank 0: nanoseconds to the last
-/// reader, and between messages there.
+/// Messages of `bytes` bytes that hosts forward whole along a tree of rank 0: nanoseconds to the
+/// last reader, and between messages there.
 fn layered(shape: Shape, bytes: usize, pause: u64) -> Result<(f64, f64)> {
     let ran = Setup::lfc(RANKS).run_messages(move |weft| {
         let inbox = weft.mailbox("layered")?;

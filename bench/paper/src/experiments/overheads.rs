@@ -1,4 +1,4 @@
-//! What packets cost besides their way: buffers, polls, interrupts, timers, and who answers
+//! Overheads of packets besides their way: buffers, polls, interrupts, timers, and answers to
 //! requests for numbers (thesis 2.6, 5.1.1, 5.1.3, 5.4, 6.2.2, 6.4).
 
 use super::fetch_add;
@@ -22,10 +22,10 @@ const PAUSE_OPERATIONS: u64 = 10_000;
 /// The shortest delay before an interrupt; what it is does not count.
 const SOONEST: Duration = Duration::from_micros(1);
 
-/// Why allocating takes too long.
+/// Reason why allocating takes too long.
 const ALL_OF_G: &str = "the machine has it from the big gap of table 5.1, which leaves 0.52 us of a full packet's time at the \
     sender for all that is neither o_s nor bytes";
-/// Why a poll takes too long.
+/// Reason why a poll takes too long.
 const POLL_IS_O_R: &str = "it is o_r of table 5.1 less nothing: the machine does not tell what a poll does from what the packet \
     layer does to the packet it found, up to the upcall";
 
@@ -148,7 +148,7 @@ fn interrupts(results: &mut Results) -> Result<()> {
     Ok(())
 }
 
-/// What retransmission adds to a packet's way and to the gap.
+/// Time that retransmission adds to a packet's way and to the gap.
 fn timers(results: &mut Results) -> Result<()> {
     /// "Typically no more than a few microseconds" is read as four.
     const FEW: f64 = 4e3;
@@ -166,7 +166,7 @@ fn timers(results: &mut Results) -> Result<()> {
     Ok(())
 }
 
-/// Who gives out numbers.
+/// Level that gives out numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Sequencer {
     Ni,

@@ -23,11 +23,11 @@ const PAUSE_OPERATIONS: u64 = 100_000;
 /// Payloads of figure 6.16: with all headers the last is one packet still, ordered or not.
 const BROADCAST_SIZES: [usize; 4] = [0, 256, 512, 960];
 
-/// What a message costs beside its packets.
+/// Cost of a message beside its packets.
 const INSTRUCTIONS: &str = "A message costs its host what its packets, 16 bytes of header and copies do, and the instructions that Weft \
     takes for it besides, 640 by [count](../internals/messaging.md), each a cycle of a Pentium Pro at 200 MHz (1.6.2): 3.2 us. \
     That it does one a cycle, of three at most, is assumed.";
-/// Why broadcasts add so little.
+/// Reason why broadcasts add so little.
 const PANDA_DOES_MORE: &str = "Weft's instructions for a message are 3.2 us of it; what else Panda does for a broadcast, the thesis does \
     not say";
 
@@ -81,7 +81,7 @@ impl Experiment for Panda {
     }
 }
 
-/// When messages had been read whole, with the copy that every client makes.
+/// Times at which messages had been read whole, with the copy that every client makes.
 #[derive(Clone, Default)]
 pub struct Read(Arc<Mutex<Vec<Nanoseconds>>>);
 
@@ -263,7 +263,7 @@ fn throughputs(results: &mut Results) -> Result<()> {
     Ok(())
 }
 
-/// How a message is broadcast.
+/// Kind of broadcast.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Broadcast {
     /// A port's.
@@ -272,7 +272,7 @@ pub enum Broadcast {
     Ordered,
 }
 
-/// Who broadcasts: not the home of the order's numbers.
+/// Rank that broadcasts: not the home of the order's numbers.
 const SENDER: Rank = Rank(1);
 
 /// Sends `messages` of `bytes` bytes from rank 1, with pauses or as fast as they go: when each was

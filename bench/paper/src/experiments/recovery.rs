@@ -24,7 +24,7 @@ const RANKS: [u16; 4] = [8, 16, 32, 64];
 /// Ranks of table 5.2.
 const MOST: u16 = 64;
 
-/// What a row of table 5.2 says.
+/// Counts in a row of table 5.2.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Tally {
     /// `RC/M`: recoveries for each multicast packet.
@@ -71,16 +71,16 @@ fn recovering(shape: Shape, ranks: u16) -> Setup {
     Setup { shape, recovery: Recovery::AtOnce, ..Setup::lfc(ranks) }
 }
 
-/// Why recoveries cover other packets than in LFC.
+/// Reason why recoveries cover other packets than in LFC.
 const NO_SHARED_LINKS: &str = "which credits are used up at the same time, and so how far a recovery reaches, depends on \
     how long acknowledgements take; the machine's network has no links that packets share, on which LFC's \
     acknowledgements were delayed (5.3.2)";
 
-/// Why recoveries cost 64 processors little.
+/// Reason why recoveries cost 64 processors little.
 const FEW_RECOVERIES_64: &str = "it grows with the processors, to 2 % at 64: a packet on a recovery channel costs the machine's NI no \
     more than another, and its network has no links on which more processors delay acknowledgements (5.3.2)";
 
-/// Why others than the root begin recoveries.
+/// Reason why others than the root begin recoveries.
 const CHILDREN_TOO: &str = "the root begins a quarter of them, its two children nearly all others: they do the same work as their own \
     children, and run out of their 8 credits whenever those are late; no figure says how LFC's inner NIs avoided it";
 
@@ -218,7 +218,7 @@ fn single_sender(results: &mut Results) -> Result<f64> {
     Ok(with_most)
 }
 
-/// Who begins recoveries when one rank sends.
+/// Initiators of recoveries when one rank sends.
 fn initiators(blast: &Blast, results: &mut Results) {
     let begun: Vec<u64> = blast.statistics.iter().map(|rank| rank.protocol.recoveries).collect();
     let (root, all) = (begun[0] as f64, begun.iter().sum::<u64>() as f64);
@@ -227,7 +227,7 @@ fn initiators(blast: &Blast, results: &mut Results) {
     results.statement("S5.3.2-root", all > 0.0 && root >= 0.9 * all, evidence);
 }
 
-/// What recoveries cost: the part of the rate that is left, from 8 processors to 64.
+/// Cost of recoveries: the part of the rate that is left, from 8 processors to 64.
 fn costs(kept: &[f64], most: Tally, results: &mut Results) {
     // "Almost always one child" is read as at most one recovery in four that takes another.
     let evidence = format!("{} NIs on average", short(most.subtree()));

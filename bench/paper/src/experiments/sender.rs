@@ -1,8 +1,8 @@
-//! The send and the receive path, step by step (sender-based-protocols 3 and 6.2, figures 2 to 4), on the machine
-//! that runs this: the orders of the paper, and its figures as shares.
+//! The send and the receive path, step by step (sender-based-protocols 3 and 6.2, figures 2 to 4),
+//! on the machine that runs this: the orders of the paper, and its figures as shares.
 //!
-//! What a step took a PA-RISC at 66 MHz is nothing that Weft can predict. What part of the whole it was may be;
-//! such a share is shown in the paper's unit, as the same part of the paper's whole.
+//! What a step took a PA-RISC at 66 MHz is nothing that Weft can predict. What part of the whole it
+//! was may be; such a share is shown in the paper's unit, as the same part of the paper's whole.
 
 mod block;
 
@@ -23,22 +23,22 @@ use weft_wire::{Header, Tag, TreeId, envelope};
 const BATCHES: usize = 4000;
 /// Samples of what the system takes by itself.
 const SYSTEM: usize = 2000;
-/// What a sample repeats.
+/// Repetitions in a sample.
 const BATCH: usize = 16;
 
-/// Why a buffer costs more.
+/// Reason why a buffer costs more.
 const ALLOCATE: &str = "the paper reads a register of its board; here the node is entered, which other threads may use too, and a \
     frame that has come back is taken from a list: in memory there is little else, so that its part is large";
-/// Why the receive path is longer.
+/// Reason why the receive path is longer.
 const RECEIVE: &str = "the paper's receive path begins when the interrupt handler has checked and placed the message; Weft's has no \
     such handler, and checks the tag, the number and the sum of each frame itself";
 
-/// Why bare datagrams leave a rest that varies.
+/// Reason why bare datagrams leave a rest that varies.
 const REST: &str = "it is what is left of two times that differ from run to run: 0.8 to 1.3 times the paper's share was seen";
-/// Why blocks in memory come to less.
+/// Reason why blocks in memory come to less.
 const MEMORY: &str = "no cache holds the block, so that two cores share the ways to memory: 0.5 to 0.8 of one copy was seen, by how \
     the host places the two";
-/// Why files are faster.
+/// Reason why files are faster.
 const FILES: &str = "pieces of files are made in a cache and read from it, 48 KiB at a time, and written nowhere; the block in memory is \
     in no cache. The paper's machines had 256 Kbyte of cache and a network slower than their memory";
 
@@ -112,7 +112,7 @@ impl Experiment for SendPath {
     }
 }
 
-/// What the paper prints: a whole of which something is a part.
+/// Figure that the paper prints: a whole of which something is a part.
 fn printed(id: &str) -> Result<f64> {
     let targets = Targets::read()?;
     targets.get(id).and_then(|target| target.number()).with_context(|| format!("{id} is no number"))
@@ -249,8 +249,8 @@ impl Bare {
     }
 }
 
-/// What sealing a frame and opening it takes for the header, whose tag is made and checked, and for the word, which is
-/// in the frame's checksum.
+/// Time of sealing a frame and opening it for the header, whose tag is made and checked, and for
+/// the word, which is in the frame's checksum.
 fn checksums(results: &mut Results) {
     let header = sealing(true, 0) - sealing(false, 0);
     let word = sealing(false, size_of::<u32>()) - sealing(false, 0);

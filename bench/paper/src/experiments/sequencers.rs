@@ -17,9 +17,9 @@ const RANKS: u16 = 64;
 const ROUNDS: usize = 8;
 /// 2 ms.
 const PAUSE_OPERATIONS: u64 = 100_000;
-/// Who gives out numbers.
+/// Rank that gives out numbers.
 const SEQUENCER: Rank = Rank(0);
-/// Who broadcasts.
+/// Rank that broadcasts.
 const SENDER: Rank = Rank(21);
 
 /// A way to order.
@@ -124,7 +124,7 @@ fn ordered(way: Way) -> Result<(f64, u64)> {
     Ok((mean, ran.values[SEQUENCER.index()].1))
 }
 
-/// When this rank could deliver. In BB that takes the message and its number.
+/// Times at which this rank could deliver. In BB that takes the message and its number.
 fn deliver(packets: &Packets, way: Way, sent: &Arc<AtomicU64>) -> Arc<Mutex<Vec<Nanoseconds>>> {
     let delivered = Arc::new(Mutex::new(Vec::new()));
     let (noted, host, sent) = (Arc::clone(&delivered), packets.clone(), Arc::clone(sent));
@@ -155,7 +155,7 @@ fn broadcast_kind(packets: &Packets, kind: u8) -> Result<()> {
     Ok(packet.broadcast()?)
 }
 
-/// What ordering adds to a broadcast of 64 Kbyte.
+/// Time that ordering adds to a broadcast of 64 Kbyte.
 fn large(results: &mut Results) -> Result<()> {
     let setup = Setup::lfc(RANKS);
     let time = |how| broadcast_latency(&setup, how, 64 << 10);

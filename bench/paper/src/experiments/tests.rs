@@ -1,4 +1,5 @@
-//! What does not depend on a machine's costs: that programs end and count, that claims are claims.
+//! Tests of what does not depend on a machine's costs: that programs end and count, that claims are
+//! claims.
 
 use super::*;
 use crate::claim::Expected;

@@ -1,8 +1,8 @@
-//! What trees multicast packets travel on, who forwards them, and when that deadlocks (thesis 2.7,
-//! 4.2, 4.3, Appendix A).
+//! Trees of multicast packets: their forwarding, and their deadlocks (thesis 2.7, 4.2, 4.3,
+//! Appendix A).
 //!
-//! Whether worlds deadlock is tried in two ways: on the simulated cluster, whose run ends stuck, and
-//! in `testing/world`, which steps NIs in random orders and names the cycle.
+//! Whether worlds deadlock is tried in two ways: on the simulated cluster, whose run ends stuck,
+//! and in `testing/world`, which steps NIs in random orders and names the cycle.
 
 use super::broadcast::{Senders, blast, latency};
 use super::inbox::{Arrivals, Receive};
@@ -157,7 +157,7 @@ fn shapes(results: &mut Results) -> Result<()> {
     Ok(())
 }
 
-/// Whether a job in which all broadcast many packets at once gets stuck, and what there is to say.
+/// True if a job in which all broadcast many packets at once gets stuck; and evidence in words.
 fn all_broadcast(shape: Shape, ranks: u16, window_packets: u16) -> Result<(bool, &'static str)> {
     const PACKETS: usize = 64;
     let setup = Setup { shape, window_packets, recovery: Recovery::Off, ..Setup::lfc(ranks) };
@@ -215,7 +215,7 @@ fn forwarders(group: &Group, root: Rank) -> Vec<(usize, Vec<usize>)> {
     members.iter().filter_map(distances).collect()
 }
 
-/// What Appendix A says of distances, for up to 64 ranks and all roots.
+/// Distances of Appendix A, for up to 64 ranks and all roots.
 fn distances(results: &mut Results) -> Result<()> {
     let (mut binary, mut binomial, mut powers, mut forwards) = (true, true, true, 0);
     for ranks in 2..=64 {
@@ -258,8 +258,8 @@ fn options(ranks: u16, window_packets: u16, shape: Shape) -> Options {
     Options { settings, send_buffers: 4, groups: vec![], late_groups: false, hosts: None }
 }
 
-/// How many of the orders tried end in a deadlock when all broadcast, of how many, and whether every
-/// one that stopped had a cycle as the thesis describes it.
+/// Number of the orders tried that end in a deadlock when all broadcast, and true if every one that
+/// stopped had a cycle as the thesis describes it.
 fn deadlocks(ranks: u16, window_packets: u16, shape: Shape) -> (usize, bool) {
     let (mut count, mut described) = (0, true);
     for seed in 0..SEEDS {
@@ -282,7 +282,7 @@ fn deadlocks(ranks: u16, window_packets: u16, shape: Shape) -> (usize, bool) {
     (count, described)
 }
 
-/// Whether `shape` never deadlocks in small worlds.
+/// True if `shape` never deadlocks in small worlds.
 fn safe(shape: Shape) -> Result<(bool, String)> {
     let count: usize = (2..=8).map(|ranks| deadlocks(ranks, 1, shape).0).sum();
     Ok((count == 0, format!("2 to 8 ranks, {SEEDS} orders each: {count} deadlocks")))

@@ -97,7 +97,7 @@ fn ping_pong(setup: &Setup, bytes: usize, receive: Receive) -> Result<(f64, f64)
     Ok((round_trips as f64 / (2 * ROUNDS) as f64, launches as f64 / ROUNDS as f64))
 }
 
-/// What a poll takes that finds a packet waiting.
+/// Time of a poll that finds a packet waiting.
 fn receive_overhead(setup: &Setup) -> Result<f64> {
     let ranks = setup
         .run(|packets| {
@@ -185,7 +185,7 @@ pub fn send_message(message: &[u8], mut send: impl FnMut(&[u8]) -> Result<()>) -
     message.chunks(PACKET_BYTES).try_for_each(&mut send)
 }
 
-/// What a reader of the throughputs should know.
+/// Note for a reader of the throughputs.
 const COPIES: &str = "A receiver that copies to what its cache holds slows nobody down here: the machine's receiver reads a packet at the \
     speed of its memory (170 Mbyte/s), so that the sender stays the slower one. Messages of 1 Mbyte are copied as fast as memcpy() does (52 \
     Mbyte/s), and packets that come meanwhile take the memory first (5.1.1). Between 64 and 256 Kbyte, where it depends on how pages are \
@@ -311,7 +311,8 @@ fn latencies(setup: &Setup, results: &mut Results) -> Result<()> {
 
 /// Messages that no cache holds.
 const LARGE_BYTES: usize = 1 << 20;
-/// Several times what the receiver has buffers for, or its last packets are there before it copies them.
+/// Several times what the receiver has buffers for, or its last packets are there before it copies
+/// them.
 const LARGE_MESSAGES: usize = 32;
 
 /// Figure 5.2.

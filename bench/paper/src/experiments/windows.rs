@@ -1,5 +1,5 @@
-//! Windows, receive and send buffers of the three reliability schemes (thesis 4.1.3, 8.2.2 to 8.2.6,
-//! figures 8.2 and 8.3).
+//! Windows, receive and send buffers of the three reliability schemes (thesis 4.1.3, 8.2.2 to
+//! 8.2.6, figures 8.2 and 8.3).
 
 use super::inbox::{Arrivals, Inbox, Receive};
 use super::unicast::{megabytes, one_way, send};
@@ -24,10 +24,10 @@ const ENOUGH: f64 = 0.9;
 const STREAM: usize = 2048;
 const WINDOW: u16 = 8;
 
-/// How a row is judged.
+/// Note on how a row is judged.
 const COPIES: &str = "`S8.2.4-thr-copy` is judged by copies to more than a cache holds, as of messages of 1 Mbyte: they are slower than no copies, \
     and than copies to a cache, in all three schemes. Copies to a cache cost no throughput here, which the paper's do.";
-/// Why larger windows do no harm.
+/// Reason why larger windows do no harm.
 const NO_TIMER_QUEUE: &str = "an NI of the machine takes as long for an acknowledgement of 16 packets as for one of 4: no figure of \
     table 8.4 says what cancelling a timer costs, and Weft has one timer for a peer, not one for a packet";
 
@@ -232,7 +232,7 @@ fn receive_buffers(results: &mut Results) -> Result<()> {
     Ok(())
 }
 
-/// What the same window takes in receive buffers, and the same copies in time.
+/// Receive buffers of the same window, and time of the same copies.
 fn memory(results: &mut Results) -> Result<()> {
     let machine = Machine::named("myrinet-compared")?;
     let windows = [8, 16, 32, 64, 128].map(|ranks| (ranks, machine.window_packets(ranks)));

@@ -8,12 +8,12 @@ use crate::report::PageFile;
 use crate::suite::{on_threads, threads};
 use anyhow::{Context, Result};
 use comfy_table::{Table, presets};
-use weft_kit::thousands;
+use weft_app_common::thousands;
 use weft_simulator::Preset;
 
-/// How CRL, as the thesis had it, does it.
+/// Words for CRL as the thesis had it.
 const AS_IN_THE_THESIS: &[&str] = &["--two-party"];
-/// The same, and it says whether the result is right.
+/// Words for CRL as the thesis had it, with a check of the result.
 const CHECKED: &[&str] = &["--two-party", "--verify"];
 /// Ranks of the largest run.
 const MOST: u16 = 64;
@@ -28,7 +28,7 @@ const READERS: [u16; 13] = [0, 1, 2, 4, 8, 16, 24, 31, 32, 40, 48, 56, 62];
 /// Bytes of a region: small, as in CRL's applications, and of several packets.
 const SIZES: [u64; 2] = [64, 4096];
 
-/// What else can be said about regions.
+/// Words for other options of regions.
 const WAYS: [(&str, &[&str]); 6] = [
     ("by two parties, as in the thesis", AS_IN_THE_THESIS),
     ("by three parties", &[]),
@@ -101,7 +101,7 @@ fn plot(curves: &[Curve]) -> Plot {
     plot
 }
 
-/// What the text of 7.3.3 says of the figure, beside what is measured.
+/// Compares the text of 7.3.3 about the figure with what is measured.
 fn write_misses(curves: &[Curve]) -> Result<String> {
     let targets = Targets::read()?;
     let printed = |id: &str| targets.get(id).map_or_else(|| "-".into(), |row| row.value.clone());
@@ -131,7 +131,7 @@ fn write_misses(curves: &[Curve]) -> Result<String> {
 /// A run: what, on how many nodes, under which protocol, and what is said about regions.
 type Run = (&'static Program, u16, Preset, &'static [&'static str]);
 
-/// What there is of each of `runs`.
+/// Results of each of `runs`.
 fn all(runs: &[Run]) -> Result<Vec<Seen>> {
     let one = |&(program, ranks, preset, how): &Run| run(program, ranks, preset, how);
     on_threads(threads(), runs, one).into_iter().collect()

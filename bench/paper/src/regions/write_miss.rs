@@ -1,4 +1,5 @@
-//! Figure 7.18: what a clean write miss takes if others have copies, which are invalidated one by one or all at once.
+//! Figure 7.18: what a clean write miss takes if others have copies, which are invalidated one by
+//! one or all at once.
 
 use anyhow::{Context, Result, anyhow};
 use std::sync::Arc;
@@ -12,7 +13,8 @@ use weft_simulator::{Machine, Options, Simulation};
 pub const RANKS: u16 = 64;
 /// Misses that are measured.
 const MISSES: u32 = 4;
-/// What the one that misses computes first, so that nobody is busy with the barrier any more.
+/// Operations that the one that misses computes first, so that nobody is busy with the barrier any
+/// more.
 pub const QUIET_OPERATIONS: u64 = 100_000;
 /// Bytes of a message that asks, and before the data of the answer (`weft_region::format`).
 const HEADERS: [usize; 2] = [16, 24];
@@ -65,8 +67,8 @@ fn misses(
     Ok(took / f64::from(MISSES))
 }
 
-/// Microseconds of bare packets there and back, of the sizes that a miss on a region of `bytes` has; the answer's bytes
-/// are copied.
+/// Microseconds of bare packets there and back, of the sizes that a miss on a region of `bytes`
+/// has; the answer's bytes are copied.
 ///
 /// # Errors
 /// As above.
@@ -104,7 +106,7 @@ pub fn round_trip_us(bytes: usize) -> Result<f64> {
     .context("a round trip")
 }
 
-/// What rank 0 of so many returns, on the cluster of the thesis's chapters 5 to 7.
+/// Result at rank 0 of so many, on the cluster of the thesis's chapters 5 to 7.
 fn on_each(ranks: u16, program: impl Fn(&Packets) -> Result<f64> + 'static) -> Result<f64> {
     let simulation = Simulation::new(Options::on(Machine::named("myrinet")?, ranks))?;
     let report = simulation

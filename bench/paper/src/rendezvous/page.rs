@@ -5,7 +5,7 @@ use crate::plot::{Plot, Scale};
 use crate::report::PageFile;
 use anyhow::Result;
 use comfy_table::{Table, presets};
-use weft_kit::thousands;
+use weft_app_common::thousands;
 
 /// The files that [`pages`] gives.
 pub const PAGES: [&str; 3] = ["rendezvous.md", "rendezvous-latency.svg", "rendezvous-unread.svg"];
@@ -13,7 +13,7 @@ pub const PAGES: [&str; 3] = ["rendezvous.md", "rendezvous-latency.svg", "rendez
 /// Bytes of messages; NX/2 asked from a hundred on (careful-protocols 3).
 const SIZES: [usize; 8] = [128, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20];
 
-/// What a rendezvous may cost in latency to be called cheap.
+/// Largest ratio of latencies at which a rendezvous is called cheap.
 const CHEAP: f64 = 1.05;
 
 /// One size: at once, and asking first.

@@ -9,17 +9,17 @@ use std::fmt;
 /// One target beside what was seen of it.
 #[derive(Clone, Debug)]
 pub struct Row<'a> {
-    /// What the paper prints.
+    /// Target in the paper.
     pub target: &'a Target,
-    /// How near we said we would come.
+    /// Claim about the distance to it.
     pub claim: Claim,
-    /// What was seen: a figure in the target's unit, or a statement's evidence.
+    /// Result: a figure in the target's unit, or a statement's evidence.
     pub seen: Measured,
-    /// Whether the claim came true.
+    /// Verdict on the claim.
     pub verdict: Verdict,
 }
 
-/// What was seen, in the target's terms.
+/// Result in the target's terms.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Measured {
     /// A figure in the target's unit beside the paper's.
@@ -33,7 +33,7 @@ pub enum Measured {
     Evidence(String),
 }
 
-/// Whether a claim came true.
+/// Verdict on a claim.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// The figure is in its band.
@@ -47,7 +47,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Whether the claim came true.
+    /// True if the claim came true.
     pub fn is_good(self) -> bool {
         matches!(self, Verdict::Within | Verdict::Holds)
     }
@@ -64,7 +64,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Why there can be no report.
+/// Reason why there can be no report.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum Fault {
     /// A claim or a figure names no target.
@@ -81,7 +81,7 @@ pub enum Fault {
     Incomparable {
         /// The target.
         id: &'static str,
-        /// What was seen.
+        /// Result.
         seen: Seen,
         /// The target's value.
         value: String,
@@ -98,7 +98,7 @@ pub enum Fault {
         id: &'static str,
         /// The verdict.
         verdict: Verdict,
-        /// What was expected and seen.
+        /// Expectation and result.
         what: String,
     },
     /// An explanation has nothing to explain.
@@ -131,7 +131,8 @@ pub fn rows<'a>(
     (rows, faults)
 }
 
-/// What this machine is measured to do may miss on some days only.
+/// True if a fault stops the report: what this machine is measured to do may miss on some days
+/// only.
 fn is_fatal(fault: &Fault, experiment: &dyn Experiment) -> bool {
     !(experiment.alone() && matches!(fault, Fault::NoMiss(_)))
 }

@@ -7,10 +7,10 @@ use crate::targets::{Paper, Role, Target};
 use comfy_table::{Table, presets};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
-use weft_kit::thousands;
+use weft_app_common::thousands;
 use weft_simulator::Machine;
 
-/// What all figures of a page have in common.
+/// Method that all figures of a page have in common.
 fn method(paper: Paper) -> &'static str {
     match paper {
         Paper::Thesis => {
@@ -110,7 +110,7 @@ pub fn counted_in_all(report: &Report<'_>) -> String {
     )
 }
 
-/// Which targets of a paper are measured or used.
+/// Targets of a paper that are measured or used.
 struct Coverage<'a>(BTreeSet<&'a str>);
 
 impl<'a> Coverage<'a> {
@@ -189,7 +189,7 @@ fn write_settings(page: &mut String, report: &Report<'_>, paper: Paper) {
     }
 }
 
-/// What nobody measures, by the reason.
+/// Writes the targets that nobody measures, by the reason.
 fn write_rest(page: &mut String, report: &Report<'_>, paper: Paper) {
     const NO_REASON: &str = "not measured yet";
     let coverage = Coverage::new(report, paper);

@@ -56,7 +56,7 @@ pub fn tables(chapter: &Chapter<'_>, paper: Option<Paper>) -> Vec<(&'static str,
     tables
 }
 
-/// What missed, and why.
+/// Claims that missed, and the reasons.
 pub fn misses(
     chapter: &Chapter<'_>,
     paper: Option<Paper>,

@@ -1,4 +1,4 @@
-//! Why figures are not measured, as data: `targets/reasons.csv`.
+//! Reasons why figures are not measured, as data: `targets/reasons.csv`.
 
 use super::TargetsError;
 use serde::Deserialize;
@@ -6,12 +6,12 @@ use serde::Deserialize;
 const FILE: &str = "reasons.csv";
 const TEXT: &str = include_str!("../../targets/reasons.csv");
 
-/// Why the targets whose ids begin in some way are not measured.
+/// Reason why the targets whose ids begin in some way are not measured.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Reason {
-    /// What the ids begin with.
+    /// Prefix of the ids.
     pub prefix: String,
-    /// Why.
+    /// Reason.
     pub why: String,
 }
 
@@ -29,7 +29,7 @@ impl Reasons {
         Ok(Reasons(rows.map_err(|error| TargetsError::Malformed { file: FILE, error })?))
     }
 
-    /// Why `id` is not measured: what the longest prefix says.
+    /// Reason why `id` is not measured: that of the longest prefix.
     pub fn of(&self, id: &str) -> Option<&str> {
         let fitting = self.0.iter().filter(|reason| id.starts_with(&reason.prefix));
         Some(&fitting.max_by_key(|reason| reason.prefix.len())?.why)

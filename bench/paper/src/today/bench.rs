@@ -7,18 +7,18 @@ use std::process::Command;
 /// A line of `weft bench --json`, as far as it is used.
 #[derive(Clone, Deserialize, Debug)]
 pub struct Line {
-    /// Which benchmark.
+    /// Name of the benchmark.
     pub bench: String,
     /// Its median.
     pub p50: f64,
-    /// What was measured in turns with it.
+    /// Floors that were measured in turns with it.
     pub floors: Vec<Floor>,
 }
 
 /// A floor of it.
 #[derive(Clone, Deserialize, Debug)]
 pub struct Floor {
-    /// What it is.
+    /// Name of the floor.
     pub what: String,
     /// Its median; none if it was not measured.
     pub p50: Option<f64>,
@@ -36,7 +36,7 @@ impl Line {
     }
 }
 
-/// What `weft bench` with these words prints.
+/// Output of `weft bench` with these words.
 ///
 /// # Errors
 /// It cannot run, with the last thing that it said.
@@ -95,7 +95,7 @@ pub fn rises(figures: &[f64]) -> &'static str {
     }
 }
 
-/// Whether one is more than the other.
+/// True if one is more than the other.
 pub fn is_more(one: f64, other: f64) -> bool {
     one > other * MARGIN
 }

@@ -13,7 +13,7 @@ const SIZES: [usize; 3] = [4, 4000, 8000];
 const GRIDS: [usize; 4] = [8, 16, 32, 64];
 /// Nodes.
 const NODES: [usize; 3] = [2, 4, 8];
-/// What a packet of Ethernet holds of a message, in one fragment.
+/// Bytes of a message that a packet of Ethernet holds, in one fragment.
 const ONE_FRAME: usize = 1000;
 
 /// A cell of a table: nanoseconds under both protocols, and of the floor.
@@ -35,7 +35,7 @@ impl Cell {
     }
 }
 
-/// What was measured.
+/// Measured figures.
 #[derive(Default)]
 struct Measured {
     ring: Vec<Cell>,
@@ -85,7 +85,8 @@ fn measure() -> Result<Measured> {
     Ok(measured)
 }
 
-/// A message of `size` bytes around the ring, and an iteration on a grid of `grid` points on a side.
+/// A message of `size` bytes around the ring, and an iteration on a grid of `grid` points on a
+/// side.
 fn run(link: &'static str, nodes: usize, size: usize, grid: usize) -> Result<(Cell, Cell)> {
     let rounds = if nodes > 2 { 31 } else { 101 };
     let words =
@@ -149,7 +150,7 @@ fn text(measured: &Measured, targets: &Targets) -> Result<String> {
     Ok(text)
 }
 
-/// What the paper prints of this cell; it had one network only.
+/// Figure of the paper for this cell; it had one network only.
 fn paper(targets: &Targets, cell: &Cell, id: &str) -> String {
     let target = targets.get(id).filter(|_| cell.link == "shm");
     target.map_or("".into(), |target| format!("{} %", target.value))

@@ -12,7 +12,8 @@ use std::process::Command;
 const TIMED: usize = 4000;
 /// Batches that callgrind counts twice, so that what is done once does not count.
 const COUNTED: [usize; 2] = [50, 150];
-/// Cache lines that a step makes cross from core to core in shared memory, by design: nobody counts them.
+/// Cache lines that a step makes cross from core to core in shared memory, by design: nobody counts
+/// them.
 const LINES: [(&str, &str); 5] = [
     ("allocate", "0"),
     ("fill", "0; of more than 48 bytes, those that the receiver will read"),
@@ -120,7 +121,7 @@ fn per_instruction(each: &[Option<f64>]) -> Option<String> {
     ))
 }
 
-/// What callgrind counted of a step.
+/// Counts of callgrind for a step.
 struct Counted {
     instructions: f64,
     misses: f64,
@@ -135,7 +136,7 @@ fn count(between: &str, step: &str) -> Result<Counted> {
     Ok(Counted { instructions: each(|at| at.instructions), misses: each(|at| at.misses) })
 }
 
-/// What it counts in all in `batches` batches, in a process of its own.
+/// Total that it counts in `batches` batches, in a process of its own.
 fn counted(between: &str, step: &str, batches: usize) -> Result<Counted> {
     let this = std::env::current_exe()?;
     let output = Command::new("valgrind")

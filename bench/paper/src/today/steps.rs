@@ -1,8 +1,8 @@
 //! A packet of 4 bytes from rank to rank, step by step, as in figure 2 of sender-based-protocols.
 //!
 //! Both ranks are in one thread, so that nothing is counted but what the steps do. They are done in
-//! batches, because reading a clock costs as much as most of them; each is a function of its own, so that
-//! callgrind can be told which to count.
+//! batches, because reading a clock costs as much as most of them; each is a function of its own,
+//! so that callgrind can be told which to count.
 
 use anyhow::{Context, Result};
 use std::hint::black_box;
@@ -20,14 +20,15 @@ use weft_protocol::{Preset, Settings};
 use weft_seal::{Keys, Protection, Secret};
 use weft_udp::{Udp, UdpSettings};
 
-/// Packets in a batch: fewer than half a window, after which credits come back in packets of their own.
+/// Packets in a batch: fewer than half a window, after which credits come back in packets of their
+/// own.
 const BATCH: usize = 16;
 /// Bytes of a packet (figure 2).
 const BYTES: [u8; 4] = [7; 4];
 /// Datagrams as long as those of Ethernet.
 const MTU: usize = 1500;
 
-/// What lies between the ranks.
+/// Link between the ranks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Between {
     /// Shared memory.
@@ -81,7 +82,8 @@ fn look(packets: &Packets) -> Result<bool> {
     Ok(packets.poll()?)
 }
 
-/// The same with a packet there. Until its upcall has run: else the compiler makes one function of both.
+/// Receives with a packet there. Until its upcall has run: else the compiler makes one function of
+/// both.
 #[inline(never)]
 fn receive(rank: &Receiver, most: u64) -> Result<()> {
     while rank.1.load(Ordering::Relaxed) < most {
@@ -108,12 +110,14 @@ pub fn run(between: Between, batches: usize) -> Result<Times> {
     Ok(times.map(median))
 }
 
-/// How often each step is done in `batches` batches; a look that finds packets may find several.
+/// Number of times that each step is done in `batches` batches; a look that finds packets may find
+/// several.
 pub fn repeated(batches: usize) -> usize {
     batches * BATCH
 }
 
-/// Nanoseconds of a packet there and one back, step after step and not in batches: the median of `batches`.
+/// Nanoseconds of a packet there and one back, step after step and not in batches: the median of
+/// `batches`.
 ///
 /// # Errors
 /// As [`run`].
@@ -186,7 +190,7 @@ fn in_memory() -> Result<[Receiver; 2]> {
     Ok([memory.rank(Rank(0))?, memory.rank(Rank(1))?])
 }
 
-/// What two ranks share, each of which may be a thread.
+/// Memory that two ranks share, each of which may be a thread.
 pub struct Memory {
     settings: weft_link_shm::Settings,
     segments: Vec<OwnedFd>,

@@ -1,4 +1,4 @@
-//! What the thesis concludes of LFC and Panda, asked of today's links.
+//! Conclusions of the thesis about LFC and Panda, asked of today's links.
 
 mod trees;
 
@@ -16,7 +16,8 @@ const WINDOWS: [u16; 5] = [2, 4, 8, 16, 32];
 const BYTES: usize = 1024;
 /// A window that suffices gives this part of the best, as in the simulator.
 const ENOUGH: f64 = 0.9;
-/// The thesis's reliability schemes, as `weft bench` is asked for them, and the one that these links have by default.
+/// The thesis's reliability schemes, as `weft bench` is asked for them, and the one that these
+/// links have by default.
 const PRESETS: [(&str, &str); 4] = [
     ("nrx", "--preset nrx-imc --lossless"),
     ("irx", "--preset irx-imc"),
@@ -143,7 +144,7 @@ fn upcalls_and_order() -> Result<String> {
     Ok(text)
 }
 
-/// What an interrupt takes on top of the way and of the watchdog's delay.
+/// Time of an interrupt on top of the way and of the watchdog's delay.
 fn interrupt_ns() -> Result<f64> {
     let file = std::env::temp_dir().join(format!("weft-{}.toml", std::process::id()));
     let described = bench(&format!("loggp --rounds 51 --machine {}", file.display()));
@@ -222,7 +223,8 @@ fn enough(curve: &[f64]) -> u16 {
     WINDOWS[place]
 }
 
-/// Figure 8.1 and table 8.4: the schemes' latency, and what each gets through where packets are lost.
+/// Figure 8.1 and table 8.4: the schemes' latency, and what each gets through where packets are
+/// lost.
 fn presets_() -> Result<String> {
     let mut text = format!(
         "The reliability schemes on networks (figure 8.1, table 8.4): one way of 8 bytes, packets of 64 bytes a second, and the same where \

@@ -1,4 +1,5 @@
-//! Data by message and by put on this machine's links: the five applications, as their users run them.
+//! Data by message and by put on this machine's links: the five applications, as their users run
+//! them.
 
 use super::markdown;
 use crate::results::{percent, short};
@@ -7,12 +8,13 @@ use std::fmt::Write;
 use std::process::{Command, Stdio};
 use weft_netns::{Cluster, Options};
 
-/// How often each program runs in each way, in turns; odd, for the median.
+/// Number of runs of each program in each way, in turns; odd, for the median.
 const ROUNDS: usize = 5;
 /// Ranks.
 const RANKS: usize = 2;
 
-/// A program, what is said to it, and whether regions have 1 KiB and more then, so that they can be put.
+/// A program, what is said to it, and whether regions have 1 KiB and more then, so that they can be
+/// put.
 struct Program {
     name: &'static str,
     words: &'static str,
@@ -42,7 +44,7 @@ const PROGRAMS: [Program; 6] = [
 /// The ways, as programs are told them.
 const WAYS: [&str; 2] = ["packets", "puts"];
 
-/// What came of a program over a link: medians.
+/// Results of a program over a link: medians.
 struct Row {
     program: &'static Program,
     messages: f64,
@@ -50,7 +52,7 @@ struct Row {
 }
 
 impl Row {
-    /// What puts take away, in percent.
+    /// Part of the time that puts take away, in percent.
     fn gained(&self) -> f64 {
         (1.0 - self.puts / self.messages) * 100.0
     }
@@ -150,7 +152,7 @@ fn launcher(cluster: Option<&Cluster>, link: &str) -> Result<Command> {
     Ok(command)
 }
 
-/// How long the program took, as it says.
+/// Time of the program, as it prints it.
 fn seconds(mut command: Command) -> Result<f64> {
     let output = command.stdin(Stdio::null()).output();
     let output = output.context("there is no `weft` beside this program (make build)")?;

@@ -8,7 +8,7 @@ use crate::results::percent;
 use crate::suite::{on_threads, threads};
 use anyhow::{Context, Result};
 use comfy_table::Table;
-use weft_kit::thousands;
+use weft_app_common::thousands;
 
 /// The files that [`pages`] gives.
 pub const PAGES: [&str; 2] = ["zero-copy.md", "zero-copy-gain.svg"];
@@ -18,8 +18,8 @@ const RANKS: [u16; 2] = [16, 64];
 /// Bytes of regions that are missed.
 const SIZES: [u64; 7] = [1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10];
 
-/// Programs whose regions can be larger or smaller, on as many nodes as [`RANKS`] begins with: what is said to them, and
-/// the bytes of a region that this makes.
+/// Programs whose regions can be larger or smaller, on as many nodes as [`RANKS`] begins with: what
+/// is said to them, and the bytes of a region that this makes.
 type Sized = (&'static str, [(u64, &'static [&'static str]); 3]);
 const SIZED: [Sized; 3] = [
     (
@@ -62,19 +62,19 @@ impl Times {
         Ok(Times { messages: messages?, puts: puts?, free: free? })
     }
 
-    /// What puts take away, in percent.
+    /// Part of the time that puts take away, in percent.
     fn gained(&self) -> f64 {
         (1.0 - self.puts / self.messages) * 100.0
     }
 
-    /// What copies that cost nothing would.
+    /// Part of the time that copies without a cost would take away.
     fn would_gain(&self) -> f64 {
         (1.0 - self.free / self.messages) * 100.0
     }
 }
 
-/// Measures everything in the simulator, and returns the page and its figure. What this machine's links say follows
-/// it ([`crate::today::zero_copy`]).
+/// Measures everything in the simulator, and returns the page and its figure. What this machine's
+/// links say follows it ([`crate::today::zero_copy`]).
 ///
 /// # Errors
 /// What a rank or the simulator says.

@@ -1,4 +1,4 @@
-//! What the types and operations of C are in Rust.
+//! Types and operations of C in Rust.
 
 use super::{Operation, Type};
 use crate::memory::{OperationNumber, TypeNumber};
@@ -11,7 +11,7 @@ pub type Combiner<T> = fn(&mut T, &T);
 
 /// A number that operations compute with.
 pub trait Number: Pod + Send {
-    /// How, unless these numbers do not have the operation.
+    /// Combiner of the operation, unless these numbers do not have it.
     fn combiner(operation: Operation) -> Option<Combiner<Self>>;
 }
 
@@ -107,7 +107,7 @@ impl OperationNumber {
         OPERATIONS.get(self.0 as usize).copied().ok_or_else(unknown)
     }
 
-    /// How it combines values of one type.
+    /// Combiner of values of one type.
     pub fn combiner<T: Number>(self) -> Result<Combiner<T>, Failure> {
         let operation = self.get()?;
         let without = || {

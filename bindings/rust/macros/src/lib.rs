@@ -29,13 +29,15 @@ pub fn main(_arguments: TokenStream, function: TokenStream) -> TokenStream {
 
 /// Makes a trait a service: a client and a server of it that meet over the job's messages.
 ///
-/// From `trait Bank` come `BankServer::new(&weft, my_bank)`, which serves an implementation of `Bank` until
-/// it is dropped, and `BankClient::new(&weft)`, whose `at(rank)` has the trait's methods. They return a
-/// `weft::Reply` at once, which is awaited, or waited for with `wait` or `wait_within`.
+/// From `trait Bank` come `BankServer::new(&weft, my_bank)`, which serves an implementation of
+/// `Bank` until it is dropped, and `BankClient::new(&weft)`, whose `at(rank)` has the trait's
+/// methods. They return a `weft::Reply` at once, which is awaited, or waited for with `wait` or
+/// `wait_within`.
 ///
-/// Methods take `&self` and owned arguments; they may be `async`. Arguments and results are serde's.
-/// A method that returns `Result<T, E>` gives its callers `Result<T, weft::CallError<E>>`, others
-/// `weft::Result<T>`. `#[weft::service(name = "...")]` changes the name on the wire, which is the trait's.
+/// Methods take `&self` and owned arguments; they may be `async`. Arguments and results are
+/// serde's. A method that returns `Result<T, E>` gives its callers `Result<T, weft::CallError<E>>`,
+/// others `weft::Result<T>`. `#[weft::service(name = "...")]` changes the name on the wire, which
+/// is the trait's.
 #[proc_macro_attribute]
 pub fn service(options: TokenStream, item: TokenStream) -> TokenStream {
     let options = parse_macro_input!(options as service::Options);

@@ -97,7 +97,8 @@ impl<T, E: From<Error>> Reply<T, E> {
         self.finish(|call| call.wait_within(limit))
     }
 
-    /// As [`Self::wait_within`], as a future; `limit` counts from when it is first polled.
+    /// Does what [`Self::wait_within`] does, as a future; `limit` counts from when it is first
+    /// polled.
     ///
     /// # Errors
     /// As [`Self::wait_within`].

@@ -1,9 +1,9 @@
-//! What a call of a method that can fail returns.
+//! Errors of calls of a method that can fail.
 
-/// Why a call has no result: the method said so, or it went wrong on the way.
+/// Reason why a call has no result: the method said so, or it went wrong on the way.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError<E> {
-    /// What the method returned.
+    /// Error that the method returned.
     #[error("{0}")]
     Service(E),
     /// The call was not made, or its reply did not come.

@@ -44,8 +44,9 @@ impl Server {
         Ok(Server { _service: Service::new(weft.rpc(), name, handler)? })
     }
 
-    /// Serves requests for `name` with `dispatch`, which may wait: other requests are served meanwhile, so
-    /// that methods end in any order. One that does not wait runs in place, before the next.
+    /// Serves requests for `name` with `dispatch`, which may wait: other requests are served
+    /// meanwhile, so that methods end in any order. One that does not wait runs in place, before
+    /// the next.
     ///
     /// # Errors
     /// The name is taken.
@@ -89,7 +90,7 @@ impl Incoming {
         self.request.source()
     }
 
-    /// Which method is called: the hash of its signature.
+    /// Method that is called: the hash of its signature.
     pub fn method(&self) -> u32 {
         self.method
     }
@@ -103,7 +104,8 @@ impl Incoming {
         self.taken(arguments)
     }
 
-    /// As [`Self::arguments`], waiting for what has not arrived without keeping other requests waiting.
+    /// Does what [`Self::arguments`] does, waiting for what has not arrived without keeping other
+    /// requests waiting.
     ///
     /// # Errors
     /// As [`Self::arguments`].

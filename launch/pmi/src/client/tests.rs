@@ -2,8 +2,8 @@ use super::*;
 use std::collections::BTreeMap;
 use std::thread;
 
-/// A process manager of one rank that answers as `answers` say, after what it must be asked, and returns the
-/// store.
+/// A process manager of one rank that answers as `answers` say, after what it must be asked, and
+/// returns the store.
 fn serve(mut stream: UnixStream, version: Version) -> BTreeMap<String, String> {
     let mut arrived = Arrived::default();
     let (mut store, mut current) = (BTreeMap::new(), Version::One);
@@ -81,7 +81,7 @@ fn values_go_through_a_store_that_limits_words() {
     }
 }
 
-/// What becomes of a client whose process manager says only this.
+/// Error of a client whose process manager says only this.
 fn begin_with(says: &[u8]) -> Error {
     let (here, mut there) = UnixStream::pair().unwrap();
     there.write_all(says).unwrap();

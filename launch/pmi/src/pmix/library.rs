@@ -1,8 +1,9 @@
 //! The functions of `libpmix.so.2` that are needed, as safe functions.
 //!
-//! A module with `unsafe` code: the library is found when the program runs and written in C. What is
-//! declared here by hand (sizes, offsets, constants) is what the PMIx standard has had since version 3, and
-//! is asserted below as the C compiler lays it out; other major versions are refused.
+//! A module with `unsafe` code: the library is found when the program runs and written in C. What
+//! is declared here by hand (sizes, offsets, constants) is what the PMIx standard has had since
+//! version 3, and is asserted below as the C compiler lays it out; other major versions are
+//! refused.
 
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::mem::{ManuallyDrop, offset_of};
@@ -28,26 +29,26 @@ const KEY_BYTES: usize = 512;
 /// `pmix_proc_t`: a process of a job.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct Process {
     namespace: [u8; NAMESPACE_BYTES],
     rank: u32,
 }
 
-impl std::fmt::Debug for Place {
+impl std::fmt::Debug for Process {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "rank {}", self.rank)
     }
 }
 
-impl Place {
-    /// Which rank it is.
+impl Process {
+    /// Its rank.
     pub fn rank(&self) -> u32 {
         self.rank
     }
 
-    /// The place of another rank of the job.
-    pub fn of(&self, rank: u32) -> Place {
-        Place { rank, ..*self }
+    /// Another rank of the job.
+    pub fn of(&self, rank: u32) -> Process {
+        Process { rank, ..*self }
     }
 }
 
@@ -86,7 +87,7 @@ struct Info {
 }
 
 const _: () = {
-    assert!(size_of::<Place>() == 260 && offset_of!(Place, rank) == 256);
+    assert!(size_of::<Process>() == 260 && offset_of!(Process, rank) == 256);
     assert!(size_of::<Value>() == 32 && offset_of!(Value, data) == 8);
     assert!(size_of::<Info>() == 552 && offset_of!(Info, flags) == 512);
     assert!(offset_of!(Info, value) == 520 && size_of::<Bytes>() == 16);
@@ -96,18 +97,18 @@ const _: () = {
 #[derive(Debug)]
 pub struct Library {
     version: String,
-    init: unsafe extern "C" fn(*mut Place, *mut Info, usize) -> c_int,
+    init: unsafe extern "C" fn(*mut Process, *mut Info, usize) -> c_int,
     put: unsafe extern "C" fn(u8, *const c_char, *mut Value) -> c_int,
     commit: unsafe extern "C" fn() -> c_int,
-    fence: unsafe extern "C" fn(*const Place, usize, *const Info, usize) -> c_int,
+    fence: unsafe extern "C" fn(*const Process, usize, *const Info, usize) -> c_int,
     get: unsafe extern "C" fn(
-        *const Place,
+        *const Process,
         *const c_char,
         *const Info,
         usize,
         *mut *mut Value,
     ) -> c_int,
-    abort: unsafe extern "C" fn(c_int, *const c_char, *mut Place, usize) -> c_int,
+    abort: unsafe extern "C" fn(c_int, *const c_char, *mut Process, usize) -> c_int,
     finalize: unsafe extern "C" fn(*const Info, usize) -> c_int,
     error_string: unsafe extern "C" fn(c_int) -> *const c_char,
 }
@@ -115,7 +116,8 @@ pub struct Library {
 impl Library {
     /// Loads it, and looks at its version before anything else of it is used.
     pub fn load() -> Result<Self, String> {
-        // SAFETY: what runs when libpmix.so.2 is loaded are its initializers, which ask nothing of who loads it.
+        // SAFETY: what runs when libpmix.so.2 is loaded are its initializers, which ask nothing of
+        // who loads it.
         let library = unsafe { libloading::Library::new("libpmix.so.2") };
         // It has threads, which must not find it gone: it is never unloaded.
         let library = ManuallyDrop::new(library.map_err(|error| error.to_string())?);
@@ -135,8 +137,8 @@ impl Library {
                 VERSIONS.end()
             ));
         }
-        // SAFETY: these are the types of these functions in the PMIx standard, in the versions that have just
-        // been checked.
+        // SAFETY: these are the types of these functions in the PMIx standard, in the versions that
+        // have just been checked.
         unsafe {
             Ok(Library {
                 version: number.to_owned(),
@@ -158,15 +160,16 @@ impl Library {
     }
 
     /// Connects to the server, which says who this is.
-    pub fn init(&self) -> Result<Place, String> {
-        let mut place = Place { namespace: [0; NAMESPACE_BYTES], rank: 0 };
-        // SAFETY: `place` is where the library may write a `pmix_proc_t`; no directives are given.
-        self.check(unsafe { (self.init)(&raw mut place, ptr::null_mut(), 0) })?;
-        Ok(place)
+    pub fn init(&self) -> Result<Process, String> {
+        let mut process = Process { namespace: [0; NAMESPACE_BYTES], rank: 0 };
+        // SAFETY: `process` is where the library may write a `pmix_proc_t`; no directives are
+        // given.
+        self.check(unsafe { (self.init)(&raw mut process, ptr::null_mut(), 0) })?;
+        Ok(process)
     }
 
-    /// How many ranks the job has.
-    pub fn job_size(&self, own: &Place) -> Result<u32, String> {
+    /// Number of ranks of the job.
+    pub fn job_size(&self, own: &Process) -> Result<u32, String> {
         let value = self.get_value(&own.of(RANK_WILDCARD), JOB_SIZE)?;
         match value {
             // SAFETY: the kind says that this is what the union holds.
@@ -180,26 +183,26 @@ impl Library {
         let key = c_string(key);
         let bytes = Bytes { bytes: bytes.as_ptr().cast_mut().cast(), size: bytes.len() };
         let mut value = Value { kind: TYPE_BYTE_OBJECT, data: Data { bytes } };
-        // SAFETY: the key ends with a zero; the value and its bytes live until the call returns, which copies
-        // them and does not write through the pointers.
+        // SAFETY: the key ends with a zero; the value and its bytes live until the call returns,
+        // which copies them and does not write through the pointers.
         self.check(unsafe { (self.put)(SCOPE_GLOBAL, key.as_ptr(), &raw mut value) })?;
         // SAFETY: it takes nothing.
         self.check(unsafe { (self.commit)() })
     }
 
     /// Waits for all ranks, and collects what they have put.
-    pub fn fence(&self, own: &Place) -> Result<(), String> {
+    pub fn fence(&self, own: &Process) -> Result<(), String> {
         let all = own.of(RANK_WILDCARD);
         let value = Value { kind: TYPE_BOOL, data: Data { all: [1, 0, 0] } };
         let mut collect = Info { key: [0; KEY_BYTES], flags: 0, value };
         collect.key[..COLLECT_DATA.len()].copy_from_slice(COLLECT_DATA);
-        // SAFETY: one process and one directive, both of which live until the call returns; the key ends with
-        // a zero, because it is shorter than its array.
+        // SAFETY: one process and one directive, both of which live until the call returns; the key
+        // ends with a zero, because it is shorter than its array.
         self.check(unsafe { (self.fence)(&raw const all, 1, &raw const collect, 1) })
     }
 
-    /// What a rank has put; `None` if it has put nothing under this key.
-    pub fn get(&self, of: &Place, key: &str) -> Result<Option<Vec<u8>>, String> {
+    /// Value that a rank has put; `None` if it has put nothing under this key.
+    pub fn get(&self, of: &Process, key: &str) -> Result<Option<Vec<u8>>, String> {
         let Some(value) = self.get_value(of, &c_string(key))? else { return Ok(None) };
         if value.kind != TYPE_BYTE_OBJECT {
             return Ok(None);
@@ -209,7 +212,8 @@ impl Library {
         if size > VALUE_BYTES_MAX || bytes.is_null() {
             return Ok((size == 0).then(Vec::new));
         }
-        // SAFETY: the library returned this many bytes, and never frees them: they are this process's.
+        // SAFETY: the library returned this many bytes, and never frees them: they are this
+        // process's.
         Ok(Some(unsafe { std::slice::from_raw_parts(bytes.cast::<u8>(), size) }.to_vec()))
     }
 
@@ -226,11 +230,12 @@ impl Library {
         self.check(unsafe { (self.finalize)(ptr::null(), 0) })
     }
 
-    /// A value. It is not given back, a few hundred bytes for each rank at start-up: how to do that differs
-    /// between the versions.
-    fn get_value(&self, of: &Place, key: &CStr) -> Result<Option<Value>, String> {
+    /// A value. It is not given back, a few hundred bytes for each rank at start-up: how to do that
+    /// differs between the versions.
+    fn get_value(&self, of: &Process, key: &CStr) -> Result<Option<Value>, String> {
         let mut value: *mut Value = ptr::null_mut();
-        // SAFETY: the process and the key live until the call returns, which writes one pointer to `value`.
+        // SAFETY: the process and the key live until the call returns, which writes one pointer to
+        // `value`.
         let status = unsafe { (self.get)(of, key.as_ptr(), ptr::null(), 0, &raw mut value) };
         if status == NOT_FOUND {
             return Ok(None);
@@ -239,7 +244,8 @@ impl Library {
         if value.is_null() {
             return Ok(None);
         }
-        // SAFETY: on success the library has returned a whole `pmix_value_t`, aligned by its allocator.
+        // SAFETY: on success the library has returned a whole `pmix_value_t`, aligned by its
+        // allocator.
         Ok(Some(unsafe { *value }))
     }
 

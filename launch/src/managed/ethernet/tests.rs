@@ -29,12 +29,12 @@ fn job(hosts: &[(u16, &str)]) -> (Vec<Card>, Network) {
 
 const THREE: [(u16, &str); 4] = [(0, "a"), (1, "b"), (0, "a"), (2, "c")];
 
-fn taken(last: u8) -> Said {
-    Said::Taken { interface: format!("eth{last}"), address: MacAddress([2, 0, 0, 0, 0, last]) }
+fn taken(last: u8) -> Record {
+    Record::Taken { interface: format!("eth{last}"), address: MacAddress([2, 0, 0, 0, 0, last]) }
 }
 
-fn met(missed: &[u16], uncopied: &[u16]) -> Said {
-    Said::Met { missed: missed.to_vec(), uncopied: uncopied.to_vec() }
+fn met(missed: &[u16], uncopied: &[u16]) -> Record {
+    Record::Met { missed: missed.to_vec(), uncopied: uncopied.to_vec() }
 }
 
 /// Does something with what the third rank, on the third host, knows of an attempt.
@@ -44,7 +44,7 @@ fn attempt<T>(body: impl FnOnce(&Attempt<'_>, &[Rank]) -> T) -> T {
     body(&attempt, &holders(&network.hosts))
 }
 
-/// Why all may go by UDP.
+/// Reason why all may go by UDP.
 fn known(outcome: Result<(), Obstacle>) -> String {
     match outcome {
         Err(Obstacle::Known(why)) => why,
@@ -61,15 +61,15 @@ fn the_first_rank_of_a_host_takes_its_interface() {
 fn all_interfaces_are_taken_or_one_host_says_why_not() {
     attempt(|attempt, holders| {
         let all = vec![taken(0), taken(1), taken(2)];
-        let (names, addresses) = attempt.stations(holders, all).unwrap();
+        let (names, addresses) = attempt.interfaces(holders, all).unwrap();
         assert_eq!(names, ["eth0", "eth1", "eth2"]);
         assert_eq!(addresses[2], MacAddress([2, 0, 0, 0, 0, 2]));
         let why = "it knows no XDP; --link xdp takes it all the same; or use --link udp, or --mtu";
-        let all = vec![taken(0), taken(1), Said::Without(why.into())];
-        let why = known(attempt.stations(holders, all).map(drop));
+        let all = vec![taken(0), taken(1), Record::Without(why.into())];
+        let why = known(attempt.interfaces(holders, all).map(drop));
         let wanted = "host c: it knows no XDP; WEFT_LINK=xdp takes it all the same; or use WEFT_LINK=udp, or WEFT_MTU";
         assert_eq!(why, wanted);
-        let failed = attempt.stations(holders, vec![taken(0), Said::Ready]);
+        let failed = attempt.interfaces(holders, vec![taken(0), Record::Ready]);
         assert!(matches!(failed, Err(Obstacle::Failed(_))));
     });
 }
@@ -78,7 +78,7 @@ fn all_interfaces_are_taken_or_one_host_says_why_not() {
 fn all_hosts_have_met_or_the_first_two_that_did_not_are_named() {
     let names = ["eth0", "eth1", "eth2"].map(String::from);
     attempt(|attempt, holders| {
-        let outcome = |said: [Said; 3]| attempt.met(holders, &names, said.into());
+        let outcome = |records: [Record; 3]| attempt.met(holders, &names, records.into());
         let none = || met(&[], &[]);
         assert!(outcome([none(), none(), none()]).unwrap());
         assert!(!outcome([none(), met(&[], &[2]), none()]).unwrap());
@@ -87,10 +87,10 @@ fn all_hosts_have_met_or_the_first_two_that_did_not_are_named() {
             why.starts_with("host b (eth1) does not reach host c (eth2) over Ethernet"),
             "{why}"
         );
-        let why = outcome([none(), none(), Said::Without("it broke".into())]);
+        let why = outcome([none(), none(), Record::Without("it broke".into())]);
         assert_eq!(known(why.map(drop)), "host c: it broke");
         // There is no such host; nobody is as far yet.
-        for wrong in [met(&[3], &[]), Said::Ready] {
+        for wrong in [met(&[3], &[]), Record::Ready] {
             let failed = outcome([none(), wrong, none()]);
             assert!(matches!(failed, Err(Obstacle::Failed(_))));
         }
@@ -102,8 +102,8 @@ fn two_hosts_need_no_copies() {
     let (cards, network) = job(&[(0, "a"), (1, "b")]);
     let attempt = Attempt { own: Rank(0), cards: &cards, network: &network, far: FarLink::Auto };
     let names = ["eth0", "eth0"].map(String::from);
-    let said = vec![met(&[], &[]), met(&[], &[])];
-    assert!(!attempt.met(&[Rank(0), Rank(1)], &names, said).unwrap());
+    let records = vec![met(&[], &[]), met(&[], &[])];
+    assert!(!attempt.met(&[Rank(0), Rank(1)], &names, records).unwrap());
 }
 
 /// A store that one process has for itself.
@@ -162,8 +162,8 @@ fn what_holders_say_is_heard_by_host() {
     }
     let holders = [Rank(0), Rank(1), Rank(3)];
     store.own = 3;
-    let heard = round(&mut store, "station", Some(&Said::Ready), &holders).unwrap();
-    assert_eq!((heard, store.fences), (vec![taken(0), taken(1), Said::Ready], 1));
+    let heard = round(&mut store, "station", Some(&Record::Ready), &holders).unwrap();
+    assert_eq!((heard, store.fences), (vec![taken(0), taken(1), Record::Ready], 1));
     assert!(round(&mut store, "met", None, &holders).is_err(), "nobody has said anything");
 }
 
@@ -173,10 +173,10 @@ fn who_insists_is_refused_and_who_does_not_goes_on() {
     let (cards, network) = job(&THREE);
     for far in [FarLink::Xdp, FarLink::Auto] {
         let mut store = Store::default();
-        let said = [(0, taken(0)), (1, Said::Without("it has none".into())), (3, taken(2))];
-        for (own, said) in said {
+        let records = [(0, taken(0)), (1, Record::Without("it has none".into())), (3, taken(2))];
+        for (own, record) in records {
             store.own = own;
-            store.put("station", &said.emit()).unwrap();
+            store.put("station", &record.emit()).unwrap();
         }
         let attempt = Attempt { own: Rank(2), cards: &cards, network: &network, far };
         match (far, agree(&attempt, &mut store)) {
@@ -190,7 +190,7 @@ fn who_insists_is_refused_and_who_does_not_goes_on() {
     }
 }
 
-/// What a rank would get of an interface, among so many.
+/// Network that a rank would get of an interface, among so many.
 fn ethernet(interfaces: u16) -> Ethernet {
     let mut bytes = begin(35);
     bytes.extend(interfaces.to_le_bytes());

@@ -37,7 +37,7 @@ fn all_get_the_segments_of_all_by_rank() {
     }
 }
 
-/// What rank 0 of two makes of a peer that sends this.
+/// Error of rank 0 of two for a peer that sends this.
 fn meet_one_that_says(bytes: &[u8], descriptors: usize) -> MeetError {
     let (listeners, cards) = ranks(2);
     let channel = new_socket().unwrap();
@@ -73,18 +73,19 @@ fn peers_without_a_segment_are_refused() {
 }
 
 #[test]
-fn strangers_are_sent_away() {
+fn outsiders_are_sent_away() {
     let (listeners, mut cards) = ranks(2);
-    // Rank 1 is another process than the one that comes; that one is sent away, and rank 1 never comes.
+    // Rank 1 is another process than the one that comes; that one is sent away, and rank 1 never
+    // comes.
     cards[1].process += 1;
     let channel = new_socket().unwrap();
     let address = SocketAddrUnix::new_abstract_name(cards[0].socket.as_bytes()).unwrap();
     connect(&channel, &address).unwrap();
     let segment = create_segment(&Settings::new(2)).unwrap();
     let deadline = Instant::now() + LIMIT;
-    let meeting = Meeting { own: Rank(0), cards: &cards, segment: &segment, deadline };
+    let meeting = UdpProbe { own: Rank(0), cards: &cards, segment: &segment, deadline };
     assert!(meeting.accept(&listeners[0], vec![Rank(1)]).unwrap().is_none());
-    let meeting = Meeting { deadline: Instant::now(), ..meeting };
+    let meeting = UdpProbe { deadline: Instant::now(), ..meeting };
     let error = meeting.accept(&listeners[0], vec![Rank(1)]).unwrap_err();
     assert!(matches!(error, MeetError::Late { rank: 1, .. }), "{error}");
 }

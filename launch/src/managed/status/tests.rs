@@ -3,8 +3,8 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::process::Command;
 
-/// How a shell that runs `script` ended, as seen before anybody waits for it; seen afterwards it is the same,
-/// or unknown to an older kernel.
+/// Cause of the end of a shell that runs `script`, as seen before anybody waits for it; seen
+/// afterwards it is the same, or unknown to an older kernel.
 fn end_of(script: &str) -> Cause {
     let mut child = Command::new("sh").args(["-c", script]).spawn().unwrap();
     let pidfd = pidfd_open(Pid::from_child(&child), PidfdFlags::empty()).unwrap();

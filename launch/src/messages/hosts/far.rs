@@ -1,4 +1,4 @@
-//! How hosts may reach one another, and what each has for it.
+//! Networks by which hosts may reach one another, and the means of each host for them.
 
 use weft_xdp::{Attached, MacAddress, Mode};
 
@@ -17,9 +17,9 @@ pub enum FarLink {
     Auto,
 }
 
-/// What a host has for AF_XDP.
+/// State of a host's interface for AF_XDP.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Station {
+pub enum InterfaceState {
     /// Nobody asked.
     NotAsked,
     /// It cannot have it, or had better not; why.
@@ -28,7 +28,7 @@ pub enum Station {
     Taken {
         /// The interface's address.
         interface: MacAddress,
-        /// How it is used.
+        /// Mode in which it is used.
         mode: Mode,
     },
 }
@@ -52,15 +52,15 @@ impl FarLink {
     }
 }
 
-impl Station {
+impl InterfaceState {
     pub(super) fn put(&self, bytes: &mut Vec<u8>) {
         match self {
-            Station::NotAsked => bytes.push(0),
-            Station::Without(why) => {
+            InterfaceState::NotAsked => bytes.push(0),
+            InterfaceState::Without(why) => {
                 bytes.push(1);
                 put_text(bytes, cut(why));
             }
-            Station::Taken { interface, mode } => {
+            InterfaceState::Taken { interface, mode } => {
                 bytes.push(2);
                 bytes.extend(interface.0);
                 bytes.push((mode.attached == Attached::Native).into());
@@ -71,9 +71,9 @@ impl Station {
 
     pub(super) fn take(body: &mut Body<'_>) -> Result<Self, BadMessage> {
         Ok(match body.u8()? {
-            0 => Station::NotAsked,
-            1 => Station::Without(body.text()?),
-            2 => Station::Taken {
+            0 => InterfaceState::NotAsked,
+            1 => InterfaceState::Without(body.text()?),
+            2 => InterfaceState::Taken {
                 interface: MacAddress(body.take()?),
                 mode: Mode {
                     attached: if body.flag()? { Attached::Native } else { Attached::Generic },

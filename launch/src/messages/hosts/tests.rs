@@ -50,14 +50,14 @@ fn any_interface() -> impl Strategy<Value = MacAddress> {
     any::<[u8; 6]>().prop_map(MacAddress)
 }
 
-fn any_station() -> impl Strategy<Value = Station> {
+fn any_interface_state() -> impl Strategy<Value = InterfaceState> {
     let taken = (any_interface(), any::<bool>(), any::<bool>());
     prop_oneof![
-        Just(Station::NotAsked),
-        ".{0,50}".prop_map(Station::Without),
+        Just(InterfaceState::NotAsked),
+        ".{0,50}".prop_map(InterfaceState::Without),
         taken.prop_map(|(interface, native, zero_copy)| {
             let attached = if native { Attached::Native } else { Attached::Generic };
-            Station::Taken { interface, mode: Mode { attached, zero_copy } }
+            InterfaceState::Taken { interface, mode: Mode { attached, zero_copy } }
         }),
     ]
 }
@@ -109,8 +109,8 @@ fn any_from_agent() -> impl Strategy<Value = FromAgent> {
         (any::<u16>(), ".{0,50}", vec(candidate, 0..5))
             .prop_map(|(cores, name, candidates)| FromAgent::Ready { cores, name, candidates }),
         ".{0,50}".prop_map(FromAgent::Refused),
-        (any_address(), vec(any_address(), 0..9), any_station())
-            .prop_map(|(own, all, station)| FromAgent::Bound(own, all, station)),
+        (any_address(), vec(any_address(), 0..9), any_interface_state())
+            .prop_map(|(own, all, state)| FromAgent::Bound(own, all, state)),
         (vec(any::<(u16, bool)>(), 0..9), [(); 3].map(|()| vec(any::<u16>(), 0..9))).prop_map(
             |(udp, [ethernet, copied, copied_ethernet])| FromAgent::Met {
                 udp,

@@ -1,5 +1,5 @@
-//! The suite on links made of shared memory and UDP over loopback, for several ways to spread ranks over
-//! hosts.
+//! The suite on links made of shared memory and UDP over loopback, for several ways to spread ranks
+//! over hosts.
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use weft_link::{Link, Payload};
@@ -85,8 +85,8 @@ fn all_on_one_host_by_network() {
     suite(|_| 0, false);
 }
 
-/// Packets to a near rank for which no frame is free wait, in order and in front of all others, and none is
-/// lost: nobody sends packets to near ranks again.
+/// Packets to a near rank for which no frame is free wait, in order and in front of all others, and
+/// none is lost: nobody sends packets to near ranks again.
 #[test]
 fn forwarded_packets_wait_for_frames() {
     // Rank 0 sends to 1, which forwards to 2, on its own host.

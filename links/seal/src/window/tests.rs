@@ -9,14 +9,14 @@ proptest! {
         steps in prop::collection::vec(prop_oneof![-3000i64..3000, -70i64..70, Just(1i64), Just(1 << 40)], 1..400)
     ) {
         let mut window = Window::new();
-        let (mut came, mut highest, mut at) = (BTreeSet::from([0]), 0u64, 0u64);
+        let (mut received, mut highest, mut at) = (BTreeSet::from([0]), 0u64, 0u64);
         for step in steps {
             at = at.saturating_add_signed(step);
-            let expected = came.contains(&at) || highest.saturating_sub(at) >= WINDOW;
+            let expected = received.contains(&at) || highest.saturating_sub(at) >= WINDOW;
             prop_assert_eq!(window.has(at), expected, "{} with {} the highest", at, highest);
             window.mark(at);
             prop_assert!(window.has(at));
-            came.insert(at);
+            received.insert(at);
             highest = highest.max(at);
         }
     }

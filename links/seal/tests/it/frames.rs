@@ -38,7 +38,7 @@ fn sealed(seals: &mut Seals, to: Rank, packets: &[(Header, Vec<u8>)]) -> Vec<u8>
     frame
 }
 
-/// What `seals` finds in the frame.
+/// Headers and bytes that `seals` finds in the frame.
 fn open(seals: &mut Seals, frame: &[u8]) -> Result<Vec<(Header, Vec<u8>)>, Refused> {
     let mut frame = frame.to_vec();
     let opened = seals.open(&mut frame)?;
@@ -142,7 +142,7 @@ fn a_frame_counts_once_and_not_too_late() {
 }
 
 #[test]
-fn strangers_do_not_get_in() {
+fn adversaries_do_not_get_in() {
     for protection in BOTH {
         let packets = [packet(0, b"let me in")];
         let mut bob = seals(1, protection);

@@ -1,4 +1,5 @@
-//! One frame for several ranks: each finds what is its own, and nobody else's mistakes or lies concern it.
+//! One frame for several ranks: each finds what is its own, and nobody else's mistakes or lies
+//! concern it.
 
 use weft_seal::{EVERYBODY, Keys, Kind, Protection, Refused, Seals, Secret};
 use weft_wire::several::{self, Entry};
@@ -78,7 +79,8 @@ fn open_any(seals: &mut Seals, frame: &[u8]) -> Result<Rank, Refused> {
 fn a_tag_that_is_right_for_another_opens_nothing() {
     let frame = sealed(&mut seals(0), &[1, 2], b"for two");
     let first = frame.len() - 2 * several::ENTRY;
-    // Somebody without keys: rank 2's entry is right, rank 1's is made up, or rank 2's under rank 1's name.
+    // Somebody without keys: rank 2's entry is right, rank 1's is made up, or rank 2's under rank
+    // 1's name.
     let mut forged = frame.clone();
     forged[first..][several::TAG].fill(7);
     let mut borrowed = frame.clone();
@@ -108,7 +110,8 @@ fn a_changed_bit_is_noticed_by_all_whom_it_concerns() {
                 Err(_) => {
                     assert!(open(&mut receiver, &frame).is_ok(), "the right one still counts")
                 }
-                // Sequence and tag of the envelope say nothing in such a frame, but the one is covered.
+                // Sequence and tag of the envelope say nothing in such a frame, but the one is
+                // covered.
                 Ok(found) => {
                     assert!(!concerned || envelope::TAG.contains(&(bit / 8)), "bit {bit} for {to}");
                     assert_eq!(found, [(header(to, 7), b"1234567".to_vec())]);

@@ -37,7 +37,7 @@ mod model {
             steps in prop::collection::vec(any::<bool>(), 0..500),
         ) {
             let slots = slots(1 << size);
-            let (mut producer, mut consumer) = (Producer::new(slots.clone()), Consumer::new(slots.clone()));
+            let (mut producer, consumer) = (Producer::new(slots.clone()), Consumer::new(slots.clone()));
             let mut queue = VecDeque::new();
             let mut number = 0;
             for push in steps {
@@ -59,7 +59,7 @@ mod model {
             for (word, value) in slots.iter().flat_map(|slot| &slot.words).zip(garbage) {
                 word.store(value, Ordering::Relaxed);
             }
-            let mut consumer = Consumer::new(slots);
+            let consumer = Consumer::new(slots);
             for _ in 0..16 {
                 let expected = consumer.has_next();
                 prop_assert_eq!(consumer.pop().is_some(), expected);
@@ -70,9 +70,9 @@ mod model {
     #[test]
     fn flags_wrap_after_all_laps() {
         let slots = slots(2);
-        let start = (u64::from(u32::MAX) - 1) * 2;
-        let mut producer = Producer { slots: slots.clone(), next: start };
-        let mut consumer = Consumer { slots: slots.clone(), next: start };
+        let flag = u32::MAX - 1;
+        let mut producer = Producer { slots: slots.clone(), next: 0, flag };
+        let consumer = Consumer { slots: slots.clone(), next: 0.into(), flag: flag.into() };
         for number in 0..12 {
             assert!(!consumer.has_next(), "a lap was taken for the next");
             producer.push(&header(number), 3, &words(number));
@@ -92,7 +92,7 @@ mod loom_checks {
         loom::model(|| {
             let slots = slots(2);
             let mut producer = Producer::new(slots.clone());
-            let mut consumer = Consumer::new(slots);
+            let consumer = Consumer::new(slots);
             let sender = thread::spawn(move || {
                 producer.push(&header(1), 3, &words(1));
                 producer.push(&header(2), 3, &words(2));

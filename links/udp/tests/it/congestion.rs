@@ -1,5 +1,5 @@
-//! What happens while the kernel takes no more datagrams: those to a host that does not answer fill the
-//! socket's buffer.
+//! Behaviour while the kernel takes no more datagrams: those to a host that does not answer fill
+//! the socket's buffer.
 
 use rustix::net::sockopt;
 use std::net::UdpSocket;

@@ -1,4 +1,4 @@
-//! How packets share datagrams and system calls, and what becomes of datagrams from others.
+//! Coalescing of packets into datagrams and system calls, and the fate of datagrams from outsiders.
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use weft_link::{Buffer, Link, Payload, Received};
@@ -152,7 +152,7 @@ fn packets_without_bytes_get_through_when_readers_hold_all_frames() {
 }
 
 #[test]
-fn strangers_replays_and_changed_datagrams_are_counted_and_dropped() {
+fn adversaries_replays_and_changed_datagrams_are_counted_and_dropped() {
     let (wire, out, own) = (socket(), socket(), socket());
     let at = own.local_addr().unwrap();
     // The sender believes that the wire is rank 1.

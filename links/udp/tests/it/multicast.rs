@@ -137,9 +137,9 @@ fn a_rank_that_is_not_meant_drops_its_copy_and_forged_ones_open_nothing() {
         return;
     }
     let cluster = Cluster::new(5, Options::default()).unwrap();
-    // The last host has no rank: a stranger that hears what the network copies to all.
+    // The last host has no rank: an adversary that hears what the network copies to all.
     let mut links = links(&cluster.hosts()[..4], Host::ipv4, Protection::Tagged);
-    let (stranger, _) = socket(cluster.host(4), cluster.host(4).ipv4());
+    let (adversary, _) = socket(cluster.host(4), cluster.host(4).ipv4());
     multicast(&mut links[0], &[1, 2], 1, 8);
     links[0].flush();
     assert_eq!(numbers(&mut links[1], 1, 1), [1]);
@@ -158,9 +158,9 @@ fn a_rank_that_is_not_meant_drops_its_copy_and_forged_ones_open_nothing() {
     await_refusal(&mut links[3], Refused::Bystander, 1);
     assert_eq!(refused(&links[1], Refused::Bystander), 0);
     let mut heard = [0; 2000];
-    let length = stranger.recv(&mut heard).unwrap();
+    let length = adversary.recv(&mut heard).unwrap();
     let to_all = SocketAddr::new(group_of(JOB, cluster.host(0).ipv4()), PORT);
-    stranger.send_to(&heard[..length], to_all).unwrap();
+    adversary.send_to(&heard[..length], to_all).unwrap();
     await_refusal(&mut links[1], Refused::Replayed, 1);
     await_refusal(&mut links[2], Refused::Replayed, 1);
     // The next number, under the tags of the one before; and rank 2's entry under rank 1's name.
@@ -172,7 +172,7 @@ fn a_rank_that_is_not_meant_drops_its_copy_and_forged_ones_open_nothing() {
     renamed[first + several::ENTRY..][..2].copy_from_slice(&[1, 0]);
     renamed[first + several::ENTRY + several::NUMBER.start] += 1;
     for (count, forged) in [(1, renumbered), (2, renamed)] {
-        stranger.send_to(&forged[..length], to_all).unwrap();
+        adversary.send_to(&forged[..length], to_all).unwrap();
         await_refusal(&mut links[1], Refused::Tag, count);
     }
     // None of it kept the right ones out.

@@ -105,7 +105,7 @@ pub fn receive(link: &mut Xdp) -> Received {
         .expect("something arrives")
 }
 
-/// What `ip` says of the host's interface.
+/// Output of `ip` about the host's interface.
 pub fn ip_link(host: &Host) -> String {
     let output = host.command("ip").args(["link", "show", INTERFACE]).output().unwrap();
     assert!(output.status.success(), "{output:?}");

@@ -1,5 +1,5 @@
-//! How packets share frames and system calls, how ranks share an interface, and what becomes of frames
-//! from others.
+//! Coalescing of packets into frames and system calls, ranks that share an interface, and the fate
+//! of frames from others.
 
 use crate::common::*;
 use std::io::{Read, Write};
@@ -92,8 +92,8 @@ fn one_large_frame_reaches_a_receiver_twice() {
     assert_eq!(all.len(), SIZES.frames, "all frames came back");
 }
 
-/// As part of a link made of two: what is in a frame is read wherever that is, and bytes from elsewhere are
-/// sent.
+/// Memory of a link made of two: the contents of a frame are read wherever that is, and bytes from
+/// elsewhere are sent.
 #[test]
 fn bytes_cross_from_and_to_other_links() {
     if !available() {
@@ -212,12 +212,12 @@ fn frames_of_other_jobs_and_of_forgers_go_nowhere() {
     let peers = vec![port.mac(), hosts[0].interface().mac()];
     let settings =
         weft_xdp::XdpSettings { mtu: port.mtu(), port, peers, keys: keys(4, 8, 0), group: None };
-    let mut stranger = vec![weft_xdp::Xdp::attach(settings).unwrap()];
+    let mut adversary = vec![weft_xdp::Xdp::attach(settings).unwrap()];
     for number in 0..20 {
-        send_control(&mut stranger, 0, 1, number);
+        send_control(&mut adversary, 0, 1, number);
     }
     assert_eq!(links[0].receive(), Ok(None));
-    let seen = Seen { taken: 10, strangers: 20, ..Seen::default() };
+    let seen = Seen { taken: 10, unclaimed: 20, ..Seen::default() };
     assert_eq!(hosts[0].seen().unwrap(), seen);
     assert_eq!(links[0].counters().refused.total(), 10);
 }
@@ -271,8 +271,8 @@ fn tcp_goes_on_beside() {
     assert_eq!(links[1].counters().overrun, 0);
 }
 
-/// Brings frame `number` across a wire whose queue TCP fills at times: what finds no room there is lost, and sent
-/// again.
+/// Brings frame `number` across a wire whose queue TCP fills at times: what finds no room there is
+/// lost, and sent again.
 fn exchange(links: &mut [Xdp], number: u16) {
     for _ in 0..100 {
         send_control(links, 0, 1, number);

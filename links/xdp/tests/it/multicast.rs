@@ -9,7 +9,8 @@ use weft_xdp::{Seen, Xdp, XdpHost, XdpOptions, group_of};
 
 const MTU: usize = 1500;
 
-/// Hosts at a bridge with so many ranks each, numbered host by host, whose interfaces have joined the group.
+/// Hosts at a bridge with so many ranks each, numbered host by host, whose interfaces have joined
+/// the group.
 struct Together {
     links: Vec<Xdp>,
     attached: Vec<XdpHost>,
@@ -42,7 +43,7 @@ impl Together {
         self.multicast_over(0, to, number, size);
     }
 
-    /// The same over another's link.
+    /// Does what `multicast` does, over another's link.
     fn multicast_over(&mut self, link: usize, to: &[u16], number: u16, size: usize) {
         let link = &mut self.links[link];
         let frame = link.alloc().unwrap();
@@ -116,7 +117,8 @@ fn ranks_with_the_same_place_on_their_hosts_share_a_frame() {
     if !available() {
         return;
     }
-    // Ranks 2 and 5 are the first on their hosts, 3 and 6 the second, 4 is the third; 1 is beside the sender.
+    // Ranks 2 and 5 are the first on their hosts, 3 and 6 the second, 4 is the third; 1 is beside
+    // the sender.
     let mut job = Together::new(&[2, 3, 2], Protection::Tagged);
     job.multicast(&[2, 5, 3, 6, 4], 9, 100);
     job.links[0].flush();
@@ -127,8 +129,8 @@ fn ranks_with_the_same_place_on_their_hosts_share_a_frame() {
         assert_eq!(link.receive(), Ok(None));
         assert_eq!(link.counters().refused.total(), 0);
     }
-    let strangers = job.attached.iter().map(|host| host.seen().unwrap().strangers);
-    assert_eq!(strangers.sum::<u64>(), 0, "what is for one alone goes to its host alone");
+    let unclaimed = job.attached.iter().map(|host| host.seen().unwrap().unclaimed);
+    assert_eq!(unclaimed.sum::<u64>(), 0, "what is for one alone goes to its host alone");
 }
 
 #[test]
@@ -154,8 +156,8 @@ fn a_rank_that_is_not_meant_drops_its_copy_and_forged_ones_open_nothing() {
     if !available() {
         return;
     }
-    // The last three say that they are rank 0: one knows the secret, but not how far that has come; one does
-    // not; one is of another job.
+    // The last three say that they are rank 0: one knows the secret, but not how far that has come;
+    // one does not; one is of another job.
     let keys = |own: u16| match own {
         4 => keys(4, JOB, 0),
         5 => keys(5, JOB, 0),
@@ -170,18 +172,19 @@ fn a_rank_that_is_not_meant_drops_its_copy_and_forged_ones_open_nothing() {
     (1..3).for_each(|own| assert_eq!(job.numbers(own, 3), [0, 1, 2]));
     job.await_refusal(3, Refused::Bystander, 3);
     // The first three numbers have been seen; only then does a tag matter.
-    for (stranger, frames, reason, count) in [(4, 3, Refused::Replayed, 3), (5, 5, Refused::Tag, 2)]
+    for (adversary, frames, reason, count) in
+        [(4, 3, Refused::Replayed, 3), (5, 5, Refused::Tag, 2)]
     {
-        (0..frames).for_each(|number| job.multicast_over(stranger, &[1, 2], 9 + number, 8));
-        job.links[stranger].flush();
+        (0..frames).for_each(|number| job.multicast_over(adversary, &[1, 2], 9 + number, 8));
+        job.links[adversary].flush();
         (1..3).for_each(|own| job.await_refusal(own, reason, count));
     }
     let before = job.attached[1].seen().unwrap();
     job.multicast_over(6, &[1, 2], 9, 8);
     job.links[6].flush();
     let mut after = (0..1_000_000).map(|_| job.attached[1].seen().unwrap());
-    let after = after.find(|after| after.strangers == 1);
-    assert_eq!(after, Some(Seen { strangers: 1, ..before }), "no rank was woken for it");
+    let after = after.find(|after| after.unclaimed == 1);
+    assert_eq!(after, Some(Seen { unclaimed: 1, ..before }), "no rank was woken for it");
     // None of it kept the right ones out.
     job.multicast(&[1, 2, 3], 3, 8);
     job.links[0].flush();

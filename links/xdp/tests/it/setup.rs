@@ -1,4 +1,5 @@
-//! What an attachment needs and says when it is missing, and that nothing of one remains.
+//! Preconditions of an attachment, the errors when one is missing, and that nothing of an
+//! attachment remains.
 
 use crate::common::*;
 use rustix::thread::{CapabilitySet, Pid, capabilities, gettid, set_capabilities};
@@ -111,7 +112,7 @@ fn an_interface_has_one_program_and_a_queue_one_owner() {
     assert!(!ip_link(host).contains("xdp"), "{}", ip_link(host));
 }
 
-/// Whether a thread of this process sleeps for a while.
+/// True if a thread of this process sleeps for a while.
 fn is_asleep(thread: Pid) -> bool {
     let file = format!("/proc/self/task/{}/syscall", thread.as_raw_nonzero());
     // None of a thread that has ended.

@@ -4,7 +4,7 @@ use super::*;
 use crate::settings::Settings;
 use std::collections::{BTreeSet, VecDeque};
 
-/// What goes wrong, in percent of frames.
+/// Faults, in percent of frames.
 #[derive(Clone, Copy, Default)]
 struct Weather {
     lost: u32,
@@ -12,12 +12,12 @@ struct Weather {
     reordered: u32,
 }
 
-/// Who sent it, in which event, which fragment.
+/// Sender, event and number of a fragment.
 type Token = (Rank, u32, u32);
 
 struct Node {
     endpoint: Endpoint<Token>,
-    arrived: Vec<(Rank, Header, Place)>,
+    arrived: Vec<(Rank, Header, Storage)>,
     /// Fragments to send: event and index, in order.
     program: VecDeque<(u32, u32)>,
     /// The event that it receives.
@@ -82,13 +82,13 @@ impl World {
             return;
         }
         let any = self.random.u32(0..100) < self.weather.reordered;
-        let place = if any { self.random.usize(0..self.frames.len()) } else { 0 };
-        let (from, to, header) = self.frames.remove(place);
+        let storage = if any { self.random.usize(0..self.frames.len()) } else { 0 };
+        let (from, to, header) = self.frames.remove(storage);
         let mut out = Outbox::default();
         let node = &mut self.nodes[to.index()];
-        let place = node.endpoint.received(from, &header, &mut out).unwrap();
-        if place != Place::Nowhere {
-            node.arrived.push((from, header, place));
+        let storage = node.endpoint.received(from, &header, &mut out).unwrap();
+        if storage != Storage::Nowhere {
+            node.arrived.push((from, header, storage));
         }
         self.carry_out(to, out);
     }
@@ -114,15 +114,16 @@ impl World {
     fn receive(&mut self, rank: Rank) {
         let node = &mut self.nodes[rank.index()];
         let at = node.at;
-        let Some(place) = node.arrived.iter().position(|(_, header, _)| header.event == at) else {
+        let Some(storage) = node.arrived.iter().position(|(_, header, _)| header.event == at)
+        else {
             return;
         };
-        let (from, header, place) = node.arrived.remove(place);
+        let (from, header, storage) = node.arrived.remove(storage);
         assert!(node.got.insert((from, header.event, header.index)), "twice");
         let status = node.endpoint.consume(from, at);
         node.at += u32::from(status == Status::EventDone);
         let mut out = Outbox::default();
-        node.endpoint.released(from, place, &mut out);
+        node.endpoint.released(from, storage, &mut out);
         self.carry_out(rank, out);
     }
 
@@ -217,7 +218,7 @@ fn holes_are_asked_for_once_and_what_is_lost_again_when_waited_for() {
     };
     let mut asked = |header: Header| {
         let mut out = Outbox::default();
-        assert_eq!(node.received(Rank(1), &header, &mut out), Ok(Place::Buffer));
+        assert_eq!(node.received(Rank(1), &header, &mut out), Ok(Storage::Buffer));
         out.frames.iter().map(|(_, h, _)| (h.event, h.index, h.frames)).collect::<Vec<_>>()
     };
     assert_eq!(asked(fragment(0, false)), []);

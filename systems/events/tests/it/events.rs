@@ -6,7 +6,7 @@ use weft_packet::{Packets, Rank};
 use weft_protocol::Preset;
 use weft_threads::Job;
 
-/// What rank `from` says in fragment `index` of `event`: as many bytes as no two others have.
+/// Bytes of fragment `index` of `event` from rank `from`: no two others have as many.
 fn text(from: Rank, event: u32, index: u32) -> Vec<u8> {
     let length = (u32::from(from.0) * 31 + event * 7 + index * 3) % 90;
     let mut bytes = format!("{from}/{event}/{index}/").into_bytes();

@@ -24,7 +24,7 @@ fn jacobi(nodes: &Nodes, rows: usize, columns: usize, iterations: usize) -> Resu
     Ok(heat)
 }
 
-/// The same, without anything of Weft.
+/// The reference computation, without anything of Weft.
 fn alone(rows: usize, columns: usize, iterations: usize) -> Vec<f64> {
     let mut heat: Vec<f64> =
         (0..rows * columns).map(|point| if point < columns { point as f64 } else { 0.0 }).collect();

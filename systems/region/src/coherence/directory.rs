@@ -1,4 +1,4 @@
-//! What a region's home knows: who has copies, who asked for one.
+//! Directory of a region at its home: who has copies, who asked for one.
 
 use super::message::{Kind, Message, Version};
 use super::planted::Rules;
@@ -9,26 +9,26 @@ use super::{Actions, Breach};
 use std::collections::VecDeque;
 use weft_packet::Rank;
 
-/// How a region is mostly used. Whatever it says, programs see the same memory.
+/// Usage pattern of a region. Whatever it says, programs see the same memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Hint {
     /// Writers drop the copies of readers, who ask again: the protocol of CRL.
     #[default]
     Invalidate,
-    /// Written by one node and read by many, over and over: who had a copy when a write began gets what was
-    /// written when it ends.
+    /// Written by one node and read by many, over and over: who had a copy when a write began gets
+    /// what was written when it ends.
     Update,
     /// Read and then written, by one node after another: who reads gets the only copy.
     Migratory,
 }
 
-/// What a region's home decides for all nodes.
+/// Policy of a region's home, for all nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Policy {
-    /// How it is mostly used.
+    /// Expected usage.
     pub hint: Hint,
-    /// An owner sends its copy straight to whoever asked for it, instead of by the home. The version of
-    /// CRL in the thesis lacked that (7.3.2).
+    /// An owner sends its copy straight to whoever asked for it, instead of by the home. The
+    /// version of CRL in the thesis lacked that (7.3.2).
     pub three_party: bool,
 }
 
@@ -38,7 +38,7 @@ impl Default for Policy {
     }
 }
 
-/// What a node sent, mostly because it wants something.
+/// Message of a node to the home, mostly because it wants something.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Request {
     from: Rank,
@@ -58,12 +58,12 @@ pub struct Directory {
     owner: Option<Rank>,
     /// Readers that have not said that their copies are gone.
     pending: Ranks,
-    /// What is being served.
+    /// Request that is being served.
     current: Option<Request>,
-    /// What waits: at most one request of each node (I9).
+    /// Requests that wait: at most one of each node (I9).
     queue: VecDeque<Request>,
-    /// What the requester sent before the owner said that it has what it asked for: a copy that it gave
-    /// back, another request.
+    /// Messages of the requester before the owner said that it has what it asked for: a copy that
+    /// it gave back, another request.
     early: VecDeque<Request>,
     /// Those to whom the next write is to be sent.
     subscribers: Ranks,
@@ -132,22 +132,22 @@ impl Directory {
         while !self.is_busy()
             && let Some(request) = self.early.pop_front()
         {
-            // What is no answer to what the requester got in the end was made up, and is dropped: whose
-            // message brought it here is not to blame.
+            // What is no answer to what the requester got in the end was made up, and is dropped:
+            // whose message brought it here is not to blame.
             let _ = self.told(request, rules, router);
         }
         self.serve_queue(rules, router);
         Ok(())
     }
 
-    /// Whether `from` was handed a copy, as far as the home can know.
+    /// True if `from` was handed a copy, as far as the home can know.
     pub(super) fn is_early(&self, from: Rank) -> bool {
         let handed = self.state == State::Fetching && self.party(self.current) == from;
         handed && from != self.home
     }
 
-    /// Whether a requester that was handed what it asked for may say this next: give the only copy back, ask for
-    /// something else.
+    /// True if a requester that was handed what it asked for may say this next: give the only copy
+    /// back, ask for something else.
     fn fits(&self, request: &Request) -> bool {
         let reads = self.current.is_some_and(|current| self.event_of(current) == Event::Read);
         match (reads, self.early.len()) {
@@ -187,7 +187,7 @@ impl Directory {
         }
     }
 
-    /// Whether the owner may say so, after what it was told last.
+    /// True if the owner may say so, after what it was told last.
     fn is_answer(&self, kind: Kind) -> bool {
         let reads = self.current.is_none_or(|request| self.event_of(request) == Event::Read);
         match kind {
@@ -360,7 +360,7 @@ impl Directory {
         }
     }
 
-    /// Where the owner is to send its copy, to serve `request`.
+    /// Rank to which the owner is to send its copy, to serve `request`.
     fn party(&self, request: Option<Request>) -> Rank {
         let wants_copy = request.filter(|request| request.kind != Kind::Delete);
         wants_copy.filter(|_| self.policy.three_party).map_or(self.home, |to| to.from)

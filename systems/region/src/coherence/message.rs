@@ -1,8 +1,8 @@
-//! What nodes tell each other about a region.
+//! Messages of nodes about a region.
 
 use weft_packet::Rank;
 
-/// How often the only copy of a region changed hands. Counts round.
+/// Number of times that the only copy of a region changed hands. Counts round.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Version(pub u32);
 
@@ -13,13 +13,14 @@ impl Version {
         Version(self.0.wrapping_add(1))
     }
 
-    /// Whether this is an earlier one. Both are of one region at about the same time: less than 2^31 apart.
+    /// True if this is an earlier one. Both are of one region at about the same time: less than
+    /// 2^31 apart.
     pub fn is_before(self, other: Version) -> bool {
         (self.0.wrapping_sub(other.0)).cast_signed() < 0
     }
 }
 
-/// What a message says.
+/// Kind of a message.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Kind {
     /// To the home: send me a copy to read.
@@ -80,36 +81,36 @@ impl Kind {
         Kind::DataExclusive,
     ];
 
-    /// Whether the region's bytes come along.
+    /// True if the region's bytes are part of the message.
     pub fn carries_data(self) -> bool {
         use Kind::*;
         matches!(self, Return | Keep | HandShared | Update | DataShared | DataExclusive)
     }
 
-    /// Whether it may be multicast: it goes to all who have, or had, a copy, and may come in any order with
-    /// all others.
+    /// True if it may be multicast: it goes to all who have, or had, a copy, and may arrive in any
+    /// order with all others.
     pub fn may_be_multicast(self) -> bool {
         matches!(self, Kind::Invalidate | Kind::Update)
     }
 
-    /// Whether it asks for a copy that may be put into its place, or may be about one that was.
+    /// True if it asks for a copy that may be put into its place, or may be about one that was.
     pub fn may_land(self) -> bool {
         use Kind::*;
         let asks = matches!(self, Read | Write | FetchShared | FetchExclusive);
         asks || matches!(self, DataShared | DataExclusive | Keep | Return)
     }
 
-    /// Whether it is for the home's directory.
+    /// True if it is for the home's directory.
     pub fn is_for_home(self) -> bool {
         self <= Kind::HandExclusive
     }
 
-    /// Whether it names a party.
+    /// True if it names a party.
     pub fn is_fetch(self) -> bool {
         matches!(self, Kind::FetchShared | Kind::FetchExclusive)
     }
 
-    /// Whether only the home sends it.
+    /// True if only the home sends it.
     pub fn is_from_home(self) -> bool {
         (Kind::Invalidate..=Kind::Gone).contains(&self)
     }
@@ -118,7 +119,7 @@ impl Kind {
 /// A message about a region.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Message {
-    /// What it says.
+    /// Kind of the message.
     pub kind: Kind,
     /// The version of the copy that it is about, or that comes with it.
     pub version: Version,

@@ -2,18 +2,19 @@
 
 use weft_packet::Rank;
 
-/// Ranks in order, each once. They lie side by side: a node of a tree for one reader costs more than what it is asked.
+/// Ranks in order, each once. They lie side by side: a node of a tree for one reader costs more
+/// than what it is asked.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Ranks(Vec<Rank>);
 
 impl Ranks {
-    /// Whether it has none.
+    /// True if there is none.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether `rank` is one of them.
+    /// True if `rank` is one of them.
     #[inline]
     pub fn contains(&self, rank: Rank) -> bool {
         self.0.binary_search(&rank).is_ok()
@@ -31,7 +32,7 @@ impl Ranks {
         }
     }
 
-    /// Whether it was one of them.
+    /// Removes `rank`; true if it was one of them.
     #[inline]
     pub(super) fn remove(&mut self, rank: Rank) -> bool {
         let found = self.0.binary_search(&rank);

@@ -1,4 +1,4 @@
-//! What a node has of a region: its calls, and what others demand of it.
+//! Replica of a region at a node: its calls, and what others demand of it.
 
 use super::message::{Kind, Message, Version};
 use super::planted::Rules;
@@ -15,12 +15,12 @@ pub struct Replica {
     version: Version,
     readers: u32,
     waiting: Option<Call>,
-    /// The home's latest demand, if it has to wait. The home makes one at a time, but one on a copy that
-    /// is gone may come late.
+    /// The home's latest demand, if it has to wait. The home makes one at a time, but one on a copy
+    /// that is gone may come late.
     deferred: Option<Message>,
 }
 
-/// What a rule is followed for.
+/// Cause for which a rule is followed.
 #[derive(Clone, Copy)]
 enum Cause {
     Call(Call),
@@ -64,7 +64,7 @@ impl Replica {
         self.deferred
     }
 
-    /// Whether there is nothing that would be missed if the node forgot the region.
+    /// True if there is nothing that would be missed if the node forgot the region.
     pub fn is_idle(&self) -> bool {
         matches!(self.state, State::Invalid | State::Deleted)
     }
@@ -178,7 +178,8 @@ impl Replica {
         Ok(())
     }
 
-    /// Whether a message is about a copy that was here before this one, or was overtaken by a later one.
+    /// True if a message is about a copy that was here before this one, or was overtaken by a later
+    /// one.
     fn is_late(&self, message: &Message) -> bool {
         match message.kind {
             Kind::Update => !self.version.is_before(message.version),

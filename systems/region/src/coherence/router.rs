@@ -5,12 +5,13 @@ use super::{Actions, Call};
 use std::collections::{BTreeSet, VecDeque};
 use weft_packet::Rank;
 
-/// Sends what is for others, and keeps what is for this node itself until the event that caused it is over.
+/// Sends what is for others, and keeps what is for this node itself until the event that caused it
+/// is over.
 pub struct Router<'a, A> {
     me: Rank,
     home: Rank,
     actions: &'a mut A,
-    /// What is for this node: one message nearly always, and those after it.
+    /// Messages for this node: nearly always one, and those after it.
     local: Option<Message>,
     more: VecDeque<Message>,
     /// The message being received came with bytes.
@@ -62,7 +63,8 @@ impl<'a, A: Actions> Router<'a, A> {
         }
     }
 
-    /// At the home, a replica and its directory share their bytes: only what came from elsewhere is placed.
+    /// At the home, a replica and its directory share their bytes: only what came from elsewhere is
+    /// placed.
     pub(super) fn place(&mut self) {
         if std::mem::take(&mut self.brings_data) {
             self.actions.place();

@@ -1,10 +1,11 @@
-//! The rules of the protocol, all in one place: what a node does about its replica, and what the home does
-//! about its directory.
+//! The rules of the protocol, all in one place: what a node does about its replica, and what the
+//! home does about its directory.
 //!
-//! A rule says what follows an event in a state: the next state, and the steps on the way there. There are no
-//! conditions in rules; what an event *is* may depend on counts (the last of several readers ends), which
-//! [`super::replica`] and [`super::directory`] find out. Where there is no rule, the caller misused the
-//! library or a peer broke the protocol. [`super::diagram`] draws the table.
+//! A rule says what follows an event in a state: the next state, and the steps on the way there.
+//! There are no conditions in rules; what an event *is* may depend on counts (the last of several
+//! readers ends), which [`super::replica`] and [`super::directory`] find out. Where there is no
+//! rule, the caller misused the library or a peer broke the protocol. [`super::diagram`] draws the
+//! table.
 
 use ReplicaEvent as E;
 use ReplicaState as S;
@@ -27,7 +28,7 @@ macro_rules! listed {
 }
 
 listed! {
-    /// What a node has of a region.
+    /// State of a node's replica of a region.
     ReplicaState {
         /// Nothing.
         Invalid,
@@ -55,7 +56,7 @@ listed! {
 }
 
 listed! {
-    /// What happens to a node's replica.
+    /// Event at a node's replica.
     ReplicaEvent {
         /// The program starts to read.
         StartRead,
@@ -85,14 +86,14 @@ listed! {
         DataExclusive,
         /// The copy that is here has become the only one.
         Upgraded,
-        /// What others wrote has come, unasked for.
+        /// An update that was not asked for: the writes of others.
         Update,
         /// The region is no more.
         Gone,
     }
 }
 
-/// What a node does about its replica.
+/// Step that a node takes about its replica.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum ReplicaStep {
     /// Lets the call go on.
@@ -127,12 +128,12 @@ pub enum ReplicaStep {
     Adopt,
 }
 
-/// What follows an event in a state.
+/// Rule: what follows an event in a state.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Rule<State, Step: 'static> {
     /// The state after it.
     pub next: State,
-    /// What is done, in this order.
+    /// Steps, in this order.
     pub steps: &'static [Step],
 }
 
@@ -142,7 +143,7 @@ pub fn replica(state: S, event: E) -> Option<Rule<S, A>> {
     if event <= E::Delete { call(state, event) } else { message(state, event) }
 }
 
-/// What follows from what the program does.
+/// Rule for a call of the program.
 #[inline]
 fn call(state: S, event: E) -> Option<Rule<S, A>> {
     let (next, steps): (S, &'static [A]) = match (state, event) {
@@ -190,7 +191,7 @@ fn call(state: S, event: E) -> Option<Rule<S, A>> {
     Some(Rule { next, steps })
 }
 
-/// What follows from what others say.
+/// Rule for a message of others.
 fn message(state: S, event: E) -> Option<Rule<S, A>> {
     let (next, steps): (S, &'static [A]) = match (state, event) {
         // Answers.
@@ -237,7 +238,7 @@ fn message(state: S, event: E) -> Option<Rule<S, A>> {
 }
 
 listed! {
-    /// What the home knows of who has copies.
+    /// State of the home's directory: what it knows of who has copies.
     DirectoryState {
         /// The home's memory is up to date, and the readers have copies of it.
         Clean,
@@ -253,7 +254,7 @@ listed! {
 }
 
 listed! {
-    /// What happens to a directory. Requests are told apart by what they come to.
+    /// Event at a directory. Requests are told apart by what they come to.
     DirectoryEvent {
         /// A node asks for a copy to read.
         Read,
@@ -277,14 +278,15 @@ listed! {
         HandedShared,
         /// The owner gave the requester the only copy.
         HandedExclusive,
-        /// The requester has what it asked for and sends something else, before the owner says that it gave it.
+        /// The requester has what it asked for and sends something else, before the owner says that
+        /// it gave it.
         Early,
-        /// What the new owner is going to write shall come back by itself.
+        /// The writes of the new owner shall come back by themselves.
         Recall,
     }
 }
 
-/// What a directory does.
+/// Step that a directory takes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum DirectoryStep {
     /// The requester becomes a reader.

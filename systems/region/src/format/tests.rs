@@ -1,4 +1,4 @@
-//! What is written is read again, and nothing else is.
+//! Round trips: all that is written is read again, and nothing else is.
 
 use super::*;
 
@@ -32,19 +32,25 @@ fn headers_survive() {
 
 #[test]
 fn headers_say_where_answers_are_wanted_and_that_they_have_landed() {
-    let places =
-        [Place::new(7, Some(64 << 20)), Place::new(u32::MAX, None), Place::new(0, Some(0))];
-    assert_eq!(places.map(|place| place.offset()), [Some(64 << 20), None, Some(0)]);
+    let destinations = [
+        Destination::new(7, Some(64 << 20)),
+        Destination::new(u32::MAX, None),
+        Destination::new(0, Some(0)),
+    ];
+    assert_eq!(
+        destinations.map(|destination| destination.offset()),
+        [Some(64 << 20), None, Some(0)]
+    );
     for kind in Kind::ALL {
-        for place in places {
-            let asks = header(kind).with_place(place);
+        for destination in destinations {
+            let asks = header(kind).with_destination(destination);
             let bytes = asks.emit();
             assert_eq!(
                 Header::parse(&bytes, 6),
                 kind.may_land().then_some((asks, &[][..])),
                 "{kind:?}"
             );
-            assert_eq!(asks.place(), (!kind.carries_data()).then_some(place));
+            assert_eq!(asks.destination(), (!kind.carries_data()).then_some(destination));
         }
         let landed = header(kind).landed(1000);
         let bytes = [&landed.emit()[..], b"last"].concat();
@@ -102,19 +108,27 @@ fn notices_survive_and_are_no_headers() {
 
 #[test]
 fn parts_survive_and_are_nothing_else() {
-    use together::{Does, Operation, Part, SIZE, Step};
-    let does = [Does::Barrier, Does::Broadcast { root: Rank(3) }, Does::Reduce { element: 8 }];
+    use collectives::{Collective, Operation, Part, SIZE, Step};
+    let collective = [
+        Collective::Barrier,
+        Collective::Broadcast { root: Rank(3) },
+        Collective::Reduce { element: 8 },
+    ];
     let steps = [Step::Up, Step::Down, Step::Go, Step::Disagree(Rank(3))];
-    for (does, step) in does.into_iter().flat_map(|does| steps.map(|step| (does, step))) {
+    for (collective, step) in
+        collective.into_iter().flat_map(|collective| steps.map(|step| (collective, step)))
+    {
         let carries = matches!(step, Step::Up | Step::Down);
         let (offset, data): (u64, &[u8]) = if carries { (1 << 40, b"data") } else { (0, b"") };
-        let operation = Operation { does, number: 0x0102_0304, bytes: offset + data.len() as u64 };
+        let operation =
+            Operation { collective, number: 0x0102_0304, bytes: offset + data.len() as u64 };
         let part = Part { step, operation, offset };
         let mut bytes = part.emit().to_vec();
         bytes.extend(data);
         assert_eq!(Part::parse(&bytes, 4), Some((part, data)));
         assert_eq!((Header::parse(&bytes, 4), Notice::parse(&bytes[..SIZE], 4)), (None, None));
-        let names = matches!(does, Does::Broadcast { .. }) || matches!(step, Step::Disagree(_));
+        let names =
+            matches!(collective, Collective::Broadcast { .. }) || matches!(step, Step::Disagree(_));
         assert_eq!(Part::parse(&bytes, 3).is_none(), names, "a rank that the job does not have");
         assert_eq!(Part::parse(&bytes[..SIZE - 1], 4), None);
         bytes.push(0);

@@ -1,10 +1,10 @@
-//! What can go wrong with regions.
+//! Errors of regions.
 
 use crate::RegionId;
 use crate::coherence::{Breach, Misuse};
 use weft_packet::Rank;
 
-/// Why a region cannot be used.
+/// Reason why a region cannot be used.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Error {
     /// A call that the program must not make now.
@@ -12,7 +12,7 @@ pub enum Error {
     Misuse {
         /// Of which region.
         region: RegionId,
-        /// What is wrong.
+        /// Misuse.
         what: Misuse,
     },
     /// A name that its home never gave.
@@ -24,7 +24,7 @@ pub enum Error {
     /// A region whose bytes are no whole number of elements.
     #[error("{region} has {bytes} bytes, which are no slice of elements of {element} bytes")]
     Shape {
-        /// Which.
+        /// Region.
         region: RegionId,
         /// Its size.
         bytes: u64,
@@ -40,11 +40,11 @@ pub enum Error {
     /// A peer did what no correct node does.
     #[error("rank {from} broke the protocol of {region}: {what}")]
     Breach {
-        /// Who.
+        /// Peer that broke the protocol.
         from: Rank,
         /// Of which region.
         region: RegionId,
-        /// What it did.
+        /// Violation.
         what: Breach,
     },
     /// Two ranks are in different operations of all ranks; neither can go on.
@@ -53,11 +53,11 @@ pub enum Error {
          same order, of as many bytes"
     )]
     Disagreement {
-        /// Who found it.
+        /// Node that found it.
         one: Rank,
-        /// Who is in another one.
+        /// Node that is in another one.
         other: Rank,
-        /// How many operations there were before.
+        /// Number of operations before.
         number: u32,
     },
     /// The packet layer failed.

@@ -1,5 +1,5 @@
-//! Mapped regions, and accesses that end when they go out of scope: an access without its brackets does not
-//! compile.
+//! Mapped regions, and accesses that end when they go out of scope: an access without its brackets
+//! does not compile.
 
 use super::slot::{Memory, Slot};
 use super::{Error, Regions, Result};
@@ -43,26 +43,29 @@ impl<T: Pod> Mapped<T> {
         self.bytes / size_of::<T>()
     }
 
-    /// Whether it has none.
+    /// True if there is none.
     pub fn is_empty(&self) -> bool {
         self.bytes == 0
     }
 
-    /// `rgn_start_read`: waits until nobody writes and what is here is valid. Dropping the result is
-    /// `rgn_end_read`.
+    /// `rgn_start_read`: waits until nobody writes and what is here is valid. Dropping the result
+    /// is `rgn_end_read`.
     ///
     /// # Errors
-    /// [`Error::Misuse`] inside a write of this node, [`Error::Deleted`], a peer's breach, a lost rank.
+    /// [`Error::Misuse`] inside a write of this node, [`Error::Deleted`], a peer's breach, a lost
+    /// rank.
     #[inline]
     pub fn read(&self) -> Result<Read<'_, T>> {
         let memory = self.call_for(Call::StartRead, Slot::lend)?;
         Ok(Read { region: self, memory: Some(memory) })
     }
 
-    /// `rgn_start_write`: waits until nobody else reads or writes. Dropping the result is `rgn_end_write`.
+    /// `rgn_start_write`: waits until nobody else reads or writes. Dropping the result is
+    /// `rgn_end_write`.
     ///
     /// # Errors
-    /// [`Error::Misuse`] inside a read or write of this node, [`Error::Deleted`], a peer's breach, a lost rank.
+    /// [`Error::Misuse`] inside a read or write of this node, [`Error::Deleted`], a peer's breach,
+    /// a lost rank.
     #[inline]
     pub fn write(&self) -> Result<Write<'_, T>> {
         let memory = self.call_for(Call::StartWrite, |slot| self.regions.writable(slot))??;

@@ -1,9 +1,9 @@
-//! What is to be sent, in order.
+//! Queue of what is to be sent, in order.
 
 use super::slot::Memory;
 use super::{DataWay, Error, Result, Settings};
 use crate::RegionId;
-use crate::format::{DATA_SIZE, Header, Notice, Place, SIZE, receivers};
+use crate::format::{DATA_SIZE, Destination, Header, Notice, SIZE, receivers};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -15,17 +15,17 @@ const PUT_FROM: u64 = 1024;
 /// Bytes of the heap of a node whose regions others reach; what is not used takes no memory.
 const HEAP_BYTES: usize = 256 << 20;
 
-/// Frames that wait for packets. One thread has the turn to send at a time, so that the order stays; others leave
-/// theirs to it.
+/// Frames that wait for packets. One thread has the turn to send at a time, so that the order
+/// stays; others leave theirs to it.
 pub(super) struct Outbox {
     packets: Packets,
     multicast: bool,
-    /// Whether what this node asks for is put where it belongs.
+    /// True if what this node asks for is put where it belongs.
     puts: AtomicBool,
     /// Of those regions whose bytes may be put; made when that is first wanted.
     heap: OnceLock<Option<Arc<Heap>>>,
     queue: Biased<Queue>,
-    /// Whether there may be something in the queue; written inside its lock.
+    /// True if there may be something in the queue; written inside its lock.
     any: AtomicBool,
     /// The heaps of other nodes, once they have said how they are called.
     heaps: Biased<BTreeMap<Rank, Far>>,
@@ -59,7 +59,7 @@ enum What {
     /// A message with a region's bytes, of which those before the header's offset have left.
     Data(Header, Memory),
     /// A message about a region's bytes that are put in this place.
-    Put(Header, Memory, Place),
+    Put(Header, Memory, Destination),
     Notice(Box<[u8]>),
 }
 
@@ -67,8 +67,8 @@ enum What {
 pub(super) struct Data {
     /// Nobody writes it any more: who does, writes another.
     pub memory: Memory,
-    /// Where that node wants them, if it has said so.
-    pub place: Option<Place>,
+    /// Destination at which that node wants them, if it has said so.
+    pub destination: Option<Destination>,
 }
 
 impl Outbox {
@@ -86,7 +86,7 @@ impl Outbox {
         outbox
     }
 
-    /// How what this node asks for travels from here on.
+    /// Sets how what this node asks for travels from here on.
     pub(super) fn set_data(&self, data: DataWay) {
         let puts = data == DataWay::Puts;
         if puts {
@@ -107,7 +107,7 @@ impl Outbox {
         self.heaps.share();
     }
 
-    /// As many zeros, where others may reach them if they can land there.
+    /// A block of as many zeros, where others may reach it if they can land there.
     pub(super) fn zeros(&self, bytes: u64) -> Result<Block> {
         let size = usize::try_from(bytes).map_err(|_| Error::Memory(bytes))?;
         let heap = self.heap.get().and_then(Option::as_ref).filter(|_| self.lands(bytes));
@@ -115,7 +115,7 @@ impl Outbox {
         part.or_else(|| Block::zeros(size)).ok_or(Error::Memory(bytes))
     }
 
-    /// Whether what is asked for of a region of this size is to land where it belongs.
+    /// True if what is asked for of a region of this size is to land where it belongs.
     pub(super) fn lands(&self, bytes: u64) -> bool {
         bytes >= PUT_FROM && self.puts.load(Ordering::Relaxed)
     }
@@ -125,7 +125,7 @@ impl Outbox {
         self.packets.land(block)
     }
 
-    /// Whether what is for so many nodes is better broadcast.
+    /// True if what is for so many nodes is better broadcast.
     pub(super) fn multicasts_to(&self, nodes: usize) -> bool {
         let ranks = self.packets.size();
         let room = receivers::size(ranks) + DATA_SIZE < self.packets.multicast_payload();
@@ -141,14 +141,14 @@ impl Outbox {
         self.heaps.enter().insert(rank, Far::Named(name));
     }
 
-    /// Whether `to` has memory there that this node may reach.
-    fn is_near(&self, to: Rank, place: Place) -> bool {
-        place.offset().is_some() && self.heaps.enter().contains_key(&to)
+    /// True if `to` has memory there that this node may reach.
+    fn is_near(&self, to: Rank, destination: Destination) -> bool {
+        destination.offset().is_some() && self.heaps.enter().contains_key(&to)
     }
 
     /// Writes a region's bytes into another node's heap; false if it cannot be reached.
-    fn write(&self, to: Rank, place: Place, bytes: &[u8]) -> bool {
-        let Some(offset) = place.offset() else { return false };
+    fn write(&self, to: Rank, destination: Destination, bytes: &[u8]) -> bool {
+        let Some(offset) = destination.offset() else { return false };
         let mut heaps = self.heaps.enter();
         let reach = match heaps.get_mut(&to) {
             Some(Far::Reached(reach)) => reach,
@@ -181,7 +181,8 @@ impl Outbox {
         self.any.store(true, Ordering::Relaxed);
     }
 
-    /// Sends what there are packets for. Never blocks. Who has put something in itself does not miss it.
+    /// Sends what there are packets for. Never blocks. Who has put something in itself does not
+    /// miss it.
     #[inline]
     pub(super) fn flush(&self) -> weft_packet::Result<()> {
         if self.any.load(Ordering::Relaxed) { self.send() } else { Ok(()) }
@@ -225,7 +226,7 @@ impl Outbox {
         }
     }
 
-    /// What is to be sent next.
+    /// Next packet to be sent.
     fn next(&self, queue: &mut Queue) -> Option<Outgoing> {
         let next = queue.frames.pop_front();
         if next.is_none() {
@@ -235,9 +236,9 @@ impl Outbox {
     }
 }
 
-/// What an event at a region has to send, in the order of the calls here: they are made while the region is entered,
-/// so that nobody sends anything about it in between. The first frame needs no place in the queue if nobody is before
-/// it.
+/// Sends of an event at a region, in the order of the calls here: they are made while the region is
+/// entered, so that nobody sends anything about it in between. The first frame needs no place in
+/// the queue if nobody is before it.
 #[must_use = "what is in it has the turn to send"]
 pub(super) struct Post<'a> {
     pub outbox: &'a Outbox,
@@ -264,11 +265,11 @@ impl<'a> Post<'a> {
         self.add(Outgoing { to: To::One(to), what: What::Message(header) });
     }
 
-    pub(super) fn data(&mut self, to: Rank, header: Header, Data { memory, place }: Data) {
+    pub(super) fn data(&mut self, to: Rank, header: Header, Data { memory, destination }: Data) {
         let one_packet = memory.len() + DATA_SIZE <= self.outbox.packets.max_payload();
-        let what = match place {
-            Some(place) if !one_packet || self.outbox.is_near(to, place) => {
-                What::Put(header, memory, place)
+        let what = match destination {
+            Some(destination) if !one_packet || self.outbox.is_near(to, destination) => {
+                What::Put(header, memory, destination)
             }
             _ => What::Data(header, memory),
         };
@@ -288,7 +289,8 @@ impl<'a> Post<'a> {
         self.outbox.push(outgoing);
     }
 
-    /// Sends it, once the region is left, as far as there are packets, and what else waits. Never blocks.
+    /// Sends it, once the region is left, as far as there are packets, and what else waits. Never
+    /// blocks.
     #[inline]
     pub(super) fn send(self) -> weft_packet::Result<()> {
         match self.first {
@@ -303,9 +305,9 @@ impl Outgoing {
     #[inline]
     fn send(&mut self, outbox: &Outbox) -> weft_packet::Result<bool> {
         loop {
-            if let (What::Put(header, memory, place), To::One(to)) = (&self.what, &self.to)
+            if let (What::Put(header, memory, destination), To::One(to)) = (&self.what, &self.to)
                 && header.offset == 0
-                && outbox.write(*to, *place, memory)
+                && outbox.write(*to, *destination, memory)
             {
                 self.what = What::Message(header.landed(0));
             }
@@ -325,14 +327,15 @@ impl Outgoing {
         }
         let mut more = false;
         match (&mut self.what, &self.to) {
-            (What::Put(header, memory, place), &To::One(to)) => {
+            (What::Put(header, memory, destination), &To::One(to)) => {
                 let at = header.offset as usize;
                 let rest = &memory[at..];
                 if rest.len() + DATA_SIZE > packet.room() {
-                    header.offset += packet.land(to, place.number, at, rest)? as u64;
+                    header.offset += packet.land(to, destination.number, at, rest)? as u64;
                     return Ok(true);
                 }
-                // The last bytes go with the message: one packet less, for a copy of less than a packet.
+                // The last bytes go with the message: one packet less, for a copy of less than a
+                // packet.
                 packet.put(&header.landed(header.offset).emit())?.put(rest)?;
             }
             (What::Message(header) | What::Put(header, ..), _) => {

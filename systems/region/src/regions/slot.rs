@@ -4,13 +4,13 @@ use super::outbox::{Data, Outbox, Post};
 use super::{Error, Result};
 use crate::RegionId;
 use crate::coherence::{Actions, Call, Kind, Message, Region, Version};
-use crate::format::{Header, Notice, Place};
+use crate::format::{Destination, Header, Notice};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use weft_packet::{Block, Landed, Landing, Rank};
 
-/// The bytes of a region. Readers and packets to be sent share them; who writes takes them, or a copy if somebody
-/// still needs them as they are.
+/// The bytes of a region. Readers and packets to be sent share them; who writes takes them, or a
+/// copy if somebody still needs them as they are.
 pub(super) type Memory = Arc<Block>;
 
 pub(super) struct Slot {
@@ -18,46 +18,48 @@ pub(super) struct Slot {
     here: Here,
     /// Mappings at this node.
     pub(super) mapped: u32,
-    /// When the last of them went, by the node's count; none while it is mapped, or forgotten soon.
+    /// Time at which the last of them ended, by the node's count; none while it is mapped, or
+    /// forgotten soon.
     pub(super) unmapped_at: Option<u64>,
 }
 
-/// What there is beside the protocol.
+/// Bytes and transfers of a region, beside the protocol.
 struct Here {
     bytes: u64,
     /// The bytes, if nobody has shared them since they were written, or came.
     alone: Option<Block>,
     /// Else these. Empty while they are written, or while what was asked for is to land in them.
     memory: Memory,
-    /// Another handle to it for the next reader: making one and dropping it again is most of what a hit costs.
+    /// Another handle to it for the next reader: making one and dropping it again is most of what a
+    /// hit costs.
     spare: Option<Memory>,
-    /// Whether the call that waited goes on or is refused.
+    /// True if the call that waited goes on, false if it is refused.
     outcome: Option<bool>,
     /// Data that has not come whole, by sender and whether it is multicast: the two have no order.
-    coming: BTreeMap<(Rank, bool), Coming>,
-    /// Where what this node has asked for is to land.
+    partial: BTreeMap<(Rank, bool), Partial>,
+    /// Landing of what this node has asked for.
     landing: Option<Landing>,
-    /// Where others want what they have asked for.
-    places: BTreeMap<Rank, Wanted>,
+    /// Destinations at which others want what they have asked for.
+    destinations: BTreeMap<Rank, Wanted>,
 }
 
-/// Where the bytes of a message are, all of them.
-enum Came {
-    /// Here, where they belong.
-    Here,
+/// Location of the bytes of a message, all of them.
+enum Received {
+    /// In the region, where they belong.
+    InPlace,
     Block(Block),
 }
 
-struct Coming {
+struct Partial {
     message: Message,
     memory: Block,
-    came: u64,
+    received: u64,
 }
 
-/// Where another node wants a copy.
+/// Destination at which another node wants a copy.
 #[derive(Clone, Copy)]
 struct Wanted {
-    place: Place,
+    destination: Destination,
     /// Of which version, if the home has said so.
     version: Option<Version>,
 }
@@ -70,9 +72,9 @@ impl Slot {
             memory: Memory::default(),
             spare: None,
             outcome: None,
-            coming: BTreeMap::new(),
+            partial: BTreeMap::new(),
             landing: None,
-            places: BTreeMap::new(),
+            destinations: BTreeMap::new(),
         };
         Slot { machine, here, mapped: 0, unmapped_at: None }
     }
@@ -81,7 +83,7 @@ impl Slot {
         self.here.bytes
     }
 
-    /// Whether the call that waited goes on or is refused; says so once.
+    /// Outcome of the call that waited: true if it goes on, false if it is refused; given once.
     #[inline]
     pub(super) fn outcome(&mut self) -> Option<bool> {
         self.here.outcome.take()
@@ -115,19 +117,19 @@ impl Slot {
         Ok(copy)
     }
 
-    /// What the writer has made of [`Self::take`]'s result.
+    /// Takes back the block of [`Self::take`], as the writer has changed it.
     #[inline]
     pub(super) fn put_back(&mut self, block: Block) {
         self.here.alone = Some(block);
     }
 
-    /// What another node that maps it has to know; nothing if it is no more.
+    /// Answer to another node that maps the region; nothing if it is no more.
     pub(super) fn mapped_by_another(&self) -> Option<Notice> {
         let directory = self.machine.directory()?;
         Some(Notice::Mapped { version: directory.version(), bytes: self.here.bytes })
     }
 
-    /// Whether this node may forget the region.
+    /// True if this node may forget the region.
     pub(super) fn may_be_forgotten(&self) -> bool {
         self.mapped == 0 && self.machine.directory().is_none() && self.machine.replica().is_idle()
     }
@@ -135,7 +137,7 @@ impl Slot {
     #[inline]
     pub(super) fn call(&mut self, id: RegionId, call: Call, post: &mut Post<'_>) -> Result<()> {
         let here = Some(&mut self.here);
-        let mut hands = Hands { id, post, here, came: None };
+        let mut hands = Hands { id, post, here, received: None };
         self.machine.call(call, &mut hands).map_err(|what| Error::Misuse { region: id, what })
     }
 
@@ -148,25 +150,25 @@ impl Slot {
         post: &mut Post<'_>,
     ) -> Result<()> {
         let Header { region: id, message, .. } = *header;
-        let mut came = None;
+        let mut received = None;
         if message.kind.carries_data() {
             // What was here before is worth nothing then, and has room for what comes.
             let awaited = message.kind != Kind::Update && self.machine.expects(from, message.kind);
-            came = if header.lands {
-                Some(Came::Block(self.here.landed(from, header, data)?))
+            received = if header.lands {
+                Some(Received::Block(self.here.landed(from, header, data)?))
             } else if awaited && header.offset == 0 && self.here.takes_all(data) {
-                Some(Came::Here)
+                Some(Received::InPlace)
             } else {
                 let way = (from, multicast);
-                self.here.collect(way, header, data, (awaited, post.outbox))?.map(Came::Block)
+                self.here.collect(way, header, data, (awaited, post.outbox))?.map(Received::Block)
             };
-            if came.is_none() {
+            if received.is_none() {
                 return Ok(());
             }
         } else {
-            self.here.note_place(from, header);
+            self.here.note_destination(from, header);
         }
-        let mut hands = Hands { id, post, here: Some(&mut self.here), came };
+        let mut hands = Hands { id, post, here: Some(&mut self.here), received };
         let told = self.machine.receive(from, message, &mut hands);
         told.map_err(|what| Error::Breach { from, region: id, what })
     }
@@ -194,8 +196,8 @@ impl Here {
         Arc::clone(&self.memory)
     }
 
-    /// Takes all bytes of the region, where what was here is worth nothing; false if there is no room here, or they are
-    /// not all.
+    /// Takes all bytes of the region, where what was here is worth nothing; false if there is no
+    /// room here, or they are not all.
     #[inline]
     fn takes_all(&mut self, data: &[u8]) -> bool {
         self.spare = None;
@@ -232,65 +234,72 @@ impl Here {
                 memory.copy_from_slice(data);
                 return Ok(Some(memory));
             }
-            self.coming.insert(way, Coming { message, memory, came: 0 });
+            self.partial.insert(way, Partial { message, memory, received: 0 });
         }
-        let coming = self.coming.get_mut(&way).filter(|coming| {
-            let (fits, follows) = (offset + data.len() as u64 <= self.bytes, coming.came == offset);
-            fits && follows && coming.message == message
+        let partial = self.partial.get_mut(&way).filter(|partial| {
+            let (fits, follows) =
+                (offset + data.len() as u64 <= self.bytes, partial.received == offset);
+            fits && follows && partial.message == message
         });
-        let coming = coming.ok_or(Error::Packet(way.0))?;
-        coming.memory[offset as usize..][..data.len()].copy_from_slice(data);
-        coming.came += data.len() as u64;
-        if coming.came < self.bytes {
+        let partial = partial.ok_or(Error::Packet(way.0))?;
+        partial.memory[offset as usize..][..data.len()].copy_from_slice(data);
+        partial.received += data.len() as u64;
+        if partial.received < self.bytes {
             return Ok(None);
         }
-        Ok(self.coming.remove(&way).map(|coming| coming.memory))
+        Ok(self.partial.remove(&way).map(|partial| partial.memory))
     }
 
-    /// The bytes that were put where this node has asked for them, and the last, which came with the message about them.
+    /// The bytes that were put where this node has asked for them, and the last, which came with
+    /// the message about them.
     fn landed(&mut self, from: Rank, header: &Header, last: &[u8]) -> Result<Block> {
         let landed = self.landing.take().ok_or(Error::Packet(from))?.close();
-        let Landed { mut block, came, from: by } = landed;
-        let whole = last.is_empty() || came + last.len() as u64 == self.bytes;
-        let sound = whole && came == header.offset && by.is_none_or(|by| by == from);
+        let Landed { mut block, came: received, from: by } = landed;
+        let whole = last.is_empty() || received + last.len() as u64 == self.bytes;
+        let sound = whole && received == header.offset && by.is_none_or(|by| by == from);
         // Whoever puts where nobody has asked for it is to be named, not who answers.
         let breach = Error::Packet(by.unwrap_or(from));
-        let place = block.len().checked_sub(last.len()).filter(|_| sound).ok_or(breach)?;
-        block[place..].copy_from_slice(last);
+        let at = block.len().checked_sub(last.len()).filter(|_| sound).ok_or(breach)?;
+        block[at..].copy_from_slice(last);
         Ok(block)
     }
 
     /// Remembers where the node that a request or a demand is about wants its copy.
-    fn note_place(&mut self, from: Rank, header: &Header) {
+    fn note_destination(&mut self, from: Rank, header: &Header) {
         let Header { message, .. } = *header;
         let (who, version) = match message.kind {
             Kind::FetchShared | Kind::FetchExclusive => (message.party, Some(message.version)),
             Kind::Read | Kind::Write | Kind::Upgrade | Kind::Delete => (from, None),
             _ => return,
         };
-        match header.place() {
-            Some(place) => drop(self.places.insert(who, Wanted { place, version })),
-            None => drop(self.places.remove(&who)),
+        match header.destination() {
+            Some(destination) => {
+                self.destinations.insert(who, Wanted { destination, version });
+            }
+            None => {
+                self.destinations.remove(&who);
+            }
         }
     }
 
-    /// Where `to` wants the copy that `message` brings, if it has asked for that one. Once: what it asks for next, it
-    /// wants elsewhere.
-    fn place_for(&mut self, to: Rank, message: Message) -> Option<Place> {
+    /// Destination at which `to` wants the copy that `message` brings, if it has asked for that
+    /// one. Once: what it asks for next, it wants elsewhere.
+    fn destination_for(&mut self, to: Rank, message: Message) -> Option<Destination> {
         let of = |version: Version| match message.kind {
             Kind::DataExclusive => version.next() == message.version,
             _ => version == message.version,
         };
-        let wanted = self.places.get(&to).filter(|wanted| wanted.version.is_none_or(of))?.place;
+        let wanted =
+            self.destinations.get(&to).filter(|wanted| wanted.version.is_none_or(of))?.destination;
         if !message.kind.may_land() {
             return None;
         }
-        self.places.remove(&to);
+        self.destinations.remove(&to);
         Some(wanted)
     }
 
     /// Opens the memory, in which nothing of worth is left, to who will answer.
-    fn open(&mut self, outbox: &Outbox) -> Option<Place> {
+    fn open(&mut self, outbox: &Outbox) -> Option<Destination> {
         if !outbox.lands(self.bytes) || self.landing.is_some() {
             return None;
         }
@@ -301,9 +310,9 @@ impl Here {
         let offset = block.offset_in_heap();
         match outbox.land(block) {
             Ok(landing) => {
-                let place = Place::new(landing.number(), offset);
+                let destination = Destination::new(landing.number(), offset);
                 self.landing = Some(landing);
-                Some(place)
+                Some(destination)
             }
             Err(block) => {
                 self.alone = Some(block);
@@ -318,13 +327,13 @@ pub(super) struct Hands<'a, 'o> {
     id: RegionId,
     post: &'a mut Post<'o>,
     here: Option<&'a mut Here>,
-    came: Option<Came>,
+    received: Option<Received>,
 }
 
 impl<'a, 'o> Hands<'a, 'o> {
     /// For a region that this node does not know.
     pub(super) fn of_nothing(id: RegionId, post: &'a mut Post<'o>) -> Self {
-        Hands { id, post, here: None, came: None }
+        Hands { id, post, here: None, received: None }
     }
 
     #[inline]
@@ -338,17 +347,17 @@ impl<'a, 'o> Hands<'a, 'o> {
     fn header(&mut self, message: Message) -> Header {
         let header = Header::new(self.id, message);
         let Some(here) = &mut self.here else { return header };
-        let place = match message.kind {
+        let destination = match message.kind {
             Kind::Read | Kind::Write => here.open(self.post.outbox),
             Kind::FetchShared | Kind::FetchExclusive if message.party == self.id.home => {
                 here.open(self.post.outbox)
             }
             Kind::FetchShared | Kind::FetchExclusive => {
-                here.places.get(&message.party).map(|wanted| wanted.place)
+                here.destinations.get(&message.party).map(|wanted| wanted.destination)
             }
             _ => None,
         };
-        place.map_or(header, |place| header.with_place(place))
+        destination.map_or(header, |destination| header.with_destination(destination))
     }
 }
 
@@ -356,8 +365,8 @@ impl Actions for Hands<'_, '_> {
     fn send(&mut self, to: Rank, message: Message) {
         match &mut self.here {
             Some(here) if message.kind.carries_data() => {
-                let place = here.place_for(to, message);
-                let data = Data { memory: here.shared(), place };
+                let destination = here.destination_for(to, message);
+                let data = Data { memory: here.shared(), destination };
                 self.post.data(to, Header::new(self.id, message), data);
             }
             _ => {
@@ -377,7 +386,7 @@ impl Actions for Hands<'_, '_> {
     }
 
     fn place(&mut self) {
-        if let (Some(here), Some(Came::Block(block))) = (&mut self.here, self.came.take()) {
+        if let (Some(here), Some(Received::Block(block))) = (&mut self.here, self.received.take()) {
             // Nobody reads what these bytes take the place of.
             here.spare = None;
             here.alone = Some(block);

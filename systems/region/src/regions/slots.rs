@@ -9,7 +9,8 @@ use weft_node::biased::Biased;
 /// Regions of a page. Homes count theirs from 0, so that few pages have places that stay empty.
 const PAGE: usize = 64;
 
-/// Pages of regions that follow one another at one home, so that finding one seldom takes more than a comparison.
+/// Pages of regions that follow one another at one home, so that finding one seldom takes more than
+/// a comparison.
 #[derive(Default)]
 pub(super) struct Slots(BTreeMap<u64, Box<Page>>);
 

@@ -7,7 +7,7 @@ use weft_region::coherence::{
     Actions, Breach, Call, Hint, Kind, Message, Misuse, Policy, Region, Version,
 };
 
-/// What a node said, and to whom.
+/// A message of a node, and its receiver.
 #[derive(Default)]
 struct Heard {
     sent: VecDeque<(Rank, Message)>,

@@ -1,12 +1,12 @@
-//! What the bytes of a region cost a simulated host that asks for them: a copy where they are copied, and none where
-//! they are put.
+//! Cost of the bytes of a region to a simulated host that asks for them: a copy where they are
+//! copied, and none where they are put.
 
 use weft_packet::{Packets, Rank};
 use weft_region::coherence::Policy;
 use weft_region::{DataWay, RegionId, Regions, Settings};
 use weft_simulator::{Machine, Options, Simulation};
 
-/// What a byte costs that is copied: so much that nothing else counts beside it.
+/// Cost of a byte that is copied: so much that nothing else counts beside it.
 const EACH_NS: u64 = 10_000;
 /// Bytes of a packet that a region's may fill (`weft_region::format`).
 const IN_A_PACKET: u64 = 1000;
@@ -34,8 +34,8 @@ fn miss_ns(data: DataWay, bytes: u64, each_ns: u64) -> u64 {
     report.into_values().unwrap()[1]
 }
 
-/// What copying adds to a miss. Copies of one packet pass while another is on its way, so that it may be less than
-/// the whole by the time that a miss without them takes.
+/// Time that copying adds to a miss. Copies of one packet pass while another is on its way, so that
+/// it may be less than the whole by the time that a miss without them takes.
 fn added_ns(data: DataWay, bytes: u64) -> (u64, u64) {
     let [free, dear] = [0, EACH_NS].map(|each_ns| miss_ns(data, bytes, each_ns));
     (dear - free, free)
@@ -62,7 +62,7 @@ fn what_is_put_is_not_copied_but_for_what_comes_with_the_message() {
     }
 }
 
-/// What is not worth a put travels in a packet either way.
+/// Data that is not worth a put travels in a packet either way.
 #[test]
 fn little_is_copied_either_way() {
     let of = |data| miss_ns(data, 512, EACH_NS);

@@ -4,7 +4,7 @@ use crate::world::{Multicast, Options};
 use weft_model::explore::explore;
 use weft_region::coherence::{Call, Hint, Policy};
 
-/// How many states `options` have, none of which is wrong.
+/// Number of states that `options` have, none of which is wrong.
 fn states(options: &Options) -> usize {
     let explored = explore(options, 3_000_000);
     let explored = explored.unwrap_or_else(|found| panic!("{options:?}\n{found}"));
@@ -60,7 +60,7 @@ fn three_nodes_share_two_regions() {
     }
 }
 
-/// Where invalidations and updates travel with everything else, or only some of them do, or in no order.
+/// Invalidations and updates may travel with everything else, or only some of them, or in no order.
 #[test]
 fn invalidations_and_updates_may_travel_anyhow() {
     for policy in policies() {
@@ -75,8 +75,8 @@ fn invalidations_and_updates_may_travel_anyhow() {
     }
 }
 
-/// Nodes that drop what they know of a region and map it again, while messages about the old copy are
-/// under way.
+/// Nodes that drop what they know of a region and map it again, while messages about the old copy
+/// are under way.
 #[test]
 fn nodes_may_forget_a_region() {
     for policy in policies() {

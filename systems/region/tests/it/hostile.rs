@@ -1,9 +1,9 @@
-//! A member of the job that lies about what it has put where another waits for a region's bytes: the miss ends with an
-//! error that names it, and nobody reads what it put.
+//! A member of the job that lies about what it has put where another waits for a region's bytes:
+//! the miss ends with an error that names it, and nobody reads what it put.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
-use weft_packet::{Packets, Rank};
+use weft_packet::{Packets, Protocol, Rank};
 use weft_protocol::Preset;
 use weft_region::coherence::{Kind, Message, Version};
 use weft_region::format::{Header, Notice};
@@ -13,7 +13,7 @@ use weft_threads::{Gate, Job};
 const BYTES: u64 = 4096;
 const REGION: RegionId = RegionId { home: Rank(1), index: 0 };
 
-/// What the home of a region does instead of answering.
+/// Attack of a region's home, instead of an answer.
 #[derive(Clone, Copy, Debug)]
 struct Lie {
     /// Puts of so many bytes at these places.
@@ -22,9 +22,9 @@ struct Lie {
     says: u64,
     /// So many come with that message.
     last: usize,
-    /// Whether rank 2, whom nobody asked, has put something there before.
+    /// True if rank 2, whom nobody asked, has put something there before.
     meddled: bool,
-    /// Who is to be named.
+    /// Rank that is to be named.
     culprit: Rank,
 }
 
@@ -53,7 +53,8 @@ const LIES: [Lie; 6] = [
     },
 ];
 
-/// What the home and the meddler tell each other: the landing's number and 1, and that something has been put there.
+/// Message between the home and the meddler: the landing's number and 1, and that something has
+/// been put there.
 #[derive(Default)]
 struct Plot {
     landing: AtomicU32,
@@ -90,14 +91,15 @@ fn victim(packets: &Packets, lie: Lie) {
 
 /// Answers as a home does until it is asked for the bytes.
 fn home(packets: &Packets, plot: &Plot, lie: Lie) {
-    let came = Arc::new(Mutex::new(Vec::new()));
-    let heard = Arc::clone(&came);
+    let packets = &packets.of(Protocol::REGIONS);
+    let received = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&received);
     packets.on_packet(move |packet| heard.lock().unwrap().push(packet.to_vec()));
     let hear = |wanted: &dyn Fn(&[u8]) -> bool| {
         let mut found = None;
         packets
             .poll_until(|| {
-                found = came.lock().unwrap().iter().find(|packet| wanted(packet)).cloned();
+                found = received.lock().unwrap().iter().find(|packet| wanted(packet)).cloned();
                 found.is_some()
             })
             .unwrap();
@@ -110,8 +112,9 @@ fn home(packets: &Packets, plot: &Plot, lie: Lie) {
     };
     hear(&|packet| matches!(Notice::parse(packet, 3), Some((REGION, Notice::Map))));
     say(&Notice::Mapped { version: Version::default(), bytes: BYTES }.emit(REGION), &[]);
-    let place = |packet: &[u8]| Header::parse(packet, 3).and_then(|(header, _)| header.place());
-    let landing = place(&hear(&|packet| place(packet).is_some())).unwrap().number;
+    let destination =
+        |packet: &[u8]| Header::parse(packet, 3).and_then(|(header, _)| header.destination());
+    let landing = destination(&hear(&|packet| destination(packet).is_some())).unwrap().number;
     if lie.meddled {
         plot.landing.store(landing + 1, Ordering::SeqCst);
         packets.poll_until(|| plot.meddled.load(Ordering::SeqCst)).unwrap();
@@ -125,7 +128,8 @@ fn home(packets: &Packets, plot: &Plot, lie: Lie) {
     say(&header.emit(), &vec![7; lie.last]);
 }
 
-/// Puts a byte where nobody has asked it for one. That it is there is known when what came later is refused.
+/// Puts a byte where nobody has asked it for one. That it is there is known when what came later is
+/// refused.
 fn meddler(packets: &Packets, plot: &Plot) {
     // What comes after a packet that nobody takes waits with it.
     packets.on_packet(|_| ());

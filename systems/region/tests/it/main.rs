@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
 
 mod coherence;
+mod collectives;
 mod copies;
 mod diagram;
 mod exploration;
@@ -12,5 +13,4 @@ mod planted;
 mod random;
 mod regions;
 mod threads;
-mod together;
 mod world;

@@ -1,7 +1,7 @@
-//! What programs must not do, and what happens to them: each is a clear error, and nothing hangs.
+//! Misuses by programs, and their errors: each is a clear one, and nothing hangs.
 
 use std::time::Duration;
-use weft_packet::{Cause, Loss, Packets, Rank};
+use weft_packet::{Cause, Loss, Packets, Protocol, Rank};
 use weft_protocol::Preset;
 use weft_region::coherence::{Misuse, Policy, Version};
 use weft_region::format::Notice;
@@ -14,7 +14,7 @@ fn first_of(home: u16) -> RegionId {
     RegionId { home: Rank(home), index: 0 }
 }
 
-/// What a call that must not come now says.
+/// Misuse that a call reports which must not be made now.
 fn misuse(error: Option<Error>) -> (RegionId, Misuse) {
     match error {
         Some(Error::Misuse { region, what }) => (region, what),
@@ -116,12 +116,14 @@ fn a_deleted_region_is_refused_to_all() {
     });
 }
 
-/// No machine has 2^60 bytes: said to who creates such a region, and to who maps what a home says is one.
+/// No machine has 2^60 bytes: said to who creates such a region, and to who maps what a home says
+/// is one.
 #[test]
 fn a_region_larger_than_memory_is_refused() {
     let sizes = [1 << 60, u64::MAX];
     Job::new(2).packets(|packets| {
         if packets.rank() == Rank(1) {
+            let packets = packets.of(Protocol::REGIONS);
             for (index, bytes) in (0..).zip(sizes) {
                 let region = RegionId { index, ..first_of(1) };
                 let notice = Notice::Mapped { version: Version::default(), bytes };
@@ -142,8 +144,8 @@ fn a_region_larger_than_memory_is_refused() {
     });
 }
 
-/// Four ranks: the home, who only waits for the others; an owner, who has the only copy and is in it; one that waits
-/// to read it; and one at a barrier.
+/// Four ranks: the home, who only waits for the others; an owner, who has the only copy and is in
+/// it; one that waits to read it; and one at a barrier.
 const HOME: u16 = 1;
 const OWNER: u16 = 2;
 const READER: u16 = 3;
@@ -175,7 +177,8 @@ fn with_a_dirty_region(packets: &Packets) -> Result<(), String> {
     regions.barrier().map_err(at("the last barrier"))
 }
 
-/// Whoever of home and owner dies while the region is dirty: all others are told which, wherever they wait.
+/// Whoever of home and owner dies while the region is dirty: all others are told which, wherever
+/// they wait.
 #[test]
 fn a_home_or_owner_that_dies_is_told_to_all_and_hangs_nobody() {
     for preset in Preset::ALL {

@@ -34,7 +34,7 @@ fn worlds() -> Vec<Options> {
     ]
 }
 
-/// What the mistake leads to in the first of the small worlds that shows it.
+/// Finding in the first of the small worlds that shows the mistake.
 fn found(planted: Planted) -> Option<Found> {
     let explored =
         |options: Options| explore(&Options { planted: Some(planted), ..options }, 3_000_000).err();
@@ -95,7 +95,8 @@ fn without<State, Step: Copy>(rule: Rule<State, Step>, number: usize) -> Option<
     Some(Rule { next: rule.next, steps: steps.leak() })
 }
 
-/// All rules, each once without every one of its steps and once left out, that no small world misses.
+/// All rules, each once without every one of its steps and once left out, that no small world
+/// misses.
 fn idle<State: Copy, Event: Copy, Step: Copy + PartialEq>(
     (states, events): (&[State], &[Event]),
     rule: impl Fn(State, Event) -> Option<Rule<State, Step>>,
@@ -119,8 +120,8 @@ fn no_rule_of_replicas_and_no_step_can_be_left_out() {
     assert_eq!(idle((S::ALL, E::ALL), table::replica, Planted::Replica), []);
 }
 
-/// But those that are only there to save time: what was written goes to those who read before, without being
-/// asked for (`tests/it/coherence.rs` sees it).
+/// But those that are only there to save time: what was written goes to those who read before,
+/// without being asked for (`tests/it/coherence.rs` sees it).
 #[test]
 fn no_rule_of_directories_and_no_step_can_be_left_out() {
     let idle = idle((H::ALL, D::ALL), table::directory, Planted::Directory);

@@ -24,7 +24,7 @@ fn run(options: &Options, seed: u64) -> u64 {
         world.take(options, step);
         world.check();
     }
-    assert!(world.is_quiet(), "seed {seed}: {:?}", world.stuck(options));
+    assert!(world.is_idle(), "seed {seed}: {:?}", world.stuck(options));
     (0..options.homes.len()).map(|region| world.written(region)).sum()
 }
 

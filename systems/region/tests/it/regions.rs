@@ -1,5 +1,5 @@
-//! Regions on the packet layer: random programs between threads and on simulated ranks, judged by a memory that
-//! knows nothing of copies.
+//! Regions on the packet layer: random programs between threads and on simulated ranks, judged by a
+//! memory that knows nothing of copies.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -161,7 +161,8 @@ fn unmapped_regions_keep_what_was_written() {
     });
 }
 
-/// What a rank flushes when it ends, more than there are packets for, leaves before the others do, whom it is for.
+/// Writes that a rank flushes when it ends, more than there are packets for, are sent before the
+/// ranks end that they are for.
 #[test]
 fn a_rank_that_ends_gives_back_all_that_it_wrote() {
     const REGIONS: u32 = 3000;
@@ -232,8 +233,8 @@ fn what_is_put_is_what_was_written() {
     }
 }
 
-/// Of four ranks two read what a third writes then: one multicast instead of two packets. It is counted for each rank
-/// that it reaches, the one that has no copy too.
+/// Of four ranks two read what a third writes then: one multicast instead of two packets. It is
+/// counted for each rank that it reaches, the one that has no copy too.
 #[test]
 fn several_copies_are_invalidated_by_one_multicast() {
     let launched = |multicast| {

@@ -8,14 +8,15 @@ use weft_threads::Job;
 
 /// Threads of each rank.
 const THREADS: u32 = 3;
-/// What each adds to its region.
+/// Amount that each adds to its region.
 const TIMES: u64 = 200;
 
 fn of_rank_0(index: u32) -> RegionId {
     RegionId { home: Rank(0), index }
 }
 
-/// A thread of each rank adds to the same region; `share` says when, if at all, threads are made equal.
+/// A thread of each rank adds to the same region; `share` says when, if at all, threads are made
+/// equal.
 fn add_up(share: impl Fn(&Regions, bool) + Sync) {
     Job::new(2).packets(|packets: Packets| {
         let regions = Regions::open(&packets);

@@ -1,5 +1,5 @@
-//! Some nodes that share some regions, in one value: programs that do anything they may, and a network that
-//! takes its time. To be explored in all its states, or driven at random.
+//! Some nodes that share some regions, in one value: programs that do anything they may, and a
+//! network that takes its time. To be explored in all its states, or driven at random.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
@@ -9,7 +9,7 @@ use weft_packet::Rank;
 use weft_region::coherence::{Actions, Call, Kind, Message, Planted, Policy, Region, Version};
 use weft_region::invariants::{self, Holding};
 
-/// What there is.
+/// Options of a world.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Nodes.
@@ -18,14 +18,14 @@ pub struct Options {
     pub homes: Vec<u16>,
     /// Of each region.
     pub policy: Policy,
-    /// What each node may do, and how many times, besides ending what it began.
+    /// Calls that each node may make, and how many times, besides ending what it began.
     pub calls: Vec<Call>,
     pub times: u32,
     /// Node 0 calls nothing.
     pub idle_home: bool,
-    /// How many times over a node reads a region.
+    /// Number of nested reads of a region by one node.
     pub nesting: u32,
-    /// How invalidations and updates travel.
+    /// Transport of invalidations and updates.
     pub multicast: Multicast,
     /// Nodes forget regions of which they have no copy.
     pub forgetful: bool,
@@ -33,7 +33,7 @@ pub struct Options {
     pub planted: Option<Planted>,
 }
 
-/// How invalidations and updates travel.
+/// Transport of invalidations and updates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Multicast {
     /// With everything else.
@@ -98,7 +98,7 @@ impl fmt::Display for Step {
     }
 }
 
-/// Who waits for what.
+/// Ranks that wait, and for what.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stuck(pub String);
 
@@ -277,12 +277,12 @@ impl World {
         options: &Options,
         node: usize,
         region: usize,
-        came: Option<u64>,
+        received: Option<u64>,
     ) -> (&mut Region, Hands<'_>) {
         let hands = Hands {
             node,
             region,
-            came,
+            received,
             multicast: options.multicast,
             bytes: &mut self.memory[node][region],
             host: &mut self.hosts[node],
@@ -311,14 +311,14 @@ impl World {
         }
     }
 
-    /// Whether nobody waits and nothing is under way.
-    pub fn is_quiet(&self) -> bool {
+    /// True if nobody waits and nothing is under way.
+    pub fn is_idle(&self) -> bool {
         self.ways.is_empty() && self.hosts.iter().all(|host| host.doing == Doing::Nothing)
     }
 
-    /// Who waits, if nothing can happen any more.
+    /// Ranks that wait, if nothing can happen any more.
     pub fn stuck(&self, options: &Options) -> Option<Stuck> {
-        let stuck = !self.is_quiet() && self.possible(options).is_empty();
+        let stuck = !self.is_idle() && self.possible(options).is_empty();
         stuck.then(|| {
             let waits = |(node, _): (usize, _)| format!("{node}: {:?}", self.regions[node]);
             let waiting =
@@ -338,7 +338,7 @@ struct Hands<'a> {
     node: usize,
     region: usize,
     /// The bytes that the message came with.
-    came: Option<u64>,
+    received: Option<u64>,
     multicast: Multicast,
     bytes: &'a mut u64,
     host: &'a mut Host,
@@ -376,7 +376,7 @@ impl Actions for Hands<'_> {
     }
 
     fn place(&mut self) {
-        *self.bytes = self.came.take().expect("bytes are placed that did not come");
+        *self.bytes = self.received.take().expect("bytes are placed that did not come");
     }
 
     fn grant(&mut self, call: Call) {
@@ -390,7 +390,8 @@ impl Actions for Hands<'_> {
             Call::StartWrite => {
                 self.host.doing = Doing::Writing(region);
                 let allowed = self.judge.begin_write(node, region, *self.bytes);
-                // The program writes at once: whoever gets these bytes before the end gets the wrong ones.
+                // The program writes at once: whoever gets these bytes before the end gets the
+                // wrong ones.
                 *self.bytes += 1;
                 allowed
             }
@@ -434,7 +435,7 @@ impl Model for Options {
     }
 
     fn is_done(&self, world: &World) -> bool {
-        world.is_quiet()
+        world.is_idle()
     }
 
     fn deadlock(&self, world: &World) -> Option<Stuck> {

@@ -97,7 +97,7 @@ pub enum Says<'a> {
 }
 
 /// Whether a packet is one of remote accesses, if it is one at all and none of operations of all members of a
-/// [team](crate::together::is_together).
+/// [team](crate::collectives::is_collective).
 #[inline]
 pub fn is_access(packet: &[u8]) -> bool {
     packet.first().is_some_and(|kind| *kind >= WRITE)

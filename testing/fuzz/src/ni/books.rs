@@ -1,4 +1,4 @@
-//! What has passed between the NI under test and its peers, written down from outside.
+//! Record of what has passed between the NI under test and its peers, kept from outside.
 
 use std::collections::{BTreeMap, BTreeSet};
 use weft_protocol::Settings;
@@ -134,7 +134,7 @@ impl Books {
     }
 
     /// The NI keeps it until its group is there. It may be acknowledged.
-    pub fn came_early(&mut self, header: &Header) {
+    pub fn received_early(&mut self, header: &Header) {
         let numbers = &mut self.pairs[header.source.index()].numbers;
         numbers.early.insert(header.sequence);
         numbers.pass_early();
@@ -251,7 +251,7 @@ impl Channels {
     }
 }
 
-/// Whether packets of this kind are numbered under presets that retransmit.
+/// True if packets of this kind are numbered under presets that retransmit.
 pub fn is_numbered(tag: Tag) -> bool {
     tag.is_data() || matches!(tag, Tag::FaReply | Tag::Farewell)
 }

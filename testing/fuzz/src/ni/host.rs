@@ -13,7 +13,7 @@ pub const COPIES: usize = 4;
 /// Packets that may wait for the host before it looks at them; the link has no more buffers then.
 pub const DEFERRED: usize = 8;
 
-/// What a buffer is for. Its number says so.
+/// Purpose of a buffer. Its number says so.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     Send,
@@ -41,7 +41,7 @@ pub struct Host {
     /// Buffers whose bytes the host may look at.
     reading: BTreeSet<u64>,
     next_buffer: u64,
-    /// What the NI and its peers have told each other.
+    /// Record of what the NI and its peers have told each other.
     pub books: Books,
     numbered: bool,
 }
@@ -95,7 +95,7 @@ impl Host {
         }
     }
 
-    /// Whether `buffer` is one that the host has copied a packet into.
+    /// True if `buffer` is one that the host has copied a packet into.
     pub fn is_copy(buffer: u64) -> bool {
         buffer % KINDS == Kind::Copy as u64
     }

@@ -1,4 +1,4 @@
-//! How a script ends: all that is due is done, and the NI comes to rest.
+//! End of a script: all that is due is done, and the NI comes to rest.
 
 use super::Bench;
 use super::books::Numbers;
@@ -55,7 +55,7 @@ impl Bench {
         }
     }
 
-    /// What some peer owes.
+    /// Answer that some peer owes.
     fn answer(&self) -> Option<(Header, Body<u64>)> {
         let from = |tag, peer| self.from(tag, peer);
         let books = &self.host.books;

@@ -1,4 +1,4 @@
-//! What the peers of the node send: messages in packets, nearly right, and other packets.
+//! Packets of the node's peers: messages in packets, nearly right, and other packets.
 
 use super::link::{Arrival, FRAME_BYTES, Wire};
 use super::{ASKED, HANDLED, LATE};
@@ -9,7 +9,7 @@ use weft_protocol::Settings;
 use weft_protocol::tree::Group;
 use weft_wire::{Channel, GroupId, Header, Malformed, Rank, Tag, TreeId};
 
-/// What all peers are sending.
+/// Messages that all peers are sending.
 pub struct Peers {
     settings: Settings,
     everyone: Group,
@@ -75,7 +75,8 @@ impl Peers {
         Ok(Header::new(Tag::Mcast, parent, TreeId::multicast(GroupId::ALL, root), 0))
     }
 
-    /// A packet of a message from `origin`: the next of one that has begun, or the first of another.
+    /// A packet of a message from `origin`: the next of one that has begun, or the first of
+    /// another.
     fn message_packet(&mut self, script: &mut Unstructured<'_>, origin: Rank) -> Result<Vec<u8>> {
         let peer = &mut self.ranks[origin.index()];
         let room = (FRAME_BYTES - format::SIZE) as u64;
@@ -122,7 +123,8 @@ impl Peers {
         Ok(packet)
     }
 
-    /// An answer to rank 0, which numbers its messages from 1 on; or one of a peer's own ends, or waits.
+    /// An answer to rank 0, which numbers its messages from 1 on; or one of a peer's own ends, or
+    /// waits.
     fn about_a_message(
         &mut self,
         script: &mut Unstructured<'_>,

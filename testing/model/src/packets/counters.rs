@@ -72,7 +72,7 @@ impl Counters {
 }
 
 impl Variable {
-    /// Whether an addition of `amount` can have found `start`; then it has.
+    /// True if an addition of `amount` can have found `start`; then it has.
     fn take(&mut self, start: u64, amount: u64) -> bool {
         let Some(end) = start.checked_add(amount).filter(|end| *end <= self.total) else {
             return false;

@@ -1,10 +1,10 @@
-//! What packets say: bytes and a length that follow from the packet's name, so that whoever reads
-//! them knows what they should be.
+//! Contents of packets: bytes and a length that follow from the packet's name, so that whoever
+//! reads them knows what they should be.
 
 use super::{Name, Stream};
 use crate::random::mixed;
 
-/// How many bytes the packet `name` has, of at most `most`; half of the packets are short, as most
+/// Length of the packet `name` in bytes, of at most `most`; half of the packets are short, as most
 /// are in programs.
 pub fn length(name: Name, most: usize) -> usize {
     const SHORT: usize = 48;

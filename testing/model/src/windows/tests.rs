@@ -108,8 +108,8 @@ fn a_window_of_one_keeps_the_rule_and_sends_nothing() {
     assert_eq!((found.steps.len(), waits), (0, vec![(0, 1, 1), (1, 0, 1)]));
 }
 
-/// What the theorem leaves unsaid: as the last frame of a window is not for data, updates must not
-/// wait until the whole window is free again.
+/// A rule that the theorem leaves unsaid: as the last frame of a window is not for data, updates
+/// must not wait until the whole window is free again.
 #[test]
 fn updates_must_come_before_the_whole_window_is_used() {
     for window in 2..=4 {

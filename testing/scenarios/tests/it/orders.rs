@@ -1,4 +1,5 @@
-//! Totally-ordered broadcasts between threads, over real shared memory and over the protocols alone.
+//! Totally-ordered broadcasts between threads, over real shared memory and over the protocols
+//! alone.
 use std::sync::Arc;
 use std::time::Duration;
 use weft_messaging::{Barrier, Engine, OrderStatistics, OrderWindow};

@@ -1,5 +1,5 @@
-//! Collective operations on simulated networks: whatever is drawn, under every preset, good networks
-//! and bad ones, and crashes in the middle.
+//! Collective operations on simulated networks: whatever is drawn, under every preset, good
+//! networks and bad ones, and crashes in the middle.
 
 use std::time::Duration;
 use weft::collective::{Sum, Team, Xor};
@@ -7,7 +7,7 @@ use weft::{Rank, Weft};
 use weft_model::random::Random;
 use weft_simulator::{Ended, Faults, Options, Outcome, Preset, Simulation};
 
-/// What all members of a team do as operation `step`: a kind, a root, and values for each.
+/// Operation `step` of all members of a team: a kind, a root, and values for each.
 struct Deed {
     kind: u64,
     root: usize,

@@ -1,5 +1,5 @@
-//! Totally-ordered broadcasts on simulated networks, good and bad, and with ranks that die: all members
-//! see one order, or prefixes of one.
+//! Totally-ordered broadcasts on simulated networks, good and bad, and with ranks that die: all
+//! members see one order, or prefixes of one.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -92,8 +92,8 @@ fn thirty_two_ranks() {
     }
 }
 
-/// Groups that do not overlap are safe on trees that meet Appendix A's condition, and any groups are
-/// on flat trees: nobody forwards.
+/// Groups that do not overlap are safe on trees that meet Appendix A's condition, and any groups
+/// are on flat trees: nobody forwards.
 #[test]
 fn several_orders_at_once() {
     for preset in Preset::ALL {
@@ -197,8 +197,8 @@ fn survivors_of_a_crash_have_seen_prefixes_of_one_order() {
     assert!(cut_short > 150, "{cut_short} storms were cut short and {whole} were not");
 }
 
-/// Handlers that wait, on all networks: everybody sees one order, one message at a time; if a rank dies, the
-/// others have seen prefixes of it, and are told.
+/// Handlers that wait, on all networks: everybody sees one order, one message at a time; if a rank
+/// dies, the others have seen prefixes of it, and are told.
 #[test]
 fn handlers_that_wait_keep_the_order() {
     for seed in 0..60 {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use weft::{Packets, Variable};
 use weft_simulator::{Faults, Machine, Options, Preset, Rank, Report, Shape, Simulation};
 
-/// What a packet of `bytes` costs from launch to the end of its upcall's acceptance.
+/// Time of a packet of `bytes` from launch to the end of its upcall's acceptance.
 fn one_way(machine: &Machine, bytes: u16) -> u64 {
     let Machine { host, ni, bus, link, .. } = machine;
     let per_byte = |each: f64, count: u16| (each * f64::from(count)).round() as u64;
@@ -20,7 +20,7 @@ fn one_way(machine: &Machine, bytes: u16) -> u64 {
         + host.process_ns
 }
 
-/// When upcalls began, in virtual nanoseconds.
+/// Times at which upcalls began, in virtual nanoseconds.
 type Times = Arc<Mutex<Vec<u64>>>;
 
 fn now(packets: &Packets) -> u64 {
@@ -146,8 +146,8 @@ fn a_full_window_stops_the_sender() {
     assert_eq!(report.into_values().unwrap()[0], [6, 6, 10]);
 }
 
-/// Rank 0 broadcasts along a chain in whose middle rank 1 computes. Returns the machine, when rank 0
-/// sent, and when ranks 1 and 2 made the upcall.
+/// Rank 0 broadcasts along a chain in whose middle rank 1 computes. Returns the machine, when rank
+/// 0 sent, and when ranks 1 and 2 made the upcall.
 fn chain(preset: Preset) -> (Machine, [u64; 3]) {
     let machine = Machine::myrinet().unwrap();
     let mut options = Options::on(machine.clone(), 3);

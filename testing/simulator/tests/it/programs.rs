@@ -4,7 +4,7 @@ use clap::Parser;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use weft::{Rank, Weft};
-use weft_kit::Shared;
+use weft_app_common::Shared;
 use weft_simulator::{
     Ended, Faults, Happened, Observer, Options, Outcome, Preset, Report, Simulation, What,
 };

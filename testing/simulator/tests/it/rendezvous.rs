@@ -1,5 +1,5 @@
-//! Messages that ask first, in virtual time: under every preset, on bad networks, and with ranks that crash
-//! between request and grant.
+//! Messages that ask first, in virtual time: under every preset, on bad networks, and with ranks
+//! that crash between request and grant.
 
 use std::time::Duration;
 use weft_model::random::Random;
@@ -61,7 +61,7 @@ fn everything_arrives_once_and_in_order_on_bad_networks() {
     }
 }
 
-/// Who waits for an answer, or for what it has granted, hears of it.
+/// A crash is told to whoever waits for an answer, or for what it has granted.
 #[test]
 fn survivors_of_a_crash_are_told() {
     let mut told = 0;

@@ -28,7 +28,7 @@ trait Bank {
     fn bug(&self, text: String) -> Option<u8>;
 }
 
-/// What another version of the program takes for a bank.
+/// Bank of another version of the program.
 #[weft::service(name = "Bank")]
 trait NewBank {
     fn balance(&self, of: u64) -> u64;

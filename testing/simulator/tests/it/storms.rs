@@ -1,5 +1,5 @@
-//! Storms on simulated networks, good and bad: everything arrives once, in order and unchanged, under
-//! every preset, and the same seed does the same again.
+//! Storms on simulated networks, good and bad: everything arrives once, in order and unchanged,
+//! under every preset, and the same seed does the same again.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -133,7 +133,8 @@ fn time_limits_and_timers_are_exact() {
     assert_success(&report, "timers");
 }
 
-/// What a slow reader stores keeps its sender's window, until it is read, skipped or dropped.
+/// Messages that a slow reader stores keep their sender's window, until they are read, skipped or
+/// dropped.
 #[test]
 fn stored_messages_keep_their_share_of_the_window() {
     let report = Simulation::new(options(3, Preset::NrxImc)).unwrap().run(|weft: Weft| {
@@ -281,7 +282,7 @@ impl Plan {
         (to, (draw(3) % PORTS.len() as u64) as usize, length)
     }
 
-    /// What must arrive at `me`: for each port, by sender, in order.
+    /// Messages that must arrive at `me`: for each port, by sender, in order.
     fn expected(self, me: Rank) -> Log {
         let mut log = Log::new();
         for from in (0..self.ranks).map(Rank) {

@@ -4,13 +4,13 @@ use super::Broken;
 use weft_protocol::Settings;
 use weft_wire::{Channel, Header, Rank, Tag};
 
-/// What is known of the careful presets' credits.
+/// Credits of the careful presets, as far as they are known.
 pub(super) struct Careful {
     ranks: usize,
-    /// What each pair begins with, and gets to at most.
+    /// Credits with which each pair begins, and to which it gets at most.
     first: u16,
     window: u16,
-    /// What all senders of a receiver may have together.
+    /// Credits that all senders of a receiver may have together.
     buffers: u64,
     adaptive: bool,
     pairs: Vec<Pair>,
@@ -116,7 +116,7 @@ impl Careful {
         self.hosts[at.index()].1 += u64::from(is_for_the_host(header));
     }
 
-    /// What is wrong when nothing is under way any more.
+    /// Error that shows when nothing is under way any more.
     pub fn in_the_end(&self) -> Option<Broken> {
         if self.pairs.is_empty() {
             return None;
@@ -126,8 +126,8 @@ impl Careful {
         if let Some((at, &(received, copied))) = dropped.next() {
             return Some(Broken::Dropped { at, received, copied });
         }
-        // Half a window goes back at once; fewer wait for a packet to take them along. Of a window that
-        // changes, the sender has half, and so one at least.
+        // Half a window goes back at once; fewer wait for a packet to take them along. Of a window
+        // that changes, the sender has half, and so one at least.
         let least = if self.adaptive { 1 } else { u64::from(self.window / 2) + 1 };
         let is_pair = |&at: &usize| at / self.ranks != at % self.ranks;
         let mut pairs = (0..self.pairs.len()).filter(is_pair);

@@ -6,8 +6,8 @@ use weft_protocol::tree::Group;
 use weft_protocol::{Acknowledging, Settings};
 use weft_wire::{GroupId, Header, Rank, Tag};
 
-/// What is known of the flows of the presets that retransmit. Runs are too short for numbers to
-/// wrap around.
+/// Flows of the presets that retransmit, as far as they are known. Runs are too short for numbers
+/// to wrap around.
 pub(super) struct Numbered {
     ranks: usize,
     window: u16,
@@ -29,8 +29,8 @@ struct Flow {
     next: u32,
     /// The next number that it knows its receiver to expect.
     acknowledged: u32,
-    /// What came, up to the first that is missing.
-    came: u32,
+    /// Packets that were received, up to the first that is missing.
+    received: u32,
     /// The first number for which the receiver is known to have no room.
     no_room: Option<u32>,
     /// Broadcast packets among those that came and were not acknowledged: number, root, and which
@@ -70,10 +70,10 @@ impl Numbered {
             back.no_room = room.map(|room| header.acknowledgement + room);
         }
         let flow = self.flow(from, at);
-        if !is_numbered(header.tag) || header.sequence != flow.came {
+        if !is_numbered(header.tag) || header.sequence != flow.received {
             return;
         }
-        flow.came += 1;
+        flow.received += 1;
         if header.tag == Tag::Mcast && header.tree.group() == Some(GroupId::ALL) {
             let root = header.tree.root;
             let got = self.got.entry((at, root)).or_default();
@@ -112,8 +112,8 @@ impl Numbered {
     /// `from` tells `to` that it expects `next`.
     fn acknowledge(&mut self, from: Rank, to: Rank, next: u32) -> Result<(), Broken> {
         let flow = self.flow(to, from);
-        if next > flow.came {
-            return Err(Broken::Acknowledged { from, to, next, came: flow.came });
+        if next > flow.received {
+            return Err(Broken::Acknowledged { from, to, next, received: flow.received });
         }
         while let Some(&(number, root, which)) = self.flow(to, from).unacknowledged.front() {
             if number >= next {

@@ -154,7 +154,7 @@ fn only_what_came_is_acknowledged() {
     assert_eq!(trial.verdict(), None);
     trial.passes(1, 0, acknowledge(1, 2));
     let (from, to) = (Rank(1), Rank(0));
-    assert_eq!(trial.verdict(), Some(Broken::Acknowledged { from, to, next: 2, came: 1 }));
+    assert_eq!(trial.verdict(), Some(Broken::Acknowledged { from, to, next: 2, received: 1 }));
 }
 
 #[test]

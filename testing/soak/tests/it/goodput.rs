@@ -1,5 +1,6 @@
-//! Goodput over window (under `pupa`: the FIFO of packets for a peer) and loss, on the thesis's cluster: a table that is the same everywhere, kept as
-//! a snapshot (`WEFT_UPDATE=1 cargo test -p weft-soak --test it goodput` writes it anew).
+//! Goodput over window (under `pupa`: the FIFO of packets for a peer) and loss, on the thesis's
+//! cluster: a table that is the same everywhere, kept as a snapshot
+//! (`WEFT_UPDATE=1 cargo test -p weft-soak --test it goodput` writes it anew).
 use std::fmt::Write;
 use std::sync::Arc;
 use weft_protocol::Preset;

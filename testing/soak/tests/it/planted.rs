@@ -13,7 +13,8 @@ fn plant(bug: Bug, possible: impl Fn(&Case) -> bool) -> Vec<Failure> {
     let cases = cases.filter(|case| case.faults.crashes.is_empty() && possible(case)).take(TRIALS);
     let run = |case: Case| {
         let rank = Rank((case.number % u64::from(case.storm.ranks)) as u16);
-        // A window shrinks seldom at one rank, and seldom is one told to stop that has more to send.
+        // A window shrinks seldom at one rank, and seldom is one told to stop that has more to
+        // send.
         let often = if matches!(bug, Bug::TakeTwice | Bug::IgnoreStop) { 2 } else { 20 };
         let opportunity = (case.number % often) as u32;
         case.run_with(0, |simulation| simulation.plant(rank, bug, opportunity)).err()

@@ -1,5 +1,5 @@
-//! The part of the soak that every test run has: about half a minute on two cores, by work and not by
-//! the clock, so that it is the same everywhere.
+//! The part of the soak that every test run has: about half a minute on two cores, by work and not
+//! by the clock, so that it is the same everywhere.
 use std::time::Duration;
 use weft_soak::{Case, Goal, run};
 

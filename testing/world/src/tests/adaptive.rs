@@ -1,4 +1,5 @@
-//! Windows that follow demand, in whole worlds: every interleaving of small ones, many of larger ones.
+//! Windows that follow demand, in whole worlds: every interleaving of small ones, many of larger
+//! ones.
 
 use super::deadlock::SAFE;
 use super::explore::explored;
@@ -63,7 +64,7 @@ fn broadcasts_do_not_deadlock() {
     }
 }
 
-/// What is no safe tree with windows that stay is none with windows that grow.
+/// Chains, which are no safe trees with windows that stay, are none with windows that grow.
 #[test]
 fn chains_deadlock_all_the_same() {
     let chains = adaptive(3, 2, 1, Preset::NrxImc, Shape::Chain);

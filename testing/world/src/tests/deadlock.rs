@@ -1,4 +1,5 @@
-//! Which worlds deadlock, which do not, and by whose packets (thesis 4.2.6, Appendix A).
+//! Worlds that deadlock, those that do not, and the packets that are to blame (thesis 4.2.6,
+//! Appendix A).
 
 use super::*;
 use crate::{Deadlock, run, seeded};

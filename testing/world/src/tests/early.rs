@@ -37,7 +37,7 @@ fn every_way_to_create_a_group_late() {
     }
 }
 
-/// The same with buffers that hosts keep as long as they like.
+/// Buffers are kept by hosts as long as they like.
 #[test]
 fn every_way_to_keep_what_came_early() {
     for preset in Preset::CAREFUL {

@@ -125,7 +125,7 @@ fn all_interleavings_of_broadcasts_of_four() {
     assert!(prompt > 60_000, "{prompt}");
 }
 
-/// What credits at once lead to is what any credits lead to.
+/// Credits at once lead to the same deadlocks as any credits.
 #[test]
 fn credits_at_once_find_the_same_deadlocks() {
     for (nodes, window) in [(3, 1), (3, 2), (4, 1)] {
@@ -144,8 +144,9 @@ fn credits_at_once_need_small_windows() {
     states(options(2, 3, Preset::NrxImc, Shape::Binary), &[unicast(0, 1)], Runs::CreditsAtOnce);
 }
 
-/// Where ranks share hosts, trees cross to each once: no shape that is safe deadlocks, not even if all pairs are
-/// careful, and no shape does on two hosts, where packets are forwarded only to those beside.
+/// No shape that is safe deadlocks where ranks share hosts and trees cross to each once, not even
+/// if all pairs are careful; and no shape does on two hosts, where packets are forwarded only to
+/// those beside.
 #[test]
 fn broadcasts_between_hosts_do_not_deadlock() {
     for (hosts, shapes) in [
@@ -164,7 +165,8 @@ fn broadcasts_between_hosts_do_not_deadlock() {
     }
 }
 
-/// The interleavings of two hosts with two ranks whose programs are prompt, without another reduction.
+/// The interleavings of two hosts with two ranks whose programs are prompt, without another
+/// reduction.
 #[test]
 fn all_interleavings_of_broadcasts_between_two_hosts() {
     let flat = options(4, 1, Preset::NrxImc, Shape::Flat);
@@ -173,7 +175,8 @@ fn all_interleavings_of_broadcasts_between_two_hosts() {
     assert!(prompt > 2_000, "{prompt}");
 }
 
-/// A chain between three hosts is one of three ranks (thesis fig. 4.8): who is beside one of them changes nothing.
+/// A chain between three hosts is one of three ranks (thesis fig. 4.8): who is beside one of them
+/// changes nothing.
 #[test]
 fn a_chain_of_hosts_deadlocks_like_one_of_ranks() {
     let chain = options(4, 1, Preset::NrxImc, Shape::Chain);

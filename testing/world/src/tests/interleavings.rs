@@ -22,8 +22,9 @@ fn any_wish() -> impl Strategy<Value = Wish> {
     ]
 }
 
-/// Which multicasts are sent: by MCAST's two restrictions (thesis 4.2.6) either broadcasts, or
-/// multicasts to groups that do not overlap. Where nobody forwards, or only to those beside, anything goes.
+/// Groups of the multicasts: by MCAST's two restrictions (thesis 4.2.6) either broadcasts, or
+/// multicasts to groups that do not overlap. Where nobody forwards, or only to those beside,
+/// anything goes.
 #[derive(Clone, Copy, Debug)]
 enum Groups {
     Broadcast,
@@ -123,7 +124,7 @@ proptest! {
     }
 }
 
-/// The same choices lead to the same world, to the last counter.
+/// A run is a function of its choices: the same ones lead to the same world, to the last counter.
 #[test]
 fn a_run_is_a_function_of_its_choices() {
     let order: Vec<u16> = (0..500).map(|n| n * 101 % 1009).collect();

@@ -21,8 +21,8 @@ fn assert_refused(from: &str, to: &str) {
     assert_eq!(arrow(from, to, "build-dependencies"), [expected]);
 }
 
-const PATH: [&str; 7] =
-    ["apps/asp", "systems/orca", "messaging", "packet", "node", "protocol", "wire"];
+const PATH: [&str; 8] =
+    ["apps/asp", "systems/orca", "messaging", "collective", "packet", "node", "protocol", "wire"];
 
 #[test]
 fn dependencies_point_down_the_data_path_only() {
@@ -86,9 +86,9 @@ fn what_stands_beside_the_data_path() {
     assert_refused("bindings/rust", "systems/orca");
     assert_allowed("bindings/c", "bindings/rust");
     assert_allowed("apps/asp", "bindings/rust");
-    assert_allowed("apps/asp", "apps/kit");
+    assert_allowed("apps/asp", "apps/common");
     assert_refused("apps/asp", "apps/sor");
-    assert_allowed("apps/kit", "bindings/rust");
+    assert_allowed("apps/common", "bindings/rust");
     assert_refused("messaging", "bindings/rust");
     assert_refused("bindings/rust/macros", "wire");
     for to in ["wire", "links/api", "links/shm"] {
@@ -150,7 +150,7 @@ fn a_manifest_that_is_none_is_found() {
 fn every_refusal_has_a_reason() {
     let all = [
         "apps/asp",
-        "apps/kit",
+        "apps/common",
         "systems/a",
         "messaging",
         "packet",

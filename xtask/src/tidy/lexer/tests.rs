@@ -1,6 +1,6 @@
 use super::*;
 
-/// What is left of `source` as code, blanks squeezed.
+/// Code of `source`, blanks squeezed.
 fn code(source: &str) -> String {
     split(source).code.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -76,7 +76,7 @@ pub fn flood(
     })
 }
 
-/// What table 3 has no number for, because the traditional protocol never ended.
+/// Cells for which table 3 has no number, because the traditional protocol never ended.
 const NEVER: &[&str] = &[
     "CP-T3-P4-1w-proc-trad",
     "CP-T3-P4-1000w-trad",
@@ -93,7 +93,7 @@ const NEVER: &[&str] = &[
 /// The cell that careful has no number for: it lost a packet there.
 const LOST: &str = "CP-T3-P8-2000w-proc-care";
 
-/// Whether the paper compares the protocols in `row`.
+/// True if the paper compares the protocols in `row`.
 fn is_compared(row: &Row) -> bool {
     !NEVER.contains(&row.ids[0])
 }

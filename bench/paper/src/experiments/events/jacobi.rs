@@ -40,7 +40,7 @@ pub fn iteration(cluster: Cluster, size: usize) -> Result<f64> {
 const SIZES: [usize; 4] = [8, 16, 32, 64];
 const NODES: [u16; 3] = [2, 4, 8];
 
-/// What careful is better by: a row for each number of nodes.
+/// Improvements of careful: a row for each number of nodes.
 const DELTAS: [[&str; 4]; 3] = [
     ["CP-T4-P2-8x8-delta", "CP-T4-P2-16x16-delta", "CP-T4-P2-32x32-delta", "CP-T4-P2-64x64-delta"],
     ["CP-T4-P4-8x8-delta", "CP-T4-P4-16x16-delta", "CP-T4-P4-32x32-delta", "CP-T4-P4-64x64-delta"],
@@ -93,7 +93,8 @@ const MISSES: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Microseconds of an iteration: alone, and with the traditional and the careful protocol on 2, 4, 8 nodes.
+/// Microseconds of an iteration: alone, and with the traditional and the careful protocol on 2, 4,
+/// 8 nodes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Grid {
     alone: f64,
@@ -177,8 +178,8 @@ fn conclude(grids: &[Grid], results: &mut Results) {
     results.statement("CP-T4-order-64", falling, sixty.says());
     let single = eight.trad.iter().chain(&eight.care).all(|&time| eight.alone < time);
     results.statement("CP-6-jac-8single", single, eight.says());
-    // What is left of two nodes' time without half of one's is communication: from 8 to 64 columns it grows by
-    // no more than they do, eight times; points by 64.
+    // What is left of two nodes' time without half of one's is communication: from 8 to 64 columns
+    // it grows by no more than they do, eight times; points by 64.
     let talk = |grid: &Grid| grid.care[0] - grid.alone / 2.0;
     let (points, rows) = (sixty.alone / eight.alone, talk(&sixty) / talk(&eight));
     let linear = (points / 64.0 - 1.0).abs() < 0.1 && rows <= 8.0;

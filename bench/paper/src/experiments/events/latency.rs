@@ -32,7 +32,7 @@ pub fn latency(cluster: Cluster, words: usize, processing: bool) -> Result<f64> 
     Ok(ring(cluster, cluster.settings(), words, processing)?[0].0)
 }
 
-/// The same for each node, where the events have other `settings`, with what the nodes counted.
+/// Latency and counters at each node, where the events have other `settings`.
 fn ring(
     cluster: Cluster,
     settings: Settings,
@@ -136,7 +136,7 @@ fn run(results: &mut Results) -> Result<()> {
     one_buffer(results)
 }
 
-/// What is copied to be kept, and who waits for a window, of small messages.
+/// Copies that are kept, and waits for a window, of small messages.
 fn copies(results: &mut Results) -> Result<()> {
     let count = |nodes, protocol, of: fn(&Statistics) -> u64| -> Result<u64> {
         let cluster = Cluster { nodes, protocol };

@@ -36,8 +36,9 @@ pub fn throughput(cluster: Cluster, words: usize, processing: bool) -> Result<f6
         let payload = Payload::new(words, processing);
         let (me, last) = (events.rank().0, events.size() as u16 - 1);
         let (before, counted) = MESSAGES;
-        // Node 1 takes the small message that it gets in each event when that "is very likely to have arrived
-        // already": after as many events as messages pass links on the way around, the small one's included.
+        // Node 1 takes the small message that it gets in each event when that "is very likely to
+        // have arrived already": after as many events as messages pass links on the way around, the
+        // small one's included.
         let later = u32::from(last) + 1;
         let mut start = 0.0;
         for event in 0..before + counted {

@@ -1,9 +1,9 @@
-//! Bandwidth between two PCs (Pupa 3.2, figure 4), with acknowledgements when the sender asks, and with
-//! one for every message.
+//! Bandwidth between two PCs (Pupa 3.2, figure 4), with acknowledgements when the sender asks, and
+//! with one for every message.
 //!
-//! Messages that have room for others beside them share packets, as Pupa's library has it (2.2.2): the
-//! program does what the library did. TCP is not here: what it takes for one message (table 1) says
-//! nothing of how much of that a stream shares among its messages.
+//! Messages that have room for others beside them share packets, as Pupa's library has it (2.2.2):
+//! the program does what the library did. TCP is not here: what it takes for one message (table 1)
+//! says nothing of how much of that a stream shares among its messages.
 
 use super::latency::one_way;
 use super::testbed::{
@@ -25,7 +25,7 @@ const SIZES: [usize; 12] = [4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8
 /// Packets of a stream: its end is far from its beginning long before the paper's 100,000 messages.
 const PACKETS: usize = 800;
 
-/// Who decides on acknowledgements.
+/// Side that decides on acknowledgements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
     /// The sender, when it needs them (2.2.1).
@@ -34,7 +34,7 @@ pub enum Mode {
     Individual,
 }
 
-/// What a stream showed.
+/// Results of a stream.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Stream {
     /// Bytes a second.
@@ -43,7 +43,7 @@ pub struct Stream {
     pub acknowledgements: f64,
 }
 
-/// How messages of some size travel: so many in a packet, or in so many packets, with these bytes.
+/// Packing of messages of some size: so many in a packet, or in so many packets, with these bytes.
 pub fn packed(bytes: usize) -> (usize, Vec<usize>) {
     if bytes <= PACKET_BYTES {
         let together = (PACKET_BYTES + HEADER_BYTES) / (bytes + HEADER_BYTES);
@@ -97,7 +97,7 @@ pub fn stream(bytes: usize, mode: Mode) -> Result<Stream> {
     Ok(Stream { rate, acknowledgements: (explicit(&ran.statistics[1]) + extra) / messages })
 }
 
-/// Why nothing here is compared with TCP.
+/// Reason why nothing here is compared with TCP.
 const NO_TCP: &str = "TCP's bandwidth is not predicted, and so no row that compares with it: the paper does not say what TCP does \
     once for each segment, for each call or for each wake-up, only what a message takes in all.";
 
@@ -194,8 +194,8 @@ fn statements(asked: &[Stream], individual: &[Stream], results: &mut Results) {
     results.statement("PU-32-acks", fall, evidence);
 }
 
-/// Flow control costs nothing but what overflows cost (2.2.2): its packets, and the packets that are sent
-/// again, where a receiver keeps up, and where it does not and has hardly any buffers.
+/// Flow control costs nothing but what overflows cost (2.2.2): its packets, and the packets that
+/// are sent again, where a receiver keeps up, and where it does not and has hardly any buffers.
 fn flow_control(results: &mut Results) -> Result<()> {
     let mut packets = Vec::new();
     for (slow, buffers) in [(false, None), (true, None), (true, Some(2))] {

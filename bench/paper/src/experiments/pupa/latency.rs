@@ -1,12 +1,12 @@
 //! One-way delays and their parts (Pupa 3.1, tables 1 and 2, figure 3).
 //!
-//! A part is what the delay loses when that part of the machine takes no time. The sender's end is what
-//! passes until the packet is on the wire, the receiver's what is left of the delay without that and
-//! without the transmission.
+//! A part is what the delay loses when that part of the machine takes no time. The sender's end is
+//! what passes until the packet is on the wire, the receiver's what is left of the delay without
+//! that and without the transmission.
 //!
-//! TCP is a model, from what the paper says of it: transmission is the same (3.1), each end copies the
-//! bytes once, as Pupa does, and sums them up, which reads them once more; all else does not depend on
-//! the size, and is what TCP takes for 4 bytes.
+//! TCP is a model, from what the paper says of it: transmission is the same (3.1), each end copies
+//! the bytes once, as Pupa does, and sums them up, which reads them once more; all else does not
+//! depend on the size, and is what TCP takes for 4 bytes.
 
 use super::testbed::{MACHINE, PACKET_BYTES, Part, Testbed};
 use crate::claim::Claim;
@@ -23,7 +23,8 @@ use weft_simulator::{Machine, What};
 pub const SIZES: [usize; 8] = [4, 32, 64, 128, 256, 512, 1024, PACKET_BYTES];
 /// Round trips, after as many again to warm up.
 const ROUNDS: usize = 8;
-/// What TCP does for a message of 4 bytes besides transmitting it: 405 - 20 us (table 1: calibrated).
+/// Time of TCP for a message of 4 bytes besides its transmission: 405 - 20 us (table 1:
+/// calibrated).
 const TCP_US: f64 = 385.0;
 
 /// A delay in microseconds, divided.
@@ -122,11 +123,11 @@ const fn bus_share(id: &'static str) -> Claim {
     share(id).misses(SLOW_BUS)
 }
 
-/// Why the larger packets take less time to transmit.
+/// Reason why the larger packets take less time to transmit.
 const SLOW_BUS: &str = "the wire takes 80 ns a byte and the machine's bus 7.5, as its clock says; the paper's cells grow by 121, \
     so that its cards and buses took 41: where, it does not say";
 
-/// Why the copies of 64 bytes are cheaper.
+/// Reason why the copies of 64 bytes are cheaper.
 const SMALL_COPIES: &str = "three copies at the speed of 1436 bytes, on which the machine is calibrated; copies of so few bytes cost \
     more for each, 0.16 us in the paper's cells from 4 to 64";
 
@@ -279,7 +280,7 @@ fn tables(claims: &[Claim], delays: &[Delay], tcp: &[f64], results: &mut Results
     }
 }
 
-/// What the paper says of the ends, and of TCP beside them.
+/// Findings of the paper about the ends, and about TCP beside them.
 fn ends(delays: &[Delay], tcp: &[f64], results: &mut Results) {
     let ends = |delay: &Delay| (delay.sender, delay.receiver());
     let receiver_more = delays.iter().all(|delay| ends(delay).0 < ends(delay).1);
@@ -306,7 +307,7 @@ fn ends(delays: &[Delay], tcp: &[f64], results: &mut Results) {
     results.statement("PU-31-sw", shares.iter().all(|(_, part)| *part > 0.5), listed(&shares));
 }
 
-/// What it says of the parts.
+/// Findings of the paper about the parts.
 fn parts(delays: &[Delay], results: &mut Results) {
     let names = ["protocol", "system", "transmission", "copies", "buffers"];
     let listed_parts =
@@ -336,7 +337,7 @@ fn parts(delays: &[Delay], results: &mut Results) {
     results.statement("PU-31-buf64", above, format!("us, by size: {}", shown.join(", ")));
 }
 
-/// What faster networks and processors would do, as the authors expect: ten times as fast here.
+/// Effect of faster networks and processors, as the authors expect: ten times as fast here.
 fn faster(testbed: &Testbed, results: &mut Results) -> Result<()> {
     const TIMES: f64 = 10.0;
     let bytes = 512;

@@ -13,14 +13,14 @@ use weft_packet::{Packets, Rank, Statistics};
 
 /// PCs (3.3).
 pub const RANKS: u16 = 10;
-/// What every PC computes in a step, in microseconds: assumed, two expirations of the timer.
+/// Computation of every PC in a step, in microseconds: assumed, two expirations of the timer.
 const COMPUTE_US: f64 = 20_000.0;
 /// Bytes of a message in each kind of buffer: assumed, what is usual and the most of it.
 const SMALL_BYTES: usize = PRIMARY_BYTES / 2;
 const MIDDLE_BYTES: usize = SECONDARY_BYTES;
 const LARGE_BYTES: usize = PACKET_BYTES;
 
-/// Who sends to whom.
+/// Communication pattern.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pattern {
     /// PCs in a row, each to the one before and the one behind.
@@ -39,7 +39,7 @@ pub enum Pattern {
 /// Messages of one kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Traffic {
-    /// Who sends to whom.
+    /// Communication pattern.
     pub pattern: Pattern,
     /// Messages sent.
     pub messages: u64,
@@ -50,7 +50,7 @@ pub struct Traffic {
 /// A program, as far as its messages go.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Program {
-    /// As in table 3.
+    /// Name in table 3.
     pub name: &'static str,
     /// Steps of all PCs, in each of which each waits for what it is sent.
     pub steps: u64,
@@ -67,9 +67,10 @@ const fn traffic(pattern: Pattern, messages: u64, bytes: usize) -> Traffic {
 const TO_FIRST: Pattern = Pattern::ToRoot { turns: false };
 const TO_OWNER: Pattern = Pattern::ToRoot { turns: true };
 
-/// The programs, from rows 1, 2, 7, 9 and 12 to 14 of table 3. Of small messages, as many are multicasts
-/// as make up for what was received more than sent. Each PC sends one in a step, which says how many
-/// steps there were. In GEL they are rows of a matrix: 16,790 packets are those of one of 2,455 rows.
+/// The programs, from rows 1, 2, 7, 9 and 12 to 14 of table 3. Of small messages, as many are
+/// multicasts as make up for what was received more than sent. Each PC sends one in a step, which
+/// says how many steps there were. In GEL they are rows of a matrix: 16,790 packets are those of
+/// one of 2,455 rows.
 pub const PROGRAMS: [Program; 4] = [
     Program {
         name: "LES",
@@ -142,7 +143,7 @@ impl Traffic {
 }
 
 impl Pattern {
-    /// Who sends to whom in `step`.
+    /// Senders and receivers in `step`.
     fn pairs(self, step: u64) -> Vec<(u16, Option<u16>)> {
         let turn = (step % u64::from(RANKS)) as u16;
         let others = |of: u16| (1..RANKS).map(move |i| (of + i) % RANKS);
@@ -164,7 +165,7 @@ impl Pattern {
 }
 
 impl Program {
-    /// What is sent in each step.
+    /// Messages of each step.
     pub fn steps(&self) -> Vec<Vec<Message>> {
         let step = |step| {
             self.traffic.iter().flat_map(|traffic| traffic.messages(step, self.steps)).collect()
@@ -224,7 +225,8 @@ impl Column {
     }
 }
 
-/// Runs `program` with send pools of `pool_bytes`, while the network loses `lost` of so many packets.
+/// Runs `program` with send pools of `pool_bytes`, while the network loses `lost` of so many
+/// packets.
 ///
 /// # Errors
 /// As [`Testbed::run`].

@@ -1,4 +1,4 @@
-//! What the four programs made the PCs count (Pupa 3.3, table 3), beside the paper.
+//! Counters of the PCs under the four programs (Pupa 3.3, table 3), beside the paper.
 
 use super::programs::{Column, PROGRAMS, run};
 use super::testbed::{MACHINE, SEND_POOL_BYTES};
@@ -30,23 +30,23 @@ const fn multicast(id: &'static str) -> Claim {
     count(id).misses(MULTICASTS)
 }
 
-/// Why timers acknowledge less.
+/// Reason why timers acknowledge less.
 const PACE: &str = "a PC sends here what it has to send in a step at once, and the timer acknowledges all of that together; \
     when the paper's programs sent is not printed, but that they have more acknowledgements than the pool accounts for (64 \
     Kbyte make hardly fewer than 48) says: one by one, further apart than the 10 ms of the timer";
 
-/// Why other programs are short of buffers.
+/// Reason why other programs are short of buffers.
 const MARKS: &str = "how many packets of a step are under way at once, and from how many free buffers on a sender asks, are not \
     printed: with the preset's marks (a quarter and a half) this program's steps are those that pass the low one";
 
-/// Why a loss costs more packets.
+/// Reason why a loss costs more packets.
 const BURSTS: &str = "a handful of losses, at random; each makes all packets come out of order that were under way behind it, \
     some ten here, one or two in the paper";
 
-/// Why a loss costs fewer packets.
+/// Reason why a loss costs fewer packets.
 const MULTICASTS: &str = "a multicast that the paper's Ethernet lost was lost for all nine; here it is nine packets, of which one is";
 
-/// What is not predicted.
+/// Rows that are not predicted.
 const INPUTS: &str = "Rows 2, 4, 7, 9 and 12 to 14 of table 3 are what the programs are made from, and the losses: the simulated \
     segment has no collisions. How many steps the programs had, and how long they computed, is assumed.";
 
@@ -211,7 +211,8 @@ fn rows(claims: &[Claim], name: &str, column: &Column, results: &mut Results) {
     }
 }
 
-/// What the paper says of the table: of the columns with 64 and 48 Kbyte of each program in turn.
+/// Findings of the paper about the table: about the columns with 64 and 48 Kbyte of each program in
+/// turn.
 fn findings(columns: &[Column], results: &mut Results) {
     let names = PROGRAMS.map(|program| program.name);
     let of = |pool: usize, value: &dyn Fn(&Column) -> f64| -> Vec<(&str, f64)> {

@@ -1,4 +1,5 @@
-//! The testbed: PCs on Fast Ethernet whose kernels run the preset `pupa`, and the library above them.
+//! The testbed: PCs on Fast Ethernet whose kernels run the preset `pupa`, and the library above
+//! them.
 
 use crate::cluster::{Ran, linger};
 use anyhow::{Context, Result, anyhow};
@@ -27,11 +28,11 @@ pub const SEND_POOL_BYTES: usize = 64 << 10;
 
 /// An operation of the machine is a cycle of 90 MHz.
 const CYCLES_PER_US: f64 = 90.0;
-/// What gettimeofday takes more than microtime (3.1).
+/// Time by which gettimeofday takes longer than microtime (3.1).
 const CALL_US: f64 = 4.0;
-/// What is left of buffer management at 64 bytes without that at 4 (table 2: calibrated).
+/// Buffer management at 64 bytes without that at 4 (table 2: calibrated).
 const SECONDARY_US: f64 = 102.0 - 75.0;
-/// The same at 256 bytes.
+/// Buffer management at 256 bytes without that at 4.
 const MBUF_US: f64 = 94.0 - 75.0;
 
 /// A part of the one-way delay, as table 2 divides it.
@@ -55,11 +56,11 @@ impl Part {
         [Part::Protocol, Part::System, Part::Transmission, Part::Copy, Part::Buffers];
 }
 
-/// What the library does to messages that primary buffers do not hold, in microseconds.
+/// Costs of the library for messages that primary buffers do not hold, in microseconds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Library {
-    /// Getting secondary send buffers: half of what mbufs cost more than primary buffers, for want of a
-    /// figure that tells the ends apart.
+    /// Getting secondary send buffers: half of what mbufs cost more than primary buffers, for want
+    /// of a figure that tells the ends apart.
     send_us: f64,
     /// A secondary receive buffer.
     receive_us: f64,
@@ -77,15 +78,15 @@ impl Library {
         call_us: CALL_US,
     };
 
-    /// What it does at the sender of `bytes`, besides what every message costs.
+    /// Declares its work at the sender of `bytes`, besides what every message costs.
     pub fn send(&self, packets: &Packets, bytes: usize) {
         if bytes > PRIMARY_BYTES {
             take(packets, self.send_us);
         }
     }
 
-    /// What it does at the receiver: whatever is not too large is copied out of the mbuf in the
-    /// interrupt, and then everything to the user (2.1.3).
+    /// Declares its work at the receiver: whatever is not too large is copied out of the mbuf in
+    /// the interrupt, and then everything to the user (2.1.3).
     pub fn receive(&self, packets: &Packets, bytes: usize) {
         if bytes > SECONDARY_BYTES {
             take(packets, self.mbuf_us + self.call_us);
@@ -97,12 +98,12 @@ impl Library {
     }
 }
 
-/// What one message more in a packet costs at the sender: buffers, header, the start of its copy, its
+/// Cost of one message more in a packet at the sender: buffers, header, the start of its copy, its
 /// number. System call, driver and wire are the packet's.
 pub const ANOTHER_SENT_US: f64 = 32.444 + 1.595 + 19.899;
-/// The same at the receiver.
+/// Cost of one message more in a packet at the receiver.
 pub const ANOTHER_RECEIVED_US: f64 = 44.590 + 26.101;
-/// What an acknowledgement costs its sender, and its receiver: what the NI's part of a packet does.
+/// Costs of an acknowledgement to its sender, and to its receiver: the NI's part of a packet.
 pub const ACKNOWLEDGEMENT_US: (f64, f64) = (38.826, 56.174);
 
 /// The program, or its library, takes so long.
@@ -110,12 +111,12 @@ pub fn take(packets: &Packets, time_us: f64) {
     packets.work((time_us * CYCLES_PER_US).round() as u64);
 }
 
-/// How an experiment is set up.
+/// Setup of an experiment.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Testbed {
     /// PCs.
     pub ranks: u16,
-    /// What everything costs.
+    /// Costs of everything.
     pub machine: Machine,
     /// And the library.
     pub library: Library,
@@ -129,9 +130,9 @@ pub struct Testbed {
 const LIMIT: Duration = Duration::from_secs(3600);
 
 impl Testbed {
-    /// `ranks` PCs, with the buffers that they have by default (2.1.1, 2.1.2). A primary buffer has room
-    /// for 67 messages with as many bytes as go there. What the paper does not print is as in the preset:
-    /// the water marks.
+    /// `ranks` PCs, with the buffers that they have by default (2.1.1, 2.1.2). A primary buffer has
+    /// room for 67 messages with as many bytes as go there. What the paper does not print is as in
+    /// the preset: the water marks.
     ///
     /// # Errors
     /// The machine's description is none.
@@ -144,7 +145,7 @@ impl Testbed {
         Ok(testbed.with_send_pool(SEND_POOL_BYTES))
     }
 
-    /// The same where `part` takes no time.
+    /// Sets the time of `part` to zero.
     #[must_use]
     pub fn without(mut self, part: Part) -> Self {
         let Machine { host, ni, link, bus, .. } = &mut self.machine;
@@ -177,7 +178,7 @@ impl Testbed {
         self
     }
 
-    /// The same with secondary send pools of `bytes` bytes (2.1.2, 2.1.3).
+    /// Adds secondary send pools of `bytes` bytes (2.1.2, 2.1.3).
     #[must_use]
     pub fn with_send_pool(mut self, bytes: usize) -> Self {
         let buffers = SendBuffers { primary_bytes: PRIMARY_BYTES as u16, bytes: SEND_BUFFER_BYTES };
@@ -186,8 +187,8 @@ impl Testbed {
         self
     }
 
-    /// Runs `program` on every PC, as [`crate::Setup::run`] does. With what each returned come the last
-    /// `events` events of each.
+    /// Runs `program` on every PC, as [`crate::Setup::run`] does. With what each returned come the
+    /// last `events` events of each.
     ///
     /// # Errors
     /// The job cannot be, or what a rank returned.

@@ -11,12 +11,12 @@ use weft_packet::{Packets, Rank};
 
 /// Bytes of the block.
 const BLOCK: usize = 64 << 20;
-/// How often it is moved.
+/// Number of times that it is moved.
 const TURNS: usize = 7;
 /// Packets of a flood.
 const FLOOD: u64 = 200_000;
 
-/// What a flood came to at its receiver.
+/// Results of a flood at its receiver.
 pub struct Flood {
     /// Packets that arrived.
     pub delivered: u64,

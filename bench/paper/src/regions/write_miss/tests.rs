@@ -1,10 +1,10 @@
 use super::{round_trip_us, write_miss_us};
 
-/// What it takes to give a packet back (`links/sim/machines/myrinet.toml`).
+/// Time of giving a packet back (`links/sim/machines/myrinet.toml`).
 const RELEASE_US: f64 = 0.7;
 
-/// What the protocol computes is charged nothing, so that all of a miss is its packets; and the home answers in its
-/// upcall, before it gives the packet back.
+/// All of a miss is its packets, because the protocol's computation is charged nothing; and the
+/// home answers in its upcall, before it gives the packet back.
 #[test]
 fn a_miss_without_readers_takes_what_bare_packets_take() {
     let bare = round_trip_us(64).expect("packets come");

@@ -19,7 +19,7 @@ const PACKETS: u64 = 4000;
 /// Samples.
 const SAMPLES: usize = 21;
 
-/// Who sends.
+/// Senders.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Senders {
     /// Rank 0.
@@ -28,11 +28,12 @@ pub enum Senders {
     All,
 }
 
-/// MB/s that each sender gets out down a tree: the lower quartile of the samples, the median, the upper one.
+/// MB/s that each sender gets out down a tree: the lower quartile of the samples, the median, the
+/// upper one.
 pub type Quartiles = [f64; 3];
 
-/// What each sender gets out until the last receiver has all of it, down each of these trees in turns, with recovery
-/// from deadlocks.
+/// Rates that each sender reaches until the last receiver has all of it, down each of these trees
+/// in turns, with recovery from deadlocks.
 ///
 /// # Errors
 /// What the system says.

@@ -5,7 +5,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{Ident, ReturnType, Type, Visibility};
 
-/// What the attribute's trait becomes.
+/// Expansion of the attribute's trait.
 pub fn expand(service: &Service) -> TokenStream {
     let (item, client, server) = (rewritten(service), client(service), server(service));
     quote! { #item #client #server }
@@ -151,7 +151,7 @@ fn server(service: &Service) -> TokenStream {
     }
 }
 
-/// What a request for `method` does, in a function that `waits` or not.
+/// Match arm for a request for `method`, in a function that `waits` or not.
 fn arm(bank: &Ident, method: &Method, waits: bool) -> TokenStream {
     let Method { arguments, hash, signature, .. } = method;
     let function = &signature.ident;

@@ -7,7 +7,7 @@ use syn::{
     ReturnType, Signature, Token, TraitItem, Type, parse_quote,
 };
 
-/// What stands in the attribute's parentheses.
+/// Options in the attribute's parentheses.
 #[derive(Default)]
 pub struct Options {
     /// The service's name on the wire, if it is not the trait's.
@@ -49,7 +49,7 @@ pub struct Method {
     pub attributes: Vec<syn::Attribute>,
 }
 
-/// What a method returns: a value, or `Result<value, error>`.
+/// Result type of a method: a value, or `Result<value, error>`.
 pub struct Output {
     pub value: Type,
     pub error: Option<Type>,

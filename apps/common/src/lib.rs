@@ -1,0 +1,55 @@
+//! Code shared by the applications of this repository, so that each of them is about its problem.
+//!
+//! - [`Blocks`] divides rows among ranks in contiguous blocks;
+//! - [`Exchange`] is the communication that a row-wise program needs: bytes to one rank or to all,
+//!   bytes from a *named* rank in the order they were sent. [`Mailboxes`] gives it on Weft,
+//!   [`Alone`] for one rank, [`on_threads`] between threads, for tests without a job;
+//! - [`Shared`] is a rank of a program on shared regions (`weft-region`) instead, and
+//!   [`run_shared`] its `main`; [`Coherence`] says how they are kept coherent;
+//! - [`measure`] measures a speed-up; [`Traffic`], [`summary`] and [`table`] report what every rank
+//!   sent and received;
+//! - [`Progress`] shows how far rank 0 is;
+//! - [`Vector`] is a point in space;
+//! - [`svg`] writes drawings, [`random`] and [`noise`] make input;
+//! - [`edit_distance`] is how near a misspelt name is to another;
+//! - [`arguments`] and [`agree`] let a job say a thing once, not once per rank;
+//! - [`finish`] and [`explain`] end a command such as `weft` or `weft bench`, which is no rank; [`command_line`] writes
+//!   commands as somebody would type them.
+//!
+//! Everything here is above the façade crate `weft` and the regions: no protocol, no link, no
+//! `unsafe`. Values cross as they lie in memory, so the ranks of one job must share a byte order.
+
+#![forbid(unsafe_code)]
+
+mod blocks;
+mod coherence;
+mod command;
+mod edits;
+mod exchange;
+mod figures;
+mod measure;
+mod noise;
+mod progress;
+mod shared;
+mod shell;
+mod start;
+pub mod svg;
+mod threads;
+mod traffic;
+mod vector;
+
+pub use blocks::Blocks;
+pub use coherence::{Coherence, DataName, HintName};
+pub use command::{explain, finish};
+pub use edits::edit_distance;
+pub use exchange::{Alone, Error, Exchange, Mailboxes};
+pub use figures::{seconds, thousands};
+pub use measure::{Times, measure};
+pub use noise::{noise, random};
+pub use progress::Progress;
+pub use shared::{Family, Measured, Shared, Stretch, print, run_shared};
+pub use shell::command_line;
+pub use start::{Ranks, StartError, agree, arguments};
+pub use threads::{ThreadExchange, on_threads};
+pub use traffic::{Traffic, gather_traffic, summary, table};
+pub use vector::Vector;

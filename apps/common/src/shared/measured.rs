@@ -1,0 +1,90 @@
+use std::time::Duration;
+
+use weft_region::Error;
+
+use super::Shared;
+use crate::measure::{Times, measure};
+use crate::traffic::Traffic;
+
+/// Result of solving a problem on all ranks, and perhaps on rank 0 alone as well.
+pub struct Measured<W, T> {
+    /// Result of one rank alone: at rank 0, if it was asked.
+    pub whole: Option<W>,
+    /// Result of this rank together with the others.
+    pub part: T,
+    /// Times of the computation.
+    pub times: Times,
+    /// Traffic of each rank meanwhile, at rank 0; nothing elsewhere.
+    pub traffic: Vec<Traffic>,
+}
+
+/// A measured stretch of a rank's run.
+pub struct Stretch<T> {
+    /// Result of the stretch.
+    pub value: T,
+    /// Duration.
+    pub time: Duration,
+    /// Traffic of this rank meanwhile.
+    pub traffic: Traffic,
+}
+
+impl<T> Stretch<T> {
+    /// The stretch with another result.
+    pub fn of<U>(self, value: U) -> Stretch<U> {
+        Stretch { value, time: self.time, traffic: self.traffic }
+    }
+}
+
+impl Shared {
+    /// Runs `part` on all ranks between two barriers, which count. Collective.
+    ///
+    /// # Errors
+    /// Those of `part`, a peer's breach, a lost rank.
+    pub fn stretch<T, E: From<Error>>(
+        &self,
+        part: impl FnOnce() -> Result<T, E>,
+    ) -> Result<Stretch<T>, E> {
+        self.barrier()?;
+        let (before, start) = (self.traffic(), self.now());
+        let value = part()?;
+        self.barrier()?;
+        let (time, traffic) = (self.now() - start, self.traffic().since(before));
+        Ok(Stretch { value, time, traffic })
+    }
+
+    /// Solves a problem `parallel` on all ranks and, if it is to be checked or its speed-up
+    /// measured, `sequential` at rank 0, where the others wait; for the speed-up three times in
+    /// turn (see [`measure`]). Collective.
+    ///
+    /// # Errors
+    /// Those of `parallel`, a peer's breach, a lost rank.
+    pub fn measure<W, T, E: From<Error>>(
+        &self,
+        (checked, speedup): (bool, bool),
+        sequential: impl Fn() -> W,
+        mut parallel: impl FnMut() -> Result<Stretch<T>, E>,
+    ) -> Result<Measured<W, T>, E> {
+        let (mut whole, mut traffic) = (None, Traffic::default());
+        let mut first = || {
+            let mut time = None;
+            if self.rank() == 0 {
+                let start = self.now();
+                whole = Some(sequential());
+                time = Some(self.now() - start);
+            }
+            self.barrier()?;
+            Ok::<_, E>(time)
+        };
+        let speedup = speedup && self.size() > 1;
+        if checked && !speedup {
+            first()?;
+        }
+        let (part, times) = measure(speedup, first, || {
+            let stretch = parallel()?;
+            traffic = stretch.traffic;
+            Ok::<_, E>((stretch.value, stretch.time))
+        })?;
+        let traffic = self.gather_traffic(traffic)?.unwrap_or_default();
+        Ok(Measured { whole, part, times, traffic })
+    }
+}

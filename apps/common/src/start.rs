@@ -1,0 +1,98 @@
+use clap::Parser;
+use clap::error::ErrorKind;
+use weft::prelude::Weft;
+
+/// Reason why a program could not begin.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The command line did not make sense; the text says what, and how to see more.
+    #[error("{0}")]
+    Usage(String),
+    /// The answer to `--help` or `--version` could not be written.
+    #[error("standard output: {0}")]
+    Output(#[from] std::io::Error),
+    /// The ranks did not come together.
+    #[error(transparent)]
+    Weft(#[from] weft::Error),
+    /// A program on regions could not join.
+    #[error(transparent)]
+    Regions(#[from] weft_region::Error),
+}
+
+/// The ranks of a program, whatever they talk by.
+pub trait Ranks {
+    /// Error of coming together.
+    type Error;
+
+    /// True if this is rank 0.
+    fn is_first(&self) -> bool;
+
+    /// Waits until all ranks have called it as often.
+    ///
+    /// # Errors
+    /// A lost rank.
+    fn meet(&self) -> Result<(), Self::Error>;
+}
+
+impl Ranks for Weft {
+    type Error = weft::Error;
+
+    fn is_first(&self) -> bool {
+        self.rank() == 0
+    }
+
+    fn meet(&self) -> Result<(), weft::Error> {
+        self.barrier()
+    }
+}
+
+/// The program's options, or `None` when it was asked for help or its version and rank 0 has
+/// answered. A job says what is wrong with its command line once. Collective: every rank calls it.
+pub fn arguments<O: Parser>(
+    ranks: &impl Ranks<Error: Into<StartError>>,
+) -> Result<Option<O>, StartError> {
+    first_to_speak(ranks, parse(ranks.is_first(), O::try_parse()), Into::into)
+}
+
+/// Lets rank 0 speak first when something failed that usually fails on every rank alike.
+///
+/// A rank other than 0 that failed waits in a barrier: if rank 0 failed too, the job ends with the
+/// error of rank 0 alone; if not, the barrier opens and this rank gives its own error. Collective:
+/// every rank calls it, with its success or its failure.
+pub fn agree<J: Ranks, T, E: From<J::Error>>(ranks: &J, outcome: Result<T, E>) -> Result<T, E> {
+    first_to_speak(ranks, outcome, E::from)
+}
+
+fn first_to_speak<J: Ranks, T, E>(
+    ranks: &J,
+    outcome: Result<T, E>,
+    apart: impl Fn(J::Error) -> E,
+) -> Result<T, E> {
+    if outcome.is_ok() || !ranks.is_first() {
+        ranks.meet().map_err(apart)?;
+    }
+    outcome
+}
+
+fn parse<O>(answers: bool, parsed: Result<O, clap::Error>) -> Result<Option<O>, StartError> {
+    let answer = match parsed {
+        Ok(options) => return Ok(Some(options)),
+        Err(answer) => answer,
+    };
+    if !matches!(answer.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        return Err(StartError::Usage(usage(&answer)));
+    }
+    if answers {
+        answer.print()?;
+    }
+    Ok(None)
+}
+
+/// clap's text without its own "error: ", because whoever prints the error says that.
+fn usage(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    text.strip_prefix("error: ").unwrap_or(&text).trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests;

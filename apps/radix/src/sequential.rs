@@ -1,0 +1,20 @@
+//! The whole sort on one rank, in ordinary memory.
+
+use crate::options::Options;
+use crate::sort::{COUNT, Digit, MOVE, key};
+
+/// Sorts, saying how many operations that takes.
+pub fn sequential(options: &Options, work: impl Fn(usize)) -> Vec<u32> {
+    let mut keys = unsorted(options);
+    for digit in Digit::all(options.radix, options.passes()) {
+        let counts = digit.counts(&keys);
+        keys = digit.sorted(&keys, &counts);
+        work((COUNT + MOVE) * keys.len());
+    }
+    keys
+}
+
+/// Keys to be sorted.
+pub fn unsorted(options: &Options) -> Vec<u32> {
+    (0..options.keys as usize).map(|place| key(options.seed, place, options.bits)).collect()
+}

@@ -1,0 +1,27 @@
+//! Backend of a rank's job, as far as the facade needs to know: processes on one host, or a
+//! simulation.
+
+use crate::Result;
+
+/// Keeps something going, such as interrupts, until it is dropped.
+pub type Guard = Box<dyn Send + Sync>;
+
+/// A rank's place in a job.
+#[doc(hidden)]
+pub trait Backend: Send + Sync {
+    /// Takes the place. From here on `interrupt` is called when packets wait and the program does
+    /// not poll, until the guard is dropped.
+    ///
+    /// # Errors
+    /// The place cannot be taken.
+    fn begin(&self, interrupt: Box<dyn FnMut() + Send>) -> Result<Guard>;
+
+    /// Announces a clean end.
+    ///
+    /// # Errors
+    /// Nobody is there to hear it.
+    fn leave(&self) -> Result<()>;
+
+    /// Ends this rank at once if the job has lost another, where that is how such jobs end.
+    fn end_if_lost(&self);
+}

@@ -1,0 +1,98 @@
+//! One operation in an arena, at one member.
+
+use super::{Arena, CONTRIBUTION_BYTES, Round};
+use crate::schedule::Call;
+use crate::signature::Operation;
+
+/// A contribution, and then the result: aligned as elements of any type are.
+#[repr(align(64))]
+struct Line([u8; CONTRIBUTION_BYTES]);
+
+/// An operation of all members in an arena.
+pub struct Meeting {
+    call: Call,
+    line: Line,
+    length: usize,
+    round: Option<Round>,
+}
+
+/// How far a meeting is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Met {
+    /// Others have to come.
+    Waiting,
+    /// This member [combines](Meeting::combine) what all have brought.
+    Combine,
+    /// Over.
+    Done,
+    /// Members have begun different operations.
+    Disagree,
+}
+
+impl Meeting {
+    /// An operation to which each member brings `length` bytes. `None` if that is too much.
+    #[inline]
+    pub fn new(call: Call, length: usize) -> Option<Self> {
+        let line = Line([0; CONTRIBUTION_BYTES]);
+        (length <= CONTRIBUTION_BYTES).then_some(Meeting { call, line, length, round: None })
+    }
+
+    /// The contribution, and once the meeting is over the result, if there is one.
+    #[inline]
+    pub fn bytes(&mut self) -> &mut [u8] {
+        &mut self.line.0[..self.length]
+    }
+
+    /// Arrives as soon as this member may, and looks who else has.
+    #[inline]
+    pub fn poll(&mut self, arena: &Arena) -> Met {
+        let round = match self.round {
+            Some(round) => round,
+            None if !arena.may_arrive() => return Met::Waiting,
+            None => {
+                let bytes = &self.line.0[..self.length];
+                *self.round.insert(arena.arrive(self.call.signature().hash(), bytes))
+            }
+        };
+        let makes_result = match self.call.operation {
+            Operation::AllReduce => round.is_last(),
+            Operation::Reduce if arena.me != self.call.root => return Met::Done,
+            operation => operation == Operation::Reduce,
+        };
+        let awaits_result = self.call.operation == Operation::AllReduce && !round.is_last();
+        if awaits_result && arena.result(round, self.bytes()) {
+            return Met::Done;
+        }
+        match (arena.is_over(round), arena.is_agreed(round)) {
+            (true, false) => Met::Disagree,
+            (true, true) if makes_result => Met::Combine,
+            (true, true) if !awaits_result => Met::Done,
+            _ => Met::Waiting,
+        }
+    }
+
+    /// Combines what all have brought, from the last member to the first: `combine` makes one block of two, in place of
+    /// the second. Tells all, if all await it.
+    pub fn combine(&mut self, arena: &Arena, mut combine: impl FnMut(&[u8], &mut [u8])) {
+        let Some(round) = self.round else { return };
+        let mut before = Line([0; CONTRIBUTION_BYTES]);
+        let (before, last) = (&mut before.0[..self.length], arena.size - 1);
+        arena.contribution(round, last, self.bytes());
+        for member in (0..last).rev() {
+            arena.contribution(round, member, before);
+            combine(before, self.bytes());
+        }
+        if self.call.operation == Operation::AllReduce {
+            arena.put_result(round, self.bytes());
+        }
+    }
+
+    /// Visits what each member has brought, until this one arrives again.
+    pub fn for_each(&mut self, arena: &Arena, mut visit: impl FnMut(usize, &[u8])) {
+        let Some(round) = self.round else { return };
+        for member in 0..arena.size {
+            arena.contribution(round, member, self.bytes());
+            visit(member, self.bytes());
+        }
+    }
+}

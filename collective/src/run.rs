@@ -1,0 +1,507 @@
+//! One operation under way at one member: steps of a schedule, and what is on its way.
+
+use crate::format::{Header, Kind};
+use crate::inbox::{Arrived, Inbox};
+use crate::members::Members;
+use crate::schedule::{Area, Call, Span, Step, To, Tuning, schedule};
+use crate::signature::Operation;
+
+use crate::{EAGER_BYTES, TeamId};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use weft_packet::{Group, Rank};
+
+/// Bytes that a member brings, and room for its result. Both may be the same bytes.
+pub trait Memory {
+    /// Calls `take` with the pieces of `length` bytes of Mine or Result from `at` on.
+    fn read(&self, area: Area, at: usize, length: usize, take: &mut dyn FnMut(&[u8]));
+
+    /// Writes `bytes` to Result from `at` on.
+    fn write(&mut self, at: usize, bytes: &[u8]);
+
+    /// Copies `length` bytes of Mine from `from` on to Result from `at` on.
+    fn copy(&mut self, from: usize, length: usize, at: usize);
+}
+
+/// What carries packets to other members.
+pub trait Transport {
+    /// What can go wrong.
+    type Error;
+
+    /// Bytes of a packet to one member at most; at least 64.
+    fn payload(&self) -> usize;
+
+    /// Bytes of a packet to all at most.
+    fn multicast_payload(&self) -> usize;
+
+    /// Packets that leave before the next look at what has arrived.
+    fn packets_at_once(&self) -> usize;
+
+    /// Sends one packet to a rank. False if there is no room for one now.
+    ///
+    /// # Errors
+    /// What the network says.
+    fn send(&mut self, to: Rank, head: &[u8], body: &Body<'_>) -> Result<bool, Self::Error>;
+
+    /// Sends one packet to all other ranks of a group, as [`Self::send`] to one.
+    ///
+    /// # Errors
+    /// What the network says.
+    fn multicast(
+        &mut self,
+        group: Group,
+        head: &[u8],
+        body: &Body<'_>,
+    ) -> Result<bool, Self::Error>;
+}
+
+/// The bytes of a packet after its header.
+pub struct Body<'a> {
+    memory: &'a dyn Memory,
+    blocks: &'a [Vec<u8>],
+    span: Span,
+}
+
+impl Body<'_> {
+    /// How many.
+    #[inline]
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.span.length
+    }
+
+    /// Calls `take` with their pieces, from `skip` on.
+    #[inline]
+    pub fn read(&self, skip: usize, length: usize, take: &mut dyn FnMut(&[u8])) {
+        let at = self.span.at + skip;
+        match self.span.area {
+            _ if length == 0 => {}
+            Area::Block(block) => take(&self.blocks[block][at..at + length]),
+            area => self.memory.read(area, at, length, take),
+        }
+    }
+}
+
+/// How far an operation is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stage {
+    /// It waits for others, or for room.
+    Waiting,
+    /// Its driver has to [combine](Run::combine).
+    Combine,
+    /// Over at this member.
+    Done,
+}
+
+/// Why an operation cannot go on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Failure<E> {
+    /// The network says so.
+    Transport(E),
+    /// A member sent what none sends.
+    Violation {
+        /// Who.
+        from: Rank,
+        /// What.
+        what: &'static str,
+    },
+}
+
+/// A transfer to a member, or to all others.
+#[derive(Clone, Copy, Debug)]
+struct Outgoing {
+    to: To,
+    step: u8,
+    span: Span,
+    /// Bytes that have left.
+    went: usize,
+}
+
+/// A transfer from a member that was begun to be received.
+#[derive(Clone, Copy, Debug)]
+struct Incoming {
+    from: usize,
+    step: u8,
+    span: Span,
+    /// Bytes that have come.
+    came: usize,
+}
+
+/// State of an operation at one member.
+#[derive(Debug)]
+pub struct Run<K> {
+    header: Header,
+    members: Arc<Members>,
+    steps: VecDeque<Step>,
+    outgoing: VecDeque<Outgoing>,
+    /// At most one of each member.
+    incoming: Vec<Incoming>,
+    /// Members to be told that this one is ready.
+    to_tell: VecDeque<(usize, u8)>,
+    /// Members that are ready.
+    ready: Vec<(usize, u8)>,
+    blocks: Vec<Vec<u8>>,
+    inbox: Inbox<K>,
+    /// Packets that have left.
+    sent: u64,
+    /// A violation that was found while nobody could be told.
+    broken: Option<(usize, &'static str)>,
+}
+
+/// A run, and the memory that it works on.
+#[derive(Debug)]
+pub struct Job<M, K> {
+    /// The run.
+    pub run: Run<K>,
+    /// Its memory.
+    pub memory: M,
+}
+
+const MORE: &str = "more of a collective operation than there is";
+
+impl<K: AsRef<[u8]>> Run<K> {
+    /// The operation with this number of a team; `inbox` is what has come of it.
+    pub fn new(
+        (team, number): (TeamId, u32),
+        call: &Call,
+        members: &Arc<Members>,
+        tuning: &Tuning,
+        mut inbox: Inbox<K>,
+    ) -> Self {
+        let header =
+            Header { kind: Kind::Piece, team, number, step: 0, signature: call.signature() };
+        Run {
+            header,
+            steps: schedule(call, (members.me(), members.size()), tuning),
+            members: Arc::clone(members),
+            outgoing: VecDeque::new(),
+            incoming: Vec::new(),
+            to_tell: VecDeque::new(),
+            ready: inbox.drain_ready().collect(),
+            blocks: Vec::new(),
+            inbox,
+            sent: 0,
+            broken: None,
+        }
+    }
+
+    /// The header of its packets.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Packets that have left.
+    pub fn sent(&self) -> u64 {
+        self.sent
+    }
+
+    /// Bytes that have come too early.
+    pub fn stored(&self) -> usize {
+        self.inbox.stored()
+    }
+
+    /// Blocks of members, if lengths are varied.
+    pub fn take_blocks(&mut self) -> Vec<Vec<u8>> {
+        if self.header.signature.operation == Operation::GatherVaried {
+            self.blocks.resize_with(self.members.size(), Vec::new);
+        }
+        std::mem::take(&mut self.blocks)
+    }
+
+    /// True if something may leave as soon as there is room.
+    pub fn has_to_leave(&self) -> bool {
+        !self.to_tell.is_empty() || self.outgoing.iter().any(|it| self.allowed(it).is_some())
+    }
+
+    /// Goes on as far as can be.
+    ///
+    /// # Errors
+    /// What the network says, or a violation that was found.
+    #[inline]
+    pub fn advance<X: Transport>(
+        &mut self,
+        memory: &mut impl Memory,
+        transport: &mut X,
+    ) -> Result<Stage, Failure<X::Error>> {
+        loop {
+            match self.steps.front().copied() {
+                Some(Step::Send(to, step, span)) => self.begin_send(to, step, span),
+                Some(Step::Receive(from, step, span)) => {
+                    self.begin_receive(memory, from, step, span)
+                }
+                Some(Step::Copy(from, to)) => self.copy(memory, from, to),
+                Some(Step::Combine(..)) => return Ok(Stage::Combine),
+                Some(Step::Wait) | None => {
+                    self.flush(memory, transport).map_err(Failure::Transport)?;
+                    if let Some((from, what)) = self.violation() {
+                        return Err(Failure::Violation { from: self.members.rank(from), what });
+                    }
+                    if !(self.incoming.is_empty()
+                        && self.outgoing.is_empty()
+                        && self.to_tell.is_empty())
+                    {
+                        return Ok(Stage::Waiting);
+                    }
+                    if self.steps.is_empty() {
+                        return Ok(Stage::Done);
+                    }
+                }
+            }
+            self.steps.pop_front();
+        }
+    }
+
+    /// Combines what comes next: `combine` makes one block of two, of the first and the second, in place of the second.
+    pub fn combine(&mut self, memory: &impl Memory, mut combine: impl FnMut(&[u8], &mut [u8])) {
+        while let Some(&Step::Combine(before, after)) = self.steps.front() {
+            let mut into = std::mem::take(&mut self.blocks[after]);
+            match before.area {
+                Area::Block(block) => combine(&self.blocks[block], &mut into),
+                area => {
+                    let mut at = 0;
+                    memory.read(area, before.at, before.length, &mut |bytes| {
+                        combine(bytes, &mut into[at..at + bytes.len()]);
+                        at += bytes.len();
+                    });
+                }
+            }
+            self.blocks[after] = into;
+            self.steps.pop_front();
+        }
+    }
+
+    /// A packet of a member has come. True if the run may go on.
+    ///
+    /// # Errors
+    /// No member sends that.
+    #[inline]
+    pub fn arrive(
+        &mut self,
+        memory: &mut impl Memory,
+        from: usize,
+        header: &Header,
+        packet: impl Arrived<Kept = K>,
+        (bounded, keeps): (bool, usize),
+    ) -> Result<bool, &'static str> {
+        let announced = header.signature.bytes;
+        if header.kind == Kind::Ready {
+            return self.note_ready(from, header.step).map(|()| true);
+        }
+        let is_its = |it: &Incoming| it.from == from && it.step == header.step;
+        match self.incoming.iter().position(is_its) {
+            Some(index) => {
+                let data = packet.bytes().get(crate::format::SIZE..).unwrap_or_default();
+                self.place(memory, index, data, announced)?;
+                Ok(self.incoming.is_empty() || !self.to_tell.is_empty())
+            }
+            None => {
+                let place = (from, header.step);
+                self.inbox.store(place, packet, announced, bounded, keeps).map(|()| false)
+            }
+        }
+    }
+
+    /// Takes in what came while the run was elsewhere.
+    pub fn absorb(&mut self, memory: &mut impl Memory, mut later: Inbox<K>) {
+        let ready: Vec<_> = later.drain_ready().collect();
+        for (from, step) in ready {
+            if let Err(what) = self.note_ready(from, step) {
+                self.broken = Some((from, what));
+            }
+        }
+        self.inbox.append(later);
+        for index in (0..self.incoming.len()).rev() {
+            self.place_early(memory, index);
+        }
+    }
+
+    fn note_ready(&mut self, from: usize, step: u8) -> Result<(), &'static str> {
+        if self.ready.contains(&(from, step)) {
+            return Err("twice that it is ready");
+        }
+        self.ready.push((from, step));
+        Ok(())
+    }
+
+    /// The violation that was found, or that of a member who has sent more than there is.
+    fn violation(&self) -> Option<(usize, &'static str)> {
+        let is_over = self.steps.is_empty() && self.incoming.is_empty();
+        let more = || self.inbox.anybody().filter(|_| is_over).map(|from| (from, MORE));
+        self.broken.or_else(more)
+    }
+
+    fn begin_send(&mut self, to: To, step: u8, span: Span) {
+        let (me, size) = (self.members.me(), self.members.size());
+        let all = match to {
+            To::Others if self.members.group().is_none() => 1..size,
+            _ => 0..0,
+        };
+        for distance in all.clone() {
+            let to = To::Member((me + distance) % size);
+            self.outgoing.push_back(Outgoing { to, step, span, went: 0 });
+        }
+        if all.is_empty() {
+            self.outgoing.push_back(Outgoing { to, step, span, went: 0 });
+        }
+    }
+
+    fn begin_receive(&mut self, memory: &mut impl Memory, from: usize, step: u8, span: Span) {
+        if let Area::Block(block) = span.area
+            && self.blocks.len() <= block
+        {
+            self.blocks.resize_with(self.members.size(), Vec::new);
+        }
+        self.incoming.push(Incoming { from, step, span, came: 0 });
+        if span.length > EAGER_BYTES && span.length != Span::ANNOUNCED {
+            self.to_tell.push_back((from, step));
+        }
+        self.place_early(memory, self.incoming.len() - 1);
+    }
+
+    /// Places what has come early of a transfer.
+    fn place_early(&mut self, memory: &mut impl Memory, index: usize) {
+        let Incoming { from, step, .. } = self.incoming[index];
+        while let Some(piece) = self.inbox.take(from, step) {
+            match self.place(memory, index, piece.bytes(), piece.announced) {
+                Ok(true) => return,
+                Ok(false) => {}
+                Err(what) => self.broken = Some((from, what)),
+            }
+        }
+    }
+
+    /// Places the next bytes of a transfer. True if they were the last.
+    #[inline]
+    fn place(
+        &mut self,
+        memory: &mut impl Memory,
+        index: usize,
+        bytes: &[u8],
+        announced: u64,
+    ) -> Result<bool, &'static str> {
+        let it = &mut self.incoming[index];
+        if it.span.length == Span::ANNOUNCED {
+            it.span.length = announced as usize;
+            if it.span.length > EAGER_BYTES {
+                self.to_tell.push_back((it.from, it.step));
+            }
+        }
+        let end = it.came + bytes.len();
+        if end > it.span.length || (bytes.is_empty() && it.span.length > 0) {
+            return Err(MORE);
+        }
+        let at = it.span.at + it.came;
+        match it.span.area {
+            Area::Block(block) => {
+                let block = &mut self.blocks[block];
+                if block.is_empty() {
+                    block.reserve_exact(it.span.length.min(EAGER_BYTES));
+                }
+                block.extend_from_slice(bytes);
+            }
+            _ => memory.write(at, bytes),
+        }
+        it.came = end;
+        let is_last = end == it.span.length;
+        if is_last {
+            self.incoming.swap_remove(index);
+        }
+        Ok(is_last)
+    }
+
+    fn copy(&mut self, memory: &mut impl Memory, from: Span, to: Span) {
+        match (from.area, to.area) {
+            (Area::Block(block), _) => {
+                memory.write(to.at, &self.blocks[block][from.at..][..from.length])
+            }
+            (Area::Mine, Area::Block(block)) => {
+                let into = &mut self.blocks[block];
+                memory.read(from.area, from.at, from.length, &mut |bytes| {
+                    into.extend_from_slice(bytes)
+                });
+            }
+            _ => memory.copy(from.at, from.length, to.at),
+        }
+    }
+
+    /// Sends what may leave, as far as there is room.
+    fn flush<X: Transport>(
+        &mut self,
+        memory: &impl Memory,
+        transport: &mut X,
+    ) -> Result<(), X::Error> {
+        while let Some(&(member, step)) = self.to_tell.front() {
+            let head = Header { kind: Kind::Ready, step, ..self.header }.emit();
+            let span = Span { area: Area::Mine, at: 0, length: 0 };
+            let body = Body { memory, blocks: &self.blocks, span };
+            if !transport.send(self.members.rank(member), &head, &body)? {
+                return Ok(());
+            }
+            self.sent += 1;
+            self.to_tell.pop_front();
+        }
+        let mut room = transport.packets_at_once();
+        for _ in 0..self.outgoing.len() {
+            let Some(mut it) = self.outgoing.pop_front() else { break };
+            let head = Header { step: it.step, ..self.header }.emit();
+            let mut ended = false;
+            while room > 0 && !ended {
+                let Some(allowed) = self.allowed(&it) else { break };
+                let most = match it.to {
+                    To::Member(_) => transport.payload(),
+                    To::Others => transport.multicast_payload(),
+                } - head.len();
+                let span = Span { at: it.span.at + it.went, length: allowed.min(most), ..it.span };
+                let body = Body { memory, blocks: &self.blocks, span };
+                let went = match (it.to, self.members.group()) {
+                    (To::Member(to), _) => transport.send(self.members.rank(to), &head, &body)?,
+                    (To::Others, Some(group)) => transport.multicast(group, &head, &body)?,
+                    (To::Others, None) => true,
+                };
+                if !went {
+                    self.outgoing.push_front(it);
+                    return Ok(());
+                }
+                self.sent += 1;
+                room -= 1;
+                it.went += span.length;
+                ended = it.went == it.span.length;
+            }
+            if !ended {
+                self.outgoing.push_back(it);
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes that may leave now: those that are left, as far as their receivers store them or are ready.
+    /// `None` if they have to say so first.
+    fn allowed(&self, it: &Outgoing) -> Option<usize> {
+        let left = it.span.length - it.went;
+        if it.span.length <= EAGER_BYTES {
+            return Some(left);
+        }
+        let is_ready = match it.to {
+            To::Member(member) => self.ready.contains(&(member, it.step)),
+            To::Others => {
+                let ready = self.ready.iter().filter(|&&(_, step)| step == it.step).count();
+                ready + 1 == self.members.size()
+            }
+        };
+        match is_ready {
+            true => Some(left),
+            false => EAGER_BYTES.checked_sub(it.went).filter(|&bytes| bytes > 0),
+        }
+    }
+}
+
+impl<M: Memory, K: AsRef<[u8]>> Job<M, K> {
+    /// Goes on as far as can be; see [`Run::advance`].
+    ///
+    /// # Errors
+    /// As there.
+    #[inline]
+    pub fn advance<X: Transport>(&mut self, transport: &mut X) -> Result<Stage, Failure<X::Error>> {
+        self.run.advance(&mut self.memory, transport)
+    }
+}

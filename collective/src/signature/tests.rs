@@ -1,0 +1,31 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+
+fn signature(number: usize) -> Signature {
+    let operation = Signature::operation(number as u8 % 9).unwrap();
+    Signature { operation, root: (number * 7919) as u16, bytes: (number as u64) << 35 | 3 }
+}
+
+#[test]
+fn aborts_come_back_as_they_went() {
+    let (one, other) = ((Rank(7), signature(2)), (Rank(300), signature(30)));
+    let disagreement = Abort::Disagreement(Disagreement { number: 77, one, other });
+    for abort in [disagreement, Abort::Panicked(Rank(513)), Abort::Violation(Rank(258))] {
+        let bytes = abort.emit();
+        assert_eq!(Abort::parse(&bytes), Some(abort));
+        assert_eq!(Abort::parse(&bytes[1..]).filter(|_| bytes.len() != 3), None);
+    }
+}
+
+#[test]
+fn a_disagreement_names_ranks_operations_and_lengths() {
+    let one = (Rank(1), Signature { operation: Operation::Reduce, root: 2, bytes: 80 });
+    let other = (Rank(3), Signature { operation: Operation::Barrier, root: 0, bytes: 0 });
+    let text = Disagreement { number: 5, one, other }.to_string();
+    assert_eq!(
+        text,
+        "the members of a team disagree about its operation 5: rank 1 began reduce of 80 bytes \
+         with member 2 as root, rank 3 began barrier"
+    );
+}

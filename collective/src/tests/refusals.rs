@@ -1,0 +1,157 @@
+//! What cannot be: calls and packets that are refused, and members that get too far ahead.
+
+use super::world::{Buffers, Setting, World};
+use super::*;
+use crate::format::{Header, Kind};
+
+const ALL: TeamId = TeamId { leader: Rank(0), count: 0 };
+
+fn world(ranks: usize) -> World {
+    let tuning = tunings()[1];
+    let (payload, room) = (70_000, usize::MAX);
+    let mut world =
+        World::new(Setting { ranks, tuning, payload, room, groups: false, bounded: true });
+    let members: Vec<Rank> = (0..ranks as u16).map(Rank).collect();
+    (0..ranks).for_each(|at| world.open(at, ALL, &members));
+    world
+}
+
+fn call(operation: Operation, root: usize, count: usize) -> Call {
+    Call { operation, root, count, size: 1 }
+}
+
+fn begin(world: &mut World, at: usize, call: &Call) -> Result<u32, Refused> {
+    let memory = Buffers::new(vec![at as u8; call.count], call.count, false);
+    world.ranks[at].begin(ALL, call, memory)
+}
+
+#[test]
+fn nobody_gets_further_ahead_than_it_may() {
+    let mut world = world(2);
+    let broadcast = call(Operation::Broadcast, 0, EAGER_BYTES);
+    for number in 0..AHEAD {
+        assert!(!world.ranks[0].needs_fence(ALL), "operation {number}");
+        assert_eq!(begin(&mut world, 0, &broadcast), Ok(number));
+        assert!(world.drive(0, ALL, number, true).is_some());
+    }
+    // A barrier comes next, and what is behind it waits for it.
+    assert!(world.ranks[0].needs_fence(ALL));
+    let barrier = call(Operation::Barrier, 0, 0);
+    assert_eq!(begin(&mut world, 0, &barrier), Ok(AHEAD));
+    assert_eq!(begin(&mut world, 0, &broadcast), Ok(AHEAD + 1));
+    assert!(world.drive(0, ALL, AHEAD, true).is_none(), "the other has begun nothing");
+    while world.arrive(0, 1) {}
+    assert_eq!(world.ranks[1].stored(), AHEAD as usize * EAGER_BYTES);
+    for number in 0..AHEAD {
+        begin(&mut world, 1, &broadcast).unwrap();
+        assert!(world.drive(1, ALL, number, number % 2 == 0).is_some());
+    }
+    assert!(world.drive(0, ALL, AHEAD + 1, false).is_none(), "not before the barrier");
+    assert!(world.ranks[1].needs_fence(ALL));
+    assert_eq!(begin(&mut world, 1, &barrier), Ok(AHEAD));
+    assert!(world.drive(1, ALL, AHEAD, true).is_some());
+    while world.arrive(1, 0) {}
+    assert!(world.drive(0, ALL, AHEAD, true).is_some());
+    assert!(world.drive(0, ALL, AHEAD + 1, true).is_some());
+    begin(&mut world, 1, &broadcast).unwrap();
+    while world.arrive(0, 1) {}
+    assert!(world.drive(1, ALL, AHEAD + 1, true).is_some());
+}
+
+#[test]
+fn calls_that_cannot_be_are_refused() {
+    let mut world = world(2);
+    assert_eq!(world.ranks[0].name(), TeamId { leader: Rank(0), count: 0 });
+    assert_eq!(world.ranks[0].name(), TeamId { leader: Rank(0), count: 1 });
+    let again = Members::subset(&[Rank(0), Rank(1)], Rank(0), None).unwrap();
+    assert_eq!(world.ranks[0].open(ALL, again), Ok(false), "one that is open");
+    assert!(Members::subset(&[Rank(1)], Rank(0), None).is_none(), "of others");
+    assert!(Members::subset(&[Rank(0), Rank(1), Rank(1)], Rank(0), None).is_none());
+    assert_eq!(begin(&mut world, 0, &call(Operation::Gather, 2, 1)), Err(Refused::Missing));
+    let missing = TeamId { count: 9, ..ALL };
+    let memory = Buffers::new(Vec::new(), 0, false);
+    let outcome = world.ranks[0].begin(missing, &call(Operation::Barrier, 0, 0), memory);
+    assert_eq!(outcome, Err(Refused::Missing));
+    assert!(world.ranks[0].close(ALL) && !world.ranks[0].close(ALL));
+}
+
+/// What rank 0 of two says of a packet of rank 1, from which it awaits a broadcast of 3 bytes.
+fn hears(
+    id: TeamId,
+    number: u32,
+    operation: Operation,
+    bytes: u64,
+    piece: Option<&[u8]>,
+) -> Refused {
+    let mut world = world(2);
+    begin(&mut world, 0, &call(Operation::Broadcast, 1, 3)).unwrap();
+    assert!(world.drive(0, ALL, 0, true).is_none());
+    let kind = if piece.is_some() { Kind::Piece } else { Kind::Ready };
+    let signature = Signature { operation, root: 1, bytes };
+    let header = Header { kind, team: id, number, step: 1, signature };
+    let packet = [&header.emit()[..], piece.unwrap_or_default()].concat();
+    let mut refused = || world.ranks[0].arrive(Rank(1), &packet[..]).err();
+    // What may be said once may not be said for ever.
+    (0..EAGER_BYTES + 2).find_map(|_| refused()).unwrap_or(Refused::Missing)
+}
+
+#[test]
+fn packets_that_no_member_sends_are_refused() {
+    use Operation::{Broadcast, Gather};
+    let violation = |refused: Refused, what: &str| {
+        let Refused::Violation(said) = refused else { panic!("{refused:?}, not {what}") };
+        assert!(said.contains(what), "{said}");
+    };
+    violation(hears(ALL, 0, Broadcast, 3, Some(&[1, 2, 3, 4])), "more of");
+    violation(hears(ALL, 0, Broadcast, 3, Some(&[])), "more of");
+    violation(hears(ALL, 0, Broadcast, 3, Some(&[1, 2, 3])), "more of");
+    violation(hears(ALL, 0, Broadcast, 3, None), "twice");
+    violation(hears(ALL, 1, Gather, 3, Some(&[1])), "unasked");
+    violation(hears(ALL, 1, Gather, 3, None), "twice");
+    violation(hears(ALL, 1, Gather, 3, Some(&vec![0; EAGER_BYTES + 1])), "unasked");
+    violation(hears(ALL, AHEAD + 4, Gather, 3, None), "further ahead");
+    violation(hears(TeamId { count: 7, ..ALL }, 1, Gather, 3, None), "twice");
+    for (operation, bytes) in [(Broadcast, 4), (Gather, 3)] {
+        let Refused::Disagreement(said) = hears(ALL, 0, operation, bytes, Some(&[1])) else {
+            panic!("{operation} of {bytes} bytes")
+        };
+        assert_eq!((said.number, said.one.0, said.other.0), (0, Rank(0), Rank(1)));
+    }
+    let mut world = world(2);
+    violation(world.ranks[0].arrive(Rank(1), &[24; 9][..]).unwrap_err(), "none");
+    let signature = Signature { operation: Broadcast, root: 0, bytes: 0 };
+    let header = |id| Header { kind: Kind::Ready, team: id, number: 0, step: 1, signature };
+    let outcome = world.ranks[0].arrive(Rank(7), &header(ALL).emit()[..]);
+    assert_eq!(outcome, Err(Refused::Stranger));
+    for count in 1..=teams::MOST_UNOPENED as u32 + 1 {
+        let outcome = world.ranks[0].arrive(Rank(1), &header(TeamId { count, ..ALL }).emit()[..]);
+        match count as usize > teams::MOST_UNOPENED {
+            true => violation(outcome.unwrap_err(), "more teams"),
+            false => assert_eq!(outcome, Ok(Progress::None)),
+        }
+    }
+}
+
+#[test]
+fn members_that_begin_different_operations_are_found_out_by_whoever_is_later() {
+    let mut world = world(2);
+    assert_eq!(begin(&mut world, 0, &call(Operation::Broadcast, 0, 5)), Ok(0));
+    assert!(world.drive(0, ALL, 0, true).is_some());
+    while world.arrive(0, 1) {}
+    let outcome = begin(&mut world, 1, &call(Operation::Barrier, 0, 0));
+    let Err(Refused::Disagreement(said)) = outcome else { panic!("{outcome:?}") };
+    assert_eq!((said.one.0, said.other.0), (Rank(0), Rank(1)));
+    assert!(world.ranks[1].fail(ALL, Abort::Disagreement(said)).is_empty());
+    let again = begin(&mut world, 1, &call(Operation::Barrier, 0, 0));
+    assert_eq!(again, Err(Refused::Failed(Abort::Disagreement(said))));
+}
+
+#[test]
+fn operations_without_packets_are_numbered_too() {
+    let mut world = world(2);
+    let signature = call(Operation::AllReduce, 0, 8).signature();
+    for number in 0..200 {
+        assert_eq!(world.ranks[0].pass(ALL, signature), Ok((number, false)));
+        assert!(!world.ranks[0].needs_fence(ALL));
+    }
+}

@@ -1,0 +1,139 @@
+use super::*;
+
+fn one(interface: &str, address: &str, prefix_bits: u8) -> Candidate {
+    let (interface, address) = (interface.into(), address.parse().unwrap());
+    Candidate { interface, address, prefix_bits, mtu: Mtu::USUAL }
+}
+
+fn chosen(hosts: &[Vec<Candidate>], wish: Option<&str>) -> Vec<String> {
+    let chosen = choose(hosts, wish).unwrap();
+    chosen.iter().map(|candidate| candidate.address.to_string()).collect()
+}
+
+/// Two hosts with a bridge of their own, a common network for management, and one for data.
+fn two() -> Vec<Vec<Candidate>> {
+    vec![
+        vec![
+            one("docker0", "172.17.0.1", 16),
+            one("eth0", "192.168.1.10", 24),
+            one("eth1", "10.0.0.1", 8),
+            one("eth1", "fd00::1", 64),
+        ],
+        vec![
+            one("docker0", "172.17.0.1", 16),
+            one("eno1", "192.168.1.11", 24),
+            one("eth1", "10.9.0.2", 8),
+            one("eth1", "fd00::2", 64),
+        ],
+    ]
+}
+
+#[test]
+fn hosts_meet_in_the_first_network_that_they_share() {
+    assert_eq!(chosen(&two(), None), ["192.168.1.10", "192.168.1.11"]);
+}
+
+#[test]
+fn an_interface_or_any_address_of_a_network_can_be_wished_for() {
+    assert_eq!(chosen(&two(), Some("eth1")), ["10.0.0.1", "10.9.0.2"]);
+    assert_eq!(chosen(&two(), Some("10.1.2.3")), ["10.0.0.1", "10.9.0.2"]);
+    assert_eq!(chosen(&two(), Some("10.0.0.0/8")), ["10.0.0.1", "10.9.0.2"]);
+    assert_eq!(chosen(&two(), Some("fd00::")), ["fd00::1", "fd00::2"]);
+    let (host, what) = choose(&two(), Some("eno1")).unwrap_err();
+    assert_eq!(host, 0);
+    assert!(
+        what.contains("no interface or network \"eno1\"; it has docker0 (172.17.0.1), eth0"),
+        "{what}"
+    );
+}
+
+#[test]
+fn hosts_without_a_common_network_meet_by_a_common_kind() {
+    let hosts = vec![
+        vec![one("eth0", "10.0.1.1", 24), one("eth0", "fd00::1", 64)],
+        vec![one("eth0", "10.0.2.1", 24)],
+        vec![one("eth0", "fd01::1", 64), one("eth1", "10.0.3.1", 24)],
+    ];
+    assert_eq!(chosen(&hosts, None), ["10.0.1.1", "10.0.2.1", "10.0.3.1"]);
+    let mixed = vec![hosts[1].clone(), vec![one("eth0", "fd01::1", 64)]];
+    assert_eq!(choose(&mixed, None).unwrap_err().0, 1);
+}
+
+#[test]
+fn hosts_without_an_address_are_named() {
+    let (host, what) = choose(&[two().remove(0), vec![]], None).unwrap_err();
+    assert_eq!((host, what.contains("no address")), (1, true));
+}
+
+#[test]
+fn this_host_has_no_loopback_candidates() {
+    let all = candidates().unwrap();
+    assert!(all.iter().all(|one| !one.address.is_loopback() && one.prefix_bits > 0), "{all:?}");
+}
+
+/// Parts of hosts on one, each with its own secret and MTU.
+fn meet<const N: usize>(hosts: [(u8, Mtu); N]) -> [UdpProbe; N] {
+    let sockets = hosts.map(|_| UdpSocket::bind("127.0.0.1:0").unwrap());
+    let addresses: Vec<_> = sockets.iter().map(|socket| socket.local_addr().unwrap()).collect();
+    let mut own = 0..;
+    let mut hosts = hosts.into_iter();
+    sockets.map(|socket| {
+        let (secret, mtu) = hosts.next().unwrap();
+        let job = (7, Secret::new([secret; 16]));
+        UdpProbe::new(socket, own.next().unwrap(), job, addresses.clone(), None, mtu).unwrap()
+    })
+}
+
+#[test]
+fn hosts_that_reach_each_other_meet() {
+    let mut hosts = meet([(5, Mtu::USUAL); 3]);
+    for host in &hosts {
+        host.ask();
+    }
+    // Over loopback what is sent has arrived: questions in the first round, answers in the second.
+    (0..2).for_each(|_| hosts.iter_mut().for_each(UdpProbe::take_in));
+    for host in &hosts {
+        assert_eq!(host.missed().count(), 0);
+    }
+}
+
+#[test]
+fn outsiders_are_not_answered() {
+    let mut hosts = meet([(5, Mtu::USUAL), (6, Mtu::USUAL)]);
+    for _ in 0..3 {
+        hosts.iter().for_each(UdpProbe::ask);
+        hosts.iter_mut().for_each(UdpProbe::take_in);
+    }
+    assert_eq!(hosts[0].missed().collect::<Vec<_>>(), [(1, false)]);
+    assert_eq!(hosts[1].missed().collect::<Vec<_>>(), [(0, false)]);
+}
+
+#[test]
+fn hosts_that_only_short_questions_reach_are_told_apart() {
+    // What is longer than a host expects is nothing to it, as if it had been lost.
+    let mut hosts = meet([(5, Mtu::USUAL), (5, Mtu::LEAST)]);
+    for _ in 0..3 {
+        hosts.iter().for_each(UdpProbe::ask);
+        hosts.iter_mut().for_each(UdpProbe::take_in);
+    }
+    assert_eq!(hosts[0].missed().collect::<Vec<_>>(), [(1, true)]);
+    assert_eq!(hosts[1].missed().collect::<Vec<_>>(), [(0, true)]);
+}
+
+#[test]
+fn only_the_very_bytes_are_a_greeting() {
+    let [first, second] = meet([(5, Mtu::USUAL); 2]);
+    for kind in [QUESTION, WIDE_QUESTION] {
+        let question = first.hello(kind, 0, 1);
+        assert_eq!(question.len(), if kind == QUESTION { HELLO_BYTES } else { 1472 });
+        assert_eq!(second.open(&question), Some((kind, 0)));
+        assert_eq!(first.open(&question), None, "not one's own");
+        for at in 0..question.len() {
+            let mut bytes = question.clone();
+            bytes[at] ^= 1;
+            assert_eq!(second.open(&bytes), None, "byte {at} changed");
+            assert_eq!(second.open(&question[..at]), None, "cut at {at}");
+        }
+        assert_eq!(second.open(&[&question[..], &[0]].concat()), None);
+    }
+}

@@ -1,0 +1,42 @@
+use super::*;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+fn record() -> impl Strategy<Value = Record> {
+    let hosts = || vec(any::<u16>(), 0..5);
+    prop_oneof![
+        ".{0,40}".prop_map(Record::Without),
+        ("[a-z0-9]{0,15}", any::<[u8; 6]>()).prop_map(|(interface, address)| Record::Taken {
+            interface,
+            address: MacAddress(address)
+        }),
+        (hosts(), hosts()).prop_map(|(missed, uncopied)| Record::Met { missed, uncopied }),
+        Just(Record::Ready),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn what_is_said_is_read_as_it_was_written(record in record()) {
+        let bytes = record.emit();
+        prop_assert_eq!(Record::parse(&bytes), Ok(record));
+        for length in 0..bytes.len() {
+            prop_assert!(Record::parse(&bytes[..length]).is_err(), "{} bytes", length);
+        }
+        let longer = [&bytes[..], &[0]].concat();
+        prop_assert_eq!(Record::parse(&longer), Err(BadMessage::Long));
+    }
+
+    #[test]
+    fn any_bytes_are_said_or_an_error(bytes in vec(any::<u8>(), 0..60)) {
+        if let Ok(record) = Record::parse(&bytes) {
+            prop_assert_eq!(record.emit(), bytes);
+        }
+    }
+}
+
+#[test]
+fn no_more_hosts_are_named_than_a_job_has() {
+    let many = Record::Met { missed: vec![0; HOSTS_MAX + 1], uncopied: Vec::new() };
+    assert_eq!(Record::parse(&many.emit()), Err(BadMessage::Range("count")));
+}

@@ -1,0 +1,117 @@
+//! The values of one operation as bytes, and how they are combined.
+
+use super::pending::{Panic, Promise};
+use super::reduction::Reduction;
+use crate::Error;
+use bytemuck::Pod;
+use weft_collective::schedule::Area;
+use weft_collective::{Memory, Run};
+
+/// How an operation ended at this member.
+pub(super) enum Ended {
+    /// Well, with these blocks of other members.
+    Well(Vec<Vec<u8>>),
+    /// For all of the team, or because of something below.
+    Failed(Error),
+    /// The program's reduction panicked.
+    Panicked(Panic),
+}
+
+/// Values of any type.
+pub(super) trait Values: Memory + Send {
+    /// Combines what comes next in a run.
+    fn combine(&self, run: &mut Run<Vec<u8>>);
+
+    /// Gives the outcome to whoever waits for it.
+    fn conclude(self: Box<Self>, ended: Ended);
+}
+
+/// Values of type `T`.
+pub(super) struct Typed<T, R, F, O> {
+    pub mine: Vec<T>,
+    /// `None`: in the place of `mine`.
+    pub result: Option<Vec<T>>,
+    pub reduction: R,
+    /// Makes the outcome of `mine`, `result` and the blocks of other members.
+    pub finish: F,
+    pub promise: Promise<O>,
+}
+
+impl<T: Pod, R, F, O> Memory for Typed<T, R, F, O> {
+    fn read(&self, area: Area, at: usize, length: usize, take: &mut dyn FnMut(&[u8])) {
+        let values = match area {
+            Area::Result => self.result.as_ref().unwrap_or(&self.mine),
+            _ => &self.mine,
+        };
+        take(&bytemuck::cast_slice(values)[at..at + length]);
+    }
+
+    fn write(&mut self, at: usize, bytes: &[u8]) {
+        let values: &mut [T] = self.result.as_mut().unwrap_or(&mut self.mine);
+        bytemuck::cast_slice_mut(values)[at..at + bytes.len()].copy_from_slice(bytes);
+    }
+
+    fn copy(&mut self, from: usize, length: usize, at: usize) {
+        if let Some(result) = &mut self.result {
+            let mine: &[u8] = bytemuck::cast_slice(&self.mine);
+            let result: &mut [u8] = bytemuck::cast_slice_mut(result);
+            result[at..at + length].copy_from_slice(&mine[from..from + length]);
+        }
+    }
+}
+
+impl<T, R, F, O> Values for Typed<T, R, F, O>
+where
+    T: Pod + Send,
+    R: Reduction<T>,
+    F: FnOnce(Vec<T>, Option<Vec<T>>, Vec<Vec<u8>>) -> O + Send,
+    O: Send,
+{
+    fn combine(&self, run: &mut Run<Vec<u8>>) {
+        run.combine(self, |before, after| combine_bytes(&self.reduction, before, after));
+    }
+
+    fn conclude(self: Box<Self>, ended: Ended) {
+        let Typed { mine, result, finish, promise, .. } = *self;
+        promise.complete(match ended {
+            Ended::Well(blocks) => Ok(Ok(finish(mine, result, blocks))),
+            Ended::Failed(error) => Err(error),
+            Ended::Panicked(panic) => Ok(Err(panic)),
+        });
+    }
+}
+
+impl Memory for Box<dyn Values> {
+    fn read(&self, area: Area, at: usize, length: usize, take: &mut dyn FnMut(&[u8])) {
+        (**self).read(area, at, length, take);
+    }
+
+    fn write(&mut self, at: usize, bytes: &[u8]) {
+        (**self).write(at, bytes);
+    }
+
+    fn copy(&mut self, from: usize, length: usize, at: usize) {
+        (**self).copy(from, length, at);
+    }
+}
+
+/// Combines values with those that come after them, in place of these. They lie anywhere.
+pub(super) fn combine_bytes<T: Pod>(
+    reduction: &impl Reduction<T>,
+    before: &[u8],
+    after: &mut [u8],
+) {
+    let width = size_of::<T>().max(1);
+    for (before, after) in before.chunks_exact(width).zip(after.chunks_exact_mut(width)) {
+        let mut value: T = bytemuck::pod_read_unaligned(before);
+        reduction.combine(&mut value, &bytemuck::pod_read_unaligned(after));
+        after.copy_from_slice(bytemuck::bytes_of(&value));
+    }
+}
+
+/// The values that `bytes` are, wherever they lie.
+pub(super) fn values_in<T: Pod>(bytes: &[u8]) -> Vec<T> {
+    let mut values = vec![T::zeroed(); bytes.len() / size_of::<T>().max(1)];
+    bytemuck::cast_slice_mut(&mut values).copy_from_slice(bytes);
+    values
+}

@@ -1,0 +1,204 @@
+//! Fair sharing of a pair's credits among systems: one that does not take its packets stops its own
+//! senders, and nobody else (invariant I14).
+//!
+//! ```text
+//!   packets of one sender that wait for one system:
+//!   0 ──────────────────▶ W/2 ─────────────────▶ 4 W ───────────────────────▶ 8 W
+//!     in link memory, with    copied out, their      the sender was told to       in link memory again:
+//!     the sender's credits    credits go back        stop, and will be told to    it does not look, and
+//!                                                    go on at 2 W                 waits for its credits
+//! ```
+//! A notice to stop or to go on is a packet of [`Protocol::ENDPOINT`], which is heard when it is taken
+//! from the network. Here is who decides, on both sides: [`Backlog`] counts what waits at a receiver,
+//! [`Gates`] keeps what a sender may not send. Neither knows a clock, a link or a buffer.
+
+use std::collections::{BTreeMap, VecDeque};
+use weft_wire::{GroupId, Protocol, Rank};
+
+/// Windows of packets of a sender that wait for a system when the sender is told to stop.
+const STOP_WINDOWS: u32 = 4;
+/// Windows of them that are left when it is told to go on.
+const GO_WINDOWS: u32 = 2;
+/// Windows of them that are copied out of link memory at most.
+const MOST_WINDOWS: u32 = 8;
+
+/// The packets that wait for one system, by sender.
+#[derive(Debug, Default)]
+pub(crate) struct Backlog {
+    senders: BTreeMap<Rank, Waiting>,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    packets: u32,
+    stopped: bool,
+}
+
+/// The place of a packet that waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Room {
+    /// In link memory.
+    Link,
+    /// In a copy.
+    Copy,
+    /// The same, and the sender is to be told to stop.
+    LastCopy,
+}
+
+impl Backlog {
+    /// The place of one more packet of `from`, whose window has `window` packets.
+    pub fn stored(&mut self, from: Rank, window: u32) -> Room {
+        let waiting = self.senders.entry(from).or_default();
+        waiting.packets += 1;
+        if waiting.packets <= (window / 2).max(1) || waiting.packets > MOST_WINDOWS * window {
+            return Room::Link;
+        }
+        if waiting.packets < STOP_WINDOWS * window || waiting.stopped {
+            return Room::Copy;
+        }
+        waiting.stopped = true;
+        Room::LastCopy
+    }
+
+    /// The system took a packet of `from`. True if the sender is to be told to go on.
+    pub fn took(&mut self, from: Rank, window: u32) -> bool {
+        let Some(waiting) = self.senders.get_mut(&from) else { return false };
+        waiting.packets = waiting.packets.saturating_sub(1);
+        let goes_on = waiting.stopped && waiting.packets <= GO_WINDOWS * window;
+        waiting.stopped &= !goes_on;
+        goes_on
+    }
+}
+
+/// I14: of one sender there wait for one system what is copied out at most, and a window.
+///
+/// # Panics
+/// If there are more.
+pub(crate) fn i14_bounded_backlog(packets: usize, senders: usize, window: usize) {
+    let most = (MOST_WINDOWS as usize + 1) * window * senders;
+    assert!(packets <= most, "I14: {packets} packets wait for a system, more than {most}");
+}
+
+/// A packet that waits until its receiver takes packets of its system again.
+#[derive(Debug)]
+pub(crate) struct HeldBack<F> {
+    pub frame: F,
+    pub protocol: Protocol,
+    pub to: Target,
+    pub size: u16,
+}
+
+/// The receivers of a packet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Target {
+    One(Rank),
+    Members(GroupId, Box<[Rank]>),
+}
+
+impl Target {
+    fn has(&self, rank: Rank) -> bool {
+        match self {
+            Target::One(one) => *one == rank,
+            Target::Members(_, members) => members.contains(&rank),
+        }
+    }
+
+    fn meets(&self, other: &Target) -> bool {
+        match self {
+            Target::One(one) => other.has(*one),
+            Target::Members(_, members) => members.iter().any(|member| other.has(*member)),
+        }
+    }
+}
+
+/// The systems of other ranks that take no packets at the moment, and the packets for them.
+#[derive(Debug)]
+pub(crate) struct Gates<F> {
+    closed: Vec<(Protocol, Rank)>,
+    held_back: VecDeque<HeldBack<F>>,
+    /// Notices that this rank owes others: whose packets, to whom, and whether to stop.
+    notices: VecDeque<(Protocol, Rank, bool)>,
+}
+
+impl<F> Default for Gates<F> {
+    fn default() -> Self {
+        Gates { closed: Vec::new(), held_back: VecDeque::new(), notices: VecDeque::new() }
+    }
+}
+
+impl<F> Gates<F> {
+    /// True if every packet may leave: the usual case.
+    #[inline(always)]
+    pub fn are_open(&self) -> bool {
+        self.closed.is_empty() && self.held_back.is_empty()
+    }
+
+    /// True if a packet of `protocol` may leave for `to`.
+    pub fn lets_through(&self, protocol: Protocol, to: &Target) -> bool {
+        !self.is_closed(protocol, to)
+            && !self.held_back.iter().any(|held| held.protocol == protocol && held.to.meets(to))
+    }
+
+    fn is_closed(&self, protocol: Protocol, to: &Target) -> bool {
+        self.closed.iter().any(|(closed, rank)| *closed == protocol && to.has(*rank))
+    }
+
+    /// Packets of `protocol` that wait here.
+    pub fn held_back(&self, protocol: Protocol) -> usize {
+        self.held_back.iter().filter(|held| held.protocol == protocol).count()
+    }
+
+    /// True if no notice is owed.
+    pub fn are_quiet(&self) -> bool {
+        self.notices.is_empty()
+    }
+
+    /// True if no packet waits here.
+    pub fn is_flushed(&self) -> bool {
+        self.held_back.is_empty()
+    }
+
+    /// A packet has to wait.
+    pub fn hold_back(&mut self, packet: HeldBack<F>) {
+        self.held_back.push_back(packet);
+    }
+
+    /// `rank` takes no packets of `protocol` from here on, or does again.
+    pub fn set(&mut self, protocol: Protocol, rank: Rank, closed: bool) {
+        self.closed.retain(|gate| *gate != (protocol, rank));
+        if closed {
+            self.closed.push((protocol, rank));
+        }
+    }
+
+    /// The next packet that may leave now.
+    pub fn next_free(&mut self) -> Option<HeldBack<F>> {
+        let free = |at: &usize| {
+            let HeldBack { protocol, to, .. } = &self.held_back[*at];
+            let earlier = self.held_back.iter().take(*at);
+            let waits = |held: &HeldBack<F>| held.protocol == *protocol && held.to.meets(to);
+            !self.is_closed(*protocol, to) && !{ earlier }.any(waits)
+        };
+        let at = (0..self.held_back.len()).find(free)?;
+        self.held_back.remove(at)
+    }
+
+    /// `to` is to be told to stop sending packets of `protocol`, or to go on.
+    pub fn tell(&mut self, protocol: Protocol, to: Rank, stop: bool) {
+        self.notices.push_back((protocol, to, stop));
+    }
+
+    /// The next notice that this rank owes.
+    #[inline]
+    pub fn next_notice(&mut self) -> Option<(Protocol, Rank, bool)> {
+        self.notices.pop_front()
+    }
+
+    /// Undoes [`Self::next_notice`].
+    pub fn put_off(&mut self, notice: (Protocol, Rank, bool)) {
+        self.notices.push_front(notice);
+    }
+}
+
+#[cfg(test)]
+mod tests;

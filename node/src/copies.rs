@@ -1,0 +1,49 @@
+//! Packets that were copied out of link memory, because their system leaves them there.
+
+use std::ptr::NonNull;
+use weft_link::Buffer;
+
+/// The bit of a [`Buffer`] that names a copy: links leave it clear.
+const COPY: u64 = 1 << 59;
+
+/// The copies of a node.
+#[derive(Default)]
+pub(crate) struct Copies {
+    bytes: Vec<Option<Box<[u8]>>>,
+    free: Vec<usize>,
+}
+
+impl Copies {
+    /// True if `buffer` names a copy.
+    #[inline(always)]
+    pub fn has(buffer: Buffer) -> bool {
+        buffer.0 & COPY != 0
+    }
+
+    /// Keeps `bytes` until [`Self::remove`].
+    pub fn insert(&mut self, bytes: Box<[u8]>) -> Buffer {
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.bytes.push(None);
+            self.bytes.len() - 1
+        });
+        self.bytes[index] = Some(bytes);
+        Buffer(COPY | index as u64)
+    }
+
+    /// The place of the bytes of `copy`; they stay there.
+    pub fn place(&self, copy: Buffer) -> NonNull<u8> {
+        let bytes = self.bytes[index(copy)].as_deref();
+        NonNull::from(bytes.unwrap_or_else(|| unreachable!("freed while in use"))).cast()
+    }
+
+    /// Frees `copy`.
+    #[cold]
+    pub fn remove(&mut self, copy: Buffer) {
+        self.bytes[index(copy)] = None;
+        self.free.push(index(copy));
+    }
+}
+
+fn index(copy: Buffer) -> usize {
+    (copy.0 & !COPY) as usize
+}

@@ -1,0 +1,102 @@
+//! Form of comments: a doc comment says what a thing is, and a comment's lines fit.
+
+use super::finding::Finding;
+use super::tree::{Source, Tree};
+
+/// Most columns of a line of comment, as `rustfmt.toml` has it of code.
+const COLUMNS: usize = 100;
+
+/// Words that open a question or a comparison, where a noun should stand.
+const OPENINGS: [&str; 12] = [
+    "As", "How", "The same", "What", "When", "Where", "Whether", "Which", "Who", "Whom", "Whose",
+    "Why",
+];
+
+/// Folders and files whose comments are not clean yet; to be emptied.
+const NOT_YET: [&str; 10] = [
+    "bindings/libfabric",
+    "cli",
+    "links/api",
+    "links/shm",
+    "links/xdp/build.rs",
+    "messaging",
+    "node",
+    "packet",
+    "protocol",
+    "systems/tagged",
+];
+
+/// Applies the rules to every source.
+pub fn check(tree: &Tree, findings: &mut Vec<Finding>) {
+    for source in tree.sources.iter().filter(|source| !is_exempt(&source.path)) {
+        check_openings(source, findings);
+        check_width(source, findings);
+    }
+}
+
+fn is_exempt(path: &str) -> bool {
+    NOT_YET.iter().any(|exempt| {
+        path.strip_prefix(exempt).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    })
+}
+
+fn check_openings(source: &Source, findings: &mut Vec<Finding>) {
+    let mut before = None;
+    for (index, line) in source.split.comments.lines().enumerate() {
+        let marker = marker(line);
+        if let Some((kind, text)) = marker
+            && before != Some(kind)
+            && let Some(opening) = OPENINGS.iter().find(|opening| opens(text, opening))
+        {
+            findings.push(Finding {
+                path: source.path.clone(),
+                line: index + 1,
+                rule: "openings",
+                what: format!("a doc comment opens with '{opening}'"),
+                reason: "a doc comment says what a thing is, with a noun first".into(),
+            });
+        }
+        before = marker.map(|(kind, _)| kind);
+    }
+}
+
+/// Marker and text of a line of doc comment.
+fn marker(line: &str) -> Option<(&'static str, &str)> {
+    let line = line.trim_start();
+    if line.starts_with("////") {
+        return None;
+    }
+    ["///", "//!"].into_iter().find_map(|kind| Some((kind, line.strip_prefix(kind)?)))
+}
+
+fn opens(text: &str, opening: &str) -> bool {
+    let rest = text.strip_prefix(' ').and_then(|text| text.strip_prefix(opening));
+    rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+}
+
+fn check_width(source: &Source, findings: &mut Vec<Finding>) {
+    for (index, line) in source.split.comments.lines().enumerate() {
+        let line = line.trim_end();
+        let text = line.trim_start().strip_prefix("//");
+        // A row of a table is one line, however long.
+        let is_row = |text: &str| text.trim_start_matches(['/', '!']).trim_start().starts_with('|');
+        let columns = line.chars().count();
+        if columns > COLUMNS && text.is_some_and(|text| !is_row(text)) && is_alone(source, index) {
+            findings.push(Finding {
+                path: source.path.clone(),
+                line: index + 1,
+                rule: "comment width",
+                what: format!("a comment of {columns} columns, {COLUMNS} are the most"),
+                reason: "comments are read in the same window as code".into(),
+            });
+        }
+    }
+}
+
+/// True if there is no code in this line.
+fn is_alone(source: &Source, index: usize) -> bool {
+    source.split.code.lines().nth(index).is_none_or(|line| line.trim().is_empty())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,46 @@
+use super::super::tests::found;
+use super::*;
+
+#[test]
+fn a_doc_comment_opens_with_a_noun() {
+    for opening in OPENINGS {
+        let source = format!("//! Noun.\n\n/// {opening} it is.\nfn f() {{}}\n");
+        let expected = format!("a.rs:3: a doc comment opens with '{opening}'");
+        assert_eq!(found(&[("a.rs", &source)], check), [expected]);
+        let source = format!("//! {opening} it is.\n");
+        let expected = format!("a.rs:1: a doc comment opens with '{opening}'");
+        assert_eq!(found(&[("a.rs", &source)], check), [expected]);
+    }
+}
+
+#[test]
+fn only_the_first_word_of_a_doc_comment_counts() {
+    let source = "//! A noun.\n//! What follows.\n\n// What is no doc comment.\nfn f() {}\n\
+                  /// Assertion, whose name begins with As.\n/// How it goes on.\nfn g() {}\n\
+                  //// Whatever this is.\nconst A: &str = \"\n/// What a text says.\n\";\n";
+    assert_eq!(found(&[("a.rs", source)], check), [""; 0]);
+}
+
+#[test]
+fn a_line_of_comment_may_be_so_wide_and_no_wider() {
+    for marker in ["//", "///", "//!"] {
+        let line =
+            |columns: usize| format!("{marker} {}\n", "ä".repeat(columns - marker.len() - 1));
+        assert_eq!(found(&[("a.rs", &line(COLUMNS))], check), [""; 0]);
+        let expected = "a.rs:1: a comment of 101 columns, 100 are the most";
+        assert_eq!(found(&[("a.rs", &line(COLUMNS + 1))], check), [expected]);
+        let table = format!("{marker} | {} |\n", "a".repeat(COLUMNS));
+        assert_eq!(found(&[("a.rs", &table)], check), [""; 0], "rows of tables cannot be wrapped");
+    }
+}
+
+#[test]
+fn folders_that_are_not_clean_yet_are_left_out() {
+    for folder in NOT_YET {
+        let path = if folder.ends_with(".rs") { folder.into() } else { format!("{folder}/a.rs") };
+        assert_eq!(found(&[(&path, "/// What it is.\n")], check), [""; 0]);
+    }
+    let path = format!("{}s/a.rs", NOT_YET[0]);
+    let expected = format!("{path}:1: a doc comment opens with 'What'");
+    assert_eq!(found(&[(&path, "/// What it is.\n")], check), [expected]);
+}
