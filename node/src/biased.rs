@@ -52,12 +52,15 @@ impl<T: Default> Default for Biased<T> {
 impl<T> Biased<T> {
     /// A lock around `value`, owned by the calling thread.
     pub fn new(value: T) -> Self {
+        let asymmetric = register();
+        // Without barriers by the kernel there is no owner.
+        let owner = if asymmetric { this_thread() } else { NOBODY };
         Biased {
-            owner: AtomicUsize::new(this_thread()),
+            owner: AtomicUsize::new(owner),
             busy: AtomicBool::new(false),
-            wanted: AtomicBool::new(false),
+            wanted: AtomicBool::new(!asymmetric),
             others: RawMutex::INIT,
-            asymmetric: register(),
+            asymmetric,
             value: UnsafeCell::new(value),
         }
     }
@@ -70,7 +73,9 @@ impl<T> Biased<T> {
 
     /// Makes the calling thread the owner. No thread may be inside or try to enter meanwhile.
     pub fn adopt(&mut self) {
-        *self.owner.get_mut() = this_thread();
+        if self.asymmetric {
+            *self.owner.get_mut() = this_thread();
+        }
     }
 
     /// Makes all threads equal, for good: each pays for an ordinary lock, and none for a barrier.
@@ -137,7 +142,7 @@ impl<T> Biased<T> {
             return None;
         }
         self.busy.store(true, Ordering::Relaxed);
-        self.light_fence();
+        compiler_fence(Ordering::SeqCst);
         // Dropping it says that this thread is outside again.
         let entered = Entered::new(self);
         (!self.wanted.load(Ordering::Acquire)).then_some(entered)
@@ -158,7 +163,8 @@ impl<T> Biased<T> {
             inside_already();
         }
         self.busy.store(true, Ordering::Relaxed);
-        self.light_fence();
+        // Who wants to enter has the kernel pass a barrier here.
+        compiler_fence(Ordering::SeqCst);
         !self.wanted.load(Ordering::Acquire) || self.wait_for_others()
     }
 

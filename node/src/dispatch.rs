@@ -245,7 +245,7 @@ impl<L: Link> Inner<L> {
 
     #[cold]
     #[inline(never)]
-    fn settle(&mut self, source: Rank, looked: Looked) {
+    pub fn settle(&mut self, source: Rank, looked: Looked) {
         let (ni, mut out) = self.split(Side::Host);
         ni.settle(source, looked, &mut out);
     }
@@ -373,7 +373,7 @@ impl<L: Link> Node<L> {
         }
         inner.systems.give_back(short.protocol, upcall);
         if arrival.is_some() {
-            inner.release_short(TreeId::unicast(short.source));
+            inner.release_short(short.source);
         }
         self.count_processed(&inner);
         Some(Polled::Packet)

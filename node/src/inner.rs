@@ -259,7 +259,7 @@ impl<L: Link> Inner<L> {
     #[inline]
     pub fn release(&mut self, delivery: Delivery<Buffer>) {
         if delivery.buffer == NO_BUFFER {
-            return self.release_short(delivery.tree);
+            return self.release_short(delivery.origin());
         }
         if Copies::has(delivery.buffer) {
             return self.copies.remove(delivery.buffer);
@@ -268,11 +268,13 @@ impl<L: Link> Inner<L> {
         ni.released(delivery, &mut out);
     }
 
-    /// The host is done with a short packet of `tree`.
+    /// The host is done with a short packet from `source`.
     #[inline(always)]
-    pub fn release_short(&mut self, tree: TreeId) {
-        let (ni, mut out) = self.split(Side::Host);
-        ni.released_short(tree, &mut out);
+    pub fn release_short(&mut self, source: Rank) {
+        let looked = self.ni.released_short(source);
+        if looked.is_unsettled {
+            self.settle(source, looked);
+        }
     }
 
     /// A packet as its system gets it.

@@ -108,9 +108,12 @@ impl<B: Copy> Ni<B> {
         self.drain_blocked(from, out);
     }
 
-    /// The host is done with a packet of `tree` that is in no buffer.
+    /// The host is done with a packet from `from` that was received short. If the answer says so,
+    /// [`Self::settle`] must follow.
     #[inline(always)]
-    pub fn released_short(&mut self, tree: TreeId, out: &mut impl Actions<B>) {
-        self.buffer_freed(tree.root, tree, out);
+    pub fn released_short(&mut self, from: Rank) -> Looked {
+        let is_static = self.pool.is_none() && !self.is_recovering();
+        let is_unsettled = !is_static || self.peers[from].incoming.vacate_until_due();
+        Looked { is_done: true, is_unsettled, is_freed: is_static }
     }
 }
