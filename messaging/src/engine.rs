@@ -38,7 +38,7 @@ pub struct Engine {
     pub(crate) nudger: Waker,
     /// Set by whoever leaves something to be done in `state`, so that a poll that finds no packet need
     /// not look there.
-    unrest: AtomicBool,
+    pending: AtomicBool,
     pool: Pool,
     /// Whether threads may keep handles to this engine.
     lends: AtomicBool,
@@ -101,7 +101,7 @@ impl Engine {
                 )),
                 tasks: Tasks::new(packets.clone(), announce),
                 nudger: Waker::from(Arc::new(Nudge(packets.clone()))),
-                unrest: AtomicBool::new(false),
+                pending: AtomicBool::new(false),
                 pool: Pool::new(packets.has_threads()),
                 lends: AtomicBool::new(false),
                 odd: packets.rank().index(),
@@ -257,25 +257,25 @@ impl Engine {
                 self.wake(announced.waits);
             }
         }
-        self.disturb();
+        self.note_pending();
         Ok(true)
     }
 
     /// Whether nothing is to be done but to wait for packets.
     #[inline]
     fn is_quiet(&self) -> bool {
-        !self.unrest.load(Ordering::Acquire) && !self.tasks.has_any()
+        !self.pending.load(Ordering::Acquire) && !self.tasks.has_any()
     }
 
     /// Whether something was left to be done in `state`.
     #[inline]
-    pub(crate) fn has_unrest(&self) -> bool {
-        self.unrest.load(Ordering::Acquire)
+    pub(crate) fn has_pending(&self) -> bool {
+        self.pending.load(Ordering::Acquire)
     }
 
     /// Something was left to be done in `state`.
-    pub(crate) fn disturb(&self) {
-        self.unrest.store(true, Ordering::Release);
+    pub(crate) fn note_pending(&self) {
+        self.pending.store(true, Ordering::Release);
     }
 
     /// The layer below cannot go on, and neither can this one.
@@ -349,7 +349,7 @@ impl Engine {
         if let Some(model) = model(port) {
             let is_ready = self.state.enter().set_handler(Box::new(Handler { port, model }));
             if is_ready {
-                self.disturb();
+                self.note_pending();
                 self.have_handlers_run();
             }
         }
@@ -452,7 +452,7 @@ impl Engine {
         state.failure = Some(error);
         let (wakers, hooks) = (state.drain_wakers(), std::mem::take(&mut state.failure_hooks));
         drop(state);
-        self.disturb();
+        self.note_pending();
         wakers.into_iter().for_each(Waker::wake);
         hooks.into_iter().for_each(|hook| hook());
         self.packets.nudge();

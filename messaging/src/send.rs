@@ -518,7 +518,7 @@ impl Drop for Stalled<'_> {
         let resumes = self.asks && state.resume_deferred();
         drop(state);
         if resumes {
-            self.engine.disturb();
+            self.engine.note_pending();
             self.engine.have_handlers_run();
         }
     }

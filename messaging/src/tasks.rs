@@ -1,7 +1,7 @@
 //! What runs besides packets: continuations of handlers, tasks, timers.
 //!
 //! Whoever polls the network runs what is ready, between packets. If nobody does, the upcall thread is told
-//! that there is an errand.
+//! that there is pending work.
 
 use crate::handler::Continuation;
 use crate::state::PortRun;
@@ -93,8 +93,8 @@ impl Tasks {
         let task = ready.pop_front();
         if ready.is_empty() && self.any_ready.swap(false, Ordering::SeqCst) {
             drop(ready);
-            self.packets.set_errand(false);
-            // One that became ready between the two has set the errand for nothing.
+            self.packets.set_pending_work(false);
+            // One that became ready between the two has set the pending work for nothing.
             if self.is_ready() {
                 (self.announce)();
             }

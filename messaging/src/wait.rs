@@ -137,11 +137,11 @@ impl Engine {
     }
 
     /// This thread goes, and may not poll again for long. What its last step left for handlers is seen by
-    /// nobody, unless another packet comes: it becomes an errand.
+    /// nobody, unless another packet comes: it becomes pending work.
     #[inline]
     fn leave_no_unrest(&self) {
-        // After a failure nothing runs any more, and the unrest stays.
-        if self.has_unrest() && self.failure().is_none() {
+        // After a failure nothing runs any more, and what is pending stays.
+        if self.has_pending() && self.failure().is_none() {
             self.have_handlers_run();
         }
     }
@@ -271,7 +271,7 @@ impl Engine {
         drop(state);
         match next {
             Some((_, waker)) => waker.wake(),
-            None if self.tasks.is_ready() => self.packets().set_errand(true),
+            None if self.tasks.is_ready() => self.packets().set_pending_work(true),
             None => {}
         }
     }

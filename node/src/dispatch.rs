@@ -215,7 +215,7 @@ impl<L: Link> Inner<L> {
         if L::SEPARATE_NI {
             // It is a copy of the host's own already, in one of few buffers.
             delivery.buffer = self.link.detach(delivery.buffer, delivery.size);
-            return self.apart.made_room(&mut self.link);
+            return self.offloaded.made_room(&mut self.link);
         }
         let mut bytes = vec![0; usize::from(delivery.size)].into_boxed_slice();
         self.link.copy_out(delivery.buffer, &mut bytes);
@@ -369,7 +369,7 @@ impl<L: Link> Node<L> {
         let mut inner = self.inner.enter();
         self.in_upcall.store(false, Ordering::Relaxed);
         if self.asleep.load(Ordering::Relaxed) > 0 {
-            self.wake_passed_over(&inner);
+            self.wake_skipped(&inner);
         }
         inner.systems.give_back(short.protocol, upcall);
         if arrival.is_some() {
@@ -396,14 +396,14 @@ impl<L: Link> Node<L> {
         inner.note_busy();
         let Some(delivery) = found? else {
             let others_wait = inner.systems.unserved() != 0;
-            self.leave_poll(inner);
+            self.exit_after_poll(inner);
             self.check_loss()?;
             return Ok(if others_wait { Polled::OnlyOthersWait } else { Polled::Nothing });
         };
         self.assert_upcall_allowed(self.in_upcall.load(Ordering::Relaxed));
         let inner = self.serve_system(inner, delivery);
         let others_wait = inner.systems.unserved() != 0;
-        self.leave_poll(inner);
+        self.exit_after_poll(inner);
         Ok(if others_wait { Polled::OthersWait } else { Polled::Packet })
     }
 
@@ -436,7 +436,7 @@ impl<L: Link> Node<L> {
             }
             inner = self.serve_system(inner, delivery);
         }
-        self.leave_poll(inner);
+        self.exit_after_poll(inner);
         self.check_loss().map(|()| Taken::Nothing)
     }
 
@@ -457,20 +457,20 @@ impl<L: Link> Node<L> {
         let arrival = inner.arrival(delivery);
         if is_simple && arrival.look(|bytes| at_once(arrival.origin(), bytes)) {
             inner.release(arrival.delivery);
-            self.leave_poll(inner);
+            self.exit_after_poll(inner);
             return Ok(Taken::AtOnce);
         }
         self.in_upcall.store(true, Ordering::Relaxed);
-        self.leave_poll(inner);
+        self.exit_after_poll(inner);
         *into = Some(arrival);
         Ok(Taken::Held)
     }
 
     /// A look while a packet is in somebody's hands: the network is drained, and nothing more.
     fn drain_beside_upcall(&self, mut inner: Entered<'_, Inner<L>>) -> Result<bool> {
-        self.passed_over.fetch_add(1, Ordering::Relaxed);
+        self.skipped_polls.fetch_add(1, Ordering::Relaxed);
         let drained = inner.drain();
-        self.leave_poll(inner);
+        self.exit_after_poll(inner);
         match drained? {
             true => Ok(true),
             false => self.check_loss().map(|()| false),
@@ -562,7 +562,7 @@ impl<L: Link> Node<L> {
             inner = self.host_processes(inner, &mut delivery);
         }
         let mut arrival = Some(inner.arrival(delivery));
-        self.leave_looked(inner);
+        self.exit_after_look(inner);
         client(&mut arrival);
         if arrival.is_some() {
             self.clock.charge(Work::Release);
@@ -571,7 +571,7 @@ impl<L: Link> Node<L> {
         self.tell_time(&mut inner);
         self.in_upcall.store(false, Ordering::Relaxed);
         if self.asleep.load(Ordering::Relaxed) > 0 {
-            self.wake_passed_over(&inner);
+            self.wake_skipped(&inner);
         }
         if let Some(arrival) = arrival {
             inner.release(arrival.delivery);

@@ -25,7 +25,7 @@ use weft_wire::{GroupId, Header, Protocol, Rank, Tag, TreeId};
 
 /// What lies between an NI and its host.
 #[derive(Default)]
-pub(crate) struct Apart {
+pub(crate) struct OffloadedNi {
     /// What the host asks of the NI, oldest first.
     pub requests: VecDeque<Request>,
     /// Transmissions among them.
@@ -112,7 +112,7 @@ pub(crate) fn payload_of(body: &Body<Buffer>) -> Payload {
     }
 }
 
-impl Apart {
+impl OffloadedNi {
     pub fn watch(&mut self, delay: Nanoseconds) {
         self.watchdog = Some(Watchdog::new(delay));
     }
@@ -190,7 +190,7 @@ impl<L: Link> Inner<L> {
 
     /// Processes one event at the NI. Says whether the host should look.
     fn step(&mut self, event: NiEvent, now: Nanoseconds) -> Result<bool> {
-        let seen = (self.apart.shown, self.fetched, self.host_deadline());
+        let seen = (self.offloaded.shown, self.fetched, self.host_deadline());
         self.tell_time(now, Side::Ni);
         match event {
             NiEvent::Request => self.serve_request()?,
@@ -198,9 +198,9 @@ impl<L: Link> Inner<L> {
             NiEvent::Copied => self.finish_copy(now),
             NiEvent::Timeout => {}
         }
-        let flushed = self.apart.flushing && self.is_flushed();
-        self.apart.flushing &= !flushed;
-        Ok(flushed || seen != (self.apart.shown, self.fetched, self.host_deadline()))
+        let flushed = self.offloaded.flushing && self.is_flushed();
+        self.offloaded.flushing &= !flushed;
+        Ok(flushed || seen != (self.offloaded.shown, self.fetched, self.host_deadline()))
     }
 
     /// When the host's own protocol has to look at the time again.
@@ -212,7 +212,7 @@ impl<L: Link> Inner<L> {
     }
 
     fn serve_request(&mut self) -> Result<()> {
-        let Some(request) = self.apart.requests.pop_front() else { return Ok(()) };
+        let Some(request) = self.offloaded.requests.pop_front() else { return Ok(()) };
         match request {
             Request::Unicast { tree, to, frame, size } => {
                 let (ni, mut out) = self.split(Side::Ni);
@@ -225,7 +225,7 @@ impl<L: Link> Inner<L> {
             Request::FetchAdd { home, variable, amount }
                 if home == self.ni.local() && self.link.control_program().loops_back =>
             {
-                self.apart.looping = true;
+                self.offloaded.looping = true;
                 self.loop_back(Tag::FaRequest, [u64::from(variable), amount]);
             }
             Request::FetchAdd { home, variable, amount } => {
@@ -233,14 +233,14 @@ impl<L: Link> Inner<L> {
                 ni.fetch_and_add(home, variable, amount, &mut out);
             }
             Request::Transmit { to, header, payload } => {
-                self.apart.transmissions -= 1;
+                self.offloaded.transmissions -= 1;
                 self.link.transmit(to, &header, payload);
             }
             Request::Free(buffer) => {
                 self.link.free(buffer);
-                self.apart.start_copies(&mut self.link);
+                self.offloaded.start_copies(&mut self.link);
             }
-            Request::Room => self.apart.start_copies(&mut self.link),
+            Request::Room => self.offloaded.start_copies(&mut self.link),
             Request::Admit => {
                 let (ni, mut out) = self.split(Side::Ni);
                 ni.admit_early(&mut out)?;
@@ -254,13 +254,13 @@ impl<L: Link> Inner<L> {
     fn loop_back(&mut self, tag: Tag, words: [u64; 2]) {
         let local = self.ni.local();
         let header = Header::new(tag, local, TreeId::unicast(local), 0);
-        self.apart.transmit(local, &header, Payload::Words(words), Side::Ni, &mut self.link);
+        self.offloaded.transmit(local, &header, Payload::Words(words), Side::Ni, &mut self.link);
     }
 
     /// Such a packet has come back.
     pub fn receive_looped(&mut self, tag: Tag, words: [u64; 2]) {
         if tag == Tag::FaReply {
-            self.apart.looping = false;
+            self.offloaded.looping = false;
             self.fetched = Some(words[0]);
             return;
         }
@@ -274,12 +274,12 @@ impl<L: Link> Inner<L> {
 
     /// Whether a fetch-and-add of this rank is outstanding.
     pub fn is_fetching(&self) -> bool {
-        self.ni.is_fetching() || (L::SEPARATE_NI && self.apart.looping)
+        self.ni.is_fetching() || (L::SEPARATE_NI && self.offloaded.looping)
     }
 
     /// The oldest copy is complete: the packet is the host's to see.
     fn finish_copy(&mut self, now: Nanoseconds) {
-        let Some((what, at_host)) = self.apart.copying.pop_front() else { return };
+        let Some((what, at_host)) = self.offloaded.copying.pop_front() else { return };
         match (what, at_host) {
             (Copy::Delivery(delivery), Payload::Buffer(copy)) => {
                 let (ni, mut out) = self.split(Side::Ni);
@@ -290,13 +290,13 @@ impl<L: Link> Inner<L> {
             (Copy::Deferred(deferred), Payload::Buffer(copy)) => {
                 let (ni, mut out) = self.split(Side::Ni);
                 let deferred = ni.copied_deferred(deferred, copy, &mut out);
-                self.apart.deferred.push_back(deferred);
+                self.offloaded.deferred.push_back(deferred);
             }
-            (Copy::Deferred(deferred), _) => self.apart.deferred.push_back(deferred),
+            (Copy::Deferred(deferred), _) => self.offloaded.deferred.push_back(deferred),
             (Copy::Delivery(_), _) => unreachable!("a link copies a buffer into a buffer"),
         }
-        self.apart.shown += 1;
-        if let Some(watchdog) = &mut self.apart.watchdog {
+        self.offloaded.shown += 1;
+        if let Some(watchdog) = &mut self.offloaded.watchdog {
             watchdog.arrived(now);
         }
     }
@@ -304,8 +304,8 @@ impl<L: Link> Inner<L> {
     /// Runs the host's protocol on the next packet that was left to it, if there is one.
     pub fn receive_deferred(&mut self) -> Result<bool> {
         self.check_failure()?;
-        let Some(deferred) = self.apart.deferred.pop_front() else { return Ok(false) };
-        self.apart.handled += u32::from(!std::mem::take(&mut self.apart.accounted));
+        let Some(deferred) = self.offloaded.deferred.pop_front() else { return Ok(false) };
+        self.offloaded.handled += u32::from(!std::mem::take(&mut self.offloaded.accounted));
         let (ni, mut out) = self.split(Side::Host);
         ni.host_received(deferred, &mut out)?;
         Ok(true)
@@ -328,22 +328,22 @@ impl<L: Link> Inner<L> {
 
     /// Lets the polling watchdog look, if its time has come. Says whether to interrupt the host.
     fn watch_host(&mut self, now: Nanoseconds, interrupts_disabled: bool) -> bool {
-        let apart = &mut self.apart;
-        let Some(watchdog) = &mut apart.watchdog else { return false };
+        let offloaded = &mut self.offloaded;
+        let Some(watchdog) = &mut offloaded.watchdog else { return false };
         if watchdog.deadline().is_none_or(|deadline| deadline > now) {
             return false;
         }
-        let left = (self.pending.len() + apart.deferred.len()) as u64;
-        let packets_processed = apart.shown.saturating_sub(left);
+        let left = (self.pending.len() + offloaded.deferred.len()) as u64;
+        let packets_processed = offloaded.shown.saturating_sub(left);
         // A host that waits has been woken, and leaves what it does not want now.
-        let interrupts_disabled = interrupts_disabled || apart.host_waits;
+        let interrupts_disabled = interrupts_disabled || offloaded.host_waits;
         let host = HostStatus { packets_processed, interrupts_disabled };
-        watchdog.timeout(now, apart.shown, host) == Verdict::Interrupt
+        watchdog.timeout(now, offloaded.shown, host) == Verdict::Interrupt
     }
 
     /// Asks for the next event that time alone brings.
     fn set_timer(&mut self) {
-        let watchdog = self.apart.watchdog.as_ref().and_then(Watchdog::deadline);
+        let watchdog = self.offloaded.watchdog.as_ref().and_then(Watchdog::deadline);
         let protocol = match self.protocol_at_host() {
             true => None,
             false => self.ni.next_deadline().map(|(deadline, _)| deadline),
@@ -356,7 +356,7 @@ impl<L: Link> Node<L> {
     /// Has the NI, where it is apart, interrupt a host that has not polled for `delay` after an
     /// arrival. Elsewhere a [`crate::WatchThread`] does so.
     pub fn watch(&self, delay: Duration) {
-        self.inner.enter().apart.watch(delay.as_nanos() as Nanoseconds);
+        self.inner.enter().offloaded.watch(delay.as_nanos() as Nanoseconds);
     }
 
     /// Has the NI make a mistake at its `opportunity`-th opportunity.
@@ -378,12 +378,12 @@ impl<L: Link> Node<L> {
 
     fn account_for_next(&self) {
         let mut inner = self.inner.enter();
-        if inner.apart.accounted {
+        if inner.offloaded.accounted {
             return;
         }
-        let Some(next) = inner.apart.deferred.front() else { return };
+        let Some(next) = inner.offloaded.deferred.front() else { return };
         let is_fetch_add = matches!(next.header.tag, Tag::FaRequest | Tag::FaReply);
-        inner.apart.accounted = true;
+        inner.offloaded.accounted = true;
         drop(inner);
         self.clock.charge(Work::Deferred { packets: 1 });
         if is_fetch_add {
@@ -394,10 +394,10 @@ impl<L: Link> Node<L> {
 
     /// Leaves, and accounts for the packets on which the host ran the protocol.
     #[inline(always)]
-    pub(crate) fn leave_poll(&self, mut inner: Entered<'_, Inner<L>>) {
+    pub(crate) fn exit_after_poll(&self, mut inner: Entered<'_, Inner<L>>) {
         if L::SEPARATE_NI {
-            let packets = std::mem::take(&mut inner.apart.handled);
-            let reinjected = std::mem::take(&mut inner.apart.reinjected_bytes);
+            let packets = std::mem::take(&mut inner.offloaded.handled);
+            let reinjected = std::mem::take(&mut inner.offloaded.reinjected_bytes);
             drop(inner);
             for bytes in reinjected {
                 self.clock.charge(Work::Reinject { bytes });
@@ -406,7 +406,7 @@ impl<L: Link> Node<L> {
                 self.clock.charge(Work::Deferred { packets });
             }
         } else {
-            self.leave_looked(inner);
+            self.exit_after_look(inner);
         }
     }
 }

@@ -4,8 +4,8 @@ use crate::arrival::{Arrival, NO_BUFFER};
 use crate::backlog::Gates;
 use crate::copies::Copies;
 use crate::dispatch::Systems;
-use crate::engine::{Apart, Copy, Request, payload_of};
-use crate::lossy::Company;
+use crate::engine::{Copy, OffloadedNi, Request, payload_of};
+use crate::lossy::Coalescing;
 use crate::{Error, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -48,13 +48,13 @@ pub(crate) struct Inner<L> {
     /// How long peers may keep silent, in tenths of a second.
     patience: u8,
     /// What waits in the link for company.
-    pub company: Company,
+    pub coalescing: Coalescing,
     /// Since when the link says that a way is too narrow.
     narrow_since: Option<Nanoseconds>,
     /// What a peer did wrong, whoever got to it first: everybody who waits here is to hear of it.
     pub failure: Option<Error>,
     /// What lies between host and NI, where these are apart.
-    pub apart: Apart,
+    pub offloaded: OffloadedNi,
 }
 
 /// Who runs the protocol at the moment. Where the NI is not apart, that is all the same.
@@ -71,7 +71,7 @@ pub(crate) struct Surroundings<'a, L> {
     has_notice: &'a mut bool,
     is_busy: &'a AtomicBool,
     fetched: &'a mut Option<u64>,
-    apart: &'a mut Apart,
+    offloaded: &'a mut OffloadedNi,
     side: Side,
     /// How long peers may keep silent, in tenths of a second.
     patience: u8,
@@ -82,7 +82,7 @@ impl<L: Link> Actions<Buffer> for Surroundings<'_, L> {
     fn transmit(&mut self, to: Rank, header: &Header, body: &Body<Buffer>) {
         let payload = payload_of(body);
         if L::SEPARATE_NI {
-            self.apart.transmit(to, header, payload, self.side, self.link);
+            self.offloaded.transmit(to, header, payload, self.side, self.link);
         } else {
             self.link.transmit(to, header, payload);
         }
@@ -91,7 +91,7 @@ impl<L: Link> Actions<Buffer> for Surroundings<'_, L> {
     #[inline]
     fn deliver(&mut self, delivery: Delivery<Buffer>) {
         if L::SEPARATE_NI && self.side == Side::Ni {
-            self.apart.copy(Copy::Delivery(delivery), self.link);
+            self.offloaded.copy(Copy::Delivery(delivery), self.link);
         } else {
             *self.has_notice |= delivery.tree.protocol == Protocol::ENDPOINT;
             self.is_busy.store(true, Ordering::Relaxed);
@@ -102,16 +102,16 @@ impl<L: Link> Actions<Buffer> for Surroundings<'_, L> {
     fn defer(&mut self, deferred: Deferred<Buffer>) {
         assert!(self.side == Side::Ni, "the host leaves nothing to itself");
         if L::SEPARATE_NI {
-            self.apart.copy(Copy::Deferred(deferred), self.link);
+            self.offloaded.copy(Copy::Deferred(deferred), self.link);
         } else {
-            self.apart.deferred.push_back(deferred);
+            self.offloaded.deferred.push_back(deferred);
         }
     }
 
     #[inline]
     fn free(&mut self, buffer: Buffer) {
         if L::SEPARATE_NI {
-            self.apart.free(buffer, self.link);
+            self.offloaded.free(buffer, self.link);
         } else {
             self.link.free(buffer);
         }
@@ -150,10 +150,10 @@ impl<L: Link> Inner<L> {
             held: 0,
             drained_polls: 0,
             patience,
-            company: Company::default(),
+            coalescing: Coalescing::default(),
             narrow_since: None,
             failure: None,
-            apart: Apart::default(),
+            offloaded: OffloadedNi::default(),
         }
     }
 
@@ -174,9 +174,13 @@ impl<L: Link> Inner<L> {
     /// The protocol, and everything around it.
     #[inline]
     pub fn split(&mut self, side: Side) -> (&mut Ni<Buffer>, Surroundings<'_, L>) {
-        let Inner { link, ni, pending, has_notice, is_busy, fetched, apart, patience, .. } = self;
+        let Inner { link, ni, pending, has_notice, is_busy, fetched, offloaded, patience, .. } =
+            self;
         let patience = *patience;
-        (ni, Surroundings { link, pending, has_notice, is_busy, fetched, apart, side, patience })
+        (
+            ni,
+            Surroundings { link, pending, has_notice, is_busy, fetched, offloaded, side, patience },
+        )
     }
 
     /// Whether what the host sends goes to an NI that runs the protocol by itself.
@@ -190,7 +194,7 @@ impl<L: Link> Inner<L> {
         let tree = TreeId::unicast(self.ni.local()).of(protocol);
         self.held -= 1;
         if self.asks_ni() {
-            self.apart.request(Request::Unicast { tree, to, frame, size }, &mut self.link);
+            self.offloaded.request(Request::Unicast { tree, to, frame, size }, &mut self.link);
             return;
         }
         let (ni, mut out) = self.split(Side::Host);
@@ -212,7 +216,7 @@ impl<L: Link> Inner<L> {
         self.link.share(frame, size, members);
         if self.asks_ni() {
             let request = Request::Multicast { protocol, group, frame, size };
-            self.apart.request(request, &mut self.link);
+            self.offloaded.request(request, &mut self.link);
             return Ok(());
         }
         let (ni, mut out) = self.split(Side::Host);
@@ -222,7 +226,7 @@ impl<L: Link> Inner<L> {
 
     pub fn fetch_and_add(&mut self, home: Rank, variable: u16, amount: u64) {
         if self.asks_ni() {
-            self.apart.request(Request::FetchAdd { home, variable, amount }, &mut self.link);
+            self.offloaded.request(Request::FetchAdd { home, variable, amount }, &mut self.link);
             return;
         }
         let (ni, mut out) = self.split(Side::Host);
@@ -237,7 +241,7 @@ impl<L: Link> Inner<L> {
             _ => Side::Ni,
         };
         if L::SEPARATE_NI && side == Side::Ni {
-            self.apart.request(Request::Admit, &mut self.link);
+            self.offloaded.request(Request::Admit, &mut self.link);
             return Ok(());
         }
         let (ni, mut out) = self.split(side);
@@ -251,7 +255,7 @@ impl<L: Link> Inner<L> {
 
     /// Whether everything launched here has left for good.
     pub fn is_flushed(&self) -> bool {
-        (!L::SEPARATE_NI || self.apart.requests.is_empty())
+        (!L::SEPARATE_NI || self.offloaded.requests.is_empty())
             && self.gates.is_flushed()
             && self.ni.is_flushed()
     }
@@ -348,7 +352,7 @@ impl<L: Link> Inner<L> {
         let mut waiting = std::mem::take(&mut self.pending);
         for delivery in waiting.iter_mut().filter(|delivery| delivery.wants_reinjection()) {
             if L::SEPARATE_NI {
-                self.apart.reinjected_bytes.push(delivery.size);
+                self.offloaded.reinjected_bytes.push(delivery.size);
             }
             self.reinject(delivery);
         }
@@ -364,7 +368,7 @@ impl<L: Link> Inner<L> {
         for delivery in self.pending.iter_mut().filter(|delivery| is_own(delivery)) {
             delivery.buffer = self.link.detach(delivery.buffer, delivery.size);
         }
-        self.apart.made_room(&mut self.link);
+        self.offloaded.made_room(&mut self.link);
     }
 
     /// Whether packets that the host does not want now take up all its buffers, and what it waits for

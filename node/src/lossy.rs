@@ -19,7 +19,7 @@ use weft_protocol::Body;
 use weft_wire::Rank;
 
 /// A packet waits for company for so long, if the program goes on sending.
-const COMPANY: Nanoseconds = 10_000;
+const COALESCE_FOR: Nanoseconds = 10_000;
 /// And for so long, if it does not, and the upcall thread has to see to it.
 const LONGEST_WAIT: Nanoseconds = 100_000;
 /// The upcall thread leaves timers to a program that polls for this long, and does not look more often.
@@ -31,7 +31,7 @@ const LONGEST_STAY: Nanoseconds = 100_000_000;
 
 /// Who serves timers while nobody polls, and whether packets are held back.
 #[derive(Default)]
-pub(crate) struct Backstop {
+pub(crate) struct TimerFallback {
     /// Whether there is an upcall thread.
     watched: AtomicBool,
     /// When the upcall thread looks again by itself; 0 while it is awake, or there is none.
@@ -51,14 +51,14 @@ const LAST: u8 = 2;
 /// sends one thing and waits for the answer does not wait for anything else (the fast path of Pupa 2.3).
 /// The second shows that there are more.
 #[derive(Default)]
-pub(crate) struct Company {
+pub(crate) struct Coalescing {
     /// To whom the last packet went, since the program looked.
     last: Option<Rank>,
     /// Since when packets wait.
     since: Option<Nanoseconds>,
 }
 
-impl Backstop {
+impl TimerFallback {
     /// From here on there is an upcall thread.
     pub fn watched(&self) {
         self.watched.store(true, Ordering::Relaxed);
@@ -83,7 +83,7 @@ impl Backstop {
 impl<L: Link> Inner<L> {
     /// Runs the host's protocol, which is in the same place here, on what the NI has left to it.
     pub fn receive_left_behind(&mut self) -> Result<()> {
-        while let Some(deferred) = self.apart.deferred.pop_front() {
+        while let Some(deferred) = self.offloaded.deferred.pop_front() {
             let body = deferred.body;
             let (ni, mut out) = self.split(Side::Host);
             if let Err(violation) = ni.host_received(deferred, &mut out) {
@@ -100,10 +100,10 @@ impl<L: Link> Inner<L> {
 impl<L: Link> Node<L> {
     /// Leaves the node; what was transmitted leaves too.
     #[inline(always)]
-    pub(crate) fn leave(&self, mut inner: Entered<'_, Inner<L>>) {
+    pub(crate) fn exit_and_flush(&self, mut inner: Entered<'_, Inner<L>>) {
         if L::LOSSY {
-            self.backstop.hint.store(NO_HINT, Ordering::Relaxed);
-            inner.company.since = None;
+            self.timer_fallback.hint.store(NO_HINT, Ordering::Relaxed);
+            inner.coalescing.since = None;
             inner.link.flush();
             self.look_after_timers(inner);
         }
@@ -112,38 +112,38 @@ impl<L: Link> Node<L> {
     /// Leaves the node after a look at what has come. What was transmitted leaves too, unless more has
     /// come already, which may have to be answered too.
     #[inline(always)]
-    pub(crate) fn leave_looked(&self, mut inner: Entered<'_, Inner<L>>) {
+    pub(crate) fn exit_after_look(&self, mut inner: Entered<'_, Inner<L>>) {
         if !L::LOSSY {
             return;
         }
         if inner.link.has_more_at_hand() {
             return self.hold_back(inner);
         }
-        inner.company.last = None;
-        self.leave(inner);
+        inner.coalescing.last = None;
+        self.exit_and_flush(inner);
     }
 
     /// Leaves the node after a packet to `to`, or to several.
     #[inline(always)]
-    pub(crate) fn leave_launched(&self, mut inner: Entered<'_, Inner<L>>, to: Option<Rank>) {
+    pub(crate) fn exit_after_launch(&self, mut inner: Entered<'_, Inner<L>>, to: Option<Rank>) {
         if !L::LOSSY {
             return;
         }
-        let has_company = to.is_some() && inner.company.last == to;
-        inner.company.last = to;
-        match self.backstop.hint() {
+        let has_company = to.is_some() && inner.coalescing.last == to;
+        inner.coalescing.last = to;
+        match self.timer_fallback.hint() {
             MORE => self.look_after_timers(inner),
             NO_HINT if has_company => self.hold_back(inner),
-            _ => self.leave(inner),
+            _ => self.exit_and_flush(inner),
         }
     }
 
     /// Leaves the node after the program has given a packet back.
     #[inline(always)]
-    pub(crate) fn leave_released(&self, inner: Entered<'_, Inner<L>>) {
-        match self.backstop.hint() {
+    pub(crate) fn exit_after_release(&self, inner: Entered<'_, Inner<L>>) {
+        match self.timer_fallback.hint() {
             MORE if L::LOSSY => self.look_after_timers(inner),
-            _ => self.leave_looked(inner),
+            _ => self.exit_after_look(inner),
         }
     }
 
@@ -151,9 +151,11 @@ impl<L: Link> Node<L> {
     #[inline]
     fn hold_back(&self, mut inner: Entered<'_, Inner<L>>) {
         let now = inner.ni.now();
-        let since = *inner.company.since.get_or_insert(now);
-        if now.saturating_sub(since) >= COMPANY || !self.backstop.watched.load(Ordering::Relaxed) {
-            return self.leave(inner);
+        let since = *inner.coalescing.since.get_or_insert(now);
+        if now.saturating_sub(since) >= COALESCE_FOR
+            || !self.timer_fallback.watched.load(Ordering::Relaxed)
+        {
+            return self.exit_and_flush(inner);
         }
         self.have_watched_by(inner, since + LONGEST_WAIT, LONGEST_WAIT);
     }
@@ -173,9 +175,9 @@ impl<L: Link> Node<L> {
         deadline: Nanoseconds,
         grace: Nanoseconds,
     ) {
-        let looks_at = self.backstop.looks_at.load(Ordering::Relaxed);
+        let looks_at = self.timer_fallback.looks_at.load(Ordering::Relaxed);
         if looks_at > 0 && deadline.saturating_add(grace) < looks_at {
-            self.backstop.looks_at.store(0, Ordering::Relaxed);
+            self.timer_fallback.looks_at.store(0, Ordering::Relaxed);
             drop(inner);
             self.bells.ring(Waiter::Watch);
         }
@@ -216,7 +218,7 @@ impl<L: Link> Node<L> {
         let timer = inner.ni.next_deadline().map_or(u64::MAX, |(deadline, _)| deadline);
         let looks_at = (timer.max(now).saturating_add(GRACE))
             .min(now.saturating_add(u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX)));
-        self.backstop.looks_at.store(looks_at, Ordering::Relaxed);
+        self.timer_fallback.looks_at.store(looks_at, Ordering::Relaxed);
         Duration::from_nanos(looks_at - now)
     }
 
@@ -225,7 +227,7 @@ impl<L: Link> Node<L> {
         if L::LOSSY {
             let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
             let looks_at = self.clock.now().saturating_add(time);
-            self.backstop.looks_at.store(looks_at, Ordering::Relaxed);
+            self.timer_fallback.looks_at.store(looks_at, Ordering::Relaxed);
         }
     }
 
@@ -235,8 +237,8 @@ impl<L: Link> Node<L> {
             return;
         }
         let Some(inner) = self.inner.try_enter() else { return };
-        if inner.company.since.is_some_and(|since| self.clock.now() >= since + COMPANY) {
-            self.leave(inner);
+        if inner.coalescing.since.is_some_and(|since| self.clock.now() >= since + COALESCE_FOR) {
+            self.exit_and_flush(inner);
         }
     }
 
@@ -252,7 +254,7 @@ impl<L: Link> Node<L> {
         // Who waits hears of a failure.
         let _ = inner.drain();
         let any = !inner.pending.is_empty();
-        self.leave(inner);
+        self.exit_and_flush(inner);
         if any {
             // What would have woken it is no longer in the link.
             self.nudge();
@@ -304,7 +306,7 @@ impl<L: Link> Node<L> {
         self.tell_time(&mut inner);
         let (ni, mut out) = inner.split(Side::Host);
         ni.leave(&mut out);
-        self.leave(inner);
+        self.exit_and_flush(inner);
     }
 
     /// Receives, and gives back at once what is for a program that has ended: peers may wait for what is
@@ -315,7 +317,7 @@ impl<L: Link> Node<L> {
         while let Some(delivery) = inner.pending.pop_front() {
             inner.release(delivery);
         }
-        self.leave(inner);
+        self.exit_and_flush(inner);
         Ok(any)
     }
 

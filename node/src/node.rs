@@ -7,7 +7,7 @@ use crate::arrival::Arrival;
 use crate::biased::Biased;
 use crate::inner::{Inner, Side};
 use crate::interrupts::Interrupts;
-use crate::lossy::Backstop;
+use crate::lossy::TimerFallback;
 use crate::wait::{Look, Step, Turns, WaitPolicy, wait};
 use crate::{Error, Result};
 use std::ptr::NonNull;
@@ -44,19 +44,19 @@ pub struct Node<L: Link> {
     local: Rank,
     ranks: usize,
     window_packets: usize,
-    pub(crate) backstop: Backstop,
+    pub(crate) timer_fallback: TimerFallback,
     pub(crate) interrupts: Interrupts,
     /// Whether a packet is in the hands of an upcall, or of who sorts it. Set inside the lock, so that
     /// there is one at most.
     pub(crate) in_upcall: AtomicBool,
     /// Looks that found a packet in somebody's hands, and so left others where they were.
-    pub(crate) passed_over: AtomicU32,
+    pub(crate) skipped_polls: AtomicU32,
     /// Systems whose packets wait for them to be taken, a bit each. A hint: written inside the lock.
     pub(crate) waiting_protocols: AtomicU32,
     /// Waiting threads that sleep, or are about to.
     pub(crate) asleep: AtomicU32,
     /// Whether there is something to do besides packets, and nobody who waits to do it.
-    pub(crate) errand: AtomicBool,
+    pub(crate) pending_work: AtomicBool,
     /// Whether somebody waits who does not poll: arrivals are then the upcall thread's at once.
     pub(crate) eager: AtomicBool,
     /// When a sleeping thread has to look again at the latest, in nanoseconds.
@@ -90,13 +90,13 @@ impl<L: Link> Node<L> {
             local,
             ranks: usize::from(settings.ranks),
             window_packets: usize::from(settings.first_credits()),
-            backstop: Backstop::default(),
+            timer_fallback: TimerFallback::default(),
             interrupts: Interrupts::default(),
             in_upcall: AtomicBool::new(false),
-            passed_over: AtomicU32::new(0),
+            skipped_polls: AtomicU32::new(0),
             waiting_protocols: AtomicU32::new(0),
             asleep: AtomicU32::new(0),
-            errand: AtomicBool::new(false),
+            pending_work: AtomicBool::new(false),
             eager: AtomicBool::new(false),
             alarm: AtomicU64::new(u64::MAX),
             packets_processed: AtomicU64::new(0),
@@ -189,7 +189,7 @@ impl<L: Link> Node<L> {
         let mut inner = self.inner.enter();
         self.tell_time(&mut inner);
         let drained = inner.drain();
-        self.leave_poll(inner);
+        self.exit_after_poll(inner);
         drained
     }
 
@@ -290,7 +290,7 @@ impl<L: Link> AnyNode for Node<L> {
                 }
             }
         }
-        self.leave_launched(inner, receiver);
+        self.exit_after_launch(inner, receiver);
         Ok(())
     }
 
@@ -309,7 +309,7 @@ impl<L: Link> AnyNode for Node<L> {
         }
         let Some(header) = inner.ni.unicast_at_once(to, protocol, size) else { return false };
         inner.link.transmit_short(to, &header, words);
-        self.leave_launched(inner, Some(to));
+        self.exit_after_launch(inner, Some(to));
         true
     }
 
@@ -364,7 +364,7 @@ impl<L: Link> AnyNode for Node<L> {
         self.in_upcall.store(false, Ordering::Release);
         self.inner.light_fence();
         if self.asleep.load(Ordering::Relaxed) > 0 {
-            self.wake_passed_over(&self.inner.enter());
+            self.wake_skipped(&self.inner.enter());
         }
     }
 
@@ -382,15 +382,15 @@ impl<L: Link> AnyNode for Node<L> {
         }
     }
 
-    fn set_errand(&self, there: bool) {
-        let was = self.errand.swap(there, Ordering::SeqCst);
+    fn set_pending_work(&self, there: bool) {
+        let was = self.pending_work.swap(there, Ordering::SeqCst);
         if there && !was {
             self.bells.ring(Waiter::Watch);
         }
     }
 
-    fn note_errand(&self, there: bool) {
-        self.errand.store(there, Ordering::SeqCst);
+    fn note_pending_work(&self, there: bool) {
+        self.pending_work.store(there, Ordering::SeqCst);
     }
 
     fn set_eager(&self) {
@@ -415,7 +415,7 @@ impl<L: Link> AnyNode for Node<L> {
 
     #[inline]
     fn hold(&self, held: bool) {
-        self.backstop.hold(held);
+        self.timer_fallback.hold(held);
     }
 
     fn linger(&self) {
@@ -438,7 +438,7 @@ impl<L: Link> AnyNode for Node<L> {
         // Elsewhere the time of the last look will do: an acknowledgement may be due earlier, by as much
         // as the program held the packet.
         inner.release(arrival.delivery);
-        self.leave_released(inner);
+        self.exit_after_release(inner);
     }
 
     fn fetch_and_add(&self, home: Rank, variable: u16, amount: u64) -> Result<u64> {
@@ -489,7 +489,7 @@ impl<L: Link> AnyNode for Node<L> {
         let group = inner.ni.create_group(members)?;
         if inner.ni.early() > 0 {
             inner.admit_early()?;
-            self.leave(inner);
+            self.exit_and_flush(inner);
             // Nothing arrives that would wake those who wait for it.
             self.nudge();
             self.bells.ring(Waiter::Watch);
@@ -505,7 +505,7 @@ impl<L: Link> AnyNode for Node<L> {
         let mut inner = self.inner.enter();
         let flushed = inner.is_flushed();
         if L::SEPARATE_NI {
-            inner.apart.flushing = !flushed;
+            inner.offloaded.flushing = !flushed;
         }
         flushed
     }

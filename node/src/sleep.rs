@@ -35,9 +35,9 @@ impl<L: Link> Node<L> {
         }
     }
 
-    /// Whether the upcall thread has something to do besides packets: an errand, or an alarm.
-    pub(crate) fn has_errand(&self) -> bool {
-        self.errand.load(Ordering::SeqCst) || self.until_alarm().is_zero()
+    /// Whether the upcall thread has something to do besides packets: pending work, or an alarm.
+    pub(crate) fn has_pending_work(&self) -> bool {
+        self.pending_work.load(Ordering::SeqCst) || self.until_alarm().is_zero()
     }
 
     /// Sleeps until something arrives, unless `step` finds something when all is armed. Who sleeps is
@@ -62,9 +62,9 @@ impl<L: Link> Node<L> {
         let Some(ticket) = self.inner.enter().link.arm(Waiter::Host) else {
             return Ok(Step::Progress);
         };
-        let passed_over = self.passed_over.load(Ordering::Relaxed);
+        let skipped_polls = self.skipped_polls.load(Ordering::Relaxed);
         let found = step();
-        if matches!(found, Ok(Step::Idle)) && self.was_passed_over(passed_over) {
+        if matches!(found, Ok(Step::Idle)) && self.were_polls_skipped(skipped_polls) {
             self.inner.enter().link.disarm(Waiter::Host);
             return Ok(Step::Progress);
         }
@@ -80,8 +80,8 @@ impl<L: Link> Node<L> {
 
     /// Whether packets may wait that a look has left to another thread, which was in an upcall or sorting,
     /// and is not any more. If it still is, it rings afterwards: it sees that somebody sleeps.
-    fn was_passed_over(&self, before: u32) -> bool {
-        if L::SEPARATE_NI || self.passed_over.load(Ordering::Relaxed) == before {
+    fn were_polls_skipped(&self, before: u32) -> bool {
+        if L::SEPARATE_NI || self.skipped_polls.load(Ordering::Relaxed) == before {
             return false;
         }
         self.inner.heavy_fence();
@@ -91,7 +91,7 @@ impl<L: Link> Node<L> {
     /// No packet is in anybody's hands any more. Those who looked meanwhile have moved what arrived from
     /// the link, whose bell does not ring for it again, and may sleep.
     #[cold]
-    pub(crate) fn wake_passed_over(&self, inner: &Inner<L>) {
+    pub(crate) fn wake_skipped(&self, inner: &Inner<L>) {
         if !inner.pending.is_empty() {
             self.bells.ring(Waiter::Host);
         }
@@ -101,7 +101,7 @@ impl<L: Link> Node<L> {
     #[inline]
     fn host_waits(&self, waits: bool) {
         if L::SEPARATE_NI {
-            self.inner.enter().apart.host_waits = waits;
+            self.inner.enter().offloaded.host_waits = waits;
         }
     }
 }

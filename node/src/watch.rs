@@ -55,7 +55,7 @@ impl WatchThread {
         lost: impl FnOnce(weft_link::bell::Loss) + Send + 'static,
     ) -> std::io::Result<Self> {
         let beats = start_beating(&node)?;
-        node.backstop.watched();
+        node.timer_fallback.watched();
         let watched = Arc::clone(&node);
         let thread = std::thread::Builder::new().name("weft-upcalls".into()).spawn(move || {
             // A panic in an upcall must end the rank, not just this thread.
@@ -130,10 +130,10 @@ impl<L: Link> Watch<L> {
             }
             if let Some((ticket, limit)) = self.node.arm_watch(IDLE_LOOK) {
                 let slept = Instant::now();
-                if !self.node.has_errand() {
+                if !self.node.has_pending_work() {
                     self.bells.wait(Waiter::Watch, ticket, limit);
                 }
-                self.node.backstop.awake();
+                self.node.timer_fallback.awake();
                 if L::LOSSY && slept.elapsed() >= limit {
                     // A timer, and no arrival.
                     self.node.serve();
@@ -188,7 +188,7 @@ impl<L: Link> Watch<L> {
 
     /// Whether there is nothing that the host should get to.
     fn is_idle(&self) -> bool {
-        !self.node.try_has_arrivals().unwrap_or(false) && !self.node.has_errand()
+        !self.node.try_has_arrivals().unwrap_or(false) && !self.node.has_pending_work()
     }
 
     fn pause(&self, time: Duration) {
@@ -196,7 +196,7 @@ impl<L: Link> Watch<L> {
         if !self.node.is_closed() {
             self.node.announce_pause(time);
             self.bells.wait(Waiter::Watch, ticket, time);
-            self.node.backstop.awake();
+            self.node.timer_fallback.awake();
         }
     }
 

@@ -261,9 +261,9 @@ impl Job {
         self.packets.set_eager();
         let mut state = self.progress()?;
         if state.has_to_leave() {
-            // Only a new errand wakes the upcall thread, and this one may be noted already, in silence: it is taken back first.
-            self.packets.note_errand(false);
-            self.packets.set_errand(true);
+            // Only a new pending work wakes the upcall thread, and this one may be noted already, in silence: it is taken back first.
+            self.packets.note_pending_work(false);
+            self.packets.set_pending_work(true);
         }
         Ok(quiet(&mut state))
     }

@@ -239,7 +239,7 @@ impl State {
         let waits = self.has_to_leave();
         if waits != self.is_waiting {
             self.is_waiting = waits;
-            packets.note_errand(waits);
+            packets.note_pending_work(waits);
         }
         Ok(any)
     }

@@ -15,11 +15,11 @@ use weft_link::memory::{MappedMemory, NAME_BYTES, Named, SharedMemory};
 use weft_wire::Rank;
 
 /// The memory of a rank for its peers.
-pub(crate) struct LentMemory {
+pub(crate) struct ExportedMemory {
     pub own: Rank,
 }
 
-impl SharedMemory for LentMemory {
+impl SharedMemory for ExportedMemory {
     fn create(&self, peer: Option<Rank>, bytes: usize) -> io::Result<Option<Named>> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let file = memfd_create(title(self.own, peer), flags)?;

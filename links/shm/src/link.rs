@@ -2,7 +2,7 @@
 
 use crate::doorbell::{Doorbell, Listener, OwnBells, register_for_barriers};
 use crate::inbox::Inbox;
-use crate::lent::LentMemory;
+use crate::lent::ExportedMemory;
 use crate::memory::{Frames, View};
 use crate::pool::Pool;
 use crate::reach::Processes;
@@ -376,7 +376,7 @@ impl Link for Shm {
     }
 
     fn shared_memory(&self) -> Option<Arc<dyn SharedMemory>> {
-        Some(Arc::new(LentMemory { own: self.own }))
+        Some(Arc::new(ExportedMemory { own: self.own }))
     }
 
     fn reach(&self) -> Option<Arc<dyn Reach>> {

@@ -18,11 +18,11 @@ impl Engine {
     #[inline]
     pub(super) fn run_ready(self: &Arc<Self>) -> Result<bool> {
         let mut any = false;
-        self.unrest.store(false, Ordering::Release);
+        self.pending.store(false, Ordering::Release);
         loop {
             let mut state = self.state.enter();
             if let Some(failure) = &state.failure {
-                self.disturb();
+                self.note_pending();
                 return Err(failure.clone());
             }
             let Some(run) = state.next_ready() else {
@@ -148,7 +148,7 @@ impl Engine {
     /// Has whoever waits hear what a handler did.
     pub(super) fn announce_incident(&self) {
         self.has_incidents.store(true, Ordering::Relaxed);
-        self.disturb();
+        self.note_pending();
         self.wake_followers();
         self.packets.nudge();
     }
@@ -177,7 +177,7 @@ impl Engine {
     pub(super) fn task_ended(&self, task: &Task) {
         if let (Some(run), false) = (task.port, task.concurrent) {
             let unwanted = self.state.enter().ended(run);
-            self.disturb();
+            self.note_pending();
             drop(unwanted);
         }
     }
@@ -190,13 +190,13 @@ impl Engine {
                 self.announce_incident();
             }
         }
-        self.disturb();
+        self.note_pending();
     }
 
     /// A task became ready: whoever polls runs it, or else the upcall thread.
     pub(super) fn task_is_ready(&self) {
         if self.state.enter().leader == 0 {
-            self.packets.set_errand(true);
+            self.packets.set_pending_work(true);
         } else {
             self.packets.nudge();
         }
@@ -217,7 +217,7 @@ impl Engine {
     }
 
     /// Something may be ready for a handler, and this thread may not poll again for long: an empty task is
-    /// an errand for whoever does.
+    /// pending work for whoever does.
     pub(crate) fn have_handlers_run(&self) {
         self.spawn(std::future::ready(()));
     }

@@ -294,7 +294,7 @@ impl Engine {
     pub(crate) fn tell(&self, to: To, header: PacketHeader) {
         if !self.try_tell(to, header) {
             self.state.enter().owed.push_back((to, header));
-            self.disturb();
+            self.note_pending();
         }
     }
 
@@ -317,7 +317,7 @@ impl Engine {
         } {
             if !self.try_tell(to, header) {
                 self.state.enter().owed.push_front((to, header));
-                return self.disturb();
+                return self.note_pending();
             }
         }
     }

@@ -1,8 +1,8 @@
 use super::*;
 use std::fs;
 
-fn lent(own: u16) -> LentMemory {
-    LentMemory { own: Rank(own) }
+fn lent(own: u16) -> ExportedMemory {
+    ExportedMemory { own: Rank(own) }
 }
 
 /// Where this process has memory that rank 3 has made for rank 5: addresses, of which each side has one.
