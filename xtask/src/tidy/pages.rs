@@ -1,5 +1,5 @@
 //! Names in the pages about the inside of Weft: the sources that they name exist, and so do the
-//! functions that a packet and a message go through.
+//! functions that a packet and a message go through, and those that check invariants.
 
 use super::finding::Finding;
 use super::lexer::{is_word, words};
@@ -8,6 +8,9 @@ use super::tree::{File, Source, Tree};
 /// The page of steps: tables whose columns `file` and `function` name one source and functions of
 /// it.
 const STEPS: &str = "docs/internals/way-of-a-packet.md";
+
+/// The page of the invariants, each with the function that checks it.
+const INVARIANTS: &str = "ARCHITECTURE.md";
 
 const REASON: &str = "a page that names what is not there sends its reader the wrong way";
 
@@ -19,11 +22,13 @@ pub fn check(tree: &Tree, findings: &mut Vec<Finding>) {
     for step in tree.file(STEPS).into_iter().flat_map(steps) {
         check_step(tree, &step, findings);
     }
+    check_functions(tree, STEPS, is_function, findings);
+    check_functions(tree, INVARIANTS, is_invariant, findings);
 }
 
 fn is_inside(path: &str) -> bool {
     let is_page = |name: &str| name.ends_with(".md") && !name.contains('/');
-    path == "ARCHITECTURE.md" || path.strip_prefix("docs/internals/").is_some_and(is_page)
+    path == INVARIANTS || path.strip_prefix("docs/internals/").is_some_and(is_page)
 }
 
 /// Sources are named from the root, or by the end of their path where the page says of which crate
@@ -45,6 +50,39 @@ fn ends_folder(path: &str) -> bool {
 
 fn is_source(name: &str) -> bool {
     name.ends_with(".rs") && name.chars().all(|char| is_word(char) || "./-".contains(char))
+}
+
+/// Functions that the page at `path` names, those that `is_meant`, are in some source.
+fn check_functions(
+    tree: &Tree,
+    path: &str,
+    is_meant: fn(&str) -> bool,
+    findings: &mut Vec<Finding>,
+) {
+    let Some(page) = tree.file(path) else { return };
+    for (line, text) in prose(&page.text) {
+        for name in code_spans(text).map(bare).filter(|name| is_meant(name)) {
+            if !tree.sources.iter().any(|source| has_function(source, name)) {
+                findings.push(missing(path, line, format!("there is no function {name}")));
+            }
+        }
+    }
+}
+
+fn is_function(name: &str) -> bool {
+    name.starts_with(|char: char| char.is_ascii_lowercase()) && name.chars().all(is_word)
+}
+
+/// True of `i1_credit_conservation`, `r3_home_knows` and their like.
+fn is_invariant(name: &str) -> bool {
+    let number = name.strip_prefix(['i', 'r']).and_then(|rest| rest.split_once('_'));
+    let is_number = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
+    number.is_some_and(|(number, _)| is_number(number)) && name.chars().all(is_word)
+}
+
+/// The last part of a name.
+fn bare(name: &str) -> &str {
+    name.rsplit("::").next().unwrap_or(name)
 }
 
 /// A row of a table of steps.
@@ -96,11 +134,10 @@ fn steps(page: &File) -> Vec<Step> {
             && !row.trim_start().starts_with("---")
         {
             let names = |column: usize| code_spans(cells.get(column).copied().unwrap_or(""));
-            let bare = |name: &str| name.rsplit("::").next().unwrap_or(name).to_owned();
             steps.push(Step {
                 line,
                 files: names(file).map(str::to_owned).collect(),
-                functions: names(function).map(bare).collect(),
+                functions: names(function).map(|name| bare(name).to_owned()).collect(),
             });
         }
     }

@@ -44,8 +44,12 @@ fn a_step_names_functions_of_its_source() {
     for name in ["pol", "polls", "gone", "Node"] {
         let row = format!("| looks | `node/src/node.rs` | `poll`, `Node::{name}` |");
         let expected = format!("{STEPS}:3: there is no function {name} in node/src/node.rs");
-        assert_eq!(in_step(&row), [expected]);
+        assert!(in_step(&row).contains(&expected), "{name}");
     }
+    let elsewhere = ("node/src/wait.rs", "fn wait() {}\n");
+    let page = "| file | function |\n|---|---|\n| `node/src/node.rs` | `wait` |\n";
+    let expected = format!("{STEPS}:3: there is no function wait in node/src/node.rs");
+    assert_eq!(found(&[SOURCE, elsewhere, (STEPS, page)], check), [expected]);
     let expected = format!("{STEPS}:3: a step names no function of node/src/node.rs");
     assert_eq!(in_step("| looks | `node/src/node.rs` | all |"), [expected]);
 }
@@ -60,8 +64,24 @@ fn a_step_names_one_source_from_the_root() {
 
 #[test]
 fn tables_of_other_things_have_no_steps() {
-    let page = "| step | cost |\n|---|---|\n| looks | `lost` |\n";
+    let page = "| step | cost |\n|---|---|\n| looks | `make count` |\n";
     assert_eq!(on_page(STEPS, page), [""; 0]);
+}
+
+#[test]
+fn functions_are_somewhere_wherever_the_page_of_steps_names_them() {
+    let page = "By `Node::poll`, `Node`, `a/b.toml` and\n`gone`.\n";
+    assert_eq!(on_page(STEPS, page), [format!("{STEPS}:2: there is no function gone")]);
+    assert_eq!(on_page("docs/internals/any.md", page), [""; 0]);
+}
+
+#[test]
+fn functions_of_invariants_are_somewhere() {
+    let source = ("a.rs", "pub fn i1_kept() {}\npub fn r2_one() {}\n");
+    let page =
+        "| I1 | `i1_kept` |\n| R2 | `r2_one` |\n| I3 | `i3_lost` |\n| I7 | `i7_*`, `gone` |\n";
+    let expected = ["ARCHITECTURE.md:3: there is no function i3_lost"];
+    assert_eq!(found(&[source, ("ARCHITECTURE.md", page)], check), expected);
 }
 
 #[test]
