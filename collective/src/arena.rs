@@ -142,14 +142,16 @@ pub struct Round {
     number: u64,
     /// Sum of all arrivals.
     full: u64,
-    is_last: bool,
+    /// Sum of those up to this member's.
+    sum: u64,
 }
 
 impl Round {
     /// True if this member was the last to arrive: the round is over, and it makes the result of all contributions, if
     /// there is one.
+    #[inline]
     pub fn is_last(self) -> bool {
-        self.is_last
+        arrivals(self.sum) == arrivals(self.full)
     }
 
     fn set(self) -> usize {
@@ -194,9 +196,10 @@ impl Arena {
         arrivals(self.arrived(set).load(Ordering::Acquire)) == arrivals(full)
     }
 
-    /// Arrives with a contribution of up to [`CONTRIBUTION_BYTES`] bytes; `begun` stands for the operation. It [may](Self::may_arrive).
+    /// Arrives with a contribution of up to [`CONTRIBUTION_BYTES`] bytes; `begun` stands for the operation. It [may](Self::may_arrive). The
+    /// last to arrive wakes who sleeps, unless all await a result (`wakes`).
     #[inline]
-    pub fn arrive(&self, begun: u32, bytes: &[u8]) -> Round {
+    pub fn arrive(&self, begun: u32, bytes: &[u8], wakes: bool) -> Round {
         let number = self.arrivals.load(Ordering::Relaxed) + 1;
         self.arrivals.store(number, Ordering::Relaxed);
         let set = (number % 2) as usize;
@@ -204,11 +207,12 @@ impl Arena {
         let before = self.full[set].load(Ordering::Relaxed);
         let full = before.wrapping_add(one.wrapping_mul(self.size as u64));
         self.full[set].store(full, Ordering::Relaxed);
-        let mut round = Round { number, full, is_last: false };
-        put(self.contribution_of(round, self.me), bytes);
-        let arrived = self.arrived(set).fetch_add(one, Ordering::SeqCst).wrapping_add(one);
-        round.is_last = arrivals(arrived) == arrivals(full);
-        if round.is_last {
+        let mut round = Round { number, full, sum: 0 };
+        if !bytes.is_empty() {
+            put(self.contribution_of(round, self.me), bytes);
+        }
+        round.sum = self.arrived(set).fetch_add(one, Ordering::SeqCst).wrapping_add(one);
+        if round.is_last() && wakes {
             self.words.wake_sleepers();
         }
         round
@@ -233,16 +237,14 @@ impl Arena {
         is_made
     }
 
-    /// True if all have arrived.
+    /// Once all have arrived, true if they have begun the same.
     #[inline]
-    pub fn is_over(&self, round: Round) -> bool {
-        arrivals(self.arrived(round.set()).load(Ordering::Acquire)) == arrivals(round.full)
-    }
-
-    /// True if all have begun the same, in a round that is over.
-    #[inline]
-    pub fn is_agreed(&self, round: Round) -> bool {
-        self.arrived(round.set()).load(Ordering::Acquire) == round.full
+    pub fn outcome(&self, round: Round) -> Option<bool> {
+        let sum = match round.is_last() {
+            true => round.sum,
+            false => self.arrived(round.set()).load(Ordering::Acquire),
+        };
+        (arrivals(sum) == arrivals(round.full)).then_some(sum == round.full)
     }
 
     /// Copies a member's contribution to a round that is over: as many bytes as there is room for.

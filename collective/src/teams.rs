@@ -141,6 +141,10 @@ impl<M, K> Team<M, K> {
         if signature.operation.synchronizes() {
             self.fence = self.next;
         }
+        // Who is alone is ahead of nobody.
+        if self.members.as_ref().is_some_and(|members| members.size() == 1) {
+            self.known = self.next;
+        }
         number
     }
 

@@ -5,6 +5,7 @@
 //! message arrive. Here is what others call; `sort` and `run` are the two steps, and how threads share them
 //! is in `wait`.
 
+use crate::announced::{Announced, Taker, Waits};
 use crate::arrived::{self, Arrived, Body, Part};
 use crate::arriving;
 use crate::error::{Error, Result};
@@ -13,7 +14,7 @@ use crate::lend;
 use crate::message::Message;
 use crate::popup::Pool;
 use crate::rendezvous::Answer;
-use crate::state::{Announced, PortRun, State, Taker, Waits};
+use crate::state::{PortRun, State};
 use crate::tasks::Tasks;
 use crate::wait::Nudge;
 use crate::window::window_packets;

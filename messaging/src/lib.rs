@@ -11,7 +11,7 @@
 //! | `engine` | what packets become: messages queued at ports; handlers run one a port |
 //! | [`Port`], [`Mailbox`] | sending; receiving by upcall, or by asking |
 //! | [`Message`] | reading a stream message |
-//! | `arrived` | a message's box |
+//! | `announced`, `arrived` | what becomes of a packet; a message's box |
 //! | `arriving`, `rendezvous` | messages that are not all here; those whose senders ask first |
 //! | [`HeaderStack`] | headers of several layers in one buffer |
 //! | [`collective`] | what all members of a [`Team`](collective::Team) do together |
@@ -25,6 +25,7 @@
 
 #![forbid(unsafe_code)]
 
+mod announced;
 mod arrived;
 mod arriving;
 mod barrier;

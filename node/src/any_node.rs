@@ -1,8 +1,8 @@
 //! A node as the packet layer sees it: whatever its link.
 
-use crate::Result;
 use crate::arrival::Arrival;
 use crate::wait::Look;
+use crate::{Error, Result};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
@@ -141,26 +141,23 @@ pub trait AnyNode: Send + Sync {
     fn launch_short(&self, to: Rank, protocol: Protocol, words: &ShortWords, size: u16) -> bool;
     /// Takes one packet from the network and has its system look at it, or make its upcall, if no
     /// other upcall is running (one, so that polling and computing share the host fairly: thesis
-    /// 3.7). A packet of a system that takes its packets itself waits for it. True if any came.
-    ///
-    /// # Errors
-    /// [`crate::Error::RankLost`], or what a peer did wrong.
-    fn poll(&self) -> Result<Polled>;
+    /// 3.7). A packet of a system that takes its packets itself waits for it. `None` if a rank was
+    /// lost, or a peer broke the protocol: [`Self::trouble`] says.
+    fn poll(&self) -> Option<Polled>;
     /// Takes the next packet of `protocol` from the network, for a system that sorts packets by
     /// itself: no other packet is taken, and no upcall made, until it calls [`Self::taken`]. First
     /// `at_once` is shown the packet inside the lock, where it must not enter the node: if that is
     /// done with it, the packet is given back, and nobody needs to call [`Self::taken`]. Packets of
     /// other systems that come before it go where they belong. What was in `into` must have been
-    /// released.
-    ///
-    /// # Errors
-    /// As [`Self::poll`].
+    /// released. `None` as of [`Self::poll`].
     fn take_unless(
         &self,
         protocol: Protocol,
         at_once: &mut AtOnce<'_>,
         into: &mut Option<Arrival>,
-    ) -> Result<Taken>;
+    ) -> Option<Taken>;
+    /// The reason for which a look found that this rank cannot go on.
+    fn trouble(&self) -> Error;
     /// From here on packets of `protocol` that wait are taken by [`Self::take_unless`].
     fn set_taken(&self, protocol: Protocol);
     /// The systems, a bit each, whose packets wait for them to be taken.

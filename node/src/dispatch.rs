@@ -13,6 +13,7 @@ use crate::biased::Entered;
 use crate::inner::{BUDGET, Inner, Side};
 use crate::node::Node;
 use std::collections::VecDeque;
+use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use weft_link::bell::Waiter;
 use weft_link::clock::{Clock, Work};
@@ -223,18 +224,22 @@ impl<L: Link> Inner<L> {
         self.release(original);
     }
 
-    /// Accepts a short packet; true if `look` is done with it.
+    /// Accepts a short packet; true if `look` is done with it. `None` if its sender broke the
+    /// protocol, which is this rank's failure then.
     #[inline(always)]
-    fn accept_short(&mut self, short: &Short, look: impl FnOnce() -> bool) -> Result<bool> {
+    fn accept_short(&mut self, short: &Short, look: impl FnOnce() -> bool) -> Option<bool> {
         let Short { source, size, credits, .. } = *short;
         match self.ni.received_short(source, size, credits, look) {
             Ok(looked) => {
                 if looked.is_unsettled {
                     self.settle(source, looked);
                 }
-                Ok(looked.is_done)
+                Some(looked.is_done)
             }
-            Err(violation) => Err(self.fail_with(violation.into())),
+            Err(violation) => {
+                self.fail_with(violation.into());
+                None
+            }
         }
     }
 
@@ -248,7 +253,9 @@ impl<L: Link> Inner<L> {
     /// Has a short packet go the long way.
     #[cold]
     fn put_off_short(&mut self, short: &Short) -> Result<()> {
-        self.accept_short(short, || false)?;
+        if self.accept_short(short, || false).is_none() {
+            return self.check_failure();
+        }
         let buffer = self.link.store_short(&short.words);
         let tree = TreeId::unicast(short.source).of(short.protocol);
         self.pending.push_back(Delivery::accepted(buffer, short.size, tree));
@@ -285,16 +292,29 @@ impl<L: Link> Node<L> {
 
     /// See [`AnyNode::poll`].
     #[inline(always)]
-    pub(crate) fn poll_systems(&self, mut inner: Entered<'_, Inner<L>>) -> Result<Polled> {
+    pub(crate) fn poll_systems(&self, mut inner: Entered<'_, Inner<L>>) -> Option<Polled> {
+        let mut put_off = None;
         if self.is_short_way()
             && let Look::Short(short) = inner.link.look()
         {
             if let Some(upcall) = inner.systems.table[short.protocol.index()].upcall.take() {
                 return self.call_short(inner, &short, upcall);
             }
-            inner.put_off_short(&short)?;
+            put_off = Some(short);
         }
-        self.poll_any(inner)
+        self.note_trouble(self.poll_any(inner, put_off.as_ref()))
+    }
+
+    /// Notes why a look failed, for who asks.
+    #[inline]
+    fn note_trouble<T>(&self, found: Result<T>) -> Option<T> {
+        match found {
+            Ok(found) => Some(found),
+            Err(error) => {
+                *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                None
+            }
+        }
     }
 
     /// See [`AnyNode::take_unless`].
@@ -305,24 +325,28 @@ impl<L: Link> Node<L> {
         protocol: Protocol,
         at_once: &mut AtOnce<'_>,
         into: &mut Option<Arrival>,
-    ) -> Result<Taken> {
+    ) -> Option<Taken> {
+        let mut put_off = None;
         if self.is_short_way()
             && let Look::Short(short) = inner.link.look()
         {
             if short.protocol == protocol {
                 let bytes = short.bytes();
-                let is_done = inner.accept_short(&short, || at_once(short.source, bytes))?;
+                let is_done = inner.accept_short(&short, || at_once(short.source, bytes));
                 self.count_processed(&inner);
-                if is_done {
-                    return Ok(Taken::AtOnce);
+                if let Some(is_done) = is_done {
+                    if is_done {
+                        return Some(Taken::AtOnce);
+                    }
+                    self.in_upcall.store(true, Ordering::Relaxed);
+                    *into = Some(Arrival::short(&short));
+                    return Some(Taken::Held);
                 }
-                self.in_upcall.store(true, Ordering::Relaxed);
-                *into = Some(Arrival::short(&short));
-                return Ok(Taken::Held);
+            } else {
+                put_off = Some(short);
             }
-            inner.put_off_short(&short)?;
         }
-        self.take_any(inner, protocol, at_once, into)
+        self.note_trouble(self.take_any(inner, put_off.as_ref(), protocol, at_once, into))
     }
 
     /// Makes the upcall for a short packet.
@@ -332,8 +356,11 @@ impl<L: Link> Node<L> {
         mut inner: Entered<'_, Inner<L>>,
         short: &Short,
         mut upcall: Upcall,
-    ) -> Result<Polled> {
-        inner.accept_short(short, || false)?;
+    ) -> Option<Polled> {
+        if inner.accept_short(short, || false).is_none() {
+            inner.systems.give_back(short.protocol, upcall);
+            return self.note_trouble(inner.check_failure().map(|()| Polled::Nothing));
+        }
         self.assert_upcall_allowed(self.in_upcall.load(Ordering::Relaxed));
         self.in_upcall.store(true, Ordering::Relaxed);
         drop(inner);
@@ -349,11 +376,18 @@ impl<L: Link> Node<L> {
             inner.release_short(TreeId::unicast(short.source));
         }
         self.count_processed(&inner);
-        Ok(Polled::Packet)
+        Some(Polled::Packet)
     }
 
     #[inline(never)]
-    fn poll_any<'a>(&'a self, mut inner: Entered<'a, Inner<L>>) -> Result<Polled> {
+    fn poll_any<'a>(
+        &'a self,
+        mut inner: Entered<'a, Inner<L>>,
+        put_off: Option<&Short>,
+    ) -> Result<Polled> {
+        if let Some(short) = put_off {
+            inner.put_off_short(short)?;
+        }
         if self.in_upcall.load(Ordering::Acquire) {
             return self.drain_beside_upcall(inner).map(Polled::of);
         }
@@ -377,10 +411,14 @@ impl<L: Link> Node<L> {
     fn take_any<'a>(
         &'a self,
         mut inner: Entered<'a, Inner<L>>,
+        put_off: Option<&Short>,
         protocol: Protocol,
         at_once: &mut AtOnce<'_>,
         into: &mut Option<Arrival>,
     ) -> Result<Taken> {
+        if let Some(short) = put_off {
+            inner.put_off_short(short)?;
+        }
         if self.in_upcall.load(Ordering::Acquire) {
             return self.drain_beside_upcall(inner).map(|_| Taken::Nothing);
         }

@@ -11,8 +11,8 @@ use crate::lossy::Backstop;
 use crate::wait::{Look, Step, Turns, WaitPolicy, wait};
 use crate::{Error, Result};
 use std::ptr::NonNull;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use weft_link::bell::{Bells, Loss, Waiter};
 use weft_link::clock::{Clock, Work};
@@ -64,6 +64,8 @@ pub struct Node<L: Link> {
     pub(crate) packets_processed: AtomicU64,
     pub(crate) sleeps: AtomicU64,
     closed: AtomicBool,
+    /// The reason for which a look failed last.
+    pub(crate) trouble: Mutex<Option<Error>>,
 }
 
 impl<L: Link> Node<L> {
@@ -100,6 +102,7 @@ impl<L: Link> Node<L> {
             packets_processed: AtomicU64::new(0),
             sleeps: AtomicU64::new(0),
             closed: AtomicBool::new(false),
+            trouble: Mutex::new(None),
         }
     }
 
@@ -153,7 +156,10 @@ impl<L: Link> Node<L> {
                 return Ok(Step::Done);
             }
             let progress = match upcalls {
-                Upcalls::Allowed => matches!(self.poll()?, Polled::Packet | Polled::OthersWait),
+                Upcalls::Allowed => match self.poll() {
+                    None => return Err(self.trouble()),
+                    polled => matches!(polled, Some(Polled::Packet | Polled::OthersWait)),
+                },
                 Upcalls::Deferred => self.drain()?,
             };
             self.detach_if_stuck();
@@ -308,9 +314,9 @@ impl<L: Link> AnyNode for Node<L> {
     }
 
     #[inline]
-    fn poll(&self) -> Result<Polled> {
+    fn poll(&self) -> Option<Polled> {
         if self.is_idle() {
-            return Ok(Polled::Nothing);
+            return Some(Polled::Nothing);
         }
         self.clock.charge(Work::Poll);
         self.account_before_receiving();
@@ -325,15 +331,21 @@ impl<L: Link> AnyNode for Node<L> {
         protocol: Protocol,
         at_once: &mut AtOnce<'_>,
         into: &mut Option<Arrival>,
-    ) -> Result<Taken> {
+    ) -> Option<Taken> {
         if self.is_idle() {
-            return Ok(Taken::Nothing);
+            return Some(Taken::Nothing);
         }
         self.clock.charge(Work::Poll);
         self.account_before_receiving();
         let mut inner = self.inner.enter();
         self.tell_time(&mut inner);
         self.take_packet(inner, protocol, at_once, into)
+    }
+
+    #[cold]
+    fn trouble(&self) -> Error {
+        let trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        trouble.clone().unwrap_or_else(|| unreachable!("only who was told that a look failed asks"))
     }
 
     fn set_taken(&self, protocol: Protocol) {

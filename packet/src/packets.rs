@@ -128,7 +128,11 @@ impl Packets {
     /// # Errors
     /// As [`Self::poll`].
     pub fn progress(&self) -> Result<bool> {
-        let any = matches!(self.poll_once()?, Polled::Packet | Polled::OthersWait);
+        self.pay_if_owed();
+        let any = match self.node.poll() {
+            None => return Err(self.node.trouble()),
+            polled => matches!(polled, Some(Polled::Packet | Polled::OthersWait)),
+        };
         Ok(self.help_others(None)? || any)
     }
 
@@ -268,18 +272,21 @@ impl Packets {
     /// [`Error::RankLost`], or what a peer did wrong.
     #[inline]
     pub fn poll(&self) -> Result<bool> {
-        match self.poll_once()? {
-            Polled::Nothing => Ok(false),
-            Polled::Packet => Ok(true),
-            Polled::OthersWait => self.help_others(None).map(|_| true),
-            Polled::OnlyOthersWait => self.help_others(None),
+        self.pay_if_owed();
+        match self.node.poll() {
+            Some(Polled::Nothing) => Ok(false),
+            Some(Polled::Packet) => Ok(true),
+            other => self.polled(other),
         }
     }
 
-    #[inline(always)]
-    fn poll_once(&self) -> Result<Polled> {
-        self.pay_if_owed();
-        self.node.poll()
+    #[cold]
+    fn polled(&self, polled: Option<Polled>) -> Result<bool> {
+        match polled {
+            None => Err(self.node.trouble()),
+            Some(Polled::OnlyOthersWait) => self.help_others(None),
+            _ => self.help_others(None).map(|_| true),
+        }
     }
 
     /// Polls until `done` says so: spins, yields, then sleeps in between.

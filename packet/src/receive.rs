@@ -174,11 +174,11 @@ impl Packets {
     ) -> crate::Result<Taken> {
         held.home = self.home();
         self.pay_if_owed();
-        let taken = self.node.take_unless(self.protocol, &mut at_once, &mut held.arrival)?;
-        if taken == Taken::Nothing {
-            self.help_others_than_own()?;
+        match self.node.take_unless(self.protocol, &mut at_once, &mut held.arrival) {
+            Some(Taken::Nothing) => self.help_others_than_own().map(|()| Taken::Nothing),
+            Some(taken) => Ok(taken),
+            None => Err(self.node.trouble()),
         }
-        Ok(taken)
     }
 
     /// Says that the packet taken last is where it belongs.

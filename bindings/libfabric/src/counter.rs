@@ -59,7 +59,7 @@ impl Class for Counter {
     const OPS: &'static FidOps = &FID_OPS;
 
     fn close(&self) -> Result {
-        self.job.enter().close_counter(self.id)?;
+        self.job.enter().reports.close_counter(self.id)?;
         self.watch.remove(Watched::Counter(self.id));
         Ok(())
     }
@@ -99,7 +99,7 @@ pub(crate) fn open(
     };
     let job = Arc::clone(domain.job());
     watch.admits(&job)?;
-    let id = job.enter().open_counter(watch.descriptor())?;
+    let id = job.enter().reports.open_counter(watch.descriptor())?;
     watch.add(&job, Watched::Counter(id));
     Ok(give(Counter { fid: Fid::of::<Counter>(context), ops: &OPS, job, id, watch }))
 }
@@ -109,7 +109,7 @@ fn counts(counter: &Counter) -> Counts {
     let mut seen = Counts::default();
     let _ = call(|| {
         let made = counter.job.progress().map(drop);
-        seen = counter.job.enter().counts(counter.id);
+        seen = counter.job.enter().reports.counts(counter.id);
         made
     });
     seen
@@ -117,7 +117,7 @@ fn counts(counter: &Counter) -> Counts {
 
 fn change(counter: &Counter, change: impl FnOnce(&mut Counts)) -> c_int {
     call(|| {
-        counter.job.enter().change_counts(counter.id, change);
+        counter.job.enter().reports.change_counts(counter.id, change);
         counter.job.nudge();
         Ok(())
     })
@@ -149,9 +149,9 @@ extern "C" fn seterr(counter: &Counter, value: u64) -> c_int {
 
 extern "C" fn wait(counter: &Counter, threshold: u64, timeout_ms: c_int) -> c_int {
     call(|| {
-        let errors = counter.job.enter().counts(counter.id).errors;
+        let errors = counter.job.enter().reports.counts(counter.id).errors;
         counter.job.wait_in_time(limit(timeout_ms), |state| {
-            let counts = state.counts(counter.id);
+            let counts = state.reports.counts(counter.id);
             match (counts.successes >= threshold, counts.errors > errors) {
                 (true, _) => Some(Ok(())),
                 (false, true) => Some(Err(Refusal::ERROR_WAITS)),

@@ -10,7 +10,7 @@ use crate::counter::Counter;
 use crate::domain::Domain;
 use crate::events::EventQueue;
 use crate::job::Job;
-use crate::memory::Memory;
+use crate::memory::{Buffer, Memory};
 use crate::object::{Argument, Class, Fid, FidOps, Given, give, ops};
 use crate::pointer::{Context, Out, Room};
 use crate::queue::Queue;
@@ -32,6 +32,8 @@ use weft_tagged::{Address, Kind, Outgoing, Pattern};
 pub(crate) const INJECT_BYTES: usize = 256;
 /// Bytes of a message at most.
 pub(crate) const MESSAGE_BYTES: usize = isize::MAX as usize;
+/// Bytes of the longest message that may go in a short packet, if links here have such.
+const FEW_BYTES: usize = 24;
 /// What must be left of a buffer for several messages, unless the program says so.
 const LEAST_LEFT: usize = 64;
 
@@ -80,6 +82,8 @@ struct Bindings {
 #[derive(Clone, Copy, Default)]
 struct Way {
     queue: Option<QueueId>,
+    /// The same one, if it is told of all that end, and nothing else is: what most are bound to.
+    plain: Option<QueueId>,
     /// Only those that ask for it.
     selective: bool,
     counter: Option<CounterId>,
@@ -168,11 +172,13 @@ impl Class for Endpoint {
             for way in ways(send, receive, flags) {
                 way.queue = Some(queue.id());
                 way.selective = flags & flag::SELECTIVE_COMPLETION != 0;
+                way.note_plain();
             }
             self.held.add(&mut self.job.enter(), Watched::Queue(queue.id()));
         } else if let Some(counter) = other.object::<Counter>() {
             for way in ways(send, receive, flags) {
                 way.counter = Some(counter.id());
+                way.note_plain();
             }
             if flags & flag::READ != 0 {
                 *reads = Some(counter.id());
@@ -265,10 +271,24 @@ struct Wanted {
 }
 
 impl Way {
+    fn note_plain(&mut self) {
+        self.plain = self.queue.filter(|_| !self.selective && self.counter.is_none());
+    }
+
     #[inline]
     fn notice(&self, context: Context, flags: u64, kind: u64) -> Notice {
         let tells = !self.selective || flags & flag::COMPLETION != 0;
         Notice { queue: self.queue, tells, counter: self.counter, context, flags: kind as u32 }
+    }
+}
+
+impl Bindings {
+    #[inline(always)]
+    fn receive_op(&self, memory: Memory, wanted: &Wanted, many: Option<Box<Many>>) -> ReceiveOp {
+        let &Wanted { kind, flags, context, .. } = wanted;
+        let notice = self.receive.notice(context, flags, flag::RECV | flag_of(kind));
+        let plain = if many.is_none() { self.receive.plain } else { None };
+        ReceiveOp { memory, notice, plain, many, vector: self.vector }
     }
 }
 
@@ -283,8 +303,36 @@ impl Endpoint {
         self.bound.get().ok_or(Refusal::BAD_STATE)
     }
 
+    /// Sends bytes that are the program's again when this returns, and tells nobody unless that
+    /// fails.
+    #[inline(always)]
+    fn inject(&self, buffer: Buffer, length: usize, sent: Sent) -> Result {
+        match buffer.few(length, FEW_BYTES) {
+            Some(bytes) if self.inject_short(bytes, &sent) => Ok(()),
+            _ => self.send(buffer.memory(length)?, sent, true),
+        }
+    }
+
+    /// Sends a few bytes, if that may be done at once. False if they go the way of others, on which
+    /// whatever is wrong is found again.
+    #[inline(always)]
+    fn inject_short(&self, bytes: &[u8], sent: &Sent) -> bool {
+        let Some(Bindings { vector: Some(vector), send, .. }) = self.bound.get() else {
+            return false;
+        };
+        let state = &mut *self.job.enter_quietly();
+        // While nothing is pending all queues are empty.
+        if send.counter.is_some() || (state.is_pending && !state.reports.has_room(send.queue)) {
+            return false;
+        }
+        let Ok(to) = state.address(*vector, sent.to) else { return false };
+        let &Sent { kind, tag, data, .. } = sent;
+        let message = Outgoing { to, from: self.number, kind, tag, data, wants_done: false };
+        state.exchange.send_short(&mut self.job.packets(), &message, bytes)
+    }
+
     /// Sends. `silent` ones tell nobody, unless they fail.
-    #[inline]
+    #[inline(never)]
     fn send(&self, memory: Memory, sent: Sent, silent: bool) -> Result {
         let Bindings { vector, send, .. } = self.bound()?;
         let inject = silent || sent.flags & flag::INJECT != 0;
@@ -292,7 +340,7 @@ impl Endpoint {
             return Err(Refusal::TOO_LONG);
         }
         let mut state = self.job.enter();
-        if !state.has_room(send.queue) {
+        if !state.reports.has_room(send.queue) {
             return Err(Refusal::AGAIN);
         }
         let Some(vector) = *vector else { return Err(Refusal::NO_VECTOR) };
@@ -306,12 +354,6 @@ impl Endpoint {
             wants_done: !silent
                 && sent.flags & (flag::DELIVERY_COMPLETE | flag::MATCH_COMPLETE) != 0,
         };
-        // An error is passed over: nothing has left then, and `state.send` below begins with the same try, and meets it.
-        if silent
-            && let Ok(true) = state.inject(self.job.packets(), &message, (&memory, send.counter))
-        {
-            return Ok(());
-        }
         let mut notice = send.notice(sent.context, sent.flags, flag::SEND | flag_of(sent.kind));
         notice.tells &= !silent;
         let op = SendOp { memory, inject, notice };
@@ -335,32 +377,54 @@ impl Endpoint {
     }
 
     /// Receives, or looks whether there is something to receive.
-    #[inline]
+    #[inline(always)]
     fn receive(&self, memory: Memory, wanted: Wanted) -> Result {
-        let Bindings { vector, receive, .. } = *self.bound()?;
-        let Wanted { kind, from, tag, ignore, flags, context } = wanted;
-        let mut state = self.job.enter();
-        let source = match from {
-            _ if !self.is_directed => None,
-            ANYBODY => None,
-            handle => Some(state.address(vector.ok_or(Refusal::NO_VECTOR)?, handle)?),
-        };
-        let pattern = Pattern { source, tag, ignore };
-        let notice = receive.notice(context, flags, flag::RECV | flag_of(kind));
-        let several = flags & flag::MULTI_RECV != 0 && kind == Kind::Untagged;
-        let least = self.least_left.load(Ordering::Relaxed);
-        let many = several.then(|| Many::new(least));
-        if several && (memory.length() == 0 || memory.start() == Context::NONE) {
+        let rare = flag::MULTI_RECV | flag::PEEK | flag::CLAIM | flag::DISCARD;
+        match wanted.flags & rare {
+            0 => self.post(memory, wanted, None),
+            _ => self.receive_rarely(memory, wanted),
+        }
+    }
+
+    #[inline(never)]
+    fn receive_rarely(&self, memory: Memory, wanted: Wanted) -> Result {
+        let Wanted { kind, from, tag, ignore, flags, .. } = wanted;
+        if kind == Kind::Tagged && flags & (flag::PEEK | flag::CLAIM | flag::DISCARD) != 0 {
+            let source = self.source(&self.job.enter(), from)?;
+            let op = self.bound()?.receive_op(memory, &wanted, None);
+            return self.look(op, &Pattern { source, tag, ignore }, flags);
+        }
+        if kind == Kind::Tagged || flags & flag::MULTI_RECV == 0 {
+            return self.post(memory, wanted, None);
+        }
+        if memory.length() == 0 || memory.start() == Context::NONE {
             return Err(Refusal::INVALID);
         }
-        let op = ReceiveOp { memory, notice, many, vector };
-        if kind == Kind::Tagged && flags & (flag::PEEK | flag::CLAIM | flag::DISCARD) != 0 {
-            drop(state);
-            return self.look(op, &pattern, flags);
+        self.post(memory, wanted, Some(Many::new(self.least_left.load(Ordering::Relaxed))))
+    }
+
+    /// Posts a receive, or gives it a message that is here.
+    #[inline(always)]
+    fn post(&self, memory: Memory, wanted: Wanted, many: Option<Box<Many>>) -> Result {
+        let bindings = self.bound()?;
+        let state = &mut *self.job.enter_quietly();
+        let source = self.source(state, wanted.from)?;
+        let pattern = Pattern { source, tag: wanted.tag, ignore: wanted.ignore };
+        let op = bindings.receive_op(memory, &wanted, many);
+        if !state.exchange.receive(self.number, wanted.kind, pattern, op) {
+            state.is_pending = true;
+            state.tell();
         }
-        state.exchange.receive(self.number, kind, pattern, op);
-        state.tell();
         Ok(())
+    }
+
+    /// From whom a receive wants messages; `None` for anybody.
+    #[inline(always)]
+    fn source(&self, state: &State, from: u64) -> Result<Option<Address>> {
+        if from == ANYBODY || !self.is_directed {
+            return Ok(None);
+        }
+        state.address(self.bound()?.vector.ok_or(Refusal::NO_VECTOR)?, from).map(Some)
     }
 
     /// `FI_PEEK`, `FI_CLAIM`, `FI_DISCARD`.
@@ -376,7 +440,7 @@ impl Endpoint {
             }
             if has(flag::DISCARD) {
                 let found = state.exchange.discard_claimed(number, name);
-                state.peeked(&op, found.as_ref());
+                state.reports.peeked(&op, found.as_ref());
             } else if state.exchange.receive_claimed(number, name, op).is_err() {
                 return Err(Refusal::INVALID);
             }
@@ -393,7 +457,7 @@ impl Endpoint {
         } else {
             exchange.peek(number, Kind::Tagged, pattern)
         };
-        state.peeked(&op, found.as_ref());
+        state.reports.peeked(&op, found.as_ref());
         state.tell();
         Ok(())
     }
@@ -408,7 +472,7 @@ extern "C" fn cancel(endpoint: &Endpoint, context: Context) -> isize {
         let mut state = endpoint.job.progress()?;
         let is_it = |op: &ReceiveOp| op.notice.context == context;
         let op = state.exchange.cancel(endpoint.number, is_it).ok_or(Refusal::NOT_FOUND)?;
-        state.canceled(&op);
+        state.reports.canceled(&op);
         Ok(0)
     })
 }

@@ -126,6 +126,14 @@ impl Job {
     /// What the lock is around.
     #[inline]
     pub fn enter(&self) -> Entered<'_, State> {
+        let mut state = self.state.enter();
+        state.is_pending = true;
+        state
+    }
+
+    /// As [`Self::enter`], for a call that says itself if it leaves something pending.
+    #[inline(always)]
+    pub fn enter_quietly(&self) -> Entered<'_, State> {
         self.state.enter()
     }
 
@@ -137,14 +145,11 @@ impl Job {
         Ok(state)
     }
 
-    /// Makes progress, for who is inside. A result with the lock in it goes through memory in parts, and a processor waits when it loads
-    /// as a whole what was just stored so: who looks most often calls this.
-    #[inline]
+    /// Makes progress, for who is inside.
     pub fn progress_in(&self, state: &mut State) -> Result {
         match state.progress(&self.packets) {
             Ok(true) => {
-                self.empty_looks.store(0, Ordering::Relaxed);
-                self.nudge_others(0);
+                self.found_something();
                 Ok(())
             }
             Ok(false) => Ok(()),
@@ -155,8 +160,15 @@ impl Job {
         }
     }
 
+    /// Something was there for who looked.
+    #[inline(always)]
+    pub fn found_something(&self) {
+        self.empty_looks.store(0, Ordering::Relaxed);
+        self.nudge_others(0);
+    }
+
     /// Nothing was there for who looked: where ranks share cores, another may have to run first.
-    #[inline]
+    #[inline(always)]
     pub fn look_in_vain(&self) {
         if self.crowded && self.empty_looks.fetch_add(1, Ordering::Relaxed) >= LOOKS {
             self.empty_looks.store(0, Ordering::Relaxed);
@@ -221,7 +233,7 @@ impl Job {
             if deadline.is_some_and(|deadline| self.packets.now() >= deadline) {
                 return Ok(Step::Done);
             }
-            if state.has_completions() {
+            if state.reports.has_completions() {
                 drop(state);
                 beside();
             }

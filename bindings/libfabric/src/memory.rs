@@ -21,13 +21,21 @@ pub(crate) const PIECES_MAX: usize = 8;
 pub(crate) struct Buffer(*mut c_void);
 
 impl Buffer {
+    /// The bytes, if they are few: no more than `most`.
+    #[inline(always)]
+    pub fn few<'a>(self, length: usize, most: usize) -> Option<&'a [u8]> {
+        let is_it = length <= most && !self.0.is_null();
+        // SAFETY: C promises `length` bytes during the call, and the slice is used in no other.
+        is_it.then(|| unsafe { slice::from_raw_parts(self.0.cast(), length) })
+    }
+
     /// The bytes.
     #[inline]
     pub fn memory(self, length: usize) -> Result<Memory> {
         if (self.0.is_null() && length > 0) || length > isize::MAX as usize {
             return Err(Refusal::INVALID);
         }
-        Ok(Memory::One(Piece { start: self.0.cast(), length }))
+        Ok(Memory { whole: Piece { start: self.0.cast(), length }, elsewhere: None })
     }
 }
 
@@ -73,7 +81,8 @@ impl Vector {
             length = length.checked_add(bytes).ok_or(Refusal::INVALID)?;
             all.push(Piece { start: piece.base.cast(), length: bytes });
         }
-        Ok(Memory::Many(Box::new(Pieces { length, pieces: all.into() })))
+        let whole = Piece { start: pieces[0].base.cast(), length };
+        Ok(Memory { whole, elsewhere: Some(Box::new(Elsewhere::Pieces(all.into()))) })
     }
 }
 
@@ -91,29 +100,42 @@ impl Piece {
     const NONE: Piece = Piece { start: std::ptr::null_mut(), length: 0 };
 }
 
-/// Several, with their length.
-#[derive(Debug)]
-pub(crate) struct Pieces {
-    length: usize,
-    pieces: Box<[Piece]>,
-}
-
 /// Bytes of one operation.
 #[derive(Debug)]
-pub(crate) enum Memory {
-    One(Piece),
-    Many(Box<Pieces>),
+pub(crate) struct Memory {
+    /// Where they begin, as a completion says it, and how many there are. They lie here in one
+    /// piece, as most do, unless they lie elsewhere.
+    whole: Piece,
+    elsewhere: Option<Box<Elsewhere>>,
+}
+
+/// Bytes that do not lie in one piece of the program's.
+#[derive(Debug)]
+enum Elsewhere {
+    Pieces(Box<[Piece]>),
     /// The provider's own: the copy of a send whose buffer goes back at once.
     Own(Box<[u8]>),
 }
 
 impl Memory {
     /// No bytes.
-    pub const NONE: Memory = Memory::One(Piece::NONE);
+    pub const NONE: Memory = Memory { whole: Piece::NONE, elsewhere: None };
+
+    /// Bytes of the provider's own.
+    fn of_own(bytes: Vec<u8>) -> Self {
+        let whole = Piece { length: bytes.len(), ..Piece::NONE };
+        Memory { whole, elsewhere: Some(Box::new(Elsewhere::Own(bytes.into()))) }
+    }
+
+    /// The piece of the program's in which all bytes lie.
+    #[inline(always)]
+    fn one(&self) -> Option<Piece> {
+        self.elsewhere.is_none().then_some(self.whole)
+    }
 
     /// Puts the bytes of `other` at `offset`; nothing if they are there.
     pub fn copy(&mut self, offset: u64, other: &Memory) {
-        if let (Memory::One(into), Memory::One(from)) = (&*self, other)
+        if let (Some(into), Some(from)) = (self.one(), other.one())
             && into.start.wrapping_add(offset as usize) == from.start
         {
             return;
@@ -126,30 +148,32 @@ impl Memory {
     }
 
     /// How many.
-    #[inline]
+    #[inline(always)]
     pub fn length(&self) -> usize {
-        match self {
-            Memory::One(piece) => piece.length,
-            Memory::Many(pieces) => pieces.length,
-            Memory::Own(bytes) => bytes.len(),
-        }
+        self.whole.length
     }
 
     /// Where they begin, as a completion says it.
+    #[inline(always)]
     pub fn start(&self) -> Context {
-        Context::of(match self {
-            Memory::One(piece) => piece.start.cast(),
-            Memory::Many(many) => {
-                many.pieces.first().map_or(std::ptr::null_mut(), |piece| piece.start.cast())
-            }
-            Memory::Own(_) => std::ptr::null_mut(),
-        })
+        Context::of(self.whole.start.cast())
     }
 
     /// Calls `take` with what there is of the `length` bytes from `offset` on.
-    #[inline]
+    #[inline(always)]
     pub fn read(&self, offset: u64, length: usize, take: &mut dyn FnMut(&[u8])) {
-        if let Memory::Own(bytes) = self {
+        match self.one() {
+            Some(piece) if offset == 0 && length == piece.length && length > 0 => {
+                // SAFETY: as in `read_part`.
+                take(unsafe { slice::from_raw_parts(piece.start, length) });
+            }
+            _ => self.read_part(offset, length, take),
+        }
+    }
+
+    #[inline(never)]
+    fn read_part(&self, offset: u64, length: usize, take: &mut dyn FnMut(&[u8])) {
+        if let Some(Elsewhere::Own(bytes)) = self.elsewhere.as_deref() {
             let (start, end) = range(bytes.len(), offset, length);
             return take(&bytes[start..end]);
         }
@@ -161,9 +185,20 @@ impl Memory {
     }
 
     /// Writes `bytes` from `offset` on, as far as there is room.
-    #[inline]
+    #[inline(always)]
     pub fn write(&mut self, offset: u64, bytes: &[u8]) {
-        if let Memory::Own(own) = self {
+        match self.one() {
+            // SAFETY: as in `write_part`; a copy of known length is no call.
+            Some(piece) if offset == 0 && bytes.len() == 8 && piece.length >= 8 => unsafe {
+                piece.start.copy_from(bytes.as_ptr(), 8);
+            },
+            _ => self.write_part(offset, bytes),
+        }
+    }
+
+    #[inline(never)]
+    fn write_part(&mut self, offset: u64, bytes: &[u8]) {
+        if let Some(Elsewhere::Own(own)) = self.elsewhere.as_deref_mut() {
             let (start, end) = range(own.len(), offset, bytes.len());
             return own[start..end].copy_from_slice(&bytes[..end - start]);
         }
@@ -178,10 +213,10 @@ impl Memory {
 
     /// Where in this process the bytes lie, if they lie in one piece: others read them there while their operation lasts.
     pub fn lies_at(&self) -> Option<u64> {
-        let start = match self {
-            Memory::One(piece) => piece.start.cast_const(),
-            Memory::Many(_) => return None,
-            Memory::Own(bytes) => bytes.as_ptr(),
+        let start = match self.elsewhere.as_deref() {
+            None => self.whole.start.cast_const(),
+            Some(Elsewhere::Pieces(_)) => return None,
+            Some(Elsewhere::Own(bytes)) => bytes.as_ptr(),
         };
         Some(start.expose_provenance() as u64)
     }
@@ -192,38 +227,39 @@ impl Memory {
         if end - start != length || length == 0 {
             return None;
         }
-        match self {
-            Memory::One(piece) => {
+        match self.elsewhere.as_deref_mut() {
+            None => {
                 // SAFETY: the range is inside of a piece that the program has posted to be written or lets others write, and
                 // uses for nothing else meanwhile; whoever has this slice has borrowed the only one who knows the piece.
-                Some(unsafe { slice::from_raw_parts_mut(piece.start.add(start), length) })
+                Some(unsafe { slice::from_raw_parts_mut(self.whole.start.add(start), length) })
             }
-            Memory::Many(_) => None,
-            Memory::Own(bytes) => Some(&mut bytes[start..end]),
+            Some(Elsewhere::Pieces(_)) => None,
+            Some(Elsewhere::Own(bytes)) => Some(&mut bytes[start..end]),
         }
     }
 
     /// The part of one piece from `offset` on; empty of others.
     pub fn cut(&self, offset: usize, length: usize) -> Memory {
-        let Memory::One(piece) = self else { return Memory::NONE };
+        let Some(piece) = self.one() else { return Memory::NONE };
         let (start, end) = range(piece.length, offset as u64, length);
-        Memory::One(Piece { start: piece.start.wrapping_add(start), length: end - start })
+        let whole = Piece { start: piece.start.wrapping_add(start), length: end - start };
+        Memory { whole, elsewhere: None }
     }
 
     /// A copy that needs the program's bytes no longer.
     pub fn own(&self) -> Memory {
         let mut copy = Vec::with_capacity(self.length());
         self.read(0, self.length(), &mut |bytes| copy.extend_from_slice(bytes));
-        Memory::Own(copy.into())
+        Memory::of_own(copy)
     }
 
     /// Visits the parts of pieces that are in the range, with where in the range they begin.
     #[inline]
     fn each(&self, offset: u64, length: usize, visit: &mut dyn FnMut(Piece, usize)) {
-        let pieces = match self {
-            Memory::One(piece) => slice::from_ref(piece),
-            Memory::Many(many) => &many.pieces,
-            Memory::Own(_) => return,
+        let pieces = match self.elsewhere.as_deref() {
+            None => slice::from_ref(&self.whole),
+            Some(Elsewhere::Pieces(pieces)) => pieces,
+            Some(Elsewhere::Own(_)) => return,
         };
         let (mut skip, mut done) = (offset, 0);
         for piece in pieces {

@@ -99,7 +99,7 @@ extern "C" fn poll(set: &PollSet, contexts: Room<Context>, count: c_int) -> c_in
             if given == count {
                 break;
             }
-            if state.tell_poll(member.what, &mut member.told) {
+            if state.reports.tell_poll(member.what, &mut member.told) {
                 contexts.set(given, member.context);
                 given += 1;
             }
@@ -120,7 +120,7 @@ extern "C" fn poll_add(set: &PollSet, fid: Option<&Fid>, flags: u64) -> c_int {
         let mut members = set.members();
         if members.iter().all(|member| member.what != what) {
             members.push(Member { what, context, told: Counts::default() });
-            state.hold(what);
+            state.reports.hold(what);
         }
         Ok(())
     })
@@ -134,7 +134,7 @@ extern "C" fn poll_del(set: &PollSet, fid: Option<&Fid>, flags: u64) -> c_int {
         let mut members = set.members();
         if let Some(place) = members.iter().position(|member| member.what == what) {
             members.remove(place);
-            state.release(what);
+            state.reports.release(what);
         }
         Ok(())
     })

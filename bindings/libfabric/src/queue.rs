@@ -1,15 +1,17 @@
 //! `struct fid_cq`: completion queues. Whoever reads one makes progress.
 
-use crate::abi::{ANYBODY, WAIT_NONE, class};
+use crate::abi::{ANYBODY, WAIT_NONE, class, flag};
 use crate::domain::Domain;
 use crate::job::{Job, limit};
 use crate::object::{Argument, Class, Fid, FidOps, Given, give, ops};
 use crate::pointer::{Context, List, Out, Room};
-use crate::refusal::{Refusal, Result, sized};
-use crate::state::{Completion, QueueId, State, Watched};
+use crate::refusal::{Refusal, Result, returned, sized};
+use crate::state::{Completion, Look, QueueId, State, Watched};
+use crate::transfer::ReceiveOp;
 use crate::watch::Watch;
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::Arc;
+use weft_tagged::{Envelope, Receiver};
 
 /// The object.
 #[repr(C)]
@@ -19,6 +21,9 @@ pub(crate) struct Queue {
     job: Arc<Job>,
     id: QueueId,
     format: Format,
+    /// Its number, if programs that read it are given the longest entries: those may go straight to
+    /// them.
+    direct: Option<QueueId>,
     /// What its program waits for.
     watch: Arc<Watch>,
 }
@@ -166,9 +171,10 @@ pub(crate) fn open(
     };
     let job = Arc::clone(domain.job());
     watch.admits(&job)?;
-    let id = job.enter().open_queue(size, watch.descriptor())?;
+    let id = job.enter().reports.open_queue(size, watch.descriptor())?;
     watch.add(&job, Watched::Queue(id));
-    Ok(give(Queue { fid: Fid::of::<Queue>(context), ops: &OPS, job, id, format, watch }))
+    let direct = (format == Format::Tagged).then_some(id);
+    Ok(give(Queue { fid: Fid::of::<Queue>(context), ops: &OPS, job, id, format, direct, watch }))
 }
 
 impl Completion {
@@ -180,8 +186,48 @@ impl Completion {
     }
 }
 
+/// A read of a queue in which nothing waits: a success goes straight to where the program wants it.
+struct Direct<'a> {
+    queue: &'a Queue,
+    room: &'a Room<c_void>,
+    has_read: bool,
+}
+
+impl Receiver<ReceiveOp> for Direct<'_> {
+    #[inline(always)]
+    fn wants(&self, op: &ReceiveOp, length: u64) -> bool {
+        let fits = length <= op.memory.length() as u64;
+        fits && op.plain.is_some() && op.plain == self.queue.direct
+    }
+
+    #[inline(always)]
+    fn received(&mut self, op: &ReceiveOp, envelope: Envelope) {
+        self.has_read = true;
+        let Envelope { tag, data, length, .. } = envelope;
+        let with_data = if data.is_some() { flag::REMOTE_CQ_DATA } else { 0 };
+        let flags = u64::from(op.notice.flags) | with_data;
+        let (context, length) = (op.notice.context, length as usize);
+        let message_entry = MessageEntry { context, flags, length };
+        let (buffer, data) = (op.memory.start(), data.unwrap_or(0));
+        let entry = TaggedEntry { data_entry: DataEntry { message_entry, buffer, data }, tag };
+        self.room.cast().set(0, entry);
+    }
+}
+
+impl Format {
+    /// Writes an entry where the program wants it.
+    fn give(self, room: &Room<c_void>, number: usize, entry: TaggedEntry) {
+        match self {
+            Format::Context => room.cast().set(number, entry.data_entry.message_entry.context),
+            Format::Message => room.cast().set(number, entry.data_entry.message_entry),
+            Format::Data => room.cast().set(number, entry.data_entry),
+            Format::Tagged => room.cast().set(number, entry),
+        }
+    }
+}
+
 /// Gives what waits, up to the first error. `None` if nothing does.
-#[inline]
+#[inline(never)]
 fn take(
     queue: &Queue,
     state: &mut State,
@@ -191,20 +237,12 @@ fn take(
 ) -> Option<Result<usize>> {
     let mut given = 0;
     while given < count {
-        let waiting = state.completions(queue.id);
+        let waiting = state.reports.completions(queue.id);
         match waiting.front() {
             Some(completion) if completion.error.is_none() => {
                 let completion = *completion;
                 waiting.pop_front();
-                let entry = completion.entry();
-                match queue.format {
-                    Format::Context => {
-                        room.cast().set(given, entry.data_entry.message_entry.context);
-                    }
-                    Format::Message => room.cast().set(given, entry.data_entry.message_entry),
-                    Format::Data => room.cast().set(given, entry.data_entry),
-                    Format::Tagged => room.cast().set(given, entry),
-                }
+                queue.format.give(room, given, completion.entry());
                 if let Some(sources) = sources {
                     let handle = completion.source.map(|source| state.handle(source));
                     sources.set(given, handle.unwrap_or(ANYBODY));
@@ -218,7 +256,32 @@ fn take(
     (given > 0).then_some(Ok(given))
 }
 
-#[inline]
+/// Reads what comes first: with one look at what has arrived, if nothing waits. Most do.
+#[inline(always)]
+fn read_first(queue: &Queue, room: &Room<c_void>, count: usize) -> isize {
+    let mut state = queue.job.enter_quietly();
+    if state.is_pending {
+        drop(state);
+        return read_now(queue, room, count, None);
+    }
+    let mut direct = Direct { queue, room, has_read: false };
+    let look = state.look(queue.job.packets(), &mut direct);
+    drop(state);
+    if direct.has_read {
+        queue.job.found_something();
+        return 1;
+    }
+    if look == Look::Nothing {
+        queue.job.look_in_vain();
+        return Refusal::AGAIN.returned();
+    }
+    let read = read_now(queue, room, count, None);
+    // Something was there, maybe for others.
+    queue.job.found_something();
+    read
+}
+
+#[inline(never)]
 fn read_now(
     queue: &Queue,
     room: &Room<c_void>,
@@ -228,12 +291,13 @@ fn read_now(
     sized(|| {
         let mut state = queue.job.enter();
         queue.job.progress_in(&mut state)?;
-        if state.completions(queue.id).is_empty() {
-            drop(state);
+        let found = take(queue, &mut state, room, count, sources);
+        state.note_pending();
+        drop(state);
+        found.unwrap_or_else(|| {
             queue.job.look_in_vain();
-            return Err(Refusal::AGAIN);
-        }
-        take(queue, &mut state, room, count, sources).unwrap_or(Err(Refusal::AGAIN))
+            Err(Refusal::AGAIN)
+        })
     })
 }
 
@@ -253,7 +317,10 @@ fn read_later(
 }
 
 extern "C" fn read(queue: &Queue, room: Room<c_void>, count: usize) -> isize {
-    read_now(queue, &room, count, None)
+    if count == 0 {
+        return read_now(queue, &room, 0, None);
+    }
+    returned(|| read_first(queue, &room, count))
 }
 
 extern "C" fn readfrom(
@@ -289,7 +356,7 @@ extern "C" fn sreadfrom(
 extern "C" fn readerr(queue: &Queue, room: Out<ErrorEntry>, _flags: u64) -> isize {
     sized(|| {
         let mut state = queue.job.progress()?;
-        let waiting = state.completions(queue.id);
+        let waiting = state.reports.completions(queue.id);
         let Some((number, lost)) = waiting.front().and_then(|completion| completion.error) else {
             return Err(Refusal::AGAIN);
         };

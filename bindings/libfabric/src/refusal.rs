@@ -71,18 +71,31 @@ pub(crate) mod completion {
 /// A result for C.
 pub(crate) type Result<T = ()> = std::result::Result<T, Refusal>;
 
-/// Does the work of an exported function. A panic is a bug; C is told that the job is broken.
-#[inline]
-pub(crate) fn sized(work: impl FnOnce() -> Result<usize>) -> isize {
-    match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(Ok(count)) => count as isize,
-        Ok(Err(Refusal(number))) => -(number as isize),
-        Err(_) => -(libc::EIO as isize),
+impl Refusal {
+    /// What C gets.
+    #[inline(always)]
+    pub fn returned(self) -> isize {
+        -(self.0 as isize)
     }
 }
 
+/// Does the work of an exported function. A panic is a bug; C is told that the job is broken.
+#[inline(always)]
+pub(crate) fn returned(work: impl FnOnce() -> isize) -> isize {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Refusal::BROKEN.returned())
+}
+
+/// As [`returned`], for work that may be refused.
+#[inline(always)]
+pub(crate) fn sized(work: impl FnOnce() -> Result<usize>) -> isize {
+    returned(|| match work() {
+        Ok(count) => count as isize,
+        Err(refusal) => refusal.returned(),
+    })
+}
+
 /// As [`sized`], for functions that return nothing but an error.
-#[inline]
+#[inline(always)]
 pub(crate) fn done(work: impl FnOnce() -> Result) -> isize {
     sized(|| work().map(|()| 0))
 }

@@ -1,17 +1,15 @@
 //! What the lock of a job is around: its messages, completion queues, counters and addresses.
 
 mod addresses;
-mod news;
+mod reports;
 
 use crate::abi::flag;
 use crate::collective::team::Buffers;
-use crate::memory::Memory;
 use crate::pointer::Context;
 use crate::refusal::{Refusal, Result, completion};
-use crate::transfer::{Exposed, Notice, ReceiveOp, RemoteCounters, SendOp};
+use crate::transfer::{Exposed, ReceiveOp, RemoteCounters, SendOp};
 use addresses::Addresses;
-pub(crate) use news::{Bound, CounterId, Counts, QueueId, Watched};
-use news::{Completions, Counter};
+pub(crate) use reports::{Bound, Completion, CounterId, Counts, QueueId, Reports, Watched};
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -21,7 +19,7 @@ use weft_collective::{TeamId, Teams};
 use weft_packet::{HeldPacket, KeptPacket, Packets, Rank, Taken};
 use weft_tagged::collectives::{self, Collectives};
 use weft_tagged::remote::{self, Accessed, Outcome, Owed, Refused, Remote};
-use weft_tagged::{Address, Envelope, Error, Event, Exchange, Looked, Outgoing, Sending};
+use weft_tagged::{Address, Error, Event, Exchange, Looked, Outgoing, Receiver, Sending};
 
 /// An address vector of the job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,11 +40,8 @@ pub(crate) struct State {
     /// Areas of this rank's board, and which team has which.
     pub areas: Areas,
     pub led: BTreeMap<TeamId, usize>,
+    pub reports: Reports,
     ranks: usize,
-    queues: Vec<Completions>,
-    counters: Vec<Counter>,
-    /// Members of poll sets, and what endpoints and regions are bound to, once for each.
-    held: Vec<Watched>,
     vectors: Vec<Addresses>,
     /// By endpoint number, if it is taken: who is told of others' accesses.
     endpoints: Vec<Option<Told>>,
@@ -56,25 +51,23 @@ pub(crate) struct State {
     owed: VecDeque<(QueueId, Owed)>,
     /// Why messages cannot go on.
     failure: Option<Error>,
+    /// What went wrong in a look, until somebody hears of it.
+    unheard: Option<Error>,
+    /// False if a look at what has arrived is all there is to do, and all completions are read.
+    /// Whoever enters sets it, but for those whose calls leave nothing to do.
+    pub is_pending: bool,
     /// Whether the upcall thread was told that something waits, for room or to be fetched.
     is_waiting: bool,
     /// To whom nothing can be sent, since when, and whether the program was told.
     full: Option<(Rank, Duration, bool)>,
 }
 
-/// An operation that has ended, as its program is told.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Completion {
-    pub context: Context,
-    pub flags: u64,
-    pub length: usize,
-    pub buffer: Context,
-    pub data: u64,
-    pub tag: u64,
-    /// Who sent the message, and where the program keeps addresses.
-    pub source: Option<(VectorId, Address)>,
-    /// What went wrong, and how many bytes were lost.
-    pub error: Option<(c_int, usize)>,
+/// The outcome of a look at what has arrived.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    Nothing,
+    /// What became of it the reader knows, or the state.
+    Something,
 }
 
 /// Who is told that others have accessed memory of this rank.
@@ -100,68 +93,95 @@ impl State {
             arenas: BTreeMap::new(),
             areas: Areas::default(),
             led: BTreeMap::new(),
+            reports: Reports::default(),
             ranks,
-            queues: Vec::new(),
-            counters: Vec::new(),
-            held: Vec::new(),
             vectors: Vec::new(),
             endpoints: Vec::new(),
             keys: 0,
             owed: VecDeque::new(),
             failure: None,
+            unheard: None,
+            is_pending: true,
             is_waiting: false,
             full: None,
         }
     }
 
-    /// Takes what has arrived, up to the first packet that ends something, and sends what waits. Whether anything
-    /// happened.
+    /// One look at what has arrived, for a program that reads a queue. Only while nothing is
+    /// [pending](Self::is_pending).
+    #[inline(always)]
+    pub fn look(&mut self, packets: &Packets, reader: &mut impl Receiver<ReceiveOp>) -> Look {
+        let mut held = HeldPacket::default();
+        let place = |from, packet: &[u8]| {
+            self.exchange.arrive_expected(from, packet, reader) || self.came(from, packet)
+        };
+        match packets.take_unless(place, &mut held) {
+            Ok(Taken::Nothing) => Look::Nothing,
+            Ok(Taken::AtOnce) if !self.exchange.has_to_leave() => Look::Something,
+            other => self.looked(packets, other, &mut held),
+        }
+    }
+
+    /// A look has brought what was not done at once.
+    #[inline(never)]
+    fn looked(
+        &mut self,
+        packets: &Packets,
+        taken: weft_packet::Result<Taken>,
+        held: &mut HeldPacket,
+    ) -> Look {
+        match taken {
+            Ok(Taken::Held) => self.failure = self.arrived(packets, held).err(),
+            Ok(_) => self.unheard = self.leave(packets).err(),
+            Err(error) => self.unheard = Some(error.into()),
+        }
+        self.note_pending();
+        Look::Something
+    }
+
+    /// Takes what has arrived, up to the first packet that ends something, and sends what waits.
+    /// True if anything happened.
+    #[inline(never)]
     pub fn progress(&mut self, packets: &Packets) -> weft_tagged::Result<bool> {
-        if self.failure.is_some() {
+        if self.failure.is_some() || self.unheard.is_some() {
             return self.fail();
         }
         let mut any = !self.owed.is_empty() && self.answer_owed();
         let mut held = HeldPacket::default();
         for _ in 0..PACKETS_AT_ONCE {
-            let (mut failure, mut received) = (None, false);
-            // A message is put where it belongs, and nothing is sent for that. Written out, as in `arrived`: one function for both
-            // hands its result through memory, and made messages of 8 bytes some 2 % slower.
-            let place = |from, packet: &[u8]| {
-                let is_message = !collectives::is_collective(packet) && !remote::is_access(packet);
-                if is_message {
-                    match self.exchange.arrive(from, packet) {
-                        Ok(None) => {}
-                        Ok(Some((op, envelope))) => {
-                            self.received(&op, &envelope);
-                            received = true;
-                        }
-                        Err(error) => failure = Some(error),
-                    }
-                }
-                is_message
-            };
+            let place = |from, packet: &[u8]| self.came(from, packet);
             match packets.take_unless(place, &mut held)? {
                 Taken::Nothing => break,
                 Taken::AtOnce => {}
-                Taken::Held => failure = self.arrived(packets, &mut held).err(),
+                Taken::Held => self.failure = self.arrived(packets, &mut held).err(),
             }
             any = true;
-            if failure.is_some() {
-                self.failure = failure;
+            if self.failure.is_some() {
                 return self.fail();
             }
             // Whoever reads the queue hears of it at once; one more look costs it as much as a packet's way through here.
-            if received || self.exchange.has_event() || self.remote.has_event() {
+            if self.has_event() {
                 break;
             }
         }
         if self.is_waiting || self.has_to_leave() {
             any |= self.leave(packets)?;
         }
-        if any {
-            self.tell();
-        }
+        self.tell();
         Ok(any)
+    }
+
+    /// Puts a message where it belongs, for which nothing is sent. False if the packet is none of
+    /// messages.
+    #[inline(never)]
+    fn came(&mut self, from: Rank, packet: &[u8]) -> bool {
+        if collectives::is_collective(packet) || remote::is_access(packet) {
+            return false;
+        }
+        if let Err(error) = self.exchange.arrive(from, packet) {
+            self.failure = Some(error);
+        }
+        true
     }
 
     /// Does what a packet says.
@@ -174,33 +194,44 @@ impl State {
         } else if remote::is_access(packet) {
             self.remote.arrive(&mut packets, from, packet)
         } else {
-            let received = self.exchange.arrive(from, packet);
-            received.map(|received| {
-                if let Some((op, envelope)) = received {
-                    self.received(&op, &envelope);
-                }
-            })
+            self.exchange.arrive(from, packet)
         };
         packets.taken();
         packets.release(held);
         outcome
     }
 
+    /// Notes if something is pending, after what may have changed that.
+    pub fn note_pending(&mut self) {
+        self.is_pending = self.failure.is_some()
+            || self.unheard.is_some()
+            || !self.owed.is_empty()
+            || self.is_waiting
+            || self.has_to_leave()
+            || self.has_event()
+            || self.reports.has_completions();
+    }
+
+    /// True if something ended that the program was not told of.
+    #[inline(always)]
+    fn has_event(&self) -> bool {
+        self.exchange.has_event() | self.remote.has_event()
+    }
+
     /// What every call hears from the first failure on.
     #[cold]
-    fn fail(&self) -> weft_tagged::Result<bool> {
-        self.failure.clone().map_or(Ok(false), Err)
+    fn fail(&mut self) -> weft_tagged::Result<bool> {
+        self.unheard.take().or_else(|| self.failure.clone()).map_or(Ok(false), Err)
     }
 
     /// Whether something waits for room in the network, or to be fetched.
     #[inline]
     pub fn has_to_leave(&self) -> bool {
-        self.exchange.has_to_leave()
-            || self.remote.has_to_leave()
-            || self.collectives.has_to_leave()
+        self.exchange.has_to_leave() | self.remote.has_to_leave() | self.collectives.has_to_leave()
     }
 
     /// Sends what waits. For what has to wait longer there is the upcall thread: room is no arrival that it is woken for.
+    #[inline(never)]
     fn leave(&mut self, mut packets: &Packets) -> weft_tagged::Result<bool> {
         let mut any = self.exchange.leave(&mut packets)?;
         any |= self.remote.leave(&mut packets)?;
@@ -213,23 +244,7 @@ impl State {
         Ok(any)
     }
 
-    /// Sends a message of whose end nobody is told but a counter, if it may go at once.
-    #[inline]
-    pub fn inject(
-        &mut self,
-        mut packets: &Packets,
-        message: &Outgoing,
-        (memory, counter): (&Memory, Option<CounterId>),
-    ) -> weft_tagged::Result<bool> {
-        let went = self.exchange.send_eagerly(&mut packets, message, memory)?;
-        if went {
-            self.count(counter, true);
-        }
-        Ok(went)
-    }
-
     /// Sends a message, and says whether it could be begun.
-    #[inline]
     pub fn send(
         &mut self,
         mut packets: &Packets,
@@ -238,7 +253,7 @@ impl State {
     ) -> weft_tagged::Result<bool> {
         let outcome = match self.exchange.send(&mut packets, message, op)? {
             Sending::Sent(op) => {
-                self.sent(&op, None);
+                self.reports.sent(&op, None);
                 true
             }
             Sending::Kept => {
@@ -252,9 +267,7 @@ impl State {
                 false
             }
         };
-        if message.to.rank == packets.rank() {
-            self.tell();
-        }
+        self.tell();
         Ok(outcome)
     }
 
@@ -278,37 +291,28 @@ impl State {
     }
 
     /// Tells the program what has ended.
+    #[inline(always)]
     pub fn tell(&mut self) {
+        if self.has_event() {
+            self.tell_all();
+        }
+    }
+
+    #[inline(never)]
+    fn tell_all(&mut self) {
         while let Some(event) = self.exchange.event() {
             match event {
-                Event::Sent(op) => self.sent(&op, None),
-                Event::Received { into, envelope } => self.received(&into, &envelope),
+                Event::Sent(op) => self.reports.sent(&op, None),
+                Event::Received { into, envelope } => {
+                    self.reports.received(&into, &envelope);
+                }
             }
         }
         while let Some(event) = self.remote.event() {
             match event {
-                remote::Event::Ended { op, outcome } => self.sent(&op, error_of(outcome)),
+                remote::Event::Ended { op, outcome } => self.reports.sent(&op, error_of(outcome)),
                 remote::Event::Accessed(accessed) => self.accessed(&accessed),
             }
-        }
-    }
-
-    /// A send or an access has ended, maybe with an error.
-    #[inline]
-    fn sent(&mut self, op: &SendOp, error: Option<c_int>) {
-        let Notice { queue, tells, counter, context, flags } = op.notice;
-        self.count(counter, error.is_none());
-        let Some(queue) = queue.filter(|_| tells || error.is_some()) else { return };
-        let (length, error) = (op.memory.length(), error.map(|error| (error, 0)));
-        self.complete(queue, Completion { length, error, ..Completion::of(context, flags.into()) });
-    }
-
-    #[inline]
-    fn count(&mut self, counter: Option<CounterId>, success: bool) {
-        if let Some(counter) = counter {
-            self.change_counts(counter, |counts| {
-                *(if success { &mut counts.successes } else { &mut counts.errors }) += 1;
-            });
         }
     }
 
@@ -316,16 +320,16 @@ impl State {
     fn accessed(&mut self, accessed: &Accessed) {
         let Accessed { to, from, key, writes, length, data } = *accessed;
         let told = self.endpoints.get(usize::from(to)).copied().flatten().unwrap_or_default();
-        self.count(told.counters.of(writes), true);
+        self.reports.count(told.counters.of(writes), true);
         let region = self.remote.region(key).and_then(|region| region.counters.of(writes));
-        self.count(region, true);
+        self.reports.count(region, true);
         let Some((data, owed)) = data else { return };
         let Some(queue) = told.queue else { return self.remote.answer(owed) };
         let flags = flag::RMA | flag::REMOTE_WRITE | flag::REMOTE_CQ_DATA;
         let length = usize::try_from(length).unwrap_or(usize::MAX);
         let source = told.vector.map(|vector| (vector, from));
         let bare = Completion::of(Context::NONE, flags);
-        self.complete(queue, Completion { length, data, source, ..bare });
+        self.reports.complete(queue, Completion { length, data, source, ..bare });
         // So that nobody fills a queue that is not read.
         self.owed.push_back((queue, owed));
         self.answer_owed();
@@ -336,7 +340,7 @@ impl State {
         let before = self.owed.len();
         for _ in 0..self.owed.len() {
             let Some((queue, owed)) = self.owed.pop_front() else { break };
-            if self.has_room(Some(queue)) {
+            if self.reports.has_room(Some(queue)) {
                 self.remote.answer(owed);
             } else {
                 self.owed.push_back((queue, owed));
@@ -358,46 +362,11 @@ impl State {
         matches!(asking, remote::Asking::Kept)
     }
 
-    #[inline]
-    fn received(&mut self, op: &ReceiveOp, envelope: &Envelope) {
-        let notice = &op.notice;
-        let room = op.memory.length();
-        let length = usize::try_from(envelope.length).unwrap_or(usize::MAX);
-        let error = (length > room).then(|| (completion::TRUNCATED, length - room));
-        let released = op.end_part();
-        self.count(notice.counter, error.is_none());
-        let tells = notice.tells || error.is_some() || released != 0;
-        let Some(queue) = notice.queue.filter(|_| tells) else { return };
-        let flags = u64::from(notice.flags) | released;
-        let completion = Completion {
-            length: length.min(room),
-            buffer: op.memory.start(),
-            error,
-            ..Completion::of(notice.context, flags).with(envelope, op.vector)
-        };
-        self.complete(queue, completion);
-    }
-
-    /// A look at a message, or at none, is over.
-    pub fn peeked(&mut self, op: &ReceiveOp, found: Option<&Envelope>) {
-        let notice = &op.notice;
-        let bare = Completion::of(notice.context, notice.flags.into());
-        let completion = match found {
-            None => Completion { error: Some((completion::NO_MESSAGE, 0)), ..bare },
-            Some(envelope) => bare.with(envelope, op.vector),
-        };
-        if let Some(queue) = notice.queue.filter(|_| notice.tells || found.is_none()) {
-            self.complete(queue, completion);
-        }
-    }
-
-    /// A receive was taken back.
-    pub fn canceled(&mut self, op: &ReceiveOp) {
-        let bare = Completion::of(op.notice.context, op.notice.flags.into());
-        self.count(op.notice.counter, false);
-        if let Some(queue) = op.notice.queue {
-            self.complete(queue, Completion { error: Some((completion::CANCELED, 0)), ..bare });
-        }
+    /// Forgets what is in a queue, unless the queue is held.
+    pub fn close_queue(&mut self, queue: QueueId) -> Result {
+        self.reports.close_queue(queue)?;
+        self.answer_owed();
+        Ok(())
     }
 
     /// A new address vector.
@@ -451,34 +420,6 @@ impl State {
     pub fn close_endpoint(&mut self, number: u8) {
         drop(self.exchange.close(number));
         self.endpoints[usize::from(number)] = None;
-    }
-}
-
-impl Completion {
-    fn of(context: Context, flags: u64) -> Self {
-        Completion {
-            context,
-            flags,
-            length: 0,
-            buffer: Context::NONE,
-            data: 0,
-            tag: 0,
-            source: None,
-            error: None,
-        }
-    }
-
-    /// Of this message.
-    #[inline]
-    fn with(mut self, envelope: &Envelope, vector: Option<VectorId>) -> Self {
-        self.length = usize::try_from(envelope.length).unwrap_or(usize::MAX);
-        self.tag = envelope.tag;
-        if let Some(data) = envelope.data {
-            self.data = data;
-            self.flags |= flag::REMOTE_CQ_DATA;
-        }
-        self.source = vector.map(|vector| (vector, envelope.source));
-        self
     }
 }
 

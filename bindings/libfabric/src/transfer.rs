@@ -158,8 +158,10 @@ impl Sink for Exposed {
 pub(crate) struct ReceiveOp {
     pub memory: Memory,
     pub notice: Notice,
+    /// The queue that is told of success, if that is all there is to do then.
+    pub plain: Option<QueueId>,
     /// Of a buffer for several messages.
-    pub many: Option<Many>,
+    pub many: Option<Box<Many>>,
     /// Which vector its endpoint has addresses in.
     pub vector: Option<crate::state::VectorId>,
 }
@@ -168,7 +170,7 @@ pub(crate) struct ReceiveOp {
 #[derive(Debug)]
 pub(crate) enum Many {
     /// What is left of it.
-    Rest(Box<Rest>),
+    Rest(Rest),
     /// A part.
     Part(Arc<Parts>),
 }
@@ -187,8 +189,9 @@ pub(crate) struct Parts(AtomicUsize);
 
 impl Many {
     /// A buffer that is given back when fewer than `least` bytes are left of it.
-    pub fn new(least: usize) -> Self {
-        Many::Rest(Box::new(Rest { used: 0, least, parts: Arc::new(Parts(AtomicUsize::new(1))) }))
+    pub fn new(least: usize) -> Box<Self> {
+        let parts = Arc::new(Parts(AtomicUsize::new(1)));
+        Box::new(Many::Rest(Rest { used: 0, least, parts }))
     }
 }
 
@@ -206,7 +209,7 @@ impl Sink for ReceiveOp {
         self.memory.length() as u64
     }
 
-    #[inline]
+    #[inline(always)]
     fn place(&mut self, offset: u64, bytes: &[u8]) {
         self.memory.write(offset, bytes);
     }
@@ -215,10 +218,14 @@ impl Sink for ReceiveOp {
         self.memory.piece(offset, length)
     }
 
-    #[inline]
+    #[inline(always)]
+    fn is_for_several(&self) -> bool {
+        self.many.is_some()
+    }
+
     fn split(&mut self, length: u64) -> Option<(Self, bool)> {
-        let Some(Many::Rest(rest)) = &mut self.many else { return None };
-        let Rest { used, least, parts } = &mut **rest;
+        let Some(Many::Rest(rest)) = self.many.as_deref_mut() else { return None };
+        let Rest { used, least, parts } = rest;
         let length = usize::try_from(length).unwrap_or(usize::MAX);
         let memory = self.memory.cut(*used, length);
         *used += memory.length();
@@ -226,15 +233,16 @@ impl Sink for ReceiveOp {
         if !last {
             parts.0.fetch_add(1, Ordering::Relaxed);
         }
-        let many = Some(Many::Part(Arc::clone(parts)));
-        Some((ReceiveOp { memory, notice: self.notice, many, vector: self.vector }, last))
+        let many = Some(Box::new(Many::Part(Arc::clone(parts))));
+        let (notice, vector) = (self.notice, self.vector);
+        Some((ReceiveOp { memory, notice, plain: None, many, vector }, last))
     }
 }
 
 impl ReceiveOp {
     /// What its completion says besides what it was: that a buffer for several messages is the program's again.
     pub fn end_part(&self) -> u64 {
-        match &self.many {
+        match self.many.as_deref() {
             Some(Many::Part(parts)) if parts.end_one() => flag::MULTI_RECV,
             _ => 0,
         }

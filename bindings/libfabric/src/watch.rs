@@ -160,7 +160,7 @@ impl Watch {
 
     /// Whether any member has something that its program has not read.
     fn has_news(&self, state: &State) -> bool {
-        self.members().all.iter().any(|what| state.has_news(*what))
+        self.members().all.iter().any(|what| state.reports.has_news(*what))
     }
 
     fn quiet(&self) {

@@ -5,7 +5,7 @@ use crate::schedule::Call;
 use crate::signature::Operation;
 
 /// A contribution, and then the result: aligned as elements of any type are.
-#[repr(align(64))]
+#[repr(align(16))]
 struct Line([u8; CONTRIBUTION_BYTES]);
 
 /// An operation of all members in an arena.
@@ -30,11 +30,10 @@ pub enum Met {
 }
 
 impl Meeting {
-    /// An operation to which each member brings `length` bytes. `None` if that is too much.
+    /// An operation to which each member brings `length` bytes, no more than a [line](CONTRIBUTION_BYTES).
     #[inline]
-    pub fn new(call: Call, length: usize) -> Option<Self> {
-        let line = Line([0; CONTRIBUTION_BYTES]);
-        (length <= CONTRIBUTION_BYTES).then_some(Meeting { call, line, length, round: None })
+    pub fn new(call: Call, length: usize) -> Self {
+        Meeting { call, line: Line([0; CONTRIBUTION_BYTES]), length, round: None }
     }
 
     /// The contribution, and once the meeting is over the result, if there is one.
@@ -51,7 +50,8 @@ impl Meeting {
             None if !arena.may_arrive() => return Met::Waiting,
             None => {
                 let bytes = &self.line.0[..self.length];
-                *self.round.insert(arena.arrive(self.call.signature().hash(), bytes))
+                let wakes = self.call.operation != Operation::AllReduce;
+                *self.round.insert(arena.arrive(self.call.signature().hash(), bytes, wakes))
             }
         };
         let makes_result = match self.call.operation {
@@ -63,10 +63,10 @@ impl Meeting {
         if awaits_result && arena.result(round, self.bytes()) {
             return Met::Done;
         }
-        match (arena.is_over(round), arena.is_agreed(round)) {
-            (true, false) => Met::Disagree,
-            (true, true) if makes_result => Met::Combine,
-            (true, true) if !awaits_result => Met::Done,
+        match arena.outcome(round) {
+            Some(false) => Met::Disagree,
+            Some(true) if makes_result => Met::Combine,
+            Some(true) if !awaits_result => Met::Done,
             _ => Met::Waiting,
         }
     }

@@ -398,7 +398,7 @@ impl Team {
         combine: impl FnMut(&[u8], &mut [u8]),
     ) -> Result<()> {
         let Shared { operations, id, busy, .. } = &*self.shared;
-        let mut meeting = Meeting::new(call, bytes.len()).ok_or(Error::Abandoned)?;
+        let mut meeting = Meeting::new(call, bytes.len());
         meeting.bytes().copy_from_slice(bytes);
         let (number, others_wait) = operations.pass(*id, call.signature())?;
         assert!(!busy.swap(true, Ordering::Acquire), "two threads began operations of one team");

@@ -1,10 +1,11 @@
 //! Running what is ready: handlers of ports that have messages, continuations, tasks.
 
 use super::Engine;
+use crate::announced::Run;
 use crate::error::{Error, Result};
 use crate::handler::{Handler, Model, guarded};
 use crate::message::Message;
-use crate::state::{PortRun, Run};
+use crate::state::PortRun;
 use crate::tasks::Task;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -1,12 +1,13 @@
 //! From packets to messages: sorting what arrives, giving back what was read, and control packets.
 
 use super::Engine;
+use crate::announced::{Announced, Waits};
 use crate::arrived::{Body, Content, Part, SHORT_BYTES, SHORT_COST};
 use crate::error::Error;
 use crate::format::{Kind, PacketHeader};
 use crate::rendezvous::Answer;
 use crate::send::To;
-use crate::state::{Announced, State, Waits};
+use crate::state::State;
 use std::sync::Arc;
 use std::task::Waker;
 use weft_packet::{Group, HeldPacket, Rank};

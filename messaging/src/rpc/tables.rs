@@ -2,9 +2,9 @@
 
 use super::format::{CallHeader, CallNumber, Kind};
 use super::watch::{Place, discard_request};
+use crate::announced::{Found, Taker};
 use crate::arrived::Arrived;
 use crate::engine::Engine;
-use crate::state::{Found, Taker};
 use crate::{Error, Message};
 use slotmap::{Key, KeyData, SlotMap, new_key_type};
 use std::collections::{BTreeSet, VecDeque};

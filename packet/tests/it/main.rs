@@ -10,3 +10,4 @@ mod lossy;
 mod multicast;
 mod packets;
 mod place;
+mod protocols;

@@ -28,7 +28,7 @@ fn send(packets: &Packets, to: Rank, bytes: &[u8]) {
     packet.unicast(to).unwrap();
 }
 
-fn all_kinds_of_job(ranks: u16) -> Vec<Job> {
+pub(crate) fn all_kinds_of_job(ranks: u16) -> Vec<Job> {
     let mut jobs = Vec::new();
     for preset in Preset::CAREFUL {
         for shape in [Shape::Flat, Shape::Binary, Shape::Binomial] {

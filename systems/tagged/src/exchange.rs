@@ -23,7 +23,7 @@ mod fetching;
 mod leaving;
 
 use crate::format::{Head, Says};
-use crate::matching::{Envelope, Matcher, Pattern};
+use crate::matching::{Envelope, Matcher, Pattern, Place};
 use crate::network::{Sink, Source};
 use crate::peer::Flow;
 use crate::{Address, Kind};
@@ -240,8 +240,26 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         self.events.pop_front()
     }
 
-    /// Receives a message into `into`: one that is here, or one that comes.
-    pub fn receive(&mut self, endpoint: u8, kind: Kind, pattern: Pattern, mut into: D) {
+    /// Receives a message into `into`: one that comes, or one that is here. True if there was none,
+    /// so that nothing else has happened.
+    #[inline(always)]
+    pub fn receive(&mut self, endpoint: u8, kind: Kind, pattern: Pattern, into: D) -> bool {
+        let matcher = self.matcher(endpoint, kind);
+        // It is posted where it is made: what may be needed elsewhere too is made in between.
+        let place = matcher.post(pattern, into);
+        let is_posted = !matcher.has_unexpected();
+        if !is_posted {
+            self.receive_unexpected(endpoint, kind, place);
+        }
+        is_posted
+    }
+
+    /// A receive was posted that may want messages that are here.
+    #[inline(never)]
+    fn receive_unexpected(&mut self, endpoint: u8, kind: Kind, place: Place) {
+        let Some((pattern, mut into)) = self.matcher(endpoint, kind).take_back(place) else {
+            return;
+        };
         while let Some(place) = self.matcher(endpoint, kind).find_unexpected(&pattern) {
             let length = self.matcher(endpoint, kind).unexpected(place).map(|found| found.length);
             let (part, more) = match into.split(length.unwrap_or(0)) {
@@ -455,6 +473,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         }
     }
 
+    #[inline(never)]
     fn answer(&mut self, to: Rank, says: Says<'_>) {
         self.answers.push_back((to, says.head()));
     }

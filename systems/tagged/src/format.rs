@@ -40,18 +40,35 @@ pub const PART: usize = 16;
 /// Bytes of the longest head; an offer with data has it (`remote::format`).
 const LONGEST: usize = 56;
 
+const EAGER_KIND: u8 = 1;
+const FIRST_KIND: u8 = 2;
+const REQUEST_KIND: u8 = 4;
+const REGISTERED_KIND: u8 = 9;
+
 const IS_TAGGED: u8 = 1;
 const HAS_DATA: u8 = 2;
 const WANTS_DONE: u8 = 4;
+
+/// A message that one packet brings.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Whole<'a> {
+    /// The endpoint that it is for.
+    pub to: u8,
+    /// Its envelope.
+    pub envelope: Envelope,
+    /// The number by which its sender wants to hear that it is where its receive wants it, if it
+    /// wants to.
+    pub registered: Option<u64>,
+    /// Its bytes.
+    pub bytes: &'a [u8],
+}
 
 /// What a packet says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)] // The diagram has the names of the fields.
 pub enum Says<'a> {
     /// Here is a message.
-    Eager { to: u8, envelope: Envelope, bytes: &'a [u8] },
-    /// Here is a message; say when it is where it belongs.
-    Registered { to: u8, envelope: Envelope, number: u64, bytes: &'a [u8] },
+    Whole(Whole<'a>),
     /// Here begins a message.
     First { to: u8, envelope: Envelope, bytes: &'a [u8] },
     /// Here it goes on.
@@ -82,13 +99,13 @@ pub struct Head {
 }
 
 impl Head {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn new(kind: u8) -> Self {
         Head { bytes: [0; LONGEST], length: 8 }.octet(0, kind)
     }
 
     /// With this in one of its first eight bytes, which is 0.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn octet(mut self, at: usize, octet: u8) -> Self {
         // By words, as links read it: a processor waits when it loads a word that was just stored in parts.
         if let Some(first) = self.bytes.first_chunk_mut() {
@@ -97,7 +114,7 @@ impl Head {
         self
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn word(mut self, word: u64) -> Self {
         let at = usize::from(self.length);
         self.bytes[at..at + 8].copy_from_slice(&word.to_le_bytes());
@@ -114,20 +131,24 @@ impl Head {
 
 impl Says<'_> {
     /// The packet, or what stands before its bytes.
-    #[inline]
+    #[inline(always)]
     pub fn head(&self) -> Head {
         match *self {
-            Says::Eager { to, envelope, .. } => enveloped(1, to, &envelope, 0),
-            Says::First { to, envelope, .. } => {
-                enveloped(2, to, &envelope, 0).word(envelope.length)
+            Says::Whole(Whole { to, envelope, registered: None, .. }) => {
+                enveloped(EAGER_KIND, to, &envelope, 0)
             }
-            Says::Registered { to, envelope, number, .. } => {
-                enveloped(9, to, &envelope, 0).word(number)
+            Says::Whole(Whole { to, envelope, registered: Some(number), .. }) => {
+                enveloped(REGISTERED_KIND, to, &envelope, 0).word(number)
+            }
+            Says::First { to, envelope, .. } => {
+                enveloped(FIRST_KIND, to, &envelope, 0).word(envelope.length)
             }
             Says::More { .. } => Head::new(3),
             Says::Request { to, envelope, number, lies_at, wants_done } => {
                 let flags = if wants_done { WANTS_DONE } else { 0 };
-                let head = enveloped(4, to, &envelope, flags).word(envelope.length).word(number);
+                let head = enveloped(REQUEST_KIND, to, &envelope, flags)
+                    .word(envelope.length)
+                    .word(number);
                 head.word(lies_at.map_or(0, NonZero::get))
             }
             Says::Grant { number, own, length } => Head::new(5).word(number).word(own).word(length),
@@ -138,58 +159,95 @@ impl Says<'_> {
     }
 }
 
-#[inline]
 fn enveloped(kind: u8, to: u8, envelope: &Envelope, flags: u8) -> Head {
+    let [start, tag, data] = words(kind, to, envelope, flags);
+    let mut head = Head::new(0).word(tag).word(data);
+    head.bytes[..8].copy_from_slice(&start.to_le_bytes());
+    head
+}
+
+/// All that stands before the bytes of an eager message, in words as the machine has them.
+#[inline(always)]
+pub(crate) fn short_head(to: u8, envelope: &Envelope) -> [u64; 3] {
+    words(EAGER_KIND, to, envelope, 0)
+}
+
+#[inline(always)]
+fn words(kind: u8, to: u8, envelope: &Envelope, flags: u8) -> [u64; 3] {
     let tagged = if envelope.kind == Kind::Tagged { IS_TAGGED } else { 0 };
     let data = if envelope.data.is_some() { HAS_DATA } else { 0 };
-    let head = Head::new(kind)
-        .octet(1, flags | tagged | data)
-        .octet(2, to)
-        .octet(3, envelope.source.endpoint);
-    head.word(envelope.tag).word(envelope.data.unwrap_or(0))
+    let start = [kind, flags | tagged | data, to, envelope.source.endpoint, 0, 0, 0, 0];
+    [u64::from_le_bytes(start), envelope.tag, envelope.data.unwrap_or(0)]
+}
+
+/// The message that a packet of `from` brings; `None` if it brings none, or not a whole one.
+#[inline(always)]
+pub fn parse_whole(from: Rank, packet: &[u8]) -> Option<Whole<'_>> {
+    let (Start { kind, to, .. }, mut envelope, rest) = parse_envelope(from, packet, 0)?;
+    let (registered, bytes) = match kind {
+        EAGER_KIND => (None, rest),
+        REGISTERED_KIND => word(rest).map(|(number, bytes)| (Some(number), bytes))?,
+        _ => return None,
+    };
+    envelope.length = bytes.len() as u64;
+    Some(Whole { to, envelope, registered, bytes })
 }
 
 /// What a packet of `from` says; `None` if no peer says that.
-#[inline]
 pub fn parse(from: Rank, packet: &[u8]) -> Option<Says<'_>> {
-    let (start, rest) = packet.split_first_chunk::<8>()?;
-    let [kind, flags, to, endpoint, zero @ ..] = *start;
-    if zero != [0; 4] {
-        return None;
-    }
-    if !matches!(kind, 1 | 2 | 4 | 9) {
-        return (flags | to | endpoint == 0).then(|| parse_bare(kind, rest)).flatten();
-    }
-    let allowed = IS_TAGGED | HAS_DATA | if kind == 4 { WANTS_DONE } else { 0 };
-    let (tag, rest) = word(rest)?;
-    let (data, rest) = word(rest)?;
-    let kind_of_message = if flags & IS_TAGGED != 0 { Kind::Tagged } else { Kind::Untagged };
-    let (length, rest) = if kind == 1 { (rest.len() as u64, rest) } else { word(rest)? };
-    // In its place a registered message has its number.
-    let (length, number) = if kind == 9 { (rest.len() as u64, length) } else { (length, 0) };
-    let envelope = Envelope {
-        kind: kind_of_message,
-        source: Address { rank: from, endpoint },
-        tag,
-        data: (flags & HAS_DATA != 0).then_some(data),
-        length,
-    };
-    let is_odd = flags & !allowed != 0
-        || (kind_of_message == Kind::Untagged && tag != 0)
-        || (envelope.data.is_none() && data != 0);
-    match kind {
-        _ if is_odd => None,
-        1 => Some(Says::Eager { to, envelope, bytes: rest }),
-        2 => Some(Says::First { to, envelope, bytes: rest }),
-        9 => Some(Says::Registered { to, envelope, number, bytes: rest }),
-        _ => {
+    match *packet.first()? {
+        EAGER_KIND | REGISTERED_KIND => parse_whole(from, packet).map(Says::Whole),
+        FIRST_KIND => {
+            let (Start { to, .. }, mut envelope, rest) = parse_envelope(from, packet, 0)?;
+            let (length, bytes) = word(rest)?;
+            envelope.length = length;
+            Some(Says::First { to, envelope, bytes })
+        }
+        REQUEST_KIND => {
+            let (start, mut envelope, rest) = parse_envelope(from, packet, WANTS_DONE)?;
+            let (length, rest) = word(rest)?;
             let (number, rest) = word(rest)?;
             let (lies_at, rest) = parse_address(rest, length)?;
-            let wants_done = flags & WANTS_DONE != 0;
+            let (to, wants_done) = (start.to, start.flags & WANTS_DONE != 0);
+            envelope.length = length;
             let request = Says::Request { to, envelope, number, lies_at, wants_done };
             rest.is_empty().then_some(request)
         }
+        kind => {
+            let (start, rest) = word(packet)?;
+            (start == u64::from(kind)).then(|| parse_bare(kind, rest)).flatten()
+        }
     }
+}
+
+/// The first bytes of a packet with an envelope.
+struct Start {
+    kind: u8,
+    flags: u8,
+    to: u8,
+}
+
+/// What a packet with an envelope begins with, and what follows. `allowed` are flags that it may
+/// have, besides those of all such. The length of the message, which stands elsewhere, is left 0.
+#[inline(always)]
+fn parse_envelope(from: Rank, packet: &[u8], allowed: u8) -> Option<(Start, Envelope, &[u8])> {
+    let (start, rest) = word(packet)?;
+    let (tag, rest) = word(rest)?;
+    let (data, rest) = word(rest)?;
+    let [kind, flags, to, endpoint, ..] = start.to_le_bytes();
+    let (is_tagged, has_data) = (flags & IS_TAGGED != 0, flags & HAS_DATA != 0);
+    let known = u64::from(IS_TAGGED | HAS_DATA | allowed) << 8 | 0xffff_00ff;
+    if start & !known != 0 || (!is_tagged && tag != 0) || (!has_data && data != 0) {
+        return None;
+    }
+    let envelope = Envelope {
+        kind: if is_tagged { Kind::Tagged } else { Kind::Untagged },
+        source: Address { rank: from, endpoint },
+        tag,
+        data: has_data.then_some(data),
+        length: 0,
+    };
+    Some((Start { kind, flags, to }, envelope, rest))
 }
 
 /// Where so many bytes lie, if they are somewhere; and what follows it.

@@ -9,10 +9,11 @@
 //! Whoever uses this finds first, and then takes what was found: a receive into which more messages fit stays where it is.
 
 mod index;
+mod line;
 
 use crate::{Address, Kind};
 use index::Indexes;
-use std::collections::VecDeque;
+use line::Line;
 
 /// What is written on a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,9 +50,9 @@ impl Pattern {
     }
 }
 
-/// Where something is in a queue, until that queue is changed.
+/// The number of a member of a queue, until that queue is changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place(usize);
+pub struct Place(u64);
 
 /// The receives `R` and the messages `M` of one kind at one endpoint.
 #[derive(Debug)]
@@ -64,21 +65,8 @@ pub struct Matcher<R, M> {
     unexpected_by: Indexes,
 }
 
-/// A queue whose members leave from anywhere. Who leaves from the middle leaves a gap, so that leaving costs the same
-/// everywhere; gaps are closed when they are most of the queue.
-#[derive(Debug)]
-struct Line<T> {
-    members: VecDeque<Option<T>>,
-    gaps: usize,
-    /// How many have stood before the first member.
-    before: u64,
-}
-
 /// A longer queue has an index.
 const MANY: usize = 64;
-
-/// So many gaps do not matter.
-const FEW_GAPS: usize = 32;
 
 impl<R, M> Default for Matcher<R, M> {
     fn default() -> Self {
@@ -91,130 +79,118 @@ impl<R, M> Default for Matcher<R, M> {
     }
 }
 
-impl<T> Default for Line<T> {
-    fn default() -> Self {
-        Line { members: VecDeque::new(), gaps: 0, before: 0 }
-    }
-}
-
-impl<T> Line<T> {
-    #[inline]
-    fn find(&self, is_it: impl Fn(&T) -> bool) -> Option<Place> {
-        self.members.iter().position(|member| member.as_ref().is_some_and(&is_it)).map(Place)
-    }
-
-    #[inline]
-    fn take(&mut self, Place(place): Place) -> Option<T> {
-        let taken = self.members.get_mut(place)?.take();
-        self.gaps += usize::from(taken.is_some());
-        while let Some(None) = self.members.front() {
-            self.members.pop_front();
-            self.gaps -= 1;
-            self.before += 1;
-        }
-        taken
-    }
-
-    /// Closes the gaps if they are most of the line. Whether it did, so that members stand elsewhere now.
-    #[inline]
-    fn close_gaps(&mut self) -> bool {
-        let close = self.gaps > self.members.len() / 2 + FEW_GAPS;
-        if close {
-            self.members.retain(Option::is_some);
-            self.gaps = 0;
-        }
-        close
-    }
-
-    /// The number that the next member gets.
-    fn next(&self) -> u64 {
-        self.before + self.members.len() as u64
-    }
-
-    /// Where the member with this number stands, if it has not left.
-    #[inline]
-    fn place(&self, number: u64) -> Option<Place> {
-        let place = number.checked_sub(self.before)? as usize;
-        self.members.get(place)?.as_ref().map(|_| Place(place))
-    }
-
-    /// Members and their numbers.
-    fn numbered(&self) -> impl Iterator<Item = (u64, &T)> {
-        let members = (self.before..).zip(&self.members);
-        members.filter_map(|(number, member)| Some((number, member.as_ref()?)))
-    }
-
-    fn count(&self) -> usize {
-        self.members.len() - self.gaps
-    }
-}
-
 impl<R, M> Matcher<R, M> {
-    /// The first receive that wants this message.
-    #[inline]
-    pub fn find_posted(&mut self, envelope: &Envelope) -> Option<Place> {
-        if self.posted_by.is_empty() {
-            return self.posted.find(|(pattern, _)| pattern.wants(envelope));
-        }
-        self.posted_by.first_that_wants(envelope, &self.posted)
+    /// The first posted receive, where it lies. Whoever makes it none calls
+    /// [`Self::first_posted_left`].
+    #[inline(always)]
+    pub fn first_posted(&mut self) -> Option<&mut Option<(Pattern, R)>> {
+        self.posted.first_mut()
     }
 
-    /// The receive that was found.
-    #[inline]
-    pub fn posted_mut(&mut self, Place(place): Place) -> Option<&mut R> {
-        self.posted.members.get_mut(place)?.as_mut().map(|(_, receive)| receive)
+    /// The first posted receive has left.
+    #[inline(always)]
+    pub fn first_posted_left(&mut self) {
+        self.posted.first_left();
+        if self.posted.has_gaps() || !self.posted_by.is_empty() {
+            self.posted_left();
+        }
+    }
+
+    /// The first receive that wants this message, where it lies.
+    pub fn find_posted(&mut self, envelope: &Envelope) -> Option<(Place, &mut R)> {
+        let number = if self.posted_by.is_empty() {
+            self.posted.numbered().find(|(_, it)| it.0.wants(envelope))?.0
+        } else {
+            self.posted_by.first_that_wants(envelope, &self.posted)?
+        };
+        let (_, receive) = self.posted.get_mut(number)?;
+        Some((Place(number), receive))
     }
 
     /// Takes the receive that was found.
-    #[inline]
     pub fn take_posted(&mut self, place: Place) -> Option<R> {
-        let taken = self.posted.take(place);
+        let (_, taken) = self.posted.take(place.0)?;
+        self.posted_left();
+        Some(taken)
+    }
+
+    /// Drops the receive that was found.
+    pub fn drop_posted(&mut self, place: Place) {
+        drop(self.take_posted(place));
+    }
+
+    /// A receive has left.
+    #[inline(never)]
+    fn posted_left(&mut self) {
         if self.posted.close_gaps() || self.posted.count() == 0 {
             self.posted_by.renew(&self.posted);
         }
-        taken.map(|(_, receive)| receive)
+    }
+
+    /// True if there is any message.
+    #[inline(always)]
+    pub fn has_unexpected(&self) -> bool {
+        !self.unexpected.is_empty()
     }
 
     /// The first message that the receive wants.
-    #[inline]
     pub fn find_unexpected(&mut self, pattern: &Pattern) -> Option<Place> {
-        if self.unexpected.count() <= MANY {
-            return self.unexpected.find(|(envelope, _)| pattern.wants(envelope));
-        }
-        self.unexpected_by.first_wanted(pattern, &self.unexpected)
+        let found = if self.unexpected.count() <= MANY {
+            self.unexpected.numbered().find(|(_, it)| pattern.wants(&it.0)).map(|it| it.0)
+        } else {
+            self.unexpected_by.first_wanted(pattern, &self.unexpected)
+        };
+        found.map(Place)
     }
 
     /// What is written on the message that was found.
     #[inline]
     pub fn unexpected(&self, Place(place): Place) -> Option<&Envelope> {
-        self.unexpected.members.get(place)?.as_ref().map(|(envelope, _)| envelope)
+        self.unexpected.get(place).map(|(envelope, _)| envelope)
     }
 
     /// Takes the message that was found.
     #[inline]
     pub fn take_unexpected(&mut self, place: Place) -> Option<(Envelope, M)> {
-        let taken = self.unexpected.take(place);
+        let taken = self.unexpected.take(place.0);
         if self.unexpected.close_gaps() || self.unexpected.count() == 0 {
             self.unexpected_by.clear();
         }
         taken
     }
 
-    /// Posts a receive that wants none of the messages that are here.
-    #[inline]
-    pub fn post(&mut self, pattern: Pattern, receive: R) {
-        let number = self.posted.next();
-        self.posted.members.push_back(Some((pattern, receive)));
+    /// Posts a receive. It wants none of the messages that are here, or is [taken
+    /// back](Self::take_back) at once.
+    #[inline(always)]
+    pub fn post(&mut self, pattern: Pattern, receive: R) -> Place {
+        let number = self.posted.push((pattern, receive));
         if self.posted.count() > MANY || !self.posted_by.is_empty() {
-            self.posted_by.post(&pattern, number, &self.posted);
+            self.index_posted(number);
+        }
+        Place(number)
+    }
+
+    /// Takes back the receive that was posted last.
+    pub fn take_back(&mut self, place: Place) -> Option<(Pattern, R)> {
+        if self.posted_by.is_empty() {
+            return self.posted.pop();
+        }
+        let taken = self.posted.take(place.0);
+        self.posted_left();
+        taken
+    }
+
+    #[inline(never)]
+    fn index_posted(&mut self, number: u64) {
+        if let Some((pattern, _)) = self.posted.get(number) {
+            self.posted_by.post(pattern, number, &self.posted);
         }
     }
 
     /// Stores a message that no posted receive wants.
     #[inline]
     pub fn store(&mut self, envelope: Envelope, message: M) {
-        let number = self.unexpected.next();
-        self.unexpected.members.push_back(Some((envelope, message)));
+        let number = self.unexpected.push((envelope, message));
         if !self.unexpected_by.is_empty() {
             self.unexpected_by.store(&envelope, number, self.unexpected.count());
         }
@@ -222,15 +198,14 @@ impl<R, M> Matcher<R, M> {
 
     /// Takes the first posted receive of which `is_it` says so.
     pub fn cancel(&mut self, is_it: impl Fn(&R) -> bool) -> Option<R> {
-        let place = self.posted.find(|(_, receive)| is_it(receive))?;
-        self.take_posted(place)
+        let (number, _) = self.posted.numbered().find(|(_, it)| is_it(&it.1))?;
+        self.take_posted(Place(number))
     }
 
     /// Takes all posted receives.
     pub fn clear_posted(&mut self) -> impl Iterator<Item = R> + use<R, M> {
         self.posted_by.clear();
-        let Line { members, .. } = std::mem::take(&mut self.posted);
-        members.into_iter().flatten().map(|(_, receive)| receive)
+        std::mem::take(&mut self.posted).into_members().map(|(_, receive)| receive)
     }
 
     /// How many receives are posted.

@@ -1,6 +1,6 @@
 //! What carries packets, and where their bytes come from and go.
 
-use crate::Result;
+use crate::{Envelope, Result};
 use std::num::NonZero;
 use weft_collective::Arrived;
 use weft_packet::{HeldPacket, KeptPacket, Packets, Rank, SendPacket, ShortPacket};
@@ -36,11 +36,23 @@ pub trait Sink: Sized {
     fn room(&mut self, _offset: u64, _length: usize) -> Option<&mut [u8]> {
         None
     }
+    /// True of a buffer that takes several messages.
+    fn is_for_several(&self) -> bool {
+        false
+    }
     /// For a buffer that takes several messages: cuts off where the next one of `length` goes, and says whether
     /// that was the last. `None` for a receive of one message.
     fn split(&mut self, _length: u64) -> Option<(Self, bool)> {
         None
     }
+}
+
+/// Whoever is shown a receive whose message has come, where both lie.
+pub trait Receiver<D> {
+    /// True if it wants to be shown a message of this length in `into`.
+    fn wants(&self, into: &D, length: u64) -> bool;
+    /// The message is in `into` now.
+    fn received(&mut self, into: &D, envelope: Envelope);
 }
 
 /// What sends packets to other ranks. What arrives comes by [`Exchange::arrive`](crate::Exchange::arrive).
@@ -59,6 +71,12 @@ pub trait Network {
         head: &[u8],
         body: Option<(&S, u64, usize)>,
     ) -> Result<bool>;
+
+    /// Sends one packet, these words and then `bytes`, if it is one of the short ones, which cost
+    /// least, and may leave at once. False if not: then nothing has happened.
+    fn send_short(&mut self, _to: Rank, _head: [u64; 3], _bytes: &[u8]) -> bool {
+        false
+    }
 
     /// Fills `into` with what lies at `address` in the process of `from`. False if this process may not do that, or nothing lies
     /// there; with no bytes it says whether it may.
@@ -109,7 +127,6 @@ impl Network for &Packets {
         self.max_payload()
     }
 
-    #[inline]
     fn send<S: Source>(
         &mut self,
         to: Rank,
@@ -123,6 +140,22 @@ impl Network for &Packets {
         let Some(packet) = filled(self, head, body)? else { return Ok(false) };
         packet.unicast(to)?;
         Ok(true)
+    }
+
+    #[inline(always)]
+    fn send_short(&mut self, to: Rank, head: [u64; 3], bytes: &[u8]) -> bool {
+        if size_of_val(&head) + bytes.len() > self.short_payload() {
+            return false;
+        }
+        let mut packet = ShortPacket::default();
+        let [start, tag, data] = head.map(u64::to_le_bytes);
+        packet.put(&start).put(&tag).put(&data);
+        match <&[u8; 8]>::try_from(bytes) {
+            // A copy of known length is no call.
+            Ok(word) => _ = packet.put(word),
+            Err(_) => put_bytes(&mut packet, bytes),
+        }
+        Packets::send_short(self, to, &packet)
     }
 
     fn fetch(&mut self, from: Rank, address: u64, into: &mut [u8]) -> bool {
@@ -164,6 +197,11 @@ impl Arrived for Looked<'_> {
     fn keep(self) -> KeptPacket {
         self.0.keep(self.1)
     }
+}
+
+#[inline(never)]
+fn put_bytes(packet: &mut ShortPacket, bytes: &[u8]) {
+    packet.put(bytes);
 }
 
 /// Sends these few bytes, if they may leave at once.

@@ -82,18 +82,41 @@ impl Flow {
         self.asked -= 1;
     }
 
+    /// True if a message of this length may come eagerly.
+    #[inline(always)]
+    pub fn may_come(&self, length: u64) -> bool {
+        length <= EAGER_BYTES && self.taken + cost(length) <= WINDOW
+    }
+
     /// A message came eagerly. False if it should not have.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn came(&mut self, length: u64) -> bool {
-        self.taken = self.taken.saturating_add(cost(length.min(WINDOW)));
-        length <= EAGER_BYTES && self.taken <= WINDOW
+        if length > EAGER_BYTES {
+            return false;
+        }
+        self.taken += cost(length);
+        self.taken <= WINDOW
     }
 
     /// A message that came eagerly is where it belongs. What to report now, if anything.
     #[inline]
     pub fn consumed(&mut self, length: u64) -> Option<u64> {
         self.consumed += cost(length);
+        self.to_report()
+    }
+
+    /// A message that [may come](Self::may_come) came, and is where it belongs. True if there is
+    /// something to report now.
+    #[inline(always)]
+    pub fn came_and_went(&mut self, length: u64) -> bool {
+        self.taken += cost(length);
+        self.consumed += cost(length);
+        self.consumed >= REPORT
+    }
+
+    /// What to report now, if anything: it counts as reported.
+    pub fn to_report(&mut self) -> Option<u64> {
         if self.consumed < REPORT {
             return None;
         }

@@ -394,10 +394,8 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
     /// Whether something waits for room, or to be fetched.
     #[inline]
     pub fn has_to_leave(&self) -> bool {
-        !(self.answers.is_empty()
-            && self.serving.is_empty()
-            && self.leaving.is_empty()
-            && self.fetching.is_empty())
+        // As for messages.
+        (self.answers.len() | self.serving.len() | self.leaving.len() | self.fetching.len()) > 0
     }
 
     /// Sends what waits for room, as far as there is some, and fetches some of what is to be fetched. Whether there was any.

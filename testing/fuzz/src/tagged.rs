@@ -4,10 +4,10 @@ use crate::wires::{RANKS, Wires};
 use std::collections::BTreeSet;
 use std::num::NonZero;
 use weft_packet::Rank;
-use weft_tagged::format::{Says, parse};
+use weft_tagged::format::{Says, Whole, parse};
 use weft_tagged::peer::WINDOW;
 use weft_tagged::{
-    Address, Envelope, Event, Exchange, Kind, Outgoing, Pattern, Sending, Sink, Source,
+    Address, Envelope, Event, Exchange, Kind, Outgoing, Pattern, Receiver, Sending, Sink, Source,
 };
 
 /// Round trip of a packet: what was parsed encodes to the same bytes.
@@ -15,8 +15,7 @@ pub fn packet(data: &[u8]) {
     let Some(says) = parse(Rank(1), data) else { return };
     let head = says.head();
     let bytes = match says {
-        Says::Eager { bytes, .. }
-        | Says::Registered { bytes, .. }
+        Says::Whole(Whole { bytes, .. })
         | Says::First { bytes, .. }
         | Says::More { bytes }
         | Says::Part { bytes, .. } => bytes,
@@ -68,6 +67,16 @@ impl Sink for Bytes {
     }
 }
 
+impl Receiver<Bytes> for BTreeSet<u32> {
+    fn wants(&self, into: &Bytes, _length: u64) -> bool {
+        into.number.is_multiple_of(2)
+    }
+
+    fn received(&mut self, into: &Bytes, _envelope: Envelope) {
+        assert!(self.remove(&into.number));
+    }
+}
+
 /// The program of rank 0, which keeps its contract, and what it has been told.
 struct Program {
     exchange: Exchange<Bytes, Bytes>,
@@ -115,7 +124,10 @@ impl Program {
         }
         for packet in self.wires.said.drain(..) {
             match parse(Rank(0), &packet) {
-                Some(Says::Request { number, .. } | Says::Registered { number, .. }) => {
+                Some(
+                    Says::Request { number, .. }
+                    | Says::Whole(Whole { registered: Some(number), .. }),
+                ) => {
                     self.requests.push(number);
                 }
                 Some(Says::Grant { own, .. }) => self.grants.push(own),
@@ -178,10 +190,10 @@ pub fn messages(data: &[u8]) {
             _ => {
                 let from = Rank(1 + peer % (RANKS - 1));
                 let packet = said(&program, from, step, length);
-                match program.exchange.arrive(from, &packet) {
-                    Ok(None) => {}
-                    Ok(Some((into, _))) => assert!(program.receives.remove(&into.number)),
-                    Err(_) => return program.check(),
+                let Program { exchange, receives, .. } = &mut program;
+                let is_expected = exchange.arrive_expected(from, &packet, receives);
+                if !is_expected && exchange.arrive(from, &packet).is_err() {
+                    return program.check();
                 }
             }
         }
@@ -204,13 +216,12 @@ fn said(program: &Program, from: Rank, step: &[u8], length: usize) -> Vec<u8> {
         |length| Envelope { kind: Kind::Tagged, source, tag: tag.into(), data: None, length };
     let bytes = vec![0; usize::from(ignore)];
     let says = match which % 8 {
-        0 if what > 200 => Says::Registered {
+        0 => Says::Whole(Whole {
             to: 0,
             envelope: envelope(bytes.len() as u64),
-            number: odd.into(),
+            registered: (what > 200).then_some(odd.into()),
             bytes: &bytes,
-        },
-        0 => Says::Eager { to: 0, envelope: envelope(bytes.len() as u64), bytes: &bytes },
+        }),
         1 => Says::First { to: 0, envelope: envelope(length as u64), bytes: &bytes },
         2 => Says::More { bytes: &bytes },
         3 => Says::Request {

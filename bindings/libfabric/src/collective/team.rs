@@ -5,7 +5,7 @@ use crate::memory::Memory;
 use crate::refusal::{Refusal, Result};
 use crate::state::{State, refusal};
 use std::sync::Arc;
-use weft_collective::arena::{Arena, Meeting, Met, SLOT_BYTES};
+use weft_collective::arena::{Arena, CONTRIBUTION_BYTES, Meeting, Met, SLOT_BYTES};
 use weft_collective::schedule::Area;
 use weft_collective::{BARRIER, Call, DISAGREES, Members, Operation, Parked, Stage, TeamId};
 use weft_packet::Rank;
@@ -169,8 +169,9 @@ impl<'a> Team<'a> {
         into: &mut Memory,
         combine: &mut Combine<'_>,
     ) -> Result<bool> {
-        let Some(mut meeting) = Meeting::new(*call, mine.length()) else { return Ok(false) };
-        let Some(arena) = &self.arena else { return Ok(false) };
+        let arena = self.arena.as_ref().filter(|_| mine.length() <= CONTRIBUTION_BYTES);
+        let Some(arena) = arena else { return Ok(false) };
+        let mut meeting = Meeting::new(*call, mine.length());
         read(mine, meeting.bytes());
         let mut look = || Some(meeting.poll(arena)).filter(|&met| met != Met::Waiting);
         let met = look().map_or_else(|| self.wait(|_| look()), Ok)?;

@@ -124,7 +124,7 @@ extern "C" fn sendmsg(endpoint: &Endpoint, message: Option<&PlainMessage>, flags
 extern "C" fn inject(endpoint: &Endpoint, buffer: Buffer, length: usize, to: u64) -> isize {
     done(|| {
         let sent = sent(to, None, endpoint.send_flags, Context::NONE);
-        endpoint.send(buffer.memory(length)?, sent, true)
+        endpoint.inject(buffer, length, sent)
     })
 }
 
@@ -152,6 +152,6 @@ extern "C" fn injectdata(
 ) -> isize {
     done(|| {
         let sent = sent(to, Some(data), endpoint.send_flags, Context::NONE);
-        endpoint.send(buffer.memory(length)?, sent, true)
+        endpoint.inject(buffer, length, sent)
     })
 }

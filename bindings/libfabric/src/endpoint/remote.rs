@@ -81,7 +81,7 @@ impl Endpoint {
         }
         let mut state = self.job.enter();
         let queue = bound.send.queue;
-        if !state.has_room(queue) {
+        if !state.reports.has_room(queue) {
             return Err(Refusal::AGAIN);
         }
         let vector = bound.vector.ok_or(Refusal::NO_VECTOR)?;

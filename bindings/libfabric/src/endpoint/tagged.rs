@@ -143,7 +143,7 @@ extern "C" fn inject(
 ) -> isize {
     done(|| {
         let sent = endpoint.send_tagged(to, tag, None, Context::NONE);
-        endpoint.send(buffer.memory(length)?, sent, true)
+        endpoint.inject(buffer, length, sent)
     })
 }
 
@@ -174,6 +174,6 @@ extern "C" fn injectdata(
 ) -> isize {
     done(|| {
         let sent = endpoint.send_tagged(to, tag, Some(data), Context::NONE);
-        endpoint.send(buffer.memory(length)?, sent, true)
+        endpoint.inject(buffer, length, sent)
     })
 }

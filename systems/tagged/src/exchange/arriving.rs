@@ -2,28 +2,77 @@
 
 use super::{Arriving, Asked, Event, Exchange, Receive, Stored, Target, Until};
 use super::{receive_key, send_key};
-use crate::format::{Says, parse};
+use crate::format::{Says, Whole, parse, parse_whole};
 use crate::matching::Envelope;
-use crate::network::{Sink, Source};
-use crate::{Error, Result};
+use crate::network::{Receiver, Sink, Source};
+use crate::{Error, Kind, Result};
 use weft_packet::Rank;
 
 impl<S: Source, D: Sink> Exchange<S, D> {
-    /// Takes one packet of `from`. With that a receive, and what it was, if its message came and nothing else that ended waits to be
-    /// [told](Self::event): most do, and moving them costs more than what is done with them.
+    /// Takes one packet of `from`. Of what ended [`Self::event`] tells.
     ///
     /// # Errors
     /// [`Error::Violation`] if no peer sends that; nothing has changed then.
-    #[inline]
-    pub fn arrive(&mut self, from: Rank, packet: &[u8]) -> Result<Option<(D, Envelope)>> {
-        let violation = |what| Error::Violation { from, what };
-        let outcome = match parse(from, packet) {
-            Some(Says::Eager { to, envelope, bytes }) => {
-                return self.eager_came(to, envelope, bytes, None).map_err(violation);
-            }
-            Some(Says::Registered { to, envelope, number, bytes }) => {
-                return self.eager_came(to, envelope, bytes, Some(number)).map_err(violation);
-            }
+    pub fn arrive(&mut self, from: Rank, packet: &[u8]) -> Result<()> {
+        let outcome = match parse_whole(from, packet) {
+            Some(whole) => self.whole_came(whole),
+            None => self.other_came(from, packet),
+        };
+        outcome.map_err(|what| Error::Violation { from, what })
+    }
+
+    /// Takes one packet of `from` if it goes the way of most: a message that the first posted
+    /// receive wants, and `receiver` too, which is shown it where it lies. Of that no
+    /// [event](Self::event) tells. False if it goes the way of [others](Self::arrive): nothing has
+    /// happened then. What takes more than a few steps is found out before anything is done, and
+    /// nothing is kept for it, because registers are few.
+    #[inline(always)]
+    pub fn arrive_expected(
+        &mut self,
+        from: Rank,
+        packet: &[u8],
+        receiver: &mut impl Receiver<D>,
+    ) -> bool {
+        let Some(Whole { to, envelope, registered, bytes }) = parse_whole(from, packet) else {
+            return false;
+        };
+        let peer = &mut self.peers[from.index()];
+        if peer.arriving.is_some() || !peer.flow.may_come(envelope.length) {
+            return false;
+        }
+        let Some(matchers) = self.matchers.get_mut(usize::from(to)) else { return false };
+        let matcher = &mut matchers[usize::from(envelope.kind == Kind::Untagged)];
+        let Some(first) = matcher.first_posted() else { return false };
+        let Some((pattern, into)) = first else { return false };
+        if !pattern.wants(&envelope)
+            || into.is_for_several()
+            || !receiver.wants(into, envelope.length)
+        {
+            return false;
+        }
+        let report = peer.flow.came_and_went(envelope.length);
+        into.place(0, bytes);
+        receiver.received(into, envelope);
+        *first = None;
+        matcher.first_posted_left();
+        if report {
+            self.report(from);
+        }
+        self.placed(from, registered);
+        true
+    }
+
+    #[inline(never)]
+    fn report(&mut self, from: Rank) {
+        if let Some(amount) = self.peers[from.index()].flow.to_report() {
+            self.answer(from, Says::Consumed { amount });
+        }
+    }
+
+    /// Takes a packet that is no whole message.
+    #[inline(never)]
+    fn other_came(&mut self, from: Rank, packet: &[u8]) -> Result<(), &'static str> {
+        match parse(from, packet) {
             Some(Says::First { to, envelope, bytes }) => self.first_came(to, envelope, bytes),
             Some(Says::More { bytes }) => self.more_came(from, bytes),
             Some(Says::Request { to, envelope, number, lies_at, wants_done }) => {
@@ -37,21 +86,19 @@ impl<S: Source, D: Sink> Exchange<S, D> {
                 true => Ok(()),
                 false => Err("that it consumed what was never sent"),
             },
-            None => Err("a packet that is none"),
-        };
-        outcome.map(|()| None).map_err(violation)
+            Some(Says::Whole(_)) | None => Err("a packet that is none"),
+        }
     }
 
     /// The receive that was posted for this message.
-    #[inline]
     pub(super) fn wanted(&mut self, to: u8, envelope: &Envelope) -> Option<D> {
         let matcher = self.matcher(to, envelope.kind);
-        let place = matcher.find_posted(envelope)?;
-        match matcher.posted_mut(place)?.split(envelope.length) {
+        let (place, into) = matcher.find_posted(envelope)?;
+        match into.split(envelope.length) {
             None => matcher.take_posted(place),
-            Some((part, last)) => {
-                if last {
-                    drop(matcher.take_posted(place));
+            Some((part, is_last)) => {
+                if is_last {
+                    matcher.drop_posted(place);
                 }
                 Some(part)
             }
@@ -64,37 +111,25 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         key
     }
 
-    #[inline]
-    fn eager_came(
-        &mut self,
-        to: u8,
-        envelope: Envelope,
-        bytes: &[u8],
-        registered: Option<u64>,
-    ) -> Result<Option<(D, Envelope)>, &'static str> {
-        let source = envelope.source.rank;
+    fn whole_came(&mut self, whole: Whole<'_>) -> Result<(), &'static str> {
+        let Whole { to, envelope, registered, bytes } = whole;
+        let (source, length) = (envelope.source.rank, envelope.length);
         let peer = &mut self.peers[source.index()];
         if peer.arriving.is_some() {
             return Err("a message in the middle of another");
         }
-        if !peer.flow.came(envelope.length) {
+        if !peer.flow.came(length) {
             return Err("a message that there was no window for");
         }
-        match self.wanted(to, &envelope) {
-            Some(mut into) => {
-                into.place(0, bytes);
-                self.consumed(source, envelope.length);
-                self.placed(source, registered);
-                if self.events.is_empty() {
-                    return Ok(Some((into, envelope)));
-                }
-                self.events.push_back(Event::Received { into, envelope });
-            }
-            None => {
-                self.store(to, envelope, Stored::Bytes { bytes: bytes.to_vec(), registered });
-            }
-        }
-        Ok(None)
+        let Some(mut into) = self.wanted(to, &envelope) else {
+            self.store(to, envelope, Stored::Bytes { bytes: bytes.to_vec(), registered });
+            return Ok(());
+        };
+        into.place(0, bytes);
+        self.events.push_back(Event::Received { into, envelope });
+        self.consumed(source, length);
+        self.placed(source, registered);
+        Ok(())
     }
 
     fn first_came(&mut self, to: u8, envelope: Envelope, bytes: &[u8]) -> Result<(), &'static str> {

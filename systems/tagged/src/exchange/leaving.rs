@@ -1,7 +1,7 @@
 //! What leaves.
 
 use super::{Event, Exchange, Leaving, Outgoing, Send, SendKey, Sending, Stored, Until, copy};
-use crate::format::{EAGER, FIRST, MORE, PART, REGISTERED, Says};
+use crate::format::{EAGER, FIRST, MORE, PART, REGISTERED, Says, Whole, short_head};
 use crate::matching::Envelope;
 use crate::network::{Network, Sink, Source, lies_at};
 use crate::{Address, Result};
@@ -17,7 +17,6 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     ///
     /// # Errors
     /// What the network says.
-    #[inline]
     pub fn send<N: Network>(
         &mut self,
         network: &mut N,
@@ -50,13 +49,33 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         Ok(Sending::Again(source))
     }
 
+    /// Sends a message of a few bytes of which nobody wants to hear more, to another rank, if that
+    /// may be done at once. False if not: nothing has happened then, and [`Self::send`] may do it.
+    #[inline(always)]
+    pub fn send_short<N: Network>(
+        &mut self,
+        network: &mut N,
+        message: &Outgoing,
+        bytes: &[u8],
+    ) -> bool {
+        let (to, length) = (message.to, bytes.len() as u64);
+        if to.rank == self.rank || message.wants_done {
+            return false;
+        }
+        let head = short_head(to.endpoint, &self.envelope(message, length));
+        let peer = &mut self.peers[to.rank.index()];
+        if peer.leaving.is_some()
+            || !peer.flow.may_send(length)
+            || !network.send_short(to.rank, head, bytes)
+        {
+            return false;
+        }
+        peer.flow.sent(length);
+        true
+    }
+
     /// Sends a message of which nobody wants to hear more, to another rank, if it fits into one packet and may go at once.
-    /// False if not: nothing has happened then, and [`Self::send`] may do it. This is the way of most messages.
-    ///
-    /// # Errors
-    /// What the network says.
-    #[inline]
-    pub fn send_eagerly<N: Network, B: Source>(
+    fn send_eagerly<N: Network, B: Source>(
         &mut self,
         network: &mut N,
         message: &Outgoing,
@@ -72,7 +91,8 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         if peer.leaving.is_some() || !peer.flow.may_send(length) {
             return Ok(false);
         }
-        let head = Says::Eager { to: to.endpoint, envelope, bytes: &[] }.head();
+        let whole = Whole { to: to.endpoint, envelope, registered: None, bytes: &[] };
+        let head = Says::Whole(whole).head();
         let went = network.send(to.rank, head.bytes(), Some((source, 0, length as usize)))?;
         if went {
             peer.flow.sent(length);
@@ -80,7 +100,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         Ok(went)
     }
 
-    #[inline]
+    #[inline(always)]
     fn envelope(&self, message: &Outgoing, length: u64) -> Envelope {
         let &Outgoing { from, kind, tag, data, .. } = message;
         let source = Address { rank: self.rank, endpoint: from };
@@ -129,7 +149,8 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         source: S,
     ) -> Result<Sending<S>> {
         let (rank, to, length) = (message.to.rank, message.to.endpoint, envelope.length);
-        let says = |number, _| Says::Registered { to, envelope, number, bytes: &[] };
+        let says =
+            |number, _| Says::Whole(Whole { to, envelope, registered: Some(number), bytes: &[] });
         let began = self.begin(network, message, source, (Until::Done, length as usize), says)?;
         if let Sending::Kept = began {
             self.peers[rank.index()].flow.sent(length);
@@ -213,10 +234,8 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     /// Whether something waits for room.
     #[inline]
     pub fn has_to_leave(&self) -> bool {
-        !(self.answers.is_empty()
-            && self.leaving.is_empty()
-            && self.granted.is_empty()
-            && self.fetching.is_empty())
+        // Four loads, and one branch: this is asked at each look.
+        (self.answers.len() | self.leaving.len() | self.granted.len() | self.fetching.len()) > 0
     }
 
     /// Sends what waits for room, as far as there is some, and fetches some of what there is to fetch. Whether there was any of

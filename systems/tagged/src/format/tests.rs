@@ -12,11 +12,15 @@ fn envelope(kind: Kind, data: Option<u64>, length: u64) -> Envelope {
     Envelope { kind, source, tag, data, length }
 }
 
+fn whole(to: u8, envelope: Envelope, registered: Option<u64>, bytes: &[u8]) -> Says<'_> {
+    Says::Whole(Whole { to, envelope, registered, bytes })
+}
+
 fn all<'a>(bytes: &'a [u8]) -> Vec<Says<'a>> {
     let length = bytes.len() as u64;
     vec![
-        Says::Eager { to: 7, envelope: envelope(Kind::Tagged, Some(5), length), bytes },
-        Says::Eager { to: 0, envelope: envelope(Kind::Untagged, None, length), bytes },
+        whole(7, envelope(Kind::Tagged, Some(5), length), None, bytes),
+        whole(0, envelope(Kind::Untagged, None, length), None, bytes),
         Says::First { to: 1, envelope: envelope(Kind::Tagged, None, 9999), bytes },
         Says::More { bytes },
         Says::Request {
@@ -37,20 +41,14 @@ fn all<'a>(bytes: &'a [u8]) -> Vec<Says<'a>> {
         Says::Part { own: 78, bytes },
         Says::Done { number: 77 },
         Says::Consumed { amount: 4096 },
-        Says::Registered {
-            to: 7,
-            envelope: envelope(Kind::Tagged, Some(5), length),
-            number: 77,
-            bytes,
-        },
+        whole(7, envelope(Kind::Tagged, Some(5), length), Some(77), bytes),
     ]
 }
 
 /// The whole packet.
 fn packet(says: &Says<'_>) -> Vec<u8> {
     let mut packet = says.head().bytes().to_vec();
-    if let Says::Eager { bytes, .. }
-    | Says::Registered { bytes, .. }
+    if let Says::Whole(Whole { bytes, .. })
     | Says::First { bytes, .. }
     | Says::More { bytes }
     | Says::Part { bytes, .. } = says

@@ -7,7 +7,7 @@
 //!
 //! Who leaves the queue stays in the index until somebody comes across it, or the index is mostly of such.
 
-use super::{Envelope, Line, MANY, Pattern, Place};
+use super::{Envelope, Line, MANY, Pattern};
 use crate::Address;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -67,7 +67,7 @@ impl Index {
         let key = self.shape.key_of(source, tag);
         let bin = self.bins.get_mut(&key)?;
         while let Some(&number) = bin.front() {
-            if line.place(number).is_some() {
+            if line.get(number).is_some() {
                 return Some(number);
             }
             bin.pop_front();
@@ -96,17 +96,18 @@ impl Indexes {
         self.0.clear();
     }
 
-    /// The first receive of the line that wants the message. The indexes are of all of the line.
+    /// The number of the first receive of the line that wants the message. The indexes are of all
+    /// of the line.
     #[inline]
     pub fn first_that_wants<R>(
         &mut self,
         envelope: &Envelope,
         line: &Line<(Pattern, R)>,
-    ) -> Option<Place> {
+    ) -> Option<u64> {
         let firsts = self.0.iter_mut();
         let firsts =
             firsts.filter_map(|index| index.first(Some(envelope.source), envelope.tag, line));
-        line.place(firsts.min()?)
+        firsts.min()
     }
 
     /// Writes down where a receive stands that came last; and all others, if there are many and that is not known.
@@ -142,17 +143,16 @@ impl Indexes {
         self.0[place].write(pattern.source, pattern.tag, number);
     }
 
-    /// The first message of a long line that the receive wants.
+    /// The number of the first message of a long line that the receive wants.
     pub fn first_wanted<M>(
         &mut self,
         pattern: &Pattern,
         line: &Line<(Envelope, M)>,
-    ) -> Option<Place> {
+    ) -> Option<u64> {
         let shape = Shape::of(pattern);
         let known = self.0.iter().position(|index| index.shape == shape);
         let place = known.unwrap_or_else(|| self.add(shape, line));
-        let first = self.0[place].first(pattern.source, pattern.tag, line)?;
-        line.place(first)
+        self.0[place].first(pattern.source, pattern.tag, line)
     }
 
     /// Indexes a line by another shape, instead of by the one that came first if there are too many.

@@ -1,0 +1,313 @@
+//! Completion queues and counters: where a program reads that its operations have ended.
+
+use super::{State, VectorId, next_id};
+use crate::abi::flag;
+use crate::descriptor::Descriptor;
+use crate::pointer::Context;
+use crate::refusal::{Refusal, Result, completion};
+use crate::transfer::{Notice, ReceiveOp, SendOp};
+use std::collections::VecDeque;
+use std::ffi::c_int;
+use std::num::NonZero;
+use std::sync::{Arc, Mutex, PoisonError};
+use weft_tagged::{Address, Envelope};
+
+/// All of the job's, by their numbers.
+#[derive(Default)]
+pub(crate) struct Reports {
+    queues: Vec<Completions>,
+    counters: Vec<Counter>,
+    /// Members of poll sets, and what endpoints and regions are bound to, once for each.
+    held: Vec<Watched>,
+}
+
+/// A completion queue of the job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct QueueId(NonZero<u16>);
+/// A counter of the job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct CounterId(u16);
+
+impl QueueId {
+    /// Its place among the queues: the first has the number 1.
+    #[inline(always)]
+    fn place(self) -> usize {
+        usize::from(self.0.get()) - 1
+    }
+}
+
+/// What programs wait for and poll.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Watched {
+    Queue(QueueId),
+    Counter(CounterId),
+    /// An event queue, which never has anything.
+    Events,
+}
+
+/// The queues and counters that an endpoint or a region is bound to. They cannot be closed before
+/// it.
+#[derive(Default)]
+pub(crate) struct Bound(Mutex<Vec<Watched>>);
+
+/// Completions that a queue has room for at least, before new operations are put off.
+const LEAST_ROOM: usize = 1024;
+
+struct Completions {
+    entries: VecDeque<Completion>,
+    room: usize,
+    descriptor: Option<Arc<Descriptor>>,
+}
+
+struct Counter {
+    counts: Counts,
+    descriptor: Option<Arc<Descriptor>>,
+    /// Whether it was changed since it was read, or polled.
+    is_news: bool,
+}
+
+/// An operation that has ended, as its program is told.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Completion {
+    pub context: Context,
+    pub flags: u64,
+    pub length: usize,
+    pub buffer: Context,
+    pub data: u64,
+    pub tag: u64,
+    /// Who sent the message, and where the program keeps addresses.
+    pub source: Option<(VectorId, Address)>,
+    /// What went wrong, and how many bytes were lost.
+    pub error: Option<(c_int, usize)>,
+}
+
+/// What a counter has counted.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Counts {
+    pub successes: u64,
+    pub errors: u64,
+}
+
+impl Reports {
+    /// Puts a completion into a queue.
+    #[inline]
+    pub fn complete(&mut self, queue: QueueId, completion: Completion) {
+        let Completions { entries, descriptor, .. } = &mut self.queues[queue.place()];
+        entries.push_back(completion);
+        if let Some(descriptor) = descriptor {
+            descriptor.ring();
+        }
+    }
+
+    /// A send or an access has ended, maybe with an error.
+    #[inline]
+    pub fn sent(&mut self, op: &SendOp, error: Option<c_int>) {
+        let Notice { queue, tells, counter, context, flags } = op.notice;
+        self.count(counter, error.is_none());
+        let Some(queue) = queue.filter(|_| tells || error.is_some()) else { return };
+        let (length, error) = (op.memory.length(), error.map(|error| (error, 0)));
+        self.complete(queue, Completion { length, error, ..Completion::of(context, flags.into()) });
+    }
+
+    #[inline]
+    pub fn count(&mut self, counter: Option<CounterId>, success: bool) {
+        if let Some(counter) = counter {
+            self.change_counts(counter, |counts| {
+                *(if success { &mut counts.successes } else { &mut counts.errors }) += 1;
+            });
+        }
+    }
+
+    /// A receive has its message.
+    #[inline(never)]
+    pub fn received(&mut self, op: &ReceiveOp, envelope: &Envelope) {
+        let notice = &op.notice;
+        let room = op.memory.length();
+        let length = usize::try_from(envelope.length).unwrap_or(usize::MAX);
+        let error = (length > room).then(|| (completion::TRUNCATED, length - room));
+        let released = op.end_part();
+        self.count(notice.counter, error.is_none());
+        let tells = notice.tells || error.is_some() || released != 0;
+        let Some(queue) = notice.queue.filter(|_| tells) else { return };
+        let flags = u64::from(notice.flags) | released;
+        let completion = Completion {
+            length: length.min(room),
+            buffer: op.memory.start(),
+            error,
+            ..Completion::of(notice.context, flags).with(envelope, op.vector)
+        };
+        self.complete(queue, completion);
+    }
+
+    /// A look at a message, or at none, is over.
+    pub fn peeked(&mut self, op: &ReceiveOp, found: Option<&Envelope>) {
+        let notice = &op.notice;
+        let bare = Completion::of(notice.context, notice.flags.into());
+        let completion = match found {
+            None => Completion { error: Some((completion::NO_MESSAGE, 0)), ..bare },
+            Some(envelope) => bare.with(envelope, op.vector),
+        };
+        if let Some(queue) = notice.queue.filter(|_| notice.tells || found.is_none()) {
+            self.complete(queue, completion);
+        }
+    }
+
+    /// A receive was taken back.
+    pub fn canceled(&mut self, op: &ReceiveOp) {
+        let bare = Completion::of(op.notice.context, op.notice.flags.into());
+        self.count(op.notice.counter, false);
+        if let Some(queue) = op.notice.queue {
+            self.complete(queue, Completion { error: Some((completion::CANCELED, 0)), ..bare });
+        }
+    }
+
+    /// A new completion queue, and what rings for its program.
+    pub fn open_queue(
+        &mut self,
+        size: usize,
+        descriptor: Option<Arc<Descriptor>>,
+    ) -> Result<QueueId> {
+        let room = size.max(LEAST_ROOM);
+        self.queues.push(Completions { entries: VecDeque::new(), room, descriptor });
+        NonZero::new(next_id(&self.queues)?).map(QueueId).ok_or(Refusal::TOO_MANY)
+    }
+
+    /// Forgets what is in a queue, unless the queue is held.
+    pub fn close_queue(&mut self, queue: QueueId) -> Result {
+        self.is_free(Watched::Queue(queue))?;
+        let Completions { entries, descriptor, .. } = &mut self.queues[queue.place()];
+        (*entries, *descriptor) = (VecDeque::new(), None);
+        Ok(())
+    }
+
+    /// What waits in a queue.
+    #[inline]
+    pub fn completions(&mut self, queue: QueueId) -> &mut VecDeque<Completion> {
+        &mut self.queues[queue.place()].entries
+    }
+
+    /// Whether anything waits in a queue.
+    pub fn has_completions(&self) -> bool {
+        self.queues.iter().any(|queue| !queue.entries.is_empty())
+    }
+
+    /// Whether a queue has room for what a new operation may tell.
+    #[inline]
+    pub fn has_room(&self, queue: Option<QueueId>) -> bool {
+        queue.is_none_or(|queue| {
+            let Completions { entries, room, .. } = &self.queues[queue.place()];
+            entries.len() < *room
+        })
+    }
+
+    /// A new counter, and what rings for its program.
+    pub fn open_counter(&mut self, descriptor: Option<Arc<Descriptor>>) -> Result<CounterId> {
+        let (id, counts) = (CounterId(next_id(&self.counters)?), Counts::default());
+        self.counters.push(Counter { counts, descriptor, is_news: false });
+        Ok(id)
+    }
+
+    /// What a counter has counted, for its program.
+    pub fn counts(&mut self, CounterId(place): CounterId) -> Counts {
+        self.counters[usize::from(place)].is_news = false;
+        self.counters[usize::from(place)].counts
+    }
+
+    /// Changes what a counter has counted.
+    #[inline]
+    pub fn change_counts(&mut self, CounterId(place): CounterId, change: impl FnOnce(&mut Counts)) {
+        let Counter { counts, descriptor, is_news } = &mut self.counters[usize::from(place)];
+        change(counts);
+        *is_news = true;
+        if let Some(descriptor) = descriptor {
+            descriptor.ring();
+        }
+    }
+
+    /// The counter is closed, unless it is held: nobody waits for it.
+    pub fn close_counter(&mut self, counter: CounterId) -> Result {
+        self.is_free(Watched::Counter(counter))?;
+        let CounterId(place) = counter;
+        self.counters[usize::from(place)].descriptor = None;
+        Ok(())
+    }
+
+    /// Whether there is something that the program has not read.
+    pub fn has_news(&self, what: Watched) -> bool {
+        match what {
+            Watched::Queue(queue) => !self.queues[queue.place()].entries.is_empty(),
+            Watched::Counter(CounterId(place)) => self.counters[usize::from(place)].is_news,
+            Watched::Events => false,
+        }
+    }
+
+    /// Whether a poll tells of this: of a counter, that it does not stand where it did when it
+    /// `told` of it last.
+    pub fn tell_poll(&mut self, what: Watched, told: &mut Counts) -> bool {
+        if let Watched::Counter(counter) = what {
+            let counts = self.counts(counter);
+            return std::mem::replace(told, counts) != counts;
+        }
+        self.has_news(what)
+    }
+
+    /// One more poll set has it, or binding.
+    pub fn hold(&mut self, what: Watched) {
+        self.held.push(what);
+    }
+
+    /// One less has it.
+    pub fn release(&mut self, what: Watched) {
+        if let Some(place) = self.held.iter().position(|held| *held == what) {
+            self.held.swap_remove(place);
+        }
+    }
+
+    /// Nothing that is held may be closed.
+    fn is_free(&self, what: Watched) -> Result {
+        if self.held.contains(&what) { Err(Refusal::BUSY) } else { Ok(()) }
+    }
+}
+
+impl Completion {
+    pub fn of(context: Context, flags: u64) -> Self {
+        Completion {
+            context,
+            flags,
+            length: 0,
+            buffer: Context::NONE,
+            data: 0,
+            tag: 0,
+            source: None,
+            error: None,
+        }
+    }
+
+    /// Of this message.
+    #[inline]
+    fn with(mut self, envelope: &Envelope, vector: Option<VectorId>) -> Self {
+        self.length = usize::try_from(envelope.length).unwrap_or(usize::MAX);
+        self.tag = envelope.tag;
+        if let Some(data) = envelope.data {
+            self.data = data;
+            self.flags |= flag::REMOTE_CQ_DATA;
+        }
+        self.source = vector.map(|vector| (vector, envelope.source));
+        self
+    }
+}
+
+impl Bound {
+    /// One more.
+    pub fn add(&self, state: &mut State, what: Watched) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(what);
+        state.reports.hold(what);
+    }
+
+    /// Nothing any more.
+    pub fn release(&self, state: &mut State) {
+        for what in self.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            state.reports.release(what);
+        }
+    }
+}
