@@ -9,4 +9,5 @@ mod programs;
 mod rendezvous;
 mod services;
 mod storms;
+mod systems;
 mod upcalls;
