@@ -6,6 +6,7 @@ mod finding;
 mod layers;
 mod lexer;
 mod manifest;
+mod pages;
 mod sizes;
 mod tree;
 mod unsafety;
@@ -29,6 +30,7 @@ pub fn tidy(root: &Path) -> Result<Vec<Finding>> {
     words::check(&tree, &mut findings);
     comments::check(&tree, &mut findings);
     binaries::check(&tree, &mut findings);
+    pages::check(&tree, &mut findings);
     findings.sort();
     Ok(findings)
 }
