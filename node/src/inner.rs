@@ -3,9 +3,9 @@
 use crate::arrival::{Arrival, NO_BUFFER};
 use crate::backlog::Gates;
 use crate::copies::Copies;
-use crate::dispatch::Systems;
 use crate::engine::{Copy, OffloadedNi, Request, payload_of};
 use crate::lossy::Coalescing;
+use crate::systems::Systems;
 use crate::{Error, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -9,6 +9,7 @@
 //! | [`biased`] | the lock around a node (`unsafe`) | 6.2.1 |
 //! | `node` | sending, draining, upcalls, release | 3.1, 3.6 |
 //! | `dispatch` | packets on their way to the systems that they belong to | 3.1 |
+//! | `systems`, `backlog` | the systems, the packets that wait for them, and who has to stop | 3.8 |
 //! | `engine` | the NI half apart from the host, where a link has a processor for it | 8.1.2 |
 //! | [`wait`], `sleep` | spin, then yield, then sleep | 6.2.2 |
 //! | `lossy` | timers, flushing and lingering, where frames may be lost | 8.2.2 |
@@ -33,6 +34,7 @@ mod lossy;
 mod network;
 mod node;
 mod sleep;
+mod systems;
 pub mod wait;
 mod watch;
 

@@ -133,7 +133,8 @@ impl Packets {
             None => return Err(self.node.trouble()),
             polled => matches!(polled, Some(Polled::Packet | Polled::OthersWait)),
         };
-        Ok(self.help_others(None)? || any)
+        // They may have other work, too, for which they had this rank interrupted.
+        Ok(self.help(u32::MAX)? || any)
     }
 
     /// Has the protocols whose packets wait take them, all but `own`. What one does may have others
@@ -152,17 +153,16 @@ impl Packets {
         self.help_others(Some(self.protocol)).map(drop)
     }
 
+    /// Has these protocols, a bit each, take their packets.
     #[cold]
-    fn help(&self, mut waiting: u32) -> Result<bool> {
-        if waiting == 0 || self.takers.helping.swap(true, Ordering::Acquire) {
+    fn help(&self, protocols: u32) -> Result<bool> {
+        if protocols == 0 || self.takers.helping.swap(true, Ordering::Acquire) {
             return Ok(false);
         }
         let mut any = Ok(false);
-        while waiting != 0 && any.is_ok() {
-            let taker = self.taker(waiting.trailing_zeros() as usize);
-            waiting &= waiting - 1;
-            if let Some(progress) = taker {
-                any = progress().and_then(|more| any.map(|any| any || more));
+        for index in (0..Protocol::LIMIT).filter(|index| protocols & (1 << index) != 0) {
+            if let (Ok(before), Some(progress)) = (&any, self.taker(index)) {
+                any = progress().map(|more| *before || more);
             }
         }
         self.takers.helping.store(false, Ordering::Release);

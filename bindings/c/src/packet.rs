@@ -72,8 +72,8 @@ pub(crate) fn ranks_of(ranks: &RankList<'_>, count: usize) -> Result<Vec<Rank>, 
 }
 
 /// Sets what is called for each packet that arrives, in place of what was set before; user is
-/// handed to it, and must live until the job is left. Packets wait while nothing is set. Only in a
-/// job for packets.
+/// handed to it, and must live until the job is left. Packets wait while nothing is set. Messages
+/// and regions are not among them, which a job may use beside packets.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_packet_receive(
     job: Option<&Job>,

@@ -114,8 +114,8 @@ fn unused(region: Option<Box<Region>>) -> Result<Arc<Mapped<u8>>, Failure> {
     Ok(free(Some(region), |region| &mut region.0)?.mapped)
 }
 
-/// Takes part in the regions of a job, which get all of its packets. All ranks do, once, before any
-/// of them maps a region. Only in a job for packets. The result is the caller's, to be given back
+/// Takes part in the regions of a job, beside its messages and packets. All ranks do, once, before
+/// any of them maps a region. The result is the caller's, to be given back
 /// to weft_regions_close(). Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_regions_open(

@@ -40,7 +40,9 @@ arguments(weft_job *job)
     FAILS(weft_fetch_and_add(job, 99, 0, 1, NULL), WEFT_NO_SUCH_RANK, "no rank 99");
     FAILS(weft_fetch_and_add(job, 1u << 20, 0, 1, NULL), WEFT_NO_SUCH_RANK, "1048576");
     FAILS(weft_interrupts_on(job), WEFT_INVALID, "interrupts are not off");
-    FAILS(weft_packet_alloc(job, &packet), WEFT_INVALID, "weft_join_packets");
+    OK(weft_packet_alloc(job, &packet));
+    OK(weft_packet_discard(packet));
+    FAILS(weft_packet_discard(NULL), WEFT_INVALID, "null");
     FAILS(weft_group_create(job, ranks, 2, &group), WEFT_BAD_GROUP, "");
     FAILS(weft_group_create(job, NULL, 2, &group), WEFT_INVALID, "ranks is null");
     FAILS(weft_mailbox_create(job, NULL, &port), WEFT_INVALID, "the name is null");
