@@ -384,8 +384,8 @@ weft_status weft_now(const weft_job *job, uint64_t *now);
 weft_status weft_statistics_read(const weft_job *job, weft_statistics *statistics);
 
 // Sets what is called for each packet that arrives, in place of what was set before; user is
-// handed to it, and must live until the job is left. Packets wait while nothing is set. Only in a
-// job for packets.
+// handed to it, and must live until the job is left. Packets wait while nothing is set. Messages
+// and regions are not among them, which a job may use beside packets.
 weft_status weft_packet_receive(const weft_job *job, weft_packet_callback callback, void *user);
 
 // Most bytes that a packet holds. Never blocks.
@@ -821,8 +821,8 @@ weft_status weft_pending_wait(weft_pending *pending, void *values);
 // Gives up on the result of an operation, which goes on all the same, and frees it. Never blocks.
 weft_status weft_pending_free(weft_pending *pending);
 
-// Takes part in the regions of a job, which get all of its packets. All ranks do, once, before any
-// of them maps a region. Only in a job for packets. The result is the caller's, to be given back
+// Takes part in the regions of a job, beside its messages and packets. All ranks do, once, before
+// any of them maps a region. The result is the caller's, to be given back
 // to weft_regions_close(). Never blocks.
 weft_status weft_regions_open(const weft_job *job, weft_regions **regions);
 
