@@ -40,7 +40,7 @@ impl Adder for Total {
     }
 }
 
-/// What a rank has received, by system.
+/// Numbers that a rank has received, by system: sums, or all where their order counts.
 struct Received {
     messages: Total,
     calls: Total,
