@@ -1,6 +1,8 @@
-//! What a team does in shared memory without packets: barriers, reductions of up to a line of each member, and short broadcasts.
+//! Operations of a team in shared memory, without packets: barriers, reductions of up to a line of
+//! each member, and short broadcasts.
 //!
-//! An arena is an area of its leader's board, which all ranks of the host write. In lines of 64 bytes, for `n` members:
+//! An arena is an area of its leader's board, which all ranks of the host write. In lines of
+//! 64 bytes, for `n` members:
 //!
 //! ```text
 //!      1         n                2 n                     2                 8 x 17
@@ -10,16 +12,21 @@
 //! │ results │          │                        │ set            │ slots)                    │
 //! └─────────┴──────────┴────────────────────────┴────────────────┴───────────────────────────┘
 //! ```
-//! **Rounds.** A member puts its contribution into its line of a set and adds to the `arrived` word of that set, which is never put back: one, and above that a
-//! number that stands for what it has begun. The round is over when all have arrived; if the sum is another one than each expects, they began different
-//! operations. The two sets take turns, and a member arrives only when the round before is over. So all have
-//! left the one before that, and what is in a set does not change from the last arrival until the last member has read it.
-//! Where one result is made of all contributions, the last to arrive makes it, and the others read one line instead of everybody's:
-//! they wait until the number of the round is that of the last result.
+//! **Rounds.** A member puts its contribution into its line of a set, and adds to the `arrived`
+//! word of that set: one, and above that a number that stands for the operation it has begun. The
+//! word is never put back. The round is over when all have arrived; if the sum is not the one that
+//! each expects, they began different operations. The two sets take turns, and a member arrives
+//! only when the round before is over. By then all have left the one before that, so that a set
+//! does not change from the last arrival until the last member has read it.
 //!
-//! **Broadcasts.** The root of broadcast number `k` puts it into slot `k mod 8`, the head last, which names it. Its receivers copy it, and each says how many it
-//! has finished. A root waits, at every fourth number, until all have finished what is four numbers back: then
-//! nobody reads what it overwrites, and it looks at their lines for every fourth broadcast only.
+//! Where one result is made of all contributions, the last to arrive makes it, and the others read
+//! one line instead of everybody's. They wait until the number of the last result is that of the
+//! round.
+//!
+//! **Broadcasts.** The root of broadcast number `k` puts it into slot `k mod 8`, the head last,
+//! which names it. Its receivers copy it, and each says how many it has finished. At every fourth
+//! number a root waits until all have finished those up to four numbers back. Then nobody reads
+//! what it overwrites, and it looks at their lines for every fourth broadcast only.
 
 mod meeting;
 
@@ -41,7 +48,8 @@ const LINE: usize = 8;
 /// Words of a slot, which begins with a line: what is short is in one with its head.
 const SLOT: usize = LINE + SLOT_BYTES / 8;
 const SLOTS: u64 = 8;
-/// Words of the first line: arrivals of each set, members that have left, rounds that have a result.
+/// Words of the first line: arrivals of each set, members that have left, number of the last round
+/// that has a result.
 const ARRIVED: [usize; 2] = [0, 3];
 const LEFT: usize = 1;
 const RESULTS: usize = 2;
@@ -54,8 +62,8 @@ fn words_of(members: usize, slots: bool) -> Option<usize> {
     lines.checked_mul(LINE)?.checked_add(if slots { SLOTS as usize * SLOT } else { 0 })
 }
 
-/// Areas without slots in the second half of boards. All ranks take all of them in the same order, so that nobody has to be told where
-/// they are, and none is given back.
+/// Areas without slots in the second half of boards. All ranks take all of them in the same order,
+/// so that nobody has to be told where they are, and none is given back.
 #[derive(Debug, Default)]
 pub struct AgreedAreas {
     /// Words taken of the board of each leader, from its end.
@@ -63,7 +71,8 @@ pub struct AgreedAreas {
 }
 
 impl AgreedAreas {
-    /// Takes an area for a team of so many members. Where it begins; `None` if there is no room, at all ranks alike.
+    /// Takes an area for a team of so many members, and returns where it begins; `None` if there is
+    /// no room, at all ranks alike.
     pub fn take(&mut self, board: &[AtomicU64], leader: Rank, members: usize) -> Option<usize> {
         let taken = self.taken.entry(leader).or_default();
         let all = taken.checked_add(words_of(members, false)?)?;
@@ -91,7 +100,8 @@ struct Area {
 }
 
 impl Areas {
-    /// Takes an area for a team of so many members, and puts zeros there. Where it begins; `None` if there is no room.
+    /// Takes an area for a team of so many members, fills it with zeros, and returns where it
+    /// begins; `None` if there is no room.
     pub fn take(&mut self, board: &[AtomicU64], members: usize) -> Option<usize> {
         self.taken.retain(|area| !(area.closed && area.all_have_left(board)));
         let words = words_of(members, true)?;
@@ -105,7 +115,8 @@ impl Areas {
         Some(first)
     }
 
-    /// Gives an area back: at once if none has used it, else as soon as all members have [left](Arena::leave).
+    /// Gives an area back: at once if none has used it, else as soon as all members have
+    /// [left](Arena::leave).
     pub fn give_back(&mut self, first: usize, used: bool) {
         let Some(place) = self.taken.iter().position(|area| area.first == first) else { return };
         match used {
@@ -147,8 +158,8 @@ pub struct Round {
 }
 
 impl Round {
-    /// True if this member was the last to arrive: the round is over, and it makes the result of all contributions, if
-    /// there is one.
+    /// True if this member was the last to arrive: the round is over, and it makes the result of
+    /// all contributions, if there is one.
     #[inline]
     pub fn is_last(self) -> bool {
         arrivals(self.sum) == arrivals(self.full)
@@ -166,7 +177,8 @@ fn arrivals(sum: u64) -> u32 {
 }
 
 impl Arena {
-    /// The area that begins there, of a team of `size`, of which this is member `me`. `None` if it cannot be.
+    /// The area that begins at word `first`, of a team of `size` members, of which this is member
+    /// `me`. `None` if it does not fit.
     pub fn new(
         words: &Arc<dyn SharedWords>,
         leader: Rank,
@@ -196,8 +208,9 @@ impl Arena {
         arrivals(self.arrived(set).load(Ordering::Acquire)) == arrivals(full)
     }
 
-    /// Arrives with a contribution of up to [`CONTRIBUTION_BYTES`] bytes; `begun` stands for the operation. It [may](Self::may_arrive). The
-    /// last to arrive wakes who sleeps, unless all await a result (`wakes`).
+    /// Arrives with a contribution of up to [`CONTRIBUTION_BYTES`] bytes; `begun` stands for the
+    /// operation. Only a member that [may](Self::may_arrive) calls this. With `wakes` the last to
+    /// arrive wakes sleepers; if all await a result, [`Self::put_result`] does so instead.
     #[inline]
     pub fn arrive(&self, begun: u32, bytes: &[u8], wakes: bool) -> Round {
         let number = self.arrivals.load(Ordering::Relaxed) + 1;
@@ -218,7 +231,8 @@ impl Arena {
         round
     }
 
-    /// Tells all a result of up to [`CONTRIBUTION_BYTES`] bytes. The [last](Round::is_last) to arrive does that.
+    /// Tells all a result of up to [`CONTRIBUTION_BYTES`] bytes. The [last](Round::is_last) to
+    /// arrive calls this.
     pub fn put_result(&self, round: Round, bytes: &[u8]) {
         put(self.result_of(round), bytes);
         self.line(0)[RESULTS].store(round.number, Ordering::Release);
@@ -310,7 +324,7 @@ impl Arena {
         &self.line(0)[ARRIVED[set]]
     }
 
-    /// What stands before the next broadcast: its number, its root, its length.
+    /// Head of the next broadcast: its number, its root, its length.
     fn head(&self, root: usize, length: usize) -> u64 {
         u64::from(self.finished.load(Ordering::Relaxed) as u32 + 1) << 32
             | (root as u64) << 16

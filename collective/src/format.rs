@@ -6,9 +6,10 @@
 //! │ kind │ operation │ step │ root │ count │ number │ leader │ bytes │ data
 //! └──────┴──────────────────┴──────┴───────┴────────┴────────┴───────┘
 //! ```
-//! `leader` and `count` name the team; `number` counts its operations; `operation`, `root` and `bytes` are the
-//! sender's signature of it. A transfer takes as many pieces as it needs, in order, and one if it
-//! has no bytes. With an element or two a packet fits into one slot of the shared-memory link.
+//! `leader` and `count` name the team; `number` counts its operations; `operation`, `root` and
+//! `bytes` are the sender's signature of it. A transfer takes as many pieces as it needs, in order,
+//! and one if it has no bytes. With an element or two a packet fits into one slot of the
+//! shared-memory link.
 
 use crate::TeamId;
 use crate::signature::Signature;

@@ -1,4 +1,4 @@
-//! What has come of an operation before its member is that far: stored, within a bound.
+//! Packets of an operation that come before its member is that far: stored, within a bound.
 
 use crate::EAGER_BYTES;
 use std::collections::{BTreeMap, VecDeque};
@@ -67,7 +67,7 @@ struct Early<K> {
 /// A part of a transfer that has come early, and what its sender's signature says of the length.
 #[derive(Debug)]
 pub struct Piece<K> {
-    /// Where it is.
+    /// Its bytes: a copy, or the packet itself.
     bytes: Bytes<K>,
     /// Length in the signature.
     pub announced: u64,
@@ -97,7 +97,8 @@ impl<K: AsRef<[u8]>> Piece<K> {
 }
 
 impl<K: AsRef<[u8]>> Inbox<K> {
-    /// Stores a packet. It is kept where it is if it is long and fewer than `keeps` of its member and step were.
+    /// Stores a packet. It is kept in place if it is long, and fewer than `keeps` packets of its
+    /// member and step were kept before.
     ///
     /// # Errors
     /// More than may be sent unasked, if that is `bounded`.
@@ -159,7 +160,7 @@ impl<K: AsRef<[u8]>> Inbox<K> {
         self.ready.drain(..)
     }
 
-    /// The same with places of members instead of what they were stored by.
+    /// Replaces the numbers that packets were stored under by the places of their members.
     ///
     /// # Errors
     /// What `place` says.

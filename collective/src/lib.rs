@@ -1,17 +1,17 @@
 //! Collective operations: one engine for messages, regions and MPI (thesis 7.4.2, 7.5.2).
 //!
-//! An operation is a [`Call`]: what is done, its root, how many elements. All members of a team begin the same
-//! calls in the same order, so that the team and a count name an operation; what it is stands in
-//! every packet. Each member makes a schedule of it ([`schedule`]), and a [`Run`] carries that out. Nothing
-//! here knows a clock, a thread, a socket or a lock:
+//! An operation is a [`Call`]: what is done, its root, how many elements. All members of a team
+//! begin the same calls in the same order, so that the team and a count name an operation; its
+//! signature stands in every packet. Each member makes a schedule of it ([`schedule`]), and a
+//! [`Run`] carries that out. Nothing here knows a clock, a thread, a socket or a lock:
 //!
 //! ```text
-//!                     ┌─────────────────── Teams ───────────────────┐
-//!   begin(call) ────▶ │ numbers, signatures, what came early        │ ────▶ Refused
-//!   arrive(packet) ─▶ │   Run: steps of one operation at one member │ ────▶ Transport::send, multicast
-//!                     └──────────────────────┬──────────────────────┘
-//!                                            ▼
-//!                  Stage: Waiting, Combine (by whoever drives it), Done
+//!                   ┌─────────────────── Teams ───────────────────┐
+//! begin(call) ────▶ │ numbers, signatures, what came early        │ ──▶ Refused
+//! arrive(packet) ─▶ │   Run: steps of one operation at one member │ ──▶ Transport::send, multicast
+//!                   └──────────────────────┬──────────────────────┘
+//!                                          ▼
+//!                Stage: Waiting, Combine (by whoever drives it), Done
 //! ```
 //! | module | what |
 //! |---|---|
@@ -24,29 +24,32 @@
 //! | [`arena`] | barriers, short reductions and short broadcasts in shared memory, without packets |
 //!
 //! **Transports** ([`Transport`]): `weft-messaging` sends each packet as a message of its own;
-//! `weft-tagged` puts them among its own packets. Both drive the same [`Teams`]: messaging takes a job out, so that no lock is held
-//! while it sends, and may have any number of operations of a team under way; tagged has a lock
-//! around all it does, and the program's thread waits for the one operation of its team.
+//! `weft-tagged` puts them among its own packets. Both drive the same [`Teams`]. Messaging takes a
+//! job out, so that no lock is held while it sends, and may have any number of operations of a team
+//! under way. Tagged has a lock around all it does, and the program's thread waits for the one
+//! operation of its team.
 //!
-//! **Memory** ([`Memory`]): what a member brings, and where its result goes. Packets are placed there as they come; blocks that wait
-//! to be combined are the run's own. Combining is the driver's, in the order of members: the same bits at
-//! all members and in every run.
+//! **Memory** ([`Memory`]): a member's contribution, and the room for its result. Packets are
+//! placed there as they come; blocks that wait to be combined are the run's own. Combining is the
+//! driver's, in the order of members: the same bits at all members and in every run.
 //!
-//! **Long transfers.** The first 64 KiB leave at once. The rest waits until its receiver has begun the
-//! operation and says that it is ready, and is placed where it belongs:
+//! **Long transfers.** The first 64 KiB leave at once. The rest waits until its receiver has begun
+//! the operation and says that it is ready, and is placed where it belongs:
 //!
 //! ```text
 //!   up to 64 KiB:  pieces ───────▶ placed, or stored until the receive is open
 //!   the rest:             ◀─────── ready, as soon as it is open
 //!                  pieces ───────▶ placed
 //! ```
-//! **Bounds** (I9). An operation may start once its member knows that all have begun the one [`AHEAD`] before it: an operation that
-//! nobody ends before all have begun it has ended since. If there is none, [`Teams::needs_fence`] has all members
-//! begin a barrier, at the same place because they count alike. So a member stores at most [`AHEAD`] operations of each
-//! other one.
+//! **Bounds** (I9). An operation may start once its member knows that all have begun the one
+//! [`AHEAD`] before it. The end of an operation that nobody can end before all have begun it, such
+//! as a barrier, tells it so. If there has been none for [`AHEAD`] operations,
+//! [`Teams::needs_fence`] has all members begin a barrier, at the same place because they count
+//! alike. So a member stores at most [`AHEAD`] operations of each other one.
 //!
-//! **Faults.** Members that begin different operations find a [`Disagreement`] in the first packet or in the
-//! arena's count; a packet that no member sends is a violation; both end the team. Lost ranks are the transport's to report.
+//! **Faults.** Members that begin different operations find a [`Disagreement`] in the first packet
+//! or in the arena's count; a packet that no member sends is a violation; both end the team. Lost
+//! ranks are the transport's to report.
 
 #![forbid(unsafe_code)]
 
@@ -68,12 +71,13 @@ pub use teams::{Parked, Progress, Refused, Teams};
 
 use weft_packet::Rank;
 
-/// Operations that a member ends at most without knowing that all others have begun the first of them.
+/// Operations that a member ends at most without knowing that all others have begun the first of
+/// them.
 pub const AHEAD: u32 = 64;
 /// Bytes of a transfer that leave before its receiver is ready.
 pub const EAGER_BYTES: usize = 64 * 1024;
 
-/// What a member says that hears of another operation than its own.
+/// Violation that a member reports if it hears of another operation than its own.
 pub const DISAGREES: &str = "a part of another collective operation than this rank has begun: members call different ones, or with different sizes or roots";
 
 /// The name of a team, which no two teams of a rank have.
@@ -81,7 +85,7 @@ pub const DISAGREES: &str = "a part of another collective operation than this ra
 pub struct TeamId {
     /// The rank that named it.
     pub leader: Rank,
-    /// Which of those that it named.
+    /// Number of the team among those that it named.
     pub count: u32,
 }
 

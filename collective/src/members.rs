@@ -19,7 +19,8 @@ impl Members {
         Members { subset: None, size, me: me.index(), group: Some(Group::ALL) }
     }
 
-    /// Some ranks, with their multicast group if they have one; `None` if `me` is not one of them, or one is there twice.
+    /// Some ranks, with their multicast group if they have one; `None` if `me` is not one of them,
+    /// or if one is there twice.
     pub fn subset(members: &[Rank], me: Rank, group: Option<Group>) -> Option<Self> {
         let places: BTreeMap<_, _> = members.iter().copied().zip(0..).collect();
         let me = *places.get(&me)?;
@@ -30,7 +31,7 @@ impl Members {
         Some(Members { subset, size: members.len(), me, group })
     }
 
-    /// How many there are.
+    /// Number of members.
     #[inline]
     pub fn size(&self) -> usize {
         self.size

@@ -23,9 +23,9 @@ pub trait Memory {
     fn copy(&mut self, from: usize, length: usize, at: usize);
 }
 
-/// What carries packets to other members.
+/// A network that carries packets to other members.
 pub trait Transport {
-    /// What can go wrong.
+    /// Error of the network.
     type Error;
 
     /// Bytes of a packet to one member at most; at least 64.
@@ -63,7 +63,7 @@ pub struct Body<'a> {
 }
 
 impl Body<'_> {
-    /// How many.
+    /// Number of bytes.
     #[inline]
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
@@ -82,7 +82,7 @@ impl Body<'_> {
     }
 }
 
-/// How far an operation is.
+/// State of an operation, as its driver sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
     /// It waits for others, or for room.
@@ -93,16 +93,16 @@ pub enum Stage {
     Done,
 }
 
-/// Why an operation cannot go on.
+/// Reason for which an operation cannot go on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Failure<E> {
     /// The network says so.
     Transport(E),
     /// A member sent what none sends.
     Violation {
-        /// Who.
+        /// The member that sent it.
         from: Rank,
-        /// What.
+        /// Description of what it sent.
         what: &'static str,
     },
 }
@@ -251,7 +251,8 @@ impl<K: AsRef<[u8]>> Run<K> {
         }
     }
 
-    /// Combines what comes next: `combine` makes one block of two, of the first and the second, in place of the second.
+    /// Carries out the steps of combining that come next: `combine` makes one block of the first
+    /// and the second, in place of the second.
     pub fn combine(&mut self, memory: &impl Memory, mut combine: impl FnMut(&[u8], &mut [u8])) {
         while let Some(&Step::Combine(before, after)) = self.steps.front() {
             let mut into = std::mem::take(&mut self.blocks[after]);
@@ -474,8 +475,8 @@ impl<K: AsRef<[u8]>> Run<K> {
         Ok(())
     }
 
-    /// Bytes that may leave now: those that are left, as far as their receivers store them or are ready.
-    /// `None` if they have to say so first.
+    /// Bytes that may leave now: those that have not left yet, as far as their receivers store them
+    /// or are ready. `None` if receivers have to say first that they are ready.
     fn allowed(&self, it: &Outgoing) -> Option<usize> {
         let left = it.span.length - it.went;
         if it.span.length <= EAGER_BYTES {

@@ -10,19 +10,21 @@
 //! | all-gather | each member multicasts |
 //! | all-to-all | pairwise exchange, beginning with the next member |
 //!
-//! The tree is flat for up to [`flat_members`](Tuning::flat_members), else binomial. Long is more than
-//! [`shared_out_bytes`](Tuning::shared_out_bytes), among three members or more.
-//! A multicast is one packet where the team has a group, else a packet for each other member.
+//! The tree is flat for up to [`flat_members`](Tuning::flat_members), else binomial. Long is more
+//! than [`shared_out_bytes`](Tuning::shared_out_bytes), among three members or more. A multicast is
+//! one packet where the team has a group, else a packet for each other member.
 //!
-//! **Order.** Contributions are combined from the last member to the first, in the same tree whatever the root, so that
-//! results are the same bits at all members and in every run. In the binomial tree the part of child
-//! `c` are members `c` to just before the next child, so whoever combines children in order combines members in theirs.
+//! **Order.** Contributions are combined from the last member to the first, in the same tree
+//! whatever the root, so that results are the same bits at all members and in every run. In the
+//! binomial tree the part of child `c` is the members from `c` to just before the next child. So a
+//! member that combines its children in order combines members in theirs.
 //!
-//! **Rounds.** Exchanges of more than [`round_bytes`](Tuning::round_bytes) take several rounds, with a wait for as many bytes after
-//! each: for transports that block while they send.
+//! **Rounds.** Exchanges of more than [`round_bytes`](Tuning::round_bytes) take several rounds,
+//! with a wait for as many bytes after each: for transports that block while they send.
 //!
-//! **Overwriting.** Result may be the same memory as Mine. So nothing is written to Result before the steps in
-//! which the same bytes of Mine are sent have ended: a wait waits for what leaves, too.
+//! **Overwriting.** Result may be the same memory as Mine. So nothing is written to Result before
+//! the steps in which the same bytes of Mine are sent have ended: a wait waits for what leaves,
+//! too.
 
 use crate::signature::{Operation, Signature};
 use std::collections::VecDeque;
@@ -40,8 +42,9 @@ pub struct Call {
     pub operation: Operation,
     /// Its root; 0 where there is none.
     pub root: usize,
-    /// Elements that each member brings or gets: of a broadcast and a reduction all, of a gather, all-gather and
-    /// scatter those of one member, of an all-to-all those of one member for all.
+    /// Elements that each member brings or gets. Of a broadcast and a reduction: all. Of a gather,
+    /// an all-gather and a scatter: those of one member. Of an all-to-all: those of one member for
+    /// all.
     pub count: usize,
     /// Bytes of each element.
     pub size: usize,
@@ -51,8 +54,8 @@ pub struct Call {
 pub const BARRIER: Call = Call { operation: Operation::Barrier, root: 0, count: 0, size: 0 };
 
 impl Call {
-    /// The signature that all members have to agree about. The size of elements stands in the place of the root
-    /// where there is none.
+    /// The signature that all members have to agree about. The size of elements stands in the place
+    /// of the root where there is none.
     #[inline]
     pub fn signature(&self) -> Signature {
         let root = if self.operation.has_root() { self.root } else { self.size };
@@ -65,7 +68,8 @@ impl Call {
         self.count * self.size
     }
 
-    /// Bytes of the share of a member of `members`, which divide the elements as evenly as they can be.
+    /// Bytes of the share of a member of `members`, which divide the elements as evenly as they can
+    /// be.
     fn share(&self, member: usize, members: usize) -> Range<usize> {
         let start =
             |member| (self.count as u128 * member as u128 / members as u128) as usize * self.size;
@@ -102,7 +106,7 @@ pub enum Area {
 /// Some bytes of an area.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Span {
-    /// Which area.
+    /// Area that the bytes are in.
     pub area: Area,
     /// Offset of the first byte.
     pub at: usize,
@@ -222,8 +226,8 @@ impl Plan<'_> {
         bytes > self.tuning.shared_out_bytes && self.size > 2
     }
 
-    /// Receives the contributions below this member, combines them with its own, and sends them up unless it is
-    /// the top. Returns where the result is.
+    /// Receives the contributions below this member, combines them with its own, and sends them up
+    /// unless it is the top. Returns where the result is.
     fn combine_up(&mut self, top: usize, bytes: usize) -> Span {
         let (me, size) = (self.me, self.size);
         let is_flat = self.is_flat();

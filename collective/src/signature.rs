@@ -1,4 +1,4 @@
-//! What members must agree about, and what they tell one another if they do not.
+//! Signatures, which all members have to agree about, and the reports of members that do not.
 
 use std::fmt;
 use weft_packet::Rank;
@@ -17,7 +17,7 @@ pub enum Operation {
     AllReduce,
     /// All values to the root.
     Gather,
-    /// The same, of any length.
+    /// All values to the root, of any length from each member.
     GatherVaried,
     /// A part of the root's values to each.
     Scatter,
@@ -70,10 +70,10 @@ impl fmt::Display for Operation {
     }
 }
 
-/// What all members of a team must begin alike.
+/// Kind, root and size of an operation: all members of a team have to begin the same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Signature {
-    /// What it does.
+    /// Kind of the operation.
     pub operation: Operation,
     /// The member that is the root; the size of elements where there is none.
     pub root: u16,
@@ -143,7 +143,7 @@ impl fmt::Display for Signature {
     .one.0, .one.1, .other.0, .other.1
 )]
 pub struct Disagreement {
-    /// Which operation of the team, counted from 0.
+    /// Number of the operation among those of the team, counted from 0.
     pub number: u32,
     /// One of them, and what it began.
     pub one: (Rank, Signature),
@@ -151,7 +151,7 @@ pub struct Disagreement {
     pub other: (Rank, Signature),
 }
 
-/// Why an operation cannot end, as members tell one another.
+/// Reason for which an operation cannot end, as members tell one another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Abort {
     /// Members began different operations.

@@ -1,4 +1,5 @@
-//! All collective operations of one rank: their numbers, what their members agree about, and what came early.
+//! All collective operations of one rank: their numbers, what their members agree about, and what
+//! came early.
 
 use crate::format::{self, DECLARATION, Header, Kind};
 use crate::inbox::{Arrived, Inbox};
@@ -18,7 +19,7 @@ pub const MOST_UNOPENED: usize = 64;
 /// Signatures of operations that ended here, kept to tell what they were.
 const REMEMBERED: usize = 16;
 
-/// Why something is not taken.
+/// Reason for which an operation or a packet is refused.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Refused {
     /// There is no such team, or root.
@@ -33,7 +34,7 @@ pub enum Refused {
     Failed(Abort),
 }
 
-/// What a packet makes its receiver do.
+/// Effect of a packet on its receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Progress {
     /// Nothing: it is stored or placed.
@@ -44,7 +45,7 @@ pub enum Progress {
     Aborted(TeamId, Abort),
 }
 
-/// What became of a job that was put back.
+/// State of a job that was put back.
 pub enum Parked<M, K> {
     /// It waits.
     Parked,
@@ -89,7 +90,7 @@ struct Team<M, K> {
 
 #[derive(Debug)]
 struct Slot<M, K> {
-    /// What it is, and who said so first.
+    /// Signature of the operation, and the rank that said so first.
     signature: Option<(Rank, Signature)>,
     inbox: Inbox<K>,
     task: Task<M, K>,
@@ -156,7 +157,8 @@ impl<M, K> Team<M, K> {
         ahead < AHEAD as i32 || (ahead == AHEAD as i32 && is_barrier())
     }
 
-    /// All are known to have begun what comes before `number`. True if operations have waited for that.
+    /// Notes that all have begun every operation before `number`. True if operations have waited
+    /// for that.
     fn know(&mut self, number: u32) -> bool {
         if number.wrapping_sub(self.known) as i32 > 0 {
             self.known = number;
@@ -166,8 +168,9 @@ impl<M, K> Team<M, K> {
 }
 
 impl<M: Memory, K: AsRef<[u8]>> Teams<M, K> {
-    /// Those of `rank`. Of each member of a team it keeps at most so many packets, and stores what comes early of
-    /// a transfer up to [`EAGER_BYTES`](crate::EAGER_BYTES), if that is `bounded`.
+    /// The teams of `rank`. It keeps at most `keeps` packets of each member of a team. What comes
+    /// early of a transfer is stored; if that is `bounded`, up to
+    /// [`EAGER_BYTES`](crate::EAGER_BYTES).
     pub fn new(rank: Rank, tuning: Tuning, keeps: usize, bounded: bool) -> Self {
         Teams {
             rank,
@@ -188,7 +191,8 @@ impl<M: Memory, K: AsRef<[u8]>> Teams<M, K> {
         TeamId { leader: self.rank, count }
     }
 
-    /// Opens a team. All members do so, with the same members in the same order. False if it is open.
+    /// Opens a team. All members do so, with the same members in the same order. False if it is
+    /// open already.
     ///
     /// # Errors
     /// The sender of what came for it, if it is not in the team.
@@ -222,12 +226,13 @@ impl<M: Memory, K: AsRef<[u8]>> Teams<M, K> {
         self.teams.get(&id)?.members.as_ref()
     }
 
-    /// Why all operations of a team have ended, if they have.
+    /// Reason for which all operations of a team have ended, if they have.
     pub fn failure(&self, id: TeamId) -> Option<Abort> {
         self.teams.get(&id)?.failure
     }
 
-    /// True if all members have to begin a barrier before the next operation. It is the same for all of them.
+    /// True if all members have to begin a barrier before the next operation. It is so for all of
+    /// them or for none.
     pub fn needs_fence(&self, id: TeamId) -> bool {
         self.teams.get(&id).is_some_and(|team| {
             let size = team.members.as_ref().map_or(0, |members| members.size());
@@ -235,7 +240,8 @@ impl<M: Memory, K: AsRef<[u8]>> Teams<M, K> {
         })
     }
 
-    /// Begins the next operation of a team. It goes on when it is [taken](Self::take) or [driven](Self::drive).
+    /// Begins the next operation of a team. It goes on when it is [taken](Self::take) or
+    /// [driven](Self::drive).
     ///
     /// # Errors
     /// A disagreement, or what ended all operations of the team before.
@@ -259,8 +265,9 @@ impl<M: Memory, K: AsRef<[u8]>> Teams<M, K> {
         Ok(number)
     }
 
-    /// Takes the number of an operation that all members meet for in an [arena](crate::arena), without packets; its caller
-    /// begins nothing before they have. Also says whether operations have waited for that.
+    /// Takes the number of an operation that all members meet for in an [arena](crate::arena),
+    /// without packets. The caller begins nothing else before they have met. Also returns true if
+    /// operations have waited for that.
     ///
     /// # Errors
     /// As [`Self::begin`].
@@ -291,8 +298,8 @@ impl<M: Memory, K: AsRef<[u8]>> Teams<M, K> {
         team.know(team.next)
     }
 
-    /// Takes an operation out, to drive it elsewhere. `None` if there is none, if it may not start, or if somebody drives
-    /// it, who then looks again.
+    /// Takes an operation out, to drive it elsewhere. `None` if there is none, if it may not start,
+    /// or if somebody drives it already, who then looks again.
     pub fn take(&mut self, id: TeamId, number: u32) -> Option<Box<Job<M, K>>> {
         let team = self.teams.get_mut(&id)?;
         let may_start = team.may_start(number);

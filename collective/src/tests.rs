@@ -1,4 +1,5 @@
-//! All operations against their definitions: every interleaving that a seed draws, and what no member sends.
+//! All operations against their definitions, in every interleaving that a seed draws; and packets
+//! that no member sends.
 
 #![allow(clippy::unwrap_used)]
 

@@ -135,8 +135,8 @@ impl Outcome {
         quiet && self.stuck.is_empty()
     }
 
-    /// The exit status of the command that started the job, which says on standard error how the job came out if that
-    /// needs saying.
+    /// The exit status of the command that started the job. Writes to standard error how the job
+    /// came out, if that needs saying.
     pub fn exit_code(&self) -> ExitCode {
         if !self.is_silent() {
             eprintln!("weft: {self}");

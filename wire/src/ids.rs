@@ -131,7 +131,7 @@ impl TreeId {
         TreeId { group: GroupId::NONE, root: sender, protocol: Protocol::PACKETS }
     }
 
-    /// The same tree, for packets of `protocol`.
+    /// This tree, for packets of `protocol`.
     #[inline]
     pub fn of(self, protocol: Protocol) -> Self {
         TreeId { protocol, ..self }

@@ -7,7 +7,8 @@
 //! │ version │ tag │ source │ size │ credits │ tree │ channel │ flags│ sequence │ acknowledgement│
 //! └─────────┴─────┴────────┴──────┴─────────┴──────┴─────────┴──────┴──────────┴────────────────┘
 //! ```
-//! `flags`: bit 0 asks for an acknowledgement, or for credits. The upper half of `tag` is the protocol.
+//! `flags`: bit 0 asks for an acknowledgement, or for credits. The upper half of `tag` is the
+//! protocol.
 
 use crate::{Channel, Header, Malformed, Protocol, Rank, Tag, TreeId};
 

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// What `./setup` with this argument says where there are no more commands than it uses itself.
+/// Output of `./setup` with this argument, where there are no other commands than it uses itself.
 fn setup(part: &str) -> Output {
     let bare = tempfile::tempdir().unwrap();
     let path = std::env::var_os("PATH").unwrap();

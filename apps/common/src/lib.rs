@@ -13,8 +13,8 @@
 //! - [`svg`] writes drawings, [`random`] and [`noise`] make input;
 //! - [`edit_distance`] is how near a misspelt name is to another;
 //! - [`arguments`] and [`agree`] let a job say a thing once, not once per rank;
-//! - [`finish`] and [`explain`] end a command such as `weft` or `weft bench`, which is no rank; [`command_line`] writes
-//!   commands as somebody would type them.
+//! - [`finish`] and [`explain`] end a command such as `weft` or `weft bench`, which is no rank;
+//!   [`command_line`] writes commands as somebody would type them.
 //!
 //! Everything here is above the façade crate `weft` and the regions: no protocol, no link, no
 //! `unsafe`. Values cross as they lie in memory, so the ranks of one job must share a byte order.

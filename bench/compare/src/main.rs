@@ -1,4 +1,5 @@
-//! `weft compare`: the command line of [`weft_compare`]. This program is also what Weft and plain TCP are measured with.
+//! `weft compare`: the command line of [`weft_compare`]. This program is also what Weft and plain
+//! TCP are measured with.
 
 #![forbid(unsafe_code)]
 

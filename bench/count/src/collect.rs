@@ -1,4 +1,5 @@
-//! Functions that callgrind knows by name: one that it counts, and one after which it writes a dump.
+//! Functions that callgrind knows by name: one that it counts, and one after which it writes a
+//! dump.
 
 use anyhow::Result;
 use std::hint::black_box;
@@ -17,7 +18,8 @@ pub const WRITTEN: &str = "--dump-after=*weft_count::collect::written*";
 /// A step as it is played: once, counted or not.
 pub type Step<'a> = &'a mut dyn FnMut() -> Result<()>;
 
-/// Calls a step. The compiler does not see which, so that it makes one such function and no variants.
+/// Calls a step. The compiler does not see which, so that it makes one such function and no
+/// variants.
 #[inline(never)]
 fn counted(step: Step<'_>) -> Result<()> {
     black_box(black_box(step)())
@@ -46,8 +48,8 @@ impl Turn {
 }
 
 impl Counter {
-    /// Plays rounds of one figure. `round` plays its step by [`Turn::step`], and the rest of the round
-    /// around it.
+    /// Plays rounds of one figure. `round` plays its step by [`Turn::step`], and the rest of the
+    /// round around it.
     ///
     /// # Errors
     /// Those of a round.

@@ -1,7 +1,8 @@
 //! The steps of the libfabric provider: a client in C plays both ends.
 //!
-//! A process has one place in its job, so there are two of them, each under callgrind. They take turns
-//! over pipes that are none of Weft's: a rank looks for a message when it is there, and finds it.
+//! A process has one place in its job, so there are two of them, each under callgrind. They take
+//! turns over pipes that are none of Weft's: a rank looks for a message when it is there, and finds
+//! it.
 
 use crate::callgrind;
 use crate::dumps::{self, Dumps};
@@ -11,8 +12,8 @@ use std::process::Command;
 use weft_launch::{JobSpec, Settings, Verdict};
 
 const CLIENT: &str = include_str!("fabric.c");
-/// Delay of interrupts, longer than the client takes: while one rank has its turn the upcall thread of
-/// the other would take its messages.
+/// Delay of interrupts, longer than the client takes: while one rank has its turn the upcall thread
+/// of the other would take its messages.
 const NO_INTERRUPTS_US: &str = "600000000";
 
 /// Counts the steps of a client of the provider, which lies beside this program.

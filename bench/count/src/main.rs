@@ -1,5 +1,6 @@
 //! A budget of instructions. Callgrind counts them for each step of a packet's and a message's way,
-//! which no machine disturbs; `bench/instructions.toml` keeps the figures, and one that grows fails.
+//! and no load on the machine changes them. `bench/instructions.toml` keeps the figures, and one
+//! that grows fails.
 //!
 //! | module | contents |
 //! |---|---|

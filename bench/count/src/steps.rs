@@ -1,4 +1,5 @@
-//! The steps, played by one thread that is both ranks: it waits for nothing, and moves no cache line.
+//! The steps, played by one thread that is both ranks: it waits for nothing, and moves no cache
+//! line.
 
 mod memory;
 mod messages;

@@ -567,8 +567,8 @@ impl Weft {
         }
     }
 
-    /// The packet interface of this rank, beside messages: for packets of the program's own, and for
-    /// the systems that stand on packets, regions and events among them.
+    /// The packet interface of this rank, beside messages: for packets of the program's own, and
+    /// for the systems that stand on packets, regions and events among them.
     pub fn packets(&self) -> &Packets {
         &self.job.packets
     }

@@ -16,7 +16,7 @@ pub struct Meeting {
     round: Option<Round>,
 }
 
-/// How far a meeting is.
+/// State of a meeting at this member.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Met {
     /// Others have to come.
@@ -30,7 +30,8 @@ pub enum Met {
 }
 
 impl Meeting {
-    /// An operation to which each member brings `length` bytes, no more than a [line](CONTRIBUTION_BYTES).
+    /// An operation to which each member brings `length` bytes, no more than a
+    /// [line](CONTRIBUTION_BYTES).
     #[inline]
     pub fn new(call: Call, length: usize) -> Self {
         Meeting { call, line: Line([0; CONTRIBUTION_BYTES]), length, round: None }
@@ -71,8 +72,8 @@ impl Meeting {
         }
     }
 
-    /// Combines what all have brought, from the last member to the first: `combine` makes one block of two, in place of
-    /// the second. Tells all, if all await it.
+    /// Combines the contributions of all, from the last member to the first: `combine` makes one
+    /// block of two, in place of the second. If all await the result, tells them.
     pub fn combine(&mut self, arena: &Arena, mut combine: impl FnMut(&[u8], &mut [u8])) {
         let Some(round) = self.round else { return };
         let mut before = Line([0; CONTRIBUTION_BYTES]);

@@ -48,7 +48,8 @@ fn bytes_of(member: usize, round: u64, length: usize) -> Vec<u8> {
     (0..length).map(|at| (member as u64 * 41 + round * 7 + at as u64 * 3) as u8).collect()
 }
 
-/// Has each of `members` do `rounds` steps, in any order; `step` says whether the member's step is done.
+/// Has each of `members` do `rounds` steps, in any order; `step` says whether the member's step is
+/// done.
 fn in_any_order(
     members: &mut [Arena],
     seed: u64,
@@ -100,7 +101,7 @@ fn all_meet_and_see_what_all_have_brought() {
     }
 }
 
-/// As reductions to all do: the last to come makes what the others wait for, a while later.
+/// Rounds of a reduction to all: the last to come makes what the others wait for, a while later.
 #[test]
 fn all_have_what_the_last_to_come_has_made() {
     for (seed, size) in [2, 3, 5, 8].into_iter().enumerate() {
@@ -137,7 +138,7 @@ fn all_have_what_the_last_to_come_has_made() {
     }
 }
 
-/// As reductions to one do: only that one waits for what all bring.
+/// Rounds of a reduction to one: only that one waits for what all bring.
 #[test]
 fn who_does_not_wait_overwrites_nothing_that_is_read() {
     for (seed, size) in [2, 3, 8].into_iter().enumerate() {
@@ -345,7 +346,8 @@ fn meetings_give_what_their_operations_do() {
     }
 }
 
-/// As members that call different operations do: all see that the sum is another one, and nobody waits for ever.
+/// Members that call different operations: all see that the sum is another one, and nobody waits
+/// for ever.
 #[test]
 fn members_who_began_different_operations_find_out() {
     let memory = memory();

@@ -1,4 +1,4 @@
-//! What cannot be: calls and packets that are refused, and members that get too far ahead.
+//! Refusals: calls and packets that cannot be, and members that get too far ahead.
 
 use super::world::{Buffers, Setting, World};
 use super::*;
@@ -75,7 +75,7 @@ fn calls_that_cannot_be_are_refused() {
     assert!(world.ranks[0].close(ALL) && !world.ranks[0].close(ALL));
 }
 
-/// What rank 0 of two says of a packet of rank 1, from which it awaits a broadcast of 3 bytes.
+/// Refusal by rank 0 of two of a packet of rank 1, from which it awaits a broadcast of 3 bytes.
 fn hears(
     id: TeamId,
     number: u32,

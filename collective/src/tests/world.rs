@@ -1,4 +1,5 @@
-//! Ranks in one vector, packets in queues between them, and what operations give by their definitions.
+//! Ranks in one vector, packets in queues between them, and the results of operations by their
+//! definitions.
 
 use crate::*;
 use std::collections::{BTreeMap, VecDeque};
@@ -98,7 +99,8 @@ impl Transport for Wires<'_> {
     }
 }
 
-/// Elements are functions `x -> a x + b` of bytes: combining them is associative, and does not commute.
+/// Combines elements that are functions `x -> a x + b` of bytes: that is associative, and does not
+/// commute.
 pub fn combine(before: &[u8], after: &mut [u8]) {
     for (one, two) in before.chunks_exact(2).zip(after.chunks_exact_mut(2)) {
         let (a, b) =
@@ -165,7 +167,7 @@ fn expected(call: &Call, salt: u64, me: usize, size: usize) -> Option<Vec<u8>> {
     }
 }
 
-/// What is between the ranks of a job.
+/// Size of a job, its tuning, and the limits of the network between its ranks.
 pub struct Setting {
     pub ranks: usize,
     pub tuning: Tuning,
@@ -225,7 +227,8 @@ impl World {
         self.ranks[at].leave(&mut wires).unwrap();
     }
 
-    /// Goes on with an operation in one of the two ways that transports have. Its memory if it is over.
+    /// Goes on with an operation in one of the two ways that transports have. Returns its memory if
+    /// it is over.
     pub fn drive(&mut self, at: usize, id: TeamId, number: u32, out: bool) -> Option<Done> {
         let setting = &self.setting;
         let mut wires = Wires {

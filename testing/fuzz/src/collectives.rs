@@ -15,7 +15,7 @@ const TEAMS: [(TeamId, &[Rank]); 2] = [
     (TeamId { leader: Rank(2), count: 0 }, &[Rank(2), Rank(0)]),
 ];
 
-/// What was parsed encodes to the same bytes.
+/// Asserts that a packet, if it can be parsed, encodes to the same bytes.
 pub fn packet(data: &[u8]) {
     let Some((header, rest)) = Header::parse(data) else { return };
     assert_eq!([&header.emit()[..], rest].concat(), data);
@@ -54,8 +54,8 @@ fn call(which: u8, root: u8, length: usize, members: usize) -> Call {
     }
 }
 
-/// A script of eight bytes a step: rank 0 begins operations of its teams, when it may; peers say what is nearly right,
-/// or anything. A peer that breaks the protocol ends the job, and the script.
+/// A script of eight bytes a step: rank 0 begins operations of its teams, when it may; peers say
+/// what is nearly right, or anything. A peer that breaks the protocol ends the job, and the script.
 pub fn operations(data: &[u8]) {
     let mut collectives: Collectives<Bytes, Vec<u8>> = Teams::new(Rank(0), TUNING, 2, true);
     let mut begun = [0_u32; 2];
@@ -133,7 +133,7 @@ fn drive(
     }
 }
 
-/// What a peer says: a packet that may well be right, or the step itself.
+/// Packet of a peer: one that may well be right, or the step itself.
 fn said(step: &[u8], team: TeamId, begun: u32, members: usize, number: u8) -> Vec<u8> {
     let &[what, which, root, _, low, high, _, odd] = step else { return Vec::new() };
     if odd == 255 {

@@ -56,8 +56,8 @@ fn hit(counter: &Counter) -> Result<()> {
     })
 }
 
-/// A clean read miss. A read would wait for its home, which is in the same thread; a prefetch does not,
-/// and the read comes when the copy is there.
+/// A clean read miss. A read would wait for its home, which is in the same thread; a prefetch does
+/// not, and the read comes when the copy is there.
 fn miss(counter: &Counter) -> Result<()> {
     let [reader, home] = ranks(2)?;
     let [reader, home] = [Regions::open(&reader), Regions::open(&home)];

@@ -93,8 +93,9 @@ fn asked_for(counter: &Counter) -> Result<()> {
     })
 }
 
-/// A thread keeps the handle to one engine from message to message; this one has two, and counts them
-/// up and down instead, which takes some tens of instructions of a call.
+/// A call with its answer. A thread keeps the handle to one engine from message to message; this
+/// one has two, and counts them up and down instead, which takes some tens of instructions of a
+/// call.
 fn called(counter: &Counter) -> Result<()> {
     let pair = Pair::new()?;
     let [calling, serving] = [Rpc::new(pair.sender())?, Rpc::new(pair.receiver())?];
