@@ -129,12 +129,14 @@ impl Packets {
     /// As [`Self::poll`].
     pub fn progress(&self) -> Result<bool> {
         self.pay_if_owed();
-        let any = match self.node.poll() {
-            None => return Err(self.node.trouble()),
-            polled => matches!(polled, Some(Polled::Packet | Polled::OthersWait)),
-        };
-        // They may have other work, too, for which they had this rank interrupted.
-        Ok(self.help(u32::MAX)? || any)
+        let polled = self.node.poll();
+        // They may have other work, too, for which they had this rank interrupted; and each has to
+        // hear that this rank cannot go on.
+        let helped = self.help(u32::MAX)?;
+        match polled {
+            None => Err(self.node.trouble()),
+            polled => Ok(helped || matches!(polled, Some(Polled::Packet | Polled::OthersWait))),
+        }
     }
 
     /// Has the protocols whose packets wait take them, all but `own`. What one does may have others
