@@ -304,7 +304,7 @@ impl<L: Link> AnyNode for Node<L> {
         self.clock.charge(Work::Launch { bytes: size });
         let mut inner = self.inner.enter();
         self.tell_time(&mut inner);
-        if !inner.gates.are_open() {
+        if !inner.gates.are_open() || !inner.link.takes_short(to) {
             return false;
         }
         let Some(header) = inner.ni.unicast_at_once(to, protocol, size) else { return false };

@@ -190,6 +190,13 @@ pub trait Link: Send + 'static {
         let _ = (buffer, size, readers);
     }
 
+    /// True if packets for `to` may be transmitted short, where any may.
+    #[inline(always)]
+    fn takes_short(&self, to: Rank) -> bool {
+        let _ = to;
+        true
+    }
+
     /// Puts a frame on the wire, at the next [`Self::flush`] at the latest. For [`Payload::Buffer`],
     /// `header.size` says how many bytes.
     fn transmit(&mut self, to: Rank, header: &Header, payload: Payload);

@@ -312,9 +312,14 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
     }
 
     #[inline]
+    fn takes_short(&self, to: Rank) -> bool {
+        self.routes.get(to.index()).is_some_and(Option::is_some)
+    }
+
+    #[inline]
     fn transmit_short(&mut self, to: Rank, header: &Header, words: &ShortWords) {
         let Some(number) = self.routes[to.index()] else {
-            unreachable!("it would have to be kept")
+            unreachable!("only where short packets are taken")
         };
         self.waiting.retry(&mut self.near);
         if self.waiting.is_empty() {
