@@ -7,7 +7,7 @@ use weft_link::{BadFrame, LinkViolation};
 use weft_messaging::format::{self, Kind, MAX_MESSAGE, PacketHeader, port_number};
 use weft_protocol::Settings;
 use weft_protocol::tree::Group;
-use weft_wire::{Channel, GroupId, Header, Malformed, Rank, Tag, TreeId};
+use weft_wire::{Channel, GroupId, Header, Malformed, Protocol, Rank, Tag, TreeId};
 
 /// Messages that all peers are sending.
 pub struct Peers {
@@ -54,6 +54,10 @@ impl Peers {
             _ => return Ok(Arrival::Bad(bad_frame(script, from)?)),
         }
         header.size = bytes.len() as u16;
+        // Messages are for the engine; other bytes are for a system that nobody has opened.
+        if kind <= 25 {
+            header.tree = header.tree.of(Protocol::MESSAGES);
+        }
         self.return_credits(script, wire, &mut header)?;
         if script.ratio(1, 8)? {
             change_one_field(&mut header, script)?;
