@@ -13,7 +13,7 @@ use std::sync::Arc;
 use weft_packet::{HeldPacket, Packets, Rank};
 
 /// Bytes of a packet behind its message header that are copied into the box at most.
-pub(crate) const SHORT_BYTES: usize = 32;
+pub(crate) const SHORT_BYTES: usize = 96;
 
 /// Memory of a message that is copied into its box.
 pub(crate) const SHORT_COST: usize = size_of::<Arrived>();

@@ -1,10 +1,14 @@
 //! Received packets in the hands of systems.
 #![allow(unsafe_code)]
 
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use weft_link::{Buffer, Short, ShortWords};
 use weft_protocol::Delivery;
 use weft_wire::{GroupId, Rank, TreeId};
+
+/// User bytes of most short packets; these are copied at once.
+const FEW_BYTES: usize = 48;
 
 /// A received packet in the hands of the client.
 #[derive(Debug)]
@@ -13,22 +17,34 @@ pub struct Arrival {
     pub(crate) delivery: Delivery<Buffer>,
     /// The place of its bytes in link memory; `None` if they are in `words`.
     pub(crate) place: Option<NonNull<u8>>,
-    pub(crate) words: ShortWords,
+    words: MaybeUninit<ShortWords>,
 }
 
 impl Arrival {
     /// A packet whose bytes are in link memory.
     #[inline]
     pub(crate) fn in_link(delivery: Delivery<Buffer>, place: NonNull<u8>) -> Self {
-        Arrival { delivery, place: Some(place), words: ShortWords::default() }
+        Arrival { delivery, place: Some(place), words: MaybeUninit::uninit() }
     }
 
-    /// A short packet, with its bytes.
+    /// Puts a short packet into `slot`, with its bytes, before the link is looked at again. It is
+    /// filled where it lies: moving it would cost more than everything else about it.
     #[inline(always)]
-    pub(crate) fn short(short: &Short) -> Self {
+    pub(crate) fn put_short(short: &Short, slot: &mut Option<Self>) {
         let tree = TreeId::unicast(short.source).of(short.protocol);
         let delivery = Delivery::accepted(NO_BUFFER, short.size, tree);
-        Arrival { delivery, place: None, words: short.words }
+        let arrival = slot.insert(Arrival { delivery, place: None, words: MaybeUninit::uninit() });
+        let (from, to) = (short.place.as_ptr(), arrival.words.as_mut_ptr().cast::<u8>());
+        // SAFETY: `ShortWords` can be read there until the link is looked at again (`Short`), and
+        // are 112 bytes long on both sides; these words are nobody else's. Two pieces of constant
+        // length, because a call would cost more.
+        unsafe {
+            to.copy_from_nonoverlapping(from, FEW_BYTES);
+            if usize::from(short.size) > FEW_BYTES {
+                const MORE: usize = size_of::<ShortWords>() - FEW_BYTES;
+                to.add(FEW_BYTES).copy_from_nonoverlapping(from.add(FEW_BYTES), MORE);
+            }
+        }
     }
 
     /// The rank that sent the packet.
@@ -47,6 +63,7 @@ impl Arrival {
     /// [`AnyNode::release`] and as long as the arrival is not moved.
     #[inline]
     pub fn bytes(&self) -> (NonNull<u8>, usize) {
+        // Of `words` as many are there as the packet is long.
         let place = self.place.unwrap_or(NonNull::from(&self.words).cast());
         (place, usize::from(self.delivery.size))
     }
@@ -62,6 +79,14 @@ impl Arrival {
         // released, which takes it. Whoever calls this in here has the node, and so the memory.
         look(unsafe { std::slice::from_raw_parts(place.as_ptr(), size) })
     }
+}
+
+/// Has `look` look at the bytes of a short packet, before the link is looked at again.
+#[inline(always)]
+pub(crate) fn look_at<R>(short: &Short, look: impl FnOnce(&[u8]) -> R) -> R {
+    // SAFETY: as many bytes are there, and no correct peer writes them before the link is looked at
+    // again (`Short`), which whoever calls this does later; `look` cannot keep them.
+    look(unsafe { std::slice::from_raw_parts(short.place.as_ptr(), usize::from(short.size)) })
 }
 
 /// The buffer of a packet that is in none.

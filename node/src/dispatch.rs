@@ -5,12 +5,12 @@
 //! or it takes its packets itself; until then they wait in a queue of its own. A system that leaves
 //! its packets there does not stop the others ([`crate::backlog`]).
 
-use crate::Result;
 use crate::any_node::{AnyNode, AtOnce, Handler, Polled, Taken, Upcall, Verdict};
-use crate::arrival::Arrival;
+use crate::arrival::{Arrival, look_at};
 use crate::biased::Entered;
 use crate::inner::{BUDGET, Inner};
 use crate::node::Node;
+use crate::{Error, Result};
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use weft_link::bell::Waiter;
@@ -34,63 +34,72 @@ impl<L: Link> Node<L> {
         L::SHORT && !self.is_busy.load(Ordering::Relaxed) && !self.in_upcall.load(Ordering::Relaxed)
     }
 
-    /// See [`AnyNode::poll`].
+    /// Enters for a look at the network.
     #[inline(always)]
-    pub(crate) fn poll_systems(&self, mut inner: Entered<'_, Inner<L>>) -> Option<Polled> {
-        let mut put_off = None;
+    fn enter_to_look(&self) -> Entered<'_, Inner<L>> {
+        self.clock.charge(Work::Poll);
+        self.account_before_receiving();
+        let mut inner = self.inner.enter();
+        self.tell_time(&mut inner);
+        inner
+    }
+
+    /// See [`AnyNode::poll`].
+    #[inline(never)]
+    pub(crate) fn poll_systems(&self) -> Option<Polled> {
+        let mut inner = self.enter_to_look();
         if self.is_short_way()
             && let Look::Short(short) = inner.link.look()
         {
-            if let Some(upcall) = inner.systems.table[short.protocol.index()].upcall.take() {
-                return self.call_short(inner, &short, upcall);
-            }
-            put_off = Some(short);
+            return match inner.systems.table[short.protocol.index()].upcall.take() {
+                Some(upcall) => self.call_short(inner, &short, upcall),
+                None => self.poll_after(inner, &short),
+            };
         }
-        self.note_trouble(self.poll_any(inner, put_off.as_ref()))
-    }
-
-    /// Notes why a look failed, for who asks.
-    #[inline]
-    fn note_trouble<T>(&self, found: Result<T>) -> Option<T> {
-        match found {
-            Ok(found) => Some(found),
-            Err(error) => {
-                *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-                None
-            }
-        }
+        self.poll_any(inner)
     }
 
     /// See [`AnyNode::take_unless`].
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn take_packet(
         &self,
-        mut inner: Entered<'_, Inner<L>>,
         protocol: Protocol,
         at_once: &mut AtOnce<'_>,
         into: &mut Option<Arrival>,
     ) -> Option<Taken> {
-        let mut put_off = None;
+        let mut inner = self.enter_to_look();
         if self.is_short_way()
             && let Look::Short(short) = inner.link.look()
         {
-            if short.protocol == protocol {
-                let bytes = short.bytes();
-                let is_done = inner.accept_short(&short, || at_once(short.source, bytes));
-                self.count_processed(&inner);
-                if let Some(is_done) = is_done {
+            if short.protocol != protocol {
+                return self.take_after(inner, &short, protocol, at_once, into);
+            }
+            let look = || look_at(&short, |bytes| at_once(short.source, bytes));
+            return match inner.accept_short(&short, look) {
+                Some(is_done) => {
+                    self.count_processed(&inner);
                     if is_done {
                         return Some(Taken::AtOnce);
                     }
                     self.in_upcall.store(true, Ordering::Relaxed);
-                    *into = Some(Arrival::short(&short));
-                    return Some(Taken::Held);
+                    Arrival::put_short(&short, into);
+                    Some(Taken::Held)
                 }
-            } else {
-                put_off = Some(short);
-            }
+                None => self.note_trouble(inner.check_failure().map(|()| Taken::Nothing)),
+            };
         }
-        self.note_trouble(self.take_any(inner, put_off.as_ref(), protocol, at_once, into))
+        self.take_any(inner, protocol, at_once, into)
+    }
+
+    /// Notes why a look failed, for who asks.
+    fn note_trouble<T>(&self, found: Result<T>) -> Option<T> {
+        found.map_err(|error| self.set_trouble(error)).ok()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn set_trouble(&self, error: Error) {
+        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
     }
 
     /// Makes the upcall for a short packet.
@@ -107,8 +116,9 @@ impl<L: Link> Node<L> {
         }
         self.assert_upcall_allowed(self.in_upcall.load(Ordering::Relaxed));
         self.in_upcall.store(true, Ordering::Relaxed);
+        let mut arrival = None;
+        Arrival::put_short(short, &mut arrival);
         drop(inner);
-        let mut arrival = Some(Arrival::short(short));
         upcall(&mut arrival);
         let mut inner = self.inner.enter();
         self.in_upcall.store(false, Ordering::Relaxed);
@@ -123,15 +133,21 @@ impl<L: Link> Node<L> {
         Some(Polled::Packet)
     }
 
+    /// A poll that has found a short packet for a system without an upcall.
     #[inline(never)]
-    fn poll_any<'a>(
-        &'a self,
-        mut inner: Entered<'a, Inner<L>>,
-        put_off: Option<&Short>,
-    ) -> Result<Polled> {
-        if let Some(short) = put_off {
-            inner.put_off_short(short)?;
+    fn poll_after(&self, mut inner: Entered<'_, Inner<L>>, short: &Short) -> Option<Polled> {
+        match inner.put_off_short(short) {
+            Ok(()) => self.poll_any(inner),
+            failed => self.note_trouble(failed.map(|()| Polled::Nothing)),
         }
+    }
+
+    #[inline(never)]
+    fn poll_any(&self, inner: Entered<'_, Inner<L>>) -> Option<Polled> {
+        self.note_trouble(self.poll_pending(inner))
+    }
+
+    fn poll_pending<'a>(&'a self, mut inner: Entered<'a, Inner<L>>) -> Result<Polled> {
         if self.in_upcall.load(Ordering::Acquire) {
             return self.drain_beside_upcall(inner).map(Polled::of);
         }
@@ -151,18 +167,40 @@ impl<L: Link> Node<L> {
         Ok(if others_wait { Polled::OthersWait } else { Polled::Packet })
     }
 
+    /// A look for a packet of `protocol` that has found a short packet of another one.
     #[inline(never)]
-    fn take_any<'a>(
+    fn take_after(
+        &self,
+        mut inner: Entered<'_, Inner<L>>,
+        short: &Short,
+        protocol: Protocol,
+        at_once: &mut AtOnce<'_>,
+        into: &mut Option<Arrival>,
+    ) -> Option<Taken> {
+        match inner.put_off_short(short) {
+            Ok(()) => self.take_any(inner, protocol, at_once, into),
+            failed => self.note_trouble(failed.map(|()| Taken::Nothing)),
+        }
+    }
+
+    #[inline(never)]
+    fn take_any(
+        &self,
+        inner: Entered<'_, Inner<L>>,
+        protocol: Protocol,
+        at_once: &mut AtOnce<'_>,
+        into: &mut Option<Arrival>,
+    ) -> Option<Taken> {
+        self.note_trouble(self.take_pending(inner, protocol, at_once, into))
+    }
+
+    fn take_pending<'a>(
         &'a self,
         mut inner: Entered<'a, Inner<L>>,
-        put_off: Option<&Short>,
         protocol: Protocol,
         at_once: &mut AtOnce<'_>,
         into: &mut Option<Arrival>,
     ) -> Result<Taken> {
-        if let Some(short) = put_off {
-            inner.put_off_short(short)?;
-        }
         if self.in_upcall.load(Ordering::Acquire) {
             return self.drain_beside_upcall(inner).map(|_| Taken::Nothing);
         }

@@ -315,14 +315,8 @@ impl<L: Link> AnyNode for Node<L> {
 
     #[inline]
     fn poll(&self) -> Option<Polled> {
-        if self.is_idle() {
-            return Some(Polled::Nothing);
-        }
-        self.clock.charge(Work::Poll);
-        self.account_before_receiving();
-        let mut inner = self.inner.enter();
-        self.tell_time(&mut inner);
-        self.poll_systems(inner)
+        // Most polls end here, with no register saved.
+        if self.is_idle() { Some(Polled::Nothing) } else { self.poll_systems() }
     }
 
     #[inline]
@@ -332,14 +326,10 @@ impl<L: Link> AnyNode for Node<L> {
         at_once: &mut AtOnce<'_>,
         into: &mut Option<Arrival>,
     ) -> Option<Taken> {
-        if self.is_idle() {
-            return Some(Taken::Nothing);
+        match self.is_idle() {
+            true => Some(Taken::Nothing),
+            false => self.take_packet(protocol, at_once, into),
         }
-        self.clock.charge(Work::Poll);
-        self.account_before_receiving();
-        let mut inner = self.inner.enter();
-        self.tell_time(&mut inner);
-        self.take_packet(inner, protocol, at_once, into)
     }
 
     #[cold]

@@ -58,7 +58,10 @@ impl Systems {
     /// Gives an upcall back after it ran, unless another one has taken its place.
     #[inline(always)]
     pub fn give_back(&mut self, protocol: Protocol, upcall: Upcall) {
-        self.table[protocol.index()].upcall.get_or_insert(upcall);
+        let place = &mut self.table[protocol.index()].upcall;
+        if place.is_none() {
+            *place = Some(upcall);
+        }
     }
 
     /// The systems, a bit each, whose packets wait for them to be taken.
@@ -247,7 +250,7 @@ impl<L: Link> Inner<L> {
         if self.accept_short(short, || false).is_none() {
             return self.check_failure();
         }
-        let buffer = self.link.store_short(&short.words);
+        let buffer = self.link.store_short(short);
         let tree = TreeId::unicast(short.source).of(short.protocol);
         self.pending.push_back(Delivery::accepted(buffer, short.size, tree));
         self.is_busy.store(true, Ordering::Relaxed);

@@ -33,9 +33,10 @@ impl ShortPacket {
     /// If they do not fit.
     #[inline(always)]
     pub fn put(&mut self, bytes: &[u8]) -> &mut Self {
-        let end = self.size + bytes.len();
-        bytemuck::bytes_of_mut(&mut self.words)[self.size..end].copy_from_slice(bytes);
-        self.size = end;
+        // The length of the room is that of the bytes, so that it is known where theirs is.
+        let room = &mut bytemuck::bytes_of_mut(&mut self.words)[self.size..][..bytes.len()];
+        room.copy_from_slice(bytes);
+        self.size += bytes.len();
         self
     }
 }

@@ -156,17 +156,32 @@ impl Incoming {
         Incoming { buffered: 0, owed: 0, window, refresh: window.div_ceil(2) }
     }
 
+    /// True if a buffer is free: else the peer has no credit for a data packet.
+    #[inline]
+    pub fn has_room(&self) -> bool {
+        self.buffered + self.owed < self.window
+    }
+
     /// A data packet fills a buffer.
     ///
     /// # Errors
     /// [`WindowExceeded`] if the peer had no credit for it.
     #[inline]
     pub fn fill(&mut self) -> Result<(), WindowExceeded> {
-        if self.buffered + self.owed >= self.window {
+        if !self.has_room() {
             return Err(WindowExceeded);
         }
         self.buffered += 1;
         Ok(())
+    }
+
+    /// A data packet has filled a buffer that [was free](Self::has_room), and the buffer is free
+    /// again. True if enough credits are owed by now to pay for a packet of their own:
+    /// [`Self::due`].
+    #[inline(always)]
+    pub fn pass(&mut self) -> bool {
+        self.owed += 1;
+        self.owed >= self.refresh
     }
 
     /// A buffer is free again. Returns the credits to send at once in a packet of their own, if

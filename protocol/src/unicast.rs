@@ -82,18 +82,21 @@ impl<B: Copy> Ni<B> {
     ) -> Result<Looked, Violation> {
         let is_static = self.pool.is_none() && !self.is_recovering();
         let Peer { outgoing, incoming, .. } = &mut self.peers[from];
-        outgoing.accept(credits).map_err(|TooManyCredits| Violation::Credits(from))?;
-        if incoming.fill().is_err() {
-            outgoing.refuse(credits);
+        if !incoming.has_room() {
             return Err(Violation::Window(from));
         }
+        outgoing.accept(credits).map_err(|TooManyCredits| Violation::Credits(from))?;
         self.counters.packets_received += 1;
         self.counters.packets_delivered += 1;
         self.counters.bytes_received += u64::from(size);
         let is_unblocked = credits > 0 && outgoing.blocked() > 0;
         let is_done = look();
-        let is_due = is_done && (!is_static || incoming.vacate_until_due());
-        Ok(Looked { is_done, is_unsettled: is_due || is_unblocked, is_freed: is_done && is_static })
+        let is_freed = is_done && is_static;
+        let is_due = match is_freed {
+            true => incoming.pass(),
+            false => incoming.fill().is_err() || is_done,
+        };
+        Ok(Looked { is_done, is_unsettled: is_due || is_unblocked, is_freed })
     }
 
     /// Ends what [`Self::received_short`] has left: credits go back, packets that waited for the

@@ -42,7 +42,7 @@ use weft_wire::{Header, Protocol, Rank};
 pub struct Buffer(pub u64);
 
 /// User bytes that [`Link::transmit_short`] takes, as words.
-pub type ShortWords = [u64; 6];
+pub type ShortWords = [u64; 14];
 
 /// What a link promises, and the sizes that it works with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,28 +83,20 @@ pub enum Payload {
 }
 
 /// A packet of few bytes whose header has nothing out of the ordinary: to one rank, on no recovery
-/// channel, without a number.
+/// channel, without a number. Its bytes lie where they arrived, and stay there until the link is
+/// looked at again, or the packet's credit is given back, whichever is first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Short {
     /// The rank that transmitted it.
     pub source: Rank,
     /// The system that it is for.
     pub protocol: Protocol,
-    /// User bytes: as many as `words` hold at most.
+    /// User bytes: as many as [`ShortWords`] hold at most.
     pub size: u16,
     /// Credits that came with it.
     pub credits: u16,
-    /// The user bytes.
-    pub words: ShortWords,
-}
-
-impl Short {
-    /// The user bytes.
-    #[inline(always)]
-    pub fn bytes(&self) -> &[u8] {
-        let bytes: &[u8; size_of::<ShortWords>()] = bytemuck::cast_ref(&self.words);
-        &bytes[..usize::from(self.size)]
-    }
+    /// The place of the user bytes, aligned to words; [`ShortWords`] can be read there.
+    pub place: NonNull<u8>,
 }
 
 /// The result of a look at the network.
@@ -214,9 +206,9 @@ pub trait Link: Send + 'static {
         if self.has_arrivals() { Look::Other } else { Look::Nothing }
     }
 
-    /// A buffer with the bytes of a short packet that was taken and has to wait.
-    fn store_short(&mut self, words: &ShortWords) -> Buffer {
-        let _ = words;
+    /// A buffer with the bytes of the short packet that was taken last, and has to wait.
+    fn store_short(&mut self, short: &Short) -> Buffer {
+        let _ = short;
         unreachable!("only links that say SHORT are asked");
     }
 

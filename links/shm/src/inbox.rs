@@ -6,6 +6,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+/// Entries that are made at once.
 const CHUNK: usize = 64;
 
 /// The user bytes of one small packet. Atomics, because clients read one entry through a pointer

@@ -162,20 +162,17 @@ impl Shm {
         })
     }
 
-    /// What a slot holds, checked: everything in it was written by `from`.
+    /// The packet in the slot that was taken last, with these header words, checked: everything in
+    /// it was written by `from`.
     #[inline]
-    fn accept(
-        &mut self,
-        from: Rank,
-        head: [u64; 2],
-        words: [u64; INLINE_WORDS],
-    ) -> Result<Received, LinkViolation> {
+    fn accept(&mut self, from: Rank, head: [u64; 2]) -> Result<Received, LinkViolation> {
         let bad = |what| LinkViolation { from, what };
         let header = match compact::parse(head, from) {
             Ok(header) => header,
             Err(malformed) => return Err(bad(BadFrame::Header(malformed))),
         };
         let place = compact::place(head[0]);
+        let slot = self.rings.of(from.index()).latest();
         let payload = match header.tag {
             Tag::Credit
             | Tag::ChannelClear
@@ -184,13 +181,14 @@ impl Shm {
             | Tag::Farewell
             | Tag::Recall
             | Tag::Return => Payload::Empty,
-            Tag::FaRequest | Tag::FaReply => Payload::Words([words[0], words[1]]),
+            Tag::FaRequest | Tag::FaReply => Payload::Words([slot.word(0), slot.word(1)]),
             Tag::Ucast | Tag::Mcast => Payload::Buffer(match place {
                 place::INLINE if usize::from(header.size) <= INLINE_BYTES => {
-                    Place::Inbox(self.inbox.insert(words)).buffer()
+                    Place::Inbox(self.inbox.insert(slot.payload())).buffer()
                 }
                 place::FRAME if u32::from(header.size) <= self.settings.frame_bytes => {
-                    let (owner, index) = (Rank(words[0] as u16), (words[0] >> 16) as u32);
+                    let reference = slot.word(0);
+                    let (owner, index) = (Rank(reference as u16), (reference >> 16) as u32);
                     if owner == self.own
                         || owner.0 >= self.settings.ranks
                         || index >= self.settings.frames
@@ -212,11 +210,11 @@ impl Shm {
         let outgoing = &mut self.peers[to.index()].outgoing;
         let (owner, frame) = match Place::of(buffer) {
             Place::Own(frame) if usize::from(header.size) <= INLINE_BYTES => {
-                outgoing.push(header, place::INLINE, &self.frames.inline_words(frame));
+                outgoing.push_bytes(header, place::INLINE, &self.frames.inline_words(frame));
                 return;
             }
             Place::Inbox(index) => {
-                outgoing.push(header, place::INLINE, &self.inbox.words(index));
+                outgoing.push_bytes(header, place::INLINE, &self.inbox.words(index));
                 return;
             }
             Place::Own(frame) => {
@@ -227,7 +225,7 @@ impl Shm {
             Place::Large(_) => unreachable!("what was detached is not forwarded"),
         };
         let reference = u64::from(owner.0) | u64::from(frame) << 16;
-        outgoing.push(header, place::FRAME, &[reference, 0, 0, 0, 0, 0]);
+        outgoing.push(header, place::FRAME, &[reference]);
     }
 }
 
@@ -279,12 +277,10 @@ impl Link for Shm {
     fn transmit(&mut self, to: Rank, header: &Header, payload: Payload) {
         match payload {
             Payload::Buffer(buffer) => self.push_buffer(to, header, buffer),
-            Payload::Words([a, b]) => {
-                self.peers[to.index()].outgoing.push(header, place::INLINE, &[a, b, 0, 0, 0, 0]);
+            Payload::Words(words) => {
+                self.peers[to.index()].outgoing.push(header, place::INLINE, &words);
             }
-            Payload::Empty => {
-                self.peers[to.index()].outgoing.push(header, place::INLINE, &[0; INLINE_WORDS]);
-            }
+            Payload::Empty => self.peers[to.index()].outgoing.push(header, place::INLINE, &[]),
         }
         self.peers[to.index()].doorbell.press();
     }
@@ -292,15 +288,15 @@ impl Link for Shm {
     #[inline]
     fn transmit_short(&mut self, to: Rank, header: &Header, words: &ShortWords) {
         let peer = &mut self.peers[to.index()];
-        peer.outgoing.push(header, place::INLINE, words);
+        peer.outgoing.push_bytes(header, place::INLINE, words);
         peer.doorbell.press();
     }
 
     #[inline]
     fn receive(&mut self) -> Result<Option<Received>, LinkViolation> {
         let Some(peer) = self.listener.next() else { return Ok(None) };
-        let Some((head, words)) = self.rings.of(peer).pop() else { return Ok(None) };
-        self.accept(Rank(peer as u16), head, words).map(Some)
+        let Some((head, _)) = self.rings.of(peer).pop() else { return Ok(None) };
+        self.accept(Rank(peer as u16), head).map(Some)
     }
 
     #[inline(always)]
@@ -310,15 +306,16 @@ impl Link for Shm {
         };
         let source = Rank(peer as u16);
         match self.rings.of(peer).pop_short(source) {
-            Some((compact::Short { protocol, size, credits }, words)) => {
-                Look::Short(Short { source, protocol, size, credits, words })
+            Some((compact::Short { protocol, size, credits }, slot)) => {
+                Look::Short(Short { source, protocol, size, credits, place: slot.bytes() })
             }
             None => Look::Other,
         }
     }
 
-    fn store_short(&mut self, words: &ShortWords) -> Buffer {
-        Place::Inbox(self.inbox.insert(*words)).buffer()
+    fn store_short(&mut self, short: &Short) -> Buffer {
+        let slot = self.rings.of(short.source.index()).latest();
+        Place::Inbox(self.inbox.insert(slot.payload())).buffer()
     }
 
     #[inline]

@@ -3,9 +3,10 @@
 //! The only `unsafe` of this crate, and why it is sound: a [`Mapping`] is a live `mmap` of a memfd
 //! that is sealed against shrinking, so no access inside it can fault. What peers may write at any
 //! moment is reached only through atomics ([`View`]); frames are handed out as raw pointers whose
-//! use is proven where they are used.
+//! use is proven where they are used, and so are the user bytes of slots.
 #![allow(unsafe_code)]
 
+use crate::atomics;
 use crate::ring::{INLINE_WORDS, Slot};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::marker::PhantomData;
@@ -93,8 +94,30 @@ unsafe impl Shareable for AtomicU8 {}
 unsafe impl Shareable for AtomicU32 {}
 // SAFETY: as above.
 unsafe impl Shareable for AtomicU64 {}
-// SAFETY: eight atomic words and no padding (asserted beside its definition).
+// SAFETY: atomic words and no padding (asserted beside its definition).
 unsafe impl Shareable for Slot {}
+
+/// Writes `from` to as many words that no peer reads before it is told to. In larger pieces than
+/// words, which atomics could not be.
+#[cfg(not(loom))]
+#[inline(always)]
+pub(crate) fn store_words(to: &[atomics::AtomicU64], from: &[u64]) {
+    assert!(to.len() == from.len());
+    // SAFETY: the ranges have one length, and do not overlap: `from` is no shared memory. Writing
+    // through a shared reference is what atomics are for; correct peers do not read at the same
+    // time, and what others read is their own affair.
+    unsafe {
+        let to = std::ptr::from_ref(to).cast::<u64>().cast_mut();
+        to.copy_from_nonoverlapping(from.as_ptr(), from.len());
+    }
+}
+
+/// As above, where each access is checked.
+#[cfg(loom)]
+pub(crate) fn store_words(to: &[atomics::AtomicU64], from: &[u64]) {
+    assert!(to.len() == from.len());
+    to.iter().zip(from).for_each(|(to, from)| to.store(*from, atomics::Ordering::Relaxed));
+}
 
 /// An array of `T` inside a mapping, kept alive by it.
 pub struct View<T> {
@@ -168,7 +191,8 @@ impl Frames {
     /// `count` frames of `bytes` bytes each, from byte `offset` of `mapping` on.
     pub fn new(mapping: &Arc<Mapping>, offset: usize, bytes: usize, count: u32) -> Self {
         let start = mapping.at(offset, bytes * count as usize);
-        assert!(bytes.is_multiple_of(64) && start.cast::<[u64; 8]>().is_aligned());
+        assert!(bytes.is_multiple_of(64) && start.addr().get().is_multiple_of(64));
+        assert!(bytes >= INLINE_WORDS * 8, "a frame holds what a slot does");
         Frames { start, bytes, count, _mapping: Arc::clone(mapping) }
     }
 
@@ -211,7 +235,7 @@ impl Frames {
     #[inline]
     pub fn inline_words(&self, index: u32) -> [u64; INLINE_WORDS] {
         let words = self.at(index).cast::<[AtomicU64; INLINE_WORDS]>();
-        // SAFETY: a frame is at least 64 bytes long, aligned to 64 (`new`) and mapped as long as
+        // SAFETY: a frame has room for as much (`new`), is aligned to 64 and mapped as long as
         // `self`; nobody holds a plain reference into a frame that is not his to fill, and atomics
         // bear whatever other processes do.
         let words = unsafe { words.as_ref() };

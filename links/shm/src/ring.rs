@@ -1,8 +1,11 @@
-//! The ring between one sender and one receiver: 64-byte slots, each with its own sequence flag.
+//! The ring between one sender and one receiver: slots of two cache lines, each with its own
+//! sequence flag.
 //!
-//! The sender writes words 1 to 7 of a slot, then word 0, which holds the flag, with release
+//! The sender writes the other words of a slot, then word 0, which holds the flag, with release
 //! order. The receiver watches word 0 of the slot that comes next; when its flag is that of the
-//! current lap the rest of the slot is there. No index is shared, so a message moves one cache line.
+//! current lap the rest of the slot is there. No index is shared, so a packet of up to
+//! [`LINE_BYTES`] user bytes moves one cache line, and one of up to [`INLINE_BYTES`] two that lie
+//! beside each other, which processors like to fetch together.
 //!
 //! Nothing here stops a sender from writing over a slot that was not read: its credits do. A ring
 //! has twice as many slots as the pair has credits, so that the control packets, which need none,
@@ -10,14 +13,16 @@
 //! for them, in packets of at least half a window each, and answers one fetch-and-add at a time.
 
 use crate::atomics::{AtomicU64, Ordering};
+use crate::memory::store_words;
 use crate::prefetch;
 use std::ops::Deref;
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicUsize};
 use weft_wire::{Header, Rank, compact};
 
 /// Words of a slot.
-pub const SLOT_WORDS: usize = 8;
-/// Bytes of a slot: a cache line.
+pub const SLOT_WORDS: usize = 16;
+/// Bytes of a slot: two cache lines.
 pub const SLOT_BYTES: usize = SLOT_WORDS * 8;
 /// How many slots ahead of itself a sender asks for the line. The receiver has it from the lap
 /// before, and a store buffer is full after three slots that all wait for theirs. Further ahead, calls
@@ -30,6 +35,12 @@ const FIRST_FLAG: u32 = 1;
 pub const INLINE_BYTES: usize = SLOT_BYTES - compact::SIZE;
 /// Words of user bytes in a slot.
 pub const INLINE_WORDS: usize = INLINE_BYTES / 8;
+/// Words of user bytes in the first line of a slot.
+const LINE_WORDS: usize = SLOT_WORDS / 2 - HEAD_WORDS;
+/// User bytes that fit into the first line of a slot.
+pub const LINE_BYTES: usize = LINE_WORDS * 8;
+/// Words before the user bytes.
+const HEAD_WORDS: usize = SLOT_WORDS - INLINE_WORDS;
 
 /// The place of user bytes that are in the slot.
 pub const PLACE_INLINE: u8 = 0;
@@ -38,7 +49,7 @@ pub const PLACE_INLINE: u8 = 0;
 ///
 /// All words are atomics, so that a peer that writes when it should not can confuse this rank but
 /// cannot make it undefined; on today's machines they cost what plain words cost.
-#[repr(C, align(64))]
+#[repr(C, align(128))]
 pub struct Slot {
     words: [AtomicU64; SLOT_WORDS],
 }
@@ -54,9 +65,21 @@ impl Slot {
 }
 
 impl Slot {
+    /// The user words.
+    pub fn payload(&self) -> [u64; INLINE_WORDS] {
+        std::array::from_fn(|i| self.words[HEAD_WORDS + i].load(Ordering::Relaxed))
+    }
+
+    /// User word `index`.
+    #[inline]
+    pub fn word(&self, index: usize) -> u64 {
+        self.words[HEAD_WORDS + index].load(Ordering::Relaxed)
+    }
+
+    /// The place of the user bytes.
     #[inline(always)]
-    fn payload(&self) -> [u64; INLINE_WORDS] {
-        std::array::from_fn(|i| self.words[2 + i].load(Ordering::Relaxed))
+    pub fn bytes(&self) -> NonNull<u8> {
+        NonNull::from(&self.words[HEAD_WORDS..]).cast()
     }
 }
 
@@ -81,24 +104,47 @@ impl<S: Deref<Target = [Slot]>> Producer<S> {
         Producer { slots, next: 0, flag: FIRST_FLAG }
     }
 
-    /// Writes the next slot. `place` is the link's own byte; `payload` follows the header. It is
-    /// written whole, whatever the header says of its size: the line moves as one anyway.
-    #[inline]
-    pub fn push(&mut self, header: &Header, place: u8, payload: &[u64; INLINE_WORDS]) {
-        let slots = &*self.slots;
-        let slot = &slots[self.next];
-        let [word0, word1] = compact::emit(header, self.flag, place);
-        for (i, &value) in payload.iter().enumerate() {
-            slot.words[2 + i].store(value, Ordering::Relaxed);
+    /// Writes the next slot. `place` is the link's own byte; the first `N` user words follow the
+    /// header, whatever that says of its size.
+    #[inline(always)]
+    pub fn push<const N: usize>(&mut self, header: &Header, place: u8, words: &[u64; N]) {
+        store_words(&self.slots[self.next].words[HEAD_WORDS..][..N], words);
+        self.publish(header, place);
+    }
+
+    /// As [`Self::push`], with as many of the words as `header.size` bytes are in: a line is
+    /// written whole, because it moves as one anyway.
+    #[inline(always)]
+    pub fn push_bytes(&mut self, header: &Header, place: u8, words: &[u64; INLINE_WORDS]) {
+        let payload = &self.slots[self.next].words[HEAD_WORDS..];
+        let (first, second) = words.split_at(LINE_WORDS);
+        store_words(&payload[..LINE_WORDS], first);
+        if usize::from(header.size) > LINE_BYTES {
+            store_words(&payload[LINE_WORDS..], second);
+            prefetch::for_writing(&self.ahead().words[LINE_WORDS + HEAD_WORDS]);
         }
+        self.publish(header, place);
+    }
+
+    /// Writes the header of the next slot, which the receiver may read then.
+    #[inline(always)]
+    fn publish(&mut self, header: &Header, place: u8) {
+        let [word0, word1] = compact::emit(header, self.flag, place);
+        let slot = &self.slots[self.next];
         slot.words[1].store(word1, Ordering::Relaxed);
         slot.words[0].store(word0, Ordering::Release);
+        prefetch::for_writing(self.ahead());
         self.next += 1;
-        if self.next == slots.len() {
+        if self.next == self.slots.len() {
             self.next = 0;
             self.flag = self.flag.wrapping_add(1);
         }
-        prefetch::for_writing(&slots[(self.next + AHEAD) & (slots.len() - 1)]);
+    }
+
+    /// The slot that will be written some packets later.
+    #[inline(always)]
+    fn ahead(&self) -> &Slot {
+        &self.slots[(self.next + 1 + AHEAD) & (self.slots.len() - 1)]
     }
 }
 
@@ -132,24 +178,30 @@ impl<S: Deref<Target = [Slot]>> Consumer<S> {
         (compact::flag(word0) == self.flag.load(Ordering::Relaxed)).then_some((slot, word0))
     }
 
-    /// Reads the next slot, if it has been written: its header words and its user words.
+    /// Takes the next slot, if it has been written: its header words, and the slot. Credits keep
+    /// the sender from writing there again before the receiver has taken more, or has given the
+    /// packet's credit back.
     #[inline]
-    pub fn pop(&self) -> Option<([u64; 2], [u64; INLINE_WORDS])> {
+    pub fn pop(&self) -> Option<([u64; HEAD_WORDS], &Slot)> {
         let (slot, word0) = self.head()?;
-        let taken = ([word0, slot.words[1].load(Ordering::Relaxed)], slot.payload());
         self.advance();
-        Some(taken)
+        Some(([word0, slot.words[1].load(Ordering::Relaxed)], slot))
     }
 
-    /// Reads the next slot if it has been written and holds what [`compact::short`] describes.
+    /// Takes the next slot as [`Self::pop`] does if it holds what [`compact::short`] describes.
     #[inline(always)]
-    pub fn pop_short(&self, source: Rank) -> Option<(compact::Short, [u64; INLINE_WORDS])> {
+    pub fn pop_short(&self, source: Rank) -> Option<(compact::Short, &Slot)> {
         let (slot, word0) = self.head()?;
         let word1 = slot.words[1].load(Ordering::Relaxed);
         let short = compact::short([word0, word1], source, PLACE_INLINE, INLINE_BYTES as u16)?;
-        let taken = (short, slot.payload());
         self.advance();
-        Some(taken)
+        Some((short, slot))
+    }
+
+    /// The slot that was taken last.
+    pub fn latest(&self) -> &Slot {
+        let next = self.next.load(Ordering::Relaxed);
+        &self.slots[next.wrapping_sub(1) & (self.slots.len() - 1)]
     }
 
     #[inline(always)]

@@ -61,9 +61,9 @@ impl Settings {
         if !(window_packets.is_power_of_two() && (2..=4096).contains(&window_packets)) {
             return Err(format!("a window of {window_packets} is no power of two in 2..=4096"));
         }
-        if !frame_bytes.is_multiple_of(64) || !(64..=65_472).contains(&frame_bytes) {
+        if !frame_bytes.is_multiple_of(64) || !(128..=65_472).contains(&frame_bytes) {
             return Err(format!(
-                "a frame of {frame_bytes} bytes is no multiple of 64 in 64..=65472"
+                "a frame of {frame_bytes} bytes is no multiple of 64 in 128..=65472"
             ));
         }
         if !(2..=65_536).contains(&frames) {

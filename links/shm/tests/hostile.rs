@@ -31,7 +31,7 @@ fn header(size: u16) -> Header {
 }
 
 fn words(first: u64) -> [u64; INLINE_WORDS] {
-    [first, 0, 0, 0, 0, 0]
+    std::array::from_fn(|i| if i == 0 { first } else { 0 })
 }
 
 #[test]

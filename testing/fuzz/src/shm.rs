@@ -66,7 +66,9 @@ fn slot(
         true => script.int_in_range(0..=3)? | script.int_in_range(0..=4u64)? << 16,
         false => script.arbitrary()?,
     };
-    Ok((header, place, [reference, script.arbitrary()?, 0, 0, 0, 0]))
+    let mut words = [0; INLINE_WORDS];
+    words[..2].copy_from_slice(&[reference, script.arbitrary()?]);
+    Ok((header, place, words))
 }
 
 /// Checks that what was received is within its bounds; a frame of it is to be given back.

@@ -93,14 +93,14 @@ fn forwarded_packets_wait_for_frames() {
     let mut links = mixed(3, |rank| u16::from(rank > 0), true, 2);
     let held: Vec<_> = (0..2).map(|_| links[1].alloc().unwrap()).collect();
     let tree = TreeId::unicast(Rank(0));
-    for size in 100..110 {
+    for size in 200..210 {
         let header = Header::new(Tag::Ucast, Rank(0), tree, size);
         let frame = links[0].alloc().unwrap();
         links[0].transmit(Rank(1), &header, Payload::Buffer(frame));
         links[0].free(frame);
         links[0].flush();
     }
-    for size in 100..110 {
+    for size in 200..210 {
         let received = receive(&mut links[1]);
         assert_eq!(received.header.size, size);
         let header = Header { source: Rank(1), ..received.header };
@@ -111,10 +111,10 @@ fn forwarded_packets_wait_for_frames() {
     let last = Header::new(Tag::Credit, Rank(1), tree, 0);
     links[1].transmit(Rank(2), &last, Payload::Empty);
     let short = Header::new(Tag::Ucast, Rank(1), tree, 3);
-    links[1].transmit_short(Rank(2), &short, &[u64::from_ne_bytes(*b"bytesand"); 6]);
+    links[1].transmit_short(Rank(2), &short, &[u64::from_ne_bytes(*b"bytesand"); 14]);
     assert_eq!(links[2].receive(), Ok(None), "there was no frame for it");
     held.into_iter().for_each(|frame| links[1].free(frame));
-    for size in 100..110 {
+    for size in 200..210 {
         links[1].flush();
         let received = receive(&mut links[2]);
         assert_eq!((received.header.source, received.header.size), (Rank(1), size));

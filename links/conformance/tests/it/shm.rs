@@ -23,7 +23,7 @@ fn bare() {
 #[test]
 fn with_few_credits_and_small_frames() {
     weft_link_conformance::all(|ranks| {
-        let settings = Settings { ranks, window_packets: 64, frame_bytes: 64, frames: 16 };
+        let settings = Settings { ranks, window_packets: 64, frame_bytes: 128, frames: 16 };
         let segments = create_segments(&settings).unwrap();
         (0..ranks).map(|rank| Shm::attach(Rank(rank), settings, &segments).unwrap()).collect()
     });

@@ -12,11 +12,11 @@ fn header(number: u16) -> Header {
 }
 
 /// What `pop` returns for the packet that `push` wrote for `number`.
-fn popped((head, words): ([u64; 2], [u64; INLINE_WORDS])) -> (u16, [u64; INLINE_WORDS]) {
+fn popped((head, slot): ([u64; 2], &Slot)) -> (u16, [u64; INLINE_WORDS]) {
     let header = compact::parse(head, Rank(0)).unwrap();
     let place = compact::place(head[0]);
     assert_eq!(place, 3);
-    (header.size, words)
+    (header.size, slot.payload())
 }
 
 fn words(number: u16) -> [u64; INLINE_WORDS] {
@@ -54,7 +54,7 @@ mod model {
 
         /// Whatever a peer leaves in the memory, reading it ends in slots or in none.
         #[test]
-        fn any_memory_can_be_read(garbage in prop::collection::vec(any::<u64>(), 8 * 4)) {
+        fn any_memory_can_be_read(garbage in prop::collection::vec(any::<u64>(), SLOT_WORDS * 4)) {
             let slots = slots(4);
             for (word, value) in slots.iter().flat_map(|slot| &slot.words).zip(garbage) {
                 word.store(value, Ordering::Relaxed);
