@@ -1,7 +1,10 @@
 //! What becomes of a packet that was sorted.
 
 use crate::arrived::Arrived;
+use crate::format::PacketHeader;
 use crate::handler::Handler;
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
 use weft_packet::Packets;
 
 /// A handler that is to run, and the message for it.
@@ -31,6 +34,58 @@ pub(crate) enum Waits {
     ForReceivers(usize),
     /// The [taker](Taker) of the port in this slot is to wake somebody.
     ForTaker(usize),
+}
+
+/// Somebody who polls for the next message of a port, and is handed it by the sort if nothing waits there.
+pub(crate) struct Asker<'a> {
+    pub mailbox: &'a Asked,
+    pub found: Cell<Option<Box<Arrived>>>,
+}
+
+/// A port whose messages are asked for.
+pub(crate) struct Asked {
+    pub number: u32,
+    pub slot: usize,
+    /// How many messages had ever been queued at this rank when none was here.
+    pub empty_at: AtomicU64,
+}
+
+impl<'a> Asker<'a> {
+    /// It has found nothing yet.
+    #[inline]
+    pub fn new(mailbox: &'a Asked) -> Self {
+        Asker { mailbox, found: Cell::new(None) }
+    }
+
+    /// Whether a message with this header is the next one for it, if so many were ever queued here.
+    #[inline(always)]
+    pub fn wants(&self, header: &PacketHeader, queued: u64) -> bool {
+        header.port == self.mailbox.number && self.mailbox.is_empty(queued)
+    }
+
+    /// Whether it was handed its message.
+    #[cold]
+    pub fn has_found(&self) -> bool {
+        let found = self.found.take();
+        let is_some = found.is_some();
+        self.found.set(found);
+        is_some
+    }
+
+    /// Hands it the message.
+    #[inline(always)]
+    pub fn give(&self, mut arrived: Box<Arrived>) {
+        arrived.body.slot = self.mailbox.slot;
+        self.found.set(Some(arrived));
+    }
+}
+
+impl Asked {
+    /// True if nothing waits here, as so many messages were ever queued at this rank; false says nothing.
+    #[inline(always)]
+    pub fn is_empty(&self, queued: u64) -> bool {
+        self.empty_at.load(Ordering::Relaxed) == queued
+    }
 }
 
 /// A part of this layer that takes messages of a port as they are sorted, before its handler could.

@@ -334,7 +334,7 @@ impl<'a> Sending<'a> {
         let mut complaints = 0;
         loop {
             let deadline = engine.packets().now() + PATIENCE;
-            let looked = engine.wait_until(Some(deadline), |_, waker| look(self, waker))?;
+            let looked = engine.wait_until(Some(deadline), None, |_, waker| look(self, waker))?;
             if let Some(found) = looked {
                 return Ok(found);
             }

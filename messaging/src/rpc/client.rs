@@ -134,7 +134,7 @@ impl Call {
         self.assert_pending();
         let (rpc, key) = (&*self.end.rpc, self.key);
         let mut patience = Patience::default();
-        let outcome = rpc.engine.wait_until(deadline, |_, waker| {
+        let outcome = rpc.engine.wait_until(deadline, None, |_, waker| {
             let outcome = rpc.tables.take_outcome(key, waker);
             if outcome.is_none() && waker.is_some() {
                 patience.looked(rpc);
