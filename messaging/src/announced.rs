@@ -4,8 +4,9 @@ use crate::arrived::Arrived;
 use crate::format::PacketHeader;
 use crate::handler::Handler;
 use std::cell::Cell;
+use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
-use weft_packet::Packets;
+use weft_packet::{Packets, Rank};
 
 /// A handler that is to run, and the message for it.
 pub(crate) struct Run {
@@ -36,10 +37,20 @@ pub(crate) enum Waits {
     ForTaker(usize),
 }
 
-/// Somebody who polls for the next message of a port, and is handed it by the sort if nothing waits there.
+/// Somebody who polls for a message of a port, and is handed it by the sort.
 pub(crate) struct Asker<'a> {
-    pub mailbox: &'a Asked,
-    pub found: Cell<Option<Box<Arrived>>>,
+    number: u32,
+    slot: usize,
+    wish: Wish<'a>,
+    found: Cell<Option<Box<Arrived>>>,
+}
+
+/// The message that somebody asks for.
+enum Wish<'a> {
+    /// The next one, if none waits.
+    Next(&'a Asked),
+    /// The one of this rank with these headers of the layers above.
+    Of(Rank, [u8; 8]),
 }
 
 /// A port whose messages are asked for.
@@ -51,16 +62,37 @@ pub(crate) struct Asked {
 }
 
 impl<'a> Asker<'a> {
-    /// It has found nothing yet.
+    /// For the next message of a port. It has found nothing yet.
     #[inline]
-    pub fn new(mailbox: &'a Asked) -> Self {
-        Asker { mailbox, found: Cell::new(None) }
+    pub fn of_next(asked: &'a Asked) -> Self {
+        let Asked { number, slot, .. } = *asked;
+        Asker { number, slot, wish: Wish::Next(asked), found: Cell::new(None) }
     }
 
-    /// Whether a message with this header is the next one for it, if so many were ever queued here.
+    /// For the one message of `from` to a port with `headers` in front. It has found nothing yet.
+    #[inline]
+    pub fn of_headers((number, slot): (u32, usize), from: Rank, headers: [u8; 8]) -> Self {
+        Asker { number, slot, wish: Wish::Of(from, headers), found: Cell::new(None) }
+    }
+
+    /// Whether it asks for this message, if so many were ever queued here. `rest` follows its header.
     #[inline(always)]
-    pub fn wants(&self, header: &PacketHeader, queued: u64) -> bool {
-        header.port == self.mailbox.number && self.mailbox.is_empty(queued)
+    pub fn wants(&self, from: Rank, header: &PacketHeader, rest: &[u8], queued: u64) -> bool {
+        header.port == self.number
+            && match &self.wish {
+                Wish::Next(asked) => asked.is_empty(queued),
+                Wish::Of(rank, headers) => {
+                    usize::from(header.header_bytes) == headers.len()
+                        && rest.first_chunk() == Some(headers)
+                        && from == *rank
+                }
+            }
+    }
+
+    /// What it was handed.
+    #[inline(always)]
+    pub fn take(&self) -> Option<Box<Arrived>> {
+        self.found.take()
     }
 
     /// Whether it was handed its message.
@@ -75,8 +107,11 @@ impl<'a> Asker<'a> {
     /// Hands it the message.
     #[inline(always)]
     pub fn give(&self, mut arrived: Box<Arrived>) {
-        arrived.body.slot = self.mailbox.slot;
-        self.found.set(Some(arrived));
+        arrived.body.slot = self.slot;
+        // It polls no more once it has found something.
+        let before = self.found.replace(Some(arrived));
+        debug_assert!(before.is_none());
+        mem::forget(before);
     }
 }
 

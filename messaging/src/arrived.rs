@@ -148,9 +148,9 @@ impl Arrived {
     /// A box for a message to `engine`, in which there is none yet.
     #[inline(always)]
     pub fn blank(engine: &Arc<Engine>) -> Box<Self> {
-        let is_own = |owner: &Arc<Engine>| Arc::ptr_eq(owner, engine);
+        let own = Some(Arc::as_ptr(engine));
         match with_kept(engine, Cell::take).flatten() {
-            Some(kept) if kept.engine.as_ref().is_some_and(is_own) => kept,
+            Some(kept) if kept.engine.as_ref().map(Arc::as_ptr) == own => kept,
             other => Self::spare(engine, other),
         }
     }
@@ -258,12 +258,15 @@ impl Arrived {
     }
 
     /// The bytes at hand that were not read.
-    #[inline]
+    #[inline(always)]
     pub fn at_hand(&self) -> &[u8] {
-        if let Content::Short { .. } = self.part.content {
-            let rest = self.short.0.get(self.part.start..).unwrap_or(&[]);
-            return rest.get(..self.left()).unwrap_or(&[]);
-        }
+        let Content::Short { .. } = self.part.content else { return self.at_hand_elsewhere() };
+        let rest = self.short.0.get(self.part.start..).unwrap_or(&[]);
+        rest.get(..self.left()).unwrap_or(&[])
+    }
+
+    #[inline(never)]
+    fn at_hand_elsewhere(&self) -> &[u8] {
         self.bytes(self.engine().packets()).get(self.part.start..).unwrap_or(&[])
     }
 

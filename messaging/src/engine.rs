@@ -241,18 +241,23 @@ impl Engine {
         asker: Option<&Asker<'_>>,
         announced: &mut Announced,
     ) -> Result<bool> {
-        let mut held = HeldPacket::default();
-        let at_once = |from, packet: &[u8]| self.sort_at_once(from, packet, asker, announced);
+        let (mut held, sorted) = (HeldPacket::default(), &mut *announced);
+        let at_once = move |from, packet: &[u8]| self.sort_at_once(from, packet, asker, sorted);
         match self.packets.take_unless(at_once, &mut held) {
             Ok(Taken::AtOnce) => Ok(true),
             Ok(Taken::Nothing) => Ok(false),
             Ok(Taken::Held) => {
-                *announced = self.sort(held);
-                self.packets.taken();
+                self.sort_held(held, announced);
                 Ok(true)
             }
             Err(error) => Err(self.lost(error)),
         }
+    }
+
+    #[inline(never)]
+    fn sort_held(self: &Arc<Self>, held: HeldPacket, announced: &mut Announced) {
+        *announced = self.sort(held);
+        self.packets.taken();
     }
 
     /// Takes one packet from the network and sorts it; no handler runs.
@@ -410,15 +415,16 @@ impl Engine {
     #[inline]
     pub(crate) fn take_message(
         self: &Arc<Self>,
+        asked: &Asked,
         asker: &Asker<'_>,
         waker: Option<&Waker>,
     ) -> Result<Option<Message>> {
-        if let Some(arrived) = asker.found.take() {
+        if let Some(arrived) = asker.take() {
             return Ok(Some(self.open(arrived)));
         }
         match waker {
-            None if asker.mailbox.is_empty(self.queued()) => Ok(None),
-            waker => self.unqueue(asker.mailbox, waker),
+            None if asked.is_empty(self.queued()) => Ok(None),
+            waker => self.unqueue(asked, waker),
         }
     }
 

@@ -312,8 +312,10 @@ impl Mailbox {
 
     #[inline]
     fn receive_until(&self, deadline: Option<Duration>) -> Result<Option<Message>> {
-        let asker = Asker::new(&self.asked);
-        let look = |engine: &Arc<Engine>, waker: Option<&_>| engine.take_message(&asker, waker);
+        let asker = Asker::of_next(&self.asked);
+        let look = |engine: &Arc<Engine>, waker: Option<&_>| {
+            engine.take_message(&self.asked, &asker, waker)
+        };
         self.engine.wait_until(deadline, Some(&asker), look)
     }
 
@@ -338,12 +340,12 @@ impl Mailbox {
     /// # Errors
     /// A lost rank.
     pub fn try_receive(&self) -> Result<Option<Message>> {
-        let (engine, asker) = (&self.engine, Asker::new(&self.asked));
-        if let Some(message) = engine.take_message(&asker, None)? {
+        let (engine, asker) = (&self.engine, Asker::of_next(&self.asked));
+        if let Some(message) = engine.take_message(&self.asked, &asker, None)? {
             return Ok(Some(message));
         }
         engine.progress()?;
-        engine.take_message(&asker, None)
+        engine.take_message(&self.asked, &asker, None)
     }
 }
 

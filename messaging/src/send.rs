@@ -44,7 +44,7 @@ pub(crate) const NO_HEADERS: [u8; 0] = [];
 
 /// Sends all of a message to one rank in a short packet, if it fits into one that may leave at once. If not, says
 /// which number it has if it has room at its receiver already.
-#[inline]
+#[inline(always)]
 fn send_short(
     port: &Port,
     to: Rank,

@@ -70,10 +70,7 @@ impl Outgoing {
     /// Takes room for one packet to `to`; false if there is none.
     #[inline]
     pub fn claim(&mut self, to: Rank, window: u32) -> bool {
-        match self.unicast.get_mut(to) {
-            Some(flow) => flow.claim(window),
-            None => self.unicast.entry(to).claim(window),
-        }
+        self.unicast.entry(to).claim(window)
     }
 
     /// Counts a packet that leaves whether there is room for it or not.

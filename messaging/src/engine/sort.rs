@@ -51,7 +51,7 @@ impl Engine {
         let mut arrived = Arrived::blank(self);
         arrived.begin_short(from, &header, rest);
         if let Some(asker) = asker
-            && asker.wants(&header, self.queued())
+            && asker.wants(from, &header, rest, self.queued())
         {
             self.count_received();
             asker.give(arrived);
@@ -333,7 +333,10 @@ impl Engine {
 /// The header of a short message, and what follows it; `None` if the packet is anything else.
 #[inline(always)]
 fn short_message(packet: &[u8]) -> Option<(PacketHeader, &[u8])> {
-    PacketHeader::parse_whole(packet).filter(|(_, rest)| rest.len() <= SHORT_BYTES)
+    match PacketHeader::parse_whole(packet) {
+        Some((header, rest)) if rest.len() <= SHORT_BYTES => Some((header, rest)),
+        _ => None,
+    }
 }
 
 impl State {
