@@ -57,7 +57,8 @@ enum Wish<'a> {
 pub(crate) struct Asked {
     pub number: u32,
     pub slot: usize,
-    /// How many messages had ever been queued at this rank when none was here.
+    /// How many messages had ever been queued at this rank when none was here, and nobody waited
+    /// for one without polling.
     pub empty_at: AtomicU64,
 }
 
@@ -75,7 +76,8 @@ impl<'a> Asker<'a> {
         Asker { number, slot, wish: Wish::Of(from, headers), found: Cell::new(None) }
     }
 
-    /// Whether it asks for this message, if so many were ever queued here. `rest` follows its header.
+    /// Whether it asks for this message, if so many were ever queued here. `rest` follows its
+    /// header.
     #[inline(always)]
     pub fn wants(&self, from: Rank, header: &PacketHeader, rest: &[u8], queued: u64) -> bool {
         header.port == self.number
@@ -116,7 +118,8 @@ impl<'a> Asker<'a> {
 }
 
 impl Asked {
-    /// True if nothing waits here, as so many messages were ever queued at this rank; false says nothing.
+    /// True if nothing waits here, as so many messages were ever queued at this rank; false says
+    /// nothing.
     #[inline(always)]
     pub fn is_empty(&self, queued: u64) -> bool {
         self.empty_at.load(Ordering::Relaxed) == queued

@@ -14,7 +14,8 @@ use std::sync::Arc;
 use weft_node::ShortWords;
 use weft_packet::{HeldPacket, Packets, Rank};
 
-/// Bytes of a packet behind its message header that are copied into the box at most: those of a short packet.
+/// Bytes of a packet behind its message header that are copied into the box at most: those of a
+/// short packet.
 pub(crate) const SHORT_BYTES: usize = size_of::<ShortWords>() - format::SIZE;
 
 /// Memory of a message that is copied into its box.
@@ -47,7 +48,8 @@ pub(crate) struct Arrived {
 /// Room for a copy of a short packet, without the message header.
 struct Short([u8; SHORT_BYTES]);
 
-/// What is known of a message from its first packet. Port and number lie as in its header, to be written as one word.
+/// What is known of a message from its first packet. Port and number lie as in its header, to be
+/// written as one word.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Body {
@@ -183,8 +185,8 @@ impl Arrived {
         self.part = Part { content, start };
     }
 
-    /// As [`Self::begin`], for a short packet of `from`, of which `rest` follows the message header. Who brings the message
-    /// to its port says where that is.
+    /// As [`Self::begin`], for a short packet of `from`, of which `rest` follows the message
+    /// header. Who brings the message to its port says where that is.
     #[inline(always)]
     pub fn begin_short(&mut self, from: Rank, header: &PacketHeader, rest: &[u8]) {
         self.body = Body::new(from, None, header, self.body.slot);
@@ -209,8 +211,8 @@ impl Arrived {
         }
     }
 
-    /// The message waits to be taken; returns what it counts from here on. The engine would never end if it was held by
-    /// what waits in it, so it must be one whose owner says when.
+    /// The message waits to be taken; returns what it counts from here on. The engine would never
+    /// end if it was held by what waits in it, so it must be one whose owner says when.
     pub fn wait(&mut self) -> usize {
         if self.engine.as_ref().is_some_and(|engine| !engine.lends()) {
             self.forget_engine();
@@ -275,26 +277,17 @@ impl Arrived {
     pub fn finish_part(&mut self) {
         self.headers_left = 0;
         let Some(engine) = &self.engine else { return };
-        if let Content::Short { counted } = self.part.content
-            && engine.give_back_quietly(&self.body, counted)
-        {
-            self.part.content.set(Content::Nothing);
-        } else {
-            engine.give_back(&self.body, &mut self.part.content);
-        }
+        let Content::Short { counted } = self.part.content else {
+            return engine.give_back(&self.body, &mut self.part.content);
+        };
+        self.part.content.set(Content::Nothing);
+        engine.consumed(&self.body, if counted { SHORT_COST } else { 0 });
     }
 
     /// True if nothing of the message is at hand, nor to come.
     #[inline]
     pub fn is_read(&self) -> bool {
         matches!(self.part.content, Content::Nothing) && self.read == self.body.length
-    }
-
-    /// The message was not taken: who brought it does something else with it.
-    #[cold]
-    pub fn put_off(mut self: Box<Self>) {
-        self.part.content = Content::Nothing;
-        self.retire();
     }
 
     /// Nobody needs the message any more.

@@ -40,8 +40,8 @@ pub struct Engine {
     /// not look there.
     pending: AtomicBool,
     pool: Pool,
-    /// Messages that have come, and those that had to wait at their ports. Whoever sorts a packet counts, and nobody else
-    /// sorts meanwhile.
+    /// Messages that have come, and those that had to wait at their ports. Whoever sorts a packet
+    /// counts, and nobody else sorts meanwhile.
     received: AtomicU64,
     queued: AtomicU64,
     /// Whether threads may keep handles to this engine.
@@ -174,7 +174,8 @@ impl Engine {
         self.packets.interrupted(|| self.advance(None).unwrap_or(false));
     }
 
-    /// Takes one packet from the network, and runs what is ready. An asker that was handed its message hears of nothing else.
+    /// Takes one packet from the network, and runs what is ready. An asker that was handed its
+    /// message hears of nothing else.
     #[inline]
     pub(crate) fn step(self: &Arc<Self>, asker: Option<&Asker<'_>>) -> Result<bool> {
         let any = self.advance(asker)?;
@@ -410,8 +411,8 @@ impl Engine {
         Message::new(self, arrived)
     }
 
-    /// The message that has waited longest for an asker; else leaves `waker` for it. Who has none polls before it looks again,
-    /// and hears there of a failure.
+    /// The message that has waited longest for an asker; else leaves `waker` for it. Who has none
+    /// polls before it looks again, and hears there of a failure.
     #[inline]
     pub(crate) fn take_message(
         self: &Arc<Self>,
@@ -437,11 +438,15 @@ impl Engine {
         let mut state = self.state.enter();
         let port = state.ports.at(mailbox.slot);
         let arrived = port.queue.pop_front();
-        if port.queue.is_empty() {
-            mailbox.empty_at.store(self.queued(), Ordering::Relaxed);
-        }
-        if arrived.is_none() && waker.is_some() {
+        if arrived.is_none() {
             leave(&mut port.receivers, waker);
+        }
+        // Who follows, and every task, is woken by what is queued, and by nothing else.
+        let polled = port.receivers.iter().all(|waker| waker.will_wake(&self.nudger));
+        let is_empty = polled && port.queue.is_empty();
+        let empty_at = if is_empty { self.queued() } else { u64::MAX };
+        mailbox.empty_at.store(empty_at, Ordering::Relaxed);
+        if arrived.is_none() && waker.is_some() {
             return state.failure.clone().map_or(Ok(None), Err);
         }
         drop(state);
@@ -510,7 +515,8 @@ impl Drop for Engine {
     }
 }
 
-/// An asker that was handed its message has made progress; the error comes again to whoever calls next.
+/// An asker that was handed its message has made progress; the error comes again to whoever calls
+/// next.
 #[cold]
 fn left_to_next(asker: Option<&Asker<'_>>, error: Error) -> Result<bool> {
     if asker.is_some_and(Asker::has_found) { Ok(true) } else { Err(error) }

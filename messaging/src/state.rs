@@ -1,7 +1,7 @@
 //! What the engine knows, inside its lock: ports, messages that arrive, windows. No calls out of here.
 
 use crate::announced::{Announced, Found, Run, Taker, Waits};
-use crate::arrived::{Arrived, Body, Content, SHORT_COST, Spares};
+use crate::arrived::{Arrived, Body, Spares};
 use crate::arriving::Arrivals;
 use crate::by_rank::ByRank;
 use crate::engine::{Engine, Statistics};
@@ -10,7 +10,7 @@ use crate::format::{PacketHeader, port_number};
 use crate::handler::{Handler, Model};
 use crate::rendezvous::Requests;
 use crate::send::To;
-use crate::window::{Incoming, Outgoing};
+use crate::window::{Flow, Incoming, Outgoing};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::task::Waker;
@@ -29,7 +29,6 @@ pub(crate) struct State {
     pub arrivals: Arrivals,
     /// Messages whose receivers were asked.
     pub requests: Requests,
-    next_message: u32,
     /// Packets kept in link memory, by sender.
     pub kept: ByRank<u32>,
     /// What packets cost that were copied out.
@@ -171,7 +170,6 @@ impl State {
             ready: VecDeque::new(),
             arrivals: Arrivals::default(),
             requests: Requests::default(),
-            next_message: 0,
             kept: ByRank::default(),
             copied_bytes: 0,
             stalled: 0,
@@ -418,14 +416,13 @@ impl State {
         if to == self.own || !self.claim(slot, to) {
             return None;
         }
-        self.statistics.messages_sent += 1;
         Some(self.next_message_number())
     }
 
     #[inline]
     pub fn next_message_number(&mut self) -> u32 {
-        self.next_message = self.next_message.wrapping_add(1);
-        self.next_message
+        self.statistics.messages_sent += 1;
+        self.statistics.messages_sent as u32
     }
 
     /// Whether nothing has to be done before the next handler runs.
@@ -497,30 +494,14 @@ impl State {
         }
     }
 
-    /// A packet with this content was read, or thrown away: what its sender is to be told, if anything.
-    #[inline]
-    pub fn give_back(&mut self, body: &Body, content: &Content) -> Option<PacketHeader> {
-        let Body { from, port, slot, flow, .. } = *body;
-        if let Content::Held(_) = content {
-            *self.kept.entry(from) -= 1;
-        }
-        self.copied_bytes -= content.cost();
-        if from == self.own {
-            return None;
-        }
-        let consumed = self.ports.at(slot).incoming.consumed(from, flow, self.window)?;
-        Some(PacketHeader::window(port, flow.map(|group| group.number()), consumed))
-    }
-
-    /// As [`Self::give_back`], for a short packet of which nobody is to be told. Else nothing has happened, and it is false.
+    /// A packet of a flow that had cost so much memory was consumed: how many in all, if its sender
+    /// is to be told.
     #[inline(always)]
-    pub fn give_back_quietly(&mut self, body: &Body, counted: bool) -> bool {
-        let window = self.window;
-        let is_quiet = self.ports.at(body.slot).incoming.consumed_quietly(body.from, window);
-        if is_quiet && counted {
-            self.copied_bytes -= SHORT_COST;
-        }
-        is_quiet
+    pub fn consumed(&mut self, body: &Body, flow: Flow, cost: usize) -> Option<u32> {
+        self.copied_bytes -= cost;
+        let incoming = &mut self.ports.at(body.slot).incoming;
+        let report = incoming.consumed(body.from, flow, self.window);
+        report.filter(|_| body.from != self.own)
     }
 
     /// What waits to be taken forgets the engine, and so does whatever comes.

@@ -85,7 +85,8 @@ impl Engine {
         }
     }
 
-    /// As [`Self::wait`], until `deadline` at most, by the clock of [`Packets::now`], for an asker that `look` looks at.
+    /// As [`Self::wait`], until `deadline` at most, by the clock of [`Packets::now`], for an asker
+    /// that `look` looks at.
     pub(crate) fn wait_until<T>(
         self: &Arc<Self>,
         deadline: Option<Duration>,

@@ -55,10 +55,7 @@ impl Engine {
         if let Err(what) = outcome {
             return self.end_with(handler, from, what);
         }
-        let left = match self.state.enter_at_once() {
-            Some(mut state) => state.returned(handler),
-            None => Some(handler),
-        };
+        let left = self.state.enter().returned(handler);
         match left {
             None => self.tasks.has_any(),
             Some(handler) => self.returned(handler),

@@ -57,16 +57,6 @@ impl Engine {
             asker.give(arrived);
             return true;
         }
-        match self.state.enter_at_once() {
-            Some(mut state) => state.sort_short(self, arrived, announced),
-            None => self.sort_as_other(arrived, announced),
-        }
-    }
-
-    /// Sorts a short message as a thread that has to wait for others.
-    #[cold]
-    #[inline(never)]
-    fn sort_as_other(&self, arrived: Box<Arrived>, announced: &mut Announced) -> bool {
         self.state.enter().sort_short(self, arrived, announced)
     }
 
@@ -275,17 +265,32 @@ impl Engine {
         if let Content::Held(held) = content {
             self.packets.release(held);
         }
-        let report = self.state.enter().give_back(body, content);
+        let mut state = self.state.enter();
+        if let Content::Held(_) = content {
+            *state.kept.entry(body.from) -= 1;
+        }
+        let report = state.consumed(body, body.flow, content.cost());
+        drop(state);
         *content = Content::Nothing;
-        if let Some(header) = report {
-            self.tell(To::Rank(body.from), header);
+        if let Some(consumed) = report {
+            self.report(body, consumed);
         }
     }
 
-    /// The reader is done with a short packet of which nobody is to be told. Else nothing has happened, and it is false.
+    /// The reader is done with a short packet, which is no multicast, and had cost so much memory.
     #[inline]
-    pub(crate) fn give_back_quietly(&self, body: &Body, counted: bool) -> bool {
-        self.state.enter_at_once().is_some_and(|mut state| state.give_back_quietly(body, counted))
+    pub(crate) fn consumed(&self, body: &Body, cost: usize) {
+        let report = self.state.enter().consumed(body, None, cost);
+        if let Some(consumed) = report {
+            self.report(body, consumed);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn report(&self, body: &Body, consumed: u32) {
+        let group = body.flow.map(|group| group.number());
+        self.tell(To::Rank(body.from), PacketHeader::window(body.port, group, consumed));
     }
 
     /// The reader of an arriving message wants no more of it.
@@ -351,7 +356,6 @@ impl State {
         arrived.body.slot = self.ports.find(arrived.body.port);
         if let Some(arrived) = self.offer(engine, arrived, true, announced) {
             if self.copied_bytes >= COPY_LIMIT_BYTES {
-                arrived.put_off();
                 return false;
             }
             announced.waits = self.queue(engine, arrived);

@@ -32,7 +32,8 @@ new_key_type! {
 pub(super) struct Tables {
     state: Biased<State>,
     engine: Weak<Engine>,
-    /// How many calls ended in the state: those whose callers were not handed the reply. Counted inside.
+    /// How many calls ended in the state: those whose callers were not handed the reply. Counted
+    /// inside.
     over: AtomicU64,
     /// The request that ended last.
     ended: AtomicU64,
@@ -173,7 +174,8 @@ impl Tables {
         reply
     }
 
-    /// The outcome of a call, if it is over: there is no such call from here on. If it is not, `waker` is woken when it is.
+    /// The outcome of a call, if it is over: there is no such call from here on. If it is not,
+    /// `waker` is woken when it is.
     pub fn take_outcome(&self, call: CallKey, waker: Option<&Waker>) -> Option<Outcome> {
         let mut state = self.state.enter();
         let outgoing = state.calls.get_mut(call)?;

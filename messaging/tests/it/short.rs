@@ -93,7 +93,8 @@ fn a_closed_engine_is_not_held_by_what_waits_in_it() {
     assert!(engines.iter().all(|engine| engine.upgrade().is_none()));
 }
 
-/// A message that is handed to who asks is not before those that wait, however they have come there.
+/// A message that is handed to who asks is not before those that wait, however they have come
+/// there.
 #[test]
 fn who_asks_gets_messages_in_their_order() {
     const MESSAGES: u64 = 3000;
