@@ -273,7 +273,7 @@ impl Arrived {
     }
 
     /// The packet at hand is not needed any more.
-    #[inline]
+    #[inline(never)]
     pub fn finish_part(&mut self) {
         self.headers_left = 0;
         let Some(engine) = &self.engine else { return };

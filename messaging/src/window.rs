@@ -180,10 +180,15 @@ impl Incoming {
     /// A packet of `from` was consumed. Says what to report to it, if it is time to.
     #[inline]
     pub fn consumed(&mut self, from: Rank, flow: Flow, window: u32) -> Option<u32> {
-        match flow {
-            None => self.unicast.entry(from).count(window),
-            Some(_) => self.flow(from, flow).count(window),
+        match (flow, self.unicast.get_mut(from)) {
+            (None, Some(flow)) => flow.count(window),
+            _ => self.count_slowly(from, flow, window),
         }
+    }
+
+    #[inline(never)]
+    fn count_slowly(&mut self, from: Rank, flow: Flow, window: u32) -> Option<u32> {
+        self.flow(from, flow).count(window)
     }
 
     /// All `sent` packets count as consumed for `from`, which waits for room while nobody can read here.

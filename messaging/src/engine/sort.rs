@@ -278,7 +278,7 @@ impl Engine {
     }
 
     /// The reader is done with a short packet, which is no multicast, and had cost so much memory.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn consumed(&self, body: &Body, cost: usize) {
         let report = self.state.enter().consumed(body, None, cost);
         if let Some(consumed) = report {
