@@ -1,8 +1,12 @@
 //! What becomes of a packet that was sorted.
 
 use crate::arrived::Arrived;
+use crate::format::PacketHeader;
 use crate::handler::Handler;
-use weft_packet::Packets;
+use std::cell::Cell;
+use std::mem;
+use std::sync::atomic::{AtomicU64, Ordering};
+use weft_packet::{Packets, Rank};
 
 /// A handler that is to run, and the message for it.
 pub(crate) struct Run {
@@ -31,6 +35,95 @@ pub(crate) enum Waits {
     ForReceivers(usize),
     /// The [taker](Taker) of the port in this slot is to wake somebody.
     ForTaker(usize),
+}
+
+/// Somebody who polls for a message of a port, and is handed it by the sort.
+pub(crate) struct Asker<'a> {
+    number: u32,
+    slot: usize,
+    wish: Wish<'a>,
+    found: Cell<Option<Box<Arrived>>>,
+}
+
+/// The message that somebody asks for.
+enum Wish<'a> {
+    /// The next one, if none waits.
+    Next(&'a Asked),
+    /// The one of this rank with these headers of the layers above.
+    Of(Rank, [u8; 8]),
+}
+
+/// A port whose messages are asked for.
+pub(crate) struct Asked {
+    pub number: u32,
+    pub slot: usize,
+    /// How many messages had ever been queued at this rank when none was here, and nobody waited
+    /// for one without polling.
+    pub empty_at: AtomicU64,
+}
+
+impl<'a> Asker<'a> {
+    /// For the next message of a port. It has found nothing yet.
+    #[inline]
+    pub fn of_next(asked: &'a Asked) -> Self {
+        let Asked { number, slot, .. } = *asked;
+        Asker { number, slot, wish: Wish::Next(asked), found: Cell::new(None) }
+    }
+
+    /// For the one message of `from` to a port with `headers` in front. It has found nothing yet.
+    #[inline]
+    pub fn of_headers((number, slot): (u32, usize), from: Rank, headers: [u8; 8]) -> Self {
+        Asker { number, slot, wish: Wish::Of(from, headers), found: Cell::new(None) }
+    }
+
+    /// Whether it asks for this message, if so many were ever queued here. `rest` follows its
+    /// header.
+    #[inline(always)]
+    pub fn wants(&self, from: Rank, header: &PacketHeader, rest: &[u8], queued: u64) -> bool {
+        header.port == self.number
+            && match &self.wish {
+                Wish::Next(asked) => asked.is_empty(queued),
+                Wish::Of(rank, headers) => {
+                    usize::from(header.header_bytes) == headers.len()
+                        && rest.first_chunk() == Some(headers)
+                        && from == *rank
+                }
+            }
+    }
+
+    /// What it was handed.
+    #[inline(always)]
+    pub fn take(&self) -> Option<Box<Arrived>> {
+        self.found.take()
+    }
+
+    /// Whether it was handed its message.
+    #[cold]
+    pub fn has_found(&self) -> bool {
+        let found = self.found.take();
+        let is_some = found.is_some();
+        self.found.set(found);
+        is_some
+    }
+
+    /// Hands it the message.
+    #[inline(always)]
+    pub fn give(&self, mut arrived: Box<Arrived>) {
+        arrived.body.slot = self.slot;
+        // It polls no more once it has found something.
+        let before = self.found.replace(Some(arrived));
+        debug_assert!(before.is_none());
+        mem::forget(before);
+    }
+}
+
+impl Asked {
+    /// True if nothing waits here, as so many messages were ever queued at this rank; false says
+    /// nothing.
+    #[inline(always)]
+    pub fn is_empty(&self, queued: u64) -> bool {
+        self.empty_at.load(Ordering::Relaxed) == queued
+    }
 }
 
 /// A part of this layer that takes messages of a port as they are sorted, before its handler could.

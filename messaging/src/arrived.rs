@@ -6,20 +6,20 @@
 //! done ([`Engine::close`]). All other boxes lie in the engine, without a handle.
 
 use crate::engine::Engine;
-use crate::format::PacketHeader;
+use crate::format::{self, PacketHeader};
 use crate::window::Flow;
 use std::cell::Cell;
+use std::mem;
 use std::sync::Arc;
+use weft_node::ShortWords;
 use weft_packet::{HeldPacket, Packets, Rank};
 
-/// Bytes of a packet behind its message header that are copied into the box at most.
-pub(crate) const SHORT_BYTES: usize = 96;
+/// Bytes of a packet behind its message header that are copied into the box at most: those of a
+/// short packet.
+pub(crate) const SHORT_BYTES: usize = size_of::<ShortWords>() - format::SIZE;
 
 /// Memory of a message that is copied into its box.
 pub(crate) const SHORT_COST: usize = size_of::<Arrived>();
-
-/// Bytes that are copied at once.
-const WORD: usize = 8;
 
 /// Boxes that an engine keeps to be used again, at most.
 const SPARE_BOXES: usize = 256;
@@ -42,18 +42,23 @@ pub(crate) struct Arrived {
     /// Bytes of headers that nobody has popped yet; they end where the first packet's bytes begin.
     pub headers_left: u8,
     /// A copy of a short packet, without the message header.
-    short: [[u8; WORD]; SHORT_BYTES / WORD],
+    short: Short,
 }
 
-/// What is known of a message from its first packet.
+/// Room for a copy of a short packet, without the message header.
+struct Short([u8; SHORT_BYTES]);
+
+/// What is known of a message from its first packet. Port and number lie as in its header, to be
+/// written as one word.
 #[derive(Clone, Copy)]
+#[repr(C)]
 pub(crate) struct Body {
-    pub from: Rank,
+    pub port: u32,
     pub number: u32,
     pub length: u64,
-    pub port: u32,
     /// Where this rank knows the port.
     pub slot: usize,
+    pub from: Rank,
     pub flow: Flow,
 }
 
@@ -71,8 +76,11 @@ pub(crate) enum Content {
     /// Nowhere: it was given back.
     #[default]
     Nothing,
-    /// So many bytes in the box of the message.
-    Short(usize),
+    /// In the box of the message, which is all of it.
+    Short {
+        /// Whether it counts as copied out: it has waited for who takes it.
+        counted: bool,
+    },
     /// In link memory.
     Held(HeldPacket),
     /// Copied out under pressure.
@@ -113,19 +121,50 @@ impl Default for Body {
     }
 }
 
+impl Default for Short {
+    fn default() -> Self {
+        Short([0; SHORT_BYTES])
+    }
+}
+
 impl Content {
     /// Bytes of memory that it takes beyond link memory, and no less than the message that it may begin.
     #[inline]
     pub fn cost(&self) -> usize {
         match self {
-            Content::Nothing | Content::Held(_) => 0,
-            Content::Short(_) => SHORT_COST,
+            Content::Nothing | Content::Held(_) | Content::Short { counted: false } => 0,
+            Content::Short { counted: true } => SHORT_COST,
             Content::Copied(copy) => copy.len() + size_of::<Arrived>(),
         }
+    }
+
+    /// Writes what needs not be dropped over what needs not either.
+    #[inline(always)]
+    fn set(&mut self, content: Content) {
+        debug_assert!(matches!(self, Content::Nothing | Content::Short { .. }));
+        mem::forget(mem::replace(self, content));
     }
 }
 
 impl Arrived {
+    /// A box for a message to `engine`, in which there is none yet.
+    #[inline(always)]
+    pub fn blank(engine: &Arc<Engine>) -> Box<Self> {
+        let own = Some(Arc::as_ptr(engine));
+        match with_kept(engine, Cell::take).flatten() {
+            Some(kept) if kept.engine.as_ref().map(Arc::as_ptr) == own => kept,
+            other => Self::spare(engine, other),
+        }
+    }
+
+    /// A box out of the engine; this thread goes on keeping the other one.
+    #[cold]
+    #[inline(never)]
+    fn spare(engine: &Arc<Engine>, kept: Option<Box<Self>>) -> Box<Self> {
+        with_kept(engine, |place| place.set(kept));
+        engine.state.enter().spares.0.pop().unwrap_or_default()
+    }
+
     /// The engine.
     ///
     /// # Panics
@@ -146,16 +185,22 @@ impl Arrived {
         self.part = Part { content, start };
     }
 
-    /// As [`Self::begin`], for a short packet, of which this follows the message header.
-    #[inline]
-    pub fn begin_short(&mut self, rest: &[u8], header_bytes: u8) {
+    /// As [`Self::begin`], for a short packet of `from`, of which `rest` follows the message
+    /// header. Who brings the message to its port says where that is.
+    #[inline(always)]
+    pub fn begin_short(&mut self, from: Rank, header: &PacketHeader, rest: &[u8]) {
+        self.body = Body::new(from, None, header, self.body.slot);
+        self.read = 0;
+        self.headers_left = header.header_bytes;
+        self.part.start = header.header_bytes.into();
+        self.part.content.set(Content::Short { counted: false });
         // One word or two are most often all of it, and a call costs more than they do.
-        match rest.as_chunks::<WORD>() {
-            ([first], []) => self.short[0] = *first,
-            ([first, second], []) => self.short[..2].copy_from_slice(&[*first, *second]),
-            _ => self.short.as_flattened_mut()[..rest.len()].copy_from_slice(rest),
+        let short = &mut self.short.0;
+        match rest.len() {
+            8 => short[..8].copy_from_slice(rest),
+            16 => short[..16].copy_from_slice(rest),
+            _ => short[..rest.len()].copy_from_slice(rest),
         }
-        self.begin(Content::Short(rest.len()), header_bytes.into(), header_bytes);
     }
 
     /// Somebody takes the message.
@@ -166,12 +211,17 @@ impl Arrived {
         }
     }
 
-    /// The message waits to be taken. The engine would never end if it was held by what waits in it, so it must be one
-    /// whose owner says when.
-    pub fn wait(&mut self) {
+    /// The message waits to be taken; returns what it counts from here on. The engine would never
+    /// end if it was held by what waits in it, so it must be one whose owner says when.
+    pub fn wait(&mut self) -> usize {
         if self.engine.as_ref().is_some_and(|engine| !engine.lends()) {
             self.forget_engine();
         }
+        let before = self.part.content.cost();
+        if let Content::Short { counted } = &mut self.part.content {
+            *counted = true;
+        }
+        self.part.content.cost() - before
     }
 
     /// Its owner has said so.
@@ -184,7 +234,7 @@ impl Arrived {
     pub fn bytes<'a>(&'a self, packets: &'a Packets) -> &'a [u8] {
         match &self.part.content {
             Content::Nothing => &[],
-            Content::Short(length) => &self.short.as_flattened()[..*length],
+            Content::Short { .. } => &self.short.0[..self.part.start + self.left()],
             Content::Held(held) => packets.read(held),
             Content::Copied(copy) => copy,
         }
@@ -197,31 +247,41 @@ impl Arrived {
         let end = self.part.start.saturating_sub(self.read as usize);
         let range = end - usize::from(self.headers_left)..end;
         // Asked for first, or there would be a jump through a table.
-        if let Content::Short(_) = self.part.content {
-            return self.short.as_flattened().get(range).unwrap_or(&[]);
+        if let Content::Short { .. } = self.part.content {
+            return self.short.0.get(range).unwrap_or(&[]);
         }
         self.bytes(packets).get(range).unwrap_or(&[])
     }
 
-    /// The bytes at hand that were not read.
+    /// Bytes of the message that were not read.
     #[inline]
+    pub fn left(&self) -> usize {
+        (self.body.length - self.read) as usize
+    }
+
+    /// The bytes at hand that were not read.
+    #[inline(always)]
     pub fn at_hand(&self) -> &[u8] {
-        if let Content::Short(length) = self.part.content {
-            return self.short.as_flattened().get(self.part.start..length).unwrap_or(&[]);
-        }
+        let Content::Short { .. } = self.part.content else { return self.at_hand_elsewhere() };
+        let rest = self.short.0.get(self.part.start..).unwrap_or(&[]);
+        rest.get(..self.left()).unwrap_or(&[])
+    }
+
+    #[inline(never)]
+    fn at_hand_elsewhere(&self) -> &[u8] {
         self.bytes(self.engine().packets()).get(self.part.start..).unwrap_or(&[])
     }
 
     /// The packet at hand is not needed any more.
-    #[inline]
+    #[inline(never)]
     pub fn finish_part(&mut self) {
         self.headers_left = 0;
         let Some(engine) = &self.engine else { return };
-        if matches!(self.part.content, Content::Short(_)) && engine.give_back_quietly(&self.body) {
-            self.part.content = Content::Nothing;
-        } else {
-            engine.give_back(&self.body, &mut self.part.content);
-        }
+        let Content::Short { counted } = self.part.content else {
+            return engine.give_back(&self.body, &mut self.part.content);
+        };
+        self.part.content.set(Content::Nothing);
+        engine.consumed(&self.body, if counted { SHORT_COST } else { 0 });
     }
 
     /// True if nothing of the message is at hand, nor to come.
@@ -256,26 +316,6 @@ impl Arrived {
 }
 
 impl Spares {
-    /// A box for a message to `engine`, whose spares these are.
-    #[inline]
-    pub fn take(&mut self, engine: &Arc<Engine>) -> Box<Arrived> {
-        let kept = with_kept(engine, Cell::take).flatten();
-        let is_own = |owner: &Arc<Engine>| Arc::ptr_eq(owner, engine);
-        match kept {
-            Some(kept) if kept.engine.as_ref().is_some_and(is_own) => kept,
-            other => {
-                with_kept(engine, |place| place.set(other));
-                self.take_spare()
-            }
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn take_spare(&mut self) -> Box<Arrived> {
-        self.0.pop().unwrap_or_default()
-    }
-
     /// Keeps a box without a handle.
     pub fn put(&mut self, arrived: Box<Arrived>) {
         if self.0.len() < SPARE_BOXES {

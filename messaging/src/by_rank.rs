@@ -1,58 +1,49 @@
-//! A table with an entry for each rank, made in pages as ranks are met: most talk to few others.
+//! A table with an entry for each rank, as far as ranks are met.
 
 use weft_packet::Rank;
 
+/// Entries that are made at once.
 const PAGE: usize = 16;
 
-/// A `T` for each rank; those never touched take no memory.
-pub(crate) struct ByRank<T> {
-    pages: Vec<Option<Box<[T; PAGE]>>>,
-}
+/// A `T` for each rank; those above all that were touched take no memory.
+pub(crate) struct ByRank<T>(Vec<T>);
 
 impl<T> Default for ByRank<T> {
     fn default() -> Self {
-        ByRank { pages: Vec::new() }
+        ByRank(Vec::new())
     }
 }
 
 impl<T: Default> ByRank<T> {
-    /// The entry of `rank`, if it was touched.
+    /// The entry of `rank`, if it is there.
     #[inline]
     pub fn get(&self, rank: Rank) -> Option<&T> {
-        let page = self.pages.get(rank.index() / PAGE)?.as_ref()?;
-        Some(&page[rank.index() % PAGE])
+        self.0.get(rank.index())
     }
 
     /// As [`Self::get`], to change it.
     #[inline]
     pub fn get_mut(&mut self, rank: Rank) -> Option<&mut T> {
-        let page = self.pages.get_mut(rank.index() / PAGE)?.as_mut()?;
-        Some(&mut page[rank.index() % PAGE])
+        self.0.get_mut(rank.index())
     }
 
-    /// The entries of all ranks on pages that were touched.
+    /// All entries that are there.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
-        self.pages.iter().flatten().flat_map(|page| page.iter())
+        self.0.iter()
     }
 
     /// The entry of `rank`.
     #[inline]
     pub fn entry(&mut self, rank: Rank) -> &mut T {
-        let page = rank.index() / PAGE;
-        if !matches!(self.pages.get(page), Some(Some(_))) {
-            self.add_page(page);
+        if rank.index() >= self.0.len() {
+            self.grow(rank.index());
         }
-        match &mut self.pages[page] {
-            Some(entries) => &mut entries[rank.index() % PAGE],
-            None => unreachable!("the page was just made"),
-        }
+        &mut self.0[rank.index()]
     }
 
     #[cold]
-    fn add_page(&mut self, page: usize) {
-        if self.pages.len() <= page {
-            self.pages.resize_with(page + 1, || None);
-        }
-        self.pages[page] = Some(Box::new(std::array::from_fn(|_| T::default())));
+    #[inline(never)]
+    fn grow(&mut self, index: usize) {
+        self.0.resize_with((index + 1).next_multiple_of(PAGE), T::default);
     }
 }

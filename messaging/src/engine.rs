@@ -5,7 +5,7 @@
 //! message arrive. Here is what others call; `sort` and `run` are the two steps, and how threads share them
 //! is in `wait`.
 
-use crate::announced::{Announced, Taker, Waits};
+use crate::announced::{Announced, Asked, Asker, Taker, Waits};
 use crate::arrived::{self, Arrived, Body, Part};
 use crate::arriving;
 use crate::error::{Error, Result};
@@ -19,7 +19,7 @@ use crate::tasks::Tasks;
 use crate::wait::Nudge;
 use crate::window::window_packets;
 use std::future::Future;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Weak};
 use std::task::Waker;
 use weft_node::biased::Biased;
@@ -40,6 +40,10 @@ pub struct Engine {
     /// not look there.
     pending: AtomicBool,
     pool: Pool,
+    /// Messages that have come, and those that had to wait at their ports. Whoever sorts a packet
+    /// counts, and nobody else sorts meanwhile.
+    received: AtomicU64,
+    queued: AtomicU64,
     /// Whether threads may keep handles to this engine.
     lends: AtomicBool,
     odd: usize,
@@ -103,6 +107,8 @@ impl Engine {
                 nudger: Waker::from(Arc::new(Nudge(packets.clone()))),
                 pending: AtomicBool::new(false),
                 pool: Pool::new(packets.has_threads()),
+                received: AtomicU64::new(0),
+                queued: AtomicU64::new(0),
                 lends: AtomicBool::new(false),
                 odd: packets.rank().index(),
                 watchers: AtomicUsize::new(0),
@@ -154,7 +160,7 @@ impl Engine {
     pub fn progress(self: &Arc<Self>) -> Result<bool> {
         let mut any = false;
         for _ in 0..64 {
-            if !self.step()? {
+            if !self.step(None)? {
                 break;
             }
             any = true;
@@ -165,22 +171,23 @@ impl Engine {
     /// What a rank does when it is interrupted: makes progress, as long as interrupts are on. An error
     /// comes again to whoever calls next.
     pub fn interrupted(self: &Arc<Self>) {
-        self.packets.interrupted(|| self.advance().unwrap_or(false));
+        self.packets.interrupted(|| self.advance(None).unwrap_or(false));
     }
 
-    /// Takes one packet from the network, and runs what is ready.
+    /// Takes one packet from the network, and runs what is ready. An asker that was handed its
+    /// message hears of nothing else.
     #[inline]
-    pub(crate) fn step(self: &Arc<Self>) -> Result<bool> {
-        let any = self.advance()?;
-        self.raise_incident()?;
+    pub(crate) fn step(self: &Arc<Self>, asker: Option<&Asker<'_>>) -> Result<bool> {
+        let any = self.advance(asker)?;
+        self.raise_incident(asker)?;
         Ok(any)
     }
 
     /// As [`Self::step`]; what handlers did wrong is left to who can hear it.
     #[inline]
-    fn advance(self: &Arc<Self>) -> Result<bool> {
+    fn advance(self: &Arc<Self>, asker: Option<&Asker<'_>>) -> Result<bool> {
         let mut announced = Announced::default();
-        match self.take(&mut announced) {
+        match self.take(asker, &mut announced) {
             Ok(true) => {}
             Ok(false) if self.is_quiet() => return Ok(false),
             Ok(false) => return self.run_ready(),
@@ -195,10 +202,10 @@ impl Engine {
             None if matches!(announced.waits, Waits::Quietly) => !self.is_quiet(),
             None => self.wake(announced.waits),
         };
-        if more {
-            self.run_ready()?;
+        match more {
+            true => self.run_ready().map(|_| true).or_else(|error| left_to_next(asker, error)),
+            false => Ok(true),
         }
-        Ok(true)
     }
 
     /// Wakes those who ask for what a packet has brought. Says whether something may run.
@@ -221,7 +228,7 @@ impl Engine {
     /// Makes progress for who waits for something below messages. What went wrong above is left to who can
     /// hear it.
     fn progress_below(self: &Arc<Self>) -> weft_packet::Result<bool> {
-        match self.advance() {
+        match self.advance(None) {
             Err(Error::Packet(error)) => Err(error),
             Err(_) => Ok(false),
             Ok(any) => Ok(any),
@@ -230,25 +237,34 @@ impl Engine {
 
     /// Takes one packet from the network, and sorts it. False if there is none.
     #[inline(always)]
-    fn take(self: &Arc<Self>, announced: &mut Announced) -> Result<bool> {
-        let mut held = HeldPacket::default();
-        let at_once = |from, packet: &[u8]| self.sort_at_once(from, packet, announced);
+    fn take(
+        self: &Arc<Self>,
+        asker: Option<&Asker<'_>>,
+        announced: &mut Announced,
+    ) -> Result<bool> {
+        let (mut held, sorted) = (HeldPacket::default(), &mut *announced);
+        let at_once = move |from, packet: &[u8]| self.sort_at_once(from, packet, asker, sorted);
         match self.packets.take_unless(at_once, &mut held) {
             Ok(Taken::AtOnce) => Ok(true),
             Ok(Taken::Nothing) => Ok(false),
             Ok(Taken::Held) => {
-                *announced = self.sort(held);
-                self.packets.taken();
+                self.sort_held(held, announced);
                 Ok(true)
             }
             Err(error) => Err(self.lost(error)),
         }
     }
 
+    #[inline(never)]
+    fn sort_held(self: &Arc<Self>, held: HeldPacket, announced: &mut Announced) {
+        *announced = self.sort(held);
+        self.packets.taken();
+    }
+
     /// Takes one packet from the network and sorts it; no handler runs.
     pub(crate) fn receive(self: &Arc<Self>) -> Result<bool> {
         let mut announced = Announced::default();
-        if !self.take(&mut announced)? {
+        if !self.take(None, &mut announced)? {
             return Ok(false);
         }
         match announced.run {
@@ -271,6 +287,25 @@ impl Engine {
     #[inline]
     pub(crate) fn has_pending(&self) -> bool {
         self.pending.load(Ordering::Acquire)
+    }
+
+    /// Counts a message that has come.
+    #[inline]
+    pub(crate) fn count_received(&self) {
+        self.received.store(self.received.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    /// Counts a message that waits at its port from here on.
+    pub(crate) fn count_queued(&self) {
+        self.queued.store(self.queued.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    /// How many messages ever had to wait at their ports.
+    #[inline]
+    pub(crate) fn queued(&self) -> u64 {
+        // Whoever sorted before has released the network since.
+        fence(Ordering::Acquire);
+        self.queued.load(Ordering::Relaxed)
     }
 
     /// Something was left to be done in `state`.
@@ -333,6 +368,7 @@ impl Engine {
         let state = self.state.enter();
         Statistics {
             packets,
+            messages_received: self.received.load(Ordering::Relaxed),
             packets_unread: state.kept.iter().map(|kept| u64::from(*kept)).sum(),
             bytes_copied_out: state.copied_bytes as u64,
             ..state.statistics
@@ -375,45 +411,42 @@ impl Engine {
         Message::new(self, arrived)
     }
 
-    /// The message that has waited longest at the port in `slot`; else leaves `waker` for it. Who has none polls before it
-    /// looks again, and hears there of a failure.
+    /// The message that has waited longest for an asker; else leaves `waker` for it. Who has none
+    /// polls before it looks again, and hears there of a failure.
     #[inline]
     pub(crate) fn take_message(
         self: &Arc<Self>,
-        slot: usize,
+        asked: &Asked,
+        asker: &Asker<'_>,
         waker: Option<&Waker>,
     ) -> Result<Option<Message>> {
-        if let Some(arrived) = self.unqueue(slot) {
+        if let Some(arrived) = asker.take() {
             return Ok(Some(self.open(arrived)));
         }
-        if waker.is_none() { Ok(None) } else { self.ask_for_message(slot, waker) }
-    }
-
-    #[inline(never)]
-    fn unqueue(&self, slot: usize) -> Option<Box<Arrived>> {
-        match self.state.enter_at_once() {
-            Some(mut state) => state.ports.at(slot).queue.pop_front(),
-            None => self.unqueue_as_other(slot),
+        match waker {
+            None if asked.is_empty(self.queued()) => Ok(None),
+            waker => self.unqueue(asked, waker),
         }
     }
 
-    #[cold]
     #[inline(never)]
-    fn unqueue_as_other(&self, slot: usize) -> Option<Box<Arrived>> {
-        self.state.enter().ports.at(slot).queue.pop_front()
-    }
-
-    #[inline(never)]
-    fn ask_for_message(
+    pub(crate) fn unqueue(
         self: &Arc<Self>,
-        slot: usize,
+        mailbox: &Asked,
         waker: Option<&Waker>,
     ) -> Result<Option<Message>> {
         let mut state = self.state.enter();
-        let port = state.ports.at(slot);
+        let port = state.ports.at(mailbox.slot);
         let arrived = port.queue.pop_front();
         if arrived.is_none() {
             leave(&mut port.receivers, waker);
+        }
+        // Who follows, and every task, is woken by what is queued, and by nothing else.
+        let polled = port.receivers.iter().all(|waker| waker.will_wake(&self.nudger));
+        let is_empty = polled && port.queue.is_empty();
+        let empty_at = if is_empty { self.queued() } else { u64::MAX };
+        mailbox.empty_at.store(empty_at, Ordering::Relaxed);
+        if arrived.is_none() && waker.is_some() {
             return state.failure.clone().map_or(Ok(None), Err);
         }
         drop(state);
@@ -480,6 +513,13 @@ impl Drop for Engine {
         // Tasks that are ready hold the queue that they are in.
         self.tasks.clear();
     }
+}
+
+/// An asker that was handed its message has made progress; the error comes again to whoever calls
+/// next.
+#[cold]
+fn left_to_next(asker: Option<&Asker<'_>>, error: Error) -> Result<bool> {
+    if asker.is_some_and(Asker::has_found) { Ok(true) } else { Err(error) }
 }
 
 /// Leaves `waker` among others, once.

@@ -75,7 +75,7 @@ impl Message {
 
     /// Bytes that were not read yet.
     pub fn remaining(&self) -> usize {
-        (self.arrived().body.length - self.arrived().read) as usize
+        self.arrived().left()
     }
 
     /// The headers of the layers above, to pop.
@@ -285,7 +285,7 @@ impl Drop for Message {
     fn drop(&mut self) {
         let Some(mut arrived) = self.arrived.take() else { return };
         if !arrived.is_read() {
-            if arrived.body.length - arrived.read > arrived.at_hand().len() as u64 {
+            if arrived.left() > arrived.at_hand().len() {
                 arrived.engine().abandon(&arrived.body);
             }
             arrived.finish_part();

@@ -1,6 +1,7 @@
 //! Ports and mailboxes: where messages are delivered (thesis 6.1.3, service access points).
 
 use crate::Result;
+use crate::announced::{Asked, Asker};
 use crate::engine::Engine;
 use crate::format::Kind;
 use crate::handler::{Model, Waiting};
@@ -38,7 +39,10 @@ pub struct Port {
 const EAGER: u64 = u64::MAX;
 
 /// A port whose messages are asked for.
-pub struct Mailbox(Port);
+pub struct Mailbox {
+    port: Port,
+    asked: Asked,
+}
 
 impl Port {
     /// Creates the port `name` with `handler` for its messages: an active message (thesis 6.2.3).
@@ -280,7 +284,10 @@ impl Mailbox {
     /// # Errors
     /// [`crate::Error::PortTaken`], [`crate::Error::PortCollision`].
     pub fn new(engine: &Arc<Engine>, name: &str) -> Result<Self> {
-        Port::create(engine, name, |_| None).map(Mailbox)
+        let port = Port::create(engine, name, |_| None)?;
+        // Something may wait already.
+        let (number, slot, empty_at) = (port.number, port.slot, AtomicU64::new(u64::MAX));
+        Ok(Mailbox { port, asked: Asked { number, slot, empty_at } })
     }
 
     /// The message that has waited longest; blocks until the first packet of one is there.
@@ -289,7 +296,9 @@ impl Mailbox {
     /// # Errors
     /// A lost rank.
     pub fn receive(&self) -> Result<Message> {
-        self.engine.wait(|engine, waker| engine.take_message(self.slot, waker))
+        let received = self.receive_until(None)?;
+        Ok(received
+            .unwrap_or_else(|| unreachable!("a wait without a deadline ends with a message")))
     }
 
     /// As [`Self::receive`], for `time` at most: `None` if nothing came.
@@ -298,8 +307,16 @@ impl Mailbox {
     /// A lost rank.
     pub fn receive_within(&self, time: Duration) -> Result<Option<Message>> {
         let deadline = self.engine.packets().now().saturating_add(time);
-        let look = |engine: &Arc<Engine>, waker: Option<&_>| engine.take_message(self.slot, waker);
-        self.engine.wait_until(Some(deadline), look)
+        self.receive_until(Some(deadline))
+    }
+
+    #[inline]
+    fn receive_until(&self, deadline: Option<Duration>) -> Result<Option<Message>> {
+        let asker = Asker::of_next(&self.asked);
+        let look = |engine: &Arc<Engine>, waker: Option<&_>| {
+            engine.take_message(&self.asked, &asker, waker)
+        };
+        self.engine.wait_until(deadline, Some(&asker), look)
     }
 
     /// As [`Self::receive`], for asynchronous handlers and tasks: waits instead of blocking.
@@ -307,7 +324,7 @@ impl Mailbox {
     /// # Errors
     /// A lost rank.
     pub async fn receive_async(&self) -> Result<Message> {
-        poll_fn(|context| match self.engine.take_message(self.slot, Some(context.waker())) {
+        poll_fn(|context| match self.engine.unqueue(&self.asked, Some(context.waker())) {
             Ok(Some(message)) => Poll::Ready(Ok(message)),
             Err(error) => Poll::Ready(Err(error)),
             Ok(None) => {
@@ -323,12 +340,12 @@ impl Mailbox {
     /// # Errors
     /// A lost rank.
     pub fn try_receive(&self) -> Result<Option<Message>> {
-        let engine = &self.engine;
-        if let Some(message) = engine.take_message(self.slot, None)? {
+        let (engine, asker) = (&self.engine, Asker::of_next(&self.asked));
+        if let Some(message) = engine.take_message(&self.asked, &asker, None)? {
             return Ok(Some(message));
         }
         engine.progress()?;
-        engine.take_message(self.slot, None)
+        engine.take_message(&self.asked, &asker, None)
     }
 }
 
@@ -336,6 +353,6 @@ impl std::ops::Deref for Mailbox {
     type Target = Port;
 
     fn deref(&self) -> &Port {
-        &self.0
+        &self.port
     }
 }

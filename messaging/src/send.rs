@@ -44,7 +44,7 @@ pub(crate) const NO_HEADERS: [u8; 0] = [];
 
 /// Sends all of a message to one rank in a short packet, if it fits into one that may leave at once. If not, says
 /// which number it has if it has room at its receiver already.
-#[inline]
+#[inline(always)]
 fn send_short(
     port: &Port,
     to: Rank,
@@ -56,10 +56,7 @@ fn send_short(
     if size > engine.packets().short_payload() || port.asks_first(bytes as u64) {
         return Err(None);
     }
-    let claimed = match engine.state.enter_at_once() {
-        Some(mut state) => state.claim_short(port.slot, to),
-        None => engine.claim_short(port.slot, to),
-    };
+    let claimed = engine.state.enter().claim_short(port.slot, to);
     let message = claimed.ok_or(None)?;
     let header = PacketHeader {
         port: port.number,
@@ -112,15 +109,6 @@ pub(crate) async fn send_async(port: &Port, to: Rank, parts: &(impl Parts + ?Siz
     match send_short(port, to, &NO_HEADERS, parts) {
         Ok(()) => Ok(()),
         Err(claimed) => Sending::to_rank(port, to, &[], parts, claimed)?.finish_async(parts).await,
-    }
-}
-
-impl Engine {
-    /// Room and a number for a short packet, for a thread that has to wait for others.
-    #[cold]
-    #[inline(never)]
-    fn claim_short(&self, slot: usize, to: Rank) -> Option<u32> {
-        self.state.enter().claim_short(slot, to)
     }
 }
 
@@ -214,7 +202,6 @@ impl<'a> Sending<'a> {
         let mut state = engine.state.enter();
         if self.header.kind != Kind::Next && self.header.message == 0 {
             self.header.message = state.next_message_number();
-            state.statistics.messages_sent += 1;
             if self.header.kind == Kind::Request && waker.is_none() && state.is_handling() {
                 // Who handles a message waits for nobody.
                 self.header.kind = Kind::First;
@@ -334,7 +321,7 @@ impl<'a> Sending<'a> {
         let mut complaints = 0;
         loop {
             let deadline = engine.packets().now() + PATIENCE;
-            let looked = engine.wait_until(Some(deadline), |_, waker| look(self, waker))?;
+            let looked = engine.wait_until(Some(deadline), None, |_, waker| look(self, waker))?;
             if let Some(found) = looked {
                 return Ok(found);
             }

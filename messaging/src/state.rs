@@ -1,21 +1,21 @@
 //! What the engine knows, inside its lock: ports, messages that arrive, windows. No calls out of here.
 
 use crate::announced::{Announced, Found, Run, Taker, Waits};
-use crate::arrived::{Arrived, Body, Content, SHORT_COST, Spares};
+use crate::arrived::{Arrived, Body, Spares};
 use crate::arriving::Arrivals;
 use crate::by_rank::ByRank;
-use crate::engine::Statistics;
+use crate::engine::{Engine, Statistics};
 use crate::error::Error;
 use crate::format::{PacketHeader, port_number};
 use crate::handler::{Handler, Model};
 use crate::rendezvous::Requests;
 use crate::send::To;
-use crate::window::{Incoming, Outgoing};
+use crate::window::{Flow, Incoming, Outgoing};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::task::Waker;
 use weft_node::biased::this_thread;
-use weft_packet::{Packets, Rank};
+use weft_packet::Rank;
 
 pub(crate) struct State {
     /// Packets of a port's window.
@@ -29,7 +29,6 @@ pub(crate) struct State {
     pub arrivals: Arrivals,
     /// Messages whose receivers were asked.
     pub requests: Requests,
-    next_message: u32,
     /// Packets kept in link memory, by sender.
     pub kept: ByRank<u32>,
     /// What packets cost that were copied out.
@@ -171,7 +170,6 @@ impl State {
             ready: VecDeque::new(),
             arrivals: Arrivals::default(),
             requests: Requests::default(),
-            next_message: 0,
             kept: ByRank::default(),
             copied_bytes: 0,
             stalled: 0,
@@ -418,14 +416,13 @@ impl State {
         if to == self.own || !self.claim(slot, to) {
             return None;
         }
-        self.statistics.messages_sent += 1;
         Some(self.next_message_number())
     }
 
     #[inline]
     pub fn next_message_number(&mut self) -> u32 {
-        self.next_message = self.next_message.wrapping_add(1);
-        self.next_message
+        self.statistics.messages_sent += 1;
+        self.statistics.messages_sent as u32
     }
 
     /// Whether nothing has to be done before the next handler runs.
@@ -442,52 +439,47 @@ impl State {
         calm && port.handler.is_some() && port.queue.is_empty()
     }
 
-    /// The handler of the port in `slot`, if it can run now on a message that has just come.
-    #[inline(always)]
-    pub fn run_at_once(&mut self, slot: usize) -> Option<Box<Handler>> {
-        let calm = self.is_calm();
-        let port = self.ports.at(slot);
-        if !calm || !port.queue.is_empty() {
-            return None;
-        }
-        let handler = port.handler.take()?;
-        port.runner = this_thread();
-        Some(handler)
-    }
-
     /// Brings a message, of which all is here or not, to its port, and gives it with the handler that is to run on it if
-    /// that can be at once.
+    /// that can be at once. Returns it if it has to wait.
     #[inline(always)]
-    pub fn announce(
+    pub fn offer(
         &mut self,
+        engine: &Engine,
         mut arrived: Box<Arrived>,
         is_whole: bool,
-        packets: &Packets,
         announced: &mut Announced,
-    ) {
-        self.statistics.messages_received += 1;
+    ) -> Option<Box<Arrived>> {
         let slot = arrived.body.slot;
-        if let Some(taker) = &self.ports.at(slot).taker {
-            match taker.take(arrived, packets) {
-                Ok(Found::Looking) => return,
-                Ok(Found::Asleep) => return announced.waits = Waits::ForTaker(slot),
+        let may_run = self.is_calm() && (is_whole || self.asking == 0);
+        let port = self.ports.at(slot);
+        if let Some(taker) = &port.taker {
+            match taker.take(arrived, engine.packets()) {
+                Ok(found) => {
+                    engine.count_received();
+                    if found == Found::Asleep {
+                        announced.waits = Waits::ForTaker(slot);
+                    }
+                    return None;
+                }
                 Err(back) => arrived = back,
             }
         }
-        let handler = match self.asking == 0 || is_whole {
-            true => self.run_at_once(slot),
-            false => None,
-        };
-        match handler {
-            Some(handler) => announced.run = Some(Run { handler, arrived }),
-            None => announced.waits = self.queue(arrived),
+        if !may_run || !port.queue.is_empty() {
+            return Some(arrived);
         }
+        let Some(handler) = port.handler.take() else { return Some(arrived) };
+        port.runner = this_thread();
+        engine.count_received();
+        announced.run = Some(Run { handler, arrived });
+        None
     }
 
     /// Has a message wait at its port.
     #[inline(never)]
-    pub fn queue(&mut self, mut arrived: Box<Arrived>) -> Waits {
-        arrived.wait();
+    pub fn queue(&mut self, engine: &Engine, mut arrived: Box<Arrived>) -> Waits {
+        engine.count_received();
+        engine.count_queued();
+        self.copied_bytes += arrived.wait();
         let (calm, slot) = (self.is_calm(), arrived.body.slot);
         let port = self.ports.at(slot);
         port.queue.push_back(arrived);
@@ -502,30 +494,14 @@ impl State {
         }
     }
 
-    /// A packet with this content was read, or thrown away: what its sender is to be told, if anything.
-    #[inline]
-    pub fn give_back(&mut self, body: &Body, content: &Content) -> Option<PacketHeader> {
-        let Body { from, port, slot, flow, .. } = *body;
-        if let Content::Held(_) = content {
-            *self.kept.entry(from) -= 1;
-        }
-        self.copied_bytes -= content.cost();
-        if from == self.own {
-            return None;
-        }
-        let consumed = self.ports.at(slot).incoming.consumed(from, flow, self.window)?;
-        Some(PacketHeader::window(port, flow.map(|group| group.number()), consumed))
-    }
-
-    /// As [`Self::give_back`], for a short packet of which nobody is to be told. Else nothing has happened, and it is false.
+    /// A packet of a flow that had cost so much memory was consumed: how many in all, if its sender
+    /// is to be told.
     #[inline(always)]
-    pub fn give_back_quietly(&mut self, body: &Body) -> bool {
-        let window = self.window;
-        let is_quiet = self.ports.at(body.slot).incoming.consumed_quietly(body.from, window);
-        if is_quiet {
-            self.copied_bytes -= SHORT_COST;
-        }
-        is_quiet
+    pub fn consumed(&mut self, body: &Body, flow: Flow, cost: usize) -> Option<u32> {
+        self.copied_bytes -= cost;
+        let incoming = &mut self.ports.at(body.slot).incoming;
+        let report = incoming.consumed(body.from, flow, self.window);
+        report.filter(|_| body.from != self.own)
     }
 
     /// What waits to be taken forgets the engine, and so does whatever comes.

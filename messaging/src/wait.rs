@@ -5,6 +5,7 @@
 //! Tasks are woken in the same way, and run by the leader. While no thread waits, all of them compute, and
 //! the upcall thread takes what arrives.
 
+use crate::announced::Asker;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::state::State;
@@ -78,19 +79,22 @@ impl Engine {
         self: &Arc<Self>,
         look: impl FnMut(&Arc<Engine>, Option<&Waker>) -> Result<Option<T>>,
     ) -> Result<T> {
-        match self.wait_until(None, look)? {
+        match self.wait_until(None, None, look)? {
             Some(found) => Ok(found),
             None => unreachable!("a wait without a deadline ends when something is found"),
         }
     }
 
-    /// As [`Self::wait`], until `deadline` at most, by the clock of [`Packets::now`].
+    /// As [`Self::wait`], until `deadline` at most, by the clock of [`Packets::now`], for an asker
+    /// that `look` looks at.
     pub(crate) fn wait_until<T>(
         self: &Arc<Self>,
         deadline: Option<Duration>,
+        asker: Option<&Asker<'_>>,
         mut look: impl FnMut(&Arc<Engine>, Option<&Waker>) -> Result<Option<T>>,
     ) -> Result<Option<T>> {
-        self.wait_following(deadline, |deadline, look| self.follow(deadline, look), &mut look)
+        let follow = |deadline, look: &mut _| self.follow(deadline, look);
+        self.wait_following(deadline, asker, follow, &mut look)
     }
 
     /// As [`Self::wait`], for what wakes nobody: it is looked at whenever a thread that leads has nothing
@@ -106,12 +110,13 @@ impl Engine {
             self.watchers.fetch_sub(1, Ordering::SeqCst);
             followed
         };
-        self.wait_following(None, follow, &mut look).map(drop)
+        self.wait_following(None, None, follow, &mut look).map(drop)
     }
 
     fn wait_following<T, L: FnMut(&Arc<Engine>, Option<&Waker>) -> Result<Option<T>>>(
         self: &Arc<Self>,
         deadline: Option<Duration>,
+        asker: Option<&Asker<'_>>,
         follow: impl Fn(Option<Duration>, &mut L) -> Result<Poll<Option<T>>>,
         look: &mut L,
     ) -> Result<Option<T>> {
@@ -119,16 +124,16 @@ impl Engine {
             return Ok(Some(found));
         }
         // What is there already is taken without leading anybody.
-        while self.step()? {
+        while self.step(asker)? {
             if let Some(found) = look(self, None)? {
                 self.leave_no_unrest();
                 return Ok(Some(found));
             }
         }
         loop {
-            self.raise_incident()?;
+            self.raise_incident(None)?;
             if let Some(leading) = self.lead() {
-                return leading.poll_until(deadline, look);
+                return leading.poll_until(deadline, asker, look);
             }
             if let Poll::Ready(outcome) = follow(deadline, look)? {
                 return Ok(outcome);
@@ -305,6 +310,7 @@ impl Leading<'_> {
     fn poll_until<T>(
         &self,
         deadline: Option<Duration>,
+        asker: Option<&Asker<'_>>,
         look: &mut impl FnMut(&Arc<Engine>, Option<&Waker>) -> Result<Option<T>>,
     ) -> Result<Option<T>> {
         let engine = self.engine;
@@ -324,7 +330,7 @@ impl Leading<'_> {
                 outcome = Some(Ok(None));
                 return Ok(Step::Done);
             }
-            match engine.step() {
+            match engine.step(asker) {
                 Ok(any) => {
                     idle = !any;
                     if idle && engine.watchers.load(Ordering::SeqCst) > 0 {

@@ -155,31 +155,15 @@ struct Consumed {
 }
 
 impl Consumed {
+    #[inline]
     fn count(&mut self, window: u32) -> Option<u32> {
         self.consumed = self.consumed.wrapping_add(1);
-        let due = !self.is_early(self.consumed, window);
+        // What was reported may be ahead.
+        let due = self.consumed.wrapping_sub(self.reported) as i32 >= (window / 2) as i32;
         due.then(|| {
             self.reported = self.consumed;
             self.consumed
         })
-    }
-
-    /// As [`Self::count`], if nothing is to be reported; false and nothing else if there is.
-    #[inline]
-    fn count_quietly(&mut self, window: u32) -> bool {
-        let consumed = self.consumed.wrapping_add(1);
-        let is_early = self.is_early(consumed, window);
-        if is_early {
-            self.consumed = consumed;
-        }
-        is_early
-    }
-
-    /// True if nothing is reported yet when so many were consumed.
-    #[inline]
-    fn is_early(self, consumed: u32, window: u32) -> bool {
-        // What was reported may be ahead.
-        (consumed.wrapping_sub(self.reported) as i32) < (window / 2) as i32
     }
 
     fn advance(&mut self, sent: u32) -> Option<u32> {
@@ -196,13 +180,15 @@ impl Incoming {
     /// A packet of `from` was consumed. Says what to report to it, if it is time to.
     #[inline]
     pub fn consumed(&mut self, from: Rank, flow: Flow, window: u32) -> Option<u32> {
-        self.flow(from, flow).count(window)
+        match (flow, self.unicast.get_mut(from)) {
+            (None, Some(flow)) => flow.count(window),
+            _ => self.count_slowly(from, flow, window),
+        }
     }
 
-    /// As [`Self::consumed`], for a unicast after which nothing is to be reported. Else nothing has happened, and it is false.
-    #[inline]
-    pub fn consumed_quietly(&mut self, from: Rank, window: u32) -> bool {
-        self.unicast.get_mut(from).is_some_and(|flow| flow.count_quietly(window))
+    #[inline(never)]
+    fn count_slowly(&mut self, from: Rank, flow: Flow, window: u32) -> Option<u32> {
+        self.flow(from, flow).count(window)
     }
 
     /// All `sent` packets count as consumed for `from`, which waits for room while nobody can read here.

@@ -1,7 +1,7 @@
 //! Running what is ready: handlers of ports that have messages, continuations, tasks.
 
 use super::Engine;
-use crate::announced::Run;
+use crate::announced::{Asker, Run};
 use crate::error::{Error, Result};
 use crate::handler::{Handler, Model, guarded};
 use crate::message::Message;
@@ -55,10 +55,7 @@ impl Engine {
         if let Err(what) = outcome {
             return self.end_with(handler, from, what);
         }
-        let left = match self.state.enter_at_once() {
-            Some(mut state) => state.returned(handler),
-            None => Some(handler),
-        };
+        let left = self.state.enter().returned(handler);
         match left {
             None => self.tasks.has_any(),
             Some(handler) => self.returned(handler),
@@ -204,12 +201,15 @@ impl Engine {
 
     /// What a handler did wrong, once.
     #[inline]
-    pub(crate) fn raise_incident(&self) -> Result<()> {
-        if self.has_incidents.load(Ordering::Relaxed) { self.next_incident() } else { Ok(()) }
+    pub(crate) fn raise_incident(&self, asker: Option<&Asker<'_>>) -> Result<()> {
+        if self.has_incidents.load(Ordering::Relaxed) { self.next_incident(asker) } else { Ok(()) }
     }
 
     #[cold]
-    pub(super) fn next_incident(&self) -> Result<()> {
+    fn next_incident(&self, asker: Option<&Asker<'_>>) -> Result<()> {
+        if asker.is_some_and(Asker::has_found) {
+            return Ok(());
+        }
         let mut state = self.state.enter();
         let incident = state.next_incident();
         self.has_incidents.store(!state.incidents.is_empty(), Ordering::Relaxed);

@@ -1,8 +1,8 @@
 //! From packets to messages: sorting what arrives, giving back what was read, and control packets.
 
 use super::Engine;
-use crate::announced::{Announced, Waits};
-use crate::arrived::{Body, Content, Part, SHORT_BYTES, SHORT_COST};
+use crate::announced::{Announced, Asker, Waits};
+use crate::arrived::{Arrived, Body, Content, Part, SHORT_BYTES};
 use crate::error::Error;
 use crate::format::{Kind, PacketHeader};
 use crate::rendezvous::Answer;
@@ -44,26 +44,20 @@ impl Engine {
         self: &Arc<Self>,
         from: Rank,
         packet: &[u8],
+        asker: Option<&Asker<'_>>,
         announced: &mut Announced,
     ) -> bool {
         let Some((header, rest)) = short_message(packet) else { return false };
-        let Some(mut state) = self.state.enter_at_once() else {
-            return self.sort_as_other(from, packet, announced);
-        };
-        state.sort_short(self, from, header, rest, announced)
-    }
-
-    /// As [`Self::sort_at_once`], for a thread that has to wait for others.
-    #[cold]
-    #[inline(never)]
-    fn sort_as_other(
-        self: &Arc<Self>,
-        from: Rank,
-        packet: &[u8],
-        announced: &mut Announced,
-    ) -> bool {
-        let Some((header, rest)) = short_message(packet) else { return false };
-        self.state.enter().sort_short(self, from, header, rest, announced)
+        let mut arrived = Arrived::blank(self);
+        arrived.begin_short(from, &header, rest);
+        if let Some(asker) = asker
+            && asker.wants(from, &header, rest, self.queued())
+        {
+            self.count_received();
+            asker.give(arrived);
+            return true;
+        }
+        self.state.enter().sort_short(self, arrived, announced)
     }
 
     #[inline]
@@ -74,14 +68,15 @@ impl Engine {
         header: &PacketHeader,
         bytes: u64,
     ) -> Announced {
+        let mut arrived = Arrived::blank(self);
         let mut state = self.state.enter();
         if let Err(error) = state.arrivals.check_first(from, header, bytes) {
             drop(state);
+            arrived.retire();
             return self.refuse(held, error);
         }
         let slot = state.ports.find(header.port);
         let body = Body::new(from, held.group(), header, slot);
-        let mut arrived = state.spares.take(self);
         let at_most = match state.runs_now(slot) {
             // What a handler reads at once is kept by nobody.
             true => self.keep_at_most.max(1),
@@ -99,7 +94,9 @@ impl Engine {
             state.arrivals.begin(&body, bytes, header.kind);
         }
         let mut announced = Announced::default();
-        state.announce(arrived, bytes == body.length, &self.packets, &mut announced);
+        if let Some(arrived) = state.offer(self, arrived, bytes == body.length, &mut announced) {
+            announced.waits = state.queue(self, arrived);
+        }
         announced
     }
 
@@ -268,17 +265,32 @@ impl Engine {
         if let Content::Held(held) = content {
             self.packets.release(held);
         }
-        let report = self.state.enter().give_back(body, content);
+        let mut state = self.state.enter();
+        if let Content::Held(_) = content {
+            *state.kept.entry(body.from) -= 1;
+        }
+        let report = state.consumed(body, body.flow, content.cost());
+        drop(state);
         *content = Content::Nothing;
-        if let Some(header) = report {
-            self.tell(To::Rank(body.from), header);
+        if let Some(consumed) = report {
+            self.report(body, consumed);
         }
     }
 
-    /// The reader is done with a short packet of which nobody is to be told. Else nothing has happened, and it is false.
-    #[inline]
-    pub(crate) fn give_back_quietly(&self, body: &Body) -> bool {
-        self.state.enter_at_once().is_some_and(|mut state| state.give_back_quietly(body))
+    /// The reader is done with a short packet, which is no multicast, and had cost so much memory.
+    #[inline(always)]
+    pub(crate) fn consumed(&self, body: &Body, cost: usize) {
+        let report = self.state.enter().consumed(body, None, cost);
+        if let Some(consumed) = report {
+            self.report(body, consumed);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn report(&self, body: &Body, consumed: u32) {
+        let group = body.flow.map(|group| group.number());
+        self.tell(To::Rank(body.from), PacketHeader::window(body.port, group, consumed));
     }
 
     /// The reader of an arriving message wants no more of it.
@@ -326,29 +338,28 @@ impl Engine {
 /// The header of a short message, and what follows it; `None` if the packet is anything else.
 #[inline(always)]
 fn short_message(packet: &[u8]) -> Option<(PacketHeader, &[u8])> {
-    PacketHeader::parse_whole(packet).filter(|(_, rest)| rest.len() <= SHORT_BYTES)
+    match PacketHeader::parse_whole(packet) {
+        Some((header, rest)) if rest.len() <= SHORT_BYTES => Some((header, rest)),
+        _ => None,
+    }
 }
 
 impl State {
-    /// Brings a short message to its port; false if too many are copied out already.
+    /// Brings a short message to its port; false if it would have to wait there, and too much does.
     #[inline(always)]
     fn sort_short(
         &mut self,
-        engine: &Arc<Engine>,
-        from: Rank,
-        header: PacketHeader,
-        rest: &[u8],
+        engine: &Engine,
+        mut arrived: Box<Arrived>,
         announced: &mut Announced,
     ) -> bool {
-        if self.copied_bytes >= COPY_LIMIT_BYTES {
-            return false;
+        arrived.body.slot = self.ports.find(arrived.body.port);
+        if let Some(arrived) = self.offer(engine, arrived, true, announced) {
+            if self.copied_bytes >= COPY_LIMIT_BYTES {
+                return false;
+            }
+            announced.waits = self.queue(engine, arrived);
         }
-        self.copied_bytes += SHORT_COST;
-        let slot = self.ports.find(header.port);
-        let mut arrived = self.spares.take(engine);
-        arrived.body = Body::new(from, None, &header, slot);
-        arrived.begin_short(rest, header.header_bytes);
-        self.announce(arrived, true, engine.packets(), announced);
         true
     }
 }

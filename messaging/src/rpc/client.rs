@@ -4,6 +4,7 @@ use super::Rpc;
 use super::format::{CallHeader, Kind};
 use super::tables::{Abandoned, CallKey, Ending, Outcome};
 use super::watch::Patience;
+use crate::announced::Asker;
 use crate::engine::Engine;
 use crate::lend::Lent;
 use crate::parts::Parts;
@@ -42,6 +43,8 @@ pub struct Call {
     to: Rank,
     /// Null when the call is over.
     key: CallKey,
+    /// How many calls were over when it began.
+    over: u64,
 }
 
 impl Client {
@@ -68,7 +71,7 @@ impl Client {
     /// requests.
     pub fn call(&self, to: impl Into<Rank>, parts: &(impl Parts + ?Sized)) -> Result<Call> {
         let (to, End { rpc, port }) = (to.into(), &*self.end);
-        let key = rpc.tables.begin_call((port.number, to))?;
+        let (key, over) = rpc.tables.begin_call((port.number, to))?;
         let header = CallHeader { kind: Kind::Call, number: key.number() };
         if let Err(error) = port.send_with(to, &header.emit(), parts) {
             rpc.tables.abandon_call(key);
@@ -76,7 +79,7 @@ impl Client {
             rpc.withdraw((port.number, to), key.number());
             return Err(Error::NoSuchService { rank, name });
         }
-        Ok(Call { end: Lent::new(&self.end), to, key })
+        Ok(Call { end: Lent::new(&self.end), to, key, over })
     }
 }
 
@@ -132,9 +135,18 @@ impl Call {
 
     fn wait_until(mut self, deadline: Option<Duration>) -> Result<Option<Message>> {
         self.assert_pending();
-        let (rpc, key) = (&*self.end.rpc, self.key);
+        let (rpc, key, over) = (&*self.end.rpc, self.key, self.over);
+        let answers = (rpc.answers.number, rpc.answers.slot);
+        let answer = CallHeader { kind: Kind::Answer, number: key.number() };
+        let asker = Asker::of_headers(answers, self.to, answer.emit());
         let mut patience = Patience::default();
-        let outcome = rpc.engine.wait_until(deadline, |_, waker| {
+        let outcome = rpc.engine.wait_until(deadline, Some(&asker), |_, waker| {
+            if let Some(reply) = asker.take() {
+                return Ok(Some(Ok(rpc.tables.answered(key, reply))));
+            }
+            if waker.is_none() && rpc.tables.has_ended_none_since(over) {
+                return Ok(None);
+            }
             let outcome = rpc.tables.take_outcome(key, waker);
             if outcome.is_none() && waker.is_some() {
                 patience.looked(rpc);

@@ -8,6 +8,7 @@ use crate::engine::Engine;
 use crate::{Error, Message};
 use slotmap::{Key, KeyData, SlotMap, new_key_type};
 use std::collections::{BTreeSet, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::task::Waker;
 use std::time::Duration;
@@ -31,6 +32,11 @@ new_key_type! {
 pub(super) struct Tables {
     state: Biased<State>,
     engine: Weak<Engine>,
+    /// How many calls ended in the state: those whose callers were not handed the reply. Counted
+    /// inside.
+    over: AtomicU64,
+    /// The request that ended last.
+    ended: AtomicU64,
 }
 
 #[derive(Default)]
@@ -138,40 +144,39 @@ fn key_of(number: CallNumber) -> Option<CallKey> {
 
 impl Tables {
     pub fn new(engine: &Arc<Engine>) -> Self {
-        Tables { state: Biased::new(State::default()), engine: Arc::downgrade(engine) }
+        let (over, ended) = (AtomicU64::new(0), AtomicU64::new(0));
+        Tables { state: Biased::new(State::default()), engine: Arc::downgrade(engine), over, ended }
     }
 
-    /// A new call to a service.
-    pub fn begin_call(&self, place: Place) -> crate::Result<CallKey> {
+    /// A new call to a service, and how many were over before.
+    #[inline]
+    pub fn begin_call(&self, place: Place) -> crate::Result<(CallKey, u64)> {
         let mut state = self.state.enter();
         if let Some(failure) = &state.failure {
             return Err(failure.clone());
         }
-        Ok(state.calls.insert(Outgoing { place, reply: None, ending: None, waker: None, seen: 0 }))
+        let call = Outgoing { place, reply: None, ending: None, waker: None, seen: 0 };
+        Ok((state.calls.insert(call), self.over.load(Ordering::Relaxed)))
     }
 
-    /// The outcome of a call, if it is over: there is no such call from here on. If it is not, `waker` is woken when it is.
+    /// Whether no call has ended in here since so many had.
     #[inline]
-    pub fn take_outcome(&self, call: CallKey, waker: Option<&Waker>) -> Option<Outcome> {
-        if let Some(mut state) = self.state.enter_at_once()
-            && let Some(outgoing) = state.calls.get_mut(call)
-            && waker.is_none()
-        {
-            if !outgoing.is_over() {
-                return None;
-            }
-            if outgoing.waker.is_none()
-                && let Some(reply) = outgoing.reply.take()
-            {
-                state.calls.remove(call);
-                return Some(Ok(reply));
-            }
-        }
-        self.take_outcome_slowly(call, waker)
+    pub fn has_ended_none_since(&self, over: u64) -> bool {
+        self.over.load(Ordering::Relaxed) == over
     }
 
-    #[inline(never)]
-    fn take_outcome_slowly(&self, call: CallKey, waker: Option<&Waker>) -> Option<Outcome> {
+    /// A call is over whose caller was handed the reply.
+    #[inline]
+    pub fn answered(&self, call: CallKey, mut reply: Box<Arrived>) -> Box<Arrived> {
+        reply.headers_left = 0;
+        let call = self.state.enter().calls.remove(call);
+        drop(call);
+        reply
+    }
+
+    /// The outcome of a call, if it is over: there is no such call from here on. If it is not,
+    /// `waker` is woken when it is.
+    pub fn take_outcome(&self, call: CallKey, waker: Option<&Waker>) -> Option<Outcome> {
         let mut state = self.state.enter();
         let outgoing = state.calls.get_mut(call)?;
         if !outgoing.is_over() {
@@ -184,16 +189,6 @@ impl Tables {
         drop(state);
         drop(ended.waker);
         ended.reply.map(Ok).or(ended.ending.map(Err))
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn answer_as_other(
-        &self,
-        number: CallNumber,
-        reply: Box<Arrived>,
-    ) -> Result<Found, Box<Arrived>> {
-        self.state.enter().answer(number, reply)
     }
 
     /// The caller wants no reply any more.
@@ -211,6 +206,7 @@ impl Tables {
         state.failure = failure;
         let Some(failure) = state.failure.clone() else { return };
         let wakers = state.end_calls(|_| true, || Ending::Failed(failure.clone()));
+        self.count_over();
         drop(state);
         wakers.into_iter().for_each(Waker::wake);
     }
@@ -222,6 +218,7 @@ impl Tables {
         // Those that have waited for less will ask for themselves.
         let late = |call: &Outgoing| call.place == place && call.seen >= LATE;
         let wakers = state.end_calls(late, || Ending::NoService);
+        self.count_over();
         drop(state);
         wakers.into_iter().for_each(Waker::wake);
     }
@@ -298,6 +295,7 @@ impl Tables {
         let Some(outgoing) = state.outstanding(from, number) else { return };
         outgoing.ending = ending.take();
         let waker = outgoing.waker.take();
+        self.count_over();
         drop(state);
         if let Some(waker) = waker {
             waker.wake();
@@ -352,21 +350,23 @@ impl Tables {
     /// A request ends. Returns whom to answer, if anybody waits.
     #[inline]
     pub fn end_request(&self, request: RequestKey) -> Option<(Rank, CallNumber)> {
-        match self.state.enter_at_once() {
-            Some(mut state) => state.end(request),
-            None => self.state.enter().end(request),
-        }
+        let mut state = self.state.enter();
+        self.ended.store(request.data().as_ffi(), Ordering::Relaxed);
+        state.end(request)
     }
 
     /// The handler of a request has returned or panicked. Returns whom to tell if a panic has dropped it.
     #[inline]
     pub fn handled(&self, request: RequestKey) -> Option<(Rank, CallNumber)> {
-        if let Some(state) = self.state.enter_at_once()
-            && !state.requests.contains_key(request)
-        {
-            return None;
+        match self.ended.load(Ordering::Relaxed) == request.data().as_ffi() {
+            true => None,
+            false => self.deferred(request),
         }
-        self.deferred(request)
+    }
+
+    /// Some calls have ended in the state, which this thread is inside of.
+    fn count_over(&self) {
+        self.over.store(self.over.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 
     #[inline(never)]
@@ -403,10 +403,10 @@ impl Taker for Tables {
         else {
             return Err(arrived);
         };
-        match self.state.enter_at_once() {
-            Some(mut state) => state.answer(number, arrived),
-            None => self.answer_as_other(number, arrived),
-        }
+        let mut state = self.state.enter();
+        let answered = state.answer(number, arrived);
+        self.count_over();
+        answered
     }
 
     fn wake(&self) {

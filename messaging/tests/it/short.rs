@@ -3,11 +3,12 @@
 use crate::common::{self, run, run_alone};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 use weft_messaging::{Engine, Message, Port};
 use weft_threads::Job;
 
 /// Lengths on both sides of what is short.
-const LENGTHS: std::ops::Range<usize> = 0..50;
+const LENGTHS: std::ops::Range<usize> = 0..120;
 
 #[test]
 fn all_lengths_arrive_as_they_were_sent() {
@@ -90,4 +91,72 @@ fn a_closed_engine_is_not_held_by_what_waits_in_it() {
         Arc::downgrade(&member.engine)
     });
     assert!(engines.iter().all(|engine| engine.upgrade().is_none()));
+}
+
+/// A message that is handed to who asks is not before those that wait, however they have come
+/// there.
+#[test]
+fn who_asks_gets_messages_in_their_order() {
+    const MESSAGES: u64 = 3000;
+    for job in [Job::new(2), common::interrupted(2)] {
+        run(job, |member| {
+            let mailbox = member.mailbox("in order");
+            member.barrier.wait().unwrap();
+            if member.rank() == 1 {
+                for number in 0..MESSAGES {
+                    // Some are not short, and some of those take several packets.
+                    let padding = [0, 0, 0, 200, 0, 0, 70_000][number as usize % 7];
+                    let parts = [&number.to_le_bytes()[..], &vec![1; padding]];
+                    mailbox.send(member.other(), &parts[..]).unwrap();
+                }
+                return;
+            }
+            for number in 0..MESSAGES {
+                if number % 5 == 0 {
+                    // Nobody asks now: what comes is queued.
+                    member.engine.progress().unwrap();
+                }
+                let mut message = match number % 3 {
+                    0 => mailbox.try_receive().unwrap(),
+                    1 => mailbox.receive_within(Duration::ZERO).unwrap(),
+                    _ => None,
+                }
+                .unwrap_or_else(|| mailbox.receive().unwrap());
+                let mut bytes = [0; 8];
+                message.read_exact(&mut bytes).unwrap();
+                assert_eq!(u64::from_le_bytes(bytes), number);
+            }
+        });
+    }
+}
+
+/// Several that ask get each message once, each of them in order.
+#[test]
+fn several_may_ask_at_one_mailbox() {
+    const MESSAGES: u64 = 2000;
+    run(Job::new(2), |member| {
+        let mailbox = member.mailbox("for several");
+        member.barrier.wait().unwrap();
+        if member.rank() == 1 {
+            return (0..MESSAGES).for_each(|n| mailbox.send(0, &n.to_le_bytes()).unwrap());
+        }
+        let left = AtomicUsize::new(MESSAGES as usize);
+        let take = || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1));
+        let receive = || {
+            let mut got = Vec::new();
+            while take().is_ok() {
+                got.push(common::number(&mut mailbox.receive().unwrap()));
+            }
+            assert!(got.is_sorted());
+            got
+        };
+        let mut all = std::thread::scope(|scope| {
+            let others = [scope.spawn(receive), scope.spawn(receive)];
+            let own = receive();
+            let others = others.map(|other| other.join().unwrap());
+            [&own[..], &others[0], &others[1]].concat()
+        });
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..MESSAGES));
+    });
 }
