@@ -13,6 +13,7 @@ fn envelope(kind: Kind, data: Option<u64>, length: u64) -> Envelope {
 }
 
 fn whole(to: u8, envelope: Envelope, registered: Option<u64>, bytes: &[u8]) -> Says<'_> {
+    let registered = registered.and_then(NonZero::new);
     Says::Whole(Whole { to, envelope, registered, bytes })
 }
 
