@@ -32,8 +32,6 @@ use weft_tagged::{Address, Kind, Outgoing, Pattern};
 pub(crate) const INJECT_BYTES: usize = 256;
 /// Bytes of a message at most.
 pub(crate) const MESSAGE_BYTES: usize = isize::MAX as usize;
-/// Bytes of the longest message that may go in a short packet, if links here have such.
-const FEW_BYTES: usize = 24;
 /// What must be left of a buffer for several messages, unless the program says so.
 const LEAST_LEFT: usize = 64;
 
@@ -69,6 +67,8 @@ pub(crate) struct Endpoint {
 #[derive(Clone, Copy, Default)]
 struct Bindings {
     vector: Option<VectorId>,
+    /// The same one, if nobody counts sends.
+    uncounted: Option<VectorId>,
     send: Way,
     receive: Way,
     /// What counts this endpoint's own accesses.
@@ -82,7 +82,8 @@ struct Bindings {
 #[derive(Clone, Copy, Default)]
 struct Way {
     queue: Option<QueueId>,
-    /// The same one, if it is told of all that end, and nothing else is: what most are bound to.
+    /// The same one, if it is told of all that end, in the longest entries, and nothing else is:
+    /// what most are bound to.
     plain: Option<QueueId>,
     /// Only those that ask for it.
     selective: bool,
@@ -165,20 +166,19 @@ impl Class for Endpoint {
             return Err(Refusal::BAD_STATE);
         }
         let mut bindings = self.bindings.lock().unwrap_or_else(PoisonError::into_inner);
-        let Bindings { vector, send, receive, reads, writes, remote } = &mut *bindings;
+        let Bindings { vector, send, receive, reads, writes, remote, .. } = &mut *bindings;
         if let Some(bound) = other.object::<Vector>() {
             *vector = Some(bound.id());
         } else if let Some(queue) = other.object::<Queue>() {
             for way in ways(send, receive, flags) {
                 way.queue = Some(queue.id());
                 way.selective = flags & flag::SELECTIVE_COMPLETION != 0;
-                way.note_plain();
+                way.plain = queue.direct().filter(|_| !way.selective && way.counter.is_none());
             }
             self.held.add(&mut self.job.enter(), Watched::Queue(queue.id()));
         } else if let Some(counter) = other.object::<Counter>() {
             for way in ways(send, receive, flags) {
-                way.counter = Some(counter.id());
-                way.note_plain();
+                (way.counter, way.plain) = (Some(counter.id()), None);
             }
             if flags & flag::READ != 0 {
                 *reads = Some(counter.id());
@@ -198,11 +198,12 @@ impl Class for Endpoint {
         if command != ENABLE {
             return Err(Refusal::UNSUPPORTED);
         }
-        let bindings = *self.bindings.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut bindings = *self.bindings.lock().unwrap_or_else(PoisonError::into_inner);
+        bindings.uncounted = bindings.vector.filter(|_| bindings.send.counter.is_none());
         if bindings.vector.is_none() {
             return Err(Refusal::NO_VECTOR);
         }
-        let Bindings { vector, send, receive, reads, writes, remote } = bindings;
+        let Bindings { vector, send, receive, reads, writes, remote, .. } = bindings;
         let has_end = |way: &Way| way.queue.is_some() || way.counter.is_some();
         let is_counted = reads.or(writes).or(remote.reads).or(remote.writes).is_some();
         if !has_end(&send) && !has_end(&receive) && !is_counted {
@@ -271,10 +272,6 @@ struct Wanted {
 }
 
 impl Way {
-    fn note_plain(&mut self) {
-        self.plain = self.queue.filter(|_| !self.selective && self.counter.is_none());
-    }
-
     #[inline]
     fn notice(&self, context: Context, flags: u64, kind: u64) -> Notice {
         let tells = !self.selective || flags & flag::COMPLETION != 0;
@@ -306,29 +303,50 @@ impl Endpoint {
     /// Sends bytes that are the program's again when this returns, and tells nobody unless that
     /// fails.
     #[inline(always)]
-    fn inject(&self, buffer: Buffer, length: usize, sent: Sent) -> Result {
-        match buffer.few(length, FEW_BYTES) {
-            Some(bytes) if self.inject_short(bytes, &sent) => Ok(()),
-            _ => self.send(buffer.memory(length)?, sent, true),
+    fn inject(
+        &self,
+        (buffer, length): (Buffer, usize),
+        kind: Kind,
+        to: u64,
+        tag: u64,
+        data: Option<u64>,
+    ) -> Result {
+        match buffer.few(length, INJECT_BYTES) {
+            Some(bytes) if self.inject_short(bytes, kind, to, tag, data) => Ok(()),
+            _ => self.inject_other(buffer, length, kind, to, tag, data),
         }
     }
 
     /// Sends a few bytes, if that may be done at once. False if they go the way of others, on which
     /// whatever is wrong is found again.
     #[inline(always)]
-    fn inject_short(&self, bytes: &[u8], sent: &Sent) -> bool {
-        let Some(Bindings { vector: Some(vector), send, .. }) = self.bound.get() else {
+    fn inject_short(&self, bytes: &[u8], kind: Kind, to: u64, tag: u64, data: Option<u64>) -> bool {
+        let Some(Bindings { uncounted: Some(vector), send, .. }) = self.bound.get() else {
             return false;
         };
-        let state = &mut *self.job.enter_quietly();
+        let job = &*self.job;
+        let state = &mut *job.enter_quietly();
         // While nothing is pending all queues are empty.
-        if send.counter.is_some() || (state.is_pending && !state.reports.has_room(send.queue)) {
+        if job.is_pending() && !state.reports.has_room(send.queue) {
             return false;
         }
-        let Ok(to) = state.address(*vector, sent.to) else { return false };
-        let &Sent { kind, tag, data, .. } = sent;
+        let Ok(to) = state.address(*vector, to) else { return false };
         let message = Outgoing { to, from: self.number, kind, tag, data, wants_done: false };
-        state.exchange.send_short(&mut self.job.packets(), &message, bytes)
+        state.exchange.send_short(&mut job.packets(), &message, bytes)
+    }
+
+    #[inline(never)]
+    fn inject_other(
+        &self,
+        buffer: Buffer,
+        length: usize,
+        kind: Kind,
+        to: u64,
+        tag: u64,
+        data: Option<u64>,
+    ) -> Result {
+        let (flags, context) = (self.send_flags, Context::NONE);
+        self.send(buffer.memory(length)?, Sent { kind, to, tag, data, flags, context }, true)
     }
 
     /// Sends. `silent` ones tell nobody, unless they fail.
@@ -412,7 +430,7 @@ impl Endpoint {
         let pattern = Pattern { source, tag: wanted.tag, ignore: wanted.ignore };
         let op = bindings.receive_op(memory, &wanted, many);
         if !state.exchange.receive(self.number, wanted.kind, pattern, op) {
-            state.is_pending = true;
+            self.job.set_pending();
             state.tell();
         }
         Ok(())

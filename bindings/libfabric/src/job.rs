@@ -3,13 +3,15 @@
 
 use crate::refusal::{Refusal, Result};
 use crate::state::{State, refusal};
+use crate::transfer::ReceiveOp;
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use weft::PacketJob;
 use weft_node::biased::{Biased, Entered};
-use weft_packet::{Packets, Progress, Protocol, Step};
+use weft_packet::{HeldPacket, Packets, Progress, Protocol, Rank, Step, Taken};
+use weft_tagged::Receiver;
 
 /// How long a program wants to wait that says so in milliseconds: for ever, if the number is negative.
 pub(crate) fn limit(timeout_ms: c_int) -> Option<Duration> {
@@ -21,10 +23,21 @@ const LOOKS: u32 = 16;
 /// How long a rank that leaves waits for packets to leave before it.
 const LEAVE_LIMIT: Duration = Duration::from_secs(1);
 
+/// The outcome of a look at what has arrived.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    Nothing,
+    /// What became of it the reader knows, or the state.
+    Something,
+}
+
 /// The job, as the objects of this process share it.
 pub(crate) struct Job {
     packets: Packets,
     state: Biased<State>,
+    /// False if the state [is not](State::is_pending). Changed inside of its lock only: whoever
+    /// enters sets it, but for those whose calls leave nothing to do.
+    is_pending: AtomicBool,
     /// Given up by who leaves.
     place: Mutex<Option<PacketJob>>,
     domains: AtomicUsize,
@@ -75,6 +88,7 @@ impl Job {
             packets.progress_by(&progress);
             Job {
                 state: Biased::new(State::new(rank, ranks, keeps, crowded)),
+                is_pending: AtomicBool::new(true),
                 place: Mutex::new(Some(place)),
                 domains: AtomicUsize::new(0),
                 crowded,
@@ -126,8 +140,8 @@ impl Job {
     /// What the lock is around.
     #[inline]
     pub fn enter(&self) -> Entered<'_, State> {
-        let mut state = self.state.enter();
-        state.is_pending = true;
+        let state = self.state.enter();
+        self.set_pending();
         state
     }
 
@@ -135,6 +149,72 @@ impl Job {
     #[inline(always)]
     pub fn enter_quietly(&self) -> Entered<'_, State> {
         self.state.enter()
+    }
+
+    /// Whether there may be more to do than to look at what has arrived.
+    #[inline(always)]
+    pub fn is_pending(&self) -> bool {
+        self.is_pending.load(Ordering::Relaxed)
+    }
+
+    /// Something is pending, says who is inside.
+    #[inline(always)]
+    pub fn set_pending(&self) {
+        self.is_pending.store(true, Ordering::Relaxed);
+    }
+
+    /// Notes whether something is pending, after what may have changed that.
+    pub fn note_pending(&self, state: &State) {
+        self.is_pending.store(state.is_pending(), Ordering::Relaxed);
+    }
+
+    /// One look at what has arrived, for a program that reads a queue while nothing is
+    /// [pending](Self::is_pending).
+    #[inline(always)]
+    pub fn look(&self, reader: &mut impl Receiver<ReceiveOp>) -> Look {
+        let mut held = HeldPacket::default();
+        // Inside of the network nobody waits for the state, because others send inside of it.
+        let place = |from, packet: &[u8]| match self.state.enter_at_once() {
+            Some(mut state) => self.place(&mut state, from, packet, reader),
+            None => false,
+        };
+        match self.packets.take_unless(place, &mut held) {
+            Ok(Taken::Nothing) => Look::Nothing,
+            Ok(Taken::AtOnce) if !self.is_pending() => Look::Something,
+            Ok(Taken::AtOnce) => self.looked(|state, packets| state.send_what_waits(packets)),
+            Ok(Taken::Held) => self.looked(|state, packets| state.take_held(packets, &mut held)),
+            Err(error) => self.looked(|state, _| state.fail_at(error)),
+        }
+    }
+
+    /// Puts a message where it belongs, while the network is entered. False if the packet is none
+    /// of messages.
+    #[inline(always)]
+    fn place(
+        &self,
+        state: &mut State,
+        from: Rank,
+        packet: &[u8],
+        reader: &mut impl Receiver<ReceiveOp>,
+    ) -> bool {
+        // Another thread may have ended something meanwhile, and what ended first is read first.
+        if self.is_pending() || !state.exchange.arrive_expected(from, packet, reader) {
+            self.set_pending();
+            return state.came(from, packet);
+        }
+        if state.exchange.has_answers() {
+            self.set_pending();
+        }
+        true
+    }
+
+    /// A look has brought what was not done at once.
+    #[inline(never)]
+    fn looked(&self, work: impl FnOnce(&mut State, &Packets)) -> Look {
+        let mut state = self.enter();
+        work(&mut state, &self.packets);
+        self.note_pending(&state);
+        Look::Something
     }
 
     /// Makes progress, and looks at what is there.

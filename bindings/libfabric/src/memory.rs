@@ -98,6 +98,27 @@ unsafe impl Send for Piece {}
 
 impl Piece {
     const NONE: Piece = Piece { start: std::ptr::null_mut(), length: 0 };
+
+    /// Its bytes.
+    #[inline(always)]
+    pub fn length(self) -> usize {
+        self.length
+    }
+
+    /// Writes as many of `bytes` as there is room for to where it begins.
+    #[inline(always)]
+    pub fn fill(self, bytes: &[u8]) {
+        let length = bytes.len().min(self.length);
+        let copy = |length| {
+            // SAFETY: a piece is one that the program has posted to be written or lets others
+            // write, or a part of it, and the program uses it for nothing else meanwhile; `bytes`
+            // are in link memory, or in a send of this rank, of which the program promises that it
+            // is elsewhere. There are as many on both sides.
+            unsafe { self.start.copy_from(bytes.as_ptr(), length) }
+        };
+        // A copy of known length is no call.
+        if length == 8 { copy(8) } else { copy(length) }
+    }
 }
 
 /// Bytes of one operation.
@@ -129,7 +150,7 @@ impl Memory {
 
     /// The piece of the program's in which all bytes lie.
     #[inline(always)]
-    fn one(&self) -> Option<Piece> {
+    pub fn one(&self) -> Option<Piece> {
         self.elsewhere.is_none().then_some(self.whole)
     }
 
@@ -185,29 +206,14 @@ impl Memory {
     }
 
     /// Writes `bytes` from `offset` on, as far as there is room.
-    #[inline(always)]
     pub fn write(&mut self, offset: u64, bytes: &[u8]) {
-        match self.one() {
-            // SAFETY: as in `write_part`; a copy of known length is no call.
-            Some(piece) if offset == 0 && bytes.len() == 8 && piece.length >= 8 => unsafe {
-                piece.start.copy_from(bytes.as_ptr(), 8);
-            },
-            _ => self.write_part(offset, bytes),
-        }
-    }
-
-    #[inline(never)]
-    fn write_part(&mut self, offset: u64, bytes: &[u8]) {
         if let Some(Elsewhere::Own(own)) = self.elsewhere.as_deref_mut() {
             let (start, end) = range(own.len(), offset, bytes.len());
             return own[start..end].copy_from_slice(&bytes[..end - start]);
         }
         self.each(offset, bytes.len(), &mut |piece, at| {
             let part = &bytes[at..at + piece.length];
-            // SAFETY: the range is inside of a piece that the program has posted to be written or lets others write,
-            // and uses for nothing else meanwhile; `bytes` are in link memory, or in a send of this rank, of which the program promises
-            // that it is elsewhere.
-            unsafe { piece.start.copy_from(part.as_ptr(), part.len()) };
+            piece.fill(part);
         });
     }
 

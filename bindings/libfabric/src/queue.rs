@@ -2,12 +2,12 @@
 
 use crate::abi::{ANYBODY, WAIT_NONE, class, flag};
 use crate::domain::Domain;
-use crate::job::{Job, limit};
+use crate::job::{Job, Look, limit};
 use crate::object::{Argument, Class, Fid, FidOps, Given, give, ops};
 use crate::pointer::{Context, List, Out, Room};
 use crate::refusal::{Refusal, Result, returned, sized};
-use crate::state::{Completion, Look, QueueId, State, Watched};
-use crate::transfer::ReceiveOp;
+use crate::state::{Completion, QueueId, State, Watched};
+use crate::transfer::{Notice, ReceiveOp};
 use crate::watch::Watch;
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::Arc;
@@ -21,9 +21,6 @@ pub(crate) struct Queue {
     job: Arc<Job>,
     id: QueueId,
     format: Format,
-    /// Its number, if programs that read it are given the longest entries: those may go straight to
-    /// them.
-    direct: Option<QueueId>,
     /// What its program waits for.
     watch: Arc<Watch>,
 }
@@ -140,6 +137,12 @@ impl Queue {
         self.id
     }
 
+    /// The same, if programs that read it are given the longest entries: those may go straight to
+    /// them.
+    pub fn direct(&self) -> Option<QueueId> {
+        (self.format == Format::Tagged).then_some(self.id)
+    }
+
     /// Whose it is.
     pub fn job(&self) -> &Arc<Job> {
         &self.job
@@ -173,8 +176,7 @@ pub(crate) fn open(
     watch.admits(&job)?;
     let id = job.enter().reports.open_queue(size, watch.descriptor())?;
     watch.add(&job, Watched::Queue(id));
-    let direct = (format == Format::Tagged).then_some(id);
-    Ok(give(Queue { fid: Fid::of::<Queue>(context), ops: &OPS, job, id, format, direct, watch }))
+    Ok(give(Queue { fid: Fid::of::<Queue>(context), ops: &OPS, job, id, format, watch }))
 }
 
 impl Completion {
@@ -189,28 +191,35 @@ impl Completion {
 /// A read of a queue in which nothing waits: a success goes straight to where the program wants it.
 struct Direct<'a> {
     queue: &'a Queue,
-    room: &'a Room<c_void>,
+    room: Room<c_void>,
+    count: usize,
     has_read: bool,
 }
 
 impl Receiver<ReceiveOp> for Direct<'_> {
     #[inline(always)]
     fn wants(&self, op: &ReceiveOp, length: u64) -> bool {
-        let fits = length <= op.memory.length() as u64;
-        fits && op.plain.is_some() && op.plain == self.queue.direct
+        let room = op.memory.one().filter(|_| op.plain == Some(self.queue.id));
+        room.is_some_and(|room| length <= room.length() as u64) && self.count > 0
     }
 
     #[inline(always)]
-    fn received(&mut self, op: &ReceiveOp, envelope: Envelope) {
-        self.has_read = true;
-        let Envelope { tag, data, length, .. } = envelope;
+    fn receive(&mut self, op: ReceiveOp, envelope: &Envelope, bytes: &[u8]) {
+        let Envelope { tag, data, length, .. } = *envelope;
+        let Notice { context, flags, .. } = op.notice;
+        let (room, buffer) = (op.memory.one(), op.memory.start());
+        // A drop is a call, and what is in one piece and plain owns nothing.
+        std::mem::forget(op);
+        if let Some(room) = room {
+            room.fill(bytes);
+        }
         let with_data = if data.is_some() { flag::REMOTE_CQ_DATA } else { 0 };
-        let flags = u64::from(op.notice.flags) | with_data;
-        let (context, length) = (op.notice.context, length as usize);
+        let (flags, length) = (u64::from(flags) | with_data, length as usize);
         let message_entry = MessageEntry { context, flags, length };
-        let (buffer, data) = (op.memory.start(), data.unwrap_or(0));
+        let data = data.unwrap_or(0);
         let entry = TaggedEntry { data_entry: DataEntry { message_entry, buffer, data }, tag };
         self.room.cast().set(0, entry);
+        self.has_read = true;
     }
 }
 
@@ -258,24 +267,19 @@ fn take(
 
 /// Reads what comes first: with one look at what has arrived, if nothing waits. Most do.
 #[inline(always)]
-fn read_first(queue: &Queue, room: &Room<c_void>, count: usize) -> isize {
-    let mut state = queue.job.enter_quietly();
-    if state.is_pending {
-        drop(state);
-        return read_now(queue, room, count, None);
+fn read_first(queue: &Queue, room: Room<c_void>, count: usize) -> isize {
+    let mut direct = Direct { queue, room, count, has_read: false };
+    if queue.job.is_pending() {
+        return read_now(queue, &direct.room, count, None);
     }
-    let mut direct = Direct { queue, room, has_read: false };
-    let look = state.look(queue.job.packets(), &mut direct);
-    drop(state);
-    if direct.has_read {
-        queue.job.found_something();
-        return 1;
-    }
+    let look = queue.job.look(&mut direct);
+    // What is used from here on stands in memory: registers would be saved for it in each look.
+    let Direct { queue, has_read, .. } = direct;
     if look == Look::Nothing {
         queue.job.look_in_vain();
         return Refusal::AGAIN.returned();
     }
-    let read = read_now(queue, room, count, None);
+    let read = if has_read { 1 } else { read_now(queue, &direct.room, direct.count, None) };
     // Something was there, maybe for others.
     queue.job.found_something();
     read
@@ -292,7 +296,7 @@ fn read_now(
         let mut state = queue.job.enter();
         queue.job.progress_in(&mut state)?;
         let found = take(queue, &mut state, room, count, sources);
-        state.note_pending();
+        queue.job.note_pending(&state);
         drop(state);
         found.unwrap_or_else(|| {
             queue.job.look_in_vain();
@@ -317,10 +321,7 @@ fn read_later(
 }
 
 extern "C" fn read(queue: &Queue, room: Room<c_void>, count: usize) -> isize {
-    if count == 0 {
-        return read_now(queue, &room, 0, None);
-    }
-    returned(|| read_first(queue, &room, count))
+    returned(|| read_first(queue, room, count))
 }
 
 extern "C" fn readfrom(

@@ -19,7 +19,7 @@ use weft_collective::{TeamId, Teams};
 use weft_packet::{HeldPacket, KeptPacket, Packets, Rank, Taken};
 use weft_tagged::collectives::{self, Collectives};
 use weft_tagged::remote::{self, Accessed, Outcome, Owed, Refused, Remote};
-use weft_tagged::{Address, Error, Event, Exchange, Looked, Outgoing, Receiver, Sending};
+use weft_tagged::{Address, Error, Event, Exchange, Looked, Outgoing, Sending};
 
 /// An address vector of the job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,21 +53,10 @@ pub(crate) struct State {
     failure: Option<Error>,
     /// What went wrong in a look, until somebody hears of it.
     unheard: Option<Error>,
-    /// False if a look at what has arrived is all there is to do, and all completions are read.
-    /// Whoever enters sets it, but for those whose calls leave nothing to do.
-    pub is_pending: bool,
     /// Whether the upcall thread was told that something waits, for room or to be fetched.
     is_waiting: bool,
     /// To whom nothing can be sent, since when, and whether the program was told.
     full: Option<(Rank, Duration, bool)>,
-}
-
-/// The outcome of a look at what has arrived.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Look {
-    Nothing,
-    /// What became of it the reader knows, or the state.
-    Something,
 }
 
 /// Who is told that others have accessed memory of this rank.
@@ -101,42 +90,24 @@ impl State {
             owed: VecDeque::new(),
             failure: None,
             unheard: None,
-            is_pending: true,
             is_waiting: false,
             full: None,
         }
     }
 
-    /// One look at what has arrived, for a program that reads a queue. Only while nothing is
-    /// [pending](Self::is_pending).
-    #[inline(always)]
-    pub fn look(&mut self, packets: &Packets, reader: &mut impl Receiver<ReceiveOp>) -> Look {
-        let mut held = HeldPacket::default();
-        let place = |from, packet: &[u8]| {
-            self.exchange.arrive_expected(from, packet, reader) || self.came(from, packet)
-        };
-        match packets.take_unless(place, &mut held) {
-            Ok(Taken::Nothing) => Look::Nothing,
-            Ok(Taken::AtOnce) if !self.exchange.has_to_leave() => Look::Something,
-            other => self.looked(packets, other, &mut held),
-        }
+    /// A look has brought a packet that takes more than a few steps.
+    pub fn take_held(&mut self, packets: &Packets, held: &mut HeldPacket) {
+        self.failure = self.arrived(packets, held).err();
     }
 
-    /// A look has brought what was not done at once.
-    #[inline(never)]
-    fn looked(
-        &mut self,
-        packets: &Packets,
-        taken: weft_packet::Result<Taken>,
-        held: &mut HeldPacket,
-    ) -> Look {
-        match taken {
-            Ok(Taken::Held) => self.failure = self.arrived(packets, held).err(),
-            Ok(_) => self.unheard = self.leave(packets).err(),
-            Err(error) => self.unheard = Some(error.into()),
-        }
-        self.note_pending();
-        Look::Something
+    /// A look has brought what is to be answered.
+    pub fn send_what_waits(&mut self, packets: &Packets) {
+        self.unheard = self.leave(packets).err();
+    }
+
+    /// A look has failed.
+    pub fn fail_at(&mut self, error: weft_packet::Error) {
+        self.unheard = Some(error.into());
     }
 
     /// Takes what has arrived, up to the first packet that ends something, and sends what waits.
@@ -153,7 +124,7 @@ impl State {
             match packets.take_unless(place, &mut held)? {
                 Taken::Nothing => break,
                 Taken::AtOnce => {}
-                Taken::Held => self.failure = self.arrived(packets, &mut held).err(),
+                Taken::Held => self.take_held(packets, &mut held),
             }
             any = true;
             if self.failure.is_some() {
@@ -174,7 +145,7 @@ impl State {
     /// Puts a message where it belongs, for which nothing is sent. False if the packet is none of
     /// messages.
     #[inline(never)]
-    fn came(&mut self, from: Rank, packet: &[u8]) -> bool {
+    pub fn came(&mut self, from: Rank, packet: &[u8]) -> bool {
         if collectives::is_collective(packet) || remote::is_access(packet) {
             return false;
         }
@@ -201,15 +172,15 @@ impl State {
         outcome
     }
 
-    /// Notes if something is pending, after what may have changed that.
-    pub fn note_pending(&mut self) {
-        self.is_pending = self.failure.is_some()
+    /// False if a look at what has arrived is all there is to do, and all completions are read.
+    pub fn is_pending(&self) -> bool {
+        self.failure.is_some()
             || self.unheard.is_some()
             || !self.owed.is_empty()
             || self.is_waiting
             || self.has_to_leave()
             || self.has_event()
-            || self.reports.has_completions();
+            || self.reports.has_completions()
     }
 
     /// True if something ended that the program was not told of.
@@ -387,7 +358,7 @@ impl State {
     }
 
     /// The address with this handle.
-    #[inline]
+    #[inline(always)]
     pub fn address(&self, VectorId(place): VectorId, handle: u64) -> Result<Address> {
         self.vectors[usize::from(place)].address(handle)
     }

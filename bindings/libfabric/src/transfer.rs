@@ -158,7 +158,8 @@ impl Sink for Exposed {
 pub(crate) struct ReceiveOp {
     pub memory: Memory,
     pub notice: Notice,
-    /// The queue that is told of success, if that is all there is to do then.
+    /// The queue that is told of success, in its longest entries, if that is all there is to do
+    /// then.
     pub plain: Option<QueueId>,
     /// Of a buffer for several messages.
     pub many: Option<Box<Many>>,
@@ -209,18 +210,13 @@ impl Sink for ReceiveOp {
         self.memory.length() as u64
     }
 
-    #[inline(always)]
+    #[inline]
     fn place(&mut self, offset: u64, bytes: &[u8]) {
         self.memory.write(offset, bytes);
     }
 
     fn room(&mut self, offset: u64, length: usize) -> Option<&mut [u8]> {
         self.memory.piece(offset, length)
-    }
-
-    #[inline(always)]
-    fn is_for_several(&self) -> bool {
-        self.many.is_some()
     }
 
     fn split(&mut self, length: u64) -> Option<(Self, bool)> {

@@ -86,8 +86,8 @@ pub enum Event<S, D> {
 pub struct Exchange<S, D> {
     rank: Rank,
     peers: Vec<Peer<S>>,
-    /// By endpoint; tagged, then untagged.
-    matchers: Vec<[Matcher<D, StoredKey>; 2]>,
+    /// By endpoint; of each for tagged messages, then for untagged ones.
+    matchers: Vec<Matcher<D, StoredKey>>,
     stored: SlotMap<StoredKey, Stored>,
     receives: SlotMap<ReceiveKey, Receive<D>>,
     sends: SlotMap<SendKey, Send<S>>,
@@ -145,7 +145,7 @@ struct Leaving<S> {
 #[derive(Debug)]
 enum Stored {
     /// These bytes have come, all of them or some; what the sender wants to hear when they are placed.
-    Bytes { bytes: Vec<u8>, registered: Option<u64> },
+    Bytes { bytes: Vec<u8>, registered: Option<NonZero<u64>> },
     /// Its sender asked.
     Asking(Asked),
     /// It is this rank's own.
@@ -342,16 +342,12 @@ impl<S: Source, D: Sink> Exchange<S, D> {
 
     /// Takes back the first posted receive of which `is_it` says so. One that has a message already goes on.
     pub fn cancel(&mut self, endpoint: u8, is_it: impl Fn(&D) -> bool) -> Option<D> {
-        let matchers = self.matchers.get_mut(usize::from(endpoint))?;
-        matchers.iter_mut().find_map(|matcher| matcher.cancel(&is_it))
+        self.matchers_of(endpoint).find_map(|matcher| matcher.cancel(&is_it))
     }
 
     /// Takes back all posted receives of an endpoint.
     pub fn close(&mut self, endpoint: u8) -> Vec<D> {
-        let Some(matchers) = self.matchers.get_mut(usize::from(endpoint)) else {
-            return Vec::new();
-        };
-        matchers.iter_mut().flat_map(Matcher::clear_posted).collect()
+        self.matchers_of(endpoint).flat_map(Matcher::clear_posted).collect()
     }
 
     /// Whether sends and receives of an endpoint go on that have begun: they use the program's memory.
@@ -389,11 +385,20 @@ impl<S: Source, D: Sink> Exchange<S, D> {
 
     #[inline]
     fn matcher(&mut self, endpoint: u8, kind: Kind) -> &mut Matcher<D, StoredKey> {
-        let place = usize::from(endpoint);
+        let place = matcher_place(endpoint, kind);
         if self.matchers.len() <= place {
-            self.matchers.resize_with(place + 1, Default::default);
+            self.add_matchers(place);
         }
-        &mut self.matchers[place][usize::from(kind == Kind::Untagged)]
+        &mut self.matchers[place]
+    }
+
+    #[cold]
+    fn add_matchers(&mut self, last: usize) {
+        self.matchers.resize_with(last + 1, Default::default);
+    }
+
+    fn matchers_of(&mut self, endpoint: u8) -> impl Iterator<Item = &mut Matcher<D, StoredKey>> {
+        self.matchers.iter_mut().skip(matcher_place(endpoint, Kind::Tagged)).take(2)
     }
 
     /// A receive gets an unexpected message.
@@ -467,9 +472,9 @@ impl<S: Source, D: Sink> Exchange<S, D> {
 
     /// A message is where it belongs, or nobody wants it: tells its sender, if that wants to know.
     #[inline]
-    fn placed(&mut self, source: Rank, registered: Option<u64>) {
+    fn placed(&mut self, source: Rank, registered: Option<NonZero<u64>>) {
         if let Some(number) = registered {
-            self.answer(source, Says::Done { number });
+            self.answer(source, Says::Done { number: number.get() });
         }
     }
 
@@ -511,6 +516,11 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             self.answer(source, Says::Done { number: asked.number });
         }
     }
+}
+
+#[inline(always)]
+fn matcher_place(endpoint: u8, kind: Kind) -> usize {
+    2 * usize::from(endpoint) + usize::from(kind == Kind::Untagged)
 }
 
 /// Copies a message of this rank to itself.

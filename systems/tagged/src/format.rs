@@ -58,7 +58,7 @@ pub struct Whole<'a> {
     pub envelope: Envelope,
     /// The number by which its sender wants to hear that it is where its receive wants it, if it
     /// wants to.
-    pub registered: Option<u64>,
+    pub registered: Option<NonZero<u64>>,
     /// Its bytes.
     pub bytes: &'a [u8],
 }
@@ -138,7 +138,7 @@ impl Says<'_> {
                 enveloped(EAGER_KIND, to, &envelope, 0)
             }
             Says::Whole(Whole { to, envelope, registered: Some(number), .. }) => {
-                enveloped(REGISTERED_KIND, to, &envelope, 0).word(number)
+                enveloped(REGISTERED_KIND, to, &envelope, 0).word(number.get())
             }
             Says::First { to, envelope, .. } => {
                 enveloped(FIRST_KIND, to, &envelope, 0).word(envelope.length)
@@ -186,7 +186,10 @@ pub fn parse_whole(from: Rank, packet: &[u8]) -> Option<Whole<'_>> {
     let (Start { kind, to, .. }, mut envelope, rest) = parse_envelope(from, packet, 0)?;
     let (registered, bytes) = match kind {
         EAGER_KIND => (None, rest),
-        REGISTERED_KIND => word(rest).map(|(number, bytes)| (Some(number), bytes))?,
+        REGISTERED_KIND => {
+            let (number, bytes) = word(rest)?;
+            (Some(NonZero::new(number)?), bytes)
+        }
         _ => return None,
     };
     envelope.length = bytes.len() as u64;
@@ -231,9 +234,9 @@ struct Start {
 /// have, besides those of all such. The length of the message, which stands elsewhere, is left 0.
 #[inline(always)]
 fn parse_envelope(from: Rank, packet: &[u8], allowed: u8) -> Option<(Start, Envelope, &[u8])> {
-    let (start, rest) = word(packet)?;
-    let (tag, rest) = word(rest)?;
-    let (data, rest) = word(rest)?;
+    let (head, rest) = packet.split_first_chunk::<EAGER>()?;
+    let (&[start, tag, data], _) = head.as_chunks::<8>() else { return None };
+    let [start, tag, data] = [start, tag, data].map(u64::from_le_bytes);
     let [kind, flags, to, endpoint, ..] = start.to_le_bytes();
     let (is_tagged, has_data) = (flags & IS_TAGGED != 0, flags & HAS_DATA != 0);
     let known = u64::from(IS_TAGGED | HAS_DATA | allowed) << 8 | 0xffff_00ff;

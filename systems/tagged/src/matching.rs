@@ -80,7 +80,7 @@ impl<R, M> Default for Matcher<R, M> {
 }
 
 impl<R, M> Matcher<R, M> {
-    /// The first posted receive, where it lies. Whoever makes it none calls
+    /// The first posted receive, where it lies. Whoever takes it calls
     /// [`Self::first_posted_left`].
     #[inline(always)]
     pub fn first_posted(&mut self) -> Option<&mut Option<(Pattern, R)>> {

@@ -36,10 +36,6 @@ pub trait Sink: Sized {
     fn room(&mut self, _offset: u64, _length: usize) -> Option<&mut [u8]> {
         None
     }
-    /// True of a buffer that takes several messages.
-    fn is_for_several(&self) -> bool {
-        false
-    }
     /// For a buffer that takes several messages: cuts off where the next one of `length` goes, and says whether
     /// that was the last. `None` for a receive of one message.
     fn split(&mut self, _length: u64) -> Option<(Self, bool)> {
@@ -47,12 +43,12 @@ pub trait Sink: Sized {
     }
 }
 
-/// Whoever is shown a receive whose message has come, where both lie.
+/// Whoever receives messages where they lie, and is done with them then.
 pub trait Receiver<D> {
-    /// True if it wants to be shown a message of this length in `into`.
+    /// True if it receives a message of this length into `into`, which is for one message.
     fn wants(&self, into: &D, length: u64) -> bool;
-    /// The message is in `into` now.
-    fn received(&mut self, into: &D, envelope: Envelope);
+    /// Receives a message that it wants.
+    fn receive(&mut self, into: D, envelope: &Envelope, bytes: &[u8]);
 }
 
 /// What sends packets to other ranks. What arrives comes by [`Exchange::arrive`](crate::Exchange::arrive).
@@ -149,11 +145,10 @@ impl Network for &Packets {
         }
         let mut packet = ShortPacket::default();
         let [start, tag, data] = head.map(u64::to_le_bytes);
-        packet.put(&start).put(&tag).put(&data);
         match <&[u8; 8]>::try_from(bytes) {
             // A copy of known length is no call.
-            Ok(word) => _ = packet.put(word),
-            Err(_) => put_bytes(&mut packet, bytes),
+            Ok(word) => _ = packet.put([start, tag, data, *word].as_flattened()),
+            Err(_) => put_bytes(packet.put([start, tag, data].as_flattened()), bytes),
         }
         Packets::send_short(self, to, &packet)
     }

@@ -31,9 +31,9 @@ pub struct Flow {
     window: u64,
     /// Requests sent that were not answered.
     asked: u32,
-    /// What the peer has sent eagerly and not been told of.
-    taken: u64,
-    /// The part of it that is consumed.
+    /// What the peer has sent eagerly and is not consumed.
+    unconsumed: u64,
+    /// What is consumed and the peer has not been told of.
     consumed: u64,
     /// Requests of the peer that were not answered.
     to_answer: u32,
@@ -41,7 +41,7 @@ pub struct Flow {
 
 impl Default for Flow {
     fn default() -> Self {
-        Flow { window: WINDOW, asked: 0, taken: 0, consumed: 0, to_answer: 0 }
+        Flow { window: WINDOW, asked: 0, unconsumed: 0, consumed: 0, to_answer: 0 }
     }
 }
 
@@ -82,10 +82,12 @@ impl Flow {
         self.asked -= 1;
     }
 
-    /// True if a message of this length may come eagerly.
+    /// What is consumed once a message of this length is that comes now; `None` if it should not
+    /// come.
     #[inline(always)]
-    pub fn may_come(&self, length: u64) -> bool {
-        length <= EAGER_BYTES && self.taken + cost(length) <= WINDOW
+    pub fn may_consume(&self, length: u64) -> Option<u64> {
+        let consumed = self.consumed + cost(length);
+        (length <= EAGER_BYTES && self.unconsumed + consumed <= WINDOW).then_some(consumed)
     }
 
     /// A message came eagerly. False if it should not have.
@@ -95,34 +97,30 @@ impl Flow {
         if length > EAGER_BYTES {
             return false;
         }
-        self.taken += cost(length);
-        self.taken <= WINDOW
+        self.unconsumed += cost(length);
+        self.unconsumed + self.consumed <= WINDOW
     }
 
     /// A message that came eagerly is where it belongs. What to report now, if anything.
     #[inline]
     pub fn consumed(&mut self, length: u64) -> Option<u64> {
+        self.unconsumed -= cost(length);
         self.consumed += cost(length);
         self.to_report()
     }
 
-    /// A message that [may come](Self::may_come) came, and is where it belongs. True if there is
-    /// something to report now.
+    /// A message came and is where it belongs, with which [so much](Self::may_consume) is consumed.
+    /// True if there is something to report now.
     #[inline(always)]
-    pub fn came_and_went(&mut self, length: u64) -> bool {
-        self.taken += cost(length);
-        self.consumed += cost(length);
-        self.consumed >= REPORT
+    pub fn came_and_went(&mut self, consumed: u64) -> bool {
+        self.consumed = consumed;
+        consumed >= REPORT
     }
 
     /// What to report now, if anything: it counts as reported.
     pub fn to_report(&mut self) -> Option<u64> {
-        if self.consumed < REPORT {
-            return None;
-        }
-        let report = std::mem::take(&mut self.consumed);
-        self.taken -= report;
-        Some(report)
+        let is_enough = self.consumed >= REPORT;
+        is_enough.then(|| std::mem::take(&mut self.consumed))
     }
 
     /// A message asked. False if it should not have.

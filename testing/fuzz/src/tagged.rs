@@ -72,7 +72,8 @@ impl Receiver<Bytes> for BTreeSet<u32> {
         into.number.is_multiple_of(2)
     }
 
-    fn received(&mut self, into: &Bytes, _envelope: Envelope) {
+    fn receive(&mut self, mut into: Bytes, _envelope: &Envelope, bytes: &[u8]) {
+        into.place(0, bytes);
         assert!(self.remove(&into.number));
     }
 }
@@ -124,11 +125,9 @@ impl Program {
         }
         for packet in self.wires.said.drain(..) {
             match parse(Rank(0), &packet) {
-                Some(
-                    Says::Request { number, .. }
-                    | Says::Whole(Whole { registered: Some(number), .. }),
-                ) => {
-                    self.requests.push(number);
+                Some(Says::Request { number, .. }) => self.requests.push(number),
+                Some(Says::Whole(Whole { registered: Some(number), .. })) => {
+                    self.requests.push(number.get());
                 }
                 Some(Says::Grant { own, .. }) => self.grants.push(own),
                 Some(_) => {}
@@ -219,7 +218,7 @@ fn said(program: &Program, from: Rank, step: &[u8], length: usize) -> Vec<u8> {
         0 => Says::Whole(Whole {
             to: 0,
             envelope: envelope(bytes.len() as u64),
-            registered: (what > 200).then_some(odd.into()),
+            registered: NonZero::new(odd.into()).filter(|_| what > 200),
             bytes: &bytes,
         }),
         1 => Says::First { to: 0, envelope: envelope(length as u64), bytes: &bytes },

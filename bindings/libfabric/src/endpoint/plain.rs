@@ -122,10 +122,7 @@ extern "C" fn sendmsg(endpoint: &Endpoint, message: Option<&PlainMessage>, flags
 }
 
 extern "C" fn inject(endpoint: &Endpoint, buffer: Buffer, length: usize, to: u64) -> isize {
-    done(|| {
-        let sent = sent(to, None, endpoint.send_flags, Context::NONE);
-        endpoint.inject(buffer, length, sent)
-    })
+    done(|| endpoint.inject((buffer, length), Kind::Untagged, to, 0, None))
 }
 
 extern "C" fn senddata(
@@ -150,8 +147,5 @@ extern "C" fn injectdata(
     data: u64,
     to: u64,
 ) -> isize {
-    done(|| {
-        let sent = sent(to, Some(data), endpoint.send_flags, Context::NONE);
-        endpoint.inject(buffer, length, sent)
-    })
+    done(|| endpoint.inject((buffer, length), Kind::Untagged, to, 0, Some(data)))
 }

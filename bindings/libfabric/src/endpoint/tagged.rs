@@ -141,10 +141,7 @@ extern "C" fn inject(
     to: u64,
     tag: u64,
 ) -> isize {
-    done(|| {
-        let sent = endpoint.send_tagged(to, tag, None, Context::NONE);
-        endpoint.inject(buffer, length, sent)
-    })
+    done(|| endpoint.inject((buffer, length), Kind::Tagged, to, tag, None))
 }
 
 #[allow(clippy::too_many_arguments)] // So many has libfabric.
@@ -172,8 +169,5 @@ extern "C" fn injectdata(
     to: u64,
     tag: u64,
 ) -> isize {
-    done(|| {
-        let sent = endpoint.send_tagged(to, tag, Some(data), Context::NONE);
-        endpoint.inject(buffer, length, sent)
-    })
+    done(|| endpoint.inject((buffer, length), Kind::Tagged, to, tag, Some(data)))
 }

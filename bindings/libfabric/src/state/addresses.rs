@@ -7,66 +7,70 @@ use weft_tagged::Address;
 
 /// Addresses of a job of so many ranks.
 pub(super) struct Addresses {
-    ranks: usize,
-    /// What handles are places in; without it they are the addresses themselves.
-    table: Option<Vec<Option<Address>>>,
+    ranks: u64,
+    /// Whether handles are places in the table; otherwise they are the addresses themselves.
+    is_table: bool,
+    table: Vec<u32>,
 }
+
+/// What stands in a table in place of an address that was taken out: no rank's.
+const GONE: u32 = u32::MAX;
 
 impl Addresses {
     /// Of a table or a map.
     pub fn new(table: bool, ranks: usize) -> Self {
-        Addresses { ranks, table: table.then(Vec::new) }
+        Addresses { ranks: ranks as u64, is_table: table, table: Vec::new() }
     }
 
     /// Adds an address, and returns its handle; `None` if it is of no rank of the job.
     pub fn insert(&mut self, address: Address) -> Option<u64> {
-        if address.rank.index() >= self.ranks {
-            return None;
+        let handle = mapped(address);
+        self.unmapped(handle.into())?;
+        if !self.is_table {
+            return Some(handle.into());
         }
-        Some(match &mut self.table {
-            None => mapped(address),
-            Some(table) => {
-                table.push(Some(address));
-                table.len() as u64 - 1
-            }
-        })
+        self.table.push(handle);
+        Some(self.table.len() as u64 - 1)
     }
 
     /// Takes an address out.
     pub fn remove(&mut self, handle: u64) -> Result {
-        let Some(table) = &mut self.table else { return Ok(()) };
-        let entry = usize::try_from(handle).ok().and_then(|place| table.get_mut(place));
-        *entry.ok_or(Refusal::INVALID)? = None;
+        if self.is_table {
+            let entry = self.table.get_mut(handle as usize);
+            *entry.ok_or(Refusal::INVALID)? = GONE;
+        }
         Ok(())
     }
 
     /// The address with this handle.
-    #[inline]
+    #[inline(always)]
     pub fn address(&self, handle: u64) -> Result<Address> {
-        let found = match &self.table {
-            None => unmapped(handle).filter(|address| address.rank.index() < self.ranks),
-            Some(table) => usize::try_from(handle).ok().and_then(|place| *table.get(place)?),
+        let found = match self.table.get(handle as usize) {
+            Some(entry) => self.unmapped((*entry).into()),
+            None if self.is_table => None,
+            None => self.unmapped(handle),
         };
         found.ok_or(Refusal::INVALID)
     }
 
     /// The handle of an address; [`ANYBODY`] if it has none.
     pub fn handle(&self, address: Address) -> u64 {
-        match &self.table {
-            None => mapped(address),
-            Some(table) => {
-                let found = table.iter().position(|entry| *entry == Some(address));
-                found.map_or(ANYBODY, |place| place as u64)
-            }
+        let handle = mapped(address);
+        if !self.is_table {
+            return handle.into();
         }
+        let found = self.table.iter().position(|entry| *entry == handle);
+        found.map_or(ANYBODY, |place| place as u64)
+    }
+
+    #[inline(always)]
+    fn unmapped(&self, handle: u64) -> Option<Address> {
+        let rank = handle >> 8;
+        let address = Address { rank: Rank(rank as u16), endpoint: handle as u8 };
+        (rank < self.ranks).then_some(address)
     }
 }
 
-fn mapped(Address { rank, endpoint }: Address) -> u64 {
-    u64::from(rank.0) << 8 | u64::from(endpoint)
-}
-
-fn unmapped(handle: u64) -> Option<Address> {
-    let rank = u16::try_from(handle >> 8).ok()?;
-    Some(Address { rank: Rank(rank), endpoint: handle as u8 })
+fn mapped(Address { rank, endpoint }: Address) -> u32 {
+    u32::from(rank.0) << 8 | u32::from(endpoint)
 }

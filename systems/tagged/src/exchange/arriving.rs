@@ -1,11 +1,14 @@
 //! What packets of other ranks do.
 
-use super::{Arriving, Asked, Event, Exchange, Receive, Stored, Target, Until};
-use super::{receive_key, send_key};
-use crate::format::{Says, Whole, parse, parse_whole};
+use super::{Arriving, Asked, Event, Exchange, Peer, Receive, Stored, Target, Until};
+use super::{matcher_place, receive_key, send_key};
+use crate::format::{Head, Says, Whole, parse, parse_whole};
 use crate::matching::Envelope;
 use crate::network::{Receiver, Sink, Source};
-use crate::{Error, Kind, Result};
+use crate::peer::Flow;
+use crate::{Error, Result};
+use std::collections::VecDeque;
+use std::num::NonZero;
 use weft_packet::Rank;
 
 impl<S: Source, D: Sink> Exchange<S, D> {
@@ -22,10 +25,10 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     }
 
     /// Takes one packet of `from` if it goes the way of most: a message that the first posted
-    /// receive wants, and `receiver` too, which is shown it where it lies. Of that no
-    /// [event](Self::event) tells. False if it goes the way of [others](Self::arrive): nothing has
-    /// happened then. What takes more than a few steps is found out before anything is done, and
-    /// nothing is kept for it, because registers are few.
+    /// receive wants, and `receiver` too, which gets both. Of that no [event](Self::event) tells.
+    /// False if it goes the way of [others](Self::arrive): nothing has happened then. What takes
+    /// more than a few steps is found out before anything is done, and nothing is kept for it,
+    /// because registers are few.
     #[inline(always)]
     pub fn arrive_expected(
         &mut self,
@@ -36,37 +39,25 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         let Some(Whole { to, envelope, registered, bytes }) = parse_whole(from, packet) else {
             return false;
         };
-        let peer = &mut self.peers[from.index()];
-        if peer.arriving.is_some() || !peer.flow.may_come(envelope.length) {
-            return false;
-        }
-        let Some(matchers) = self.matchers.get_mut(usize::from(to)) else { return false };
-        let matcher = &mut matchers[usize::from(envelope.kind == Kind::Untagged)];
+        let place = matcher_place(to, envelope.kind);
+        let Some(matcher) = self.matchers.get_mut(place) else { return false };
         let Some(first) = matcher.first_posted() else { return false };
         let Some((pattern, into)) = first else { return false };
-        if !pattern.wants(&envelope)
-            || into.is_for_several()
-            || !receiver.wants(into, envelope.length)
-        {
+        if !pattern.wants(&envelope) || !receiver.wants(into, envelope.length) {
             return false;
         }
-        let report = peer.flow.came_and_went(envelope.length);
-        into.place(0, bytes);
-        receiver.received(into, envelope);
-        *first = None;
+        let Some(Peer { arriving: None, flow, .. }) = self.peers.get_mut(from.index()) else {
+            return false;
+        };
+        let Some(consumed) = flow.may_consume(envelope.length) else { return false };
+        let Some((_, into)) = first.take() else { return false };
+        let has_to_report = flow.came_and_went(consumed);
+        receiver.receive(into, &envelope, bytes);
         matcher.first_posted_left();
-        if report {
-            self.report(from);
+        if has_to_report || registered.is_some() {
+            answer_expected(&mut self.answers, from, flow, registered);
         }
-        self.placed(from, registered);
         true
-    }
-
-    #[inline(never)]
-    fn report(&mut self, from: Rank) {
-        if let Some(amount) = self.peers[from.index()].flow.to_report() {
-            self.answer(from, Says::Consumed { amount });
-        }
     }
 
     /// Takes a packet that is no whole message.
@@ -301,4 +292,17 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             self.events.push_back(Event::Sent(send.source));
         }
     }
+}
+
+/// Tells the sender of an expected message what it may have to hear.
+#[inline(never)]
+fn answer_expected(
+    answers: &mut VecDeque<(Rank, Head)>,
+    to: Rank,
+    flow: &mut Flow,
+    registered: Option<NonZero<u64>>,
+) {
+    let report = flow.to_report().map(|amount| Says::Consumed { amount });
+    let done = registered.map(|number| Says::Done { number: number.get() });
+    answers.extend(report.into_iter().chain(done).map(|says| (to, says.head())));
 }

@@ -149,8 +149,10 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         source: S,
     ) -> Result<Sending<S>> {
         let (rank, to, length) = (message.to.rank, message.to.endpoint, envelope.length);
-        let says =
-            |number, _| Says::Whole(Whole { to, envelope, registered: Some(number), bytes: &[] });
+        let says = |number, _| {
+            let registered = NonZero::new(number);
+            Says::Whole(Whole { to, envelope, registered, bytes: &[] })
+        };
         let began = self.begin(network, message, source, (Until::Done, length as usize), says)?;
         if let Sending::Kept = began {
             self.peers[rank.index()].flow.sent(length);
@@ -229,6 +231,12 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         peer.leaving = Some(leaving);
         self.leaving.push_back(to.rank);
         Ok(Sending::Kept)
+    }
+
+    /// Whether packets without bytes wait for room.
+    #[inline(always)]
+    pub fn has_answers(&self) -> bool {
+        !self.answers.is_empty()
     }
 
     /// Whether something waits for room.

@@ -34,10 +34,6 @@ impl Sink for Area {
         self.bytes.get_mut(offset as usize..)?.get_mut(..length)
     }
 
-    fn is_for_several(&self) -> bool {
-        self.used.is_some()
-    }
-
     fn split(&mut self, length: u64) -> Option<(Self, bool)> {
         let used = self.used.as_mut()?;
         let fits = (length as usize).min(self.bytes.len() - *used);
@@ -52,11 +48,12 @@ struct At<'a>(usize, &'a mut Vec<(usize, Area, Envelope)>);
 
 impl Receiver<Area> for At<'_> {
     fn wants(&self, into: &Area, length: u64) -> bool {
-        length <= into.bytes.len() as u64
+        into.used.is_none() && length <= into.bytes.len() as u64
     }
 
-    fn received(&mut self, into: &Area, envelope: Envelope) {
-        self.1.push((self.0, into.clone(), envelope));
+    fn receive(&mut self, mut into: Area, envelope: &Envelope, bytes: &[u8]) {
+        into.place(0, bytes);
+        self.1.push((self.0, into, *envelope));
     }
 }
 

@@ -13,6 +13,7 @@ fn envelope(kind: Kind, data: Option<u64>, length: u64) -> Envelope {
 }
 
 fn whole(to: u8, envelope: Envelope, registered: Option<u64>, bytes: &[u8]) -> Says<'_> {
+    let registered = registered.and_then(NonZero::new);
     Says::Whole(Whole { to, envelope, registered, bytes })
 }
 
@@ -109,4 +110,14 @@ fn what_has_no_meaning_is_no_packet() {
         let says = Says::Request { to: 2, envelope, number: 77, lies_at, wants_done: false };
         assert_eq!(parse(FROM, &packet(&says)), None);
     }
+}
+
+#[test]
+fn a_message_is_registered_by_a_number() {
+    let source = Address { rank: Rank(1), endpoint: 0 };
+    let envelope = Envelope { kind: Kind::Tagged, source, tag: 5, data: None, length: 0 };
+    let mut packet = whole(0, envelope, Some(7), b"").head().bytes().to_vec();
+    assert!(parse_whole(Rank(1), &packet).is_some_and(|it| it.registered == NonZero::new(7)));
+    packet[EAGER..REGISTERED].fill(0);
+    assert_eq!(parse_whole(Rank(1), &packet), None);
 }
