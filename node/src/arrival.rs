@@ -3,7 +3,7 @@
 
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
-use weft_link::{Buffer, Short, ShortWords};
+use weft_link::{Buffer, Plain, ShortWords};
 use weft_protocol::Delivery;
 use weft_wire::{GroupId, Rank, TreeId};
 
@@ -27,20 +27,26 @@ impl Arrival {
         Arrival { delivery, place: Some(place), words: MaybeUninit::uninit() }
     }
 
-    /// Puts a short packet into `slot`, with its bytes, before the link is looked at again. It is
-    /// filled where it lies: moving it would cost more than everything else about it.
+    /// Puts a plain packet into `slot`, before the link is looked at again, with its bytes if they
+    /// are in no frame. It is filled where it lies: moving it would cost more than everything else
+    /// about it.
     #[inline(always)]
-    pub(crate) fn put_short(short: &Short, slot: &mut Option<Self>) {
-        let tree = TreeId::unicast(short.source).of(short.protocol);
-        let delivery = Delivery::accepted(NO_BUFFER, short.size, tree);
+    pub(crate) fn put(plain: &Plain, slot: &mut Option<Self>) {
+        let tree = TreeId::unicast(plain.source).of(plain.protocol);
+        if let Some(frame) = plain.frame {
+            let delivery = Delivery::accepted(frame, plain.size, tree);
+            *slot = Some(Arrival::in_link(delivery, plain.place));
+            return;
+        }
+        let delivery = Delivery::accepted(NO_BUFFER, plain.size, tree);
         let arrival = slot.insert(Arrival { delivery, place: None, words: MaybeUninit::uninit() });
-        let (from, to) = (short.place.as_ptr(), arrival.words.as_mut_ptr().cast::<u8>());
-        // SAFETY: `ShortWords` can be read there until the link is looked at again (`Short`), and
+        let (from, to) = (plain.place.as_ptr(), arrival.words.as_mut_ptr().cast::<u8>());
+        // SAFETY: `ShortWords` can be read there until the link is looked at again (`Plain`), and
         // are 112 bytes long on both sides; these words are nobody else's. Two pieces of constant
         // length, because a call would cost more.
         unsafe {
             to.copy_from_nonoverlapping(from, FEW_BYTES);
-            if usize::from(short.size) > FEW_BYTES {
+            if usize::from(plain.size) > FEW_BYTES {
                 const MORE: usize = size_of::<ShortWords>() - FEW_BYTES;
                 to.add(FEW_BYTES).copy_from_nonoverlapping(from.add(FEW_BYTES), MORE);
             }
@@ -81,12 +87,12 @@ impl Arrival {
     }
 }
 
-/// Has `look` look at the bytes of a short packet, before the link is looked at again.
+/// Has `look` look at the bytes of a plain packet, before the link is looked at again.
 #[inline(always)]
-pub(crate) fn look_at<R>(short: &Short, look: impl FnOnce(&[u8]) -> R) -> R {
+pub(crate) fn look_at<R>(plain: &Plain, look: impl FnOnce(&[u8]) -> R) -> R {
     // SAFETY: as many bytes are there, and no correct peer writes them before the link is looked at
-    // again (`Short`), which whoever calls this does later; `look` cannot keep them.
-    look(unsafe { std::slice::from_raw_parts(short.place.as_ptr(), usize::from(short.size)) })
+    // again (`Plain`), which whoever calls this does later; `look` cannot keep them.
+    look(unsafe { std::slice::from_raw_parts(plain.place.as_ptr(), usize::from(plain.size)) })
 }
 
 /// The buffer of a packet that is in none.

@@ -15,7 +15,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use weft_link::bell::Waiter;
 use weft_link::clock::{Clock, Work};
-use weft_link::{Buffer, Glance, Link, Look, Short};
+use weft_link::{Buffer, Glance, Link, Look, Plain};
 use weft_protocol::Delivery;
 use weft_protocol::invariants::{UpcallConditions, i6_upcalls_only_when_allowed};
 use weft_wire::Protocol;
@@ -49,11 +49,15 @@ impl<L: Link> Node<L> {
     pub(crate) fn poll_systems(&self) -> Option<Polled> {
         let mut inner = self.enter_to_look();
         if self.is_short_way()
-            && let Look::Short(short) = inner.link.look()
+            && let Look::Plain(plain) = inner.link.look()
         {
-            return match inner.systems.table[short.protocol.index()].upcall.take() {
-                Some(upcall) => self.call_short(inner, &short, upcall),
-                None => self.poll_after(inner, &short),
+            let system = &mut inner.systems.table[plain.protocol.index()];
+            if let Some(upcall) = system.upcall.take() {
+                return self.call_plain(inner, &plain, upcall);
+            }
+            return match system.handler.take() {
+                Some(handler) => self.handle_plain(inner, &plain, handler),
+                None => self.poll_after(inner, &plain),
             };
         }
         self.poll_any(inner)
@@ -69,20 +73,20 @@ impl<L: Link> Node<L> {
     ) -> Option<Taken> {
         let mut inner = self.enter_to_look();
         if self.is_short_way()
-            && let Look::Short(short) = inner.link.look()
+            && let Look::Plain(plain) = inner.link.look()
         {
-            if short.protocol != protocol {
-                return self.take_after(inner, &short, protocol, at_once, into);
+            if plain.protocol != protocol {
+                return self.take_after(inner, &plain, protocol, at_once, into);
             }
-            let look = || look_at(&short, |bytes| at_once(short.source, bytes));
-            return match inner.accept_short(&short, look) {
+            let look = || look_at(&plain, |bytes| at_once(plain.source, bytes));
+            return match inner.accept_plain(&plain, look) {
                 Some(is_done) => {
                     self.count_processed(&inner);
                     if is_done {
                         return Some(Taken::AtOnce);
                     }
                     self.in_upcall.store(true, Ordering::Relaxed);
-                    Arrival::put_short(&short, into);
+                    Arrival::put(&plain, into);
                     Some(Taken::Held)
                 }
                 None => self.note_trouble(inner.check_failure().map(|()| Taken::Nothing)),
@@ -102,41 +106,63 @@ impl<L: Link> Node<L> {
         *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
     }
 
-    /// Makes the upcall for a short packet.
+    /// Makes the upcall for a plain packet.
     #[inline(always)]
-    fn call_short(
-        &self,
-        mut inner: Entered<'_, Inner<L>>,
-        short: &Short,
+    fn call_plain<'a>(
+        &'a self,
+        mut inner: Entered<'a, Inner<L>>,
+        plain: &Plain,
         mut upcall: Upcall,
     ) -> Option<Polled> {
-        if inner.accept_short(short, || false).is_none() {
-            inner.systems.give_back(short.protocol, upcall);
-            return self.note_trouble(inner.check_failure().map(|()| Polled::Nothing));
+        let accepted = inner.accept_plain(plain, || false);
+        if accepted.is_some() {
+            let mut arrival = None;
+            Arrival::put(plain, &mut arrival);
+            self.begin_upcall();
+            inner = self.call_outside(inner, &mut arrival, |slot| upcall(slot));
         }
-        self.assert_upcall_allowed(self.in_upcall.load(Ordering::Relaxed));
-        self.in_upcall.store(true, Ordering::Relaxed);
-        let mut arrival = None;
-        Arrival::put_short(short, &mut arrival);
-        drop(inner);
-        upcall(&mut arrival);
-        let mut inner = self.inner.enter();
-        self.in_upcall.store(false, Ordering::Relaxed);
-        if self.asleep.load(Ordering::Relaxed) > 0 {
-            self.wake_skipped(&inner);
+        inner.systems.give_back(plain.protocol, upcall);
+        match accepted {
+            Some(_) => Some(Polled::Packet),
+            None => self.note_trouble(inner.check_failure().map(|()| Polled::Nothing)),
         }
-        inner.systems.give_back(short.protocol, upcall);
-        if arrival.is_some() {
-            inner.release_short(short.source);
-        }
-        self.count_processed(&inner);
-        Some(Polled::Packet)
     }
 
-    /// A poll that has found a short packet for a system without an upcall.
+    /// Has `handler` look at a plain packet inside the lock, and then outside if there is more to do.
+    fn handle_plain<'a>(
+        &'a self,
+        mut inner: Entered<'a, Inner<L>>,
+        plain: &Plain,
+        mut handler: Box<dyn Handler>,
+    ) -> Option<Polled> {
+        let (mut slot, mut verdict) = (None, Verdict::Outside);
+        Arrival::put(plain, &mut slot);
+        let accepted = inner.accept_plain(plain, || {
+            verdict = slot.as_ref().map_or(Verdict::Done, |arrival| handler.inside(arrival));
+            verdict != Verdict::Outside
+        });
+        match accepted {
+            Some(false) => {
+                self.begin_upcall();
+                inner = self.call_outside(inner, &mut slot, |slot| handler.outside(slot));
+            }
+            Some(true) => self.count_processed(&inner),
+            None => {}
+        }
+        if verdict == Verdict::Wake {
+            self.nudge();
+        }
+        inner.systems.table[plain.protocol.index()].handler.get_or_insert(handler);
+        match accepted {
+            Some(_) => Some(Polled::Packet),
+            None => self.note_trouble(inner.check_failure().map(|()| Polled::Nothing)),
+        }
+    }
+
+    /// A poll that has found a plain packet for a system without a function.
     #[inline(never)]
-    fn poll_after(&self, mut inner: Entered<'_, Inner<L>>, short: &Short) -> Option<Polled> {
-        match inner.put_off_short(short) {
+    fn poll_after(&self, mut inner: Entered<'_, Inner<L>>, plain: &Plain) -> Option<Polled> {
+        match inner.put_off(plain) {
             Ok(()) => self.poll_any(inner),
             failed => self.note_trouble(failed.map(|()| Polled::Nothing)),
         }
@@ -160,24 +186,23 @@ impl<L: Link> Node<L> {
             self.check_loss()?;
             return Ok(if others_wait { Polled::OnlyOthersWait } else { Polled::Nothing });
         };
-        self.assert_upcall_allowed(self.in_upcall.load(Ordering::Relaxed));
         let inner = self.serve_system(inner, delivery);
         let others_wait = inner.systems.unserved() != 0;
         self.exit_after_poll(inner);
         Ok(if others_wait { Polled::OthersWait } else { Polled::Packet })
     }
 
-    /// A look for a packet of `protocol` that has found a short packet of another one.
+    /// A look for a packet of `protocol` that has found a plain packet of another one.
     #[inline(never)]
     fn take_after(
         &self,
         mut inner: Entered<'_, Inner<L>>,
-        short: &Short,
+        plain: &Plain,
         protocol: Protocol,
         at_once: &mut AtOnce<'_>,
         into: &mut Option<Arrival>,
     ) -> Option<Taken> {
-        match inner.put_off_short(short) {
+        match inner.put_off(plain) {
             Ok(()) => self.take_any(inner, protocol, at_once, into),
             failed => self.note_trouble(failed.map(|()| Taken::Nothing)),
         }
@@ -339,13 +364,24 @@ impl<L: Link> Node<L> {
         mut delivery: Delivery<Buffer>,
         client: impl FnOnce(&mut Option<Arrival>),
     ) -> Entered<'a, Inner<L>> {
-        self.in_upcall.store(true, Ordering::Relaxed);
+        self.begin_upcall();
         if L::SEPARATE_NI || delivery.wants_reinjection() {
             inner = self.host_processes(inner, &mut delivery);
         }
         let mut arrival = Some(inner.arrival(delivery));
+        self.call_outside(inner, &mut arrival, client)
+    }
+
+    /// Runs `client` on `arrival`, outside the lock, and takes back what it leaves.
+    #[inline(always)]
+    fn call_outside<'a>(
+        &'a self,
+        inner: Entered<'a, Inner<L>>,
+        arrival: &mut Option<Arrival>,
+        client: impl FnOnce(&mut Option<Arrival>),
+    ) -> Entered<'a, Inner<L>> {
         self.exit_after_look(inner);
-        client(&mut arrival);
+        client(arrival);
         if arrival.is_some() {
             self.clock.charge(Work::Release);
         }
@@ -355,7 +391,7 @@ impl<L: Link> Node<L> {
         if self.asleep.load(Ordering::Relaxed) > 0 {
             self.wake_skipped(&inner);
         }
-        if let Some(arrival) = arrival {
+        if let Some(arrival) = arrival.take() {
             inner.release(arrival.delivery);
         }
         self.count_processed(&inner);
@@ -420,17 +456,19 @@ impl<L: Link> Node<L> {
         self.packets_processed.store(total, Ordering::Relaxed);
     }
 
-    /// I6, where upcalls start. Every upcall starts in a poll, which is the second condition; what
-    /// can go wrong here is that one starts inside another.
+    /// A packet is in the hands of an upcall from here on. I6, where upcalls start: each starts in a
+    /// poll, which is the second condition; what can go wrong here is that one starts inside another.
     #[inline]
-    fn assert_upcall_allowed(&self, in_upcall: bool) {
+    fn begin_upcall(&self) {
+        let was_in_upcall = self.in_upcall.load(Ordering::Relaxed);
         if cfg!(debug_assertions) {
             let conditions = UpcallConditions {
                 interrupts_enabled: !self.interrupts.are_off(),
                 polling: true,
                 upcalls_allowed: false,
             };
-            i6_upcalls_only_when_allowed(conditions, in_upcall);
+            i6_upcalls_only_when_allowed(conditions, was_in_upcall);
         }
+        self.in_upcall.store(true, Ordering::Relaxed);
     }
 }

@@ -263,7 +263,7 @@ impl<L: Link> Inner<L> {
     #[inline]
     pub fn release(&mut self, delivery: Delivery<Buffer>) {
         if delivery.buffer == NO_BUFFER {
-            return self.release_short(delivery.origin());
+            return self.release_plain(delivery.origin());
         }
         if Copies::has(delivery.buffer) {
             return self.copies.remove(delivery.buffer);
@@ -274,8 +274,8 @@ impl<L: Link> Inner<L> {
 
     /// The host is done with a short packet from `source`.
     #[inline(always)]
-    pub fn release_short(&mut self, source: Rank) {
-        let looked = self.ni.released_short(source);
+    pub fn release_plain(&mut self, source: Rank) {
+        let looked = self.ni.released_plain(source);
         if looked.is_unsettled {
             self.settle(source, looked);
         }

@@ -9,7 +9,7 @@ use crate::backlog::{Backlog, HeldBack, Room, Target, i14_bounded_backlog};
 use crate::inner::{Inner, Side};
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
-use weft_link::{Buffer, Link, Short};
+use weft_link::{Buffer, Link, Plain};
 use weft_protocol::{Delivery, Looked};
 use weft_wire::{Protocol, Rank, TreeId};
 
@@ -218,13 +218,18 @@ impl<L: Link> Inner<L> {
         self.release(original);
     }
 
-    /// Accepts a short packet; true if `look` is done with it. `None` if its sender broke the
+    /// Accepts a plain packet; true if `look` is done with it. `None` if its sender broke the
     /// protocol, which is this rank's failure then.
     #[inline(always)]
-    pub fn accept_short(&mut self, short: &Short, look: impl FnOnce() -> bool) -> Option<bool> {
-        let Short { source, size, credits, .. } = *short;
-        match self.ni.received_short(source, size, credits, look) {
+    pub fn accept_plain(&mut self, plain: &Plain, look: impl FnOnce() -> bool) -> Option<bool> {
+        let Plain { source, size, credits, .. } = *plain;
+        match self.ni.received_plain(source, size, credits, look) {
             Ok(looked) => {
+                if looked.is_done
+                    && let Some(frame) = plain.frame
+                {
+                    self.link.free(frame);
+                }
                 if looked.is_unsettled {
                     self.settle(source, looked);
                 }
@@ -244,15 +249,15 @@ impl<L: Link> Inner<L> {
         ni.settle(source, looked, &mut out);
     }
 
-    /// Has a short packet go the long way.
+    /// Has a plain packet go the long way.
     #[cold]
-    pub fn put_off_short(&mut self, short: &Short) -> Result<()> {
-        if self.accept_short(short, || false).is_none() {
+    pub fn put_off(&mut self, plain: &Plain) -> Result<()> {
+        if self.accept_plain(plain, || false).is_none() {
             return self.check_failure();
         }
-        let buffer = self.link.store_short(short);
-        let tree = TreeId::unicast(short.source).of(short.protocol);
-        self.pending.push_back(Delivery::accepted(buffer, short.size, tree));
+        let buffer = self.link.store(plain);
+        let tree = TreeId::unicast(plain.source).of(plain.protocol);
+        self.pending.push_back(Delivery::accepted(buffer, plain.size, tree));
         self.is_busy.store(true, Ordering::Relaxed);
         Ok(())
     }

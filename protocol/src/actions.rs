@@ -114,7 +114,7 @@ impl<B> Delivery<B> {
         Delivery { buffer, size: header.size, tree: header.tree, parent, sharing }
     }
 
-    /// A packet to this rank alone that [`crate::Ni::accept_short`] has accepted.
+    /// A packet to this rank alone that [`crate::Ni::received_plain`] has accepted.
     #[inline(always)]
     pub fn accepted(buffer: B, size: u16, tree: TreeId) -> Self {
         Delivery { buffer, size, tree, parent: tree.root, sharing: Sharing::Alone }

@@ -68,12 +68,12 @@ impl<B: Copy> Ni<B> {
     /// A data packet of `size` bytes whose header has nothing out of the ordinary but `credits`, from
     /// a peer whose packets have no numbers: [`Self::received`] in fewer steps. It is in no buffer.
     /// `look` says whether the host is done with it; else the host has it from here on, and ends it
-    /// with [`Self::released_short`]. If the answer says so, [`Self::settle`] must follow at once.
+    /// with [`Self::released_plain`]. If the answer says so, [`Self::settle`] must follow at once.
     ///
     /// # Errors
     /// [`Violation`] if the peer had no credit for it, or returns too many. Nobody has looked then.
     #[inline(always)]
-    pub fn received_short(
+    pub fn received_plain(
         &mut self,
         from: Rank,
         size: u16,
@@ -99,7 +99,7 @@ impl<B: Copy> Ni<B> {
         Ok(Looked { is_done, is_unsettled: is_due || is_unblocked, is_freed })
     }
 
-    /// Ends what [`Self::received_short`] has left: credits go back, packets that waited for the
+    /// Ends what [`Self::received_plain`] has left: credits go back, packets that waited for the
     /// credits that have come leave.
     #[cold]
     pub fn settle(&mut self, from: Rank, looked: Looked, out: &mut impl Actions<B>) {
@@ -114,7 +114,7 @@ impl<B: Copy> Ni<B> {
     /// The host is done with a packet from `from` that was received short. If the answer says so,
     /// [`Self::settle`] must follow.
     #[inline(always)]
-    pub fn released_short(&mut self, from: Rank) -> Looked {
+    pub fn released_plain(&mut self, from: Rank) -> Looked {
         let is_static = self.pool.is_none() && !self.is_recovering();
         let is_unsettled = !is_static || self.peers[from].incoming.vacate_until_due();
         Looked { is_done: true, is_unsettled, is_freed: is_static }

@@ -69,33 +69,36 @@ pub fn parse(words: [u64; 2], source: Rank) -> Result<Header, Malformed> {
     }
 }
 
-/// The header of a packet of few bytes, if nothing about it is out of the ordinary.
+/// The header of a packet about which nothing is out of the ordinary.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Short {
+pub struct Plain {
     /// The system that it is for.
     pub protocol: Protocol,
     /// Its user bytes.
     pub size: u16,
     /// The credits that came with it.
     pub credits: u16,
+    /// The link's own byte.
+    pub place: u8,
 }
 
-/// Decodes the header of a unicast packet of `source` on no recovery channel, with up to
-/// `max_size` user bytes in `place`; `None` if the words are those of any other packet. Two
-/// comparisons, because most packets are such.
+/// Decodes the header of a unicast packet of `source` on no recovery channel; `None` if the words
+/// are those of any other packet. Two comparisons, because most packets are such.
 #[inline(always)]
-pub fn short(words: [u64; 2], source: Rank, place: u8, max_size: u16) -> Option<Short> {
-    const KIND: u64 = 0xff0f << 32;
+pub fn plain(words: [u64; 2], source: Rank) -> Option<Plain> {
+    const TAG: u64 = 0x0f << 32;
     const CREDITS: u64 = 0xffff << 32;
-    let kind = u64::from(Tag::Ucast as u8) << 32 | u64::from(place) << 40;
     let tree = u64::from(TreeId::unicast(source).to_bits());
     let ordinary = tree | u64::from(Channel::NONE.to_bits()) << 48;
-    let size = (words[0] >> 48) as u16;
-    if words[0] & KIND != kind || words[1] & !CREDITS != ordinary || size > max_size {
+    if words[0] & TAG != (Tag::Ucast as u64) << 32 || words[1] & !CREDITS != ordinary {
         return None;
     }
-    let protocol = Protocol::of_upper_bits((words[0] >> 32) as u8);
-    Some(Short { protocol, size, credits: (words[1] >> 32) as u16 })
+    Some(Plain {
+        protocol: Protocol::of_upper_bits((words[0] >> 32) as u8),
+        size: (words[0] >> 48) as u16,
+        credits: (words[1] >> 32) as u16,
+        place: place(words[0]),
+    })
 }
 
 #[cfg(test)]

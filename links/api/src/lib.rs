@@ -82,21 +82,23 @@ pub enum Payload {
     Words([u64; 2]),
 }
 
-/// A packet of few bytes whose header has nothing out of the ordinary: to one rank, on no recovery
-/// channel, without a number. Its bytes lie where they arrived, and stay there until the link is
-/// looked at again, or the packet's credit is given back, whichever is first.
+/// A packet whose header has nothing out of the ordinary: to one rank, on no recovery channel,
+/// without a number. Its bytes lie where they arrived. If they are in no frame they stay there until
+/// the link is looked at again, or the packet's credit is given back, whichever is first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Short {
+pub struct Plain {
     /// The rank that transmitted it.
     pub source: Rank,
     /// The system that it is for.
     pub protocol: Protocol,
-    /// User bytes: as many as [`ShortWords`] hold at most.
+    /// User bytes: as many as [`ShortWords`] hold at most, if they are in no frame.
     pub size: u16,
     /// Credits that came with it.
     pub credits: u16,
-    /// The place of the user bytes, aligned to words; [`ShortWords`] can be read there.
+    /// The place of the user bytes, aligned to words. [`ShortWords`] can be read there.
     pub place: NonNull<u8>,
+    /// The frame that they are in, which is to be freed.
+    pub frame: Option<Buffer>,
 }
 
 /// The result of a look at the network.
@@ -104,8 +106,8 @@ pub struct Short {
 pub enum Look {
     /// Nothing has arrived.
     Nothing,
-    /// A short packet, which was taken.
-    Short(Short),
+    /// A plain packet, which was taken.
+    Plain(Plain),
     /// Something that [`Link::receive`] takes.
     Other,
 }
@@ -149,7 +151,7 @@ pub trait Link: Send + 'static {
     /// serve in time. [`Capabilities::lossless`] says it at run time.
     const LOSSY: bool = false;
 
-    /// True if there are [`Self::transmit_short`], and looks that find [`Look::Short`].
+    /// True if there are [`Self::transmit_short`], and looks that find [`Look::Plain`].
     const SHORT: bool = false;
 
     /// The clock of this rank's host.
@@ -200,15 +202,15 @@ pub trait Link: Send + 'static {
         unreachable!("only links that say SHORT are asked");
     }
 
-    /// The next short packet, if a short packet is what comes next. The cheapest look there is.
+    /// The next plain packet, if one is what comes next. The cheapest look there is.
     #[inline]
     fn look(&mut self) -> Look {
         if self.has_arrivals() { Look::Other } else { Look::Nothing }
     }
 
-    /// A buffer with the bytes of the short packet that was taken last, and has to wait.
-    fn store_short(&mut self, short: &Short) -> Buffer {
-        let _ = short;
+    /// A buffer with the bytes of the plain packet that was taken last, and has to wait.
+    fn store(&mut self, plain: &Plain) -> Buffer {
+        let _ = plain;
         unreachable!("only links that say SHORT are asked");
     }
 

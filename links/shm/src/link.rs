@@ -18,8 +18,8 @@ use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::SystemClock;
 use weft_link::memory::{Reach, SharedMemory};
 use weft_link::{
-    BadFrame, Buffer, Capabilities, Link, LinkViolation, Look, Part, Payload, Received,
-    SharedWords, Short, ShortWords,
+    BadFrame, Buffer, Capabilities, Link, LinkViolation, Look, Part, Payload, Plain, Received,
+    SharedWords, ShortWords,
 };
 use weft_wire::{Header, Rank, Tag, compact};
 
@@ -65,9 +65,15 @@ pub enum AttachError {
 /// Where the user bytes of a slot are.
 mod place {
     /// In the slot.
-    pub const INLINE: u8 = crate::ring::PLACE_INLINE;
+    pub const INLINE: u8 = 0;
     /// In a frame: word 0 of the payload has the owner's rank, and the frame above bit 16.
     pub const FRAME: u8 = 1;
+}
+
+/// The owner of a frame and its number, as word 0 of a payload has them.
+#[inline(always)]
+fn parse_reference(word: u64) -> (Rank, u32) {
+    (Rank(word as u16), (word >> 16) as u32)
 }
 
 /// What a [`Buffer`] of this link is.
@@ -187,12 +193,8 @@ impl Shm {
                     Place::Inbox(self.inbox.insert(slot.payload())).buffer()
                 }
                 place::FRAME if u32::from(header.size) <= self.settings.frame_bytes => {
-                    let reference = slot.word(0);
-                    let (owner, index) = (Rank(reference as u16), (reference >> 16) as u32);
-                    if owner == self.own
-                        || owner.0 >= self.settings.ranks
-                        || index >= self.settings.frames
-                    {
+                    let (owner, index) = parse_reference(slot.word(0));
+                    if !self.has_frame(owner, index) {
                         return Err(bad(BadFrame::Reference { owner: owner.0, index }));
                     }
                     Place::Frame(owner, index).buffer()
@@ -202,6 +204,29 @@ impl Shm {
             }),
         };
         Ok(Received { header, payload })
+    }
+
+    /// True if another rank has this frame.
+    #[inline(always)]
+    fn has_frame(&self, owner: Rank, index: u32) -> bool {
+        let Settings { ranks, frames, .. } = self.settings;
+        owner != self.own && owner.0 < ranks && index < frames
+    }
+
+    /// The place of a packet's bytes, and the frame if they are in one, where the slot says; `None`
+    /// if that is wrong.
+    #[inline(always)]
+    fn locate(&self, plain: &compact::Plain, slot: &Slot) -> Option<(NonNull<u8>, Option<Buffer>)> {
+        match plain.place {
+            place::INLINE if usize::from(plain.size) <= INLINE_BYTES => Some((slot.bytes(), None)),
+            place::FRAME if u32::from(plain.size) <= self.settings.frame_bytes => {
+                let (owner, index) = parse_reference(slot.word(0));
+                let frame = Place::Frame(owner, index).buffer();
+                let is_there = self.has_frame(owner, index);
+                is_there.then(|| (self.peers[owner.index()].frames.at(index), Some(frame)))
+            }
+            _ => None,
+        }
     }
 
     /// Writes the slot of a packet whose bytes are in `buffer`.
@@ -304,18 +329,23 @@ impl Link for Shm {
         let Some(peer) = self.listener.next_likely().or_else(|| self.listener.next()) else {
             return Look::Nothing;
         };
-        let source = Rank(peer as u16);
-        match self.rings.of(peer).pop_short(source) {
-            Some((compact::Short { protocol, size, credits }, slot)) => {
-                Look::Short(Short { source, protocol, size, credits, place: slot.bytes() })
-            }
-            None => Look::Other,
+        let (source, ring) = (Rank(peer as u16), self.rings.of(peer));
+        if let Some((head, slot)) = ring.peek()
+            && let Some(plain) = compact::plain(head, source)
+            && let Some((place, frame)) = self.locate(&plain, slot)
+        {
+            ring.advance();
+            let compact::Plain { protocol, size, credits, .. } = plain;
+            return Look::Plain(Plain { source, protocol, size, credits, place, frame });
         }
+        Look::Other
     }
 
-    fn store_short(&mut self, short: &Short) -> Buffer {
-        let slot = self.rings.of(short.source.index()).latest();
-        Place::Inbox(self.inbox.insert(slot.payload())).buffer()
+    fn store(&mut self, plain: &Plain) -> Buffer {
+        plain.frame.unwrap_or_else(|| {
+            let slot = self.rings.of(plain.source.index()).latest();
+            Place::Inbox(self.inbox.insert(slot.payload())).buffer()
+        })
     }
 
     #[inline]

@@ -18,7 +18,7 @@ pub(crate) struct Pool {
     releases: View<AtomicU8>,
     expected: Vec<[u8; READERS]>,
     readers: Vec<u64>,
-    free: Vec<u32>,
+    free: VecDeque<u32>,
     away: VecDeque<u32>,
     /// Whether the last request found no frame.
     starved: bool,
@@ -37,14 +37,16 @@ impl Pool {
         }
     }
 
-    /// A free frame, preferably one that is still in the cache.
+    /// The frame that has been free for longest. One that was just read lies in its reader's cache,
+    /// from which every line would have to be called back before it is written again: that takes
+    /// three times as long as a line that has left that cache meanwhile.
     #[inline]
     pub fn alloc(&mut self) -> Option<u32> {
-        // A few frames may stay away before the oldest is asked for: asking costs a cache miss.
-        if self.away.len() > 4 || self.free.is_empty() {
+        // Asking whether a frame is back costs a cache miss, and many in a row hardly more.
+        if self.free.is_empty() {
             self.reclaim();
         }
-        let frame = self.free.pop();
+        let frame = self.free.pop_front();
         self.starved = frame.is_none();
         frame
     }
@@ -70,7 +72,7 @@ impl Pool {
     #[inline]
     pub fn free(&mut self, frame: u32) {
         if self.readers[frame as usize] == 0 {
-            self.free.push(frame);
+            self.free.push_back(frame);
         } else {
             self.away.push_back(frame);
         }
@@ -78,8 +80,8 @@ impl Pool {
 
     /// Takes back frames that all readers have given back, in the order in which they went away.
     ///
-    /// Looking costs a cache miss, so this stops at the first that is not back. Only if no frame
-    /// is free at all are those behind it looked at: a reader may keep one for long.
+    /// This stops at the first that is not back. Only if no frame is free then are those behind it
+    /// looked at: a reader may keep one for long.
     fn reclaim(&mut self) {
         while let Some(&frame) = self.away.front()
             && self.is_back(frame)
@@ -101,7 +103,7 @@ impl Pool {
 
     fn take_back(&mut self, frame: u32) {
         self.readers[frame as usize] = 0;
-        self.free.push(frame);
+        self.free.push_back(frame);
     }
 
     fn is_back(&self, frame: u32) -> bool {

@@ -18,7 +18,7 @@ use crate::prefetch;
 use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicUsize};
-use weft_wire::{Header, Rank, compact};
+use weft_wire::{Header, compact};
 
 /// Words of a slot.
 pub const SLOT_WORDS: usize = 16;
@@ -41,9 +41,6 @@ const LINE_WORDS: usize = SLOT_WORDS / 2 - HEAD_WORDS;
 pub const LINE_BYTES: usize = LINE_WORDS * 8;
 /// Words before the user bytes.
 const HEAD_WORDS: usize = SLOT_WORDS - INLINE_WORDS;
-
-/// The place of user bytes that are in the slot.
-pub const PLACE_INLINE: u8 = 0;
 
 /// A slot: header words, then user bytes.
 ///
@@ -183,19 +180,16 @@ impl<S: Deref<Target = [Slot]>> Consumer<S> {
     /// packet's credit back.
     #[inline]
     pub fn pop(&self) -> Option<([u64; HEAD_WORDS], &Slot)> {
-        let (slot, word0) = self.head()?;
+        let taken = self.peek()?;
         self.advance();
-        Some(([word0, slot.words[1].load(Ordering::Relaxed)], slot))
+        Some(taken)
     }
 
-    /// Takes the next slot as [`Self::pop`] does if it holds what [`compact::short`] describes.
+    /// The next slot, if it has been written, with its header words.
     #[inline(always)]
-    pub fn pop_short(&self, source: Rank) -> Option<(compact::Short, &Slot)> {
+    pub fn peek(&self) -> Option<([u64; HEAD_WORDS], &Slot)> {
         let (slot, word0) = self.head()?;
-        let word1 = slot.words[1].load(Ordering::Relaxed);
-        let short = compact::short([word0, word1], source, PLACE_INLINE, INLINE_BYTES as u16)?;
-        self.advance();
-        Some((short, slot))
+        Some(([word0, slot.words[1].load(Ordering::Relaxed)], slot))
     }
 
     /// The slot that was taken last.
@@ -204,8 +198,9 @@ impl<S: Deref<Target = [Slot]>> Consumer<S> {
         &self.slots[next.wrapping_sub(1) & (self.slots.len() - 1)]
     }
 
+    /// Takes the slot that was [looked at](Self::peek).
     #[inline(always)]
-    fn advance(&self) {
+    pub fn advance(&self) {
         let next = self.next.load(Ordering::Relaxed) + 1;
         if next < self.slots.len() {
             self.next.store(next, Ordering::Relaxed);
