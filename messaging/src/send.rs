@@ -99,11 +99,8 @@ fn send_once_credited(engine: &Arc<Engine>, to: Rank, packet: &ShortPacket) -> b
         let received = engine.receive().unwrap_or_default();
         any |= received;
         is_sent = received && engine.packets().send_short(to, packet);
-        Ok(match is_sent || looks == LOOKS_FOR_CREDIT {
-            true => Step::Done,
-            false if received => Step::Progress,
-            false => Step::Idle,
-        })
+        let is_over = is_sent || looks == LOOKS_FOR_CREDIT;
+        Ok(if is_over { Step::Done } else { Step::of(received) })
     });
     debug_assert!(waited.is_ok(), "no step fails");
     if any {
@@ -574,14 +571,13 @@ fn wait_for_frame(engine: &Arc<Engine>) -> Result<SendPacket<'_>> {
         if frame.is_some() {
             return Ok(Step::Done);
         }
-        match engine.receive() {
-            Ok(true) => Ok(Step::Progress),
-            Ok(false) => Ok(Step::Idle),
-            Err(error) => {
+        Ok(engine.receive().map_or_else(
+            |error| {
                 failed = Some(error);
-                Ok(Step::Done)
-            }
-        }
+                Step::Done
+            },
+            Step::of,
+        ))
     })?;
     engine.have_handlers_run();
     match (frame, failed) {

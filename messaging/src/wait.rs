@@ -336,7 +336,7 @@ impl Leading<'_> {
                     if idle && engine.watchers.load(Ordering::SeqCst) > 0 {
                         engine.wake_followers();
                     }
-                    Ok(if any { Step::Progress } else { Step::Idle })
+                    Ok(Step::of(any))
                 }
                 Err(error) => {
                     outcome = Some(Err(error));

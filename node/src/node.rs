@@ -163,7 +163,7 @@ impl<L: Link> Node<L> {
                 Upcalls::Deferred => self.drain()?,
             };
             self.detach_if_stuck();
-            Ok(if progress { Step::Progress } else { Step::Idle })
+            Ok(Step::of(progress))
         })?;
         found.ok_or(Error::PoolExhausted { frames: self.capabilities.frames })
     }
@@ -456,7 +456,7 @@ impl<L: Link> AnyNode for Node<L> {
             if at_ni {
                 self.clock.charge(Work::PollNi);
             }
-            Ok(if progress { Step::Progress } else { Step::Idle })
+            Ok(Step::of(progress))
         })?;
         Ok(value.unwrap_or_default())
     }

@@ -20,6 +20,14 @@ pub enum Step {
     Idle,
 }
 
+impl Step {
+    /// The outcome of a look that may have found something to do, but not what is waited for.
+    #[inline]
+    pub fn of(any: bool) -> Self {
+        if any { Step::Progress } else { Step::Idle }
+    }
+}
+
 /// How long to spin, and to yield, before sleeping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WaitPolicy {
@@ -46,11 +54,14 @@ impl WaitPolicy {
 /// What a waiting thread does next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pace {
-    /// Pause this often. The other thread of this core may need it, and does once a wait is long.
+    /// Pause this often. The other thread of this core needs it, once a wait is long.
     Spin(u32),
     Yield,
     Sleep,
 }
+
+/// Spins without a pause: what comes within a microsecond is seen at once.
+const SPINS_AT_ONCE: u32 = 50;
 
 /// Spins after which a rank on a network yields once, if none of its waits was long enough for that: about 0.1 ms.
 const SPINS_A_TURN: u32 = 1000;
@@ -92,7 +103,7 @@ impl Pacer<'_> {
             if self.turns.is_some_and(Turns::is_over) {
                 return Pace::Yield;
             }
-            return Pace::Spin(if self.idle < 50 { 1 } else { 16 });
+            return Pace::Spin(if self.idle < SPINS_AT_ONCE { 0 } else { 16 });
         }
         if self.policy.yield_for.is_zero() {
             return Pace::Sleep;

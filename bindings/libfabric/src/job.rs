@@ -317,7 +317,7 @@ impl Job {
                 drop(state);
                 beside();
             }
-            Ok(if any { Step::Progress } else { Step::Idle })
+            Ok(Step::of(any))
         });
         self.waiting.fetch_sub(1, Ordering::SeqCst);
         self.packets.set_own_alarm(None);

@@ -399,7 +399,7 @@ impl Node {
             if found.is_some() || self.broken.load(Ordering::Acquire) {
                 return Ok(Step::Done);
             }
-            Ok(if self.packets.poll()? { Step::Progress } else { Step::Idle })
+            Ok(Step::of(self.packets.poll()?))
         })?;
         if let Some(found) = found {
             self.flush()?;

@@ -81,13 +81,17 @@ pub enum Event<S, D> {
     },
 }
 
+/// The matchers of all endpoints that there may be, two of each. All are there from the start, so
+/// that any number that a peer names has its own.
+type Matchers<D> = Box<[[Matcher<D, StoredKey>; 2]; 1 << u8::BITS]>;
+
 /// The messages of one rank, of all of its endpoints.
 #[derive(Debug)]
 pub struct Exchange<S, D> {
     rank: Rank,
     peers: Vec<Peer<S>>,
     /// By endpoint; of each for tagged messages, then for untagged ones.
-    matchers: Vec<Matcher<D, StoredKey>>,
+    matchers: Matchers<D>,
     stored: SlotMap<StoredKey, Stored>,
     receives: SlotMap<ReceiveKey, Receive<D>>,
     sends: SlotMap<SendKey, Send<S>>,
@@ -208,7 +212,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         Exchange {
             rank,
             peers: std::iter::repeat_with(peer).take(ranks).collect(),
-            matchers: Vec::new(),
+            matchers: Box::new(std::array::from_fn(|_| Default::default())),
             stored: SlotMap::with_key(),
             receives: SlotMap::with_key(),
             sends: SlotMap::with_key(),
@@ -342,12 +346,12 @@ impl<S: Source, D: Sink> Exchange<S, D> {
 
     /// Takes back the first posted receive of which `is_it` says so. One that has a message already goes on.
     pub fn cancel(&mut self, endpoint: u8, is_it: impl Fn(&D) -> bool) -> Option<D> {
-        self.matchers_of(endpoint).find_map(|matcher| matcher.cancel(&is_it))
+        self.matchers[usize::from(endpoint)].iter_mut().find_map(|matcher| matcher.cancel(&is_it))
     }
 
     /// Takes back all posted receives of an endpoint.
     pub fn close(&mut self, endpoint: u8) -> Vec<D> {
-        self.matchers_of(endpoint).flat_map(Matcher::clear_posted).collect()
+        self.matchers[usize::from(endpoint)].iter_mut().flat_map(Matcher::clear_posted).collect()
     }
 
     /// Whether sends and receives of an endpoint go on that have begun: they use the program's memory.
@@ -385,20 +389,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
 
     #[inline]
     fn matcher(&mut self, endpoint: u8, kind: Kind) -> &mut Matcher<D, StoredKey> {
-        let place = matcher_place(endpoint, kind);
-        if self.matchers.len() <= place {
-            self.add_matchers(place);
-        }
-        &mut self.matchers[place]
-    }
-
-    #[cold]
-    fn add_matchers(&mut self, last: usize) {
-        self.matchers.resize_with(last + 1, Default::default);
-    }
-
-    fn matchers_of(&mut self, endpoint: u8) -> impl Iterator<Item = &mut Matcher<D, StoredKey>> {
-        self.matchers.iter_mut().skip(matcher_place(endpoint, Kind::Tagged)).take(2)
+        &mut self.matchers[usize::from(endpoint)][kind_index(kind)]
     }
 
     /// A receive gets an unexpected message.
@@ -518,9 +509,10 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     }
 }
 
+/// The index of a kind of messages.
 #[inline(always)]
-fn matcher_place(endpoint: u8, kind: Kind) -> usize {
-    2 * usize::from(endpoint) + usize::from(kind == Kind::Untagged)
+fn kind_index(kind: Kind) -> usize {
+    usize::from(kind == Kind::Untagged)
 }
 
 /// Copies a message of this rank to itself.

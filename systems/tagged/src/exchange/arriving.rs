@@ -1,7 +1,7 @@
 //! What packets of other ranks do.
 
 use super::{Arriving, Asked, Event, Exchange, Peer, Receive, Stored, Target, Until};
-use super::{matcher_place, receive_key, send_key};
+use super::{kind_index, receive_key, send_key};
 use crate::format::{Head, Says, Whole, parse, parse_whole};
 use crate::matching::Envelope;
 use crate::network::{Receiver, Sink, Source};
@@ -39,8 +39,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         let Some(Whole { to, envelope, registered, bytes }) = parse_whole(from, packet) else {
             return false;
         };
-        let place = matcher_place(to, envelope.kind);
-        let Some(matcher) = self.matchers.get_mut(place) else { return false };
+        let matcher = &mut self.matchers[usize::from(to)][kind_index(envelope.kind)];
         let Some(first) = matcher.first_posted() else { return false };
         let Some((pattern, into)) = first else { return false };
         if !pattern.wants(&envelope) || !receiver.wants(into, envelope.length) {
