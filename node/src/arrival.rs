@@ -31,9 +31,9 @@ impl Arrival {
     /// are in no frame. It is filled where it lies: moving it would cost more than everything else
     /// about it.
     #[inline(always)]
-    pub(crate) fn put(plain: &Plain, slot: &mut Option<Self>) {
+    pub(crate) fn put(plain: &Plain, frame: Option<Buffer>, slot: &mut Option<Self>) {
         let tree = TreeId::unicast(plain.source).of(plain.protocol);
-        if let Some(frame) = plain.frame {
+        if let Some(frame) = frame {
             let delivery = Delivery::accepted(frame, plain.size, tree);
             *slot = Some(Arrival::in_link(delivery, plain.place));
             return;

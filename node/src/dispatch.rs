@@ -48,19 +48,42 @@ impl<L: Link> Node<L> {
     #[inline(never)]
     pub(crate) fn poll_systems(&self) -> Option<Polled> {
         let mut inner = self.enter_to_look();
-        if self.is_short_way()
-            && let Look::Plain(plain) = inner.link.look()
-        {
-            let system = &mut inner.systems.table[plain.protocol.index()];
-            if let Some(upcall) = system.upcall.take() {
-                return self.call_plain(inner, &plain, upcall);
-            }
-            return match system.handler.take() {
-                Some(handler) => self.handle_plain(inner, &plain, handler),
-                None => self.poll_after(inner, &plain),
-            };
+        if !self.is_short_way() {
+            return self.poll_any(inner);
         }
-        self.poll_any(inner)
+        match inner.link.look() {
+            Look::Short(plain) => self.poll_plain(inner, &plain, None),
+            Look::Framed(plain, frame) => self.poll_framed(inner, &plain, frame),
+            Look::Other | Look::Nothing => self.poll_any(inner),
+        }
+    }
+
+    #[inline(never)]
+    fn poll_framed(
+        &self,
+        inner: Entered<'_, Inner<L>>,
+        plain: &Plain,
+        frame: Buffer,
+    ) -> Option<Polled> {
+        self.poll_plain(inner, plain, Some(frame))
+    }
+
+    /// A poll that has found a plain packet.
+    #[inline(always)]
+    fn poll_plain(
+        &self,
+        mut inner: Entered<'_, Inner<L>>,
+        plain: &Plain,
+        frame: Option<Buffer>,
+    ) -> Option<Polled> {
+        let system = &mut inner.systems.table[plain.protocol.index()];
+        if let Some(upcall) = system.upcall.take() {
+            return self.call_plain(inner, plain, frame, upcall);
+        }
+        match system.handler.take() {
+            Some(handler) => self.handle_plain(inner, plain, frame, handler),
+            None => self.poll_after(inner, plain, frame),
+        }
     }
 
     /// See [`AnyNode::take_unless`].
@@ -72,27 +95,57 @@ impl<L: Link> Node<L> {
         into: &mut Option<Arrival>,
     ) -> Option<Taken> {
         let mut inner = self.enter_to_look();
-        if self.is_short_way()
-            && let Look::Plain(plain) = inner.link.look()
-        {
-            if plain.protocol != protocol {
-                return self.take_after(inner, &plain, protocol, at_once, into);
-            }
-            let look = || look_at(&plain, |bytes| at_once(plain.source, bytes));
-            return match inner.accept_plain(&plain, look) {
-                Some(is_done) => {
-                    self.count_processed(&inner);
-                    if is_done {
-                        return Some(Taken::AtOnce);
-                    }
-                    self.in_upcall.store(true, Ordering::Relaxed);
-                    Arrival::put(&plain, into);
-                    Some(Taken::Held)
-                }
-                None => self.note_trouble(inner.check_failure().map(|()| Taken::Nothing)),
-            };
+        if !self.is_short_way() {
+            return self.take_any(inner, protocol, at_once, into);
         }
-        self.take_any(inner, protocol, at_once, into)
+        match inner.link.look() {
+            Look::Short(plain) if plain.protocol == protocol => {
+                self.take_plain(inner, &plain, None, at_once, into)
+            }
+            Look::Short(plain) => self.take_after(inner, (&plain, None), protocol, at_once, into),
+            Look::Framed(plain, frame) if plain.protocol == protocol => {
+                self.take_framed(inner, &plain, frame, at_once, into)
+            }
+            Look::Framed(plain, frame) => {
+                self.take_after(inner, (&plain, Some(frame)), protocol, at_once, into)
+            }
+            Look::Other | Look::Nothing => self.take_any(inner, protocol, at_once, into),
+        }
+    }
+
+    #[inline(never)]
+    fn take_framed(
+        &self,
+        inner: Entered<'_, Inner<L>>,
+        plain: &Plain,
+        frame: Buffer,
+        at_once: &mut AtOnce<'_>,
+        into: &mut Option<Arrival>,
+    ) -> Option<Taken> {
+        self.take_plain(inner, plain, Some(frame), at_once, into)
+    }
+
+    /// Gives a plain packet to who takes it.
+    #[inline(always)]
+    fn take_plain(
+        &self,
+        mut inner: Entered<'_, Inner<L>>,
+        plain: &Plain,
+        frame: Option<Buffer>,
+        at_once: &mut AtOnce<'_>,
+        into: &mut Option<Arrival>,
+    ) -> Option<Taken> {
+        let look = || look_at(plain, |bytes| at_once(plain.source, bytes));
+        let Some(is_done) = inner.accept_plain(plain, frame, look) else {
+            return self.note_trouble(inner.check_failure().map(|()| Taken::Nothing));
+        };
+        self.count_processed(&inner);
+        if is_done {
+            return Some(Taken::AtOnce);
+        }
+        self.in_upcall.store(true, Ordering::Relaxed);
+        Arrival::put(plain, frame, into);
+        Some(Taken::Held)
     }
 
     /// Notes why a look failed, for who asks.
@@ -112,12 +165,13 @@ impl<L: Link> Node<L> {
         &'a self,
         mut inner: Entered<'a, Inner<L>>,
         plain: &Plain,
+        frame: Option<Buffer>,
         mut upcall: Upcall,
     ) -> Option<Polled> {
-        let accepted = inner.accept_plain(plain, || false);
+        let accepted = inner.accept_plain(plain, frame, || false);
         if accepted.is_some() {
             let mut arrival = None;
-            Arrival::put(plain, &mut arrival);
+            Arrival::put(plain, frame, &mut arrival);
             self.begin_upcall();
             inner = self.call_outside(inner, &mut arrival, |slot| upcall(slot));
         }
@@ -129,15 +183,17 @@ impl<L: Link> Node<L> {
     }
 
     /// Has `handler` look at a plain packet inside the lock, and then outside if there is more to do.
+    #[inline(never)]
     fn handle_plain<'a>(
         &'a self,
         mut inner: Entered<'a, Inner<L>>,
         plain: &Plain,
+        frame: Option<Buffer>,
         mut handler: Box<dyn Handler>,
     ) -> Option<Polled> {
         let (mut slot, mut verdict) = (None, Verdict::Outside);
-        Arrival::put(plain, &mut slot);
-        let accepted = inner.accept_plain(plain, || {
+        Arrival::put(plain, frame, &mut slot);
+        let accepted = inner.accept_plain(plain, frame, || {
             verdict = slot.as_ref().map_or(Verdict::Done, |arrival| handler.inside(arrival));
             verdict != Verdict::Outside
         });
@@ -161,8 +217,13 @@ impl<L: Link> Node<L> {
 
     /// A poll that has found a plain packet for a system without a function.
     #[inline(never)]
-    fn poll_after(&self, mut inner: Entered<'_, Inner<L>>, plain: &Plain) -> Option<Polled> {
-        match inner.put_off(plain) {
+    fn poll_after(
+        &self,
+        mut inner: Entered<'_, Inner<L>>,
+        plain: &Plain,
+        frame: Option<Buffer>,
+    ) -> Option<Polled> {
+        match inner.put_off(plain, frame) {
             Ok(()) => self.poll_any(inner),
             failed => self.note_trouble(failed.map(|()| Polled::Nothing)),
         }
@@ -197,12 +258,12 @@ impl<L: Link> Node<L> {
     fn take_after(
         &self,
         mut inner: Entered<'_, Inner<L>>,
-        plain: &Plain,
+        (plain, frame): (&Plain, Option<Buffer>),
         protocol: Protocol,
         at_once: &mut AtOnce<'_>,
         into: &mut Option<Arrival>,
     ) -> Option<Taken> {
-        match inner.put_off(plain) {
+        match inner.put_off(plain, frame) {
             Ok(()) => self.take_any(inner, protocol, at_once, into),
             failed => self.note_trouble(failed.map(|()| Taken::Nothing)),
         }

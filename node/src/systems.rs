@@ -221,12 +221,17 @@ impl<L: Link> Inner<L> {
     /// Accepts a plain packet; true if `look` is done with it. `None` if its sender broke the
     /// protocol, which is this rank's failure then.
     #[inline(always)]
-    pub fn accept_plain(&mut self, plain: &Plain, look: impl FnOnce() -> bool) -> Option<bool> {
+    pub fn accept_plain(
+        &mut self,
+        plain: &Plain,
+        frame: Option<Buffer>,
+        look: impl FnOnce() -> bool,
+    ) -> Option<bool> {
         let Plain { source, size, credits, .. } = *plain;
         match self.ni.received_plain(source, size, credits, look) {
             Ok(looked) => {
                 if looked.is_done
-                    && let Some(frame) = plain.frame
+                    && let Some(frame) = frame
                 {
                     self.link.free(frame);
                 }
@@ -251,11 +256,11 @@ impl<L: Link> Inner<L> {
 
     /// Has a plain packet go the long way.
     #[cold]
-    pub fn put_off(&mut self, plain: &Plain) -> Result<()> {
-        if self.accept_plain(plain, || false).is_none() {
+    pub fn put_off(&mut self, plain: &Plain, frame: Option<Buffer>) -> Result<()> {
+        if self.accept_plain(plain, frame, || false).is_none() {
             return self.check_failure();
         }
-        let buffer = self.link.store(plain);
+        let buffer = frame.unwrap_or_else(|| self.link.store_short(plain));
         let tree = TreeId::unicast(plain.source).of(plain.protocol);
         self.pending.push_back(Delivery::accepted(buffer, plain.size, tree));
         self.is_busy.store(true, Ordering::Relaxed);

@@ -97,8 +97,6 @@ pub struct Plain {
     pub credits: u16,
     /// The place of the user bytes, aligned to words. [`ShortWords`] can be read there.
     pub place: NonNull<u8>,
-    /// The frame that they are in, which is to be freed.
-    pub frame: Option<Buffer>,
 }
 
 /// The result of a look at the network.
@@ -106,8 +104,10 @@ pub struct Plain {
 pub enum Look {
     /// Nothing has arrived.
     Nothing,
-    /// A plain packet, which was taken.
-    Plain(Plain),
+    /// A plain packet that is in no frame, which was taken.
+    Short(Plain),
+    /// A plain packet in a frame, which was taken. The frame is to be freed.
+    Framed(Plain, Buffer),
     /// Something that [`Link::receive`] takes.
     Other,
 }
@@ -151,7 +151,7 @@ pub trait Link: Send + 'static {
     /// serve in time. [`Capabilities::lossless`] says it at run time.
     const LOSSY: bool = false;
 
-    /// True if there are [`Self::transmit_short`], and looks that find [`Look::Plain`].
+    /// True if there are [`Self::transmit_short`], and looks that find [`Look::Short`].
     const SHORT: bool = false;
 
     /// The clock of this rank's host.
@@ -208,9 +208,9 @@ pub trait Link: Send + 'static {
         if self.has_arrivals() { Look::Other } else { Look::Nothing }
     }
 
-    /// A buffer with the bytes of the plain packet that was taken last, and has to wait.
-    fn store(&mut self, plain: &Plain) -> Buffer {
-        let _ = plain;
+    /// A buffer with the bytes of the short packet that was taken last, and has to wait.
+    fn store_short(&mut self, short: &Plain) -> Buffer {
+        let _ = short;
         unreachable!("only links that say SHORT are asked");
     }
 

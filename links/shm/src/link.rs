@@ -76,6 +76,13 @@ fn parse_reference(word: u64) -> (Rank, u32) {
     (Rank(word as u16), (word >> 16) as u32)
 }
 
+/// A plain packet of `source`, whose bytes are at `place`.
+#[inline(always)]
+fn found(source: Rank, header: compact::Plain, place: NonNull<u8>) -> Plain {
+    let compact::Plain { protocol, size, credits, .. } = header;
+    Plain { source, protocol, size, credits, place }
+}
+
 /// What a [`Buffer`] of this link is.
 #[derive(Clone, Copy)]
 enum Place {
@@ -213,20 +220,22 @@ impl Shm {
         owner != self.own && owner.0 < ranks && index < frames
     }
 
-    /// The place of a packet's bytes, and the frame if they are in one, where the slot says; `None`
-    /// if that is wrong.
-    #[inline(always)]
-    fn locate(&self, plain: &compact::Plain, slot: &Slot) -> Option<(NonNull<u8>, Option<Buffer>)> {
-        match plain.place {
-            place::INLINE if usize::from(plain.size) <= INLINE_BYTES => Some((slot.bytes(), None)),
-            place::FRAME if u32::from(plain.size) <= self.settings.frame_bytes => {
-                let (owner, index) = parse_reference(slot.word(0));
-                let frame = Place::Frame(owner, index).buffer();
-                let is_there = self.has_frame(owner, index);
-                is_there.then(|| (self.peers[owner.index()].frames.at(index), Some(frame)))
-            }
-            _ => None,
+    /// The plain packet of `source` whose bytes the next slot says are in a frame, if that is so.
+    #[inline(never)]
+    fn look_framed(&mut self, source: Rank) -> Look {
+        let ring = self.rings.of(source.index());
+        if let Some((head, slot)) = ring.peek()
+            && let Some(plain) = compact::plain(head, source)
+            && (plain.place, u32::from(plain.size) <= self.settings.frame_bytes)
+                == (place::FRAME, true)
+            && let (owner, index) = parse_reference(slot.word(0))
+            && self.has_frame(owner, index)
+        {
+            ring.advance();
+            let place = self.peers[owner.index()].frames.at(index);
+            return Look::Framed(found(source, plain, place), Place::Frame(owner, index).buffer());
         }
+        Look::Other
     }
 
     /// Writes the slot of a packet whose bytes are in `buffer`.
@@ -330,22 +339,22 @@ impl Link for Shm {
             return Look::Nothing;
         };
         let (source, ring) = (Rank(peer as u16), self.rings.of(peer));
-        if let Some((head, slot)) = ring.peek()
-            && let Some(plain) = compact::plain(head, source)
-            && let Some((place, frame)) = self.locate(&plain, slot)
-        {
-            ring.advance();
-            let compact::Plain { protocol, size, credits, .. } = plain;
-            return Look::Plain(Plain { source, protocol, size, credits, place, frame });
+        let Some((head, slot)) = ring.peek() else { return Look::Other };
+        match compact::plain(head, source) {
+            Some(plain)
+                if plain.place == place::INLINE && usize::from(plain.size) <= INLINE_BYTES =>
+            {
+                ring.advance();
+                Look::Short(found(source, plain, slot.bytes()))
+            }
+            Some(_) => self.look_framed(source),
+            None => Look::Other,
         }
-        Look::Other
     }
 
-    fn store(&mut self, plain: &Plain) -> Buffer {
-        plain.frame.unwrap_or_else(|| {
-            let slot = self.rings.of(plain.source.index()).latest();
-            Place::Inbox(self.inbox.insert(slot.payload())).buffer()
-        })
+    fn store_short(&mut self, short: &Plain) -> Buffer {
+        let slot = self.rings.of(short.source.index()).latest();
+        Place::Inbox(self.inbox.insert(slot.payload())).buffer()
     }
 
     #[inline]

@@ -4,13 +4,13 @@ use super::Engine;
 use crate::announced::{Announced, Asker, Waits};
 use crate::arrived::{Arrived, Body, Content, Part, SHORT_BYTES};
 use crate::error::Error;
-use crate::format::{Kind, PacketHeader};
+use crate::format::{self, Kind, PacketHeader};
 use crate::rendezvous::Answer;
 use crate::send::To;
 use crate::state::State;
 use std::sync::Arc;
 use std::task::Waker;
-use weft_packet::{Group, HeldPacket, Rank};
+use weft_packet::{Group, HeldPacket, Rank, ShortPacket};
 
 /// Bytes of messages that are copied out of link memory at most, to keep senders going.
 const COPY_LIMIT_BYTES: usize = 64 << 20;
@@ -311,6 +311,12 @@ impl Engine {
     }
 
     pub(super) fn try_tell(&self, to: To, header: PacketHeader) -> bool {
+        if let To::Rank(rank) = to
+            && self.packets.short_payload() >= format::SIZE
+            && self.packets.send_short(rank, ShortPacket::default().put(&header.emit()))
+        {
+            return true;
+        }
         // That the pool is exhausted, or the receiver gone, shows where the program sends.
         let Ok(Some(mut packet)) = self.packets.try_packet() else { return false };
         let filled = packet.put(&header.emit()).is_ok();
