@@ -6,7 +6,6 @@
 //! use is proven where they are used, and so are the user bytes of slots.
 #![allow(unsafe_code)]
 
-use crate::atomics;
 use crate::ring::{INLINE_WORDS, Slot};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::marker::PhantomData;
@@ -99,9 +98,8 @@ unsafe impl Shareable for Slot {}
 
 /// Writes `from` to as many words that no peer reads before it is told to. In larger pieces than
 /// words, which atomics could not be.
-#[cfg(not(loom))]
 #[inline(always)]
-pub(crate) fn store_words(to: &[atomics::AtomicU64], from: &[u64]) {
+pub(crate) fn store_words(to: &[AtomicU64], from: &[u64]) {
     assert!(to.len() == from.len());
     // SAFETY: the ranges have one length, and do not overlap: `from` is no shared memory. Writing
     // through a shared reference is what atomics are for; correct peers do not read at the same
@@ -110,13 +108,6 @@ pub(crate) fn store_words(to: &[atomics::AtomicU64], from: &[u64]) {
         let to = std::ptr::from_ref(to).cast::<u64>().cast_mut();
         to.copy_from_nonoverlapping(from.as_ptr(), from.len());
     }
-}
-
-/// As above, where each access is checked.
-#[cfg(loom)]
-pub(crate) fn store_words(to: &[atomics::AtomicU64], from: &[u64]) {
-    assert!(to.len() == from.len());
-    to.iter().zip(from).for_each(|(to, from)| to.store(*from, atomics::Ordering::Relaxed));
 }
 
 /// An array of `T` inside a mapping, kept alive by it.

@@ -12,8 +12,7 @@
 //! find room too (invariant I5): a receiver returns at most `W` credits before it gets new packets
 //! for them, in packets of at least half a window each, and answers one fetch-and-add at a time.
 
-use crate::atomics::{AtomicU64, Ordering};
-use crate::memory::store_words;
+use crate::atomics::{AtomicU64, Ordering, store_words};
 use crate::prefetch;
 use std::ops::Deref;
 use std::ptr::NonNull;
@@ -45,7 +44,9 @@ const HEAD_WORDS: usize = SLOT_WORDS - INLINE_WORDS;
 /// A slot: header words, then user bytes.
 ///
 /// All words are atomics, so that a peer that writes when it should not can confuse this rank but
-/// cannot make it undefined; on today's machines they cost what plain words cost.
+/// cannot make it undefined; on today's machines they cost what plain words cost. User bytes are
+/// read where they lie once the header was checked. Ranks trust one another with these, as with the
+/// bytes of frames.
 #[repr(C, align(128))]
 pub struct Slot {
     words: [AtomicU64; SLOT_WORDS],
