@@ -57,7 +57,7 @@ enum Wish<'a> {
 pub(crate) struct Asked {
     pub number: u32,
     pub slot: usize,
-    /// How many messages had ever been queued at this rank when none was here, and nobody waited
+    /// Messages that had ever been queued at this rank when none was here, and nobody waited
     /// for one without polling.
     pub empty_at: AtomicU64,
 }
@@ -76,7 +76,7 @@ impl<'a> Asker<'a> {
         Asker { number, slot, wish: Wish::Of(from, headers), found: Cell::new(None) }
     }
 
-    /// Whether it asks for this message, if so many were ever queued here. `rest` follows its
+    /// True if it asks for this message, if so many were ever queued here. `rest` follows its
     /// header.
     #[inline(always)]
     pub fn wants(&self, from: Rank, header: &PacketHeader, rest: &[u8], queued: u64) -> bool {
@@ -91,13 +91,13 @@ impl<'a> Asker<'a> {
             }
     }
 
-    /// What it was handed.
+    /// The message that it was handed.
     #[inline(always)]
     pub fn take(&self) -> Option<Box<Arrived>> {
         self.found.take()
     }
 
-    /// Whether it was handed its message.
+    /// True if it was handed its message.
     #[cold]
     pub fn has_found(&self) -> bool {
         let found = self.found.take();

@@ -48,7 +48,7 @@ pub(crate) struct Arrived {
 /// Room for a copy of a short packet, without the message header.
 struct Short([u8; SHORT_BYTES]);
 
-/// What is known of a message from its first packet. Port and number lie as in its header, to be
+/// The part of a message that its first packet tells. Port and number lie as in its header, to be
 /// written as one word.
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -78,7 +78,7 @@ pub(crate) enum Content {
     Nothing,
     /// In the box of the message, which is all of it.
     Short {
-        /// Whether it counts as copied out: it has waited for who takes it.
+        /// True if it counts as copied out: it has waited for who takes it.
         counted: bool,
     },
     /// In link memory.

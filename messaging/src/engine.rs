@@ -300,7 +300,7 @@ impl Engine {
         self.queued.store(self.queued.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 
-    /// How many messages ever had to wait at their ports.
+    /// Messages that ever had to wait at their ports.
     #[inline]
     pub(crate) fn queued(&self) -> u64 {
         // Whoever sorted before has released the network since.

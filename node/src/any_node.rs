@@ -175,8 +175,8 @@ pub trait AnyNode: Send + Sync {
     /// Tells the upcall thread that there is something to do besides packets, or that there no longer
     /// is. It interrupts if the host does not get to it within the watchdog's delay.
     fn set_pending_work(&self, there: bool);
-    /// As [`Self::set_pending_work`], for a host that will most likely get to it itself: the upcall thread is not woken for it, and
-    /// looks within a second.
+    /// As [`Self::set_pending_work`], for a host that will most likely get to it itself: the upcall
+    /// thread is not woken for it, and looks within a second.
     fn note_pending_work(&self, there: bool);
     /// Has the upcall thread take what arrives at once, from here on: somebody waits who cannot poll.
     fn set_eager(&self);

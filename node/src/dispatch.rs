@@ -159,7 +159,7 @@ impl<L: Link> Node<L> {
         *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
     }
 
-    /// Makes the upcall for a plain packet.
+    /// The upcall for a plain packet.
     #[inline(always)]
     fn call_plain<'a>(
         &'a self,
@@ -176,13 +176,11 @@ impl<L: Link> Node<L> {
             inner = self.call_outside(inner, &mut arrival, |slot| upcall(slot));
         }
         inner.systems.give_back(plain.protocol, upcall);
-        match accepted {
-            Some(_) => Some(Polled::Packet),
-            None => self.note_trouble(inner.check_failure().map(|()| Polled::Nothing)),
-        }
+        self.polled(&inner, accepted.is_some())
     }
 
-    /// Has `handler` look at a plain packet inside the lock, and then outside if there is more to do.
+    /// A look of `handler` at a plain packet inside the lock, and then outside if there is more
+    /// to do.
     #[inline(never)]
     fn handle_plain<'a>(
         &'a self,
@@ -209,9 +207,16 @@ impl<L: Link> Node<L> {
             self.nudge();
         }
         inner.systems.table[plain.protocol.index()].handler.get_or_insert(handler);
-        match accepted {
-            Some(_) => Some(Polled::Packet),
-            None => self.note_trouble(inner.check_failure().map(|()| Polled::Nothing)),
+        self.polled(&inner, accepted.is_some())
+    }
+
+    /// The result of a poll that has found a packet: it was accepted, or its sender broke the
+    /// protocol.
+    #[inline(always)]
+    fn polled(&self, inner: &Inner<L>, is_accepted: bool) -> Option<Polled> {
+        match is_accepted {
+            true => Some(Polled::Packet),
+            false => self.note_trouble(inner.check_failure().map(|()| Polled::Nothing)),
         }
     }
 
@@ -223,10 +228,8 @@ impl<L: Link> Node<L> {
         plain: &Plain,
         frame: Option<Buffer>,
     ) -> Option<Polled> {
-        match inner.put_off(plain, frame) {
-            Ok(()) => self.poll_any(inner),
-            failed => self.note_trouble(failed.map(|()| Polled::Nothing)),
-        }
+        let put_off = inner.put_off(plain, frame);
+        self.note_trouble(put_off.and_then(|()| self.poll_pending(inner)))
     }
 
     #[inline(never)]
@@ -263,10 +266,8 @@ impl<L: Link> Node<L> {
         at_once: &mut AtOnce<'_>,
         into: &mut Option<Arrival>,
     ) -> Option<Taken> {
-        match inner.put_off(plain, frame) {
-            Ok(()) => self.take_any(inner, protocol, at_once, into),
-            failed => self.note_trouble(failed.map(|()| Taken::Nothing)),
-        }
+        let put_off = inner.put_off(plain, frame);
+        self.note_trouble(put_off.and_then(|()| self.take_pending(inner, protocol, at_once, into)))
     }
 
     #[inline(never)]

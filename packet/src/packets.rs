@@ -325,8 +325,8 @@ impl Packets {
         self.node.set_pending_work(there);
     }
 
-    /// As [`Self::set_pending_work`], for a program that will most likely get to it itself: the upcall thread is not woken for it, and
-    /// looks within a second.
+    /// As [`Self::set_pending_work`], for a program that will most likely get to it itself: the
+    /// upcall thread is not woken for it, and looks within a second.
     pub fn note_pending_work(&self, there: bool) {
         self.node.note_pending_work(there);
     }

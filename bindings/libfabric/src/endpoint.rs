@@ -67,7 +67,7 @@ pub(crate) struct Endpoint {
 #[derive(Clone, Copy, Default)]
 struct Bindings {
     vector: Option<VectorId>,
-    /// The same one, if nobody counts sends.
+    /// `vector`, if nobody counts sends.
     uncounted: Option<VectorId>,
     send: Way,
     receive: Way,
@@ -82,8 +82,8 @@ struct Bindings {
 #[derive(Clone, Copy, Default)]
 struct Way {
     queue: Option<QueueId>,
-    /// The same one, if it is told of all that end, in the longest entries, and nothing else is:
-    /// what most are bound to.
+    /// `queue`, if it is told of all that end, in the longest entries, and nothing else is: as most
+    /// are bound.
     plain: Option<QueueId>,
     /// Only those that ask for it.
     selective: bool,

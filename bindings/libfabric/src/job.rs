@@ -27,7 +27,7 @@ const LEAVE_LIMIT: Duration = Duration::from_secs(1);
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Look {
     Nothing,
-    /// What became of it the reader knows, or the state.
+    /// Packets, which the reader was given, or the state.
     Something,
 }
 
@@ -151,7 +151,7 @@ impl Job {
         self.state.enter()
     }
 
-    /// Whether there may be more to do than to look at what has arrived.
+    /// True if there may be more to do than to look at what has arrived.
     #[inline(always)]
     pub fn is_pending(&self) -> bool {
         self.is_pending.load(Ordering::Relaxed)
@@ -341,7 +341,8 @@ impl Job {
         self.packets.set_eager();
         let mut state = self.progress()?;
         if state.has_to_leave() {
-            // Only a new pending work wakes the upcall thread, and this one may be noted already, in silence: it is taken back first.
+            // Only a new pending work wakes the upcall thread, and this one may be noted already,
+            // in silence: it is taken back first.
             self.packets.note_pending_work(false);
             self.packets.set_pending_work(true);
         }

@@ -226,8 +226,8 @@ impl Shm {
         let ring = self.rings.of(source.index());
         if let Some((head, slot)) = ring.peek()
             && let Some(plain) = compact::plain(head, source)
-            && (plain.place, u32::from(plain.size) <= self.settings.frame_bytes)
-                == (place::FRAME, true)
+            && plain.place == place::FRAME
+            && u32::from(plain.size) <= self.settings.frame_bytes
             && let (owner, index) = parse_reference(slot.word(0))
             && self.has_frame(owner, index)
         {

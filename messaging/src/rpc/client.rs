@@ -43,7 +43,7 @@ pub struct Call {
     to: Rank,
     /// Null when the call is over.
     key: CallKey,
-    /// How many calls were over when it began.
+    /// Calls that were over when it began.
     over: u64,
 }
 

@@ -32,7 +32,7 @@ new_key_type! {
 pub(super) struct Tables {
     state: Biased<State>,
     engine: Weak<Engine>,
-    /// How many calls ended in the state: those whose callers were not handed the reply. Counted
+    /// Calls that ended in the state: those whose callers were not handed the reply. Counted
     /// inside.
     over: AtomicU64,
     /// The request that ended last.
@@ -159,7 +159,7 @@ impl Tables {
         Ok((state.calls.insert(call), self.over.load(Ordering::Relaxed)))
     }
 
-    /// Whether no call has ended in here since so many had.
+    /// True if no call has ended in here since so many had.
     #[inline]
     pub fn has_ended_none_since(&self, over: u64) -> bool {
         self.over.load(Ordering::Relaxed) == over

@@ -43,7 +43,7 @@ pub trait Sink: Sized {
     }
 }
 
-/// Whoever receives messages where they lie, and is done with them then.
+/// A reader that receives messages where they lie, and is done with them then.
 pub trait Receiver<D> {
     /// True if it receives a message of this length into `into`, which is for one message.
     fn wants(&self, into: &D, length: u64) -> bool;

@@ -31,9 +31,9 @@ pub struct Flow {
     window: u64,
     /// Requests sent that were not answered.
     asked: u32,
-    /// What the peer has sent eagerly and is not consumed.
+    /// Bytes that the peer has sent eagerly and that are not consumed.
     unconsumed: u64,
-    /// What is consumed and the peer has not been told of.
+    /// Bytes that are consumed and that the peer has not been told of.
     consumed: u64,
     /// Requests of the peer that were not answered.
     to_answer: u32,
@@ -82,7 +82,7 @@ impl Flow {
         self.asked -= 1;
     }
 
-    /// What is consumed once a message of this length is that comes now; `None` if it should not
+    /// The bytes consumed once a message of this length is that comes now; `None` if it should not
     /// come.
     #[inline(always)]
     pub fn may_consume(&self, length: u64) -> Option<u64> {

@@ -13,7 +13,7 @@ pub(super) struct Addresses {
     table: Vec<u32>,
 }
 
-/// What stands in a table in place of an address that was taken out: no rank's.
+/// The entry in place of an address that was taken out: no rank's.
 const GONE: u32 = u32::MAX;
 
 impl Addresses {

@@ -233,7 +233,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         Ok(Sending::Kept)
     }
 
-    /// Whether packets without bytes wait for room.
+    /// True if packets without bytes wait for room.
     #[inline(always)]
     pub fn has_answers(&self) -> bool {
         !self.answers.is_empty()
