@@ -8,10 +8,11 @@ use crate::rendezvous::{Answer, i12_granted_first};
 use crate::state::{PortState, State};
 use crate::{Error, Result};
 use std::future::poll_fn;
+use std::mem;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
-use weft_packet::{Group, Rank, SendPacket, ShortPacket, Step};
+use weft_packet::{Gather, Group, Rank, SendPacket, Step, put_few};
 
 /// How long a sender waits for its receivers before it complains.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -70,19 +71,36 @@ fn send_short(
         kind: Kind::Whole,
         aligned: false,
     };
-    let mut packet = ShortPacket::default();
-    packet.put(&header.emit()).put(headers);
-    match parts.whole() {
-        Some(bytes) => {
-            packet.put(bytes);
-        }
-        None => parts.for_each(&mut |part| {
-            packet.put(part);
-        }),
-    }
-    match engine.packets().send_short(to, &packet) || send_once_credited(engine, to, &packet) {
+    let short = Short { size, header: header.emit(), headers, parts };
+    let is_sent = engine.packets().send_short(to, &short);
+    match is_sent || send_once_credited(engine, to, &short) {
         true => Ok(()),
         false => Err(Some(message)),
+    }
+}
+
+/// All of a message, as it is gathered into a short packet.
+struct Short<'a, P: ?Sized> {
+    size: usize,
+    header: [u8; format::SIZE],
+    headers: &'a [u8],
+    parts: &'a P,
+}
+
+impl<P: Parts + ?Sized> Gather for Short<'_, P> {
+    #[inline(always)]
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    #[inline(always)]
+    fn gather(&self, room: &mut [u8]) {
+        let room = put_few(room, &self.header);
+        let mut room = put_few(room, self.headers);
+        match self.parts.whole() {
+            Some(bytes) => _ = put_few(room, bytes),
+            None => self.parts.for_each(&mut |part| room = put_few(mem::take(&mut room), part)),
+        }
     }
 }
 
@@ -91,14 +109,14 @@ fn send_short(
 /// handler starts in the middle of a send.
 #[cold]
 #[inline(never)]
-fn send_once_credited(engine: &Arc<Engine>, to: Rank, packet: &ShortPacket) -> bool {
+fn send_once_credited(engine: &Arc<Engine>, to: Rank, short: &impl Gather) -> bool {
     let (mut looks, mut any, mut is_sent) = (0, false, false);
     let waited = engine.packets().wait(&mut || {
         looks += 1;
         // What went wrong shows where the program goes on.
         let received = engine.receive().unwrap_or_default();
         any |= received;
-        is_sent = received && engine.packets().send_short(to, packet);
+        is_sent = received && engine.packets().send_short(to, short);
         let is_over = is_sent || looks == LOOKS_FOR_CREDIT;
         Ok(if is_over { Step::Done } else { Step::of(received) })
     });

@@ -1,6 +1,7 @@
 //! A node as the packet layer sees it: whatever its link.
 
 use crate::arrival::Arrival;
+use crate::endpoint::Endpoint;
 use crate::wait::Look;
 use crate::{Error, Result};
 use std::ptr::NonNull;
@@ -8,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use weft_link::bell::Loss;
 use weft_link::memory::{Reach, SharedMemory};
-use weft_link::{Buffer, Capabilities, SharedWords, ShortWords};
+use weft_link::{Buffer, Capabilities, SharedWords};
 use weft_protocol::Counters;
 use weft_wire::{GroupId, Protocol, Rank};
 
@@ -40,6 +41,48 @@ pub enum Verdict {
 /// A look at the sender and the bytes of a packet inside the lock; true if that was all there is to
 /// do with it.
 pub type AtOnce<'a> = dyn FnMut(Rank, &[u8]) -> bool + 'a;
+
+/// Bytes for a packet, which are gathered where it leaves from.
+pub trait Gather {
+    /// How many they are.
+    fn size(&self) -> usize;
+    /// Writes them into as much room. This runs inside the node: it must not enter it, nor panic.
+    fn gather(&self, room: &mut [u8]);
+}
+
+impl<const N: usize> Gather for [&[u8]; N] {
+    #[inline(always)]
+    fn size(&self) -> usize {
+        self.iter().map(|piece| piece.len()).sum()
+    }
+
+    #[inline(always)]
+    fn gather(&self, mut room: &mut [u8]) {
+        for piece in self {
+            room = put_few(room, piece);
+        }
+    }
+}
+
+/// Copies `bytes` to the front of `room`, and returns the rest of it. A few are no call: that costs
+/// more than they do.
+///
+/// # Panics
+/// If they do not fit.
+#[inline(always)]
+pub fn put_few<'a>(room: &'a mut [u8], bytes: &[u8]) -> &'a mut [u8] {
+    const WORD: usize = size_of::<u64>();
+    let (to, rest) = room.split_at_mut(bytes.len());
+    match (bytes.first_chunk::<WORD>(), bytes.last_chunk::<WORD>()) {
+        (Some(first), Some(last)) if bytes.len() <= 2 * WORD => {
+            let at = to.len() - WORD;
+            to[..WORD].copy_from_slice(first);
+            to[at..].copy_from_slice(last);
+        }
+        _ => to.copy_from_slice(bytes),
+    }
+    rest
+}
 
 /// The result of a poll.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -106,6 +149,8 @@ pub struct Statistics {
 
 /// A [`Node`](crate::Node) over whatever link, as the packet layer holds it.
 pub trait AnyNode: Send + Sync {
+    /// A handle to this node that knows its link.
+    fn endpoint(self: Arc<Self>) -> Endpoint;
     /// This rank.
     fn local(&self) -> Rank;
     /// Ranks in the job.
@@ -135,10 +180,12 @@ pub trait AnyNode: Send + Sync {
     fn launch(&self, frame: Buffer, protocol: Protocol, to: Destination, size: u16) -> Result<()>;
     /// Bytes that [`Self::launch_short`] takes at most; none on links to which frames cost nothing.
     fn short_payload(&self) -> usize;
-    /// Sends the first `size` of these bytes to `protocol` at `to`, with no frame, if they may leave
-    /// at once. False if not: then nothing has happened, and a frame that is launched waits. Never
-    /// blocks.
-    fn launch_short(&self, to: Rank, protocol: Protocol, words: &ShortWords, size: u16) -> bool;
+    /// Sends these bytes to `protocol` at `to`, with no frame, if they may leave at once. False if
+    /// not: then nothing has happened, and a frame that is launched waits. Never blocks.
+    ///
+    /// # Panics
+    /// If there are more than [`Self::short_payload`].
+    fn launch_short(&self, to: Rank, protocol: Protocol, bytes: &[u8]) -> bool;
     /// Takes one packet from the network and has its system look at it, or make its upcall, if no
     /// other upcall is running (one, so that polling and computing share the host fairly: thesis
     /// 3.7). A packet of a system that takes its packets itself waits for it. `None` if a rank was

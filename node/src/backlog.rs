@@ -130,7 +130,11 @@ impl<F> Gates<F> {
     /// True if every packet may leave: the usual case.
     #[inline(always)]
     pub fn are_open(&self) -> bool {
-        self.closed.is_empty() && self.held_back.is_empty()
+        debug_assert!(
+            !self.closed.is_empty() || self.held_back.is_empty(),
+            "what is free has left"
+        );
+        self.closed.is_empty()
     }
 
     /// True if a packet of `protocol` may leave for `to`.

@@ -240,6 +240,28 @@ impl<'a, T> Entered<'a, T> {
     }
 }
 
+impl<T> Entered<'_, T> {
+    /// Runs `outside` while this thread is not inside, and enters again.
+    #[inline(always)]
+    pub fn while_outside<R>(self, outside: impl FnOnce() -> R) -> (Self, R) {
+        let lock = self.lock;
+        if this_thread() != lock.owner.load(Ordering::Relaxed) {
+            drop(self);
+            let result = outside();
+            return (lock.enter_slowly(), result);
+        }
+        drop(self);
+        let result = outside();
+        // Who was the owner is it still, or the lock was shared meanwhile: then `wanted` says so.
+        lock.busy.store(true, Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+        if !lock.wanted.load(Ordering::Acquire) || lock.wait_for_others() {
+            return (Entered::new(lock), result);
+        }
+        (lock.enter_slowly(), result)
+    }
+}
+
 impl<T> Deref for Entered<'_, T> {
     type Target = T;
 

@@ -3,10 +3,11 @@
 //! The protocol number in a packet's header says whose it is. A system either has a function that
 //! is called for each of its packets ([`Upcall`], [`Handler`]), in whatever call found the packet,
 //! or it takes its packets itself; until then they wait in a queue of its own. A system that leaves
-//! its packets there does not stop the others ([`crate::backlog`]).
+//! its packets there does not stop the others ([`crate::backlog`]). Most packets go a shorter way
+//! ([`crate::plain`]).
 
-use crate::any_node::{AnyNode, AtOnce, Handler, Polled, Taken, Upcall, Verdict};
-use crate::arrival::{Arrival, look_at};
+use crate::any_node::{AnyNode, AtOnce, Handler, Polled, Taken, Verdict};
+use crate::arrival::Arrival;
 use crate::biased::Entered;
 use crate::inner::{BUDGET, Inner};
 use crate::node::Node;
@@ -15,141 +16,15 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use weft_link::bell::Waiter;
 use weft_link::clock::{Clock, Work};
-use weft_link::{Buffer, Glance, Link, Look, Plain};
+use weft_link::{Buffer, Link};
 use weft_protocol::Delivery;
 use weft_protocol::invariants::{UpcallConditions, i6_upcalls_only_when_allowed};
 use weft_wire::Protocol;
 
 /// Looks at the network, and what is done with what they find.
 impl<L: Link> Node<L> {
-    /// True if there is nothing to be had from a look, as far as a glance tells.
-    #[inline(always)]
-    pub(crate) fn is_idle(&self) -> bool {
-        L::SHORT && !self.is_busy.load(Ordering::Relaxed) && self.glance.is_idle()
-    }
-
-    /// True if the next packet of the network may go the short way.
-    #[inline(always)]
-    fn is_short_way(&self) -> bool {
-        L::SHORT && !self.is_busy.load(Ordering::Relaxed) && !self.in_upcall.load(Ordering::Relaxed)
-    }
-
-    /// Enters for a look at the network.
-    #[inline(always)]
-    fn enter_to_look(&self) -> Entered<'_, Inner<L>> {
-        self.clock.charge(Work::Poll);
-        self.account_before_receiving();
-        let mut inner = self.inner.enter();
-        self.tell_time(&mut inner);
-        inner
-    }
-
-    /// See [`AnyNode::poll`].
-    #[inline(never)]
-    pub(crate) fn poll_systems(&self) -> Option<Polled> {
-        let mut inner = self.enter_to_look();
-        if !self.is_short_way() {
-            return self.poll_any(inner);
-        }
-        match inner.link.look() {
-            Look::Short(plain) => self.poll_plain(inner, &plain, None),
-            Look::Framed(plain, frame) => self.poll_framed(inner, &plain, frame),
-            Look::Other | Look::Nothing => self.poll_any(inner),
-        }
-    }
-
-    #[inline(never)]
-    fn poll_framed(
-        &self,
-        inner: Entered<'_, Inner<L>>,
-        plain: &Plain,
-        frame: Buffer,
-    ) -> Option<Polled> {
-        self.poll_plain(inner, plain, Some(frame))
-    }
-
-    /// A poll that has found a plain packet.
-    #[inline(always)]
-    fn poll_plain(
-        &self,
-        mut inner: Entered<'_, Inner<L>>,
-        plain: &Plain,
-        frame: Option<Buffer>,
-    ) -> Option<Polled> {
-        let system = &mut inner.systems.table[plain.protocol.index()];
-        if let Some(upcall) = system.upcall.take() {
-            return self.call_plain(inner, plain, frame, upcall);
-        }
-        match system.handler.take() {
-            Some(handler) => self.handle_plain(inner, plain, frame, handler),
-            None => self.poll_after(inner, plain, frame),
-        }
-    }
-
-    /// See [`AnyNode::take_unless`].
-    #[inline(never)]
-    pub(crate) fn take_packet(
-        &self,
-        protocol: Protocol,
-        at_once: &mut AtOnce<'_>,
-        into: &mut Option<Arrival>,
-    ) -> Option<Taken> {
-        let mut inner = self.enter_to_look();
-        if !self.is_short_way() {
-            return self.take_any(inner, protocol, at_once, into);
-        }
-        match inner.link.look() {
-            Look::Short(plain) if plain.protocol == protocol => {
-                self.take_plain(inner, &plain, None, at_once, into)
-            }
-            Look::Short(plain) => self.take_after(inner, (&plain, None), protocol, at_once, into),
-            Look::Framed(plain, frame) if plain.protocol == protocol => {
-                self.take_framed(inner, &plain, frame, at_once, into)
-            }
-            Look::Framed(plain, frame) => {
-                self.take_after(inner, (&plain, Some(frame)), protocol, at_once, into)
-            }
-            Look::Other | Look::Nothing => self.take_any(inner, protocol, at_once, into),
-        }
-    }
-
-    #[inline(never)]
-    fn take_framed(
-        &self,
-        inner: Entered<'_, Inner<L>>,
-        plain: &Plain,
-        frame: Buffer,
-        at_once: &mut AtOnce<'_>,
-        into: &mut Option<Arrival>,
-    ) -> Option<Taken> {
-        self.take_plain(inner, plain, Some(frame), at_once, into)
-    }
-
-    /// Gives a plain packet to who takes it.
-    #[inline(always)]
-    fn take_plain(
-        &self,
-        mut inner: Entered<'_, Inner<L>>,
-        plain: &Plain,
-        frame: Option<Buffer>,
-        at_once: &mut AtOnce<'_>,
-        into: &mut Option<Arrival>,
-    ) -> Option<Taken> {
-        let look = || look_at(plain, |bytes| at_once(plain.source, bytes));
-        let Some(is_done) = inner.accept_plain(plain, frame, look) else {
-            return self.note_trouble(inner.check_failure().map(|()| Taken::Nothing));
-        };
-        self.count_processed(&inner);
-        if is_done {
-            return Some(Taken::AtOnce);
-        }
-        self.in_upcall.store(true, Ordering::Relaxed);
-        Arrival::put(plain, frame, into);
-        Some(Taken::Held)
-    }
-
     /// Notes why a look failed, for who asks.
-    fn note_trouble<T>(&self, found: Result<T>) -> Option<T> {
+    pub(crate) fn note_trouble<T>(&self, found: Result<T>) -> Option<T> {
         found.map_err(|error| self.set_trouble(error)).ok()
     }
 
@@ -159,85 +34,12 @@ impl<L: Link> Node<L> {
         *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
     }
 
-    /// The upcall for a plain packet.
-    #[inline(always)]
-    fn call_plain<'a>(
-        &'a self,
-        mut inner: Entered<'a, Inner<L>>,
-        plain: &Plain,
-        frame: Option<Buffer>,
-        mut upcall: Upcall,
-    ) -> Option<Polled> {
-        let accepted = inner.accept_plain(plain, frame, || false);
-        if accepted.is_some() {
-            let mut arrival = None;
-            Arrival::put(plain, frame, &mut arrival);
-            self.begin_upcall();
-            inner = self.call_outside(inner, &mut arrival, |slot| upcall(slot));
-        }
-        inner.systems.give_back(plain.protocol, upcall);
-        self.polled(&inner, accepted.is_some())
-    }
-
-    /// A look of `handler` at a plain packet inside the lock, and then outside if there is more
-    /// to do.
     #[inline(never)]
-    fn handle_plain<'a>(
-        &'a self,
-        mut inner: Entered<'a, Inner<L>>,
-        plain: &Plain,
-        frame: Option<Buffer>,
-        mut handler: Box<dyn Handler>,
-    ) -> Option<Polled> {
-        let (mut slot, mut verdict) = (None, Verdict::Outside);
-        Arrival::put(plain, frame, &mut slot);
-        let accepted = inner.accept_plain(plain, frame, || {
-            verdict = slot.as_ref().map_or(Verdict::Done, |arrival| handler.inside(arrival));
-            verdict != Verdict::Outside
-        });
-        match accepted {
-            Some(false) => {
-                self.begin_upcall();
-                inner = self.call_outside(inner, &mut slot, |slot| handler.outside(slot));
-            }
-            Some(true) => self.count_processed(&inner),
-            None => {}
-        }
-        if verdict == Verdict::Wake {
-            self.nudge();
-        }
-        inner.systems.table[plain.protocol.index()].handler.get_or_insert(handler);
-        self.polled(&inner, accepted.is_some())
-    }
-
-    /// The result of a poll that has found a packet: it was accepted, or its sender broke the
-    /// protocol.
-    #[inline(always)]
-    fn polled(&self, inner: &Inner<L>, is_accepted: bool) -> Option<Polled> {
-        match is_accepted {
-            true => Some(Polled::Packet),
-            false => self.note_trouble(inner.check_failure().map(|()| Polled::Nothing)),
-        }
-    }
-
-    /// A poll that has found a plain packet for a system without a function.
-    #[inline(never)]
-    fn poll_after(
-        &self,
-        mut inner: Entered<'_, Inner<L>>,
-        plain: &Plain,
-        frame: Option<Buffer>,
-    ) -> Option<Polled> {
-        let put_off = inner.put_off(plain, frame);
-        self.note_trouble(put_off.and_then(|()| self.poll_pending(inner)))
-    }
-
-    #[inline(never)]
-    fn poll_any(&self, inner: Entered<'_, Inner<L>>) -> Option<Polled> {
+    pub(crate) fn poll_any(&self, inner: Entered<'_, Inner<L>>) -> Option<Polled> {
         self.note_trouble(self.poll_pending(inner))
     }
 
-    fn poll_pending<'a>(&'a self, mut inner: Entered<'a, Inner<L>>) -> Result<Polled> {
+    pub(crate) fn poll_pending<'a>(&'a self, mut inner: Entered<'a, Inner<L>>) -> Result<Polled> {
         if self.in_upcall.load(Ordering::Acquire) {
             return self.drain_beside_upcall(inner).map(Polled::of);
         }
@@ -256,22 +58,8 @@ impl<L: Link> Node<L> {
         Ok(if others_wait { Polled::OthersWait } else { Polled::Packet })
     }
 
-    /// A look for a packet of `protocol` that has found a plain packet of another one.
     #[inline(never)]
-    fn take_after(
-        &self,
-        mut inner: Entered<'_, Inner<L>>,
-        (plain, frame): (&Plain, Option<Buffer>),
-        protocol: Protocol,
-        at_once: &mut AtOnce<'_>,
-        into: &mut Option<Arrival>,
-    ) -> Option<Taken> {
-        let put_off = inner.put_off(plain, frame);
-        self.note_trouble(put_off.and_then(|()| self.take_pending(inner, protocol, at_once, into)))
-    }
-
-    #[inline(never)]
-    fn take_any(
+    pub(crate) fn take_any(
         &self,
         inner: Entered<'_, Inner<L>>,
         protocol: Protocol,
@@ -281,7 +69,7 @@ impl<L: Link> Node<L> {
         self.note_trouble(self.take_pending(inner, protocol, at_once, into))
     }
 
-    fn take_pending<'a>(
+    pub(crate) fn take_pending<'a>(
         &'a self,
         mut inner: Entered<'a, Inner<L>>,
         protocol: Protocol,
@@ -436,28 +224,52 @@ impl<L: Link> Node<L> {
 
     /// Runs `client` on `arrival`, outside the lock, and takes back what it leaves.
     #[inline(always)]
-    fn call_outside<'a>(
+    pub(crate) fn call_outside<'a>(
         &'a self,
         inner: Entered<'a, Inner<L>>,
         arrival: &mut Option<Arrival>,
         client: impl FnOnce(&mut Option<Arrival>),
     ) -> Entered<'a, Inner<L>> {
-        self.exit_after_look(inner);
-        client(arrival);
-        if arrival.is_some() {
-            self.clock.charge(Work::Release);
-        }
-        let mut inner = self.inner.enter();
-        self.tell_time(&mut inner);
-        self.in_upcall.store(false, Ordering::Relaxed);
-        if self.asleep.load(Ordering::Relaxed) > 0 {
-            self.wake_skipped(&inner);
-        }
+        let mut inner = self.run_outside(inner, || {
+            client(arrival);
+            if arrival.is_some() {
+                self.clock.charge(Work::Release);
+            }
+        });
+        self.end_upcall(&inner);
         if let Some(arrival) = arrival.take() {
             inner.release(arrival.delivery);
         }
-        self.count_processed(&inner);
         inner
+    }
+
+    /// Runs `client` outside the lock.
+    #[inline(always)]
+    pub(crate) fn run_outside<'a>(
+        &'a self,
+        inner: Entered<'a, Inner<L>>,
+        client: impl FnOnce(),
+    ) -> Entered<'a, Inner<L>> {
+        if !L::LOSSY {
+            let mut inner = inner.while_outside(client).0;
+            self.tell_time(&mut inner);
+            return inner;
+        }
+        self.exit_after_look(inner);
+        client();
+        let mut inner = self.inner.enter();
+        self.tell_time(&mut inner);
+        inner
+    }
+
+    /// The packet is no longer in the hands of an upcall.
+    #[inline(always)]
+    pub(crate) fn end_upcall(&self, inner: &Entered<'_, Inner<L>>) {
+        self.in_upcall.store(false, Ordering::Relaxed);
+        if self.asleep.load(Ordering::Relaxed) > 0 {
+            self.wake_skipped(inner);
+        }
+        self.count_processed(inner);
     }
 
     /// The host processes the packet, and then hands it back to the NI if it is to be forwarded
@@ -513,7 +325,7 @@ impl<L: Link> Node<L> {
     /// Counts a packet that the host got to. Written inside the lock only; the upcall thread reads it at
     /// any time.
     #[inline]
-    fn count_processed(&self, _inside: &Entered<'_, Inner<L>>) {
+    pub(crate) fn count_processed(&self, _inside: &Entered<'_, Inner<L>>) {
         let total = self.packets_processed.load(Ordering::Relaxed) + 1;
         self.packets_processed.store(total, Ordering::Relaxed);
     }
@@ -521,7 +333,7 @@ impl<L: Link> Node<L> {
     /// A packet is in the hands of an upcall from here on. I6, where upcalls start: each starts in a
     /// poll, which is the second condition; what can go wrong here is that one starts inside another.
     #[inline]
-    fn begin_upcall(&self) {
+    pub(crate) fn begin_upcall(&self) {
         let was_in_upcall = self.in_upcall.load(Ordering::Relaxed);
         if cfg!(debug_assertions) {
             let conditions = UpcallConditions {

@@ -9,6 +9,8 @@
 //! | [`biased`] | the lock around a node (`unsafe`) | 6.2.1 |
 //! | `node` | sending, draining, upcalls, release | 3.1, 3.6 |
 //! | `dispatch` | packets on their way to the systems that they belong to | 3.1 |
+//! | `endpoint` | which link it is, decided once | |
+//! | `plain` | the short way in, which most packets go | |
 //! | `systems`, `backlog` | the systems, the packets that wait for them, and who has to stop | 3.8 |
 //! | `engine` | the NI half apart from the host, where a link has a processor for it | 8.1.2 |
 //! | [`wait`], `sleep` | spin, then yield, then sleep | 6.2.2 |
@@ -26,6 +28,7 @@ mod backlog;
 pub mod biased;
 mod copies;
 mod dispatch;
+mod endpoint;
 mod engine;
 mod error;
 mod inner;
@@ -33,15 +36,18 @@ mod interrupts;
 mod lossy;
 mod network;
 mod node;
+mod plain;
 mod sleep;
 mod systems;
 pub mod wait;
 mod watch;
 
 pub use any_node::{
-    AnyNode, AtOnce, Destination, Handler, Polled, Statistics, Taken, Upcall, Upcalls, Verdict,
+    AnyNode, AtOnce, Destination, Gather, Handler, Polled, Statistics, Taken, Upcall, Upcalls,
+    Verdict, put_few,
 };
 pub use arrival::Arrival;
+pub use endpoint::Endpoint;
 pub use error::{Error, Result};
 pub use network::network_settings;
 pub use node::{Node, USER_VARIABLES};

@@ -5,11 +5,13 @@ use crate::any_node::{
 };
 use crate::arrival::Arrival;
 use crate::biased::Biased;
+use crate::endpoint::Endpoint;
 use crate::inner::{Inner, Side};
 use crate::interrupts::Interrupts;
 use crate::lossy::TimerFallback;
 use crate::wait::{Look, Step, Turns, WaitPolicy, wait};
 use crate::{Error, Result};
+use std::any::Any;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -227,6 +229,11 @@ impl<L: Link> Node<L> {
 }
 
 impl<L: Link> AnyNode for Node<L> {
+    fn endpoint(self: Arc<Self>) -> Endpoint {
+        let any: Arc<dyn Any + Send + Sync> = Arc::clone(&self) as Arc<_>;
+        any.downcast().map_or_else(|_| Endpoint::Other(self), Endpoint::Shm)
+    }
+
     fn local(&self) -> Rank {
         self.local
     }
@@ -299,24 +306,13 @@ impl<L: Link> AnyNode for Node<L> {
     }
 
     #[inline]
-    fn launch_short(&self, to: Rank, protocol: Protocol, words: &ShortWords, size: u16) -> bool {
-        assert!(L::SHORT && usize::from(size) <= size_of::<ShortWords>(), "a packet is short");
-        self.clock.charge(Work::Launch { bytes: size });
-        let mut inner = self.inner.enter();
-        self.tell_time(&mut inner);
-        if !inner.gates.are_open() || !inner.link.takes_short(to) {
-            return false;
-        }
-        let Some(header) = inner.ni.unicast_at_once(to, protocol, size) else { return false };
-        inner.link.transmit_short(to, &header, words);
-        self.exit_after_launch(inner, Some(to));
-        true
+    fn launch_short(&self, to: Rank, protocol: Protocol, bytes: &[u8]) -> bool {
+        self.send_short(to, protocol, &[bytes])
     }
 
     #[inline]
     fn poll(&self) -> Option<Polled> {
-        // Most polls end here, with no register saved.
-        if self.is_idle() { Some(Polled::Nothing) } else { self.poll_systems() }
+        self.poll_packet()
     }
 
     #[inline]
@@ -326,10 +322,7 @@ impl<L: Link> AnyNode for Node<L> {
         at_once: &mut AtOnce<'_>,
         into: &mut Option<Arrival>,
     ) -> Option<Taken> {
-        match self.is_idle() {
-            true => Some(Taken::Nothing),
-            false => self.take_packet(protocol, at_once, into),
-        }
+        self.take_packet(protocol, &mut |from, bytes: &[u8]| at_once(from, bytes), into)
     }
 
     #[cold]

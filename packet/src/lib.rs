@@ -28,6 +28,8 @@ pub use packets::{Group, InterruptsOff, Packets, Progress, Variable};
 pub use place::{Block, Heap, HeapName, Landed, Landing, LandingRefused, Reach};
 pub use place::{Connection, Notification, Notifications, ReceiveBuffer, Refusal, Rights, What};
 pub use receive::{HeldPacket, KeptPacket, Packet};
-pub use send::{SendPacket, ShortPacket};
-pub use weft_node::{Cause, Error, Loss, Result, SharedWords, Statistics, Step, Taken, Upcalls};
+pub use send::SendPacket;
+pub use weft_node::{
+    Cause, Error, Gather, Loss, Result, SharedWords, Statistics, Step, Taken, Upcalls, put_few,
+};
 pub use weft_wire::{Protocol, Rank};

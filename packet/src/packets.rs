@@ -7,7 +7,7 @@ use crate::{Error, Loss, Rank, Result, Statistics, Step, Upcalls};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, Weak};
 use std::time::Duration;
-use weft_node::{AnyNode, Arrival, Capabilities, Polled, SharedWords, VARIABLES};
+use weft_node::{AnyNode, Arrival, Capabilities, Endpoint, Polled, SharedWords, VARIABLES};
 use weft_wire::{GroupId, Protocol};
 
 /// A rank's packet interface, as one protocol has it. Clones are handles to the same one; any
@@ -17,7 +17,7 @@ use weft_wire::{GroupId, Protocol};
 /// and waiting are one. Packets, upcalls and kept packets are each protocol's own ([`Packets::of`]).
 #[derive(Clone)]
 pub struct Packets {
-    pub(crate) node: Arc<dyn AnyNode>,
+    pub(crate) node: Endpoint,
     pub(crate) protocol: Protocol,
     /// The link's sizes, asked once.
     pub(crate) max_payload: usize,
@@ -75,10 +75,10 @@ impl Packets {
     pub fn new(node: Arc<dyn AnyNode>) -> Self {
         let places = Arc::new(Places::default());
         node.set_handler(Protocol::PUTS, Box::new(Placer::new(&places, &node)));
-        Self::over(node, places)
+        Self::over(node.endpoint(), places)
     }
 
-    pub(crate) fn over(node: Arc<dyn AnyNode>, places: Arc<Places>) -> Self {
+    pub(crate) fn over(node: Endpoint, places: Arc<Places>) -> Self {
         let &Capabilities { max_payload, multicast_payload, .. } = node.capabilities();
         let short_payload = node.short_payload();
         Packets {
@@ -231,7 +231,7 @@ impl Packets {
     /// both send, or each could wait for credits that only the other's next upcall returns (thesis
     /// 3.1.4: a client that puts upcalls off needs flow control).
     pub fn on_packet(&self, mut upcall: impl FnMut(Packet<'_>) + Send + 'static) {
-        let node = Arc::downgrade(&self.node);
+        let node = self.node.downgrade();
         let upcall = Box::new(move |arrival: &mut Option<Arrival>| {
             upcall(Packet::new(arrival, &node));
         });

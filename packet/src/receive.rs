@@ -169,14 +169,17 @@ impl Packets {
     #[inline]
     pub fn take_unless(
         &self,
-        mut at_once: impl FnMut(Rank, &[u8]) -> bool,
+        at_once: impl FnMut(Rank, &[u8]) -> bool,
         held: &mut HeldPacket,
     ) -> crate::Result<Taken> {
-        held.home = self.home();
         self.pay_if_owed();
-        match self.node.take_unless(self.protocol, &mut at_once, &mut held.arrival) {
+        match self.node.take_unless(self.protocol, at_once, &mut held.arrival) {
+            Some(Taken::AtOnce) => Ok(Taken::AtOnce),
             Some(Taken::Nothing) => self.help_others_than_own().map(|()| Taken::Nothing),
-            Some(taken) => Ok(taken),
+            Some(Taken::Held) => {
+                held.home = self.home();
+                Ok(Taken::Held)
+            }
             None => Err(self.node.trouble()),
         }
     }
@@ -207,7 +210,7 @@ impl Packets {
     pub fn keep(&self, held: &mut HeldPacket) -> KeptPacket {
         assert!(held.home == self.home(), "a packet is kept at the node that it came from");
         let Some(arrival) = held.arrival.take() else { panic!("there is a packet to keep") };
-        KeptPacket::new(arrival, Arc::clone(&self.node))
+        KeptPacket::new(arrival, self.node.any())
     }
 
     /// Gives a packet that came from here back; its sender gets the credit.
@@ -225,7 +228,7 @@ impl Packets {
     /// Which node this is.
     #[inline]
     fn home(&self) -> usize {
-        Arc::as_ptr(&self.node).addr()
+        self.node.identity()
     }
 }
 

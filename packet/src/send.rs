@@ -4,7 +4,7 @@
 use crate::packets::{Group, Packets};
 use crate::{Error, Protocol, Rank, Result};
 use std::ptr::NonNull;
-use weft_node::{Buffer, Destination, ShortWords};
+use weft_node::{Buffer, Destination, Gather};
 use weft_wire::place::{self, Kind, PlaceHeader};
 
 /// A packet to fill and launch. Dropping it gives it back unsent.
@@ -19,38 +19,17 @@ pub struct SendPacket<'a> {
     launched: bool,
 }
 
-/// A packet that is no longer than [`Packets::short_payload`]: it is filled where the program is, and leaves with its header.
-#[derive(Default)]
-pub struct ShortPacket {
-    words: ShortWords,
-    size: usize,
-}
-
-impl ShortPacket {
-    /// Appends `bytes`.
-    ///
-    /// # Panics
-    /// If they do not fit.
-    #[inline(always)]
-    pub fn put(&mut self, bytes: &[u8]) -> &mut Self {
-        // The length of the room is that of the bytes, so that it is known where theirs is.
-        let room = &mut bytemuck::bytes_of_mut(&mut self.words)[self.size..][..bytes.len()];
-        room.copy_from_slice(bytes);
-        self.size += bytes.len();
-        self
-    }
-}
-
 impl Packets {
-    /// Sends a short packet to rank `to`, if it may leave at once: there is a credit, and it need not
-    /// be kept until it has arrived. False if not: then nothing has happened, and the same bytes in a
-    /// [packet](Self::try_packet) are sent as soon as they may. Never blocks.
+    /// Sends a short packet of these bytes to rank `to`, if it may leave at once: there is a credit,
+    /// and it need not be kept until it has arrived. They are gathered where it leaves from. False
+    /// if not: then nothing has happened, and the same bytes in a [packet](Self::try_packet) are
+    /// sent as soon as they may. Never blocks.
     ///
     /// # Panics
-    /// If links here have [no short packets](Self::short_payload).
+    /// If there are more than [short packets](Self::short_payload) hold here.
     #[inline(always)]
-    pub fn send_short(&self, to: Rank, packet: &ShortPacket) -> bool {
-        self.node.launch_short(to, self.protocol, &packet.words, packet.size as u16)
+    pub fn send_short(&self, to: Rank, bytes: &impl Gather) -> bool {
+        self.node.launch_short(to, self.protocol, bytes)
     }
 }
 

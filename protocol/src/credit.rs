@@ -175,6 +175,12 @@ impl Incoming {
         Ok(())
     }
 
+    /// A data packet fills a buffer that [was free](Self::has_room).
+    #[inline(always)]
+    pub fn take_room(&mut self) {
+        self.buffered += 1;
+    }
+
     /// A data packet has filled a buffer that [was free](Self::has_room), and the buffer is free
     /// again. True if enough credits are owed by now to pay for a packet of their own:
     /// [`Self::due`].

@@ -1,8 +1,9 @@
 //! What an NI knows of each of its peers, made when the first packet goes there or comes from there.
 //!
-//! A rank of a large job talks to few others: its parents and children in trees, its neighbours. A
-//! table of pages costs one load more than a flat one, and a job of 10,000 ranks then needs megabytes
-//! where a flat table for every pair would need gigabytes.
+//! A rank of a large job talks to few others: its parents and children in trees, its neighbours. In
+//! pages a job of 10,000 ranks needs megabytes where a flat table for every pair would need
+//! gigabytes. Where credits are all there is, the table of a small job is flat: it is looked at for
+//! every packet.
 
 use crate::credit::{Incoming, Outgoing};
 use crate::ni::Departure;
@@ -15,6 +16,8 @@ use weft_wire::{Header, Rank};
 
 /// Peers of a page.
 const PAGE: usize = 16;
+/// Ranks of a job whose table is flat, at most.
+const FEW: usize = 64;
 
 /// One peer, seen from here.
 #[derive(Debug, Clone, Hash)]
@@ -39,6 +42,8 @@ impl<B> Peer<B> {
 /// All peers.
 #[derive(Clone)]
 pub(crate) struct Peers<B> {
+    /// All peers, in small jobs; else none.
+    flat: Box<[Peer<B>]>,
     pages: Vec<Option<Box<[Peer<B>; PAGE]>>>,
     ranks: usize,
     fresh: Fresh,
@@ -94,7 +99,8 @@ impl<B> Peers<B> {
     pub fn iter(&self) -> impl Iterator<Item = (Rank, &Peer<B>)> {
         let pages = self.pages.iter().enumerate();
         let pages = pages.filter_map(|(number, page)| Some((number * PAGE, page.as_ref()?)));
-        let peers = pages.flat_map(|(first, page)| (first..).zip(page.iter()));
+        let paged = pages.flat_map(|(first, page)| (first..).zip(page.iter()));
+        let peers = self.flat.iter().enumerate().chain(paged);
         // The last page may be for more than there are.
         peers
             .take_while(|(rank, _)| *rank < self.ranks)
@@ -105,8 +111,12 @@ impl<B> Peers<B> {
 impl<B: Clone> Peers<B> {
     pub fn new(settings: &Settings) -> Self {
         let ranks = usize::from(settings.ranks);
-        let pages = (0..ranks.div_ceil(PAGE)).map(|_| None).collect();
-        Peers { pages, ranks, fresh: Fresh::of(settings) }
+        let fresh = Fresh::of(settings);
+        let is_flat = ranks <= FEW && !fresh.numbered;
+        let (few, many) = if is_flat { (ranks, 0) } else { (0, ranks) };
+        let flat = (0..few).map(|_| fresh.peer()).collect();
+        let pages = (0..many.div_ceil(PAGE)).map(|_| None).collect();
+        Peers { flat, pages, ranks, fresh }
     }
 
     /// Ranks in the job, this one included.
@@ -118,7 +128,9 @@ impl<B: Clone> Peers<B> {
     /// `peer`, if anything was ever sent there or came from there.
     #[inline]
     pub fn get(&self, peer: Rank) -> Option<&Peer<B>> {
-        self.pages[peer.index() / PAGE].as_ref().map(|page| &page[peer.index() % PAGE])
+        let index = peer.index();
+        let paged = || self.pages.get(index / PAGE)?.as_ref().map(|page| &page[index % PAGE]);
+        self.flat.get(index).or_else(paged)
     }
 
     /// Whether packets between `peer` and this rank are numbered, because they may be lost.
@@ -151,10 +163,19 @@ impl<B: Clone> Peers<B> {
         }
     }
 
-    #[cold]
-    fn open(&mut self, page: usize) {
+    /// `peer`, if there is such a rank.
+    #[inline(always)]
+    pub fn get_mut(&mut self, peer: Rank) -> Option<&mut Peer<B>> {
+        let index = peer.index();
+        if index < self.flat.len() { Some(&mut self.flat[index]) } else { self.in_page(index) }
+    }
+
+    #[inline(never)]
+    fn in_page(&mut self, index: usize) -> Option<&mut Peer<B>> {
         let fresh = self.fresh;
-        self.pages[page] = Some(Box::new(std::array::from_fn(|_| fresh.peer())));
+        let open = || Box::new(std::array::from_fn(|_| fresh.peer()));
+        let page = self.pages.get_mut(index / PAGE).filter(|_| index < self.ranks)?;
+        Some(&mut page.get_or_insert_with(open)[index % PAGE])
     }
 }
 
@@ -175,15 +196,8 @@ impl<B: Clone> Index<Rank> for Peers<B> {
 }
 
 impl<B: Clone> IndexMut<Rank> for Peers<B> {
-    #[inline]
+    #[inline(always)]
     fn index_mut(&mut self, peer: Rank) -> &mut Peer<B> {
-        let page = peer.index() / PAGE;
-        if self.pages[page].is_none() {
-            self.open(page);
-        }
-        match &mut self.pages[page] {
-            Some(peers) => &mut peers[peer.index() % PAGE],
-            None => unreachable!("the page was just opened"),
-        }
+        self.get_mut(peer).expect("a peer is a rank of the job")
     }
 }

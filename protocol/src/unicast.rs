@@ -51,11 +51,11 @@ impl<B: Copy> Ni<B> {
     /// else. `None` if they have to wait, or be kept, which takes [`Self::unicast`] and a buffer.
     #[inline(always)]
     pub fn unicast_at_once(&mut self, to: Rank, protocol: Protocol, size: u16) -> Option<Header> {
-        if self.is_foreign(to) {
+        let (local, is_adaptive) = (self.local, self.pool.is_some());
+        if to == local {
             return None;
         }
-        let (local, is_adaptive) = (self.local, self.pool.is_some());
-        let peer = &mut self.peers[to];
+        let peer = self.peers.get_mut(to)?;
         if peer.flow.is_some() || !peer.outgoing.spend() {
             return None;
         }
@@ -85,16 +85,22 @@ impl<B: Copy> Ni<B> {
         if !incoming.has_room() {
             return Err(Violation::Window(from));
         }
-        outgoing.accept(credits).map_err(|TooManyCredits| Violation::Credits(from))?;
+        let mut is_unblocked = false;
+        if credits > 0 {
+            outgoing.accept(credits).map_err(|TooManyCredits| Violation::Credits(from))?;
+            is_unblocked = outgoing.blocked() > 0;
+        }
         self.counters.packets_received += 1;
         self.counters.packets_delivered += 1;
         self.counters.bytes_received += u64::from(size);
-        let is_unblocked = credits > 0 && outgoing.blocked() > 0;
         let is_done = look();
         let is_freed = is_done && is_static;
         let is_due = match is_freed {
             true => incoming.pass(),
-            false => incoming.fill().is_err() || is_done,
+            false => {
+                incoming.take_room();
+                is_done
+            }
         };
         Ok(Looked { is_done, is_unsettled: is_due || is_unblocked, is_freed })
     }

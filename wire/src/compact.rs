@@ -78,26 +78,25 @@ pub struct Plain {
     pub size: u16,
     /// The credits that came with it.
     pub credits: u16,
-    /// The link's own byte.
-    pub place: u8,
 }
 
-/// Decodes the header of a unicast packet of `source` on no recovery channel; `None` if the words
-/// are those of any other packet. Two comparisons, because most packets are such.
+/// Decodes the header of a unicast packet of `source` on no recovery channel, with the link's own
+/// flag and place; `None` if the words are those of any other packet, or of none. Two comparisons,
+/// because most packets are such.
 #[inline(always)]
-pub fn plain(words: [u64; 2], source: Rank) -> Option<Plain> {
+pub fn plain(words: [u64; 2], flag: u32, place: u8, source: Rank) -> Option<Plain> {
     const TAG: u64 = 0x0f << 32;
+    const PLACE: u64 = 0xff << 40;
     const CREDITS: u64 = 0xffff << 32;
+    let kind = u64::from(flag) | (Tag::Ucast as u64) << 32 | u64::from(place) << 40;
     let tree = u64::from(TreeId::unicast(source).to_bits());
     let ordinary = tree | u64::from(Channel::NONE.to_bits()) << 48;
-    if words[0] & TAG != (Tag::Ucast as u64) << 32 || words[1] & !CREDITS != ordinary {
-        return None;
-    }
-    Some(Plain {
+    let is_plain =
+        words[0] & (u64::from(u32::MAX) | TAG | PLACE) == kind && words[1] & !CREDITS == ordinary;
+    is_plain.then(|| Plain {
         protocol: Protocol::of_upper_bits((words[0] >> 32) as u8),
         size: (words[0] >> 48) as u16,
         credits: (words[1] >> 32) as u16,
-        place: place(words[0]),
     })
 }
 

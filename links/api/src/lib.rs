@@ -41,7 +41,7 @@ use weft_wire::{Header, Protocol, Rank};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
 pub struct Buffer(pub u64);
 
-/// User bytes that [`Link::transmit_short`] takes, as words.
+/// User bytes of a short packet at most ([`Link::transmit_short`]), as words.
 pub type ShortWords = [u64; 14];
 
 /// What a link promises, and the sizes that it works with.
@@ -195,14 +195,28 @@ pub trait Link: Send + 'static {
     /// `header.size` says how many bytes.
     fn transmit(&mut self, to: Rank, header: &Header, payload: Payload);
 
-    /// As [`Self::transmit`], of the first `header.size` bytes of `words`, which are in no frame: on links where so few bytes travel
-    /// with the header, filling a frame first costs more than sending it.
-    fn transmit_short(&mut self, to: Rank, header: &Header, words: &ShortWords) {
-        let _ = (to, header, words);
+    /// As [`Self::transmit`], of bytes that are in no frame: `fill` writes the `header.size` of them,
+    /// as many as [`ShortWords`] hold at most, where they leave from. On links where so few bytes
+    /// travel with the header, filling a frame first costs more than sending it.
+    fn transmit_short(&mut self, to: Rank, header: &Header, fill: impl FnOnce(&mut [u8])) {
+        let _ = (to, header, fill);
         unreachable!("only links that say SHORT are asked");
     }
 
-    /// The next plain packet, if one is what comes next. The cheapest look there is.
+    /// The plain packet that comes next, if one is where the last one was, and is in no frame. The
+    /// cheapest look there is; [`Self::take_short`] takes the packet.
+    #[inline(always)]
+    fn look_short(&self) -> Option<Plain> {
+        None
+    }
+
+    /// Takes the packet that [`Self::look_short`] has just found.
+    fn take_short(&mut self, short: &Plain) {
+        let _ = short;
+        unreachable!("only links that say SHORT are asked");
+    }
+
+    /// The next plain packet, if one is what comes next.
     #[inline]
     fn look(&mut self) -> Look {
         if self.has_arrivals() { Look::Other } else { Look::Nothing }

@@ -11,7 +11,6 @@ use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::memory::{Reach, SharedMemory};
 use weft_link::{
     BadFrame, Buffer, Capabilities, Link, LinkViolation, Narrow, Part, Payload, Received,
-    ShortWords,
 };
 use weft_wire::{Header, Rank};
 
@@ -317,17 +316,17 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
     }
 
     #[inline]
-    fn transmit_short(&mut self, to: Rank, header: &Header, words: &ShortWords) {
+    fn transmit_short(&mut self, to: Rank, header: &Header, fill: impl FnOnce(&mut [u8])) {
         let Some(number) = self.routes[to.index()] else {
             unreachable!("only where short packets are taken")
         };
         self.waiting.retry(&mut self.near);
         if self.waiting.is_empty() {
-            self.near.transmit_short(number, header, words);
+            self.near.transmit_short(number, header, fill);
         } else {
-            let bytes = words.map(u64::to_ne_bytes);
-            let bytes = &bytes.as_flattened()[..usize::from(header.size)];
-            self.waiting.push_bytes(number, header, bytes);
+            let mut bytes = vec![0; usize::from(header.size)];
+            fill(&mut bytes);
+            self.waiting.push_bytes(number, header, &bytes);
         }
     }
 

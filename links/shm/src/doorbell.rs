@@ -63,7 +63,7 @@ impl Doorbell {
 
     /// A slot was written: gives the receiver what else it wants. Two loads of one line that
     /// nobody writes while the receiver polls and its hot rings stay the same.
-    #[inline]
+    #[inline(always)]
     pub fn press(&self) {
         // The looks must stay behind the slot; the processor is seen to by whoever wants something.
         compiler_fence(Ordering::SeqCst);
@@ -157,9 +157,14 @@ impl Listener {
 
     /// The sender in whose ring the next packet most likely is, if it is still its turn.
     #[inline(always)]
-    pub fn next_likely(&mut self) -> Option<usize> {
-        self.turn_left = self.turn_left.checked_sub(1)?;
-        Some(self.current)
+    pub fn likely(&self) -> Option<usize> {
+        (self.turn_left > 0).then_some(self.current)
+    }
+
+    /// A packet of the [likely](Self::likely) sender was taken.
+    #[inline(always)]
+    pub fn spend_turn(&mut self) {
+        self.turn_left -= 1;
     }
 
     /// The sender in whose ring is the packet that is to be taken next, if there is one.

@@ -6,7 +6,7 @@ use crate::lent::ExportedMemory;
 use crate::memory::{Frames, View};
 use crate::pool::Pool;
 use crate::reach::Processes;
-use crate::ring::{Consumer, INLINE_BYTES, INLINE_WORDS, Producer, Slot};
+use crate::ring::{Consumer, INLINE_BYTES, Producer, Slot};
 use crate::rings::Rings;
 use crate::segment::{Segment, Settings, WORDS};
 use std::io;
@@ -19,7 +19,7 @@ use weft_link::clock::SystemClock;
 use weft_link::memory::{Reach, SharedMemory};
 use weft_link::{
     BadFrame, Buffer, Capabilities, Link, LinkViolation, Look, Part, Payload, Plain, Received,
-    SharedWords, ShortWords,
+    SharedWords,
 };
 use weft_wire::{Header, Rank, Tag, compact};
 
@@ -220,13 +220,20 @@ impl Shm {
         owner != self.own && owner.0 < ranks && index < frames
     }
 
+    /// The plain packet in the next slot of `peer`, if one is there.
+    #[inline(always)]
+    fn short_of(&self, peer: usize) -> Option<Plain> {
+        let source = Rank(peer as u16);
+        let (plain, slot) = self.rings.of(peer).peek_plain(place::INLINE, source)?;
+        let is_short = usize::from(plain.size) <= INLINE_BYTES;
+        is_short.then(|| found(source, plain, slot.bytes()))
+    }
+
     /// The plain packet of `source` whose bytes the next slot says are in a frame, if that is so.
     #[inline(never)]
     fn look_framed(&mut self, source: Rank) -> Look {
         let ring = self.rings.of(source.index());
-        if let Some((head, slot)) = ring.peek()
-            && let Some(plain) = compact::plain(head, source)
-            && plain.place == place::FRAME
+        if let Some((plain, slot)) = ring.peek_plain(place::FRAME, source)
             && u32::from(plain.size) <= self.settings.frame_bytes
             && let (owner, index) = parse_reference(slot.word(0))
             && self.has_frame(owner, index)
@@ -319,10 +326,10 @@ impl Link for Shm {
         self.peers[to.index()].doorbell.press();
     }
 
-    #[inline]
-    fn transmit_short(&mut self, to: Rank, header: &Header, words: &ShortWords) {
+    #[inline(always)]
+    fn transmit_short(&mut self, to: Rank, header: &Header, fill: impl FnOnce(&mut [u8])) {
         let peer = &mut self.peers[to.index()];
-        peer.outgoing.push_bytes(header, place::INLINE, words);
+        peer.outgoing.push_filled(header, place::INLINE, fill);
         peer.doorbell.press();
     }
 
@@ -334,21 +341,25 @@ impl Link for Shm {
     }
 
     #[inline(always)]
+    fn look_short(&self) -> Option<Plain> {
+        self.short_of(self.listener.likely()?)
+    }
+
+    #[inline(always)]
+    fn take_short(&mut self, short: &Plain) {
+        self.listener.spend_turn();
+        self.rings.of(short.source.index()).advance();
+    }
+
+    #[inline]
     fn look(&mut self) -> Look {
-        let Some(peer) = self.listener.next_likely().or_else(|| self.listener.next()) else {
-            return Look::Nothing;
-        };
-        let (source, ring) = (Rank(peer as u16), self.rings.of(peer));
-        let Some((head, slot)) = ring.peek() else { return Look::Other };
-        match compact::plain(head, source) {
-            Some(plain)
-                if plain.place == place::INLINE && usize::from(plain.size) <= INLINE_BYTES =>
-            {
-                ring.advance();
-                Look::Short(found(source, plain, slot.bytes()))
+        let Some(peer) = self.listener.next() else { return Look::Nothing };
+        match self.short_of(peer) {
+            Some(plain) => {
+                self.rings.of(peer).advance();
+                Look::Short(plain)
             }
-            Some(_) => self.look_framed(source),
-            None => Look::Other,
+            None => self.look_framed(Rank(peer as u16)),
         }
     }
 
@@ -441,13 +452,7 @@ impl Part for Shm {
             self.free(copy);
             return true;
         }
-        let mut words = [0; INLINE_WORDS];
-        for (word, bytes) in words.iter_mut().zip(bytes.chunks(8)) {
-            let mut value = [0; 8];
-            value[..bytes.len()].copy_from_slice(bytes);
-            *word = u64::from_ne_bytes(value);
-        }
-        self.transmit_short(to, header, &words);
+        self.transmit_short(to, header, |room| room.copy_from_slice(bytes));
         true
     }
 

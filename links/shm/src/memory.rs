@@ -6,7 +6,7 @@
 //! use is proven where they are used, and so are the user bytes of slots.
 #![allow(unsafe_code)]
 
-use crate::ring::{INLINE_WORDS, Slot};
+use crate::ring::{INLINE_WORDS, Slot, Slots};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::marker::PhantomData;
 use std::ops::{Deref, Range};
@@ -110,6 +110,20 @@ pub(crate) fn store_words(to: &[AtomicU64], from: &[u64]) {
     }
 }
 
+/// Has `fill` write the first `size` bytes of words that no peer reads before it is told to.
+///
+/// # Panics
+/// If the words have not as many.
+#[inline(always)]
+pub(crate) fn fill_words(to: &[AtomicU64], size: usize, fill: impl FnOnce(&mut [u8])) {
+    assert!(size <= size_of_val(to), "{size} bytes are too many for a slot");
+    let bytes = std::ptr::from_ref(to).cast::<u8>().cast_mut();
+    // SAFETY: as many bytes are there (asserted), which any values are valid for. Only this rank
+    // writes them, for which it has its ring borrowed exclusively, and correct peers read them when
+    // they are told to, which is later. What others read is their own affair.
+    fill(unsafe { slice::from_raw_parts_mut(bytes, size) });
+}
+
 /// An array of `T` inside a mapping, kept alive by it.
 pub struct View<T> {
     start: NonNull<T>,
@@ -127,7 +141,7 @@ impl<T: Shareable> View<T> {
     /// `count` values from byte `offset` of `mapping` on.
     pub fn new(mapping: &Arc<Mapping>, offset: usize, count: usize) -> Self {
         let start = mapping.at(offset, count * size_of::<T>()).cast::<T>();
-        assert!(start.is_aligned(), "a view must be aligned");
+        assert!(start.is_aligned() && count > 0, "a view must be aligned, and see something");
         View { start, count, _mapping: Arc::clone(mapping), _of: PhantomData }
     }
 }
@@ -141,6 +155,20 @@ impl<T: Shareable> Deref for View<T> {
         // lives as long as the view; any bytes are a valid `T`, which is made of atomics, so
         // writes by other processes are no data races.
         unsafe { slice::from_raw_parts(self.start.as_ptr(), self.count) }
+    }
+}
+
+impl Slots for View<Slot> {
+    #[inline(always)]
+    fn count(&self) -> usize {
+        self.count
+    }
+
+    #[inline(always)]
+    fn slot(&self, number: usize) -> &Slot {
+        // SAFETY: `new` checked that there are `count` slots, at least one; so what is left of any
+        // number is below `count`. The rest as for `deref`.
+        unsafe { self.start.add(number & (self.count - 1)).as_ref() }
     }
 }
 

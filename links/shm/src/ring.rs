@@ -12,12 +12,11 @@
 //! find room too (invariant I5): a receiver returns at most `W` credits before it gets new packets
 //! for them, in packets of at least half a window each, and answers one fetch-and-add at a time.
 
-use crate::atomics::{AtomicU64, Ordering, store_words};
+use crate::atomics::{AtomicU64, Ordering, fill_words, store_words};
 use crate::prefetch;
-use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicUsize};
-use weft_wire::{Header, compact};
+use weft_wire::{Header, Rank, compact};
 
 /// Words of a slot.
 pub const SLOT_WORDS: usize = 16;
@@ -26,7 +25,7 @@ pub const SLOT_BYTES: usize = SLOT_WORDS * 8;
 /// How many slots ahead of itself a sender asks for the line. The receiver has it from the lap
 /// before, and a store buffer is full after three slots that all wait for theirs. Further ahead, calls
 /// and their replies get in each other's way (`docs/internals/performance.md`).
-const AHEAD: usize = 2;
+const AHEAD: usize = 3;
 /// The flag of the first lap: memory starts as zeros. Flags may wrap, because each only has to
 /// differ from that of the lap before.
 const FIRST_FLAG: u32 = 1;
@@ -87,6 +86,21 @@ impl Default for Slot {
     }
 }
 
+/// The slots of a ring, by numbers that count round.
+pub trait Slots {
+    /// The number of slots, which is not 0.
+    fn count(&self) -> usize;
+
+    /// The slot that `number` leads to.
+    fn slot(&self, number: usize) -> &Slot;
+
+    /// The place of slot `number`, if the count is a power of two.
+    #[inline(always)]
+    fn around(&self, number: usize) -> usize {
+        number & (self.count() - 1)
+    }
+}
+
 /// The sender's end.
 pub struct Producer<S> {
     slots: S,
@@ -95,10 +109,10 @@ pub struct Producer<S> {
     flag: u32,
 }
 
-impl<S: Deref<Target = [Slot]>> Producer<S> {
+impl<S: Slots> Producer<S> {
     /// The end of a ring that nobody has written to. `slots` has a power of two of them.
     pub fn new(slots: S) -> Self {
-        assert!(slots.len().is_power_of_two(), "a ring has a power of two of slots");
+        assert!(slots.count().is_power_of_two(), "a ring has a power of two of slots");
         Producer { slots, next: 0, flag: FIRST_FLAG }
     }
 
@@ -106,7 +120,8 @@ impl<S: Deref<Target = [Slot]>> Producer<S> {
     /// header, whatever that says of its size.
     #[inline(always)]
     pub fn push<const N: usize>(&mut self, header: &Header, place: u8, words: &[u64; N]) {
-        store_words(&self.slots[self.next].words[HEAD_WORDS..][..N], words);
+        let (slot, _) = self.next_and_ahead();
+        store_words(&slot.words[HEAD_WORDS..][..N], words);
         self.publish(header, place);
     }
 
@@ -114,13 +129,29 @@ impl<S: Deref<Target = [Slot]>> Producer<S> {
     /// written whole, because it moves as one anyway.
     #[inline(always)]
     pub fn push_bytes(&mut self, header: &Header, place: u8, words: &[u64; INLINE_WORDS]) {
-        let payload = &self.slots[self.next].words[HEAD_WORDS..];
+        let (slot, ahead) = self.next_and_ahead();
         let (first, second) = words.split_at(LINE_WORDS);
-        store_words(&payload[..LINE_WORDS], first);
+        store_words(&slot.words[HEAD_WORDS..][..LINE_WORDS], first);
         if usize::from(header.size) > LINE_BYTES {
-            store_words(&payload[LINE_WORDS..], second);
-            prefetch::for_writing(&self.ahead().words[LINE_WORDS + HEAD_WORDS]);
+            store_words(&slot.words[HEAD_WORDS..][LINE_WORDS..], second);
+            prefetch::for_writing(&ahead.words[LINE_WORDS + HEAD_WORDS]);
         }
+        self.publish(header, place);
+    }
+
+    /// As [`Self::push`], with `header.size` bytes that `fill` writes where they belong. It has
+    /// the room to itself.
+    ///
+    /// # Panics
+    /// If a slot has not as many.
+    #[inline(always)]
+    pub fn push_filled(&mut self, header: &Header, place: u8, fill: impl FnOnce(&mut [u8])) {
+        let (slot, ahead) = self.next_and_ahead();
+        let size = usize::from(header.size);
+        if size > LINE_BYTES {
+            prefetch::for_writing(&ahead.words[LINE_WORDS + HEAD_WORDS]);
+        }
+        fill_words(&slot.words[HEAD_WORDS..], size, fill);
         self.publish(header, place);
     }
 
@@ -128,21 +159,21 @@ impl<S: Deref<Target = [Slot]>> Producer<S> {
     #[inline(always)]
     fn publish(&mut self, header: &Header, place: u8) {
         let [word0, word1] = compact::emit(header, self.flag, place);
-        let slot = &self.slots[self.next];
+        let (slot, ahead) = self.next_and_ahead();
+        let next = self.slots.around(self.next + 1);
         slot.words[1].store(word1, Ordering::Relaxed);
         slot.words[0].store(word0, Ordering::Release);
-        prefetch::for_writing(self.ahead());
-        self.next += 1;
-        if self.next == self.slots.len() {
-            self.next = 0;
+        prefetch::for_writing(ahead);
+        self.next = next;
+        if next == 0 {
             self.flag = self.flag.wrapping_add(1);
         }
     }
 
-    /// The slot that will be written some packets later.
+    /// The slot that is written next, and the one that will be written some packets later.
     #[inline(always)]
-    fn ahead(&self) -> &Slot {
-        &self.slots[(self.next + 1 + AHEAD) & (self.slots.len() - 1)]
+    fn next_and_ahead(&self) -> (&Slot, &Slot) {
+        (self.slots.slot(self.next), self.slots.slot(self.next + AHEAD))
     }
 }
 
@@ -155,10 +186,10 @@ pub struct Consumer<S> {
     flag: AtomicU32,
 }
 
-impl<S: Deref<Target = [Slot]>> Consumer<S> {
+impl<S: Slots> Consumer<S> {
     /// The end of a ring that nobody has read from. `slots` has a power of two of them.
     pub fn new(slots: S) -> Self {
-        assert!(slots.len().is_power_of_two(), "a ring has a power of two of slots");
+        assert!(slots.count().is_power_of_two(), "a ring has a power of two of slots");
         Consumer { slots, next: AtomicUsize::new(0), flag: AtomicU32::new(FIRST_FLAG) }
     }
 
@@ -171,7 +202,7 @@ impl<S: Deref<Target = [Slot]>> Consumer<S> {
     /// Word 0 of the next slot, if it has been written.
     #[inline(always)]
     fn head(&self) -> Option<(&Slot, u64)> {
-        let slot = &self.slots[self.next.load(Ordering::Relaxed)];
+        let slot = self.slots.slot(self.next.load(Ordering::Relaxed));
         let word0 = slot.words[0].load(Ordering::Acquire);
         (compact::flag(word0) == self.flag.load(Ordering::Relaxed)).then_some((slot, word0))
     }
@@ -193,28 +224,31 @@ impl<S: Deref<Target = [Slot]>> Consumer<S> {
         Some(([word0, slot.words[1].load(Ordering::Relaxed)], slot))
     }
 
+    /// The packet in the next slot, if one of `source` is there that is
+    /// [plain](compact::plain) and has its bytes at `place`.
+    #[inline(always)]
+    pub fn peek_plain(&self, place: u8, source: Rank) -> Option<(compact::Plain, &Slot)> {
+        let slot = self.slots.slot(self.next.load(Ordering::Relaxed));
+        let word0 = slot.words[0].load(Ordering::Acquire);
+        let words = [word0, slot.words[1].load(Ordering::Relaxed)];
+        let plain = compact::plain(words, self.flag.load(Ordering::Relaxed), place, source)?;
+        Some((plain, slot))
+    }
+
     /// The slot that was taken last.
     pub fn latest(&self) -> &Slot {
-        let next = self.next.load(Ordering::Relaxed);
-        &self.slots[next.wrapping_sub(1) & (self.slots.len() - 1)]
+        self.slots.slot(self.next.load(Ordering::Relaxed).wrapping_sub(1))
     }
 
     /// Takes the slot that was [looked at](Self::peek).
     #[inline(always)]
     pub fn advance(&self) {
-        let next = self.next.load(Ordering::Relaxed) + 1;
-        if next < self.slots.len() {
-            self.next.store(next, Ordering::Relaxed);
-        } else {
-            self.begin_lap();
+        let next = self.slots.around(self.next.load(Ordering::Relaxed) + 1);
+        self.next.store(next, Ordering::Relaxed);
+        if next == 0 {
+            let flag = self.flag.load(Ordering::Relaxed).wrapping_add(1);
+            self.flag.store(flag, Ordering::Relaxed);
         }
-    }
-
-    #[cold]
-    fn begin_lap(&self) {
-        let flag = self.flag.load(Ordering::Relaxed).wrapping_add(1);
-        self.flag.store(flag, Ordering::Relaxed);
-        self.next.store(0, Ordering::Relaxed);
     }
 }
 

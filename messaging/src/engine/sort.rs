@@ -10,7 +10,7 @@ use crate::send::To;
 use crate::state::State;
 use std::sync::Arc;
 use std::task::Waker;
-use weft_packet::{Group, HeldPacket, Rank, ShortPacket};
+use weft_packet::{Group, HeldPacket, Rank};
 
 /// Bytes of messages that are copied out of link memory at most, to keep senders going.
 const COPY_LIMIT_BYTES: usize = 64 << 20;
@@ -313,7 +313,7 @@ impl Engine {
     pub(super) fn try_tell(&self, to: To, header: PacketHeader) -> bool {
         if let To::Rank(rank) = to
             && self.packets.short_payload() >= format::SIZE
-            && self.packets.send_short(rank, ShortPacket::default().put(&header.emit()))
+            && self.packets.send_short(rank, &[&header.emit()[..]])
         {
             return true;
         }

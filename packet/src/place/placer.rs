@@ -74,7 +74,7 @@ fn follow_up(
         }
         After::Say(owed) => {
             let Some(to) = slot.as_ref().map(Arrival::origin) else { return };
-            let packets = Packets::over(node, Arc::clone(places));
+            let packets = Packets::over(node.endpoint(), Arc::clone(places));
             packets.owe(to, owed);
             packets.nudge();
         }

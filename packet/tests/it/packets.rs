@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use weft_packet::{Cause, Error, Group, HeldPacket, KeptPacket, Loss, Packets, Rank};
-use weft_packet::{ShortPacket, Taken, Upcalls, Variable};
+use weft_packet::{Taken, Upcalls, Variable};
 use weft_protocol::Preset;
 use weft_protocol::tree::Shape;
 use weft_threads::{Between, FaultPlan, Gate, Job, Weather, with_loss};
@@ -111,7 +111,7 @@ fn short_packets_keep_their_place_among_others() {
                     let bytes = bytes(number);
                     let fits =
                         bytes.len() <= packets.short_payload() && packets.short_payload() > 0;
-                    if fits && packets.send_short(Rank(1), ShortPacket::default().put(&bytes)) {
+                    if fits && packets.send_short(Rank(1), &[&bytes[..]]) {
                         short += 1;
                     } else {
                         send(&packets, Rank(1), &bytes);

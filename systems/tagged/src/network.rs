@@ -1,9 +1,10 @@
 //! What carries packets, and where their bytes come from and go.
 
 use crate::{Envelope, Result};
+use std::mem;
 use std::num::NonZero;
 use weft_collective::Arrived;
-use weft_packet::{HeldPacket, KeptPacket, Packets, Rank, SendPacket, ShortPacket};
+use weft_packet::{Gather, HeldPacket, KeptPacket, Packets, Rank, SendPacket, put_few};
 
 /// Bytes to send: the program's memory.
 pub trait Source {
@@ -140,17 +141,9 @@ impl Network for &Packets {
 
     #[inline(always)]
     fn send_short(&mut self, to: Rank, head: [u64; 3], bytes: &[u8]) -> bool {
-        if size_of_val(&head) + bytes.len() > self.short_payload() {
-            return false;
-        }
-        let mut packet = ShortPacket::default();
-        let [start, tag, data] = head.map(u64::to_le_bytes);
-        match <&[u8; 8]>::try_from(bytes) {
-            // A copy of known length is no call.
-            Ok(word) => _ = packet.put([start, tag, data, *word].as_flattened()),
-            Err(_) => put_bytes(packet.put([start, tag, data].as_flattened()), bytes),
-        }
-        Packets::send_short(self, to, &packet)
+        let head = head.map(u64::to_le_bytes);
+        size_of_val(&head) + bytes.len() <= self.short_payload()
+            && Packets::send_short(self, to, &[head.as_flattened(), bytes])
     }
 
     fn fetch(&mut self, from: Rank, address: u64, into: &mut [u8]) -> bool {
@@ -194,9 +187,26 @@ impl Arrived for Looked<'_> {
     }
 }
 
-#[inline(never)]
-fn put_bytes(packet: &mut ShortPacket, bytes: &[u8]) {
-    packet.put(bytes);
+/// A packet as [`Network::send`] is given it, to be gathered.
+struct Short<'a, S> {
+    head: &'a [u8],
+    body: Option<(&'a S, u64, usize)>,
+}
+
+impl<S: Source> Gather for Short<'_, S> {
+    #[inline]
+    fn size(&self) -> usize {
+        self.head.len() + self.body.map_or(0, |(_, _, length)| length)
+    }
+
+    #[inline]
+    fn gather(&self, room: &mut [u8]) {
+        let mut room = put_few(room, self.head);
+        if let Some((source, offset, length)) = self.body {
+            let put = &mut |bytes: &[u8]| room = put_few(mem::take(&mut room), bytes);
+            source.pieces(offset, length, put);
+        }
+    }
 }
 
 /// Sends these few bytes, if they may leave at once.
@@ -207,14 +217,7 @@ fn send_short<S: Source>(
     head: &[u8],
     body: Option<(&S, u64, usize)>,
 ) -> bool {
-    let mut packet = ShortPacket::default();
-    packet.put(head);
-    if let Some((source, offset, length)) = body {
-        source.pieces(offset, length, &mut |bytes| {
-            packet.put(bytes);
-        });
-    }
-    packets.send_short(to, &packet)
+    packets.send_short(to, &Short { head, body })
 }
 
 /// A packet with these bytes, if there is one now.

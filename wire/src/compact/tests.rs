@@ -35,8 +35,10 @@ proptest! {
             protocol: header.tree.protocol,
             size: header.size,
             credits: header.credits,
-            place,
         });
-        prop_assert_eq!(plain(emit(&header, 9, place), header.source), expected);
+        let words = emit(&header, 9, place);
+        prop_assert_eq!(plain(words, 9, place, header.source), expected);
+        prop_assert_eq!(plain(words, 8, place, header.source), None);
+        prop_assert_eq!(plain(words, 9, place ^ 1, header.source), None);
     }
 }

@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use weft_packet::{Packets, Rank, ShortPacket, Variable};
+use weft_packet::{Packets, Rank, Variable};
 
 /// A sender and a receiver.
 struct Pair {
@@ -30,9 +30,9 @@ impl Pair {
     }
 
     fn send_short(&self) -> Result<()> {
-        let mut packet = ShortPacket::default();
-        packet.put(black_box(&[7; 8]));
-        ensure!(self.sender.send_short(Rank(1), &packet), "a packet finds a credit");
+        let bytes = black_box([7; 8]);
+        let is_sent = self.sender.send_short(Rank(1), &[&bytes[..]]);
+        ensure!(is_sent, "a packet finds a credit");
         Ok(())
     }
 

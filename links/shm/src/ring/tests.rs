@@ -2,6 +2,16 @@ use super::*;
 use std::sync::Arc;
 use weft_wire::{Rank, Tag, TreeId};
 
+impl Slots for Arc<[Slot]> {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn slot(&self, number: usize) -> &Slot {
+        &self[self.around(number)]
+    }
+}
+
 fn slots(count: usize) -> Arc<[Slot]> {
     (0..count).map(|_| Slot::new()).collect()
 }
