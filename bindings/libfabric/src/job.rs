@@ -1,5 +1,5 @@
-//! This process's place in its job. A process has one, so this is the one thing that is the process's: whoever opens a
-//! domain has a part in it, and the last to close one leaves it.
+//! This process's place in its job. A process has one, so this is the one thing that is the
+//! process's: whoever opens a domain has a part in it, and the last to close one leaves it.
 
 use crate::refusal::{Refusal, Result};
 use crate::state::{State, refusal};
@@ -13,7 +13,8 @@ use weft_node::biased::{Biased, Entered};
 use weft_packet::{HeldPacket, Packets, Progress, Protocol, Rank, Step, Taken};
 use weft_tagged::Receiver;
 
-/// How long a program wants to wait that says so in milliseconds: for ever, if the number is negative.
+/// How long a program wants to wait that says so in milliseconds: for ever, if the number is
+/// negative.
 pub(crate) fn limit(timeout_ms: c_int) -> Option<Duration> {
     u64::try_from(timeout_ms).ok().map(Duration::from_millis)
 }
@@ -44,7 +45,8 @@ pub(crate) struct Job {
     /// Whether ranks of this host share cores.
     crowded: bool,
     empty_looks: AtomicU32,
-    /// Threads that wait for something. What one of them waits for another one may take from the network.
+    /// Threads that wait for something. What one of them waits for another one may take from the
+    /// network.
     waiting: AtomicUsize,
     /// How the packet layer waits as long as there is a job.
     _progress: Arc<Progress>,
@@ -53,7 +55,8 @@ pub(crate) struct Job {
 static JOB: Mutex<Weak<Job>> = Mutex::new(Weak::new());
 
 impl Job {
-    /// A part in the job, which this process joins if it has not yet. Blocks until all ranks are there.
+    /// A part in the job, which this process joins if it has not yet. Blocks until all ranks are
+    /// there.
     pub fn open() -> Result<Arc<Self>> {
         let mut known = JOB.lock().unwrap_or_else(PoisonError::into_inner);
         let job = match known.upgrade().filter(|job| job.domains.load(Ordering::Relaxed) > 0) {
@@ -200,7 +203,7 @@ impl Job {
         // Another thread may have ended something meanwhile, and what ended first is read first.
         if self.is_pending() || !state.exchange.arrive_expected(from, packet, reader) {
             self.set_pending();
-            return state.came(from, packet);
+            return state.arrive(from, packet);
         }
         if state.exchange.has_answers() {
             self.set_pending();
@@ -277,7 +280,8 @@ impl Job {
         })
     }
 
-    /// As [`Self::wait`], for who is in the way of those that read completions: calls `beside` while there are some.
+    /// As [`Self::wait`], for who is in the way of those that read completions: calls `beside`
+    /// while there are some.
     pub fn wait_beside<T>(
         &self,
         limit: Option<Duration>,
@@ -327,7 +331,8 @@ impl Job {
         }
     }
 
-    /// Wakes those that wait, if they are more than the caller's own `waiting`, because this thread has taken packets.
+    /// Wakes those that wait, if they are more than the caller's own `waiting`, because this thread
+    /// has taken packets.
     #[inline]
     fn nudge_others(&self, waiting: usize) {
         if self.waiting.load(Ordering::SeqCst) > waiting {
@@ -335,12 +340,12 @@ impl Job {
         }
     }
 
-    /// Before the program waits for a descriptor, and makes no progress itself any more: what `quiet` finds after what has
-    /// arrived.
+    /// Before the program waits for a descriptor, and makes no progress itself any more: what
+    /// `quiet` finds after what has arrived.
     pub fn prepare_to_wait(&self, quiet: impl FnOnce(&mut State) -> bool) -> Result<bool> {
         self.packets.set_eager();
         let mut state = self.progress()?;
-        if state.has_to_leave() {
+        if state.has_to_transmit() {
             // Only a new pending work wakes the upcall thread, and this one may be noted already,
             // in silence: it is taken back first.
             self.packets.note_pending_work(false);

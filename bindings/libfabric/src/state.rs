@@ -27,7 +27,8 @@ pub(crate) struct VectorId(u16);
 
 /// Packets that one call takes from the network at most.
 const PACKETS_AT_ONCE: usize = 64;
-/// How long a program tries in vain to send to a rank that has no room for its messages before it is told why.
+/// How long a program tries in vain to send to a rank that has no room for its messages before it
+/// is told why.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The messages of this rank, and what its program is told of them.
@@ -69,12 +70,12 @@ pub(crate) struct Told {
 }
 
 impl State {
-    /// Of `rank` in a job of `ranks`. Of each member of a team it keeps so many packets at most. Where ranks share cores, long messages
-    /// and writes are fetched.
+    /// Of `rank` in a job of `ranks`. Of each member of a team it keeps so many packets at most.
+    /// Where ranks share cores, long messages and writes are fetched.
     pub fn new(rank: Rank, ranks: usize, keeps: usize, crowded: bool) -> Self {
         let (mut exchange, mut remote) = (Exchange::new(rank, ranks), Remote::new(rank, ranks));
-        exchange.set_lending(crowded);
-        remote.set_lending(crowded);
+        exchange.set_single_copy(crowded);
+        remote.set_single_copy(crowded);
         State {
             exchange,
             remote,
@@ -102,7 +103,7 @@ impl State {
 
     /// A look has brought what is to be answered.
     pub fn send_what_waits(&mut self, packets: &Packets) {
-        self.unheard = self.leave(packets).err();
+        self.unheard = self.transmit(packets).err();
     }
 
     /// A look has failed.
@@ -120,7 +121,7 @@ impl State {
         let mut any = !self.owed.is_empty() && self.answer_owed();
         let mut held = HeldPacket::default();
         for _ in 0..PACKETS_AT_ONCE {
-            let place = |from, packet: &[u8]| self.came(from, packet);
+            let place = |from, packet: &[u8]| self.arrive(from, packet);
             match packets.take_unless(place, &mut held)? {
                 Taken::Nothing => break,
                 Taken::AtOnce => {}
@@ -130,13 +131,14 @@ impl State {
             if self.failure.is_some() {
                 return self.fail();
             }
-            // Whoever reads the queue hears of it at once; one more look costs it as much as a packet's way through here.
+            // Whoever reads the queue hears of it at once; one more look costs it as much as a
+            // packet's way through here.
             if self.has_event() {
                 break;
             }
         }
-        if self.is_waiting || self.has_to_leave() {
-            any |= self.leave(packets)?;
+        if self.is_waiting || self.has_to_transmit() {
+            any |= self.transmit(packets)?;
         }
         self.tell();
         Ok(any)
@@ -145,7 +147,7 @@ impl State {
     /// Puts a message where it belongs, for which nothing is sent. False if the packet is none of
     /// messages.
     #[inline(never)]
-    pub fn came(&mut self, from: Rank, packet: &[u8]) -> bool {
+    pub fn arrive(&mut self, from: Rank, packet: &[u8]) -> bool {
         if collectives::is_collective(packet) || remote::is_access(packet) {
             return false;
         }
@@ -178,7 +180,7 @@ impl State {
             || self.unheard.is_some()
             || !self.owed.is_empty()
             || self.is_waiting
-            || self.has_to_leave()
+            || self.has_to_transmit()
             || self.has_event()
             || self.reports.has_completions()
     }
@@ -197,17 +199,20 @@ impl State {
 
     /// Whether something waits for room in the network, or to be fetched.
     #[inline]
-    pub fn has_to_leave(&self) -> bool {
-        self.exchange.has_to_leave() | self.remote.has_to_leave() | self.collectives.has_to_leave()
+    pub fn has_to_transmit(&self) -> bool {
+        self.exchange.has_to_transmit()
+            | self.remote.has_to_transmit()
+            | self.collectives.has_to_transmit()
     }
 
-    /// Sends what waits. For what has to wait longer there is the upcall thread: room is no arrival that it is woken for.
+    /// Sends what waits. For what has to wait longer there is the upcall thread: room is no arrival
+    /// that it is woken for.
     #[inline(never)]
-    fn leave(&mut self, mut packets: &Packets) -> weft_tagged::Result<bool> {
-        let mut any = self.exchange.leave(&mut packets)?;
-        any |= self.remote.leave(&mut packets)?;
-        any |= self.collectives.leave(&mut collectives::Packets(&mut packets))?;
-        let waits = self.has_to_leave();
+    fn transmit(&mut self, mut packets: &Packets) -> weft_tagged::Result<bool> {
+        let mut any = self.exchange.transmit(&mut packets)?;
+        any |= self.remote.transmit(&mut packets)?;
+        any |= self.collectives.transmit(&mut collectives::Packets(&mut packets))?;
+        let waits = self.has_to_transmit();
         if waits != self.is_waiting {
             self.is_waiting = waits;
             packets.note_pending_work(waits);
@@ -242,8 +247,8 @@ impl State {
         Ok(outcome)
     }
 
-    /// A message could not be begun because too many wait at `to`. Whether they ever will be received nobody knows here, but
-    /// a program that waits for that for ever is told of it.
+    /// A message could not be begun because too many wait at `to`. Whether they ever will be
+    /// received nobody knows here, but a program that waits for that for ever is told of it.
     #[cold]
     fn is_full(&mut self, to: Rank, packets: &Packets) {
         let now = packets.now();
@@ -306,7 +311,7 @@ impl State {
         self.answer_owed();
     }
 
-    /// Answers writes whose queues have room again. Whether there were any.
+    /// Answers writes whose queues have room again. True if there were any.
     fn answer_owed(&mut self) -> bool {
         let before = self.owed.len();
         for _ in 0..self.owed.len() {
@@ -326,7 +331,7 @@ impl State {
         self.keys
     }
 
-    /// Says whether an access that was asked for could be begun.
+    /// True if an access that was asked for could be begun.
     pub fn asked(&mut self, asking: &remote::Asking<SendOp>) -> bool {
         // Those of this rank to itself have ended.
         self.tell();
@@ -404,12 +409,12 @@ fn error_of(outcome: Outcome) -> Option<c_int> {
     outcome.err().map(|refused| match refused {
         Refused::NoRegion => completion::NO_KEY,
         Refused::NoRight => completion::NO_RIGHT,
-        Refused::Beyond | Refused::OutOfReach => completion::BEYOND,
+        Refused::Beyond | Refused::Unfetchable => completion::BEYOND,
     })
 }
 
-/// What a client is told when messages cannot go on. That a rank is lost it need not be told: the program ends then, and
-/// whoever started it says why.
+/// What a client is told when messages cannot go on. That a rank is lost it need not be told: the
+/// program ends then, and whoever started it says why.
 pub(crate) fn refusal(error: &Error) -> Refusal {
     match error {
         Error::Packet(weft_packet::Error::RankLost(_)) => Refusal::AGAIN,

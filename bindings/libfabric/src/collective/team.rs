@@ -1,4 +1,5 @@
-//! Operations of all members of a team, each from its call to its end: in shared memory if it is short, else by packets.
+//! Operations of all members of a team, each from its call to its end: in shared memory if it is
+//! short, else by packets.
 
 use crate::job::Job;
 use crate::memory::Memory;
@@ -85,7 +86,7 @@ pub(crate) fn open(job: &Job, team: TeamId, area: AreaStart, members: &[Rank]) -
 /// Closes a team, or forgets one that this rank has only named. True if there was one.
 pub(crate) fn close(job: &Job, team: TeamId) -> bool {
     let mut state = job.enter();
-    let was_used = state.arenas.remove(&team).map(|arena| arena.leave()).is_some();
+    let was_used = state.arenas.remove(&team).map(|arena| arena.detach()).is_some();
     let led = state.led.remove(&team);
     if let Some(first) = led {
         state.areas.give_back(first, was_used);
@@ -113,7 +114,8 @@ impl<'a> Team<'a> {
         self.me
     }
 
-    /// Carries out an operation of all members, in the arena if it is short. `combine` makes one block of elements of two.
+    /// Carries out an operation of all members, in the arena if it is short. `combine` makes one
+    /// block of elements of two.
     pub fn operate(
         &self,
         call: &Call,
@@ -161,7 +163,8 @@ impl<'a> Team<'a> {
         Ok(true)
     }
 
-    /// Carries out an operation in the team's arena. False if it has none, or it has too little room.
+    /// Carries out an operation in the team's arena. False if it has none, or it has too little
+    /// room.
     fn meet(
         &self,
         call: &Call,
@@ -220,7 +223,8 @@ impl<'a> Team<'a> {
         outcome
     }
 
-    /// Drives an operation to its end. What combines may be the program's, and is not called inside of the lock.
+    /// Drives an operation to its end. What combines may be the program's, and is not called inside
+    /// of the lock.
     fn drive(&self, number: u32, combine: &mut Combine<'_>) -> Result {
         let id = self.id;
         let look = |state: &mut State| -> Option<TaggedResult<Stage>> {
