@@ -106,7 +106,7 @@ impl Requests {
         Some(answer)
     }
 
-    /// The sender of a request gives it up. Whether its receiver may still have it.
+    /// The sender of a request gives it up. True if its receiver may still have it.
     pub fn withdraw(&mut self, to: Rank, number: u32) -> bool {
         if let Some(answer) = self.take(to, number, None) {
             return answer == Answer::Granted;

@@ -13,15 +13,14 @@ use weft_node::biased::{Biased, Entered};
 use weft_packet::{HeldPacket, Packets, Progress, Protocol, Rank, Step, Taken};
 use weft_tagged::Receiver;
 
-/// How long a program wants to wait that says so in milliseconds: for ever, if the number is
-/// negative.
+/// Time limit of a program that gives it in milliseconds: for ever, if the number is negative.
 pub(crate) fn limit(timeout_ms: c_int) -> Option<Duration> {
     u64::try_from(timeout_ms).ok().map(Duration::from_millis)
 }
 
 /// Empty looks after which a rank lets others run, where ranks share cores.
 const LOOKS: u32 = 16;
-/// How long a rank that leaves waits for packets to leave before it.
+/// Time that a rank that leaves waits for its packets to be sent.
 const LEAVE_LIMIT: Duration = Duration::from_secs(1);
 
 /// The outcome of a look at what has arrived.
@@ -42,13 +41,13 @@ pub(crate) struct Job {
     /// Given up by who leaves.
     place: Mutex<Option<PacketJob>>,
     domains: AtomicUsize,
-    /// Whether ranks of this host share cores.
+    /// True if ranks of this host share cores.
     crowded: bool,
     empty_looks: AtomicU32,
     /// Threads that wait for something. What one of them waits for another one may take from the
     /// network.
     waiting: AtomicUsize,
-    /// How the packet layer waits as long as there is a job.
+    /// Callback by which the packet layer makes progress while it waits, as long as there is a job.
     _progress: Arc<Progress>,
 }
 
@@ -140,7 +139,7 @@ impl Job {
         &self.packets
     }
 
-    /// What the lock is around.
+    /// The state, locked.
     #[inline]
     pub fn enter(&self) -> Entered<'_, State> {
         let state = self.state.enter();
@@ -148,7 +147,7 @@ impl Job {
         state
     }
 
-    /// As [`Self::enter`], for a call that says itself if it leaves something pending.
+    /// Does what [`Self::enter`] does, for a call that says itself if it leaves something pending.
     #[inline(always)]
     pub fn enter_quietly(&self) -> Entered<'_, State> {
         self.state.enter()
@@ -268,7 +267,7 @@ impl Job {
         self.wait_beside(limit, look, || ())
     }
 
-    /// As [`Self::wait`], for calls that say so if the time is up.
+    /// Does what [`Self::wait`] does, for calls with an error of their own if the time is up.
     pub fn wait_in_time<T>(
         &self,
         limit: Option<Duration>,
@@ -280,8 +279,8 @@ impl Job {
         })
     }
 
-    /// As [`Self::wait`], for who is in the way of those that read completions: calls `beside`
-    /// while there are some.
+    /// Does what [`Self::wait`] does, for a thread that is in the way of those that read
+    /// completions: calls `beside` while there are some.
     pub fn wait_beside<T>(
         &self,
         limit: Option<Duration>,
@@ -359,7 +358,7 @@ impl Job {
         self.packets.nudge();
     }
 
-    /// What the upcall thread does when the program does not look.
+    /// Serves the upcall thread when the program does not poll.
     fn interrupted(&self) -> weft_packet::Result<bool> {
         let outcome = self.enter().progress(&self.packets);
         match outcome {

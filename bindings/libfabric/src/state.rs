@@ -1,4 +1,4 @@
-//! What the lock of a job is around: its messages, completion queues, counters and addresses.
+//! State inside the lock of a job: its messages, completion queues, counters and addresses.
 
 mod addresses;
 mod reports;
@@ -27,7 +27,7 @@ pub(crate) struct VectorId(u16);
 
 /// Packets that one call takes from the network at most.
 const PACKETS_AT_ONCE: usize = 64;
-/// How long a program tries in vain to send to a rank that has no room for its messages before it
+/// Time that a program tries in vain to send to a rank that has no room for its messages before it
 /// is told why.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -36,7 +36,7 @@ pub(crate) struct State {
     pub exchange: Exchange<SendOp, ReceiveOp>,
     pub remote: Remote<SendOp, Exposed>,
     pub collectives: Collectives<Buffers, KeptPacket>,
-    /// What teams have in shared memory.
+    /// Arenas of teams, in shared memory.
     pub arenas: BTreeMap<TeamId, Arc<Arena>>,
     /// Areas of this rank's board, and which team has which.
     pub areas: Areas,
@@ -45,24 +45,24 @@ pub(crate) struct State {
     ranks: usize,
     vectors: Vec<Addresses>,
     /// By endpoint number, if it is taken: who is told of others' accesses.
-    endpoints: Vec<Option<Told>>,
+    endpoints: Vec<Option<AccessObservers>>,
     /// Keys that the provider has given to regions.
     keys: u64,
     /// Answers to writes that no queue had room to be told of, and the queue.
     owed: VecDeque<(QueueId, Owed)>,
-    /// Why messages cannot go on.
+    /// Reason why messages cannot go on.
     failure: Option<Error>,
-    /// What went wrong in a look, until somebody hears of it.
-    unheard: Option<Error>,
-    /// Whether the upcall thread was told that something waits, for room or to be fetched.
+    /// Error of a look, until a call returns it.
+    unreported: Option<Error>,
+    /// True if the upcall thread was told that something waits, for room or to be fetched.
     is_waiting: bool,
     /// To whom nothing can be sent, since when, and whether the program was told.
     full: Option<(Rank, Duration, bool)>,
 }
 
-/// Who is told that others have accessed memory of this rank.
+/// Objects that are told of accesses by others to memory of this rank.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Told {
+pub(crate) struct AccessObservers {
     /// Of data beside a write.
     pub queue: Option<QueueId>,
     pub vector: Option<VectorId>,
@@ -90,7 +90,7 @@ impl State {
             keys: 0,
             owed: VecDeque::new(),
             failure: None,
-            unheard: None,
+            unreported: None,
             is_waiting: false,
             full: None,
         }
@@ -103,19 +103,19 @@ impl State {
 
     /// A look has brought what is to be answered.
     pub fn send_what_waits(&mut self, packets: &Packets) {
-        self.unheard = self.transmit(packets).err();
+        self.unreported = self.transmit(packets).err();
     }
 
     /// A look has failed.
     pub fn fail_at(&mut self, error: weft_packet::Error) {
-        self.unheard = Some(error.into());
+        self.unreported = Some(error.into());
     }
 
     /// Takes what has arrived, up to the first packet that ends something, and sends what waits.
     /// True if anything happened.
     #[inline(never)]
     pub fn progress(&mut self, packets: &Packets) -> weft_tagged::Result<bool> {
-        if self.failure.is_some() || self.unheard.is_some() {
+        if self.failure.is_some() || self.unreported.is_some() {
             return self.fail();
         }
         let mut any = !self.owed.is_empty() && self.answer_owed();
@@ -177,7 +177,7 @@ impl State {
     /// False if a look at what has arrived is all there is to do, and all completions are read.
     pub fn is_pending(&self) -> bool {
         self.failure.is_some()
-            || self.unheard.is_some()
+            || self.unreported.is_some()
             || !self.owed.is_empty()
             || self.is_waiting
             || self.has_to_transmit()
@@ -191,13 +191,13 @@ impl State {
         self.exchange.has_event() | self.remote.has_event()
     }
 
-    /// What every call hears from the first failure on.
+    /// The error that every call returns from the first failure on.
     #[cold]
     fn fail(&mut self) -> weft_tagged::Result<bool> {
-        self.unheard.take().or_else(|| self.failure.clone()).map_or(Ok(false), Err)
+        self.unreported.take().or_else(|| self.failure.clone()).map_or(Ok(false), Err)
     }
 
-    /// Whether something waits for room in the network, or to be fetched.
+    /// True if something waits for room in the network, or to be fetched.
     #[inline]
     pub fn has_to_transmit(&self) -> bool {
         self.exchange.has_to_transmit()
@@ -295,15 +295,15 @@ impl State {
     /// Another rank has accessed memory of this one.
     fn accessed(&mut self, accessed: &Accessed) {
         let Accessed { to, from, key, writes, length, data } = *accessed;
-        let told = self.endpoints.get(usize::from(to)).copied().flatten().unwrap_or_default();
-        self.reports.count(told.counters.of(writes), true);
+        let observers = self.endpoints.get(usize::from(to)).copied().flatten().unwrap_or_default();
+        self.reports.count(observers.counters.of(writes), true);
         let region = self.remote.region(key).and_then(|region| region.counters.of(writes));
         self.reports.count(region, true);
         let Some((data, owed)) = data else { return };
-        let Some(queue) = told.queue else { return self.remote.answer(owed) };
+        let Some(queue) = observers.queue else { return self.remote.answer(owed) };
         let flags = flag::RMA | flag::REMOTE_WRITE | flag::REMOTE_CQ_DATA;
         let length = usize::try_from(length).unwrap_or(usize::MAX);
-        let source = told.vector.map(|vector| (vector, from));
+        let source = observers.vector.map(|vector| (vector, from));
         let bare = Completion::of(Context::NONE, flags);
         self.reports.complete(queue, Completion { length, data, source, ..bare });
         // So that nobody fills a queue that is not read.
@@ -383,13 +383,13 @@ impl State {
             }
         };
         let number = u8::try_from(place).map_err(|_| Refusal::TOO_MANY)?;
-        self.endpoints[place] = Some(Told::default());
+        self.endpoints[place] = Some(AccessObservers::default());
         Ok(number)
     }
 
-    /// Who is told of accesses that name this endpoint.
-    pub fn enable_endpoint(&mut self, number: u8, told: Told) {
-        self.endpoints[usize::from(number)] = Some(told);
+    /// Sets the objects that are told of accesses that name this endpoint.
+    pub fn enable_endpoint(&mut self, number: u8, observers: AccessObservers) {
+        self.endpoints[usize::from(number)] = Some(observers);
     }
 
     /// Nobody receives there any more.
@@ -404,7 +404,7 @@ fn next_id<T>(objects: &[T]) -> Result<u16> {
     u16::try_from(objects.len()).map_err(|_| Refusal::TOO_MANY)
 }
 
-/// What a completion says of an access.
+/// Error of the completion of an access.
 fn error_of(outcome: Outcome) -> Option<c_int> {
     outcome.err().map(|refused| match refused {
         Refused::NoRegion => completion::NO_KEY,
@@ -413,8 +413,8 @@ fn error_of(outcome: Outcome) -> Option<c_int> {
     })
 }
 
-/// What a client is told when messages cannot go on. That a rank is lost it need not be told: the
-/// program ends then, and whoever started it says why.
+/// Error that a client gets when messages cannot go on. That a rank is lost it need not be told:
+/// the program ends then, and whoever started it says why.
 pub(crate) fn refusal(error: &Error) -> Refusal {
     match error {
         Error::Packet(weft_packet::Error::RankLost(_)) => Refusal::AGAIN,

@@ -13,7 +13,7 @@ use weft_packet::Rank;
 use weft_tagged::collectives::{Packets, open as open_team, violation};
 use weft_tagged::{Error, Result as TaggedResult};
 
-/// What makes one block of two: of the first and the second, in place of the second.
+/// Function that makes one block of two: of the first and the second, in place of the second.
 pub(crate) type Combine<'a> = dyn FnMut(&[u8], &mut [u8]) + 'a;
 
 /// Memory of one operation, which may be the same bytes.
@@ -49,7 +49,7 @@ pub(crate) struct Team<'a> {
     arena: Option<Arc<Arena>>,
 }
 
-/// Where the area in shared memory begins, as the leader of a team says it to its members.
+/// Start of a team's area in shared memory, as the leader tells it to the members.
 pub(crate) type AreaStart = u64;
 /// There is none.
 const NO_AREA: AreaStart = u64::MAX;
@@ -104,12 +104,12 @@ impl<'a> Team<'a> {
         Ok(Team { job, id, size, me, arena })
     }
 
-    /// How many members.
+    /// Number of members.
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// Which of them this is.
+    /// Number of this rank among them.
     pub fn me(&self) -> usize {
         self.me
     }
