@@ -1,5 +1,5 @@
-//! The subcommands that are programs of their own, so that who only wants to run programs need not build them: `weft bench`
-//! becomes `weft-bench`, which is found beside `weft` or in PATH.
+//! The subcommands that are programs of their own, so that who only wants to run programs need not
+//! build them: `weft bench` becomes `weft-bench`, which is found beside `weft` or in PATH.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use weft_launch::{FindError, find_program, own_directory};
 
-/// What the program is told, as it was typed.
+/// Arguments of the program, as they were typed.
 #[derive(Args)]
 #[command(disable_help_flag = true)]
 pub struct Words {
@@ -18,7 +18,8 @@ pub struct Words {
     words: Vec<OsString>,
 }
 
-/// `weft help bench` as `weft bench --help`: the program knows its arguments, and this command does not.
+/// `weft help bench` as `weft bench --help`: the program knows its arguments, and this command does
+/// not.
 pub fn with_help_last(mut typed: Vec<OsString>) -> Vec<OsString> {
     if typed.len() == 3 && typed[1] == "help" {
         let _ = typed.remove(1);

@@ -1,5 +1,5 @@
-//! `weft doctor`: which links work on this machine and why not, what they need, what they cost; and whether MPI programs would run on
-//! Weft.
+//! `weft doctor`: which links work on this machine and why not, what they need, what they cost; and
+//! whether MPI programs would run on Weft.
 
 use std::borrow::Cow;
 use std::io::{Write, stdout};
@@ -45,12 +45,12 @@ Weft.";
 /// One thing that was looked at.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct Finding {
-    /// What was looked at.
+    /// Subject of the check.
     name: &'static str,
     status: Status,
-    /// What was found.
+    /// Result of the check.
     detail: String,
-    /// What to do about a problem.
+    /// Remedy for a problem.
     #[serde(skip_serializing_if = "Option::is_none")]
     advice: Option<Cow<'static, str>>,
 }
@@ -97,7 +97,7 @@ struct Memory {
     bytes: u64,
 }
 
-/// What something costs here.
+/// A cost that was measured here.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct Cost {
     name: &'static str,
@@ -119,7 +119,8 @@ struct Report {
     costs: Vec<Cost>,
 }
 
-/// Looks at everything and prints it. The exit code says whether the default link works, or MPI programs would run on Weft.
+/// Looks at everything and prints it. The exit code says whether the default link works, or MPI
+/// programs would run on Weft.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let (text, works) = if arguments.mpi {
         let findings = mpi::all();

@@ -1,5 +1,5 @@
-//! The `weft` command. Each subcommand is a module with its arguments and a function that runs it, or a program of its own
-//! (`weft sim` is `weft-sim`); the work is done in the crates below.
+//! The `weft` command. Each subcommand is a module with its arguments and a function that runs it,
+//! or a program of its own (`weft sim` is `weft-sim`); the work is done in the crates below.
 
 #![deny(unsafe_code)]
 
@@ -43,7 +43,7 @@ enum Command {
     Bench(beside::Words),
     /// Compare with the libraries that are installed, and with TCP
     Compare(beside::Words),
-    /// What `weft doctor` runs as a trial
+    /// A rank of the trial of `weft doctor`
     #[command(name = doctor::TRIAL, hide = true)]
     DoctorRank,
     /// A process of `weft doctor --mpi`, which loads a libfabric

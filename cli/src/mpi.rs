@@ -1,5 +1,5 @@
-//! The MPI libraries that are installed here, Weft's libfabric provider, and its collectives: what `weft mpirun` and `weft doctor --mpi`
-//! have to find.
+//! The MPI libraries that are installed here, Weft's libfabric provider, and its collectives: what
+//! `weft mpirun` and `weft doctor --mpi` have to find.
 
 mod collectives;
 mod linked;
@@ -11,7 +11,7 @@ pub use linked::{Linked, libraries_of};
 pub use provider::{FILE, Provider, has_provider, listed_folders};
 pub use stack::{Launcher, Stack};
 
-/// Where libfabric looks for providers: folders with colons between them.
+/// Variable that names the folders of libfabric's providers, with colons between them.
 pub const PROVIDER_PATH: &str = "FI_PROVIDER_PATH";
 /// The only providers that libfabric is to use, or with `^` those that it is not to use.
 pub const PROVIDER: &str = "FI_PROVIDER";

@@ -1,6 +1,7 @@
 //! `weft mpirun`: an MPI program on Weft, started by the MPI library that is installed.
 //!
-//! It finds the library's own `mpirun` and Weft's provider, sets what the library has to be told, and becomes that `mpirun`.
+//! It finds the library's own `mpirun` and Weft's provider, sets what the library has to be told,
+//! and becomes that `mpirun`.
 
 mod settings;
 mod words;
@@ -31,7 +32,8 @@ pub use settings::{PARAMETERS, PRELOAD, VARIABLES};
 pub struct Arguments {
     #[command(flatten)]
     own: Own,
-    /// How many ranks (-n N), other options of the library's mpirun, the program and its arguments
+    /// The number of ranks (-n N), other options of the library's mpirun, the program and its
+    /// arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     #[arg(value_name = "MPIRUN'S OPTIONS, PROGRAM, ARGUMENTS")]
     words: Vec<OsString>,
@@ -40,13 +42,15 @@ pub struct Arguments {
 /// Weft's own options, which may stand anywhere before the program.
 #[derive(Parser)]
 struct Own {
-    /// Which MPI library [default: the one that the program is linked with, or that of the mpirun beside it, or of the first in PATH]
+    /// The MPI library [default: the one that the program is linked with, or that of the mpirun
+    /// beside it, or of the first in PATH]
     #[arg(long, value_enum)]
     stack: Option<Stack>,
-    /// Where libweft-fi.so is [default: in FI_PROVIDER_PATH, installed with weft, or built with it]
+    /// Path of libweft-fi.so [default: in FI_PROVIDER_PATH, installed with weft, or built with it]
     #[arg(long, value_name = "PATH")]
     provider: Option<PathBuf>,
-    /// Who does collectives: the MPI library [default], or Weft as far as it can, with libweft-coll preloaded
+    /// Collectives by the MPI library [default], or by Weft as far as it can, with libweft-coll
+    /// preloaded
     #[arg(long, value_enum)]
     collectives: Option<By>,
     /// Only print the command
@@ -54,7 +58,7 @@ struct Own {
     dry_run: bool,
 }
 
-/// Who does collectives.
+/// Library that does collectives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum By {
     /// The MPI library, of messages
@@ -87,7 +91,8 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let program = find_program(program, None, path.as_deref()).ok();
     let linked = program.as_deref().map(libraries_of).unwrap_or_default();
     let wanted = wanted(own.stack, &linked)?;
-    // An interpreter knows nothing of MPI, but has the MPI library of its own environment beside it.
+    // An interpreter knows nothing of MPI, but has the MPI library of its own environment beside
+    // it.
     let beside = program.as_deref().and_then(Path::parent);
     let beside = linked.launchers.as_deref().or(beside);
     let launcher = Launcher::find(wanted, beside, path.as_deref())?;

@@ -23,19 +23,21 @@ pub struct Arguments {
     /// Ranks, 1 to 64 on each host [default: one per core]
     #[arg(short = 'n', long, value_name = "P", value_parser = ranks)]
     ranks: Option<u16>,
-    /// How packets travel; auto takes the best that works here
+    /// Link that packets take; auto takes the best that works here
     #[arg(long, value_enum, default_value_t = Link::Auto)]
     link: Link,
-    /// The protocol: who retransmits, who forwards multicasts [default: nrx-imc within a host, pupa between hosts]
+    /// The protocol: who retransmits, who forwards multicasts [default: nrx-imc within a host, pupa
+    /// between hosts]
     #[arg(long, value_name = "NAME", value_parser = preset)]
     preset: Option<Preset>,
     /// The network between the ranks loses nothing, so that presets that never send again will do
     #[arg(long)]
     lossless: bool,
-    /// The shape of multicast trees, of hosts where there are several [flat, binary, binomial, chain or relay; default: the link's best]
+    /// The shape of multicast trees, of hosts where there are several [flat, binary, binomial,
+    /// chain or relay; default: the link's best]
     #[arg(long, value_name = "SHAPE")]
     tree: Option<Shape>,
-    /// How long an arrival waits for the program to poll before it is interrupted
+    /// Time that an arrival waits for the program to poll before it is interrupted
     #[arg(long, value_name = "N")]
     interrupt_delay_us: Option<u64>,
     /// Packets that a rank may have under way to another: a power of two from 2 to 4096
@@ -44,10 +46,12 @@ pub struct Arguments {
     /// The longest packets between ranks, with their IP header [default: the narrowest interface's]
     #[arg(long, value_name = "BYTES")]
     mtu: Option<Mtu>,
-    /// Seconds of silence after which a host or a rank on another one counts as lost [default: 0.8]; more where machines stand still for long
+    /// Seconds of silence after which a host or a rank on another one counts as lost [default:
+    /// 0.8]; more where machines stand still for long
     #[arg(long, value_name = "S", value_parser = silence)]
     silence: Option<Duration>,
-    /// Seconds that ranks have to end by themselves once another is lost, such as to save what they have [default: 0.025]
+    /// Seconds that ranks have to end by themselves once another is lost, such as to save what they
+    /// have [default: 0.025]
     #[arg(long, value_name = "S", value_parser = grace)]
     grace: Option<Duration>,
     /// Begin every line of output with the rank that wrote it
@@ -56,10 +60,10 @@ pub struct Arguments {
     /// Write the output to rank-N.out and rank-N.err in this directory
     #[arg(long, value_name = "DIR")]
     output_dir: Option<PathBuf>,
-    /// Where ranks run: core puts rank i on the i-th core
+    /// Placement of ranks: core puts rank i on the i-th core
     #[arg(long, value_enum, default_value_t = Bind::None)]
     bind: Bind,
-    /// How many seconds the program has to join the job; 0 for ever
+    /// Seconds that the program has to join the job; 0 for ever
     #[arg(long, value_name = "S", default_value_t = 30)]
     join_limit: u32,
     /// Say first what is run and how, as is usual on a terminal
@@ -140,7 +144,7 @@ fn preset(name: &str) -> std::result::Result<Preset, String> {
 }
 
 impl Arguments {
-    /// Whether some ranks reach one another over a network, which may lose packets.
+    /// True if some ranks reach one another over a network, which may lose packets.
     fn needs_network(&self) -> bool {
         self.hosts.are_given() || self.link == Link::Udp
     }
@@ -151,7 +155,7 @@ impl Arguments {
         self.preset.unwrap_or(usual)
     }
 
-    /// Whether what was said goes together.
+    /// Checks that the arguments go together.
     fn check(&self) -> Result<(), clap::Error> {
         let wrong = |what: &str| Err(clap::Error::raw(ErrorKind::ValueValidation, what));
         let preset = self.preset();
@@ -255,7 +259,7 @@ fn spec(arguments: Arguments, cores: usize) -> JobSpec {
     spec
 }
 
-/// What runs and how: `4 ranks on 1 host, shm (nrx-imc), 2 cores shared by 4 ranks`.
+/// The ranks and their links: `4 ranks on 1 host, shm (nrx-imc), 2 cores shared by 4 ranks`.
 fn first_line(ranks: u16, cores: usize, link: Link, preset: Preset) -> String {
     let count = usize::from(ranks);
     let (all_ranks, all_cores) = (many(count, "rank"), many(cores, "core"));

@@ -1,5 +1,5 @@
-//! Jobs whose ranks are on several hosts, which are network namespaces, over UDP: answers are right, whatever the
-//! network does, and ends are clean.
+//! Jobs whose ranks are on several hosts, which are network namespaces, over UDP: answers are
+//! right, whatever the network does, and ends are clean.
 //!
 //! The programs are built with the workspace (`make test` does that first).
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
@@ -21,7 +21,7 @@ fn cluster(hosts: usize) -> Option<Cluster> {
     available().then(|| Cluster::new(hosts, Options::default()).unwrap())
 }
 
-/// What hosts use that have no AF_XDP, and what ranks use that are to share no memory.
+/// Options of hosts that have no AF_XDP, and of ranks that are to share no memory.
 const UDP: &str = "--link udp";
 
 fn run(cluster: &Cluster, words: &str, program: &str) -> String {
@@ -228,7 +228,8 @@ fn ranks_of_hydra_agree_on_how_long_packets_are() {
         assert_eq!(text.matches(said).count(), 4, "{text}");
     }
     let output = hydra(&two, "weft-testee payload").env("WEFT_MTU", "12").output().unwrap();
-    // The ranks say why, but hydra does not always pass on the last words of those that it then kills.
+    // The ranks say why, but hydra does not always pass on the last words of those that it then
+    // kills.
     assert!(!output.status.success(), "{output:?}");
 }
 

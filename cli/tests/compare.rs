@@ -1,5 +1,5 @@
-//! `weft compare` and `weft bench` between hosts, as their users meet them: a few rounds, of which the shape is
-//! looked at and not the speed.
+//! `weft compare` and `weft bench` between hosts, as their users meet them: a few rounds, of which
+//! the shape is looked at and not the speed.
 #![allow(clippy::unwrap_used)]
 
 use std::process::{Command, Output, Stdio};

@@ -16,7 +16,7 @@ fn weft(words: &str) -> Output {
     command.args(words.split_whitespace()).stdin(Stdio::null()).output().unwrap()
 }
 
-/// What a run that went well printed.
+/// Output of a run that has to succeed.
 fn succeeds(words: &str) -> String {
     let output = weft(words);
     let errors = String::from_utf8(output.stderr).unwrap();

@@ -54,8 +54,8 @@ impl Running {
     }
 }
 
-/// How many runs the long run has. With fewer, machines may stand still, and survivors have more time to say what
-/// they have heard.
+/// Number of runs that `WEFT_LOSS_RUNS` asks for. Without it, machines may stand still, and
+/// survivors have more time to say what they have heard.
 fn runs_asked() -> Option<u64> {
     std::env::var("WEFT_LOSS_RUNS").ok().map(|runs| runs.parse().unwrap())
 }

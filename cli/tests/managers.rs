@@ -1,5 +1,5 @@
-//! Weft's programs under process managers that know nothing of Weft: MPICH's hydra, Open MPI's `mpirun`, and
-//! Slurm, of which the test runs one of its own on this machine.
+//! Weft's programs under process managers that know nothing of Weft: MPICH's hydra, Open MPI's
+//! `mpirun`, and Slurm, of which the test runs one of its own on this machine.
 //!
 //! `setup` installs them; the programs are built with the workspace (`make test` does both).
 
@@ -19,7 +19,7 @@ mod slurm;
 
 use slurm::Slurm;
 
-/// What comes before a program's name to run it on four ranks, and the environment for it.
+/// Words before a program's name that run it on four ranks, and the environment for it.
 #[derive(Clone)]
 struct Manager {
     words: String,
@@ -97,8 +97,8 @@ impl Manager {
         }
     }
 
-    /// Kills a rank. The others end, the status is not 0, and somebody says which rank it was: Weft, or the
-    /// process manager if it was so fast in ending the ranks that none of them could.
+    /// Kills a rank. The others end, the status is not 0, and somebody says which rank it was:
+    /// Weft, or the process manager if it was so fast in ending the ranks that none of them could.
     fn tells_of_a_killed_rank(&self, own_words: impl Fn(u64, Pid) -> String) {
         const VICTIM: u64 = 2;
         let job = Running::start(self);
@@ -146,7 +146,8 @@ impl Running {
         job
     }
 
-    /// Waits until all ranks have ended, and returns what was written, and whether that is called a success.
+    /// Waits until all ranks have ended, and returns what was written, and whether that is called a
+    /// success.
     fn finish(mut self) -> (String, bool) {
         let mut errors = self.launcher.stderr.take().unwrap();
         let read_errors = std::thread::spawn(move || {

@@ -1,6 +1,8 @@
-//! `weft mpirun` with a stock Open MPI and the applications of `apps/mpi`, and `weft doctor --mpi` where something is wrong.
+//! `weft mpirun` with a stock Open MPI and the applications of `apps/mpi`, and `weft doctor --mpi`
+//! where something is wrong.
 //!
-//! The provider is built with the workspace (`make test` does that first); `setup` installs Open MPI.
+//! The provider is built with the workspace (`make test` does that first); `setup` installs Open
+//! MPI.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
 
@@ -20,7 +22,8 @@ const APPLICATIONS: [(&str, &str); 3] = [
     ("sor", "--rows 90 --columns 77 --iterations 400 --digits 9"),
 ];
 
-/// What says what a program on Weft is to do: nothing of it may come from whoever runs the tests.
+/// Variables that direct a program on Weft: none of them may come from the environment of the
+/// tests.
 const SETTINGS: [&str; 7] = [
     "FI_PROVIDER",
     "FI_PROVIDER_PATH",
@@ -303,7 +306,8 @@ fn what_is_missing_for_a_job_is_said() {
     }
 }
 
-/// What `weft doctor --mpi` says about an Open MPI in PATH, with these variables set, and whether all is well.
+/// Report of `weft doctor --mpi` about an Open MPI in PATH, with these variables set, and true if
+/// all is well.
 fn doctor(variables: &[(&str, &OsStr)]) -> (String, bool) {
     let open_mpi = fake("mpirun (Open MPI) 4.1.4");
     let mut command = weft("doctor --mpi --json");

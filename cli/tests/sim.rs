@@ -24,7 +24,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// What a run that went well said.
+/// Output of a run that has to succeed.
 fn succeeds(words: &str) -> String {
     let output = sim(words);
     let err = text(&output.stderr);
@@ -32,7 +32,7 @@ fn succeeds(words: &str) -> String {
     err
 }
 
-/// What a run that did not go well said.
+/// Output of a run that has to fail.
 fn fails(words: &str) -> String {
     let output = sim(words);
     let err = text(&output.stderr);

@@ -1,5 +1,5 @@
-//! Jobs between hosts over AF_XDP, on hosts made of network namespaces: answers are right, ends are clean and
-//! leave nothing, and what cannot be had is said in one line.
+//! Jobs between hosts over AF_XDP, on hosts made of network namespaces: answers are right, ends are
+//! clean and leave nothing, and what cannot be had is said in one line.
 //!
 //! The programs are built with the workspace (`make test` does that first).
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
@@ -198,8 +198,8 @@ fn nothing_remains_whoever_is_killed() {
     asp(&two, "--hosts a:1,b:1 --link xdp", 2);
 }
 
-/// Runs a job that cannot have AF_XDP: who insists is told why in one line, and nobody gets anything else
-/// in silence.
+/// Runs a job that cannot have AF_XDP: who insists is told why in one line, and nobody gets
+/// anything else in silence.
 fn without_xdp(cluster: &Cluster, wrap: &[&str], why: &str) {
     let output = |words: &str| {
         let words = format!("--hosts a:1,b:1 {words}");

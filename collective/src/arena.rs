@@ -304,7 +304,7 @@ impl Arena {
     }
 
     /// Leaves for good.
-    pub fn leave(&self) {
+    pub fn detach(&self) {
         self.line(0)[LEFT].fetch_add(1, Ordering::AcqRel);
     }
 

@@ -40,13 +40,13 @@ pub trait Transport {
     /// Sends one packet to a rank. False if there is no room for one now.
     ///
     /// # Errors
-    /// What the network says.
+    /// Those of the network.
     fn send(&mut self, to: Rank, head: &[u8], body: &Body<'_>) -> Result<bool, Self::Error>;
 
     /// Sends one packet to all other ranks of a group, as [`Self::send`] to one.
     ///
     /// # Errors
-    /// What the network says.
+    /// Those of the network.
     fn multicast(
         &mut self,
         group: Group,
@@ -209,7 +209,7 @@ impl<K: AsRef<[u8]>> Run<K> {
     }
 
     /// True if something may leave as soon as there is room.
-    pub fn has_to_leave(&self) -> bool {
+    pub fn has_to_transmit(&self) -> bool {
         !self.to_tell.is_empty() || self.outgoing.iter().any(|it| self.allowed(it).is_some())
     }
 

@@ -394,7 +394,7 @@ impl<M: Memory, K: AsRef<[u8]>> Teams<M, K> {
         }
         let stage = job.advance(transport)?;
         if stage == Stage::Waiting
-            && job.run.has_to_leave()
+            && job.run.has_to_transmit()
             && !self.leaving.contains(&(id, number))
         {
             self.leaving.push_back((id, number));
@@ -404,7 +404,7 @@ impl<M: Memory, K: AsRef<[u8]>> Teams<M, K> {
 
     /// True if something waits for room.
     #[inline]
-    pub fn has_to_leave(&self) -> bool {
+    pub fn has_to_transmit(&self) -> bool {
         !self.leaving.is_empty()
     }
 
@@ -412,7 +412,7 @@ impl<M: Memory, K: AsRef<[u8]>> Teams<M, K> {
     ///
     /// # Errors
     /// As [`Run::advance`].
-    pub fn leave<X: Transport>(&mut self, transport: &mut X) -> Result<bool, Failure<X::Error>> {
+    pub fn transmit<X: Transport>(&mut self, transport: &mut X) -> Result<bool, Failure<X::Error>> {
         let mut any = false;
         for _ in 0..self.leaving.len() {
             let Some((id, number)) = self.leaving.pop_front() else { break };

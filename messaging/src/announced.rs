@@ -1,4 +1,4 @@
-//! What becomes of a packet that was sorted.
+//! Outcome of sorting a packet.
 
 use crate::arrived::Arrived;
 use crate::format::PacketHeader;
@@ -14,27 +14,27 @@ pub(crate) struct Run {
     pub arrived: Box<Arrived>,
 }
 
-/// What becomes of a packet.
+/// Outcome of sorting a packet.
 #[derive(Default)]
 pub(crate) struct Announced {
     /// A message begins with it, on which its handler runs now.
     pub run: Option<Run>,
-    /// Otherwise: what it leaves to do.
-    pub waits: Waits,
+    /// Otherwise: the work that it leaves.
+    pub work: Work,
 }
 
-/// What a packet leaves to do.
+/// Work that a packet leaves.
 #[derive(Clone, Copy, Default)]
-pub(crate) enum Waits {
+pub(crate) enum Work {
     /// Nothing: somebody may ask for what it brought.
     #[default]
-    Quietly,
-    /// What can run is to run.
-    Busily,
+    None,
+    /// Handlers or tasks can run now.
+    Handlers,
     /// Those who ask for messages of the port in this slot are to be woken.
-    ForReceivers(usize),
+    WakeReceivers(usize),
     /// The [taker](Taker) of the port in this slot is to wake somebody.
-    ForTaker(usize),
+    WakeTaker(usize),
 }
 
 /// Somebody who polls for a message of a port, and is handed it by the sort.
@@ -128,14 +128,15 @@ impl Asked {
 
 /// A part of this layer that takes messages of a port as they are sorted, before its handler could.
 pub(crate) trait Taker: Send + Sync {
-    /// Takes the message, or gives it back. It runs inside the network and the state, so it enters neither, drops no
-    /// message, and wakes nobody. Who takes one that somebody waits for is asked to [wake](Self::wake) them.
+    /// Takes the message, or gives it back. It runs inside the network and the state, so it enters
+    /// neither, drops no message, and wakes nobody. Who takes one that somebody waits for is asked
+    /// to [wake](Self::wake) them.
     fn take(&self, arrived: Box<Arrived>, packets: &Packets) -> Result<Found, Box<Arrived>>;
     /// Wakes those for whom messages were taken.
     fn wake(&self);
 }
 
-/// Who waits for a message that was taken.
+/// State of those who wait for a message that was taken.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
     /// Somebody who looks again without being woken.
@@ -144,8 +145,8 @@ pub(crate) enum Found {
     Asleep,
 }
 
-impl From<Waits> for Announced {
-    fn from(waits: Waits) -> Self {
-        Announced { run: None, waits }
+impl From<Work> for Announced {
+    fn from(work: Work) -> Self {
+        Announced { run: None, work }
     }
 }

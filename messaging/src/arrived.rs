@@ -1,9 +1,10 @@
 //! A message as it lies in its box, whether somebody has taken it yet or not.
 //!
-//! Boxes are used again. The thread that is done with a message keeps its box, with the handle to the engine in it, for the
-//! next one: counting handles up and down costs two atomic operations, which wait until all earlier stores are done, and so
-//! for the line of the slot that was just written to cross from the other core. Engines allow it whose owner says when it is
-//! done ([`Engine::close`]). All other boxes lie in the engine, without a handle.
+//! Boxes are used again. The thread that is done with a message keeps its box, with the handle to
+//! the engine in it, for the next one: counting handles up and down costs two atomic operations,
+//! which wait until all earlier stores are done, and so for the line of the slot that was just
+//! written to cross from the other core. Engines allow it whose owner says when it is done
+//! ([`Engine::close`]). All other boxes lie in the engine, without a handle.
 
 use crate::engine::Engine;
 use crate::format::{self, PacketHeader};
@@ -30,7 +31,8 @@ pub(crate) struct Spares(
     #[expect(clippy::vec_box, reason = "boxes move, what is in them does not")] Vec<Box<Arrived>>,
 );
 
-/// What a message is. It stays where it is from its first packet on: only the box moves.
+/// A message that has arrived, or is arriving. It stays where it is from its first packet on: only
+/// the box moves.
 #[derive(Default)]
 pub(crate) struct Arrived {
     /// The engine, from when somebody has taken the message.
@@ -56,7 +58,7 @@ pub(crate) struct Body {
     pub port: u32,
     pub number: u32,
     pub length: u64,
-    /// Where this rank knows the port.
+    /// Slot of the port at this rank.
     pub slot: usize,
     pub from: Rank,
     pub flow: Flow,
@@ -66,11 +68,11 @@ pub(crate) struct Body {
 #[derive(Default)]
 pub(crate) struct Part {
     pub content: Content,
-    /// Where the bytes of the message that were not read begin in it.
+    /// Offset in it of the message's bytes that were not read.
     pub start: usize,
 }
 
-/// Where the bytes of a packet are.
+/// Storage of a packet's bytes.
 #[derive(Default)]
 pub(crate) enum Content {
     /// Nowhere: it was given back.
@@ -90,12 +92,12 @@ pub(crate) enum Content {
 /// A box that a thread keeps.
 type Kept = Cell<Option<Box<Arrived>>>;
 
-// One for ranks with even numbers, and one for those with odd ones: where a thread plays both ends, neither is in the
-// way of the other.
+// One for ranks with even numbers, and one for those with odd ones: where a thread plays both ends,
+// neither is in the way of the other.
 thread_local!(static KEPT: [Kept; 2] = const { [const { Cell::new(None) }; 2] });
 
-/// Has `look` look at what this thread has kept for ranks like that of `engine`; `None` for a thread that ends, which keeps
-/// nothing.
+/// Has `look` look at what this thread has kept for ranks like that of `engine`; `None` for a
+/// thread that ends, which keeps nothing.
 #[inline(always)]
 fn with_kept<R>(engine: &Engine, look: impl FnOnce(&Kept) -> R) -> Option<R> {
     KEPT.try_with(|kept| look(&kept[engine.is_odd()])).ok()
@@ -107,7 +109,7 @@ pub(crate) fn forget() {
 }
 
 impl Body {
-    /// What a packet with this header says of its message.
+    /// The message of a packet with this header.
     #[inline]
     pub fn new(from: Rank, flow: Flow, header: &PacketHeader, slot: usize) -> Self {
         let PacketHeader { message: number, bytes: length, port, .. } = *header;
@@ -128,7 +130,8 @@ impl Default for Short {
 }
 
 impl Content {
-    /// Bytes of memory that it takes beyond link memory, and no less than the message that it may begin.
+    /// Bytes of memory that it takes beyond link memory, and no less than the message that it may
+    /// begin.
     #[inline]
     pub fn cost(&self) -> usize {
         match self {
@@ -177,7 +180,8 @@ impl Arrived {
         }
     }
 
-    /// Nothing was read: its first packet has this content, with the bytes of the message from `start` on.
+    /// Nothing was read: its first packet has this content, with the bytes of the message from
+    /// `start` on.
     #[inline]
     pub fn begin(&mut self, content: Content, start: usize, header_bytes: u8) {
         self.read = 0;
@@ -185,8 +189,9 @@ impl Arrived {
         self.part = Part { content, start };
     }
 
-    /// As [`Self::begin`], for a short packet of `from`, of which `rest` follows the message
-    /// header. Who brings the message to its port says where that is.
+    /// Does what [`Self::begin`] does, for a short packet of `from`, of which `rest` follows the
+    /// message header. The slot of the port is set by the caller. Who brings the message to its
+    /// port says where that is.
     #[inline(always)]
     pub fn begin_short(&mut self, from: Rank, header: &PacketHeader, rest: &[u8]) {
         self.body = Body::new(from, None, header, self.body.slot);
@@ -214,7 +219,7 @@ impl Arrived {
     /// The message waits to be taken; returns what it counts from here on. The engine would never
     /// end if it was held by what waits in it, so it must be one whose owner says when.
     pub fn wait(&mut self) -> usize {
-        if self.engine.as_ref().is_some_and(|engine| !engine.lends()) {
+        if self.engine.as_ref().is_some_and(|engine| !engine.caches_handles()) {
             self.forget_engine();
         }
         let before = self.part.content.cost();
@@ -240,8 +245,8 @@ impl Arrived {
         }
     }
 
-    /// Bytes of headers that nobody has popped, the last pushed first. Only the first packet has headers, and they are gone
-    /// with it.
+    /// Bytes of headers that nobody has popped, the last pushed first. Only the first packet has
+    /// headers, and they are gone with it.
     #[inline]
     pub fn headers<'a>(&'a self, packets: &'a Packets) -> &'a [u8] {
         let end = self.part.start.saturating_sub(self.read as usize);
@@ -294,7 +299,7 @@ impl Arrived {
     #[inline]
     pub fn retire(self: Box<Self>) {
         let other = match &self.engine {
-            Some(engine) if engine.lends() => {
+            Some(engine) if engine.caches_handles() => {
                 let lane = engine.is_odd();
                 // A thread that ends keeps nothing.
                 KEPT.try_with(|kept| kept[lane].replace(Some(self))).ok().flatten()

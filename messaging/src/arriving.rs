@@ -1,5 +1,5 @@
-//! Messages of which packets are still to come, or wait for their reader. Sans-IO: packets in, what is to
-//! be told to senders out.
+//! Messages of which packets are still to come, or wait for their reader. Sans-IO: packets in, what
+//! is to be told to senders out.
 
 use crate::arrived::{Body, Part};
 use crate::error::{Error, Result};
@@ -18,7 +18,7 @@ pub(crate) const UNFINISHED_LIMIT: usize = 4096;
 #[derive(Default)]
 pub(crate) struct Arrivals {
     messages: BTreeMap<(Rank, u32), Arriving>,
-    /// How many of those are not all here, by sender.
+    /// Number of those that are not all here, by sender.
     unfinished: Tally,
 }
 
@@ -33,7 +33,7 @@ struct Arriving {
     sender: Sender,
 }
 
-/// What the sender of a message does.
+/// State of the sender of a message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sender {
     /// It has asked, and waits for an answer.
@@ -44,7 +44,7 @@ enum Sender {
     GaveUp,
 }
 
-/// What there is for a reader.
+/// Answer to a reader.
 pub(crate) enum Taken {
     Part(Part),
     /// Nothing yet.
@@ -56,20 +56,20 @@ pub(crate) enum Taken {
     GivenUp(u64),
 }
 
-/// What becomes of a message that its reader or its sender wants no more of.
+/// Remains of a message that its reader or its sender wants no more of.
 #[derive(Default)]
 pub(crate) struct Ended {
-    /// What is here of it.
+    /// Its parts that are here.
     pub parts: VecDeque<Part>,
     /// Its sender waits to be told that nobody wants it.
     pub answer: bool,
-    /// Who waits for more of it.
+    /// The reader that waits for more of it.
     pub reader: Option<Waker>,
 }
 
 impl Arrivals {
-    /// Whether a message may begin so: it has no more bytes than it says, and neither its number nor
-    /// its sender is taken up by messages that have not ended.
+    /// Checks that a message may begin so: it has no more bytes than its header says, and neither
+    /// its number nor its sender is taken up by messages that have not ended.
     pub fn check_first(&self, from: Rank, header: &PacketHeader, bytes: u64) -> Result<()> {
         if bytes == header.bytes {
             return Ok(());
@@ -83,7 +83,8 @@ impl Arrivals {
         Ok(())
     }
 
-    /// A message begins of which more is to come than these bytes: by itself, or when it is granted.
+    /// A message begins of which more is to come than these bytes: by itself, or when it is
+    /// granted.
     pub fn begin(&mut self, body: &Body, bytes: u64, kind: Kind) {
         let Body { from, number, length, port, .. } = *body;
         self.unfinished.add(from);
@@ -93,14 +94,14 @@ impl Arrivals {
         self.messages.insert((from, number), arriving);
     }
 
-    /// Whether a message is all here, or never will be.
+    /// True if a message is all here, or never will be.
     pub fn is_complete(&self, body: &Body) -> bool {
         self.messages.get(&(body.from, body.number)).is_none_or(|message| {
             message.arrived == message.length || message.sender == Sender::GaveUp
         })
     }
 
-    /// Whether a packet is the next of a message that has begun.
+    /// True if a packet is the next of a message that has begun.
     pub fn continues(&self, from: Rank, header: &PacketHeader, bytes: u64) -> bool {
         let message = self.messages.get(&(from, header.message));
         message.is_some_and(|message| {
@@ -108,7 +109,8 @@ impl Arrivals {
         })
     }
 
-    /// The next packet of a message is here. Returns it if nobody wants it (any more), and who waits.
+    /// The next packet of a message is here. Returns it if nobody wants it (any more), and who
+    /// waits.
     pub fn arrived(
         &mut self,
         from: Rank,
@@ -140,8 +142,8 @@ impl Arrivals {
         (unwanted, reader)
     }
 
-    /// The next part of a message, if it is there; else leaves `waker` for it, and who has asked whether to
-    /// send is to be told so.
+    /// The next part of a message, if it is there; else leaves `waker` for it, and who has asked
+    /// whether to send is to be told so.
     pub fn take_part(&mut self, from: Rank, number: u32, waker: Option<&Waker>) -> Taken {
         let Some(message) = self.messages.get_mut(&(from, number)) else {
             return Taken::Nothing { grant: false };
@@ -159,7 +161,7 @@ impl Arrivals {
         Taken::Nothing { grant: message.grant() }
     }
 
-    /// Whether the sender of a message has asked, and is to be told now that it may send.
+    /// True if the sender of a message has asked, and is to be told now that it may send.
     pub fn grant(&mut self, from: Rank, number: u32) -> bool {
         self.messages.get_mut(&(from, number)).is_some_and(Arriving::grant)
     }
@@ -180,8 +182,8 @@ impl Arrivals {
         Ended { parts, answer, reader: None }
     }
 
-    /// The sender of a message ends it after `sent` bytes; a reader may have it, or it is `queued`, and then
-    /// all of it is gone. `None` if that cannot be: it would have sent something else.
+    /// The sender of a message ends it after `sent` bytes; a reader may have it, or it is `queued`,
+    /// and then all of it is gone. `None` if that cannot be: it would have sent something else.
     pub fn cancel(&mut self, from: Rank, header: &PacketHeader, queued: bool) -> Option<Ended> {
         let Entry::Occupied(mut entry) = self.messages.entry((from, header.message)) else {
             // What its reader did not want before it was granted is known no more.
@@ -210,15 +212,16 @@ impl Arrivals {
 }
 
 impl Arriving {
-    /// Whether a packet of `bytes` bytes after `before` others is the next one. None is empty: a
-    /// peer could send any number of those without ever getting further. Nor does any come that was not granted.
+    /// True if a packet of `bytes` bytes after `before` others is the next one. None is empty: a
+    /// peer could send any number of those without ever getting further. Nor does any come that was
+    /// not granted.
     fn expects(&self, before: u64, bytes: u64) -> bool {
         self.sender == Sender::Sends
             && self.arrived == before
             && (1..=self.length - self.arrived).contains(&bytes)
     }
 
-    /// Whether nothing is to come, and nothing left to be read.
+    /// True if nothing is to come, and nothing left to be read.
     fn is_done(&self) -> bool {
         self.arrived == self.length && self.parts.as_ref().is_none_or(VecDeque::is_empty)
     }

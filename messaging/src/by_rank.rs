@@ -21,7 +21,7 @@ impl<T: Default> ByRank<T> {
         self.0.get(rank.index())
     }
 
-    /// As [`Self::get`], to change it.
+    /// Does what [`Self::get`] does, to change the element.
     #[inline]
     pub fn get_mut(&mut self, rank: Rank) -> Option<&mut T> {
         self.0.get_mut(rank.index())

@@ -1,16 +1,16 @@
-//! What packets become: messages, queued at ports.
+//! The engine: it makes messages of packets, and queues them at ports.
 //!
-//! Whoever polls takes one packet, sorts it into its message, and runs the handlers that have something
-//! now, outside of any lock and one a port at a time; a handler may read on while more packets of its
-//! message arrive. Here is what others call; `sort` and `run` are the two steps, and how threads share them
-//! is in `wait`.
+//! Whoever polls takes one packet, sorts it into its message, and runs the handlers that have
+//! something now, outside of any lock and one a port at a time; a handler may read on while more
+//! packets of its message arrive. Here is what others call; `sort` and `run` are the two steps, and
+//! how threads share them is in `wait`.
 
-use crate::announced::{Announced, Asked, Asker, Taker, Waits};
+use crate::announced::{Announced, Asked, Asker, Taker, Work};
 use crate::arrived::{self, Arrived, Body, Part};
 use crate::arriving;
+use crate::cached;
 use crate::error::{Error, Result};
 use crate::handler::{Handler, Model};
-use crate::lend;
 use crate::message::Message;
 use crate::popup::Pool;
 use crate::rendezvous::Answer;
@@ -36,29 +36,30 @@ pub struct Engine {
     pub(crate) tasks: Arc<Tasks>,
     /// Wakes the thread that polls.
     pub(crate) nudger: Waker,
-    /// Set by whoever leaves something to be done in `state`, so that a poll that finds no packet need
-    /// not look there.
+    /// Set by whoever leaves something to be done in `state`, so that a poll that finds no packet
+    /// need not look there.
     pending: AtomicBool,
     pool: Pool,
     /// Messages that have come, and those that had to wait at their ports. Whoever sorts a packet
     /// counts, and nobody else sorts meanwhile.
     received: AtomicU64,
     queued: AtomicU64,
-    /// Whether threads may keep handles to this engine.
-    lends: AtomicBool,
+    /// True if threads may keep handles to this engine.
+    caches_handles: AtomicBool,
     odd: usize,
     /// Threads that follow and that nothing wakes but the leader.
     pub(crate) watchers: AtomicUsize,
-    /// Whether a handler did something that the program has not heard of.
+    /// True if a handler did something that the program has not heard of.
     has_incidents: AtomicBool,
-    /// Packets of one sender that stay in link memory before more are copied out. All receivers of a
-    /// sender share its frames, so all that they keep must be less than it has.
+    /// Packets of one sender that stay in link memory before more are copied out. All receivers of
+    /// a sender share its frames, so all that they keep must be less than it has.
     keep_at_most: u32,
-    /// How the packet layer waits as long as this engine lives.
+    /// Callback by which the packet layer makes progress while it waits, as long as this engine
+    /// lives.
     _progress: Arc<Progress>,
 }
 
-/// What the messaging layer has done, with what is below it.
+/// Counters of the messaging layer, with those of the layers below it.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 pub struct Statistics {
     /// Messages sent; a broadcast is one.
@@ -109,7 +110,7 @@ impl Engine {
                 pool: Pool::new(packets.has_threads()),
                 received: AtomicU64::new(0),
                 queued: AtomicU64::new(0),
-                lends: AtomicBool::new(false),
+                caches_handles: AtomicBool::new(false),
                 odd: packets.rank().index(),
                 watchers: AtomicUsize::new(0),
                 has_incidents: AtomicBool::new(false),
@@ -127,10 +128,10 @@ impl Engine {
         &self.packets
     }
 
-    /// Lets threads keep handles to this engine between messages, until its owner calls [`Self::close`]: it
-    /// must.
+    /// Lets threads keep handles to this engine between messages, until its owner calls
+    /// [`Self::close`]: it must.
     pub fn will_be_closed(&self) {
-        self.lends.store(self.packets.has_threads(), Ordering::Relaxed);
+        self.caches_handles.store(self.packets.has_threads(), Ordering::Relaxed);
     }
 
     /// 1 if the number of this rank is odd, else 0.
@@ -139,21 +140,21 @@ impl Engine {
         self.odd & 1
     }
 
-    /// Whether threads may keep handles to this engine.
+    /// True if threads may keep handles to this engine.
     #[inline]
-    pub(crate) fn lends(&self) -> bool {
-        self.lends.load(Ordering::Relaxed)
+    pub(crate) fn caches_handles(&self) -> bool {
+        self.caches_handles.load(Ordering::Relaxed)
     }
 
-    /// Makes all threads equal, for good: see [`Packets::share`]. For programs that send and receive in
-    /// several threads (thesis 6.2.1).
+    /// Makes all threads equal, for good: see [`Packets::share`]. For programs that send and
+    /// receive in several threads (thesis 6.2.1).
     pub fn share(&self) {
         self.packets.share();
         self.state.share();
     }
 
-    /// Takes packets from the network and runs handlers and tasks. Says whether anything happened. What
-    /// a rank does when it polls.
+    /// Takes packets from the network and runs handlers and tasks. True if anything happened.
+    /// What a rank does when it polls.
     ///
     /// # Errors
     /// A lost rank, a peer that broke the format, or a handler that panicked.
@@ -168,8 +169,8 @@ impl Engine {
         Ok(any)
     }
 
-    /// What a rank does when it is interrupted: makes progress, as long as interrupts are on. An error
-    /// comes again to whoever calls next.
+    /// Makes progress on behalf of a rank that was interrupted, as long as interrupts are on. An
+    /// error comes again to whoever calls next.
     pub fn interrupted(self: &Arc<Self>) {
         self.packets.interrupted(|| self.advance(None).unwrap_or(false));
     }
@@ -183,13 +184,13 @@ impl Engine {
         Ok(any)
     }
 
-    /// As [`Self::step`]; what handlers did wrong is left to who can hear it.
+    /// Does what [`Self::step`] does; faults of handlers are left to callers that can report them.
     #[inline]
     fn advance(self: &Arc<Self>, asker: Option<&Asker<'_>>) -> Result<bool> {
         let mut announced = Announced::default();
         match self.take(asker, &mut announced) {
             Ok(true) => {}
-            Ok(false) if self.is_quiet() => return Ok(false),
+            Ok(false) if self.is_idle() => return Ok(false),
             Ok(false) => return self.run_ready(),
             Err(error) => {
                 // Tasks get to know it as well, where anybody still runs them.
@@ -199,8 +200,8 @@ impl Engine {
         }
         let more = match announced.run {
             Some(run) => self.run_handler(run),
-            None if matches!(announced.waits, Waits::Quietly) => !self.is_quiet(),
-            None => self.wake(announced.waits),
+            None if matches!(announced.work, Work::None) => !self.is_idle(),
+            None => self.wake(announced.work),
         };
         match more {
             true => self.run_ready().map(|_| true).or_else(|error| left_to_next(asker, error)),
@@ -208,25 +209,25 @@ impl Engine {
         }
     }
 
-    /// Wakes those who ask for what a packet has brought. Says whether something may run.
+    /// Wakes those who ask for what a packet has brought. True if something may run.
     #[inline(never)]
-    fn wake(&self, waits: Waits) -> bool {
-        match waits {
-            Waits::ForReceivers(slot) => {
+    fn wake(&self, work: Work) -> bool {
+        match work {
+            Work::WakeReceivers(slot) => {
                 let next = || self.state.enter().ports.at(slot).receivers.pop();
                 std::iter::from_fn(next).for_each(Waker::wake);
             }
-            Waits::ForTaker(slot) => {
+            Work::WakeTaker(slot) => {
                 let taker = self.state.enter().ports.at(slot).taker.clone();
                 taker.into_iter().for_each(|taker| taker.wake());
             }
-            Waits::Quietly | Waits::Busily => {}
+            Work::None | Work::Handlers => {}
         }
-        !matches!(waits, Waits::Quietly)
+        !matches!(work, Work::None)
     }
 
-    /// Makes progress for who waits for something below messages. What went wrong above is left to who can
-    /// hear it.
+    /// Makes progress for who waits for something below messages. What went wrong above is left to
+    /// who can hear it.
     fn progress_below(self: &Arc<Self>) -> weft_packet::Result<bool> {
         match self.advance(None) {
             Err(Error::Packet(error)) => Err(error),
@@ -270,20 +271,20 @@ impl Engine {
         match announced.run {
             Some(run) => self.state.enter().run_later(run),
             None => {
-                self.wake(announced.waits);
+                self.wake(announced.work);
             }
         }
         self.note_pending();
         Ok(true)
     }
 
-    /// Whether nothing is to be done but to wait for packets.
+    /// True if nothing is to be done but to wait for packets.
     #[inline]
-    fn is_quiet(&self) -> bool {
+    fn is_idle(&self) -> bool {
         !self.pending.load(Ordering::Acquire) && !self.tasks.has_any()
     }
 
-    /// Whether something was left to be done in `state`.
+    /// True if something was left to be done in `state`.
     #[inline]
     pub(crate) fn has_pending(&self) -> bool {
         self.pending.load(Ordering::Acquire)
@@ -320,8 +321,8 @@ impl Engine {
         error.into()
     }
 
-    /// Runs `future` when somebody polls: now and then until it ends. Tasks of a rank run one at a time
-    /// on each thread that polls; they may wait for anything of Weft's, and for each other.
+    /// Runs `future` when somebody polls: now and then until it ends. Tasks of a rank run one at a
+    /// time on each thread that polls; they may wait for anything of Weft's, and for each other.
     pub fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) {
         self.tasks.spawn(future);
     }
@@ -342,16 +343,16 @@ impl Engine {
         self.tasks.clear();
         self.pool.close();
         let mut state = self.state.enter();
-        self.lends.store(false, Ordering::Relaxed);
+        self.caches_handles.store(false, Ordering::Relaxed);
         state.forget_engine();
         let (wakers, hooks) = (state.drain_wakers(), std::mem::take(&mut state.failure_hooks));
         drop(state);
         drop((wakers, hooks));
         arrived::forget();
-        lend::forget();
+        cached::forget();
     }
 
-    /// Whether messages wait for ports that this rank has never created.
+    /// Checks that no messages wait for ports that this rank has never created.
     ///
     /// # Errors
     /// [`Error::Unclaimed`].
@@ -362,7 +363,7 @@ impl Engine {
         }
     }
 
-    /// What this layer and those below have done.
+    /// Counters of this layer and those below.
     pub fn statistics(&self) -> Statistics {
         let packets = self.packets.statistics();
         let state = self.state.enter();
@@ -439,7 +440,7 @@ impl Engine {
         let port = state.ports.at(mailbox.slot);
         let arrived = port.queue.pop_front();
         if arrived.is_none() {
-            leave(&mut port.receivers, waker);
+            register_waker(&mut port.receivers, waker);
         }
         // Who follows, and every task, is woken by what is queued, and by nothing else.
         let polled = port.receivers.iter().all(|waker| waker.will_wake(&self.nudger));
@@ -453,8 +454,8 @@ impl Engine {
         Ok(arrived.map(|arrived| self.open(arrived)))
     }
 
-    /// The next part of an arriving message; else leaves `waker` for it, and tells a sender that has asked
-    /// that it may send.
+    /// The next part of an arriving message; else leaves `waker` for it, and tells a sender that
+    /// has asked that it may send.
     pub(crate) fn take_part(&self, body: &Body, waker: Option<&Waker>) -> Result<Option<Part>> {
         let mut state = self.state.enter();
         let grant = match state.arrivals.take_part(body.from, body.number, waker) {
@@ -491,7 +492,7 @@ impl Engine {
         self.packets.nudge();
     }
 
-    /// Why this rank cannot go on, if it cannot.
+    /// Reason why this rank cannot go on, if it cannot.
     pub(crate) fn failure(&self) -> Option<Error> {
         self.state.enter().failure.clone()
     }
@@ -522,8 +523,8 @@ fn left_to_next(asker: Option<&Asker<'_>>, error: Error) -> Result<bool> {
     if asker.is_some_and(Asker::has_found) { Ok(true) } else { Err(error) }
 }
 
-/// Leaves `waker` among others, once.
-pub(crate) fn leave(wakers: &mut Vec<Waker>, waker: Option<&Waker>) {
+/// Adds `waker` to others, once.
+pub(crate) fn register_waker(wakers: &mut Vec<Waker>, waker: Option<&Waker>) {
     if let Some(waker) = waker
         && !wakers.iter().any(|other| other.will_wake(waker))
     {

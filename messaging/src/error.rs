@@ -1,8 +1,8 @@
-//! What can go wrong with messages.
+//! Errors of messages.
 
 use weft_packet::Rank;
 
-/// What can go wrong with messages.
+/// An error of the messaging layer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// Something below went wrong; a lost rank above all.
@@ -17,7 +17,7 @@ pub enum Error {
     /// A message ended before the bytes that were asked for.
     #[error("the message from rank {from} has {left} bytes left, {wanted} were asked for")]
     Short {
-        /// Who sent it.
+        /// Its sender.
         from: Rank,
         /// Bytes that are left.
         left: u64,
@@ -27,21 +27,22 @@ pub enum Error {
     /// A message that is not UTF-8.
     #[error("the message from rank {from} is no text: {error}")]
     NotText {
-        /// Who sent it.
+        /// Its sender.
         from: Rank,
-        /// Where it stops being text.
+        /// The place where it stops being text.
         error: std::str::Utf8Error,
     },
     /// A packet that belongs to no message.
     #[error("rank {from} sent a packet that belongs to no message")]
     Stray {
-        /// Who sent it.
+        /// Its sender.
         from: Rank,
     },
-    /// A message whose sender gave it up: it dropped the future that was sending it, or was refused.
+    /// A message whose sender gave it up: it dropped the future that was sending it, or was
+    /// refused.
     #[error("rank {from} gave up its message after {sent} of {length} bytes")]
     GivenUp {
-        /// Who had begun it.
+        /// Its sender.
         from: Rank,
         /// Bytes that were sent.
         sent: u64,
@@ -51,9 +52,9 @@ pub enum Error {
     /// A peer that begins message after message and ends none.
     #[error("rank {from} has begun {limit} messages and ended none of them")]
     Unfinished {
-        /// Who sends them.
+        /// Their sender.
         from: Rank,
-        /// How many there may be.
+        /// Largest number of them.
         limit: usize,
     },
     /// A handler panicked. Its port takes no more messages; everything else goes on.
@@ -61,9 +62,9 @@ pub enum Error {
     Panicked {
         /// The port.
         port: String,
-        /// Who had sent the message.
+        /// The sender of the message.
         from: Rank,
-        /// What the panic said.
+        /// Text of the panic.
         what: String,
     },
     /// A task panicked.
@@ -74,7 +75,7 @@ pub enum Error {
         "there is no memory for {bytes} bytes of the message from rank {from}: read it in pieces"
     )]
     NoMemory {
-        /// Who sent it.
+        /// Its sender.
         from: Rank,
         /// Bytes asked for.
         bytes: u64,
@@ -95,7 +96,7 @@ pub enum Error {
         /// Messages that wait.
         messages: usize,
     },
-    /// What was waited for did not come in time.
+    /// The time in which the awaited did not come.
     #[error("nothing came within {0:?}")]
     TimedOut(std::time::Duration),
     /// Whoever was to complete an operation ended without doing so.
@@ -106,7 +107,7 @@ pub enum Error {
     Headers {
         /// The bytes pushed.
         size: usize,
-        /// What fits.
+        /// Largest number that fits.
         max: usize,
     },
     /// A peer that breaks an order.
@@ -114,17 +115,17 @@ pub enum Error {
     Disorder {
         /// The order.
         order: String,
-        /// Who sent it.
+        /// Its sender.
         from: Rank,
         /// The number.
         number: u64,
-        /// What is wrong with it.
+        /// The fault in its number.
         what: crate::Disorder,
     },
     /// More orders than there are variables for them.
     #[error("this job has {limit} orders already: there are {per_rank} for each rank", per_rank = crate::order::ORDERS_PER_RANK)]
     TooManyOrders {
-        /// How many there can be.
+        /// Largest number of them.
         limit: usize,
     },
     /// A handler of an order that broadcasts more and more.
@@ -134,7 +135,7 @@ pub enum Error {
     Overdrawn {
         /// The order.
         order: String,
-        /// How many there may be.
+        /// Largest number of them.
         limit: u64,
     },
     /// A handler that waits for what comes after it.
@@ -156,29 +157,29 @@ pub enum Error {
     NoSuchMember {
         /// The member asked for.
         root: usize,
-        /// How many there are.
+        /// Number of members.
         members: usize,
     },
     /// Values that cannot be shared out in equal parts.
     #[error("{values} values are not {parts} equal parts, one for each member")]
     Uneven {
-        /// How many values.
+        /// Number of values.
         values: usize,
-        /// How many parts.
+        /// Number of parts.
         parts: usize,
     },
     /// A call took longer than it was allowed to; it was cancelled.
     #[error("rank {rank} has not replied to a call of '{service}' in time")]
     CallTimedOut {
-        /// Who was called.
+        /// The rank that was called.
         rank: Rank,
-        /// What was called.
+        /// Name of the service.
         service: String,
     },
     /// A service dropped a request without answering it.
     #[error("'{service}' of rank {rank} gave no reply")]
     NoReply {
-        /// Whose service it is.
+        /// The rank of the service.
         rank: Rank,
         /// Its name.
         service: String,
@@ -186,19 +187,19 @@ pub enum Error {
     /// A service says that it could not do what it was asked.
     #[error("'{service}' of rank {rank} failed: {what}")]
     Remote {
-        /// Whose service it is.
+        /// The rank of the service.
         rank: Rank,
         /// Its name.
         service: String,
-        /// What it says.
+        /// Its text.
         what: String,
     },
     /// A call to a service that its rank does not have.
     #[error("rank {rank} has no service '{name}'")]
     NoSuchService {
-        /// Who was called.
+        /// The rank that was called.
         rank: Rank,
-        /// What was called.
+        /// Name of the service.
         name: String,
     },
 }

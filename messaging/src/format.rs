@@ -8,14 +8,15 @@
 //! ```
 //! `message` is the sender's number for it. In a first packet `bytes` is the length of the whole
 //! message, headers excluded, and the headers of higher layers follow; in later ones it is how many
-//! came before, so that a gap is noticed. A request is a first packet with the headers and without the bytes.
+//! came before, so that a gap is noticed. A request is a first packet with the headers and without
+//! the bytes.
 
 /// Bytes of the header.
 pub const SIZE: usize = 16;
 /// The longest message.
 pub const MAX_MESSAGE: u64 = (1 << 48) - 1;
 
-/// Where the bytes of an aligned packet begin is a multiple of this.
+/// Alignment of the bytes of an aligned packet.
 const LINE: usize = 64;
 /// Packets with so many bytes of their message, in frames that hold no less, are aligned.
 const ALIGNED_FROM: usize = 1024;
@@ -24,24 +25,25 @@ const ALIGNED: u64 = 0x80;
 /// The number of [`Kind::Whole`].
 const WHOLE: u64 = 12;
 
-/// Which packet of a message it is.
+/// Kind of a packet of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// The first; it announces the message.
     First,
     /// Any other.
     Next,
-    /// No message: `message` packets of the flow `bytes` were consumed at the port, in all. Flow 0 is
-    /// unicast, flow `n + 1` group `n`.
+    /// No message: `message` packets of the flow `bytes` were consumed at the port, in all. Flow 0
+    /// is unicast, flow `n + 1` group `n`.
     Window,
     /// No message: asks whether this rank has the port.
     Probe,
     /// No message: the answer to a probe for a port that is not there.
     NoPort,
-    /// No message: `message` packets of the flow `bytes` were sent to the port in all, and their sender
-    /// waits for room.
+    /// No message: `message` packets of the flow `bytes` were sent to the port in all, and their
+    /// sender waits for room.
     Stalled,
-    /// The first of a message whose other packets come when they are granted. It has no bytes of it.
+    /// The first of a message whose other packets come when they are granted. It has no bytes of
+    /// it.
     Request,
     /// No message: the answer to a request. `message` is wanted, and all of it may come.
     Grant,
@@ -66,20 +68,21 @@ pub struct PacketHeader {
     pub bytes: u64,
     /// First packet: bytes of higher layers' headers that follow.
     pub header_bytes: u8,
-    /// Which packet it is.
+    /// Kind of the packet.
     pub kind: Kind,
-    /// Whether its bytes begin at a line.
+    /// True if its bytes begin at a line.
     pub aligned: bool,
 }
 
-/// Whether a packet in a frame of `max_payload` bytes is aligned, with `left` bytes of its message to come.
+/// True if a packet in a frame of `max_payload` bytes is aligned, with `left` bytes of its message
+/// to come.
 #[inline]
 pub fn is_aligned(max_payload: usize, left: usize) -> bool {
     left >= ALIGNED_FROM && max_payload >= ALIGNED_FROM + 2 * usize::from(u8::MAX)
 }
 
-/// Bytes of a message, behind `header_bytes` of headers, that one packet in a frame of `max_payload` bytes
-/// holds.
+/// Bytes of a message, behind `header_bytes` of headers, that one packet in a frame of
+/// `max_payload` bytes holds.
 pub fn room(max_payload: usize, header_bytes: usize) -> usize {
     let begin = SIZE + header_bytes;
     match is_aligned(max_payload, max_payload) {
@@ -100,7 +103,8 @@ impl PacketHeader {
         PacketHeader::of_flow(port, Kind::Stalled, group, sent)
     }
 
-    /// What two ranks say to each other about message `number`, of which `bytes` bytes were sent.
+    /// Header of a packet by which one rank tells another something about message `number`, of
+    /// which `bytes` bytes were sent.
     pub fn of_message(port: u32, kind: Kind, number: u32, bytes: u64) -> Self {
         PacketHeader { message: number, bytes, ..PacketHeader::about(port, kind) }
     }
@@ -120,7 +124,7 @@ impl PacketHeader {
         PacketHeader { port, message: 0, bytes: 0, header_bytes: 0, kind, aligned: false }
     }
 
-    /// Where the bytes of the message begin in this packet.
+    /// Offset of the message's bytes in this packet.
     #[inline]
     pub fn bytes_at(&self) -> usize {
         let begin = SIZE + usize::from(self.header_bytes);
@@ -159,8 +163,8 @@ impl PacketHeader {
         bytes
     }
 
-    /// Splits a packet into its message header and the bytes of the message; `None` if it is no message
-    /// packet.
+    /// Splits a packet into its message header and the bytes of the message; `None` if it is no
+    /// message packet.
     #[inline]
     pub fn parse(packet: &[u8]) -> Option<(Self, &[u8])> {
         let (low, high, _) = split(packet)?;
@@ -198,8 +202,8 @@ impl PacketHeader {
         is_right.then_some((header, bytes))
     }
 
-    /// As [`Self::parse`], for what is most often asked: `None` for anything but a whole message whose bytes are
-    /// not aligned. The headers of the layers above come with the bytes.
+    /// Does what [`Self::parse`] does, for the most frequent case: `None` for anything but a whole
+    /// message whose bytes are not aligned. The headers of the layers above come with the bytes.
     #[inline]
     pub fn parse_whole(packet: &[u8]) -> Option<(Self, &[u8])> {
         let (low, high, rest) = split(packet)?;

@@ -1,4 +1,4 @@
-//! What a port does with a message: the upcall models of thesis table 6.2.
+//! Handlers of messages: the upcall models of thesis table 6.2.
 //!
 //! | model | here | a handler may | order | costs |
 //! |---|---|---|---|---|
@@ -7,10 +7,10 @@
 //! | popup threads | [`Port::concurrent`](crate::Port::concurrent) | wait; others go on | given up | the same |
 //! | | [`Port::popup`](crate::Port::popup) | block its thread | given up | two thread switches |
 //!
-//! An asynchronous handler is polled in place, on the stack of whoever polls the network. If it ends there,
-//! it was a procedure call: its future lies in a box that the port keeps for the next message. Only if it
-//! waits does the box become a continuation, and the port gets another: the lazy thread creation of
-//! OpenThreads (thesis 6.2.3), with a future in the place of a stack.
+//! An asynchronous handler is polled in place, on the stack of whoever polls the network. If it
+//! ends there, it was a procedure call: its future lies in a box that the port keeps for the next
+//! message. Only if it waits does the box become a continuation, and the port gets another: the
+//! lazy thread creation of OpenThreads (thesis 6.2.3), with a future in the place of a stack.
 
 use crate::message::Message;
 use crate::state::PortRun;
@@ -22,14 +22,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-/// What a port does with a message.
+/// Handler of the messages of a port.
 pub(crate) struct Handler {
     /// The port.
     pub port: PortRun,
     pub model: Model,
 }
 
-/// How it does so.
+/// Upcall model of a handler.
 pub(crate) enum Model {
     /// Runs to its end where the packet was polled.
     Plain(Box<dyn FnMut(Message) + Send>),
@@ -96,13 +96,13 @@ where
 }
 
 impl Handler {
-    /// Whether it may block whoever polls: until the message that it reads is all here, for example. In the
-    /// simulator, popup threads are none.
+    /// True if it may block the thread that polls: until the message that it reads is all here, for
+    /// example. In the simulator, popup threads are none.
     pub fn may_block(&self) -> bool {
         !matches!(self.model, Model::Async(_))
     }
 
-    /// Whether the next message waits for the end of a run that waits.
+    /// True if the next message waits for the end of a run that waits.
     pub fn stops_port(&self) -> bool {
         !matches!(self.model, Model::Async(Waiting { concurrent: true, .. }))
     }
@@ -138,7 +138,7 @@ pub(crate) fn guarded<T>(code: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(code)).map_err(panic_text)
 }
 
-/// What a panic said. One that carries no text is none: a simulated rank is being stopped.
+/// Text of a panic. One that carries no text is none: a simulated rank is being stopped.
 fn panic_text(payload: Box<dyn Any + Send>) -> String {
     match payload.downcast::<String>() {
         Ok(text) => *text,

@@ -40,7 +40,7 @@ impl HeaderStack {
         Some(header)
     }
 
-    /// What is on the stack, the last pushed first.
+    /// The bytes of the stack, the last pushed first.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[self.start..]
     }

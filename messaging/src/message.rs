@@ -102,7 +102,8 @@ impl Message {
         Ok(self.at_hand())
     }
 
-    /// As [`Self::chunk`], for asynchronous handlers and tasks: waits instead of blocking.
+    /// Does what [`Self::chunk`] does, for asynchronous handlers and tasks: waits instead of
+    /// blocking.
     ///
     /// # Errors
     /// As [`Self::chunk`].
@@ -124,7 +125,7 @@ impl Message {
         Ok(self.at_hand())
     }
 
-    /// As [`Self::read_to_vec`], for asynchronous handlers and tasks.
+    /// Does what [`Self::read_to_vec`] does, for asynchronous handlers and tasks.
     ///
     /// # Errors
     /// As [`Self::read_to_vec`].
@@ -137,13 +138,14 @@ impl Message {
         Ok(bytes)
     }
 
-    /// What has arrived of the message and was not read, so far as it lies together. Never waits.
+    /// Bytes of the message that have arrived and were not read, as far as they lie together. Never
+    /// waits.
     #[inline]
     pub fn at_hand(&self) -> &[u8] {
         self.arrived().at_hand()
     }
 
-    /// Whether more bytes are to come than those at hand, of which there are none.
+    /// True if more bytes are to come than those at hand, of which there are none.
     #[inline]
     fn lacks_bytes(&self) -> bool {
         self.remaining() > 0 && self.at_hand().is_empty()
@@ -303,7 +305,7 @@ impl Headers<'_> {
         Some(header)
     }
 
-    /// What is left, the last pushed first.
+    /// The bytes that are left, the last pushed first.
     #[inline]
     pub fn as_bytes(&self) -> &[u8] {
         let arrived = self.message.arrived();

@@ -2,9 +2,10 @@
 //! for each sender, and includes their own.
 //!
 //! It is Heinzle et al.'s GSB: *get a sequence number, then broadcast*. A fetch-and-add variable
-//! hands out the numbers, without the program of its home node taking part; where ranks share memory
-//! that is one instruction. A receiver hands a message over when all before it have been. Long ones
-//! are streams as ever: they are handed over when it is their turn and their first packet is there.
+//! hands out the numbers, without the program of its home node taking part; where ranks share
+//! memory that is one instruction. A receiver hands a message over when all before it have been.
+//! Long ones are streams as ever: they are handed over when it is their turn and their first packet
+//! is there.
 //!
 //! | module | what |
 //! |---|---|
@@ -16,9 +17,9 @@
 //!
 //! # What a broadcast costs
 //! One fetch-and-add, one multicast of the message with 16 more bytes, and for the sender's own
-//! turn one copy of its bytes. Acknowledgements travel in broadcasts: one number tells all senders at
-//! once. So if all members broadcast there are next to no other messages; if a single one does, each
-//! other sends it one for every half window, which is one for every 32 that it received.
+//! turn one copy of its bytes. Acknowledgements travel in broadcasts: one number tells all senders
+//! at once. So if all members broadcast there are next to no other messages; if a single one does,
+//! each other sends it one for every half window, which is one for every 32 that it received.
 //!
 //! # Flow control
 //! Panda had none for multicast. Here a sender has an [`OrderWindow`] of broadcasts under way that
@@ -28,24 +29,24 @@
 //! waits for ever). What waits at a member is thus at most a window of each sender.
 //!
 //! A handler of an order must not wait for that: what it waits for may be that handlers return, its
-//! own or others that wait as well. So it never does, it *overdraws* ([`OrderStatistics::overdrawn`]),
-//! up to a limit at which it gets [`Error::Overdrawn`].
+//! own or others that wait as well. So it never does, it *overdraws*
+//! ([`OrderStatistics::overdrawn`]), up to a limit at which it gets [`Error::Overdrawn`].
 //!
 //! # Handlers that wait
-//! An asynchronous handler ([`Orders::order_async`]) may wait, for a lock, a call or a time; the message after
-//! it waits for its end, and so does what tells senders that it was consumed. It must not wait for a message
-//! of its own order, which cannot come before it has ended.
+//! An asynchronous handler ([`Orders::order_async`]) may wait, for a lock, a call or a time; the
+//! message after it waits for its end, and so does what tells senders that it was consumed. It must
+//! not wait for a message of its own order, which cannot come before it has ended.
 //!
 //! # When a rank dies
-//! Every survivor has been handed a prefix of one and the same sequence. Nothing comes after a number
-//! that the dead rank took and never sent, and nothing after a survivor knows of the loss: what waits
-//! then is not handed over any more, broadcasts and waits return the loss, and nothing hangs. A
-//! message of which the dead rank sent the first packets only may have been handed over: reading the
-//! rest of it fails, and nothing comes after it (a handler that applies messages to a state reads
-//! them before it does). The dead rank itself may have been ahead of all others.
+//! Every survivor has been handed a prefix of one and the same sequence. Nothing comes after a
+//! number that the dead rank took and never sent, and nothing after a survivor knows of the loss:
+//! what waits then is not handed over any more, broadcasts and waits return the loss, and nothing
+//! hangs. A message of which the dead rank sent the first packets only may have been handed over:
+//! reading the rest of it fails, and nothing comes after it (a handler that applies messages to a
+//! state reads them before it does). The dead rank itself may have been ahead of all others.
 //!
-//! A member that breaks the order ([`Error::Disorder`]) ends the ranks that notice, as any peer does that
-//! breaks the format.
+//! A member that breaks the order ([`Error::Disorder`]) ends the ranks that notice, as any peer
+//! does that breaks the format.
 //!
 //! # Groups
 //! An order among some ranks broadcasts to a multicast group. Groups that overlap, with one another
@@ -92,8 +93,9 @@ pub struct Orders {
 #[derive(Default)]
 struct Made(Mutex<Vec<Weak<Member>>>);
 
-/// One order of messages, as one of its members sees it: what others broadcast comes to its handler,
-/// and what this one does. Dropping it ends this rank's part; the others must be done with it too.
+/// One order of messages, as one of its members sees it: what others broadcast comes to its
+/// handler, and what this one does. Dropping it ends this rank's part; the others must be done with
+/// it too.
 pub struct Order(Arc<Member>);
 
 /// An order whose messages are asked for.
@@ -105,13 +107,14 @@ impl Orders {
         Self::with_window(engine, OrderWindow::default())
     }
 
-    /// The same, with windows of another size; all ranks say the same.
+    /// Does what [`Self::new`] does, with windows of another size, which is the same on all ranks.
     pub fn with_window(engine: &Arc<Engine>, window: OrderWindow) -> Self {
         Orders { engine: Arc::clone(engine), window, made: Arc::default() }
     }
 
-    /// Creates the order `name` among all ranks. `handler` gets every message of it, this rank's own
-    /// too, one at a time. It runs whenever this rank waits, polls, is interrupted, or broadcasts.
+    /// Creates the order `name` among all ranks. `handler` gets every message of it, this rank's
+    /// own too, one at a time. It runs whenever this rank waits, polls, is interrupted, or
+    /// broadcasts.
     ///
     /// # Errors
     /// The name is taken, or [`Error::TooManyOrders`].
@@ -123,9 +126,9 @@ impl Orders {
         self.make(name, None, Some(Handler::Plain(Box::new(handler))))
     }
 
-    /// Creates the order `name` among all ranks, with a handler that may wait. The next message waits for
-    /// its end, whatever it waits for. It runs as a task does: when this rank waits, polls, or is
-    /// interrupted.
+    /// Creates the order `name` among all ranks, with a handler that may wait. The next message
+    /// waits for its end, whatever it waits for. It runs as a task does: when this rank waits,
+    /// polls, or is interrupted.
     ///
     /// # Errors
     /// As [`Self::order`].
@@ -142,8 +145,8 @@ impl Orders {
     }
 
     /// Creates the order `name` among `members`. All ranks call this; those that are no members
-    /// cannot broadcast and get no messages. What others broadcast before this rank calls it waits, as for
-    /// [`Packets::group`](weft_packet::Packets::group).
+    /// cannot broadcast and get no messages. What others broadcast before this rank calls it waits,
+    /// as for [`Packets::group`](weft_packet::Packets::group).
     ///
     /// # Errors
     /// As [`Self::order`], or `members` is no set of ranks of this job.
@@ -202,7 +205,7 @@ impl Orders {
 }
 
 impl Made {
-    /// Whether the calling thread is inside the handler of any order.
+    /// True if the calling thread is inside the handler of any order.
     fn any_handler_runs_here(&self) -> bool {
         let orders = self.lock().clone();
         orders.iter().filter_map(Weak::upgrade).any(|order| order.handler_runs_here())
@@ -224,9 +227,9 @@ impl Order {
         self.0.broadcast(parts, None)
     }
 
-    /// As [`Self::broadcast`], and returns once this rank's handler has returned from it, which is
-    /// what a replicated state machine waits for: its state has seen this message and all before it.
-    /// With an [`OrderMailbox`], once it was received.
+    /// Does what [`Self::broadcast`] does, and returns once this rank's handler has returned from
+    /// the message, as a replicated state machine needs: its state has seen this message and all
+    /// before it. With an [`OrderMailbox`], once it was received.
     ///
     /// # Errors
     /// As [`Self::broadcast`], or [`Error::WaitsForItself`] in the handler of this order.
@@ -237,8 +240,8 @@ impl Order {
         self.begin(parts)?.wait()
     }
 
-    /// As [`Self::broadcast_and_wait`], but the caller waits when it likes, or awaits: returns once the
-    /// message is sent.
+    /// Does what [`Self::broadcast_and_wait`] does, but the caller waits when it likes, or awaits:
+    /// returns once the message is sent.
     ///
     /// # Errors
     /// As [`Self::broadcast`].
@@ -248,14 +251,15 @@ impl Order {
         Ok(completion)
     }
 
-    /// What this rank's part in the order was so far.
+    /// Counters of this rank's part in the order.
     pub fn statistics(&self) -> OrderStatistics {
         self.0.statistics()
     }
 }
 
 impl OrderMailbox {
-    /// The next message of the order; blocks until its first packet is there. Handlers run meanwhile.
+    /// The next message of the order; blocks until its first packet is there. Handlers run
+    /// meanwhile.
     ///
     /// # Errors
     /// A lost rank, or [`Error::Disorder`].

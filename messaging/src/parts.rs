@@ -1,4 +1,4 @@
-//! What can be sent: anything that is one or several slices of bytes.
+//! Bytes that can be sent: one or several slices.
 
 use std::io::IoSlice;
 

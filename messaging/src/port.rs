@@ -19,17 +19,17 @@ use weft_packet::{Group, Rank};
 /// A port: messages for it are given to its handler, in order. Every rank that receives on a port
 /// creates it under the same name; messages that come before that wait.
 ///
-/// In order means: in the order in which one sender sent them to this rank alone, or to one group. Those are
-/// separate flows; a multicast and a message to this rank may overtake each other.
+/// In order means: in the order in which one sender sent them to this rank alone, or to one group.
+/// Those are separate flows; a multicast and a message to this rank may overtake each other.
 ///
-/// A sender may have [`crate::WINDOW_BYTES`] in packets at a port that nobody has read there; then its next
-/// send waits, and nobody else's does.
+/// A sender may have [`crate::WINDOW_BYTES`] in packets at a port that nobody has read there; then
+/// its next send waits, and nobody else's does.
 pub struct Port {
     pub(crate) engine: Arc<Engine>,
     pub(crate) name: Arc<str>,
     pub(crate) number: u32,
     pub(crate) slot: usize,
-    /// Whether this rank receives here.
+    /// True if this rank receives here.
     receives: bool,
     /// Messages of so many bytes are asked for before they are sent.
     rendezvous_bytes: AtomicU64,
@@ -48,12 +48,13 @@ impl Port {
     /// Creates the port `name` with `handler` for its messages: an active message (thesis 6.2.3).
     ///
     /// Handlers run whenever this rank waits, polls, or is interrupted: on whatever thread that
-    /// happens, one at a time for each port. A handler may send; what it sends never waits for room at
-    /// the receiver's port, or the handlers of two ranks could wait for one another. It should not wait
-    /// for anything else: it would do so on the stack of whoever polled. See [`Self::with_async`].
+    /// happens, one at a time for each port. A handler may send; what it sends never waits for room
+    /// at the receiver's port, or the handlers of two ranks could wait for one another. It should
+    /// not wait for anything else: it would do so on the stack of whoever polled. See
+    /// [`Self::with_async`].
     ///
-    /// A handler that panics takes its port with it: the program gets [`crate::Error::Panicked`] once, and
-    /// later messages are thrown away.
+    /// A handler that panics takes its port with it: the program gets [`crate::Error::Panicked`]
+    /// once, and later messages are thrown away.
     ///
     /// # Errors
     /// [`crate::Error::PortTaken`], [`crate::Error::PortCollision`].
@@ -65,9 +66,9 @@ impl Port {
         Self::create(engine, name, |_| Some(Model::Plain(Box::new(handler))))
     }
 
-    /// Creates the port `name` with a handler that may wait: a single-threaded upcall. It runs in place
-    /// until it waits; then it becomes a continuation, goes on when it is woken, and the next message of
-    /// this port waits for its end. Other ports go on, and so does whoever polled.
+    /// Creates the port `name` with a handler that may wait: a single-threaded upcall. It runs in
+    /// place until it waits; then it becomes a continuation, goes on when it is woken, and the next
+    /// message of this port waits for its end. Other ports go on, and so does whoever polled.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -82,8 +83,8 @@ impl Port {
         Self::create_async(engine, name, false, handler)
     }
 
-    /// As [`Self::with_async`], except that the next message does not wait: handlers run concurrently
-    /// once they wait, and may end in any order. Popup threads without threads.
+    /// Does what [`Self::with_async`] does, except that the next message does not wait: handlers
+    /// run concurrently once they wait, and may end in any order. Popup threads without threads.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -98,9 +99,9 @@ impl Port {
         Self::create_async(engine, name, true, handler)
     }
 
-    /// Creates the port `name` with a handler that runs on a thread of its own for each message, and may
-    /// block it: popup threads. Messages may be handled in any order. In the simulator, where ranks have no
-    /// threads, it runs in place.
+    /// Creates the port `name` with a handler that runs on a thread of its own for each message,
+    /// and may block it: popup threads. Messages may be handled in any order. In the simulator,
+    /// where ranks have no threads, it runs in place.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -112,8 +113,8 @@ impl Port {
         Self::create(engine, name, |_| Some(Model::Popup(Arc::new(handler))))
     }
 
-    /// The port `name` of other ranks, for a rank that sends there and does not receive. It may have the
-    /// port as well.
+    /// The port `name` of other ranks, for a rank that sends there and does not receive. It may
+    /// have the port as well.
     ///
     /// # Errors
     /// [`crate::Error::PortCollision`].
@@ -159,21 +160,22 @@ impl Port {
         &self.name
     }
 
-    /// Has messages of `bytes` bytes and more that are sent here to one rank wait for their reader: the
-    /// receiver is asked first, and the bytes leave when it reads, or are left out if it drops the message
-    /// (rendezvous, as in NX/2; careful-protocols 3 and 7). `None`, as at first: all messages are sent at
-    /// once, up to the port's window.
+    /// Has messages of `bytes` bytes and more that are sent here to one rank wait for their reader:
+    /// the receiver is asked first, and the bytes leave when it reads, or are left out if it drops
+    /// the message (rendezvous, as in NX/2; careful-protocols 3 and 7). `None`, as at first: all
+    /// messages are sent at once, up to the port's window.
     ///
-    /// Whatever its senders have to say, a receiver then keeps one short packet of each such message that it has not
-    /// begun to read; but each takes a round trip more, and its sender waits for the reader: programs that
-    /// send, and read only later what makes the other side read, stop. Two ranks that send to each other do
-    /// not. Multicasts, messages to this rank itself, and those that a handler sends without `await` are sent
-    /// at once as before. This is for what is sent here from now on; receivers need not know.
+    /// Whatever its senders have to say, a receiver then keeps one short packet of each such
+    /// message that it has not begun to read; but each takes a round trip more, and its sender
+    /// waits for the reader: programs that send, and read only later what makes the other side
+    /// read, stop. Two ranks that send to each other do not. Multicasts, messages to this rank
+    /// itself, and those that a handler sends without `await` are sent at once as before. This is
+    /// for what is sent here from now on; receivers need not know.
     pub fn rendezvous_from(&self, bytes: Option<u64>) {
         self.rendezvous_bytes.store(bytes.unwrap_or(EAGER), Ordering::Relaxed);
     }
 
-    /// Whether a message of `bytes` bytes is asked for first.
+    /// True if the receiver of a message of `bytes` bytes is asked first.
     #[inline]
     pub(crate) fn asks_first(&self, bytes: u64) -> bool {
         bytes > 0 && bytes >= self.rendezvous_bytes.load(Ordering::Relaxed)
@@ -184,8 +186,8 @@ impl Port {
     /// meanwhile.
     ///
     /// # Errors
-    /// A rank that does not exist, or was lost; [`crate::Error::NoPort`] if it has waited for a second and the
-    /// receiver has no such port.
+    /// A rank that does not exist, or was lost; [`crate::Error::NoPort`] if it has waited for a
+    /// second and the receiver has no such port.
     #[inline]
     pub fn send(&self, to: impl Into<Rank>, parts: &(impl Parts + ?Sized)) -> Result<()> {
         send(self, to.into(), &NO_HEADERS, parts)
@@ -206,7 +208,8 @@ impl Port {
         send(self, to.into(), headers, parts)
     }
 
-    /// As [`Self::send_with`], for asynchronous handlers and tasks: waits instead of blocking.
+    /// Does what [`Self::send_with`] does, for asynchronous handlers and tasks: waits instead of
+    /// blocking.
     ///
     /// # Errors
     /// As [`Self::send`].
@@ -218,8 +221,8 @@ impl Port {
         send_async(self, to.into(), parts).await
     }
 
-    /// Sends a message to all ranks but this one, on a multicast tree, packet by packet. Blocks while
-    /// one of their ports is full.
+    /// Sends a message to all ranks but this one, on a multicast tree, packet by packet. Blocks
+    /// while one of their ports is full.
     ///
     /// # Errors
     /// As [`Self::send`].
@@ -235,7 +238,7 @@ impl Port {
         self.multicast_with(group, &[], parts)
     }
 
-    /// As [`Self::multicast`], with headers of the layers above in front.
+    /// Does what [`Self::multicast`] does, with headers of the layers above in front.
     ///
     /// # Errors
     /// As [`Self::multicast`].
@@ -251,7 +254,7 @@ impl Port {
         Sending::new(self, To::Group(group), headers.as_ref(), parts)?.finish(parts)
     }
 
-    /// As [`Self::multicast`], for asynchronous handlers and tasks.
+    /// Does what [`Self::multicast`] does, for asynchronous handlers and tasks.
     ///
     /// # Errors
     /// As [`Self::multicast`].
@@ -301,7 +304,7 @@ impl Mailbox {
             .unwrap_or_else(|| unreachable!("a wait without a deadline ends with a message")))
     }
 
-    /// As [`Self::receive`], for `time` at most: `None` if nothing came.
+    /// Does what [`Self::receive`] does, for `time` at most: `None` if nothing came.
     ///
     /// # Errors
     /// A lost rank.
@@ -319,7 +322,8 @@ impl Mailbox {
         self.engine.wait_until(deadline, Some(&asker), look)
     }
 
-    /// As [`Self::receive`], for asynchronous handlers and tasks: waits instead of blocking.
+    /// Does what [`Self::receive`] does, for asynchronous handlers and tasks: waits instead of
+    /// blocking.
     ///
     /// # Errors
     /// A lost rank.

@@ -1,18 +1,19 @@
 //! Rendezvous for large messages: the sender asks, and sends when its reader reads.
 //!
-//! careful-protocols 3 describes NX/2: messages of up to a hundred bytes are sent at once; of a longer one
-//! the receiver hears first, and its bytes come once it has made room. Section 7 proposes the same, so that
-//! receive memory need not grow with senders. Here the question is a first packet without bytes
-//! ([`Kind::Request`]), which takes the message's place at its port and in its flow; the
-//! answer is a control packet, which needs no window: `Grant` when a reader wants bytes, `Unwanted` when it drops
-//! the message.
+//! careful-protocols 3 describes NX/2: messages of up to a hundred bytes are sent at once; of a
+//! longer one the receiver hears first, and its bytes come once it has made room. Section 7
+//! proposes the same, so that receive memory need not grow with senders. Here the question is a
+//! first packet without bytes ([`Kind::Request`]), which takes the message's place at its port and
+//! in its flow; the answer is a control packet, which needs no window: `Grant` when a reader wants
+//! bytes, `Unwanted` when it drops the message.
 //!
-//! A sender waits for one answer to each request, even if it gives the message up meanwhile. Two ranks that ask
-//! each other before they read would wait for ever. So who waits for the answer of another and is asked by it
-//! says yes at once, and memory takes the place of the rendezvous; and who is stalled otherwise says yes to who
-//! has waited for long, as for windows.
+//! A sender waits for one answer to each request, even if it gives the message up meanwhile. Two
+//! ranks that ask each other before they read would wait for ever. So who waits for the answer of
+//! another and is asked by it says yes at once, and memory takes the place of the rendezvous; and
+//! who is stalled otherwise says yes to who has waited for long, as for windows.
 //!
-//! Sans-IO: what was asked and answered, here; what receivers know is in [`arriving`](crate::arriving).
+//! Sans-IO: what was asked and answered, here; what receivers know is in
+//! [`arriving`](crate::arriving).
 
 use crate::format::{Kind, PacketHeader};
 use std::collections::BTreeMap;
@@ -20,18 +21,19 @@ use std::collections::btree_map::Entry;
 use std::task::Waker;
 use weft_packet::Rank;
 
-/// I12, granted first: a message that was asked for has no bytes on their way, nor at its receiver, before the
-/// receiver has granted them.
+/// I12, granted first: a message that was asked for has no bytes on their way, nor at its receiver,
+/// before the receiver has granted them.
 pub(crate) fn i12_granted_first(granted: bool) {
     assert!(granted, "I12 granted first: bytes of a message left before they were asked for");
 }
 
-/// I13, one answer: a request is answered once. What was granted has bytes, or will, and is granted no more.
+/// I13, one answer: a request is answered once. What was granted has bytes, or will, and is granted
+/// no more.
 pub(crate) fn i13_one_answer(is_first: bool) {
     assert!(is_first, "I13 one answer: a request was answered again");
 }
 
-/// What a receiver says to a request.
+/// A receiver's answer to a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Answer {
     /// Send.
@@ -104,7 +106,7 @@ impl Requests {
         Some(answer)
     }
 
-    /// The sender of a request gives it up. Whether its receiver may still have it.
+    /// The sender of a request gives it up. True if its receiver may still have it.
     pub fn withdraw(&mut self, to: Rank, number: u32) -> bool {
         if let Some(answer) = self.take(to, number, None) {
             return answer == Answer::Granted;
@@ -113,7 +115,7 @@ impl Requests {
         true
     }
 
-    /// Whether this rank waits for an answer of `rank`.
+    /// True if this rank waits for an answer of `rank`.
     pub fn wait_for(&self, rank: Rank) -> bool {
         let mut of_rank = self.asked.range((rank, 0)..=(rank, u32::MAX));
         of_rank.any(|(_, request)| matches!(request, Request::Asked(_)))

@@ -1,16 +1,17 @@
 //! Remote procedure call (thesis 6.1.2): a request to a service, and its reply.
 //!
 //! A [`Service`] is a port whose messages are [`Request`]s; it replies in its upcall, or later from
-//! anywhere. A [`Client`] calls it, with as many calls outstanding as it likes; a [`Call`] is waited
-//! for by a thread or awaited by a task. Requests and replies are stream messages of any size.
+//! anywhere. A [`Client`] calls it, with as many calls outstanding as it likes; a [`Call`] is
+//! waited for by a thread or awaited by a task. Requests and replies are stream messages of any
+//! size.
 //!
 //! Replies go to one port of the caller's rank, which puts them into their calls' slots. Slots are
 //! used again, with generations in their numbers, so that a reply that comes late, twice or from
-//! somebody else is skipped; in the steady state a call allocates nothing. Cancellations take the same
-//! port, so that they pass requests that wait.
+//! somebody else is skipped; in the steady state a call allocates nothing. Cancellations take the
+//! same port, so that they pass requests that wait.
 //!
-//! Nobody has to have a service before it is called: requests wait for it. A call that has waited for a
-//! second asks whether it is there, and ends with [`crate::Error::NoSuchService`] if not.
+//! Nobody has to have a service before it is called: requests wait for it. A call that has waited
+//! for a second asks whether it is there, and ends with [`crate::Error::NoSuchService`] if not.
 //!
 //! | module | what |
 //! |---|---|
@@ -43,7 +44,7 @@ use weft_packet::Rank;
 pub struct Rpc {
     engine: Arc<Engine>,
     tables: Arc<Tables>,
-    /// Where replies and cancellations arrive, under the same name at all ranks.
+    /// Port of replies and cancellations, under the same name at all ranks.
     answers: Port,
     /// Looks after calls that have waited for long.
     watch: Waker,

@@ -1,6 +1,6 @@
 //! Sending: from an I/O vector into packets, as there is room for them.
 
-use crate::engine::{Engine, leave};
+use crate::engine::{Engine, register_waker};
 use crate::format::{self, Kind, MAX_MESSAGE, PacketHeader};
 use crate::parts::Parts;
 use crate::port::Port;
@@ -14,7 +14,7 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 use weft_packet::{Gather, Group, Rank, SendPacket, Step, put_few};
 
-/// How long a sender waits for its receivers before it complains.
+/// Time that a sender waits for its receivers before it complains.
 const PATIENCE: Duration = Duration::from_millis(20);
 /// Times that it complains before it asks whether there is such a port.
 const ASK_FOR_PORT_AFTER: u32 = 50;
@@ -23,7 +23,7 @@ const ASK_FOR_PORT_AFTER: u32 = 50;
 /// which a receiver that reads consumes half a window.
 const LOOKS_FOR_CREDIT: u32 = 200;
 
-/// Where a message goes.
+/// Destination of a message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum To {
     Rank(Rank),
@@ -47,8 +47,8 @@ pub(crate) struct Sending<'a> {
 /// No headers of layers above. An array, so that nothing is left of it where messages are sent.
 pub(crate) const NO_HEADERS: [u8; 0] = [];
 
-/// Sends all of a message to one rank in a short packet, if it fits into one that may leave at once. If not, says
-/// which number it has if it has room at its receiver already.
+/// Sends all of a message to one rank in a short packet, if it fits into one that may leave at
+/// once. If not, says which number it has if it has room at its receiver already.
 #[inline(always)]
 fn send_short(
     port: &Port,
@@ -239,8 +239,8 @@ impl<'a> Sending<'a> {
         }
     }
 
-    /// Takes room for one packet, if it is not taken yet and there is any; else leaves `waker` for it. A
-    /// handler that is to block finds room always.
+    /// Takes room for one packet, if it is not taken yet and there is any; else leaves `waker` for
+    /// it. A handler that is to block finds room always.
     #[inline]
     fn claim(&mut self, waker: Option<&Waker>) -> Result<bool> {
         if self.claimed {
@@ -294,11 +294,11 @@ impl<'a> Sending<'a> {
             self.claimed = true;
             return Ok(true);
         }
-        leave(&mut port.senders, waker);
+        register_waker(&mut port.senders, waker);
         Ok(false)
     }
 
-    /// Whether there is a reason to wait no longer.
+    /// Checks that there is no reason to stop waiting.
     fn check(&self, state: &mut State) -> Result<()> {
         if let Some(failure) = &state.failure {
             return Err(failure.clone());
@@ -315,7 +315,7 @@ impl<'a> Sending<'a> {
         }
     }
 
-    /// The answer of the receiver, if it has come; else leaves `waker` for it.
+    /// The answer of the receiver, if it has come; else registers `waker` for it.
     fn answer(&mut self, waker: Option<&Waker>) -> Result<Option<Answer>> {
         let To::Rank(rank) = self.to else { unreachable!("only single receivers are asked") };
         let state = &mut *self.port.engine.state.enter();
@@ -323,11 +323,12 @@ impl<'a> Sending<'a> {
             return Ok(Some(answer));
         }
         self.check(state)?;
-        leave(&mut state.ports.at(self.port.slot).senders, waker);
+        register_waker(&mut state.ports.at(self.port.slot).senders, waker);
         Ok(None)
     }
 
-    /// Waits until the receiver has answered. Says whether it wants what it was asked for; if not, that is it.
+    /// Waits until the receiver has answered. True if it wants what it was asked for; if not,
+    /// that is it.
     #[cold]
     fn wait_for_grant(&mut self) -> Result<bool> {
         let answer = self.wait(Self::answer)?;
@@ -421,7 +422,7 @@ impl<'a> Sending<'a> {
         }
     }
 
-    /// Fills a packet and launches it. Says whether it was the last.
+    /// Fills a packet and launches it. True if it was the last.
     #[inline]
     fn fill(&mut self, mut packet: SendPacket<'_>, parts: &(impl Parts + ?Sized)) -> Result<bool> {
         if let To::Group(_) = self.to {
@@ -526,7 +527,7 @@ impl Drop for Sending<'_> {
     }
 }
 
-/// What a send looks for while it waits; it leaves a waker if it finds nothing.
+/// Condition that a send waits for; it registers a waker if it does not hold.
 type Look<S, T> = fn(&mut S, Option<&Waker>) -> Result<Option<T>>;
 
 /// A send that waits for its receivers, while it lives.
@@ -579,8 +580,8 @@ fn gather(
     Ok(outcome?)
 }
 
-/// A frame, once one is free again. Packets that arrive meanwhile are sorted, so that their senders go on,
-/// but no handler starts in the middle of a send.
+/// A frame, once one is free again. Packets that arrive meanwhile are sorted, so that their senders
+/// go on, but no handler starts in the middle of a send.
 #[cold]
 fn wait_for_frame(engine: &Arc<Engine>) -> Result<SendPacket<'_>> {
     let (mut frame, mut failed) = (None, None);

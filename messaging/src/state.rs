@@ -1,6 +1,6 @@
-//! What the engine knows, inside its lock: ports, messages that arrive, windows. No calls out of here.
+//! The engine's state, inside its lock: ports, messages that arrive, windows. No calls out of here.
 
-use crate::announced::{Announced, Found, Run, Taker, Waits};
+use crate::announced::{Announced, Found, Run, Taker, Work};
 use crate::arrived::{Arrived, Body, Spares};
 use crate::arriving::Arrivals;
 use crate::by_rank::ByRank;
@@ -31,22 +31,23 @@ pub(crate) struct State {
     pub requests: Requests,
     /// Packets kept in link memory, by sender.
     pub kept: ByRank<u32>,
-    /// What packets cost that were copied out.
+    /// Cost of packets that were copied out.
     pub copied_bytes: usize,
     /// Sends that wait for room at some port, and are not done with anything else meanwhile.
     pub stalled: u32,
-    /// Sends among them that block a thread until their receiver has answered. Handlers that the thread runs
-    /// meanwhile are above the send in its stack: they must not wait for what comes from another rank.
+    /// Sends among them that block a thread until their receiver has answered. Handlers that the
+    /// thread runs meanwhile are above the send in its stack: they must not wait for what comes
+    /// from another rank.
     pub asking: u32,
     /// Ports whose handlers would have to.
     deferred: Vec<usize>,
     /// Control packets that found no frame to leave in.
     pub owed: VecDeque<(To, PacketHeader)>,
-    /// Why this rank cannot go on.
+    /// Reason why this rank cannot go on.
     pub failure: Option<Error>,
-    /// What one handler did, for the program to hear once.
+    /// Faults of handlers, each for the program to hear once.
     pub incidents: VecDeque<Error>,
-    /// What this layer itself counts.
+    /// Counters of this layer itself.
     pub statistics: Statistics,
     /// The thread that polls, and how many of its waits are nested; others are woken by it.
     pub leader: usize,
@@ -54,7 +55,7 @@ pub(crate) struct State {
     pub followers: Vec<(usize, Waker)>,
     /// Threads that are inside tasks, or handlers of ports that were dropped meanwhile.
     handling: Vec<usize>,
-    /// What to do when this rank cannot go on.
+    /// Functions to call when this rank cannot go on.
     pub failure_hooks: Vec<Box<dyn FnOnce() + Send>>,
     /// Boxes for messages.
     pub spares: Spares,
@@ -64,8 +65,8 @@ pub(crate) struct State {
     pub blocked_on: Vec<usize>,
 }
 
-/// The ports that this rank has created, or got messages for. Their slots stay what they are: windows
-/// outlive a port that is dropped and created again.
+/// The ports that this rank has created, or got messages for. Their slots stay what they are:
+/// windows outlive a port that is dropped and created again.
 #[derive(Default)]
 pub(crate) struct Ports {
     slots: Vec<PortState>,
@@ -88,7 +89,7 @@ pub(crate) struct PortState {
     /// Its handler, if it has one and it is not running.
     pub handler: Option<Box<Handler>>,
     pub has_handler: bool,
-    /// What takes its messages before they are its handler's.
+    /// The object that takes its messages before they are its handler's.
     pub taker: Option<Arc<dyn Taker>>,
     /// The thread that is inside its handler, if one is.
     runner: usize,
@@ -96,7 +97,8 @@ pub(crate) struct PortState {
     pub waiting: Option<Box<Handler>>,
     /// That continuation ended before its handler was put there.
     pub ended: bool,
-    /// How often a port was dropped here: what an earlier one left behind is not this one's.
+    /// Number of times that a port was dropped here: messages for an earlier one are not this
+    /// one's.
     pub generation: u32,
     pub queue: VecDeque<Box<Arrived>>,
     /// Those who ask for its messages.
@@ -140,8 +142,8 @@ impl Ports {
 }
 
 impl PortState {
-    /// Whether nobody can read here while this rank is in a send: its messages are asked for, or its handler
-    /// waits in the middle of one.
+    /// True if nobody can read here while this rank is in a send: its messages are asked for, or
+    /// its handler waits in the middle of one.
     pub fn is_unread(&self) -> bool {
         !self.has_handler || self.waiting.is_some()
     }
@@ -153,7 +155,7 @@ impl PortState {
         self.queue.remove(place)
     }
 
-    /// Whether its handler is still the one of `run`.
+    /// True if its handler is still the one of `run`.
     #[inline]
     pub fn runs(&self, run: PortRun) -> bool {
         self.has_handler && self.generation == run.generation
@@ -211,7 +213,7 @@ impl State {
         }
     }
 
-    /// Gives a port its handler. Says whether messages wait for it already.
+    /// Gives a port its handler. True if messages wait for it already.
     pub fn set_handler(&mut self, handler: Box<Handler>) -> bool {
         let slot = handler.port.slot;
         let port = self.ports.at(slot);
@@ -224,8 +226,8 @@ impl State {
         is_ready
     }
 
-    /// Forgets the port, all but its windows, and returns what nobody has read. Its handlers and its taker come with it, to
-    /// be dropped outside of the lock.
+    /// Forgets the port, all but its windows, and returns what nobody has read. Its handlers and
+    /// its taker come with it, to be dropped outside of the lock.
     pub fn remove_port(&mut self, slot: usize) -> (impl Sized + use<>, VecDeque<Box<Arrived>>) {
         let port = self.ports.at(slot);
         (port.name, port.has_handler, port.ended) = (None, false, false);
@@ -238,12 +240,12 @@ impl State {
         ((handlers, port.taker.take()), std::mem::take(&mut port.queue))
     }
 
-    /// This thread is in a task from here on, until [`Self::leave_task`].
+    /// Notes that this thread is in a task, until [`Self::exit_task`].
     pub fn enter_task(&mut self) {
         self.handling.push(this_thread());
     }
 
-    pub fn leave_task(&mut self) {
+    pub fn exit_task(&mut self) {
         let me = this_thread();
         if self.handling.last() == Some(&me) {
             self.handling.pop();
@@ -252,22 +254,23 @@ impl State {
         }
     }
 
-    /// This thread is no longer in the handler of `run`.
-    pub fn leave_handler(&mut self, run: PortRun) {
+    /// Notes that this thread is no longer in the handler of `run`.
+    pub fn exit_handler(&mut self, run: PortRun) {
         let port = self.ports.at(run.slot);
         if port.generation == run.generation {
             port.runner = 0;
         } else {
-            self.leave_task();
+            self.exit_task();
         }
     }
 
-    /// A handler has returned. Gives it back if there may be more to do than to put it where it was.
+    /// A handler has returned. Gives it back if there may be more to do than to put it where it
+    /// was.
     #[inline(always)]
     pub fn returned(&mut self, handler: Box<Handler>) -> Option<Box<Handler>> {
-        let calm = self.is_calm();
+        let idle = self.is_idle();
         let port = self.ports.at(handler.port.slot);
-        if !calm
+        if !idle
             || port.generation != handler.port.generation
             || port.handler.is_some()
             || !port.queue.is_empty()
@@ -278,14 +281,14 @@ impl State {
         None
     }
 
-    /// Whether this thread is in a handler, or a task.
+    /// True if this thread is in a handler, or a task.
     pub fn is_handling(&self) -> bool {
         let me = this_thread();
         self.handling.contains(&me) || self.ports.slots.iter().any(|port| port.runner == me)
     }
 
-    /// A run of a handler waits. Returns it if nobody needs it any more, to be dropped outside of the
-    /// lock: what it holds may be a port.
+    /// A run of a handler waits. Returns it if nobody needs it any more, to be dropped outside of
+    /// the lock: what it holds may be a port.
     pub fn wait_with(&mut self, handler: Box<Handler>) -> Option<Box<Handler>> {
         self.statistics.continuations += 1;
         let port = self.ports.at(handler.port.slot);
@@ -298,7 +301,7 @@ impl State {
         port.waiting.replace(handler)
     }
 
-    /// What waited for `run` has ended: its port goes on.
+    /// Ends the wait of the continuation of `run`: its port goes on.
     pub fn ended(&mut self, run: PortRun) -> Option<Box<Handler>> {
         let port = self.ports.at(run.slot);
         if !port.runs(run) {
@@ -338,17 +341,18 @@ impl State {
         None
     }
 
-    /// Something has come, or a send has ended: deferred handlers may run. Says whether there are any.
+    /// Something has come, or a send has ended: deferred handlers may run. True if there are
+    /// any.
     pub fn resume_deferred(&mut self) -> bool {
         let any = !self.deferred.is_empty();
         self.ready.extend(self.deferred.drain(..));
         any
     }
 
-    /// What [`Self::announce`] returned to be run cannot be run here.
+    /// Queues what [`Self::announce`] returned to be run, and cannot be run here.
     pub fn run_later(&mut self, run: Run) {
         let Run { handler, arrived } = run;
-        self.leave_handler(handler.port);
+        self.exit_handler(handler.port);
         let (port, slot) = (self.ports.at(handler.port.slot), handler.port.slot);
         port.queue.push_front(arrived);
         port.handler = Some(handler);
@@ -369,7 +373,8 @@ impl State {
         None
     }
 
-    /// A handler of `run` panicked: its port throws away what comes. Returns the handlers that it had.
+    /// A handler of `run` panicked: its port throws away what comes. Returns the handlers that it
+    /// had.
     pub fn panicked(
         &mut self,
         run: PortRun,
@@ -394,7 +399,8 @@ impl State {
         dropped
     }
 
-    /// What handlers did, for the program to hear; not for handlers, which would be the next to fail.
+    /// The next fault of a handler, for the program to hear; not for handlers, which would be the
+    /// next to fail.
     #[cold]
     pub fn next_incident(&mut self) -> Option<Error> {
         let me = this_thread();
@@ -404,13 +410,15 @@ impl State {
         self.incidents.pop_front()
     }
 
-    /// Takes room for one packet to `to` in the window of the port in `slot`; false if there is none.
+    /// Takes room for one packet to `to` in the window of the port in `slot`; false if there is
+    /// none.
     #[inline]
     pub fn claim(&mut self, slot: usize, to: Rank) -> bool {
         to == self.own || self.ports.at(slot).outgoing.claim(to, self.window)
     }
 
-    /// As [`Self::claim`], for a short packet with all of a message, whose number this is. None leaves for this rank itself.
+    /// Does what [`Self::claim`] does, for a short packet with all of a message, whose number this
+    /// is. None leaves for this rank itself.
     #[inline(always)]
     pub fn claim_short(&mut self, slot: usize, to: Rank) -> Option<u32> {
         if to == self.own || !self.claim(slot, to) {
@@ -425,22 +433,22 @@ impl State {
         self.statistics.messages_sent as u32
     }
 
-    /// Whether nothing has to be done before the next handler runs.
+    /// True if nothing has to be done before the next handler runs.
     #[inline]
-    pub fn is_calm(&self) -> bool {
+    pub fn is_idle(&self) -> bool {
         self.ready.is_empty() && self.owed.is_empty() && self.failure.is_none()
     }
 
-    /// Whether a message for this port would be handled at once.
+    /// True if a message for this port would be handled at once.
     #[inline]
     pub fn runs_now(&mut self, slot: usize) -> bool {
-        let calm = self.is_calm();
+        let idle = self.is_idle();
         let port = self.ports.at(slot);
-        calm && port.handler.is_some() && port.queue.is_empty()
+        idle && port.handler.is_some() && port.queue.is_empty()
     }
 
-    /// Brings a message, of which all is here or not, to its port, and gives it with the handler that is to run on it if
-    /// that can be at once. Returns it if it has to wait.
+    /// Brings a message, of which all is here or not, to its port, and gives it with the handler
+    /// that is to run on it if that can be at once. Returns it if it has to wait.
     #[inline(always)]
     pub fn offer(
         &mut self,
@@ -450,14 +458,14 @@ impl State {
         announced: &mut Announced,
     ) -> Option<Box<Arrived>> {
         let slot = arrived.body.slot;
-        let may_run = self.is_calm() && (is_whole || self.asking == 0);
+        let may_run = self.is_idle() && (is_whole || self.asking == 0);
         let port = self.ports.at(slot);
         if let Some(taker) = &port.taker {
             match taker.take(arrived, engine.packets()) {
                 Ok(found) => {
                     engine.count_received();
                     if found == Found::Asleep {
-                        announced.waits = Waits::ForTaker(slot);
+                        announced.work = Work::WakeTaker(slot);
                     }
                     return None;
                 }
@@ -476,11 +484,11 @@ impl State {
 
     /// Has a message wait at its port.
     #[inline(never)]
-    pub fn queue(&mut self, engine: &Engine, mut arrived: Box<Arrived>) -> Waits {
+    pub fn queue(&mut self, engine: &Engine, mut arrived: Box<Arrived>) -> Work {
         engine.count_received();
         engine.count_queued();
         self.copied_bytes += arrived.wait();
-        let (calm, slot) = (self.is_calm(), arrived.body.slot);
+        let (idle, slot) = (self.is_idle(), arrived.body.slot);
         let port = self.ports.at(slot);
         port.queue.push_back(arrived);
         // A port with more than one message is ready already, or its handler runs.
@@ -488,9 +496,9 @@ impl State {
             self.ready.push_back(slot);
         }
         match port.receivers.is_empty() {
-            true if calm && !port.has_handler => Waits::Quietly,
-            true => Waits::Busily,
-            false => Waits::ForReceivers(slot),
+            true if idle && !port.has_handler => Work::None,
+            true => Work::Handlers,
+            false => Work::WakeReceivers(slot),
         }
     }
 
@@ -504,7 +512,7 @@ impl State {
         report.filter(|_| body.from != self.own)
     }
 
-    /// What waits to be taken forgets the engine, and so does whatever comes.
+    /// Has messages that wait to be taken forget the engine, and those that are still to come.
     pub fn forget_engine(&mut self) {
         let queues = self.ports.iter_mut().map(|port| &mut port.queue);
         queues.flatten().for_each(|arrived| arrived.forget_engine());

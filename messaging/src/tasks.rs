@@ -1,7 +1,7 @@
-//! What runs besides packets: continuations of handlers, tasks, timers.
+//! Work besides packets: continuations of handlers, tasks, timers.
 //!
-//! Whoever polls the network runs what is ready, between packets. If nobody does, the upcall thread is told
-//! that there is pending work.
+//! Whoever polls the network runs what is ready, between packets. If nobody does, the upcall thread
+//! is told that there is pending work.
 
 use crate::handler::Continuation;
 use crate::state::PortRun;
@@ -41,7 +41,7 @@ pub(crate) struct Task {
     pub port: Option<PortRun>,
     /// The port does not wait for it.
     pub concurrent: bool,
-    /// Who had sent the message that its port's handler waits in.
+    /// The sender of the message that its port's handler waits in.
     from: AtomicU16,
     parked: Mutex<Option<Continuation>>,
     stage: AtomicU8,
@@ -67,13 +67,13 @@ impl Tasks {
         })
     }
 
-    /// Whether a task is ready, or a timer may be.
+    /// True if a task is ready, or a timer may be.
     #[inline]
     pub fn has_any(&self) -> bool {
         self.any_ready.load(Ordering::Relaxed) || self.next_timer.load(Ordering::Relaxed) != NEVER
     }
 
-    /// Whether a task is ready.
+    /// True if a task is ready.
     pub fn is_ready(&self) -> bool {
         self.any_ready.load(Ordering::SeqCst)
     }
@@ -177,13 +177,13 @@ impl Task {
         Task::of_port(&self.tasks, self.port, self.concurrent)
     }
 
-    /// What is in it is about to run.
+    /// Marks the task as running, before its continuation runs.
     #[inline]
     pub fn begin(&self) {
         self.stage.store(RUNS, Ordering::SeqCst);
     }
 
-    /// Who had sent the message that its port's handler waits in.
+    /// The sender of the message that its port's handler waits in.
     pub fn from(&self) -> Rank {
         Rank(self.from.load(Ordering::Relaxed))
     }
@@ -194,14 +194,14 @@ impl Task {
         self.park(continuation);
     }
 
-    /// What was in it, to be run now; `None` if it runs elsewhere, or has ended.
+    /// Takes the continuation, to be run now; `None` if it runs elsewhere, or has ended.
     pub fn take(&self) -> Option<Continuation> {
         let continuation = lock(&self.parked).take()?;
         self.begin();
         Some(continuation)
     }
 
-    /// What ran waits. It may have been woken already.
+    /// Puts the continuation back once it waits. It may have been woken already.
     pub fn park(self: Arc<Self>, continuation: Continuation) {
         *lock(&self.parked) = Some(continuation);
         if self.turn(RUNS, WAITS) {

@@ -1,9 +1,9 @@
-//! Who polls, and how everybody else waits (thesis 6.2.2).
+//! The thread that polls, and the waits of all others (thesis 6.2.2).
 //!
-//! Of the threads that wait, one *leads*: it polls, and sleeps where an arrival wakes it. The others
-//! follow: they are parked, and woken by what they wait for, or to lead when the leader has what it wanted.
-//! Tasks are woken in the same way, and run by the leader. While no thread waits, all of them compute, and
-//! the upcall thread takes what arrives.
+//! Of the threads that wait, one *leads*: it polls, and sleeps where an arrival wakes it. The
+//! others follow: they are parked, and woken by what they wait for, or to lead when the leader has
+//! what it wanted. Tasks are woken in the same way, and run by the leader. While no thread waits,
+//! all of them compute, and the upcall thread takes what arrives.
 
 use crate::announced::Asker;
 use crate::engine::Engine;
@@ -72,9 +72,9 @@ struct Leading<'a> {
 }
 
 impl Engine {
-    /// Makes progress until `look` finds something. Given a waker, a `look` that finds nothing has left
-    /// it where it will be woken once there may be something; without one, the caller looks again by
-    /// itself.
+    /// Makes progress until `look` finds something. Given a waker, a `look` that finds nothing has
+    /// left it where it will be woken once there may be something; without one, the caller looks
+    /// again by itself.
     pub(crate) fn wait<T>(
         self: &Arc<Self>,
         look: impl FnMut(&Arc<Engine>, Option<&Waker>) -> Result<Option<T>>,
@@ -85,8 +85,8 @@ impl Engine {
         }
     }
 
-    /// As [`Self::wait`], until `deadline` at most, by the clock of [`Packets::now`], for an asker
-    /// that `look` looks at.
+    /// Does what [`Self::wait`] does, until `deadline` at most, by the clock of [`Packets::now`],
+    /// for an asker that `look` looks at.
     pub(crate) fn wait_until<T>(
         self: &Arc<Self>,
         deadline: Option<Duration>,
@@ -97,8 +97,8 @@ impl Engine {
         self.wait_following(deadline, asker, follow, &mut look)
     }
 
-    /// As [`Self::wait`], for what wakes nobody: it is looked at whenever a thread that leads has nothing
-    /// else to do, or was rung.
+    /// Does what [`Self::wait`] does, for a condition that wakes nobody: it is looked at whenever a
+    /// thread that leads has nothing else to do, or was rung.
     pub(crate) fn watch(
         self: &Arc<Self>,
         mut look: impl FnMut(&Arc<Engine>) -> Result<bool>,
@@ -126,7 +126,7 @@ impl Engine {
         // What is there already is taken without leading anybody.
         while self.step(asker)? {
             if let Some(found) = look(self, None)? {
-                self.leave_no_unrest();
+                self.defer_pending();
                 return Ok(Some(found));
             }
         }
@@ -141,18 +141,18 @@ impl Engine {
         }
     }
 
-    /// This thread goes, and may not poll again for long. What its last step left for handlers is seen by
-    /// nobody, unless another packet comes: it becomes pending work.
+    /// Has the upcall thread run the handlers that the last step of this thread left. This thread
+    /// may not poll again for long, and unless another packet comes nobody would see them.
     #[inline]
-    fn leave_no_unrest(&self) {
+    fn defer_pending(&self) {
         // After a failure nothing runs any more, and what is pending stays.
         if self.has_pending() && self.failure().is_none() {
             self.have_handlers_run();
         }
     }
 
-    /// Makes progress until `done` says so. It is asked after each packet, and by nothing else: what it
-    /// looks at is changed by handlers of this rank.
+    /// Makes progress until `done` says so. It is asked after each packet, and by nothing else:
+    /// what it looks at is changed by handlers of this rank.
     ///
     /// # Errors
     /// As [`Self::progress`].
@@ -200,7 +200,7 @@ impl Engine {
         Sleep { engine: Arc::clone(self), deadline, timer: None }
     }
 
-    /// What `future` returns, or [`Error::TimedOut`] after `time`.
+    /// Result of `future`, or [`Error::TimedOut`] after `time`.
     ///
     /// # Errors
     /// [`Error::TimedOut`]; the future is dropped then.
@@ -218,7 +218,8 @@ impl Engine {
         .await
     }
 
-    /// Has arrivals looked at even if no thread of Weft's waits: a task of somebody else's executor does.
+    /// Has arrivals looked at even if no thread of Weft's waits: a task of somebody else's executor
+    /// does.
     pub(crate) fn somebody_waits(&self) {
         let state = self.state.enter();
         let me = this_thread();
@@ -267,7 +268,8 @@ impl Engine {
         found
     }
 
-    /// Nobody leads any more: one of those who wait does, or else the upcall thread runs what is ready.
+    /// Nobody leads any more: one of those who wait does, or else the upcall thread runs what is
+    /// ready.
     fn hand_over(&self, mut state: Entered<'_, State>) {
         if state.leader != 0 {
             return;
@@ -357,7 +359,7 @@ impl Drop for Leading<'_> {
         }
         state.leader = 0;
         self.engine.hand_over(state);
-        self.engine.leave_no_unrest();
+        self.engine.defer_pending();
     }
 }
 

@@ -1,14 +1,16 @@
-//! Flow control for each port: a sliding window for each sender (thesis 6.1.1, 6.3), for multicasts too.
+//! Flow control for each port: a sliding window for each sender (thesis 6.1.1, 6.3), for multicasts
+//! too.
 //!
-//! A sender may have a window of packets at a port of one receiver that nobody has consumed; then it stalls,
-//! it alone, and for that port only. The receiver reports what was consumed at half windows. A
-//! multicast needs room at every member of its group, which Panda lacked: the sender knows what each has
-//! consumed, and looks at all of them only once for as many multicasts as the slowest had room for.
+//! A sender may have a window of packets at a port of one receiver that nobody has consumed; then
+//! it stalls, it alone, and for that port only. The receiver reports what was consumed at half
+//! windows. A multicast needs room at every member of its group, which Panda lacked: the sender
+//! knows what each has consumed, and looks at all of them only once for as many multicasts as the
+//! slowest had room for.
 //!
-//! Two ranks that send to each other, and read only between their messages, could both stall in the middle
-//! of one for ever: nobody reads. So who has stalled for a while says so, and a receiver that is stalled
-//! itself takes what was sent as if it had been consumed: memory, which has its own limit, takes the place
-//! of a window that protects nobody any more.
+//! Two ranks that send to each other, and read only between their messages, could both stall in the
+//! middle of one for ever: nobody reads. So who has stalled for a while says so, and a receiver
+//! that is stalled itself takes what was sent as if it had been consumed: memory, which has its own
+//! limit, takes the place of a window that protects nobody any more.
 //!
 //! Sans-IO: counters in, decisions out. All of them wrap.
 
@@ -22,7 +24,7 @@ pub const WINDOW_BYTES: usize = 1 << 20;
 /// The least number of packets in a window, however long they are.
 const LEAST_PACKETS: u32 = 256;
 
-/// How far behind the last report one may be that was overtaken.
+/// Largest distance behind the last report of one that was overtaken, in packets.
 const STALE_PACKETS: u32 = 1 << 20;
 
 /// Packets of a window, if a packet holds `max_payload` bytes. The same on all ranks.
@@ -87,8 +89,8 @@ impl Outgoing {
         self.multicast.get(&group).is_some_and(|flow| flow.slack > 0)
     }
 
-    /// Takes room for one packet to each of `members`; false if one of them has none. Nobody asks who they are
-    /// if there is [slack](Self::has_slack).
+    /// Takes room for one packet to each of `members`; false if one of them has none. Nobody asks
+    /// who they are if there is [slack](Self::has_slack).
     pub fn claim_multicast(&mut self, group: Group, window: u32, members: &[Rank]) -> bool {
         let flow = self.multicast.entry(group).or_default();
         if flow.slack == 0 {
@@ -104,14 +106,14 @@ impl Outgoing {
         granted
     }
 
-    /// As [`Self::overdraw`], for a multicast.
+    /// Does what [`Self::overdraw`] does, for a multicast.
     pub fn overdraw_multicast(&mut self, group: Group) {
         let flow = self.multicast.entry(group).or_default();
         flow.sent = flow.sent.wrapping_add(1);
         flow.slack = flow.slack.saturating_sub(1);
     }
 
-    /// How many packets of a flow were sent, to `to` or to a group.
+    /// Number of packets of a flow that were sent, to `to` or to a group.
     pub fn sent(&self, to: Rank, flow: Flow) -> u32 {
         match flow {
             None => self.unicast.get(to).map_or(0, |flow| flow.sent),
@@ -119,7 +121,8 @@ impl Outgoing {
         }
     }
 
-    /// `from` reports that it has consumed so many packets of a flow in all. False if it cannot have.
+    /// `from` reports that it has consumed so many packets of a flow in all. False if it cannot
+    /// have.
     pub fn reported(&mut self, from: Rank, flow: Flow, consumed: u32) -> bool {
         let (sent, known) = match flow {
             None => {
@@ -191,8 +194,8 @@ impl Incoming {
         self.flow(from, flow).count(window)
     }
 
-    /// All `sent` packets count as consumed for `from`, which waits for room while nobody can read here.
-    /// Says what to report to it, if that is news.
+    /// All `sent` packets count as consumed for `from`, which waits for room while nobody can read
+    /// here. Says what to report to it, if that is news.
     pub fn advance(&mut self, from: Rank, flow: Flow, sent: u32) -> Option<u32> {
         self.flow(from, flow).advance(sent)
     }

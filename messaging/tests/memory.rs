@@ -13,7 +13,7 @@ use weft_packet::Rank;
 use weft_threads::Job;
 
 const BYTES: usize = 256 << 20;
-/// What the reader may take besides what this process has.
+/// Memory for the reader besides that which this process has.
 const LEFT: u64 = 96 << 20;
 
 /// Bytes of addresses that this process has in use.

@@ -1,4 +1,4 @@
-//! What an NI tells its surroundings to do.
+//! Actions of an NI: the orders to its surroundings.
 
 use crate::slab::Key;
 use weft_wire::{Header, Rank, TreeId};
@@ -23,14 +23,14 @@ pub trait Actions<B> {
     fn unreachable(&mut self, peer: Rank) {
         let _ = peer;
     }
-    /// A packet with `size` user bytes does not get to `peer`, however often it is sent, though short ones
-    /// do. Said once of each peer.
+    /// A packet with `size` user bytes does not get to `peer`, however often it is sent, though
+    /// short ones do. Said once of each peer.
     fn narrow(&mut self, peer: Rank, size: u16) {
         let _ = (peer, size);
     }
 }
 
-/// What follows a header.
+/// The part of a packet that follows its header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Body<B> {
     /// Nothing: the header says it all.
@@ -39,9 +39,9 @@ pub enum Body<B> {
     Buffer(B),
     /// A fetch-and-add request.
     FetchAdd {
-        /// Which variable of the packet's destination.
+        /// Number of the variable at the packet's destination.
         variable: u16,
-        /// What to add to it.
+        /// Amount to add to it.
         amount: u64,
     },
     /// The answer to one: the value before the addition.
@@ -54,11 +54,11 @@ pub enum Body<B> {
 pub struct Deferred<B> {
     /// Its header.
     pub header: Header,
-    /// What follows it. A buffer is the NI's still.
+    /// The body that follows it. A buffer is the NI's still.
     pub body: Body<B>,
     /// The NI has checked its number, and forwards it if it is to be forwarded.
     pub(crate) numbered: bool,
-    /// Who else needs the buffer: the packets that forward it.
+    /// Key of the others that need the buffer: the packets that forward it.
     pub(crate) holders: Option<Key>,
     /// The body is in a buffer of the host's own.
     pub(crate) copied: bool,
@@ -83,7 +83,7 @@ impl<B> Deferred<B> {
 #[must_use = "a delivery that is not released costs its sender a credit for ever"]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Delivery<B> {
-    /// Where the user bytes are.
+    /// Buffer with the user bytes.
     pub buffer: B,
     /// Valid user bytes.
     pub size: u16,
@@ -91,11 +91,11 @@ pub struct Delivery<B> {
     pub tree: TreeId,
     /// The rank that gets the credit back.
     pub(crate) parent: Rank,
-    /// Who else needs the buffer.
+    /// Others that need the buffer.
     pub(crate) sharing: Sharing,
 }
 
-/// Who needs the buffer of a delivered packet besides the host.
+/// The needs of a delivered packet's buffer, besides the host's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub(crate) enum Sharing {
     /// Nobody.
@@ -132,13 +132,13 @@ impl<B> Delivery<B> {
         self.tree.root
     }
 
-    /// Whether nobody else uses the buffer: it is not being forwarded, nor to be.
+    /// True if nobody else uses the buffer: it is not being forwarded, nor to be.
     #[inline]
     pub fn is_alone(&self) -> bool {
         self.sharing == Sharing::Alone
     }
 
-    /// Whether the host must call [`crate::Ni::reinject`] before it looks at the packet.
+    /// True if the host must call [`crate::Ni::reinject`] before it looks at the packet.
     #[inline]
     pub fn wants_reinjection(&self) -> bool {
         matches!(self.sharing, Sharing::Unforwarded(_))

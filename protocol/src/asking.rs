@@ -1,14 +1,14 @@
 //! Sender-controlled acknowledgement (Pupa 2.2.1).
 //!
-//! A receiver acknowledges in one of five ways: with every packet that goes to the sender anyway; at
-//! once, when the sender asks; negatively, when a packet finds a gap before it or no buffer; when the
-//! acknowledgement timer runs out; and to all senders, when it has run out many times. So nobody sends
-//! acknowledgements that nobody needs, and a sender has one as soon as it does need it: when its send
-//! buffers pass the low water mark.
+//! A receiver acknowledges in one of five ways: with every packet that goes to the sender anyway;
+//! at once, when the sender asks; negatively, when a packet finds a gap before it or no buffer;
+//! when the acknowledgement timer runs out; and to all senders, when it has run out many times. So
+//! nobody sends acknowledgements that nobody needs, and a sender has one as soon as it does need
+//! it: when its send buffers pass the low water mark.
 //!
 //! ```text
 //!              fewer than the low mark are free, for this peer or for all
-//!   silent ─────────────────────────────────────────────────────────────▶ asking, with every so many
+//!   silent ─────────────────────────────────────────────────────────────▶ asking, once in so many
 //!     ▲                                                                      │
 //!     └────────── an acknowledgement frees as many as the high mark ◀────────┘
 //! ```
@@ -20,10 +20,11 @@ use crate::timer::{Nanoseconds, Timer};
 use crate::{Actions, Body, Ni};
 use weft_wire::{Header, Rank, Tag, TreeId};
 
-/// How often a peer that does not acknowledge is asked in the time that it may be silent.
+/// Number of times that a peer that does not acknowledge is asked in the time that it may be
+/// silent.
 const ASKED_MEANWHILE: u64 = 8;
 
-/// Why an acknowledgement goes out in a packet of its own.
+/// Reason why an acknowledgement goes out in a packet of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Why {
     /// Half a window is unacknowledged (thesis 8.2.2).
@@ -32,7 +33,7 @@ pub(crate) enum Why {
     Asked,
     /// The timer ran out.
     Late,
-    /// What was told before may be lost.
+    /// The last acknowledgement may be lost.
     Again,
     /// Packets were dropped: a NACK.
     Dropped,
@@ -43,7 +44,7 @@ pub(crate) enum Why {
 }
 
 impl<B: Copy> Ni<B> {
-    /// A packet for `to` has got its number: whether it asks for an acknowledgement.
+    /// Counts a packet for `to` that has got its number. True if it asks for an acknowledgement.
     pub(crate) fn asks(
         &mut self,
         to: Rank,
@@ -66,7 +67,7 @@ impl<B: Copy> Ni<B> {
         asks
     }
 
-    /// `from` has acknowledged something: whether to go on asking.
+    /// Decides whether to go on asking, once `from` has acknowledged something.
     pub(crate) fn ask_less(&mut self, from: Rank) {
         let pupa = self.settings.pupa;
         self.retransmission.short &= self.retransmission.taken > pupa.pool_marks().1;
@@ -75,8 +76,8 @@ impl<B: Copy> Ni<B> {
         sending.asking &= short || sending.len() > pupa.marks().1;
     }
 
-    /// Send buffers that `departure` takes for itself. What goes to several takes its own once, for all
-    /// of them, if buffers are counted by size.
+    /// Send buffers that `departure` takes for itself. What goes to several takes its own once, for
+    /// all of them, if buffers are counted by size.
     pub(crate) fn taken_by(&self, departure: &Departure<B>) -> usize {
         match self.settings.pupa.send_buffers {
             None => 1,
@@ -85,7 +86,7 @@ impl<B: Copy> Ni<B> {
         }
     }
 
-    /// The same for a multicast of `size` bytes, until all have acknowledged it.
+    /// Send buffers that a multicast of `size` bytes takes until all have acknowledged it.
     pub(crate) fn taken_by_multicast(&self, size: u16) -> usize {
         self.settings.pupa.send_buffers.map_or(0, |buffers| buffers.taken_by(size))
     }
@@ -107,7 +108,7 @@ impl<B: Copy> Ni<B> {
         self.counters.requests += 1;
         let mut header = Header::new(Tag::Acknowledge, self.local, TreeId::unicast(self.local), 0);
         header.asks = true;
-        self.say(to, &mut header);
+        self.piggyback(to, &mut header);
         header.sequence = self.flow(to).receiving.expected();
         self.flow(to).sending.has_asked();
         out.transmit(to, &header, &Body::Empty);
@@ -116,7 +117,7 @@ impl<B: Copy> Ni<B> {
     /// Something of `from` was accepted, or asked for: acknowledges it now if it may be.
     pub(crate) fn answer(&mut self, from: Rank, out: &mut impl Actions<B>) {
         let receiving = &mut self.flow(from).receiving;
-        receiving.asked = receiving.untold() > 0 || receiving.waiting() > 0;
+        receiving.asked = receiving.unacknowledged() > 0 || receiving.waiting() > 0;
         self.acknowledge_soon(from, out);
     }
 
@@ -158,7 +159,7 @@ impl<B: Copy> Ni<B> {
         self.wait_again(peer);
         for (i, (number, departure)) in again.into_iter().enumerate() {
             let mut header = Header::new(departure.tag, self.local, departure.tree, departure.size);
-            self.say(peer, &mut header);
+            self.piggyback(peer, &mut header);
             header.sequence = number;
             header.asks = i == last || asks && i.is_multiple_of(usize::from(every));
             if header.asks {
@@ -179,16 +180,17 @@ impl<B: Copy> Ni<B> {
         }
         self.retransmission.expirations = 0;
         let flows = self.peers.iter().filter_map(|(rank, peer)| Some((rank, peer.flow.as_ref()?)));
-        let heard = flows.filter(|(_, flow)| flow.receiving.is_to_be_told_again());
+        let heard = flows.filter(|(_, flow)| flow.receiving.has_news_for_all());
         let heard: Vec<Rank> = heard.map(|(rank, _)| rank).collect();
         for peer in heard {
-            self.flow(peer).receiving.told_again();
+            self.flow(peer).receiving.acknowledge_to_all();
             self.acknowledge(peer, Tag::Acknowledge, Why::Again, out);
         }
     }
 
-    /// Starts the timer of `peer` anew; longer each time that it ran out in vain. A peer that may be silent for only so long is asked
-    /// some times meanwhile, so that it is known soon whether packets get there.
+    /// Starts the timer of `peer` anew; longer each time that it ran out in vain. A peer that may
+    /// be silent for only so long is asked some times meanwhile, so that it is known soon whether
+    /// packets get there.
     pub(crate) fn wait_again(&mut self, peer: Rank) {
         let (now, settings) = (self.now, self.settings);
         let sending = &mut self.flow(peer).sending;

@@ -1,6 +1,6 @@
-//! What an NI counts.
+//! Counters of an NI.
 
-/// What an NI has done since it was made.
+/// Counts of what an NI has done since it was made.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 pub struct Counters {
     /// Data packets transmitted, forwards included.

@@ -7,9 +7,9 @@
 //!    └──────────── in a packet's credits field ◀────────────────────────┘
 //!                     piggybacked, or explicit at half a window
 //! ```
-//! A credit is always in exactly one of these places, which is invariant I1. Where windows follow demand
-//! (`windows`), credits come from the receiver's pool as `owed`, and go back to it from there or from
-//! `held`.
+//! A credit is always in exactly one of these places, which is invariant I1. Where windows follow
+//! demand (`windows`), credits come from the receiver's pool as `owed`, and go back to it from
+//! there or from `held`.
 
 use std::collections::VecDeque;
 
@@ -66,8 +66,8 @@ impl<D> Outgoing<D> {
         }
     }
 
-    /// So many packets may leave from now on. For pairs whose packets are numbered: the peer says so
-    /// (Pupa 2.2.2).
+    /// So many packets may leave from now on. For pairs whose packets are numbered: the peer says
+    /// so (Pupa 2.2.2).
     pub fn grant(&mut self, credits: u16) {
         debug_assert!(credits <= self.window, "more packets than have a place");
         self.held = credits;
@@ -91,19 +91,19 @@ impl<D> Outgoing<D> {
         self.blocked.pop_front()
     }
 
-    /// Takes the first packet that `matches` out of the queue, at no credit: it leaves on a recovery
-    /// channel.
+    /// Takes the first packet that `matches` out of the queue, at no credit: it leaves on a
+    /// recovery channel.
     pub fn bypass(&mut self, matches: impl Fn(&D) -> bool) -> Option<D> {
         let place = self.blocked.iter().position(matches)?;
         self.blocked.remove(place)
     }
 
-    /// Whether any packet that waits for a credit `matches`.
+    /// True if any packet that waits for a credit `matches`.
     pub fn any_blocked(&self, matches: impl Fn(&D) -> bool) -> bool {
         self.blocked.iter().any(matches)
     }
 
-    /// Whether no credit of the `first` was ever spent, or all are back.
+    /// True if no credit of the `first` was ever spent, or all are back.
     pub fn is_fresh(&self, first: u16) -> bool {
         self.held == first && self.blocked.is_empty()
     }
@@ -116,7 +116,7 @@ impl<D> Outgoing<D> {
         credits
     }
 
-    /// Whether packets wait, and not one of them can go.
+    /// True if packets wait, and not one of them can go.
     pub fn is_short(&self) -> bool {
         self.held == 0 && !self.blocked.is_empty()
     }
@@ -231,7 +231,8 @@ impl Incoming {
         self.resize(self.window - credits);
     }
 
-    /// The window shrinks by up to `most` of the credits owed, which are not returned. Says how many.
+    /// The window shrinks by up to `most` of the credits owed, which are not returned. Says how
+    /// many.
     pub fn withhold(&mut self, most: u16) -> u16 {
         let credits = self.owed.min(most);
         self.owed -= credits;
@@ -239,7 +240,8 @@ impl Incoming {
         credits
     }
 
-    /// The credits to send at once, if enough are owed by now: fewer are enough in a smaller window.
+    /// The credits to send at once, if enough are owed by now: fewer are enough in a smaller
+    /// window.
     pub fn due(&mut self) -> Option<u16> {
         (self.owed > 0 && self.owed >= self.refresh).then(|| self.collect())
     }

@@ -1,26 +1,26 @@
 //! Packets of groups that this rank has not created yet.
 //!
-//! All ranks create the same groups in the same order, each when it gets there. So a member may send to
-//! a group before another one has created it, and what comes then waits:
+//! All ranks create the same groups in the same order, each when it gets there. So a member may
+//! send to a group before another one has created it, and what comes then waits:
 //!
 //! ```text
 //!   multicast ──▶ group known? ──yes──▶ delivered, forwarded
 //!                     │ no                   ▲
 //!                     └──▶ early ── create_group, admit_early, in the order in which they came
 //! ```
-//! It has been accepted: its credit is spent, or its number acknowledged, and its buffer is in use. So
-//! the sender's other packets pass (they are of other trees: I3), up to a window of early ones. Then a
-//! careful sender has no credit left for this rank, and what a numbered one sends is dropped as if there
-//! were no buffer, until the group is there. A rank that waits for such a sender before it creates the
-//! group waits for ever.
+//! It has been accepted: its credit is spent, or its number acknowledged, and its buffer is in use.
+//! So the sender's other packets pass (they are of other trees: I3), up to a window of early ones.
+//! Then a careful sender has no credit left for this rank, and what a numbered one sends is dropped
+//! as if there were no buffer, until the group is there. A rank that waits for such a sender before
+//! it creates the group waits for ever.
 
 use crate::invariants::i9_bounded;
 use crate::tree::{Group, GroupError};
 use crate::{Actions, Deferred, Ni, Violation};
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
 
-/// So many groups more than this rank may another have created. What names a later one is taken for a
-/// mistake.
+/// So many groups more than this rank may another have created. What names a later one is taken for
+/// a mistake.
 const MOST_AHEAD: usize = 1024;
 
 /// A multicast packet whose group is not known yet, or that others wait before.
@@ -28,15 +28,15 @@ const MOST_AHEAD: usize = 1024;
 pub(crate) struct Early<B> {
     pub header: Header,
     pub buffer: B,
-    /// Who gets the buffer's credit back in the end.
+    /// The rank that gets the buffer's credit back in the end.
     pub creditor: Rank,
     /// It is the host's to look at, and the NI's to forward (`hrx-imc`).
     pub for_host: bool,
 }
 
 impl<B: Copy> Ni<B> {
-    /// Creates the next multicast group; all ranks must create the same ones in the same order. What
-    /// came early is to be [admitted](Self::admit_early) then.
+    /// Creates the next multicast group; all ranks must create the same ones in the same order.
+    /// What came early is to be [admitted](Self::admit_early) then.
     ///
     /// # Errors
     /// [`GroupError`] if `members` is not a set of ranks of this job.
@@ -64,8 +64,8 @@ impl<B: Copy> Ni<B> {
         self.early.len()
     }
 
-    /// Delivers and forwards what came early for the groups that are there now. Until then what comes
-    /// for them waits too.
+    /// Delivers and forwards what came early for the groups that are there now. Until then what
+    /// comes for them waits too.
     ///
     /// # Errors
     /// [`Violation`] if a packet did not come from its parent in the tree of its group. Nothing was
@@ -96,8 +96,8 @@ impl<B: Copy> Ni<B> {
         }
     }
 
-    /// A multicast packet must come on a tree of a group, from the parent in that tree. Whether it does
-    /// is not known yet of a group that is not.
+    /// A multicast packet must come on a tree of a group, from the parent in that tree. Whether it
+    /// does is not known yet of a group that is not.
     pub(crate) fn check_multicast(&self, header: &Header) -> Result<(), Violation> {
         let Header { source, tree, .. } = *header;
         let refused = Violation::Tree(source, tree);
@@ -112,19 +112,19 @@ impl<B: Copy> Ni<B> {
         if from_parent { Ok(()) } else { Err(refused) }
     }
 
-    /// Whether a packet of `tree`, which is a multicast tree, has to wait for its group, or for others
-    /// that do (I3).
+    /// True if a packet of `tree`, which is a multicast tree, has to wait for its group, or for
+    /// others that do (I3).
     pub(crate) fn is_early(&self, tree: TreeId) -> bool {
         let waits = |early: &Early<B>| early.header.tree.group() == tree.group();
         !self.is_known(tree) || self.early.iter().any(waits)
     }
 
-    /// Whether a packet with a number is early, and as many of its sender are as may be.
+    /// True if a packet with a number is early, and as many of its sender are as may be.
     pub(crate) fn is_too_early(&self, header: &Header) -> bool {
         header.tag == Tag::Mcast && self.is_early(header.tree) && self.has_all_early(header.source)
     }
 
-    /// Whether no more packets of `from` may be early.
+    /// True if no more packets of `from` may be early.
     pub(crate) fn has_all_early(&self, from: Rank) -> bool {
         let is_from = |early: &&Early<B>| early.header.source == from;
         !self.early.is_empty() && self.early.iter().filter(is_from).count() >= self.early_at_most()

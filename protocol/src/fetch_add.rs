@@ -23,7 +23,7 @@ pub(crate) enum Fetching {
 }
 
 impl Fetching {
-    /// Whether `home` has been asked and has not answered.
+    /// True if `home` has been asked and has not answered.
     pub fn asked(self, home: Rank) -> bool {
         self == Fetching::Asked(home)
     }
@@ -63,7 +63,7 @@ impl<B: Copy> Ni<B> {
         self.credit_send(home, departure, Channel::NONE, out);
     }
 
-    /// Whether an answer is outstanding.
+    /// True if an answer is outstanding.
     pub fn is_fetching(&self) -> bool {
         self.fetching != Fetching::No
     }
@@ -84,7 +84,7 @@ impl<B: Copy> Ni<B> {
             self.credit_send(from, departure, Channel::NONE, out);
             return;
         }
-        if !self.leave_channel(request.tree, out) {
+        if !self.release_channel(request.tree, out) {
             self.peers[from].incoming.vacate();
         }
         let mut header = Header::new(Tag::FaReply, self.local, tree, 0);

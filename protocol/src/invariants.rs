@@ -1,4 +1,4 @@
-//! What must always hold: one name, one function, one fact each (`ARCHITECTURE.md` lists them).
+//! The invariants: one name, one function, one fact each (`ARCHITECTURE.md` lists them).
 //!
 //! Each function panics with the name of the invariant and the values that break it. Tests call
 //! them after every step; the code calls those that are cheap where the state changes.
@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use weft_wire::{Rank, Tag, TreeId};
 
-/// Where the credits of one ordered pair (sender, receiver) are.
+/// Places of the credits of one ordered pair (sender, receiver).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PairCredits {
     /// `W`: all credits that the pair has. Where windows follow demand, those that it has now.
@@ -74,7 +74,7 @@ impl Ownership {
         assert!(self.lent.remove(&buffer), "I4 one owner: buffer {buffer} was released twice");
     }
 
-    /// Whether `buffer` is the NI's.
+    /// True if `buffer` is the NI's.
     pub fn is_lent(&self, buffer: u64) -> bool {
         self.lent.contains(&buffer)
     }
@@ -84,7 +84,7 @@ impl Ownership {
         self.lent.len()
     }
 
-    /// Whether the NI holds none.
+    /// True if the NI holds none.
     pub fn is_empty(&self) -> bool {
         self.lent.is_empty()
     }
@@ -95,7 +95,7 @@ pub fn i5_control_never_blocks(waiting: Tag) {
     assert!(waiting.is_data(), "I5 control never blocks: a {waiting:?} packet waits");
 }
 
-/// Why an upcall may run now (thesis 3.1.4).
+/// Reasons why an upcall may run now (thesis 3.1.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UpcallConditions {
     /// 1: the client has not disabled interrupts.

@@ -17,7 +17,7 @@ pub(crate) struct Holders<B> {
     buffer: B,
     left: u16,
     size: u16,
-    /// Who gets a credit back in the end: the parent in the tree; oneself if nobody does.
+    /// The rank that gets a credit back in the end: the parent in the tree; oneself if nobody does.
     parent: Rank,
     tree: TreeId,
     /// The packet whose acknowledgement waits for the forwards to leave: its sender and number.
@@ -25,8 +25,9 @@ pub(crate) struct Holders<B> {
 }
 
 impl<B: Copy> Ni<B> {
-    /// Ranks with equal numbers in `host_of`, which is by rank, share a host: trees cross to each host once
-    /// ([`Group::on_hosts`]). All ranks must be told the same, before the first group and the first packet.
+    /// Ranks with equal numbers in `host_of`, which is by rank, share a host: trees cross to each
+    /// host once ([`Group::on_hosts`]). All ranks must be told the same, before the first group and
+    /// the first packet.
     ///
     /// # Panics
     /// If it does not name the host of every rank, or there are groups.
@@ -146,8 +147,8 @@ impl<B: Copy> Ni<B> {
         self.holders.insert(Holders { buffer, left, size, parent, tree, acknowledges })
     }
 
-    /// A shared packet has left for one of its children, which may be what its acknowledgement waits
-    /// for.
+    /// A shared packet has left for one of its children, which may be what its acknowledgement
+    /// waits for.
     pub(crate) fn forwarded(&mut self, key: Key, out: &mut impl Actions<B>) {
         if let Some((from, number)) = self.holders.get_mut(key).acknowledges {
             self.satisfy(from, number, out);

@@ -34,9 +34,9 @@ pub struct Ni<B> {
     pub(crate) fetching: Fetching,
     pub(crate) recoveries: Recoveries,
     pub(crate) retransmission: Retransmission,
-    /// What [`Self::advance`] said last.
+    /// Time of the last [`Self::advance`].
     pub(crate) now: Nanoseconds,
-    /// Where windows follow demand.
+    /// The pool of receive buffers, if windows follow demand.
     pub(crate) pool: Option<Box<Pool>>,
     pub(crate) counters: Counters,
     #[cfg(feature = "planted")]
@@ -86,9 +86,10 @@ impl<B: Copy> Ni<B> {
         }
     }
 
-    /// Nothing is lost between `peer` and this rank, whatever the preset: packets between the two are
-    /// sent carefully, with credits for `window_packets`, and the preset's numbers, acknowledgements
-    /// and timers are for the other pairs. Both ends must be told, before the first packet.
+    /// Nothing is lost between `peer` and this rank, whatever the preset: packets between the two
+    /// are sent carefully, with credits for `window_packets`, and the preset's numbers,
+    /// acknowledgements and timers are for the other pairs. Both ends must be told, before the
+    /// first packet.
     ///
     /// # Panics
     /// If `peer` is no peer, or anything was sent there or came from there.
@@ -100,7 +101,7 @@ impl<B: Copy> Ni<B> {
         self.peers.set_lossless(peer);
     }
 
-    /// Whether packets between `peer` and this rank are numbered, acknowledged and sent again.
+    /// True if packets between `peer` and this rank are numbered, acknowledged and sent again.
     pub fn is_numbered(&self, peer: Rank) -> bool {
         self.peers.is_numbered(peer)
     }
@@ -129,7 +130,7 @@ impl<B: Copy> Ni<B> {
                 self.count_received(header);
                 self.counters.packets_delivered += 1;
                 out.deliver(Delivery::received(buffer, header, from, None));
-                self.credits_came(header, out);
+                self.handle_credits(header, out);
                 Ok(())
             }
             _ => self.received_other(header, body, out),
@@ -173,14 +174,14 @@ impl<B: Copy> Ni<B> {
             }
         }
         self.dispatch(header, body, header.source, out);
-        self.credits_came(header, out);
+        self.handle_credits(header, out);
         if header.asks {
             self.grant_credits(header.source, out);
         }
         Ok(())
     }
 
-    /// Whether nothing about a unicast packet is out of the ordinary.
+    /// True if nothing about a unicast packet is out of the ordinary.
     #[inline]
     fn is_plain(&self, header: &Header) -> bool {
         !self.peers.is_numbered(header.source)
@@ -205,9 +206,9 @@ impl<B: Copy> Ni<B> {
         })
     }
 
-    /// What waited for the credits in a packet may go.
+    /// Sends what waited for the credits in a packet.
     #[inline]
-    fn credits_came(&mut self, header: &Header, out: &mut impl Actions<B>) {
+    fn handle_credits(&mut self, header: &Header, out: &mut impl Actions<B>) {
         if header.credits > 0 && self.peers[header.source].outgoing.blocked() > 0 {
             self.drain_blocked(header.source, out);
         }
@@ -255,15 +256,15 @@ impl<B: Copy> Ni<B> {
         Delivery { buffer: copy, size, tree, parent, sharing }
     }
 
-    /// Whether this NI runs timers, and must be told the time with [`Self::advance`] before it is
+    /// True if this NI runs timers, and must be told the time with [`Self::advance`] before it is
     /// told of events.
     #[inline]
     pub fn keeps_time(&self) -> bool {
         self.settings.preset.retransmits() || matches!(self.settings.recovery, Recovery::After(_))
     }
 
-    /// The time is now `now`. Runs out the timers that are due. Time does not go back: a point before
-    /// the last one counts as that.
+    /// The time is now `now`. Runs out the timers that are due. Time does not go back: a point
+    /// before the last one counts as that.
     pub fn advance(&mut self, now: Nanoseconds, out: &mut impl Actions<B>) {
         self.tell_time(now);
         self.run_out(out);
@@ -272,8 +273,8 @@ impl<B: Copy> Ni<B> {
         }
     }
 
-    /// The time is now `now`, and timers that are due wait for the next [`Self::advance`]: for an NI
-    /// whose timers its host runs.
+    /// The time is now `now`, and timers that are due wait for the next [`Self::advance`]: for an
+    /// NI whose timers its host runs.
     pub fn tell_time(&mut self, now: Nanoseconds) {
         self.notice_deafness(now);
         self.now = now.max(self.now);
@@ -284,14 +285,14 @@ impl<B: Copy> Ni<B> {
         self.now
     }
 
-    /// When [`Self::advance`] is to be called at the latest, and why; `None` while no timer runs.
-    /// It may be too early, which costs a look, but is never too late.
+    /// The latest time at which [`Self::advance`] is to be called, and the reason; `None` while no
+    /// timer runs. It may be too early, which costs a look, but is never too late.
     pub fn next_deadline(&self) -> Option<(Nanoseconds, Timer)> {
         let suspicion = self.suspicion_deadline().map(|deadline| (deadline, Timer::Suspect));
         [self.earliest_timer(), suspicion].into_iter().flatten().min()
     }
 
-    /// What this NI has done so far.
+    /// Counts of what this NI has done so far.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
@@ -323,8 +324,8 @@ impl<B: Copy> Ni<B> {
         self.peers.iter().map(|(_, peer)| peer.outgoing.blocked()).sum()
     }
 
-    /// Whether all that was sent here has left for good: nothing waits for a credit, and nothing
-    /// may have to be sent again.
+    /// True if all that was sent here is over: nothing waits for a credit, and nothing may have to
+    /// be sent again.
     pub fn is_flushed(&self) -> bool {
         self.blocked() == 0 && self.unacknowledged() == 0
     }
@@ -334,8 +335,8 @@ impl<B: Copy> Ni<B> {
         self.holders.len()
     }
 
-    /// Whether nothing waits, is buffered, or is being asked for.
-    pub fn is_quiet(&self) -> bool {
+    /// True if nothing waits, is buffered, or is being asked for.
+    pub fn is_idle(&self) -> bool {
         !self.is_fetching()
             && self.holders.len() == 0
             && self.early.is_empty()
@@ -552,24 +553,24 @@ impl<B: Copy> Ni<B> {
 
     #[cold]
     fn free_while_recovering(&mut self, parent: Rank, tree: TreeId, out: &mut impl Actions<B>) {
-        if !self.leave_channel(tree, out) {
+        if !self.release_channel(tree, out) {
             self.return_credit(parent, out);
         }
     }
 
-    /// Whether `rank` is no peer of this NI.
+    /// True if `rank` is no peer of this NI.
     #[inline]
     pub(crate) fn is_foreign(&self, rank: Rank) -> bool {
         rank == self.local || rank.index() >= self.peers.len()
     }
 
-    /// Who makes transmission reliable here.
+    /// The level that makes transmission reliable here.
     #[inline]
     pub(crate) fn reliability(&self) -> Reliability {
         self.settings.preset.reliability()
     }
 
-    /// Who forwards multicast packets here.
+    /// The level that forwards multicast packets here.
     pub(crate) fn forwarding(&self) -> Forwarding {
         self.settings.preset.forwarding()
     }

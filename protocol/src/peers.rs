@@ -1,4 +1,5 @@
-//! What an NI knows of each of its peers, made when the first packet goes there or comes from there.
+//! State of an NI about each of its peers, made when the first packet goes there or comes from
+//! there.
 //!
 //! A rank of a large job talks to few others: its parents and children in trees, its neighbours. In
 //! pages a job of 10,000 ranks needs megabytes where a flat table for every pair would need
@@ -30,7 +31,7 @@ pub(crate) struct Peer<B> {
 }
 
 impl<B> Peer<B> {
-    /// Whether nothing was sent there or came from there.
+    /// True if nothing was sent there or came from there.
     pub fn is_fresh(&self, floor: Option<u16>) -> bool {
         let first = floor.unwrap_or(self.outgoing.window());
         let idle =
@@ -49,7 +50,7 @@ pub(crate) struct Peers<B> {
     fresh: Fresh,
 }
 
-/// How a peer starts.
+/// Initial state of a peer.
 #[derive(Debug, Clone, Copy)]
 struct Fresh {
     /// Credits, or packets that may be unacknowledged.
@@ -84,8 +85,8 @@ impl Fresh {
 }
 
 impl<B> Peer<B> {
-    /// The header of a packet that leaves now for this peer, with the credits that are owed to it; where windows follow demand it
-    /// may ask for some.
+    /// The header of a packet that leaves now for this peer, with the credits that are owed to it;
+    /// where windows follow demand it may ask for some.
     #[inline(always)]
     pub fn return_credits(&mut self, mut header: Header, is_adaptive: bool) -> Header {
         header.credits = self.incoming.collect();
@@ -133,7 +134,7 @@ impl<B: Clone> Peers<B> {
         self.flat.get(index).or_else(paged)
     }
 
-    /// Whether packets between `peer` and this rank are numbered, because they may be lost.
+    /// True if packets between `peer` and this rank are numbered, because they may be lost.
     #[inline]
     pub fn is_numbered(&self, peer: Rank) -> bool {
         self.get(peer).map_or(self.fresh.numbered, |peer| peer.flow.is_some())

@@ -33,7 +33,7 @@ impl<B> crate::Ni<B> {
         self.planted = Some((bug, opportunity));
     }
 
-    /// Whether a planted mistake has been made.
+    /// True if a planted mistake has been made.
     pub fn has_struck(&self) -> bool {
         self.planted.is_none()
     }

@@ -1,15 +1,15 @@
 //! The receive buffers that an NI shares out among all senders, where windows follow demand.
 //!
-//! This is only arithmetic: who has how many of them, who waits for some, whom to ask for some back.
-//! What is sent because of it is in [`crate::windows`].
+//! This is only arithmetic: who has how many of them, who waits for some, whom to ask for some
+//! back. What is sent because of it is in [`crate::windows`].
 
 use crate::settings::Adaptive;
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{Hash, Hasher};
 use weft_wire::Rank;
 
-/// One in so many requests looks for credits that lie idle, though the sender has its share: what was
-/// taken once is not kept for ever by those who need it no more.
+/// One in so many requests looks for credits that lie idle, though the sender has its share: what
+/// was taken once is not kept for ever by those who need it no more.
 const LOOKS_FOR_IDLE: u64 = 64;
 
 /// The buffers of one NI beyond those that each sender has anyway.
@@ -27,18 +27,19 @@ pub(crate) struct Pool {
     hungry: VecDeque<Rank>,
 }
 
-/// What one sender has of the pool.
+/// Part of the pool that one sender has.
 #[derive(Debug, Clone, Copy, Default)]
 struct Share {
     /// Credits beyond the floor.
     extra: u16,
     /// The request after which it was last known to need them.
     needed: u64,
-    /// Those of them that it was asked for and has not answered about. They are not taken otherwise.
+    /// Those of them that it was asked for and has not answered about. They are not taken
+    /// otherwise.
     recalled: Option<u16>,
     /// Those that are kept as they come back.
     to_keep: u16,
-    /// Whether it is among the hungry.
+    /// True if it is among the hungry.
     waits: bool,
 }
 
@@ -65,8 +66,8 @@ impl Pool {
         self.shares.len()
     }
 
-    /// `sender` could use more. Returns the credits that it gets now: as many as it has, so that a few
-    /// round trips open a whole window, if there are so many.
+    /// `sender` could use more. Returns the credits that it gets now: as many as it has, so that a
+    /// few round trips open a whole window, if there are so many.
     pub fn request(&mut self, sender: Rank) -> u16 {
         self.requests += 1;
         let needed = self.requests;
@@ -76,8 +77,8 @@ impl Pool {
         self.grant(sender)
     }
 
-    /// Whom to ask for credits, now that `sender` was refused some: the one that has needed them least
-    /// lately, if `sender` has less than its share of the pool. It waits for them then.
+    /// The sender to ask for credits, now that `sender` was refused some: the one that has needed
+    /// them least lately, if `sender` has less than its share of the pool. It waits for them then.
     pub fn next_victim(&mut self, sender: Rank) -> Option<Rank> {
         let share = self.shares.get(&sender).copied();
         let extra = share.map_or(0, |share| share.extra);
@@ -113,8 +114,8 @@ impl Pool {
         share.recalled
     }
 
-    /// `sender` hands `credits` back; says whether it was asked for so many. If it keeps more than its
-    /// share while others wait, it loses the rest as packets come.
+    /// `sender` hands `credits` back; says whether it was asked for so many. If it keeps more than
+    /// its share while others wait, it loses the rest as packets come.
     pub fn returned(&mut self, sender: Rank, credits: u16) -> bool {
         let Some(share) = self.shares.get_mut(&sender) else { return false };
         if share.recalled.is_none_or(|recalled| credits > recalled) {
@@ -130,7 +131,7 @@ impl Pool {
         true
     }
 
-    /// A packet of `sender` has left its buffer: whether the pool keeps that.
+    /// Notes that a packet of `sender` has left its buffer. True if the pool keeps that.
     pub fn keeps(&mut self, sender: Rank) -> bool {
         match self.shares.get_mut(&sender) {
             Some(share) if share.to_keep > 0 => {
@@ -157,7 +158,7 @@ impl Pool {
         None
     }
 
-    /// Whether `sender` was asked for credits and has not answered.
+    /// True if `sender` was asked for credits and has not answered.
     pub fn is_recalled(&self, sender: Rank) -> bool {
         self.shares.get(&sender).is_some_and(|share| share.recalled.is_some())
     }
@@ -187,7 +188,7 @@ impl Pool {
         }
     }
 
-    /// What each sender would have of the pool if all `sharers` had the same.
+    /// Part of the pool that each sender would have if all `sharers` had the same.
     fn fair_share(&self, sharers: usize) -> u16 {
         u16::try_from(self.buffers as usize / sharers.max(1)).unwrap_or(u16::MAX)
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Who makes transmission reliable (thesis 8.2).
+/// The level that makes transmission reliable (thesis 8.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reliability {
     /// Nobody: the network is, and packets are sent carefully (`nrx`).
@@ -14,7 +14,7 @@ pub enum Reliability {
     Host,
 }
 
-/// Who forwards a multicast packet.
+/// The level that forwards a multicast packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Forwarding {
     /// The NI, as the packet arrives (thesis 4.2): the host may sleep.
@@ -23,7 +23,7 @@ pub enum Forwarding {
     Host,
 }
 
-/// When a multicast packet is acknowledged to the parent in its tree (thesis 8.3.2).
+/// The event at which a multicast packet is acknowledged to the parent in its tree (thesis 8.3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Acknowledging {
     /// ACK-forward: once it has been forwarded to all children.
@@ -49,8 +49,8 @@ pub enum Preset {
     HrxHmc,
     /// Host-level retransmission, NI-level forwarding: the one that the thesis left out.
     HrxImc,
-    /// NI-level retransmission and forwarding; acknowledgements when the sender asks, credits without
-    /// limit until a receiver runs out of buffers (Pupa 2).
+    /// NI-level retransmission and forwarding; acknowledgements when the sender asks, credits
+    /// without limit until a receiver runs out of buffers (Pupa 2).
     Pupa,
 }
 
@@ -71,7 +71,7 @@ impl Preset {
     pub const RETRANSMITTING: [Preset; 5] =
         [Preset::IrxImc, Preset::IrxHmc, Preset::HrxHmc, Preset::HrxImc, Preset::Pupa];
 
-    /// Who makes transmission reliable under this preset.
+    /// The level that makes transmission reliable under this preset.
     #[inline]
     pub fn reliability(self) -> Reliability {
         match self {
@@ -81,7 +81,7 @@ impl Preset {
         }
     }
 
-    /// Who forwards under this preset.
+    /// The level that forwards under this preset.
     #[inline]
     pub fn forwarding(self) -> Forwarding {
         match self {
@@ -90,8 +90,8 @@ impl Preset {
         }
     }
 
-    /// When multicast packets are acknowledged under this preset: after forwarding wherever the
-    /// level that acknowledges is one that knows of the forwarding (thesis 8.3.2).
+    /// The event at which multicast packets are acknowledged under this preset: after forwarding
+    /// wherever the level that acknowledges is one that knows of the forwarding (thesis 8.3.2).
     #[inline]
     pub fn acknowledging(self) -> Acknowledging {
         match self {
@@ -100,14 +100,14 @@ impl Preset {
         }
     }
 
-    /// Whether senders say when they want acknowledgements, and receivers when they have no buffers
-    /// (Pupa 2.2).
+    /// True if senders mark the packets that they want acknowledged, and receivers report that they
+    /// have no buffers (Pupa 2.2).
     #[inline]
     pub fn is_optimistic(self) -> bool {
         self == Preset::Pupa
     }
 
-    /// Whether packets that the network loses are sent again.
+    /// True if packets that the network loses are sent again.
     #[inline]
     pub fn retransmits(self) -> bool {
         self.reliability() != Reliability::Careful

@@ -3,18 +3,18 @@
 //! Every NI owns one buffer at each other NI: its *recovery channel*. When it suspects that it is
 //! part of a deadlock, it sends the packet at the head of a blocked-sends queue on its channel, at
 //! no credit. An NI that gets a packet on a channel may use the same channel, once for each child,
-//! for packets of the same tree: so the links in use on a channel form a subtree of one tree, and no
-//! cycle can close (invariant I7). The channel is cleared from the leaves up:
+//! for packets of the same tree: so the links in use on a channel form a subtree of one tree, and
+//! no cycle can close (invariant I7). The channel is cleared from the leaves up:
 //!
 //! ```text
 //!   packet on channel ──▶ held ──▶ released ─┐
-//!   passed on to children on the channel ────┴─▶ below and here clear ──▶ CHANNEL_CLEAR to the parent
+//!   passed on to children on the channel ────┴─▶ clear here and below ──▶ CHANNEL_CLEAR to parent
 //! ```
 //! and its owner may then begin another recovery, with the next blocked-sends queue in turn.
 //!
 //! A buffer that becomes free stands for any packet of its tree that came on that link: while a
-//! channel is in use in the tree, it clears the channel, and the credit follows with the packet that
-//! came on the channel.
+//! channel is in use in the tree, it clears the channel, and the credit follows with the packet
+//! that came on the channel.
 
 use crate::planted::Bug;
 use crate::settings::Recovery;
@@ -23,7 +23,7 @@ use crate::{Actions, Body, Ni, Violation};
 use std::collections::{BTreeMap, VecDeque};
 use weft_wire::{Channel, Header, Rank, Tag, TreeId};
 
-/// What one NI knows of recoveries.
+/// State of one NI about recoveries.
 #[derive(Debug, Clone, Default, Hash)]
 pub(crate) struct Recoveries {
     /// The channels that this NI takes part in; its own is there while its recovery goes on.
@@ -39,7 +39,7 @@ pub(crate) struct Recoveries {
 /// A part of a recovery tree: one NI in it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Participation {
-    /// Who sent the packet on the channel here; oneself, for its owner.
+    /// The sender of the packet on the channel here; oneself, for its owner.
     parent: Rank,
     /// The channel's buffer here is in use.
     held: bool,
@@ -116,7 +116,7 @@ impl<B: Copy> Ni<B> {
         self.depart_on(self.local, to, departure, out);
     }
 
-    /// When a suspicion falls due.
+    /// The time at which a suspicion falls due.
     pub(crate) fn suspicion_deadline(&self) -> Option<Nanoseconds> {
         let Recovery::After(wait) = self.settings.recovery else { return None };
         if self.recoveries.channels.contains_key(&self.local) {
@@ -137,7 +137,7 @@ impl<B: Copy> Ni<B> {
         self.depart_on(owner, to, departure, out);
     }
 
-    /// Whether a packet may come on its channel, or clear it: nothing is changed.
+    /// Checks that a packet may come on its channel, or clear it: nothing is changed.
     pub(crate) fn check_channel(&self, header: &Header) -> Result<(), Violation> {
         let (from, clears) = (header.source, header.tag == Tag::ChannelClear);
         if header.channel == Channel::NONE && !clears {
@@ -164,15 +164,15 @@ impl<B: Copy> Ni<B> {
         self.recoveries.trees.entry(header.tree).or_default().push_back(owner);
     }
 
-    /// Whether a packet that came on some channel has not made way for another yet.
+    /// True if a packet that came on some channel has not made way for another yet.
     #[inline]
     pub(crate) fn is_recovering(&self) -> bool {
         !self.recoveries.trees.is_empty()
     }
 
-    /// A buffer that a packet of `tree` filled is free: whether that clears a channel here, in which
-    /// case no credit goes back for it.
-    pub(crate) fn leave_channel(&mut self, tree: TreeId, out: &mut impl Actions<B>) -> bool {
+    /// Notes that a buffer that a packet of `tree` filled is free. True if that clears a channel
+    /// here: then no credit goes back for it.
+    pub(crate) fn release_channel(&mut self, tree: TreeId, out: &mut impl Actions<B>) -> bool {
         let Some(owners) = self.recoveries.trees.get_mut(&tree) else { return false };
         let owner = owners.pop_front();
         if owners.is_empty() {

@@ -1,4 +1,5 @@
-//! `irx`, `hrx` and what `pupa` shares with them: go-back-N over a network that loses, duplicates and reorders (thesis 8.2.2).
+//! `irx`, `hrx` and what `pupa` shares with them: go-back-N over a network that loses, duplicates
+//! and reorders (thesis 8.2.2).
 //!
 //! The window is that of the careful presets: a credit is a place in it, spent by a packet that
 //! leaves and given back by its acknowledgement. Beside it a packet has a number, and its buffer
@@ -18,13 +19,13 @@ use crate::early::Early;
 use crate::ni::Departure;
 use crate::planted::Bug;
 use crate::preset::{Acknowledging, Forwarding, Reliability};
-use crate::sequence::{EARLY, Flow, Place, Unsent};
+use crate::sequence::{EARLY, Flow, SequenceVerdict, Unsent};
 use crate::timer::{Nanoseconds, Timer};
 use crate::{Actions, Body, Deferred, Delivery, Ni, Violation};
 use std::collections::VecDeque;
 use weft_wire::{Header, Rank, Tag, TreeId};
 
-/// What retransmission needs beside the flows of all peers.
+/// State of retransmission beside the flows of all peers.
 #[derive(Debug, Clone, Default, Hash)]
 pub(crate) struct Retransmission {
     /// Receive buffers in use.
@@ -47,7 +48,7 @@ pub(crate) struct Retransmission {
     earliest: Option<(Nanoseconds, Timer)>,
 }
 
-/// Where the buffer of a received packet counts.
+/// The account in which the buffer of a received packet counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum BufferOf {
     /// Nowhere yet: the link has just brought it.
@@ -68,23 +69,23 @@ impl<B: Copy> Ni<B> {
         out: &mut impl Actions<B>,
     ) -> Result<(), Violation> {
         self.check(header, &body)?;
-        let place = self.check_numbers(header)?;
+        let verdict = self.check_numbers(header)?;
         let from = header.source;
         self.hear(from);
         self.take_acknowledgement(header, out);
-        match (header.tag, place) {
+        match (header.tag, verdict) {
             (Tag::Acknowledge, _) if header.asks => {
                 self.acknowledge(from, Tag::Acknowledge, Why::Asked, out);
             }
             (Tag::Acknowledge, _) => {}
             (Tag::Nack, _) => self.missed(header, out),
-            (_, Place::Next)
+            (_, SequenceVerdict::Next)
                 if buffer == BufferOf::Link && !self.has_buffer(from, &body)
                     || self.is_too_early(header) =>
             {
                 self.refuse(header, body, buffer, out);
             }
-            (_, Place::Next) => {
+            (_, SequenceVerdict::Next) => {
                 let outstanding = self.forwards_before_acknowledgement(header);
                 self.accept_number(from, outstanding);
                 if buffer == BufferOf::Link {
@@ -97,7 +98,7 @@ impl<B: Copy> Ni<B> {
                     false => self.acknowledge_soon(from, out),
                 }
             }
-            _ => self.out_of_sequence(header, place, body, buffer, out),
+            _ => self.out_of_sequence(header, verdict, body, buffer, out),
         }
         Ok(())
     }
@@ -117,9 +118,9 @@ impl<B: Copy> Ni<B> {
         }
         if self.forwarding() == Forwarding::Ni && is_numbered(header.tag) {
             self.check(header, &body)?;
-            let place = self.check_numbers(header)?;
-            if place != Place::Next {
-                self.out_of_sequence(header, place, body, BufferOf::Link, out);
+            let verdict = self.check_numbers(header)?;
+            if verdict != SequenceVerdict::Next {
+                self.out_of_sequence(header, verdict, body, BufferOf::Link, out);
                 return Ok(());
             }
             if let (Tag::Mcast, Body::Buffer(buffer)) = (header.tag, body)
@@ -143,8 +144,8 @@ impl<B: Copy> Ni<B> {
         Ok(())
     }
 
-    /// The next packet of its sender, for a host, and early. The host gets what it acknowledges now,
-    /// and the packet once the NI can forward it.
+    /// The next packet of its sender, for a host, and early. The host gets what it acknowledges
+    /// now, and the packet once the NI can forward it.
     fn received_early(&mut self, header: &Header, buffer: B, out: &mut impl Actions<B>) {
         let (from, body) = (header.source, Body::Buffer(buffer));
         if self.is_too_early(header) {
@@ -198,7 +199,7 @@ impl<B: Copy> Ni<B> {
         if !numbered {
             let received = self.received_numbered(&header, body, buffer, out);
             if received.is_err() {
-                self.leave_pool(from, &body, buffer, out);
+                self.vacate_if_pooled(from, &body, buffer, out);
             }
             return received;
         }
@@ -231,9 +232,9 @@ impl<B: Copy> Ni<B> {
         let (now, settings) = (self.now, self.settings);
         self.count_sent(to, &departure);
         let off = u32::from(self.strikes(Bug::NumberOffByOne));
-        let tells = self.flow(to).receiving.untold() > 0;
+        let tells = self.flow(to).receiving.unacknowledged() > 0;
         self.counters.acknowledgements_piggybacked += u64::from(tells);
-        self.say(to, &mut header);
+        self.piggyback(to, &mut header);
         let sending = &mut self.flow(to).sending;
         let number = sending.number(departure.clone());
         sending.round_trip.left(number, now);
@@ -266,7 +267,7 @@ impl<B: Copy> Ni<B> {
         let mut expired = false;
         for (peer, resend, acknowledge) in due {
             if resend {
-                self.say_once_more(peer, |ni| {
+                self.send_once_more(peer, |ni| {
                     if ni.is_gone(peer) {
                         ni.forget(peer, out);
                     } else if ni.settings.preset.is_optimistic() {
@@ -313,19 +314,19 @@ impl<B: Copy> Ni<B> {
     }
 
     /// Numbers that no sender and no receiver of a correct pair uses.
-    fn check_numbers(&mut self, header: &Header) -> Result<Place, Violation> {
+    fn check_numbers(&mut self, header: &Header) -> Result<SequenceVerdict, Violation> {
         let (from, window) = (header.source, self.settings.unacknowledged());
         let Flow { sending, receiving, .. } = self.flow(from);
         if sending.acknowledged(header.acknowledgement) == Err(Unsent) {
             return Err(Violation::Acknowledgement(from, header.acknowledgement));
         }
         if !is_numbered(header.tag) {
-            return Ok(Place::Next);
+            return Ok(SequenceVerdict::Next);
         }
-        match receiving.place(header.sequence, window) {
-            Place::Impossible => Err(Violation::Sequence(from, header.sequence)),
-            Place::Next => self.check_fetch_add(header).map(|()| Place::Next),
-            place => Ok(place),
+        match receiving.verdict(header.sequence, window) {
+            SequenceVerdict::Impossible => Err(Violation::Sequence(from, header.sequence)),
+            SequenceVerdict::Next => self.check_fetch_add(header).map(|()| SequenceVerdict::Next),
+            verdict => Ok(verdict),
         }
     }
 
@@ -417,21 +418,21 @@ impl<B: Copy> Ni<B> {
         for (number, departure) in again {
             let mut header = Header::new(departure.tag, self.local, departure.tree, departure.size);
             header.sequence = number;
-            self.say(peer, &mut header);
+            self.piggyback(peer, &mut header);
             out.transmit(peer, &header, &departure.body);
         }
     }
 
-    /// Something of `from` may be acknowledged: at once from half a window on, or if it asked, else by
-    /// the next packet there, or after a while.
+    /// Something of `from` may be acknowledged: at once from half a window on, or if it asked, else
+    /// by the next packet there, or after a while.
     pub(crate) fn acknowledge_soon(&mut self, from: Rank, out: &mut impl Actions<B>) {
         let half = self.settings.window_packets.div_ceil(2);
         let optimistic = self.settings.preset.is_optimistic();
         let receiving = &self.flow(from).receiving;
-        match receiving.untold() {
+        match receiving.unacknowledged() {
             0 => {}
             _ if receiving.asked => self.acknowledge(from, Tag::Acknowledge, Why::Asked, out),
-            untold if !optimistic && untold >= half => {
+            unacknowledged if !optimistic && unacknowledged >= half => {
                 self.acknowledge(from, Tag::Acknowledge, Why::HalfWindow, out);
             }
             _ => self.acknowledge_later(from),
@@ -458,29 +459,29 @@ impl<B: Copy> Ni<B> {
             Why::Heartbeat => counters.heartbeats += 1,
         }
         let mut header = Header::new(tag, self.local, TreeId::unicast(self.local), 0);
-        self.say(to, &mut header);
+        self.piggyback(to, &mut header);
         if tag == Tag::Nack || self.settings.preset.is_optimistic() {
             header.sequence = self.flow(to).receiving.expected();
         }
         out.transmit(to, &header, &Body::Empty);
     }
 
-    /// What a packet that goes to `peer` now says besides what it is for: what has come from there,
-    /// and what room there is.
-    pub(crate) fn say(&mut self, peer: Rank, header: &mut Header) {
-        header.acknowledgement = self.tell(peer);
+    /// Piggybacks on a packet that goes to `peer` now: an acknowledgement of packets from there,
+    /// and the room that there is for more.
+    pub(crate) fn piggyback(&mut self, peer: Rank, header: &mut Header) {
+        header.acknowledgement = self.acknowledgement(peer);
         header.credits = self.room_to_tell(peer);
         self.speak(peer);
     }
 
-    /// What goes out to `peer` now acknowledges this.
-    fn tell(&mut self, peer: Rank) -> u32 {
+    /// The acknowledgement that goes out to `peer` now.
+    fn acknowledgement(&mut self, peer: Rank) -> u32 {
         let receiving = &mut self.flow(peer).receiving;
-        let (told, waiting) = (receiving.tell(), receiving.waiting());
+        let (acknowledged, waiting) = (receiving.acknowledge(), receiving.waiting());
         if waiting > 0 && self.strikes(Bug::AcknowledgeUnforwarded) {
-            return told.wrapping_add(u32::from(waiting));
+            return acknowledged.wrapping_add(u32::from(waiting));
         }
-        told.wrapping_add(u32::from(self.strikes(Bug::AcknowledgeEarly)))
+        acknowledged.wrapping_add(u32::from(self.strikes(Bug::AcknowledgeEarly)))
     }
 
     /// One of the things that packet `number` of `from` had to wait for has happened.
@@ -489,7 +490,7 @@ impl<B: Copy> Ni<B> {
         self.acknowledge_soon(from, out);
     }
 
-    /// How many forwards must have left before `header`'s packet may be acknowledged.
+    /// Number of forwards that must have left before `header`'s packet may be acknowledged.
     fn forwards_before_acknowledgement(&self, header: &Header) -> u16 {
         let forward = self.settings.preset.acknowledging() == Acknowledging::Forward;
         match header.tag {
@@ -503,7 +504,8 @@ impl<B: Copy> Ni<B> {
         self.flow(from).receiving.accept(outstanding);
     }
 
-    /// Drops a packet for want of a buffer. An NI that retransmits tells the sender once it has one.
+    /// Drops a packet for want of a buffer. An NI that retransmits tells the sender once it has
+    /// one.
     fn refuse(
         &mut self,
         header: &Header,
@@ -526,21 +528,21 @@ impl<B: Copy> Ni<B> {
     fn out_of_sequence(
         &mut self,
         header: &Header,
-        place: Place,
+        verdict: SequenceVerdict,
         body: Body<B>,
         buffer: BufferOf,
         out: &mut impl Actions<B>,
     ) {
         let from = header.source;
         self.counters.out_of_sequence += 1;
-        match place {
-            Place::Before if header.asks => {
+        match verdict {
+            SequenceVerdict::Duplicate if header.asks => {
                 self.acknowledge(from, Tag::Acknowledge, Why::Asked, out);
             }
             // Its acknowledgement may have been lost.
-            Place::Before => self.acknowledge_later(from),
+            SequenceVerdict::Duplicate => self.acknowledge_later(from),
             // One before it was lost, most likely: its sender need not wait for the time-out.
-            Place::Beyond if self.flow(from).receiving.finds_gap() => {
+            SequenceVerdict::Gap if self.flow(from).receiving.finds_gap() => {
                 self.acknowledge(from, Tag::Nack, Why::Dropped, out);
             }
             _ => {}
@@ -558,10 +560,10 @@ impl<B: Copy> Ni<B> {
         if let Body::Buffer(buffer) = body {
             out.free(buffer);
         }
-        self.leave_pool(from, &body, buffer_of, out);
+        self.vacate_if_pooled(from, &body, buffer_of, out);
     }
 
-    fn leave_pool(
+    fn vacate_if_pooled(
         &mut self,
         from: Rank,
         body: &Body<B>,
@@ -586,8 +588,9 @@ impl<B: Copy> Ni<B> {
     }
 }
 
-/// Whether packets of this kind are numbered, and sent again if lost. The answer to a fetch-and-add
-/// is: nobody would ask again. So is a farewell: who missed it would take its sender for lost.
+/// True if packets of this kind are numbered, and sent again if lost. The answer to a fetch-and-add
+/// is: nobody would ask again. The answer to a fetch-and-add is: nobody would ask again. So is a
+/// farewell: who missed it would take its sender for lost.
 fn is_numbered(tag: Tag) -> bool {
     tag.is_data() || matches!(tag, Tag::FaReply | Tag::Farewell)
 }

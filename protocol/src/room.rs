@@ -1,8 +1,8 @@
 //! Receive buffers, and optimistic flow control (Pupa 2.1, 2.2.2).
 //!
-//! Each sender has some *primary* buffers for itself; beyond them its packets fill *secondary* ones,
-//! which all senders share. (`irx` and `hrx` have only the latter.) A sender may send as much as it
-//! likes until a packet of its finds no buffer:
+//! Each sender has some *primary* buffers for itself; beyond them its packets fill *secondary*
+//! ones, which all senders share. (`irx` and `hrx` have only the latter.) A sender may send as much
+//! as it likes until a packet of its finds no buffer:
 //!
 //! ```text
 //!               no buffer: NACK, room for 0              its buffers are free up to the high mark
@@ -11,8 +11,8 @@
 //!                                           └───┘ every packet to it says how much room there is
 //! ```
 //! Room is told as a number: the first packet that has no room. So nothing goes wrong if it is told
-//! twice, or told late, or lost: the limited sender asks with every packet that it sends, and when its
-//! timer runs out.
+//! twice, or told late, or lost: the limited sender asks with every packet that it sends, and when
+//! its timer runs out.
 
 use crate::asking::Why;
 use crate::planted::Bug;
@@ -21,7 +21,7 @@ use crate::{Actions, Body, Ni};
 use weft_wire::{Header, Rank, Tag};
 
 impl<B: Copy> Ni<B> {
-    /// Whether a packet of `from` with this body finds a buffer.
+    /// True if a packet of `from` with this body finds a buffer.
     pub(crate) fn has_buffer(&self, from: Rank, body: &Body<B>) -> bool {
         !matches!(body, Body::Buffer(_)) || self.own_room(from) > 0 || self.shared_room() > 0
     }
@@ -75,7 +75,8 @@ impl<B: Copy> Ni<B> {
         }
     }
 
-    /// What a packet to `to` says of the room for packets from there; see [`Header::credits`].
+    /// The room for packets from `to`, as a packet that goes there reports it; see
+    /// [`Header::credits`].
     pub(crate) fn room_to_tell(&mut self, to: Rank) -> u16 {
         if !self.settings.preset.is_optimistic() || !self.flow(to).receiving.limited {
             return 0;
@@ -97,8 +98,8 @@ impl<B: Copy> Ni<B> {
         u16::try_from(waiting + room + 1).unwrap_or(u16::MAX)
     }
 
-    /// A packet says what room its sender has for packets from here, and which it has accepted. What
-    /// that lets through leaves.
+    /// A packet says what room its sender has for packets from here, and which it has accepted.
+    /// What that lets through leaves.
     pub(crate) fn hear_room(&mut self, header: &Header, out: &mut impl Actions<B>) {
         let from = header.source;
         let ignored = header.credits > 0 && self.strikes(Bug::IgnoreStop);
@@ -121,8 +122,9 @@ impl<B: Copy> Ni<B> {
         }
         let waits = sending.len() > 0;
         let (probing, places) = (sending.is_probing(), sending.places(window));
-        // Whoever answers is not to be suspected of silence, whatever is in the answer. But not all that it
-        // says is one: while it says no more than that it lives, what it misses may be lost.
+        // Whoever answers is not to be suspected of silence, whatever is in the answer. But not all
+        // that it says is one: while it says no more than that it lives, what it misses may be
+        // lost.
         if waits && answers {
             self.wait_again(from);
         }

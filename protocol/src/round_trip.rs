@@ -1,6 +1,7 @@
-//! How long an acknowledgement may take (RFC 6298, in nanoseconds): measured on one packet at a time,
-//! and never on one that was sent again, since nobody can tell which of the two was acknowledged; nor
-//! on one that was waited for in vain, since what it waited for is not the network.
+//! The time that an acknowledgement may take (RFC 6298, in nanoseconds): measured on one packet at
+//! a time, and never on one that was sent again, since nobody can tell which of the two was
+//! acknowledged; nor on one that was waited for in vain, since what it waited for is not the
+//! network.
 
 use crate::settings::Settings;
 use crate::timer::Nanoseconds;
@@ -51,7 +52,8 @@ impl RoundTrip {
         });
     }
 
-    /// How long a packet may stay unacknowledged; `asks` if its receiver acknowledges at once.
+    /// The time for which a packet may stay unacknowledged; `asks` if its receiver acknowledges at
+    /// once.
     pub fn timeout(&self, settings: &Settings, asks: bool) -> Nanoseconds {
         let (Some(least), Some(measured)) = (settings.retransmit_at_least, self.measured) else {
             return settings.retransmit_after;

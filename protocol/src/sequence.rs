@@ -24,12 +24,12 @@ use std::collections::VecDeque;
 pub(crate) struct Flow<B> {
     pub sending: Sending<B>,
     pub receiving: Receiving,
-    /// When the two heard of each other last.
+    /// Times at which the two heard of each other last.
     pub hearing: Hearing,
 }
 
 impl<B> Flow<B> {
-    /// Whether nothing was sent and nothing came.
+    /// True if nothing was sent and nothing came.
     pub fn is_fresh(&self) -> bool {
         (self.sending.next, self.receiving.expected) == (0, 0)
     }
@@ -57,18 +57,18 @@ impl<B> Default for Flow<B> {
     }
 }
 
-/// What was sent to the peer and may have to be sent again.
+/// Packets that were sent to the peer and may have to be sent again.
 #[derive(Debug, Clone, Hash)]
 pub(crate) struct Sending<B> {
     /// The number of the next packet.
     next: u32,
     /// Numbered up to `next`, the oldest first.
     unacknowledged: VecDeque<Departure<B>>,
-    /// When the oldest has waited for too long.
+    /// The time at which the oldest has waited for too long.
     pub deadline: Option<Nanoseconds>,
     /// Times that the timer ran out since the last acknowledgement of anything.
     pub attempts: u8,
-    /// How long an acknowledgement takes.
+    /// Estimate of the time that an acknowledgement takes.
     pub round_trip: RoundTrip,
     /// Packets ask for an acknowledgement, one in so many (Pupa 2.2.1).
     pub asking: bool,
@@ -76,9 +76,11 @@ pub(crate) struct Sending<B> {
     unasked: u16,
     /// Answers to come: what was asked since the last time-out, less what was answered.
     unanswered: u16,
-    /// The peer is known to have accepted all before this number, whether or not it acknowledges them.
+    /// The peer is known to have accepted all before this number, whether or not it acknowledges
+    /// them.
     accepted: u32,
-    /// What has to be sent again begins here, and ends at `next` (the paper's *next* pointer, 2.1.1).
+    /// The first number that has to be sent again; the last is before `next` (the paper's *next*
+    /// pointer, 2.1.1).
     again: u32,
     /// Packets before this number were sent more than once: that one of them is acknowledged says
     /// nothing of how long that takes now (Karn's rule), so that a wait that was doubled stays so.
@@ -125,7 +127,7 @@ impl<B: Copy> Sending<B> {
         oldest
     }
 
-    /// What is unacknowledged, with its numbers, from `expected` on if that is among it.
+    /// The unacknowledged packets, with their numbers, from `expected` on if that is among them.
     pub fn again(&self, expected: Option<u32>) -> impl Iterator<Item = (u32, Departure<B>)> + '_ {
         self.again_from(expected.unwrap_or(self.oldest()))
     }
@@ -142,13 +144,13 @@ impl<B: Copy> Sending<B> {
         self.unacknowledged.len()
     }
 
-    /// How long the oldest packet may wait now.
+    /// The time for which the oldest packet may wait now.
     pub fn timeout(&self, settings: &Settings) -> Nanoseconds {
         self.round_trip.timeout(settings, self.asking || self.limit.is_some())
     }
 
-    /// Something was acknowledged: the wait need not be doubled any more, or once only if that may have
-    /// been the answer to an earlier copy.
+    /// Something was acknowledged: the wait need not be doubled any more, or once only if that may
+    /// have been the answer to an earlier copy.
     pub fn hurry(&mut self) {
         if (self.oldest().wrapping_sub(self.resent) as i32) > 0 || self.len() == 0 {
             self.attempts = 0;
@@ -157,12 +159,13 @@ impl<B: Copy> Sending<B> {
         }
     }
 
-    /// How many times that wait has doubled.
+    /// Number of times that this wait has doubled.
     pub fn backoff(&self) -> u8 {
         self.attempts.min(MOST_DOUBLINGS)
     }
 
-    /// The peer has accepted all before `number`: they need not be sent again. Whether that is news.
+    /// The peer has accepted all before `number`: they need not be sent again. True if that is
+    /// news.
     pub fn has_accepted(&mut self, number: u32, now: Nanoseconds) -> bool {
         let before = self.accepted;
         if self.is_underway(number) {
@@ -181,9 +184,9 @@ impl<B: Copy> Sending<B> {
         }
     }
 
-    /// Whether what is to be sent again waits for the answer to a probe. It does not if the probe filled
-    /// the gap, and nothing needs to be sent again if the peer has more than that: what was under way
-    /// arrived after all.
+    /// True if what is to be sent again waits for the answer to a probe. False if the probe
+    /// filled the gap, and nothing needs to be sent again if the peer has more than that: what was
+    /// under way arrived after all.
     pub fn is_probing(&mut self) -> bool {
         let Some(probe) = self.probe else { return false };
         match later(self.oldest(), self.accepted).wrapping_sub(probe) as i32 {
@@ -195,8 +198,8 @@ impl<B: Copy> Sending<B> {
         false
     }
 
-    /// Nothing is known of what the peer may not have accepted: it is to be sent again, the first of
-    /// it now, to see.
+    /// Nothing is known of what the peer may not have accepted: it is to be sent again, the first
+    /// of it now, to see.
     pub fn suspect(&mut self) {
         self.unanswered = 0;
         self.again = later(self.oldest(), self.accepted);
@@ -210,8 +213,8 @@ impl<B: Copy> Sending<B> {
         first.map(|(number, departure)| (number, departure.size))
     }
 
-    /// What has to be sent again and has room, with its numbers, `most` packets at most; they are
-    /// under way again.
+    /// Takes the packets that have to be sent again and have room, with their numbers, `most` at
+    /// most; they are under way again.
     pub fn take_due(&mut self, most: usize) -> Vec<(u32, Departure<B>)> {
         let begin = self.again;
         let end = self.limit.map_or(self.next, |limit| earlier(limit, self.next));
@@ -224,15 +227,15 @@ impl<B: Copy> Sending<B> {
         self.again_from(begin).take(due).collect()
     }
 
-    /// How many new packets may leave, of a FIFO of `window`.
+    /// Number of new packets that may leave, of a FIFO of `window`.
     pub fn places(&self, window: u16) -> u16 {
         let places = window - self.unacknowledged.len() as u16;
         let room = self.limit.map(|limit| (limit.wrapping_sub(self.next) as i32).max(0) as u32);
         room.map_or(places, |room| places.min(u16::try_from(room).unwrap_or(u16::MAX)))
     }
 
-    /// Whether the packet that got its number last asks for an acknowledgement, as one in `every` does,
-    /// and the last for which there is room.
+    /// True if the packet that got its number last asks for an acknowledgement, as one in `every`
+    /// does, and the last for which there is room.
     pub fn asks(&mut self, every: u16) -> bool {
         let wants = self.asking || self.limit.is_some();
         self.unasked = if wants { self.unasked.saturating_add(1) } else { every };
@@ -249,7 +252,7 @@ impl<B: Copy> Sending<B> {
         self.unanswered = self.unanswered.saturating_add(1);
     }
 
-    /// An acknowledgement has come by itself. Whether that may be the answer to what was asked.
+    /// An acknowledgement has come by itself. True if that may be the answer to what was asked.
     pub fn was_answered(&mut self) -> bool {
         let was_due = self.unanswered > 0;
         self.unanswered = self.unanswered.saturating_sub(1);
@@ -292,7 +295,7 @@ pub(crate) struct Unsent;
 /// happens to it later does not count.
 pub(crate) const EARLY: u16 = u16::MAX;
 
-/// What came from the peer.
+/// Packets that came from the peer.
 #[derive(Debug, Clone, Default, Hash)]
 pub(crate) struct Receiving {
     /// The number that is accepted next.
@@ -300,9 +303,9 @@ pub(crate) struct Receiving {
     /// For each packet accepted and not to be acknowledged yet, the oldest first: how many things
     /// must still happen to it.
     outstanding: VecDeque<u16>,
-    /// The last acknowledgement sent.
-    told: u32,
-    /// When one has to be sent at the latest.
+    /// Number in the last acknowledgement.
+    acknowledged: u32,
+    /// The time at which an acknowledgement has to be sent at the latest.
     pub deadline: Option<Nanoseconds>,
     /// The number that was missing when the peer was last told of a gap.
     gap: Option<u32>,
@@ -316,35 +319,36 @@ pub(crate) struct Receiving {
     pub limited: bool,
     /// It was told last that there is no room.
     pub starved: bool,
-    /// What it was told by the last acknowledgement to all.
-    told_all: u32,
+    /// The number in the last acknowledgement to all.
+    acknowledged_to_all: u32,
 }
 
-/// What a number says about a packet.
+/// Verdict on a packet by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum SequenceVerdict {
     /// It is the next one.
     Next,
     /// It was accepted before: its acknowledgement may be lost.
-    Before,
+    Duplicate,
     /// One before it is missing.
-    Beyond,
+    Gap,
     /// No sender that keeps to its window sends it.
     Impossible,
 }
 
 impl Receiving {
-    /// Where `number` stands, from a sender with a window of `window` packets. The window begins at
-    /// the last acknowledgement, not at what is expected: the sender knows of no later one, and what
-    /// has to be kept in mind of packets that are not acknowledged is bounded by it (invariant I9).
-    pub fn place(&self, number: u32, window: u16) -> Place {
-        if number.wrapping_sub(self.told) as i32 >= i32::from(window) {
-            return Place::Impossible;
+    /// The verdict on `number`, from a sender with a window of `window` packets. The window begins
+    /// at the last acknowledgement, not at what is expected: the sender knows of no later one, and
+    /// what has to be kept in mind of packets that are not acknowledged is bounded by it (invariant
+    /// I9).
+    pub fn verdict(&self, number: u32, window: u16) -> SequenceVerdict {
+        if number.wrapping_sub(self.acknowledged) as i32 >= i32::from(window) {
+            return SequenceVerdict::Impossible;
         }
         match number.wrapping_sub(self.expected) as i32 {
-            0 => Place::Next,
-            behind if behind < 0 => Place::Before,
-            _ => Place::Beyond,
+            0 => SequenceVerdict::Next,
+            behind if behind < 0 => SequenceVerdict::Duplicate,
+            _ => SequenceVerdict::Gap,
         }
     }
 
@@ -353,7 +357,7 @@ impl Receiving {
         self.expected
     }
 
-    /// A packet came after a gap. Whether that is news: the peer is told once of each.
+    /// A packet came after a gap. True if that is news: the peer is told once of each.
     pub fn finds_gap(&mut self) -> bool {
         self.gap.replace(self.expected) != Some(self.expected)
     }
@@ -365,8 +369,8 @@ impl Receiving {
         self.settle();
     }
 
-    /// One of the things that packet `number` waits for has happened. Nothing is waited for by those that
-    /// came [`EARLY`], whatever happens to them later.
+    /// One of the things that packet `number` waits for has happened. Nothing is waited for by
+    /// those that came [`EARLY`], whatever happens to them later.
     pub fn satisfy(&mut self, number: u32) {
         let place = number.wrapping_sub(self.acknowledgeable()) as usize;
         if let Some(left) = self.outstanding.get_mut(place).filter(|left| **left != EARLY) {
@@ -381,26 +385,26 @@ impl Receiving {
     }
 
     /// Packets that may be acknowledged and are not.
-    pub fn untold(&self) -> u16 {
-        self.acknowledgeable().wrapping_sub(self.told) as u16
+    pub fn unacknowledged(&self) -> u16 {
+        self.acknowledgeable().wrapping_sub(self.acknowledged) as u16
     }
 
-    /// An acknowledgement goes out now: what it says.
-    pub fn tell(&mut self) -> u32 {
-        self.told = self.acknowledgeable();
+    /// Acknowledges packets: returns the number for an acknowledgement that goes out now.
+    pub fn acknowledge(&mut self) -> u32 {
+        self.acknowledged = self.acknowledgeable();
         self.deadline = None;
         self.asked &= !self.outstanding.is_empty();
-        self.told
+        self.acknowledged
     }
 
-    /// Whether anything came since the last acknowledgement to all.
-    pub fn is_to_be_told_again(&self) -> bool {
-        self.told_all != self.expected
+    /// True if anything came since the last acknowledgement to all.
+    pub fn has_news_for_all(&self) -> bool {
+        self.acknowledged_to_all != self.expected
     }
 
-    /// An acknowledgement to all goes out.
-    pub fn told_again(&mut self) {
-        self.told_all = self.expected;
+    /// Notes that an acknowledgement to all goes out.
+    pub fn acknowledge_to_all(&mut self) {
+        self.acknowledged_to_all = self.expected;
     }
 
     /// Packets accepted that may not be acknowledged yet.

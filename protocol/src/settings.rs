@@ -1,10 +1,10 @@
-//! How the NIs of a job are set up.
+//! Settings of the NIs of a job.
 
 use crate::preset::Preset;
 use crate::timer::Nanoseconds;
 use crate::tree::Shape;
 
-/// How a job's NIs are set up; the same on all of them.
+/// Settings of a job's NIs; the same on all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Ranks in the job.
@@ -12,38 +12,38 @@ pub struct Settings {
     /// `W`, for each ordered pair. Careful presets: receive buffers, and so credits.
     /// Retransmitting presets: packets that may be unacknowledged at once.
     pub window_packets: u16,
-    /// If given, windows follow demand, and `window_packets` is the largest that one gets to; careful
-    /// presets only. `None`: every pair has `window_packets`, always.
+    /// If given, windows follow demand, and `window_packets` is the largest that one gets to;
+    /// careful presets only. `None`: every pair has `window_packets`, always.
     pub adaptive: Option<Adaptive>,
-    /// Who retransmits, who forwards.
+    /// The levels that retransmit and forward.
     pub preset: Preset,
     /// The shape of multicast trees.
     pub shape: Shape,
-    /// When to suspect a deadlock; careful presets only.
+    /// The suspicion of a deadlock; careful presets only.
     pub recovery: Recovery,
     /// Retransmitting presets: receive buffers of an NI, shared by all senders. Packets for which
     /// there is none are dropped, to be sent again. Under `pupa` these are the secondary buffers,
     /// beside the primary ones that each sender has for itself.
     pub receive_buffers: usize,
-    /// Retransmitting presets: how long a packet may stay unacknowledged, as long as nothing is known
-    /// of the way there and back.
+    /// Retransmitting presets: how long a packet may stay unacknowledged, as long as nothing is
+    /// known of the way there and back.
     pub retransmit_after: Nanoseconds,
-    /// If given, that wait follows the round trips that are measured (RFC 6298), and is never shorter
-    /// than this; what the receiver may wait before it acknowledges is added. `None`:
+    /// If given, that wait follows the round trips that are measured (RFC 6298), and is never
+    /// shorter than this; what the receiver may wait before it acknowledges is added. `None`:
     /// `retransmit_after`, whatever is measured.
     pub retransmit_at_least: Option<Nanoseconds>,
     /// Retransmitting presets: how long a receiver waits for a packet to take an acknowledgement
     /// along before it sends one by itself.
     pub acknowledge_after: Nanoseconds,
-    /// What `pupa` has besides.
+    /// Further settings of `pupa`.
     pub pupa: Pupa,
     /// If given, peers with whom this rank has exchanged packets that may be lost are heard of
     /// regularly, or are lost themselves.
     pub silence: Option<Silence>,
 }
 
-/// Windows that follow demand (careful-protocols 7): a few receive buffers for each sender, and a pool
-/// for those who need more.
+/// Windows that follow demand (careful-protocols 7): a few receive buffers for each sender, and a
+/// pool for those who need more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Adaptive {
     /// Credits that a pair always has, 1 or more, so that nobody waits for a first one.
@@ -61,7 +61,8 @@ impl Adaptive {
     }
 }
 
-/// Buffers and water marks of `pupa` (Pupa 2.1, 2.2). Marks are in percent of what they are marks in.
+/// Buffers and water marks of `pupa` (Pupa 2.1, 2.2). Marks are in percent of what they are marks
+/// in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pupa {
     /// Length of the FIFO of packets for each peer (2.1.1, the primary send buffer): as many may be
@@ -69,20 +70,21 @@ pub struct Pupa {
     pub primary_sends: u16,
     /// Send buffers of the NI for all peers together (2.1.2): as many as the link has.
     pub secondary_sends: usize,
-    /// What a packet takes of these. `None`: one, whatever its size, as where each is a frame of the
-    /// link.
+    /// Number of these that a packet takes. `None`: one, whatever its size, as where each is a
+    /// frame of the link.
     pub send_buffers: Option<SendBuffers>,
-    /// Receive buffers that each sender has for itself (2.1.1). With at least one of them, multicasts
-    /// get through wherever they do under the careful presets; with none, as under `irx-imc`.
+    /// Receive buffers that each sender has for itself (2.1.1). With at least one of them,
+    /// multicasts get through wherever they do under the careful presets; with none, as under
+    /// `irx-imc`.
     pub primary_buffers: u16,
     /// The sender asks for acknowledgements from the moment that less than this part of its send
     /// buffers is free ...
     pub low_water_percent: u8,
-    /// ... until this part is. A receiver that stopped a sender lets it send without limit again once
-    /// this part of the sender's receive buffers is free.
+    /// ... until this part is. A receiver that stopped a sender lets it send without limit again
+    /// once this part of the sender's receive buffers is free.
     pub high_water_percent: u8,
-    /// Meanwhile it asks with one packet in so many. The paper's asks with every one, and has most of
-    /// them answered; that is a packet back for each, where packets cost more than memory.
+    /// Meanwhile it asks with one packet in so many. The paper's asks with every one, and has most
+    /// of them answered; that is a packet back for each, where packets cost more than memory.
     pub ask_every: u16,
     /// Each time that its acknowledgement timer has run out so often, a receiver tells all senders
     /// what it has told them since the last time (2.2.1, the fifth way).
@@ -90,9 +92,9 @@ pub struct Pupa {
 }
 
 impl Pupa {
-    /// For a job of `ranks` ranks, with `secondary_sends` send buffers at each NI. Primary buffers are
-    /// shares of what is reasonable for all peers together: 16,384 entries of send FIFOs, and 256
-    /// receive buffers. The marks are a quarter and a half, and the timer's 50 is the paper's.
+    /// For a job of `ranks` ranks, with `secondary_sends` send buffers at each NI. Primary buffers
+    /// are shares of what is reasonable for all peers together: 16,384 entries of send FIFOs, and
+    /// 256 receive buffers. The marks are a quarter and a half, and the timer's 50 is the paper's.
     pub fn new(ranks: u16, secondary_sends: usize) -> Self {
         let ranks = ranks.max(1);
         Pupa {
@@ -112,13 +114,13 @@ impl Pupa {
         self.marks_of(usize::from(self.primary_sends))
     }
 
-    /// The same for packets to all peers.
+    /// The marks for packets to all peers.
     pub(crate) fn pool_marks(&self) -> (usize, usize) {
         self.marks_of(self.secondary_sends)
     }
 
-    /// How many of `all` are in use when the low mark of free ones is passed, and when the high one is
-    /// reached again.
+    /// Number of `all` that are in use when the low mark of free ones is passed, and when the high
+    /// one is reached again.
     fn marks_of(&self, all: usize) -> (usize, usize) {
         let in_use = |free: u8| all - (all * usize::from(free)).div_ceil(100);
         (in_use(self.low_water_percent), in_use(self.high_water_percent))
@@ -135,13 +137,13 @@ pub struct SendBuffers {
 }
 
 impl SendBuffers {
-    /// How many a packet with `size` bytes takes, be it for one receiver or for several.
+    /// Number that a packet with `size` bytes takes, be it for one receiver or for several.
     pub fn taken_by(self, size: u16) -> usize {
         if size <= self.primary_bytes { 0 } else { usize::from(size.div_ceil(self.bytes)) }
     }
 }
 
-/// How long peers may keep silent.
+/// Time that peers may keep silent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Silence {
     /// A peer that was sent nothing for so long is sent a heartbeat.
@@ -166,9 +168,9 @@ impl Default for Silence {
 }
 
 impl Settings {
-    /// The default preset and shape, no recovery, and for the retransmitting presets buffers for all
-    /// packets that peers may send and for as many that wait to be acknowledged by children: with
-    /// fewer, forwarding may deadlock (thesis 8.3.3).
+    /// The default preset and shape, no recovery, and for the retransmitting presets buffers for
+    /// all packets that peers may send and for as many that wait to be acknowledged by children:
+    /// with fewer, forwarding may deadlock (thesis 8.3.3).
     pub fn new(ranks: u16, window_packets: u16) -> Self {
         let buffers = 2 * usize::from(ranks) * usize::from(window_packets);
         Settings {
@@ -189,7 +191,7 @@ impl Settings {
 }
 
 impl Settings {
-    /// Whether these settings agree with each other.
+    /// Checks that these settings agree with each other.
     ///
     /// # Errors
     /// The [`Contradiction`] in them.
@@ -231,8 +233,8 @@ impl Settings {
         self.adaptive.map_or(self.window_packets, |adaptive| adaptive.floor_packets)
     }
 
-    /// Receive buffers that an NI has promised to its peers at most, where packets have no numbers: a
-    /// window for each, or the floor for each and the pool for all.
+    /// Receive buffers that an NI has promised to its peers at most, where packets have no numbers:
+    /// a window for each, or the floor for each and the pool for all.
     pub fn promised_buffers(&self) -> usize {
         let peers = usize::from(self.ranks) - 1;
         let pool = self.adaptive.map_or(0, |adaptive| adaptive.pool_packets as usize);
@@ -318,9 +320,9 @@ pub enum Contradiction {
          a third of that at most, and more than nothing"
     )]
     Silence {
-        /// When a heartbeat is due.
+        /// Time after which a heartbeat is due.
         heartbeat_after: Nanoseconds,
-        /// When a peer is lost.
+        /// Time after which a peer is lost.
         lost_after: Nanoseconds,
     },
 }
@@ -331,7 +333,7 @@ pub enum Recovery {
     /// Never: MCAST as it is, safe on trees that meet Appendix A's condition.
     #[default]
     Off,
-    /// As soon as a packet has to wait for a credit.
+    /// At once, if a packet has to wait for a credit.
     AtOnce,
     /// Once packets for one destination have waited for so long without any of them leaving.
     After(Nanoseconds),

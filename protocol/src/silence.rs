@@ -1,15 +1,15 @@
 //! Peers that are not heard of: a network that is cut, or a host that is dead, says nothing.
 //!
-//! Every packet says that its sender lives. Who was sent nothing for a while is sent a heartbeat, which
-//! is an acknowledgement that says nothing new; who was not heard of for much longer is lost, and that
-//! is said once. So is who is heard of and goes on missing one long packet: the way there has become too
-//! narrow for it. Time in which this NI did not look at the clock does not count: packets may have come
-//! meanwhile, and nobody took them from the link.
+//! Every packet says that its sender lives. Who was sent nothing for a while is sent a heartbeat,
+//! which is an acknowledgement that says nothing new; who was not heard of for much longer is lost,
+//! and that is said once. So is who is heard of and goes on missing one long packet: the way there
+//! has become too narrow for it. Time in which this NI did not look at the clock does not count:
+//! packets may have come meanwhile, and nobody took them from the link.
 //!
-//! Who ends in good order says so, in a packet that is sent until it is acknowledged, and nothing is
-//! expected of it from there on, not even that it acknowledges anything. The last acknowledgement of all
-//! may always be lost, and its sender be gone (the two generals): so who has said farewell, and has had
-//! everything else acknowledged, takes silence for the answer.
+//! Who ends in good order says so, in a packet that is sent until it is acknowledged, and nothing
+//! is expected of it from there on, not even that it acknowledges anything. The last
+//! acknowledgement of all may always be lost, and its sender be gone (the two generals): so who has
+//! said farewell, and has had everything else acknowledged, takes silence for the answer.
 
 use crate::asking::Why;
 use crate::ni::Departure;
@@ -19,14 +19,14 @@ use crate::timer::{Nanoseconds, Timer};
 use crate::{Actions, Body, Ni};
 use weft_wire::{Channel, Rank, Tag, TreeId};
 
-/// When two peers heard of each other.
+/// Times at which two peers heard of each other.
 #[derive(Debug, Clone, Default, Hash)]
 pub(crate) struct Hearing {
     /// Nothing is expected of those whom this NI has never met.
     met: bool,
-    /// When anything came from the peer.
+    /// Time at which anything came from the peer.
     heard: Nanoseconds,
-    /// When anything was sent to it.
+    /// Time at which anything was sent to it.
     spoke: Nanoseconds,
     lost: bool,
     /// The peer has ended, in good order.
@@ -44,13 +44,14 @@ struct Again {
 
 /// User bytes that every way takes: IP asks for packets of 576 (RFC 791).
 const SHORT: u16 = 512;
-/// The way is taken for too narrow after so many copies, which no network that is worth the name loses all, ...
+/// The way is taken for too narrow after so many copies, which no network that is worth the name
+/// loses all, ...
 const MOST_COPIES: u16 = 20;
 /// ... and after so many times of what silence may last, so that a way that recovers costs nothing.
 const PATIENCE: Nanoseconds = 2;
 
 impl Hearing {
-    /// When to look at this peer again.
+    /// The time at which this peer is to be looked at again.
     pub fn deadline(&self, silence: Silence) -> Option<Nanoseconds> {
         let Silence { heartbeat_after, lost_after } = silence;
         self.is_expected().then(|| (self.spoke + heartbeat_after).min(self.heard + lost_after))
@@ -70,8 +71,8 @@ impl Hearing {
 }
 
 impl<B: Copy> Ni<B> {
-    /// This rank ends, in good order: its peers are told, where they would miss it. To be called once,
-    /// after all else was sent; they know when [`Self::is_flushed`] says so.
+    /// This rank ends, in good order: its peers are told, where they would miss it. To be called
+    /// once, after all else was sent; they know when [`Self::is_flushed`] says so.
     pub fn leave(&mut self, out: &mut impl Actions<B>) {
         if self.settings.silence.is_none() {
             return;
@@ -93,18 +94,18 @@ impl<B: Copy> Ni<B> {
     /// `peer` ends, in good order.
     pub(crate) fn bid_farewell(&mut self, peer: Rank, out: &mut impl Actions<B>) {
         self.flow(peer).hearing.gone = true;
-        if self.waits_for_goodbye_only(peer) {
+        if self.waits_for_farewell_only(peer) {
             self.forget(peer, out);
         }
     }
 
-    /// Whether `peer` has ended, in good order: what is sent there reaches nobody.
+    /// True if `peer` has ended, in good order: what is sent there reaches nobody.
     pub(crate) fn is_gone(&self, peer: Rank) -> bool {
         let flow = self.peers.get(peer).and_then(|peer| peer.flow.as_ref());
         flow.is_some_and(|flow| flow.hearing.gone)
     }
 
-    /// What `peer` has not acknowledged counts as acknowledged: it is not there any more.
+    /// Counts all packets to `peer` as acknowledged: it is not there any more.
     pub(crate) fn forget(&mut self, peer: Rank, out: &mut impl Actions<B>) {
         loop {
             let sending = &mut self.flow(peer).sending;
@@ -121,8 +122,8 @@ impl<B: Copy> Ni<B> {
         }
     }
 
-    /// Whether nothing is missing to leave but that `peer` acknowledges the farewell.
-    fn waits_for_goodbye_only(&self, peer: Rank) -> bool {
+    /// True if all has left, but for the acknowledgement of the farewell by `peer`.
+    fn waits_for_farewell_only(&self, peer: Rank) -> bool {
         let Some(Peer { outgoing, flow: Some(flow), .. }) = self.peers.get(peer) else {
             return false;
         };
@@ -141,11 +142,11 @@ impl<B: Copy> Ni<B> {
         }
     }
 
-    /// Says what `peer` may have missed. That may be in vain again, where short packets are not; so it does not
-    /// take the place of a heartbeat.
-    pub(crate) fn say_once_more(&mut self, peer: Rank, say: impl FnOnce(&mut Self)) {
+    /// Sends what `peer` may have missed. That may be in vain again, where short packets are not;
+    /// so it does not take the place of a heartbeat.
+    pub(crate) fn send_once_more(&mut self, peer: Rank, send: impl FnOnce(&mut Self)) {
         let spoke = self.flow(peer).hearing.spoke;
-        say(self);
+        send(self);
         self.flow(peer).hearing.spoke = spoke;
     }
 
@@ -167,7 +168,8 @@ impl<B: Copy> Ni<B> {
         }
     }
 
-    /// The time goes on from `self.now` to `now`. If nobody looked for long, nobody listened either.
+    /// The time goes on from `self.now` to `now`. If nobody looked for long, nobody listened
+    /// either.
     pub(crate) fn notice_deafness(&mut self, now: Nanoseconds) {
         let Some(Silence { heartbeat_after, .. }) = self.settings.silence else { return };
         let deaf = now.saturating_sub(self.now);
@@ -187,7 +189,7 @@ impl<B: Copy> Ni<B> {
         let met: Vec<Rank> = self.met().collect();
         for peer in met {
             let Hearing { heard, spoke, .. } = self.flow(peer).hearing;
-            if heard + lost_after <= now && self.waits_for_goodbye_only(peer) {
+            if heard + lost_after <= now && self.waits_for_farewell_only(peer) {
                 self.bid_farewell(peer, out);
             } else if heard + lost_after <= now {
                 self.flow(peer).hearing.lost = true;
@@ -199,8 +201,8 @@ impl<B: Copy> Ni<B> {
         }
     }
 
-    /// A packet that `peer` misses, and has room for, is sent again because nothing was heard of it. If
-    /// that goes on while `peer` is heard of, the way there is too narrow.
+    /// A packet that `peer` misses, and has room for, is sent again because nothing was heard of
+    /// it. If that goes on while `peer` is heard of, the way there is too narrow.
     pub(crate) fn sent_in_vain(
         &mut self,
         peer: Rank,

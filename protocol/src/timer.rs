@@ -3,7 +3,7 @@
 /// A point in time, in nanoseconds since whatever the caller likes; it never goes back.
 pub type Nanoseconds = u64;
 
-/// Why an NI wants to be told of a point in time.
+/// Reason why an NI wants to be told of a point in time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
 pub enum Timer {
     /// A packet has been unacknowledged for too long.

@@ -1,8 +1,8 @@
 //! Multicast groups and the spanning trees of their members (thesis 4.2.2, Appendix A).
 //!
 //! All trees of a group are the tree of its first member, renumbered (thesis 4.2.6), so nothing is
-//! stored per tree: who my parent and children are follows from my position relative to the root. Where
-//! several ranks share a host, trees have two levels (`hosts`).
+//! stored per tree: who my parent and children are follows from my position relative to the root.
+//! Where several ranks share a host, trees have two levels (`hosts`).
 
 mod hosts;
 
@@ -34,7 +34,7 @@ impl Shape {
     pub const ALL: [Shape; 5] =
         [Shape::Binary, Shape::Binomial, Shape::Chain, Shape::Flat, Shape::Relay];
 
-    /// How many children `position` has in a tree of `members`.
+    /// Number of children of `position` in a tree of `members`.
     #[inline]
     fn children(self, position: usize, members: usize) -> usize {
         match (self, position) {
@@ -75,8 +75,8 @@ impl Shape {
     }
 }
 
-/// How many `j` there are with `2^j` below the lowest set bit of `position` (which the root lacks)
-/// and `position + 2^j` below `members`.
+/// Number of `j` with `2^j` below the lowest set bit of `position` (which the root lacks) and
+/// `position + 2^j` below `members`.
 fn binomial_children(position: usize, members: usize) -> usize {
     (0..usize::BITS)
         .take_while(|&j| {
@@ -134,7 +134,7 @@ pub struct Group {
     /// Each rank's place in `members`; `None` if that is its number, as in the broadcast group.
     places: Option<Vec<u16>>,
     shape: Shape,
-    /// Where members share hosts.
+    /// The hosts that members share.
     hosts: Option<Hosts>,
 }
 
@@ -170,8 +170,8 @@ impl Group {
         Ok(Group { members: Cow::Owned(members.to_vec()), places, shape, hosts: None })
     }
 
-    /// The same group with trees that cross to each host once, given the host of each rank of the job by rank:
-    /// the shape is then that of the tree between hosts.
+    /// This group with trees that cross to each host once, given the host of each rank of the job
+    /// by rank: the shape is then that of the tree between hosts.
     ///
     /// # Panics
     /// If a member has no host.
@@ -186,7 +186,7 @@ impl Group {
         &self.members
     }
 
-    /// Whether `rank` is a member.
+    /// True if `rank` is a member.
     pub fn contains(&self, rank: Rank) -> bool {
         self.place(rank).is_some()
     }
@@ -216,9 +216,9 @@ impl Group {
         (0..).map_while(move |i| self.child(root, member, i))
     }
 
-    /// Appendix A.1's sufficient condition, in both its forms: with the members in a ring, at
-    /// every forwarder of every tree the way from the parent is shorter than all ways to the
-    /// children, or it is longer than all of them. Holds per group, not across overlapping groups. Where members
+    /// Appendix A.1's sufficient condition, in both its forms: with the members in a ring, at every
+    /// forwarder of every tree the way from the parent is shorter than all ways to the children, or
+    /// it is longer than all of them. Holds per group, not across overlapping groups. Where members
     /// share hosts, the ring is that of the hosts, because what comes from beside is not forwarded.
     pub fn satisfies_distance_condition(&self) -> bool {
         self.every_forwarder(|from_parent, to_child| from_parent < to_child)
@@ -260,7 +260,7 @@ impl Group {
     }
 }
 
-/// Why some ranks are not a group.
+/// Reason why some ranks are not a group.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum GroupError {
     /// No members.
@@ -274,7 +274,7 @@ pub enum GroupError {
     OutsideJob {
         /// The rank named.
         member: Rank,
-        /// How many the job has.
+        /// Number of ranks of the job.
         ranks: usize,
     },
 }

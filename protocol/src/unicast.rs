@@ -47,8 +47,9 @@ impl<B: Copy> Ni<B> {
         self.credit_send(to, departure, Channel::NONE, out);
     }
 
-    /// The header of `size` bytes to `to` that are in no buffer, if they may leave now: whoever asks for it sends them before anything
-    /// else. `None` if they have to wait, or be kept, which takes [`Self::unicast`] and a buffer.
+    /// The header of `size` bytes to `to` that are in no buffer, if they may leave now: whoever
+    /// asks for it sends them before anything else. `None` if they have to wait, or be kept, which
+    /// takes [`Self::unicast`] and a buffer.
     #[inline(always)]
     pub fn unicast_at_once(&mut self, to: Rank, protocol: Protocol, size: u16) -> Option<Header> {
         let (local, is_adaptive) = (self.local, self.pool.is_some());
@@ -65,10 +66,11 @@ impl<B: Copy> Ni<B> {
         Some(header)
     }
 
-    /// A data packet of `size` bytes whose header has nothing out of the ordinary but `credits`, from
-    /// a peer whose packets have no numbers: [`Self::received`] in fewer steps. It is in no buffer.
-    /// `look` says whether the host is done with it; else the host has it from here on, and ends it
-    /// with [`Self::released_plain`]. If the answer says so, [`Self::settle`] must follow at once.
+    /// A data packet of `size` bytes whose header has nothing out of the ordinary but `credits`,
+    /// from a peer whose packets have no numbers: [`Self::received`] in fewer steps. It is in no
+    /// buffer. `look` says whether the host is done with it; else the host has it from here on, and
+    /// ends it with [`Self::released_plain`]. If the answer says so, [`Self::settle`] must follow
+    /// at once.
     ///
     /// # Errors
     /// [`Violation`] if the peer had no credit for it, or returns too many. Nobody has looked then.

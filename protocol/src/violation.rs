@@ -1,9 +1,9 @@
-//! What no correct peer does.
+//! Violations of the protocol.
 
 use crate::fetch_add::VARIABLES;
 use weft_wire::{Channel, Rank, Tag, TreeId};
 
-/// What a peer did that no correct peer does. Nothing of the packet was acted upon.
+/// An act of a peer that no correct peer does. Nothing of the packet was acted upon.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Violation {
     /// The source field names no other rank of the job.

@@ -6,8 +6,8 @@
 
 use crate::timer::Nanoseconds;
 
-/// A host gets at least so long to react before the next look, however short the delay is: what has a delay
-/// of 0 interrupts at once, and not again and again while no time passes.
+/// A host gets at least so long to react before the next look, however short the delay is: what has
+/// a delay of 0 interrupts at once, and not again and again while no time passes.
 const LEAST_BETWEEN_LOOKS: Nanoseconds = 1_000;
 
 /// The watchdog of one NI.
@@ -18,16 +18,16 @@ pub struct Watchdog {
     last_processed: u64,
 }
 
-/// What the host says of itself, in memory, without being asked.
+/// State that the host keeps in memory, where the NI reads it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HostStatus {
     /// Packets that the host has processed so far.
     pub packets_processed: u64,
-    /// Whether it has interrupts disabled.
+    /// True if it has interrupts disabled.
     pub interrupts_disabled: bool,
 }
 
-/// What to do when the delay has passed.
+/// Decision when the delay has passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// The host has processed everything: the timer is off until the next arrival.
@@ -39,8 +39,8 @@ pub enum Verdict {
 }
 
 impl Watchdog {
-    /// A watchdog that waits `delay` before it suspects the host of not polling: with 0, every arrival that
-    /// finds interrupts enabled raises one.
+    /// A watchdog that waits `delay` before it suspects the host of not polling: with 0, every
+    /// arrival that finds interrupts enabled raises one.
     pub fn new(delay: Nanoseconds) -> Self {
         Watchdog { delay, deadline: None, last_processed: 0 }
     }
@@ -50,7 +50,7 @@ impl Watchdog {
         self.deadline.get_or_insert(now + self.delay);
     }
 
-    /// When [`Self::timeout`] is to be called, if it is.
+    /// The time at which [`Self::timeout`] is to be called, if it is.
     pub fn deadline(&self) -> Option<Nanoseconds> {
         self.deadline
     }

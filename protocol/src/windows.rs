@@ -1,4 +1,5 @@
-//! Credits on their way back, and windows that follow demand (careful-protocols 7 leaves them open).
+//! Credits on their way back, and windows that follow demand (careful-protocols 7 leaves them
+//! open).
 //!
 //! ```text
 //!                 asks: packets wait here, and none can go
@@ -8,23 +9,24 @@
 //!           ◀──── recall ─────────────────── (for another sender)
 //!           ───── return: what is held ────▶
 //! ```
-//! Every ordered pair has a floor of credits, and gets to more out of the receiver's pool (`pool`): the
-//! sender marks packets behind which others must wait, and the receiver answers with as many credits as
-//! the pair has. Once the pool is empty, credits go from those who need them to those who need them
-//! more. A right once granted is hard to revoke; but a credit that the receiver has at hand is no right
-//! yet, and one that its holder does not use is missed by nobody. So there are three ways back, each
-//! of which leaves the pair its floor:
+//! Every ordered pair has a floor of credits, and gets to more out of the receiver's pool (`pool`):
+//! the sender marks packets behind which others must wait, and the receiver answers with as many
+//! credits as the pair has. Once the pool is empty, credits go from those who need them to those
+//! who need them more. A right once granted is hard to revoke; but a credit that the receiver has
+//! at hand is no right yet, and one that its holder does not use is missed by nobody. So there are
+//! three ways back, each of which leaves the pair its floor:
 //!
 //! - credits that the receiver owes the sender it keeps;
-//! - credits that the sender holds it hands back when asked, all at once, because a sender that holds
-//!   credits has nothing that waits for one; it always answers, if only to say that it holds none;
-//! - a sender that uses more than its share while another has less loses the rest as its packets leave
-//!   their buffers.
+//! - credits that the sender holds it hands back when asked, all at once, because a sender that
+//!   holds credits has nothing that waits for one; it always answers, if only to say that it holds
+//!   none;
+//! - a sender that uses more than its share while another has less loses the rest as its packets
+//!   leave their buffers.
 //!
-//! Nothing is ever taken that is spent, so no packet loses its buffer (I2). What was asked for is taken
-//! in no other way until the answer is there, or the two together could leave less than the floor. And
-//! a smaller window has a smaller half: what is owed may be due at once, or the sender would wait for
-//! credits, and the receiver for packets.
+//! Nothing is ever taken that is spent, so no packet loses its buffer (I2). What was asked for is
+//! taken in no other way until the answer is there, or the two together could leave less than the
+//! floor. And a smaller window has a smaller half: what is owed may be due at once, or the sender
+//! would wait for credits, and the receiver for packets.
 
 use crate::peers::Peer;
 use crate::planted::Bug;
@@ -96,7 +98,8 @@ impl<B: Copy> Ni<B> {
             return Ok(());
         }
         let incoming = &mut self.peers[source].incoming;
-        // What fills a buffer, or is owed, it does not hold: others would get buffers that are in use (I2).
+        // What fills a buffer, or is owed, it does not hold: others would get buffers that are in
+        // use (I2).
         let theirs = incoming.window() - incoming.buffered() - incoming.owed();
         let returned = |pool: &mut Box<Pool>| pool.returned(source, credits);
         if credits > theirs || !self.pool.as_mut().is_some_and(returned) {
@@ -111,7 +114,8 @@ impl<B: Copy> Ni<B> {
         Ok(())
     }
 
-    /// Takes credits from `victim`: those that are here, or else those that it holds, once it answers.
+    /// Takes credits from `victim`: those that are here, or else those that it holds, once it
+    /// answers.
     fn take_back(&mut self, victim: Rank, out: &mut impl Actions<B>) {
         let Some(pool) = &mut self.pool else { return };
         let incoming = &mut self.peers[victim].incoming;

@@ -1,10 +1,11 @@
-//! Numbers and layouts of libfabric, as in its headers of version 1.17. Later versions only append; what they append is
-//! not here, and not read.
+//! Numbers and layouts of libfabric, as in its headers of version 1.17. Later versions only append;
+//! what they append is not here, and not read.
 
 use crate::pointer::List;
 use std::ffi::{c_char, c_int, c_void};
 
-/// What the provider says that it is made for. A host refuses one made for less than its client asks for.
+/// Version of libfabric that the provider is made for: 2.5. A host refuses one made for less than
+/// its client asks for.
 pub(crate) const FI_VERSION: u32 = 2 << 16 | 5;
 /// Versions of the provider itself.
 pub(crate) const OWN_VERSION: u32 = 1;
@@ -45,8 +46,8 @@ pub(crate) mod flag {
     pub const SELECTIVE_COMPLETION: u64 = 1 << 59;
 }
 
-/// `FI_ORDER_…` of what keeps its order: sends after sends; reads and writes after writes, of memory and of atomics; and
-/// everything after everything, of atomics.
+/// `FI_ORDER_…` of what keeps its order: sends after sends; reads and writes after writes, of
+/// memory and of atomics; and everything after everything, of atomics.
 pub(crate) const ORDER: u64 = {
     let (raw, waw, sas) = (1 << 1, 1 << 4, 1 << 8);
     let (rma_raw, rma_waw) = (1 << 33, 1 << 35);

@@ -1,4 +1,5 @@
-//! `struct weft_coll` (`include/weft-coll.h`): collective operations, for libraries between a program and its MPI library.
+//! `struct weft_coll` (`include/weft-coll.h`): collective operations, for libraries between a
+//! program and its MPI library.
 #![allow(unsafe_code)] // For `no_mangle` only.
 
 pub(crate) mod team;
@@ -22,7 +23,7 @@ type Name = [u64; 2];
 /// `weft_coll_combine`.
 type Combine = extern "C" fn(*const c_void, *mut c_void, usize, Context);
 
-/// What the library does so that completions are read.
+/// Function by which the library reads completions.
 type Progress = extern "C" fn();
 
 /// The table of functions.
@@ -84,7 +85,7 @@ fn with(team: u64, work: impl FnOnce(&Team<'_>) -> Result) -> c_int {
     call(|| work(&Team::of(&*job()?, named(team))?))
 }
 
-/// Which rank this is, and of how many.
+/// Tells this rank's number, and the number of ranks.
 extern "C" fn place(rank: Out<u32>, ranks: Out<u32>) -> c_int {
     call(|| {
         let job = job()?;

@@ -18,7 +18,7 @@ pub(crate) struct Counter {
     ops: &'static CounterOps,
     job: Arc<Job>,
     id: CounterId,
-    /// What its program waits for.
+    /// Watch by which its program waits.
     watch: Arc<Watch>,
 }
 
@@ -70,17 +70,17 @@ impl Class for Counter {
 }
 
 impl Counter {
-    /// Which of the job's.
+    /// Number of the counter in its job.
     pub fn id(&self) -> CounterId {
         self.id
     }
 
-    /// Whose it is.
+    /// Job that it belongs to.
     pub fn job(&self) -> &Arc<Job> {
         &self.job
     }
 
-    /// What its program waits for.
+    /// Watch by which its program waits.
     pub fn watch(&self) -> &Arc<Watch> {
         &self.watch
     }

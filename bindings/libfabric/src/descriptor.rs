@@ -1,5 +1,6 @@
-//! Descriptors that can be read while an object has something for its reader (`FI_WAIT_FD`), for programs that wait with `poll` for
-//! several things at once. Who is about to wait there does not poll any more, so what arrives then is taken by the upcall thread.
+//! Descriptors that can be read while an object has something for its reader (`FI_WAIT_FD`), for
+//! programs that wait with `poll` for several things at once. Who is about to wait there does not
+//! poll any more, so what arrives then is taken by the upcall thread.
 
 use crate::abi::{WAIT_FD, WAIT_NONE, WAIT_UNSPEC, WAIT_YIELD};
 use crate::refusal::{Refusal, Result};

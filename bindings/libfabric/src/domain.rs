@@ -1,4 +1,5 @@
-//! `struct fid_domain`: a part in the job. Opening the first one joins it, which all ranks have to do.
+//! `struct fid_domain`: a part in the job. Opening the first one joins it, which all ranks have to
+//! do.
 
 use crate::abi::{AtomicAttr, Info, MR_BASIC, THREAD_SAFE, class};
 use crate::counter::{Counter, CounterAttr};
@@ -21,7 +22,7 @@ pub(crate) struct Domain {
     ops: &'static DomainOps,
     regions: &'static RegionOps,
     job: Arc<Job>,
-    /// Whether regions are named by addresses and by keys of the provider's (`FI_MR_BASIC`).
+    /// True if regions are named by addresses and by keys of the provider's (`FI_MR_BASIC`).
     has_addresses: bool,
 }
 
@@ -79,7 +80,7 @@ impl Domain {
         &self.job
     }
 
-    /// Whether regions are named by addresses.
+    /// True if regions are named by addresses.
     pub fn has_addresses(&self) -> bool {
         self.has_addresses
     }

@@ -15,7 +15,7 @@ use crate::object::{Argument, Class, Fid, FidOps, Given, give, ops};
 use crate::pointer::{Context, Out, Room};
 use crate::queue::Queue;
 use crate::refusal::{Missing, Refusal, Result, call, sized, unsupported};
-use crate::state::{Bound, CounterId, QueueId, State, Told, VectorId, Watched, refusal};
+use crate::state::{AccessObservers, Bound, CounterId, QueueId, State, VectorId, Watched, refusal};
 use crate::transfer::{Many, Notice, ReceiveOp, RemoteCounters, SendOp};
 use crate::vector::{self, Vector};
 use atomic::AtomicOps;
@@ -32,10 +32,10 @@ use weft_tagged::{Address, Kind, Outgoing, Pattern};
 pub(crate) const INJECT_BYTES: usize = 256;
 /// Bytes of a message at most.
 pub(crate) const MESSAGE_BYTES: usize = isize::MAX as usize;
-/// What must be left of a buffer for several messages, unless the program says so.
+/// Least room left in a buffer for several messages, in bytes, unless the program sets another.
 const LEAST_LEFT: usize = 64;
 
-/// How long an endpoint that is closed waits for its operations to end.
+/// Time that an endpoint that is closed waits for its operations to end.
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
 /// The object.
@@ -51,19 +51,19 @@ pub(crate) struct Endpoint {
     collective: &'static Nothing,
     job: Arc<Job>,
     number: u8,
-    /// Whether receives may name a source; for others it says nothing (`FI_DIRECTED_RECV`).
+    /// True if receives may name a source; for others it says nothing (`FI_DIRECTED_RECV`).
     is_directed: bool,
-    /// What calls without flags do.
+    /// Flags of calls that have none.
     send_flags: u64,
     receive_flags: u64,
     least_left: AtomicUsize,
     bindings: Mutex<Bindings>,
     held: Bound,
-    /// As they were when it was enabled.
+    /// The bindings as they were when it was enabled.
     bound: OnceLock<Bindings>,
 }
 
-/// What an endpoint is bound to.
+/// Objects that an endpoint is bound to.
 #[derive(Clone, Copy, Default)]
 struct Bindings {
     vector: Option<VectorId>,
@@ -71,14 +71,14 @@ struct Bindings {
     uncounted: Option<VectorId>,
     send: Way,
     receive: Way,
-    /// What counts this endpoint's own accesses.
+    /// Counters of this endpoint's own accesses.
     reads: Option<CounterId>,
     writes: Option<CounterId>,
-    /// What counts those of others.
+    /// Counters of accesses by others.
     remote: RemoteCounters,
 }
 
-/// Where completions of one direction go.
+/// Destination of the completions of one direction.
 #[derive(Clone, Copy, Default)]
 struct Way {
     queue: Option<QueueId>,
@@ -209,8 +209,8 @@ impl Class for Endpoint {
         if !has_end(&send) && !has_end(&receive) && !is_counted {
             return Err(Refusal::NO_QUEUE);
         }
-        let told = Told { queue: receive.queue, vector, counters: remote };
-        self.job.enter().enable_endpoint(self.number, told);
+        let observers = AccessObservers { queue: receive.queue, vector, counters: remote };
+        self.job.enter().enable_endpoint(self.number, observers);
         self.bound.set(bindings).map_err(|_| Refusal::BAD_STATE)
     }
 }
@@ -251,7 +251,7 @@ pub(crate) fn open(domain: &Domain, info: &Info, context: Context) -> Result<Giv
     }))
 }
 
-/// What a send says.
+/// Parameters of a send.
 struct Sent {
     kind: Kind,
     to: u64,
@@ -261,7 +261,8 @@ struct Sent {
     context: Context,
 }
 
-/// What a receive wants. What a [`Pattern`] has side by side stands apart here: two words that were just stored are not loaded as one.
+/// Parameters of a receive. Fields that are neighbors in a [`Pattern`] are none here: two words
+/// that were just stored are not loaded as one.
 struct Wanted {
     kind: Kind,
     tag: u64,
@@ -379,7 +380,7 @@ impl Endpoint {
         self.began(&mut state, began)
     }
 
-    /// What its caller hears of an operation that could be begun, or could not.
+    /// Result for the caller of an operation that could be begun, or could not.
     #[inline]
     fn began(&self, state: &mut State, began: weft_tagged::Result<bool>) -> Result {
         match began {

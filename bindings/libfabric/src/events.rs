@@ -1,5 +1,5 @@
-//! `struct fid_eq`: event queues. Nothing in Weft has events that are no completions, so they stay empty: address
-//! vectors are ready when their calls return, and endpoints need no connections.
+//! `struct fid_eq`: event queues. Nothing in Weft has events that are no completions, so they stay
+//! empty: address vectors are ready when their calls return, and endpoints need no connections.
 
 use crate::abi::{WAIT_NONE, class};
 use crate::object::{Argument, Class, Fid, FidOps, Given, give, ops};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub(crate) struct EventQueue {
     pub(crate) fid: Fid,
     ops: &'static EventOps,
-    /// What its program waits for: in vain, if nothing else is in it.
+    /// Watch by which its program waits: in vain, if nothing else is in it.
     watch: Arc<Watch>,
 }
 
@@ -72,7 +72,7 @@ impl Class for EventQueue {
 }
 
 impl EventQueue {
-    /// What its program waits for.
+    /// Watch by which its program waits.
     pub fn watch(&self) -> &Arc<Watch> {
         &self.watch
     }

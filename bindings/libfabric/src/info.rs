@@ -1,7 +1,8 @@
 //! `struct fi_info`: what the provider offers, and whether that is what a client's hints ask for.
 //!
-//! The host frees what is given to it by `free`, piece by piece, and copies it by its own version's layouts, which are
-//! longer than the first ones: each piece is made by `calloc`, with zeros behind it.
+//! The host frees what is given to it by `free`, piece by piece, and copies it by its own version's
+//! layouts, which are longer than the first ones: each piece is made by `calloc`, with zeros behind
+//! it.
 #![allow(unsafe_code)]
 
 use crate::abi::{
@@ -16,13 +17,13 @@ use std::ffi::{CStr, c_char, c_int};
 /// The name of the provider, of its fabric and of its domain.
 pub(crate) const NAME: &CStr = c"weft";
 
-/// What a client has to ask for to get it.
+/// Capabilities that a client has to ask for to get them.
 const PRIMARY: u64 = MESSAGES | SENDS | flag::DIRECTED_RECV | REMOTE | ACCESSES;
 const MESSAGES: u64 = flag::MSG | flag::TAGGED;
 const SENDS: u64 = flag::SEND | flag::RECV;
 const REMOTE: u64 = flag::RMA | flag::ATOMIC;
 const ACCESSES: u64 = flag::READ | flag::WRITE | flag::REMOTE_READ | flag::REMOTE_WRITE;
-/// What it gets in any case.
+/// Capabilities that it gets in any case.
 const SECONDARY: u64 =
     flag::MULTI_RECV | flag::SOURCE | flag::RMA_EVENT | flag::LOCAL_COMM | flag::REMOTE_COMM;
 /// Flags that operations may have.
@@ -67,18 +68,18 @@ pub(crate) fn domain_of(info: &Info) -> Option<&DomainAttr> {
     unsafe { info.domain_attr.as_ref() }
 }
 
-/// What sends and receives of an endpoint do that say nothing else.
+/// Flags of an endpoint's sends and receives that have none of their own.
 pub(crate) fn operation_flags(info: &Info) -> (u64, u64) {
     (info.tx().map_or(0, |tx| tx.op_flags), info.rx().map_or(0, |rx| rx.op_flags))
 }
 
-/// Whether a name is absent or this provider's.
+/// True if a name is absent or this provider's.
 fn is_ours(name: *const c_char) -> bool {
     // SAFETY: null, or text that ends with a zero.
     name.is_null() || unsafe { CStr::from_ptr(name) } == NAME
 }
 
-/// Whether what is offered is what the hints ask for.
+/// True if the offer is one that the hints ask for.
 fn fits(hints: &Info) -> bool {
     let basics =
         hints.caps & !(PRIMARY | SECONDARY) == 0 && matches!(hints.addr_format, 0 | ADDRESS_FORMAT);
@@ -118,8 +119,8 @@ fn fits(hints: &Info) -> bool {
 
 /// A piece of zeros, of which C sees the first part as a `T`.
 fn zeroed<T>() -> Result<&'static mut T> {
-    // SAFETY: `calloc` gives nothing, or so many zeros, aligned for everything; all-zero is a value of the layouts that
-    // this is called with, which are numbers and pointers.
+    // SAFETY: `calloc` gives nothing, or so many zeros, aligned for everything; all-zero is a value
+    // of the layouts that this is called with, which are numbers and pointers.
     let piece = unsafe { libc::calloc(1, size_of::<T>() + BEHIND).cast::<T>().as_mut() };
     piece.ok_or(Refusal::NO_MEMORY)
 }
@@ -151,7 +152,7 @@ pub(crate) fn offer(hints: Option<&Info>) -> Result<*mut Info> {
     Ok(info)
 }
 
-/// Who names no direction wants all.
+/// Capabilities with all directions, if none is named.
 fn complete(caps: u64) -> u64 {
     let all_of = |directions, of| {
         if caps & directions == 0 && caps & of != 0 { directions } else { 0 }
@@ -209,7 +210,8 @@ fn domain(hints: Option<&Info>) -> Result<*mut DomainAttr> {
     domain.data_progress = or(asked.map(|asked| asked.data_progress), PROGRESS_MANUAL);
     domain.resource_mgmt = RM_ENABLED;
     domain.av_type = or(asked.map(|asked| asked.av_type), AV_MAP);
-    // Offsets and the client's own keys, whatever else it could do; or addresses, for clients that know nothing else.
+    // Offsets and the client's own keys, whatever else it could do; or addresses, for clients that
+    // know nothing else.
     let is_basic = asked.is_some_and(|asked| asked.mr_mode == MR_BASIC);
     domain.mr_mode = if is_basic { MR_BASIC } else { 0 };
     domain.mr_key_size = size_of::<u64>();

@@ -1,5 +1,5 @@
-//! This process's place in its job. A process has one, so this is the one thing that is the process's: whoever opens a
-//! domain has a part in it, and the last to close one leaves it.
+//! This process's place in its job. A process has one, so this is the one thing that is the
+//! process's: whoever opens a domain has a part in it, and the last to close one leaves it.
 
 use crate::refusal::{Refusal, Result};
 use crate::state::{State, refusal};
@@ -13,14 +13,14 @@ use weft_node::biased::{Biased, Entered};
 use weft_packet::{HeldPacket, Packets, Progress, Protocol, Rank, Step, Taken};
 use weft_tagged::Receiver;
 
-/// How long a program wants to wait that says so in milliseconds: for ever, if the number is negative.
+/// Time limit of a program that gives it in milliseconds: for ever, if the number is negative.
 pub(crate) fn limit(timeout_ms: c_int) -> Option<Duration> {
     u64::try_from(timeout_ms).ok().map(Duration::from_millis)
 }
 
 /// Empty looks after which a rank lets others run, where ranks share cores.
 const LOOKS: u32 = 16;
-/// How long a rank that leaves waits for packets to leave before it.
+/// Time that a rank that leaves waits for its packets to be sent.
 const LEAVE_LIMIT: Duration = Duration::from_secs(1);
 
 /// The outcome of a look at what has arrived.
@@ -41,19 +41,21 @@ pub(crate) struct Job {
     /// Given up by who leaves.
     place: Mutex<Option<PacketJob>>,
     domains: AtomicUsize,
-    /// Whether ranks of this host share cores.
+    /// True if ranks of this host share cores.
     crowded: bool,
     empty_looks: AtomicU32,
-    /// Threads that wait for something. What one of them waits for another one may take from the network.
+    /// Threads that wait for something. What one of them waits for another one may take from the
+    /// network.
     waiting: AtomicUsize,
-    /// How the packet layer waits as long as there is a job.
+    /// Callback by which the packet layer makes progress while it waits, as long as there is a job.
     _progress: Arc<Progress>,
 }
 
 static JOB: Mutex<Weak<Job>> = Mutex::new(Weak::new());
 
 impl Job {
-    /// A part in the job, which this process joins if it has not yet. Blocks until all ranks are there.
+    /// A part in the job, which this process joins if it has not yet. Blocks until all ranks are
+    /// there.
     pub fn open() -> Result<Arc<Self>> {
         let mut known = JOB.lock().unwrap_or_else(PoisonError::into_inner);
         let job = match known.upgrade().filter(|job| job.domains.load(Ordering::Relaxed) > 0) {
@@ -137,7 +139,7 @@ impl Job {
         &self.packets
     }
 
-    /// What the lock is around.
+    /// The state, locked.
     #[inline]
     pub fn enter(&self) -> Entered<'_, State> {
         let state = self.state.enter();
@@ -145,7 +147,7 @@ impl Job {
         state
     }
 
-    /// As [`Self::enter`], for a call that says itself if it leaves something pending.
+    /// Does what [`Self::enter`] does, for a call that says itself if it leaves something pending.
     #[inline(always)]
     pub fn enter_quietly(&self) -> Entered<'_, State> {
         self.state.enter()
@@ -200,7 +202,7 @@ impl Job {
         // Another thread may have ended something meanwhile, and what ended first is read first.
         if self.is_pending() || !state.exchange.arrive_expected(from, packet, reader) {
             self.set_pending();
-            return state.came(from, packet);
+            return state.arrive(from, packet);
         }
         if state.exchange.has_answers() {
             self.set_pending();
@@ -265,7 +267,7 @@ impl Job {
         self.wait_beside(limit, look, || ())
     }
 
-    /// As [`Self::wait`], for calls that say so if the time is up.
+    /// Does what [`Self::wait`] does, for calls with an error of their own if the time is up.
     pub fn wait_in_time<T>(
         &self,
         limit: Option<Duration>,
@@ -277,7 +279,8 @@ impl Job {
         })
     }
 
-    /// As [`Self::wait`], for who is in the way of those that read completions: calls `beside` while there are some.
+    /// Does what [`Self::wait`] does, for a thread that is in the way of those that read
+    /// completions: calls `beside` while there are some.
     pub fn wait_beside<T>(
         &self,
         limit: Option<Duration>,
@@ -327,7 +330,8 @@ impl Job {
         }
     }
 
-    /// Wakes those that wait, if they are more than the caller's own `waiting`, because this thread has taken packets.
+    /// Wakes those that wait, if they are more than the caller's own `waiting`, because this thread
+    /// has taken packets.
     #[inline]
     fn nudge_others(&self, waiting: usize) {
         if self.waiting.load(Ordering::SeqCst) > waiting {
@@ -335,12 +339,12 @@ impl Job {
         }
     }
 
-    /// Before the program waits for a descriptor, and makes no progress itself any more: what `quiet` finds after what has
-    /// arrived.
+    /// Before the program waits for a descriptor, and makes no progress itself any more: what
+    /// `quiet` finds after what has arrived.
     pub fn prepare_to_wait(&self, quiet: impl FnOnce(&mut State) -> bool) -> Result<bool> {
         self.packets.set_eager();
         let mut state = self.progress()?;
-        if state.has_to_leave() {
+        if state.has_to_transmit() {
             // Only a new pending work wakes the upcall thread, and this one may be noted already,
             // in silence: it is taken back first.
             self.packets.note_pending_work(false);
@@ -354,7 +358,7 @@ impl Job {
         self.packets.nudge();
     }
 
-    /// What the upcall thread does when the program does not look.
+    /// Serves the upcall thread when the program does not poll.
     fn interrupted(&self) -> weft_packet::Result<bool> {
         let outcome = self.enter().progress(&self.packets);
         match outcome {

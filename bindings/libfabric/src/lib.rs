@@ -1,7 +1,9 @@
-//! A libfabric provider: `libweft-fi.so`, with which MPI libraries and other clients of libfabric run on Weft.
+//! A libfabric provider: `libweft-fi.so`, with which MPI libraries and other clients of libfabric
+//! run on Weft.
 //!
-//! libfabric finds it by `FI_PROVIDER_PATH`, and calls [`provider::fi_prov_ini`]. What C holds are objects that begin as
-//! libfabric's headers say (`abi`) and point to tables of functions; each module of an object has its tables.
+//! libfabric finds it by `FI_PROVIDER_PATH`, and calls [`provider::fi_prov_ini`]. What C holds are
+//! objects that begin as libfabric's headers say (`abi`) and point to tables of functions; each
+//! module of an object has its tables.
 //!
 //! | module | what |
 //! |---|---|
@@ -20,8 +22,8 @@
 //! | `pointer`, `object` | pointers that C gives, and those that it gets (`unsafe`) |
 //! | `refusal` | error numbers; no panic leaves the library |
 //!
-//! May use the facade for Rust, the packet layer, and `systems/tagged`, which matches messages with receives.
-//! `docs/internals/libfabric.md` says what is there and what is not.
+//! May use the facade for Rust, the packet layer, and `systems/tagged`, which matches messages with
+//! receives. `docs/internals/libfabric.md` says what is there and what is not.
 
 #![deny(unsafe_code)]
 

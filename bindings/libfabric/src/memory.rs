@@ -1,9 +1,10 @@
 //! The program's bytes: what a send reads and a receive writes.
 //!
-//! libfabric's manual leaves a buffer to the provider from the call that names it until its completion is read, or
-//! until the call returns where it says so (`FI_INJECT`); and registered memory from its registration until its region is
-//! closed, with the rights that the registration names. That is the proof of each block here: a [`Memory`] is made
-//! from the arguments of such a call, and lives until its operation ends or its region is closed.
+//! libfabric's manual leaves a buffer to the provider from the call that names it until its
+//! completion is read, or until the call returns where it says so (`FI_INJECT`); and registered
+//! memory from its registration until its region is closed, with the rights that the registration
+//! names. That is the proof of each block here: a [`Memory`] is made from the arguments of such a
+//! call, and lives until its operation ends or its region is closed.
 #![allow(unsafe_code)]
 
 use crate::abi::Iovec;
@@ -124,7 +125,7 @@ impl Piece {
 /// Bytes of one operation.
 #[derive(Debug)]
 pub(crate) struct Memory {
-    /// Where they begin, as a completion says it, and how many there are. They lie here in one
+    /// Start of the bytes, as a completion reports it, and their number. They lie here in one
     /// piece, as most do, unless they lie elsewhere.
     whole: Piece,
     elsewhere: Option<Box<Elsewhere>>,
@@ -168,13 +169,13 @@ impl Memory {
         });
     }
 
-    /// How many.
+    /// Number of bytes.
     #[inline(always)]
     pub fn length(&self) -> usize {
         self.whole.length
     }
 
-    /// Where they begin, as a completion says it.
+    /// Start of the bytes, as a completion reports it.
     #[inline(always)]
     pub fn start(&self) -> Context {
         Context::of(self.whole.start.cast())
@@ -199,8 +200,8 @@ impl Memory {
             return take(&bytes[start..end]);
         }
         self.each(offset, length, &mut |piece, _| {
-            // SAFETY: the range is inside of a piece of the program's, which it does not write while it is sent; of a
-            // region, which it does not write while others may read it.
+            // SAFETY: the range is inside of a piece of the program's, which it does not write
+            // while it is sent; of a region, which it does not write while others may read it.
             take(unsafe { slice::from_raw_parts(piece.start, piece.length) });
         });
     }
@@ -217,7 +218,8 @@ impl Memory {
         });
     }
 
-    /// Where in this process the bytes lie, if they lie in one piece: others read them there while their operation lasts.
+    /// Address of the bytes in this process, if they lie in one piece: others read them there while
+    /// their operation lasts.
     pub fn lies_at(&self) -> Option<u64> {
         let start = match self.elsewhere.as_deref() {
             None => self.whole.start.cast_const(),
@@ -227,7 +229,8 @@ impl Memory {
         Some(start.expose_provenance() as u64)
     }
 
-    /// The `length` bytes from `offset` on, to be written, if there are such and they lie in one piece.
+    /// The `length` bytes from `offset` on, to be written, if there are such and they lie in one
+    /// piece.
     pub fn piece(&mut self, offset: u64, length: usize) -> Option<&mut [u8]> {
         let (start, end) = range(self.length(), offset, length);
         if end - start != length || length == 0 {
@@ -235,8 +238,9 @@ impl Memory {
         }
         match self.elsewhere.as_deref_mut() {
             None => {
-                // SAFETY: the range is inside of a piece that the program has posted to be written or lets others write, and
-                // uses for nothing else meanwhile; whoever has this slice has borrowed the only one who knows the piece.
+                // SAFETY: the range is inside of a piece that the program has posted to be written
+                // or lets others write, and uses for nothing else meanwhile; whoever has this slice
+                // has borrowed the only one who knows the piece.
                 Some(unsafe { slice::from_raw_parts_mut(self.whole.start.add(start), length) })
             }
             Some(Elsewhere::Pieces(_)) => None,

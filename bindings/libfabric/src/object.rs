@@ -1,4 +1,4 @@
-//! What C holds: objects that begin with a `struct fid`.
+//! Objects that C holds: they begin with a `struct fid`.
 #![allow(unsafe_code)]
 
 use crate::pointer::{Context, Out};
@@ -33,7 +33,7 @@ const _: () =
 // SAFETY: the pointers are to functions, which all threads may call.
 unsafe impl Sync for FidOps {}
 
-/// What a type of objects has in its table.
+/// A type of objects, with its table of functions.
 pub(crate) trait Class: Sized + 'static {
     /// `FI_CLASS_…`.
     const CLASS: usize;
@@ -65,7 +65,8 @@ pub(crate) unsafe trait Object: Class {}
 macro_rules! objects {
     ($($object:ty)*) => { $(
         const _: () = assert!(std::mem::offset_of!($object, fid) == 0);
-        // SAFETY: it is `repr(C)`, as functions that C calls with it have to take, and begins with a `Fid`.
+        // SAFETY: it is `repr(C)`, as functions that C calls with it have to take, and begins with
+        // a `Fid`.
         unsafe impl Object for $object {}
     )* };
 }
@@ -88,7 +89,7 @@ objects! {
 pub(crate) struct Argument(Out<c_void>);
 
 impl Argument {
-    /// Where C wants what this command tells.
+    /// Destination for the result of this command.
     pub fn out<T>(&self) -> Out<T> {
         self.0.cast()
     }
@@ -100,7 +101,7 @@ impl Fid {
         Fid { class: T::CLASS, context, ops: T::OPS }
     }
 
-    /// What the program knows it by.
+    /// The program's name for it.
     pub fn context(&self) -> Context {
         self.context
     }
@@ -108,8 +109,8 @@ impl Fid {
     /// The object, if it is one of this provider and this type.
     pub fn object<T: Object>(&self) -> Option<&T> {
         let is_it = self.class == T::CLASS && std::ptr::eq(self.ops, T::OPS);
-        // SAFETY: only `Fid::of` makes one with this table, and only objects of this type begin with such; C passes
-        // the address of the whole object, which it has from `give`.
+        // SAFETY: only `Fid::of` makes one with this table, and only objects of this type begin
+        // with such; C passes the address of the whole object, which it has from `give`.
         is_it.then(|| unsafe { &*(&raw const *self).cast() })
     }
 }
@@ -138,7 +139,8 @@ pub(crate) fn give<T: Object>(object: T) -> Given<T> {
 
 extern "C" fn close<T: Object>(object: Given<T>) -> c_int {
     call(|| {
-        // SAFETY: C passes an object of the type whose table this function is in, which it has from `give`.
+        // SAFETY: C passes an object of the type whose table this function is in, which it has from
+        // `give`.
         unsafe { &*object.0 }.close()?;
         // SAFETY: as above, and C does not use it any more.
         drop(unsafe { Box::from_raw(object.0) });

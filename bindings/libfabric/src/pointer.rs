@@ -1,8 +1,8 @@
 //! Pointers that C gives.
 //!
-//! Each is a type that nobody in Rust can make, or that holds nothing but a number: so wherever one is, C has passed it
-//! to a function of a table, and what libfabric's manual asks of that argument holds. That is the proof of each block
-//! here.
+//! Each is a type that nobody in Rust can make, or that holds nothing but a number: so wherever one
+//! is, C has passed it to a function of a table, and what libfabric's manual asks of that argument
+//! holds. That is the proof of each block here.
 #![allow(unsafe_code)]
 
 use crate::refusal::{Refusal, Result};
@@ -29,7 +29,7 @@ impl Context {
         Context(pointer)
     }
 
-    /// As a number, which tells it from others.
+    /// The pointer as a number, which tells it from others.
     pub fn number(self) -> u64 {
         self.0 as usize as u64
     }
@@ -50,14 +50,14 @@ impl<T> Out<T> {
 }
 
 impl Out<c_void> {
-    /// The same place, for a value of the type that the manual says is wanted there.
+    /// This pointer, for a value of the type that the manual demands there.
     pub fn cast<T>(&self) -> Out<T> {
         Out(self.0.cast())
     }
 }
 
 impl<T: Copy> Out<T> {
-    /// What C has written there; `None` if it points nowhere.
+    /// The value that C has written there; `None` if it points nowhere.
     pub fn get(&self) -> Option<T> {
         // SAFETY: C promises a value there.
         (!self.0.is_null()).then(|| unsafe { self.0.read() })
@@ -78,7 +78,8 @@ impl<'a, T> List<'a, T> {
         if self.0.is_null() || bytes.is_none() || !self.0.is_aligned() {
             return Err(Refusal::INVALID);
         }
-        // SAFETY: C promises that many values during the call; null, unaligned and impossible ones are refused above.
+        // SAFETY: C promises that many values during the call; null, unaligned and impossible ones
+        // are refused above.
         Ok(unsafe { slice::from_raw_parts(self.0, count) })
     }
 }
@@ -93,17 +94,18 @@ impl<T> Room<T> {
     /// The caller keeps to the count that C has given.
     pub fn set(&self, number: usize, value: T) {
         if !self.0.is_null() {
-            // SAFETY: C promises room for as many as it says, of which this is one; it need not be aligned.
+            // SAFETY: C promises room for as many as it says, of which this is one; it need not be
+            // aligned.
             unsafe { self.0.add(number).write_unaligned(value) }
         }
     }
 
-    /// Where it begins, to be given back to C.
+    /// Start of the room, to be given back to C.
     pub fn start(&self) -> *const c_void {
         self.0.cast()
     }
 
-    /// The same room, for values of another type.
+    /// This room, for values of another type.
     pub fn cast<U>(&self) -> Room<U> {
         Room(self.0.cast())
     }

@@ -1,5 +1,5 @@
-//! `struct fid_poll`: poll sets, which say in one call which of several queues and counters have something. libfabric deprecates them
-//! from version 2 on, and has them still.
+//! `struct fid_poll`: poll sets, which say in one call which of several queues and counters have
+//! something. libfabric deprecates them from version 2 on, and has them still.
 
 use crate::abi::class;
 use crate::counter::Counter;
@@ -13,7 +13,8 @@ use crate::state::{Counts, Watched};
 use std::ffi::c_int;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The object. Whoever holds the lock of the job may take that of the members, and not the other way round.
+/// The object. Whoever holds the lock of the job may take that of the members, and not the other
+/// way round.
 #[repr(C)]
 pub(crate) struct PollSet {
     pub(crate) fid: Fid,
@@ -24,10 +25,10 @@ pub(crate) struct PollSet {
 
 struct Member {
     what: Watched,
-    /// What the program knows it by.
+    /// The program's name for it.
     context: Context,
     /// Of a counter, what the program was told last.
-    told: Counts,
+    last: Counts,
 }
 
 /// `struct fi_poll_attr`.
@@ -65,7 +66,8 @@ impl PollSet {
         self.members.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What a member is, or is to be: a queue or counter of the same job. No flags are known.
+    /// Checks that an object can be a member: a queue or counter of the same job. No flags are
+    /// known.
     fn member(&self, fid: Option<&Fid>, flags: u64) -> Result<(Watched, Context)> {
         let fid = fid.ok_or(Refusal::INVALID)?;
         let (job, what) = match (fid.object::<Queue>(), fid.object::<Counter>()) {
@@ -89,7 +91,8 @@ pub(crate) fn open(domain: &Domain, attributes: Option<&PollAttr>) -> Result<Giv
     Ok(give(PollSet { fid, ops: &OPS, job, members: Mutex::default() }))
 }
 
-/// Makes progress, and gives the contexts of those that have something, as many as there is room for.
+/// Makes progress, and gives the contexts of those that have something, as many as there is room
+/// for.
 extern "C" fn poll(set: &PollSet, contexts: Room<Context>, count: c_int) -> c_int {
     sized(|| {
         let count = usize::try_from(count).map_err(|_| Refusal::INVALID)?;
@@ -99,7 +102,7 @@ extern "C" fn poll(set: &PollSet, contexts: Room<Context>, count: c_int) -> c_in
             if given == count {
                 break;
             }
-            if state.reports.tell_poll(member.what, &mut member.told) {
+            if state.reports.tell_poll(member.what, &mut member.last) {
                 contexts.set(given, member.context);
                 given += 1;
             }
@@ -112,21 +115,21 @@ extern "C" fn poll(set: &PollSet, contexts: Room<Context>, count: c_int) -> c_in
     }) as c_int
 }
 
-/// What is a member already is one still.
+/// Adds a member; one that is in the set stays.
 extern "C" fn poll_add(set: &PollSet, fid: Option<&Fid>, flags: u64) -> c_int {
     call(|| {
         let (what, context) = set.member(fid, flags)?;
         let mut state = set.job.enter();
         let mut members = set.members();
         if members.iter().all(|member| member.what != what) {
-            members.push(Member { what, context, told: Counts::default() });
+            members.push(Member { what, context, last: Counts::default() });
             state.reports.hold(what);
         }
         Ok(())
     })
 }
 
-/// What is no member is none still.
+/// Removes a member, if it is one.
 extern "C" fn poll_del(set: &PollSet, fid: Option<&Fid>, flags: u64) -> c_int {
     call(|| {
         let (what, _) = set.member(fid, flags)?;

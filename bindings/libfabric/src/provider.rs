@@ -27,8 +27,8 @@ type GetInfo = extern "C" fn(u32, Text<'_>, Text<'_>, u64, Option<&Info>, Out<*m
 const _: () = assert!(std::mem::offset_of!(Provider, cleanup) == 64);
 
 /// The provider, made when libfabric loads the library, which it does once. It is never freed.
-// SAFETY: the name is the one that libfabric looks up in the library that it has just loaded; all providers have it, and
-// are loaded with names of their own.
+// SAFETY: the name is the one that libfabric looks up in the library that it has just loaded; all
+// providers have it, and are loaded with names of their own.
 #[unsafe(no_mangle)]
 pub extern "C" fn fi_prov_ini() -> *mut Provider {
     Box::into_raw(Box::new(Provider {

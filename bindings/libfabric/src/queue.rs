@@ -21,7 +21,7 @@ pub(crate) struct Queue {
     job: Arc<Job>,
     id: QueueId,
     format: Format,
-    /// What its program waits for.
+    /// Watch by which its program waits.
     watch: Arc<Watch>,
 }
 
@@ -132,23 +132,23 @@ impl Class for Queue {
 }
 
 impl Queue {
-    /// Which of the job's.
+    /// Number of the queue in its job.
     pub fn id(&self) -> QueueId {
         self.id
     }
 
-    /// The same, if programs that read it are given the longest entries: those may go straight to
-    /// them.
+    /// Number of the queue, if programs that read it are given the longest entries: those may go
+    /// straight to them.
     pub fn direct(&self) -> Option<QueueId> {
         (self.format == Format::Tagged).then_some(self.id)
     }
 
-    /// Whose it is.
+    /// Job that it belongs to.
     pub fn job(&self) -> &Arc<Job> {
         &self.job
     }
 
-    /// What its program waits for.
+    /// Watch by which its program waits.
     pub fn watch(&self) -> &Arc<Watch> {
         &self.watch
     }

@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Why a call did not do what it was asked to do.
+/// Reason why a call did not do its work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Refusal(c_int);
 
@@ -50,7 +50,7 @@ impl Refusal {
     pub const NO_QUEUE: Refusal = Refusal(263);
 }
 
-/// What completions with errors say.
+/// Errors in completions.
 pub(crate) mod completion {
     use std::ffi::c_int;
 
@@ -72,7 +72,7 @@ pub(crate) mod completion {
 pub(crate) type Result<T = ()> = std::result::Result<T, Refusal>;
 
 impl Refusal {
-    /// What C gets.
+    /// The value for C.
     #[inline(always)]
     pub fn returned(self) -> isize {
         -(self.0 as isize)
@@ -85,7 +85,7 @@ pub(crate) fn returned(work: impl FnOnce() -> isize) -> isize {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Refusal::BROKEN.returned())
 }
 
-/// As [`returned`], for work that may be refused.
+/// Does what [`returned`] does, for work that may be refused.
 #[inline(always)]
 pub(crate) fn sized(work: impl FnOnce() -> Result<usize>) -> isize {
     returned(|| match work() {
@@ -94,20 +94,20 @@ pub(crate) fn sized(work: impl FnOnce() -> Result<usize>) -> isize {
     })
 }
 
-/// As [`sized`], for functions that return nothing but an error.
+/// Does what [`sized`] does, for functions that return nothing but an error.
 #[inline(always)]
 pub(crate) fn done(work: impl FnOnce() -> Result) -> isize {
     sized(|| work().map(|()| 0))
 }
 
-/// As [`done`], for those whose errors are an `int`.
+/// Does what [`done`] does, for those whose errors are an `int`.
 #[inline]
 pub(crate) fn call(work: impl FnOnce() -> Result) -> c_int {
     done(work) as c_int
 }
 
-/// What stands in tables where there is nothing. It takes no arguments, which C, that cleans its own stack, may pass
-/// all the same.
+/// Function for empty entries of tables. It takes no arguments, which C, that cleans its own stack,
+/// may pass all the same.
 pub(crate) extern "C" fn unsupported() -> isize {
     -(libc::ENOSYS as isize)
 }

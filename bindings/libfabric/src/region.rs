@@ -1,5 +1,5 @@
-//! `struct fid_mr`: memory that other ranks may access. Messages need none of it: what is registered without a right for
-//! others is a key and nothing else.
+//! `struct fid_mr`: memory that other ranks may access. Messages need none of it: what is
+//! registered without a right for others is a key and nothing else.
 
 use crate::abi::{ENABLE, RegionAttr, class, flag};
 use crate::counter::Counter;
@@ -22,7 +22,7 @@ pub(crate) struct Region {
     description: *mut c_void,
     key: u64,
     job: Arc<Job>,
-    /// Whether others have a right to it.
+    /// True if others have a right to it.
     is_exposed: bool,
     held: Bound,
 }
@@ -95,7 +95,7 @@ impl Class for Region {
     }
 }
 
-/// What to register, besides the memory.
+/// Parameters of a registration, besides the memory.
 struct Asked {
     access: u64,
     offset: u64,

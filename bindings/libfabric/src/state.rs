@@ -1,4 +1,4 @@
-//! What the lock of a job is around: its messages, completion queues, counters and addresses.
+//! State inside the lock of a job: its messages, completion queues, counters and addresses.
 
 mod addresses;
 mod reports;
@@ -27,7 +27,8 @@ pub(crate) struct VectorId(u16);
 
 /// Packets that one call takes from the network at most.
 const PACKETS_AT_ONCE: usize = 64;
-/// How long a program tries in vain to send to a rank that has no room for its messages before it is told why.
+/// Time that a program tries in vain to send to a rank that has no room for its messages before it
+/// is told why.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The messages of this rank, and what its program is told of them.
@@ -35,7 +36,7 @@ pub(crate) struct State {
     pub exchange: Exchange<SendOp, ReceiveOp>,
     pub remote: Remote<SendOp, Exposed>,
     pub collectives: Collectives<Buffers, KeptPacket>,
-    /// What teams have in shared memory.
+    /// Arenas of teams, in shared memory.
     pub arenas: BTreeMap<TeamId, Arc<Arena>>,
     /// Areas of this rank's board, and which team has which.
     pub areas: Areas,
@@ -44,24 +45,24 @@ pub(crate) struct State {
     ranks: usize,
     vectors: Vec<Addresses>,
     /// By endpoint number, if it is taken: who is told of others' accesses.
-    endpoints: Vec<Option<Told>>,
+    endpoints: Vec<Option<AccessObservers>>,
     /// Keys that the provider has given to regions.
     keys: u64,
     /// Answers to writes that no queue had room to be told of, and the queue.
     owed: VecDeque<(QueueId, Owed)>,
-    /// Why messages cannot go on.
+    /// Reason why messages cannot go on.
     failure: Option<Error>,
-    /// What went wrong in a look, until somebody hears of it.
-    unheard: Option<Error>,
-    /// Whether the upcall thread was told that something waits, for room or to be fetched.
+    /// Error of a look, until a call returns it.
+    unreported: Option<Error>,
+    /// True if the upcall thread was told that something waits, for room or to be fetched.
     is_waiting: bool,
     /// To whom nothing can be sent, since when, and whether the program was told.
     full: Option<(Rank, Duration, bool)>,
 }
 
-/// Who is told that others have accessed memory of this rank.
+/// Objects that are told of accesses by others to memory of this rank.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Told {
+pub(crate) struct AccessObservers {
     /// Of data beside a write.
     pub queue: Option<QueueId>,
     pub vector: Option<VectorId>,
@@ -69,12 +70,12 @@ pub(crate) struct Told {
 }
 
 impl State {
-    /// Of `rank` in a job of `ranks`. Of each member of a team it keeps so many packets at most. Where ranks share cores, long messages
-    /// and writes are fetched.
+    /// Of `rank` in a job of `ranks`. Of each member of a team it keeps so many packets at most.
+    /// Where ranks share cores, long messages and writes are fetched.
     pub fn new(rank: Rank, ranks: usize, keeps: usize, crowded: bool) -> Self {
         let (mut exchange, mut remote) = (Exchange::new(rank, ranks), Remote::new(rank, ranks));
-        exchange.set_lending(crowded);
-        remote.set_lending(crowded);
+        exchange.set_single_copy(crowded);
+        remote.set_single_copy(crowded);
         State {
             exchange,
             remote,
@@ -89,7 +90,7 @@ impl State {
             keys: 0,
             owed: VecDeque::new(),
             failure: None,
-            unheard: None,
+            unreported: None,
             is_waiting: false,
             full: None,
         }
@@ -102,25 +103,25 @@ impl State {
 
     /// A look has brought what is to be answered.
     pub fn send_what_waits(&mut self, packets: &Packets) {
-        self.unheard = self.leave(packets).err();
+        self.unreported = self.transmit(packets).err();
     }
 
     /// A look has failed.
     pub fn fail_at(&mut self, error: weft_packet::Error) {
-        self.unheard = Some(error.into());
+        self.unreported = Some(error.into());
     }
 
     /// Takes what has arrived, up to the first packet that ends something, and sends what waits.
     /// True if anything happened.
     #[inline(never)]
     pub fn progress(&mut self, packets: &Packets) -> weft_tagged::Result<bool> {
-        if self.failure.is_some() || self.unheard.is_some() {
+        if self.failure.is_some() || self.unreported.is_some() {
             return self.fail();
         }
         let mut any = !self.owed.is_empty() && self.answer_owed();
         let mut held = HeldPacket::default();
         for _ in 0..PACKETS_AT_ONCE {
-            let place = |from, packet: &[u8]| self.came(from, packet);
+            let place = |from, packet: &[u8]| self.arrive(from, packet);
             match packets.take_unless(place, &mut held)? {
                 Taken::Nothing => break,
                 Taken::AtOnce => {}
@@ -130,13 +131,14 @@ impl State {
             if self.failure.is_some() {
                 return self.fail();
             }
-            // Whoever reads the queue hears of it at once; one more look costs it as much as a packet's way through here.
+            // Whoever reads the queue hears of it at once; one more look costs it as much as a
+            // packet's way through here.
             if self.has_event() {
                 break;
             }
         }
-        if self.is_waiting || self.has_to_leave() {
-            any |= self.leave(packets)?;
+        if self.is_waiting || self.has_to_transmit() {
+            any |= self.transmit(packets)?;
         }
         self.tell();
         Ok(any)
@@ -145,7 +147,7 @@ impl State {
     /// Puts a message where it belongs, for which nothing is sent. False if the packet is none of
     /// messages.
     #[inline(never)]
-    pub fn came(&mut self, from: Rank, packet: &[u8]) -> bool {
+    pub fn arrive(&mut self, from: Rank, packet: &[u8]) -> bool {
         if collectives::is_collective(packet) || remote::is_access(packet) {
             return false;
         }
@@ -175,10 +177,10 @@ impl State {
     /// False if a look at what has arrived is all there is to do, and all completions are read.
     pub fn is_pending(&self) -> bool {
         self.failure.is_some()
-            || self.unheard.is_some()
+            || self.unreported.is_some()
             || !self.owed.is_empty()
             || self.is_waiting
-            || self.has_to_leave()
+            || self.has_to_transmit()
             || self.has_event()
             || self.reports.has_completions()
     }
@@ -189,25 +191,28 @@ impl State {
         self.exchange.has_event() | self.remote.has_event()
     }
 
-    /// What every call hears from the first failure on.
+    /// The error that every call returns from the first failure on.
     #[cold]
     fn fail(&mut self) -> weft_tagged::Result<bool> {
-        self.unheard.take().or_else(|| self.failure.clone()).map_or(Ok(false), Err)
+        self.unreported.take().or_else(|| self.failure.clone()).map_or(Ok(false), Err)
     }
 
-    /// Whether something waits for room in the network, or to be fetched.
+    /// True if something waits for room in the network, or to be fetched.
     #[inline]
-    pub fn has_to_leave(&self) -> bool {
-        self.exchange.has_to_leave() | self.remote.has_to_leave() | self.collectives.has_to_leave()
+    pub fn has_to_transmit(&self) -> bool {
+        self.exchange.has_to_transmit()
+            | self.remote.has_to_transmit()
+            | self.collectives.has_to_transmit()
     }
 
-    /// Sends what waits. For what has to wait longer there is the upcall thread: room is no arrival that it is woken for.
+    /// Sends what waits. For what has to wait longer there is the upcall thread: room is no arrival
+    /// that it is woken for.
     #[inline(never)]
-    fn leave(&mut self, mut packets: &Packets) -> weft_tagged::Result<bool> {
-        let mut any = self.exchange.leave(&mut packets)?;
-        any |= self.remote.leave(&mut packets)?;
-        any |= self.collectives.leave(&mut collectives::Packets(&mut packets))?;
-        let waits = self.has_to_leave();
+    fn transmit(&mut self, mut packets: &Packets) -> weft_tagged::Result<bool> {
+        let mut any = self.exchange.transmit(&mut packets)?;
+        any |= self.remote.transmit(&mut packets)?;
+        any |= self.collectives.transmit(&mut collectives::Packets(&mut packets))?;
+        let waits = self.has_to_transmit();
         if waits != self.is_waiting {
             self.is_waiting = waits;
             packets.note_pending_work(waits);
@@ -242,8 +247,8 @@ impl State {
         Ok(outcome)
     }
 
-    /// A message could not be begun because too many wait at `to`. Whether they ever will be received nobody knows here, but
-    /// a program that waits for that for ever is told of it.
+    /// A message could not be begun because too many wait at `to`. Whether they ever will be
+    /// received nobody knows here, but a program that waits for that for ever is told of it.
     #[cold]
     fn is_full(&mut self, to: Rank, packets: &Packets) {
         let now = packets.now();
@@ -290,15 +295,15 @@ impl State {
     /// Another rank has accessed memory of this one.
     fn accessed(&mut self, accessed: &Accessed) {
         let Accessed { to, from, key, writes, length, data } = *accessed;
-        let told = self.endpoints.get(usize::from(to)).copied().flatten().unwrap_or_default();
-        self.reports.count(told.counters.of(writes), true);
+        let observers = self.endpoints.get(usize::from(to)).copied().flatten().unwrap_or_default();
+        self.reports.count(observers.counters.of(writes), true);
         let region = self.remote.region(key).and_then(|region| region.counters.of(writes));
         self.reports.count(region, true);
         let Some((data, owed)) = data else { return };
-        let Some(queue) = told.queue else { return self.remote.answer(owed) };
+        let Some(queue) = observers.queue else { return self.remote.answer(owed) };
         let flags = flag::RMA | flag::REMOTE_WRITE | flag::REMOTE_CQ_DATA;
         let length = usize::try_from(length).unwrap_or(usize::MAX);
-        let source = told.vector.map(|vector| (vector, from));
+        let source = observers.vector.map(|vector| (vector, from));
         let bare = Completion::of(Context::NONE, flags);
         self.reports.complete(queue, Completion { length, data, source, ..bare });
         // So that nobody fills a queue that is not read.
@@ -306,7 +311,7 @@ impl State {
         self.answer_owed();
     }
 
-    /// Answers writes whose queues have room again. Whether there were any.
+    /// Answers writes whose queues have room again. True if there were any.
     fn answer_owed(&mut self) -> bool {
         let before = self.owed.len();
         for _ in 0..self.owed.len() {
@@ -326,7 +331,7 @@ impl State {
         self.keys
     }
 
-    /// Says whether an access that was asked for could be begun.
+    /// True if an access that was asked for could be begun.
     pub fn asked(&mut self, asking: &remote::Asking<SendOp>) -> bool {
         // Those of this rank to itself have ended.
         self.tell();
@@ -378,13 +383,13 @@ impl State {
             }
         };
         let number = u8::try_from(place).map_err(|_| Refusal::TOO_MANY)?;
-        self.endpoints[place] = Some(Told::default());
+        self.endpoints[place] = Some(AccessObservers::default());
         Ok(number)
     }
 
-    /// Who is told of accesses that name this endpoint.
-    pub fn enable_endpoint(&mut self, number: u8, told: Told) {
-        self.endpoints[usize::from(number)] = Some(told);
+    /// Sets the objects that are told of accesses that name this endpoint.
+    pub fn enable_endpoint(&mut self, number: u8, observers: AccessObservers) {
+        self.endpoints[usize::from(number)] = Some(observers);
     }
 
     /// Nobody receives there any more.
@@ -399,17 +404,17 @@ fn next_id<T>(objects: &[T]) -> Result<u16> {
     u16::try_from(objects.len()).map_err(|_| Refusal::TOO_MANY)
 }
 
-/// What a completion says of an access.
+/// Error of the completion of an access.
 fn error_of(outcome: Outcome) -> Option<c_int> {
     outcome.err().map(|refused| match refused {
         Refused::NoRegion => completion::NO_KEY,
         Refused::NoRight => completion::NO_RIGHT,
-        Refused::Beyond | Refused::OutOfReach => completion::BEYOND,
+        Refused::Beyond | Refused::Unfetchable => completion::BEYOND,
     })
 }
 
-/// What a client is told when messages cannot go on. That a rank is lost it need not be told: the program ends then, and
-/// whoever started it says why.
+/// Error that a client gets when messages cannot go on. That a rank is lost it need not be told:
+/// the program ends then, and whoever started it says why.
 pub(crate) fn refusal(error: &Error) -> Refusal {
     match error {
         Error::Packet(weft_packet::Error::RankLost(_)) => Refusal::AGAIN,

@@ -1,4 +1,5 @@
-//! One send, receive or remote access, from its call to its completion; and memory that others may access.
+//! One send, receive or remote access, from its call to its completion; and memory that others may
+//! access.
 
 use crate::abi::flag;
 use crate::memory::Memory;
@@ -30,26 +31,27 @@ impl Sink for Memory {
     }
 }
 
-/// Where it is told that an operation has ended.
+/// Destinations of the report that an operation has ended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Notice {
     /// The queue, for errors at least.
     pub queue: Option<QueueId>,
-    /// Whether success is told there, too.
+    /// True if success is reported there, too.
     pub tells: bool,
     /// The counter.
     pub counter: Option<CounterId>,
-    /// What the completion gives back.
+    /// Context that the completion gives back.
     pub context: Context,
-    /// Which kind of operation it was, by flags that are all among the lower ones.
+    /// Kind of the operation, by flags that are all among the lower ones.
     pub flags: u32,
 }
 
-/// A send, or an access to memory of another rank: what is written there, or where to put what stood there.
+/// A send, or an access to memory of another rank: what is written there, or where to put what
+/// stood there.
 #[derive(Debug)]
 pub(crate) struct SendOp {
     pub memory: Memory,
-    /// Whether the bytes are the program's again when its call returns.
+    /// True if the bytes are the program's again when its call returns.
     pub inject: bool,
     pub notice: Notice,
 }
@@ -99,7 +101,7 @@ pub(crate) struct Exposed {
     pub counters: RemoteCounters,
 }
 
-/// What counts accesses of others.
+/// Counters of accesses by others.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct RemoteCounters {
     pub reads: Option<CounterId>,
@@ -163,20 +165,20 @@ pub(crate) struct ReceiveOp {
     pub plain: Option<QueueId>,
     /// Of a buffer for several messages.
     pub many: Option<Box<Many>>,
-    /// Which vector its endpoint has addresses in.
+    /// The vector that its endpoint has addresses in.
     pub vector: Option<crate::state::VectorId>,
 }
 
 /// A buffer for several messages, or the part of it that one message takes.
 #[derive(Debug)]
 pub(crate) enum Many {
-    /// What is left of it.
+    /// The rest of it.
     Rest(Rest),
     /// A part.
     Part(Arc<Parts>),
 }
 
-/// What is left of a buffer for several messages.
+/// The rest of a buffer for several messages.
 #[derive(Debug)]
 pub(crate) struct Rest {
     used: usize,
@@ -197,7 +199,7 @@ impl Many {
 }
 
 impl Parts {
-    /// One is there. Whether the buffer is the program's again.
+    /// Notes that one is there. True if the buffer is the program's again.
     pub fn end_one(&self) -> bool {
         // All of this happens inside of one lock.
         self.0.fetch_sub(1, Ordering::Relaxed) == 1
@@ -236,7 +238,8 @@ impl Sink for ReceiveOp {
 }
 
 impl ReceiveOp {
-    /// What its completion says besides what it was: that a buffer for several messages is the program's again.
+    /// Flag of its completion, besides its kind: a buffer for several messages is the program's
+    /// again.
     pub fn end_part(&self) -> u64 {
         match self.many.as_deref() {
             Some(Many::Part(parts)) if parts.end_one() => flag::MULTI_RECV,

@@ -1,4 +1,5 @@
-//! `struct fid_av`: address vectors. An address is which rank and which of its endpoints, in 16 bytes.
+//! `struct fid_av`: address vectors. An address is which rank and which of its endpoints, in 16
+//! bytes.
 //!
 //! ```text
 //!  0      4         5          6      8       12
@@ -6,7 +7,8 @@
 //! │ WEFT │ version │ endpoint │ rank │ ranks │ zero │
 //! └──────┴─────────┴──────────┴──────┴───────┴──────┘
 //! ```
-//! They may be inserted in any order. Of a map, the handle is the address itself; of a table, the place in it.
+//! They may be inserted in any order. Of a map, the handle is the address itself; of a table, the
+//! place in it.
 
 use crate::abi::{ANYBODY, AV_TABLE, class};
 use crate::domain::Domain;
@@ -84,7 +86,7 @@ impl Class for Vector {
 }
 
 impl Vector {
-    /// Which of the job's.
+    /// Number of the vector in its job.
     pub fn id(&self) -> VectorId {
         self.id
     }
@@ -115,7 +117,7 @@ pub(crate) fn emit(address: Address, ranks: usize) -> Bytes {
     bytes
 }
 
-/// What C has, if it is an address in a job of so many ranks.
+/// The address that C gives, if it is one in a job of so many ranks.
 fn parse(bytes: &Bytes, ranks: usize) -> Option<Address> {
     let rank = Rank(u16::from_le_bytes([bytes[6], bytes[7]]));
     let address = Address { rank, endpoint: bytes[5] };

@@ -1,5 +1,5 @@
-//! `struct fid_wait`: wait sets, by which a program waits for several queues and counters at once. libfabric deprecates them from
-//! version 2 on, and has them still.
+//! `struct fid_wait`: wait sets, by which a program waits for several queues and counters at once.
+//! libfabric deprecates them from version 2 on, and has them still.
 
 use crate::abi::{WAIT_NONE, WAIT_SET, class};
 use crate::job::limit;
@@ -54,7 +54,7 @@ impl Class for WaitSet {
 }
 
 impl WaitSet {
-    /// What it waits for.
+    /// Watch by which its program waits.
     pub fn watch(&self) -> &Arc<Watch> {
         &self.watch
     }

@@ -1,4 +1,5 @@
-//! What a program waits for at once: what is in a wait set, or one queue or counter alone, which is a set of its own.
+//! Objects that a program waits for at once: the members of a wait set, or one queue or counter
+//! alone, which is a set of its own.
 
 use crate::abi::{GETWAIT, GETWAITOBJ, WAIT_SET};
 use crate::counter::Counter;
@@ -16,13 +17,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Several things that have news for a program, and how it hears of them. Whoever holds the lock of the job may take that of the
-/// members, and not the other way round.
+/// Several things that have news for a program, and how it hears of them. Whoever holds the lock of
+/// the job may take that of the members, and not the other way round.
 pub(crate) struct Watch {
     /// `enum fi_wait_obj`.
     object: c_int,
     descriptor: Option<Arc<Descriptor>>,
-    /// Whether the next that waits, or waits already, is to come back (`fi_cq_signal`).
+    /// True if the next that waits, or waits already, is to come back (`fi_cq_signal`).
     is_signaled: AtomicBool,
     members: Mutex<Members>,
 }
@@ -42,7 +43,8 @@ impl Watch {
         Ok(Arc::new(Watch { object, descriptor, is_signaled, members }))
     }
 
-    /// What an object is to be watched by: `object` of its attributes, and `set` if that says that there is one.
+    /// The watch for a new object: `object` of its attributes, and `set` if that is the value for a
+    /// wait set.
     pub fn wanted(object: c_int, set: &List<'_, Fid>) -> Result<Arc<Self>> {
         if object != WAIT_SET {
             return Watch::new(object);
@@ -51,7 +53,7 @@ impl Watch {
         Ok(Arc::clone(set.ok_or(Refusal::INVALID)?.watch()))
     }
 
-    /// What this object of the program's is watched by, if programs wait for such.
+    /// The watch of this object of the program's, if programs wait for such.
     pub fn of(fid: &Fid) -> Option<&Arc<Self>> {
         let queue = || fid.object().map(Queue::watch);
         let counter = || fid.object().map(Counter::watch);
@@ -60,7 +62,7 @@ impl Watch {
         queue().or_else(counter).or_else(events).or_else(set)
     }
 
-    /// Whether it may watch what is of this job: all that it watches is of one.
+    /// Checks that it may watch objects of this job: all that it watches are of one.
     pub fn admits(&self, job: &Arc<Job>) -> Result {
         match self.job() {
             Some(known) if !Arc::ptr_eq(&known, job) => Err(Refusal::INVALID),
@@ -91,12 +93,12 @@ impl Watch {
         }
     }
 
-    /// Whether it watches nothing.
+    /// True if it watches nothing.
     pub fn is_empty(&self) -> bool {
         self.members().all.is_empty()
     }
 
-    /// What rings when there is something.
+    /// Descriptor that rings when there is something.
     pub fn descriptor(&self) -> Option<Arc<Descriptor>> {
         self.descriptor.clone()
     }
@@ -112,12 +114,13 @@ impl Watch {
         job.nudge();
     }
 
-    /// Whether it was signaled; once for each time.
+    /// True if it was signaled; once for each time.
     pub fn is_signaled(&self) -> bool {
         self.is_signaled.load(Ordering::Relaxed) && self.is_signaled.swap(false, Ordering::Acquire)
     }
 
-    /// Before the program waits for the descriptor: whether it may, because there is nothing for it.
+    /// Before the program waits for the descriptor: whether it may, because there is nothing for
+    /// it.
     pub fn prepare_to_wait(&self) -> Result<bool> {
         match self.job() {
             Some(job) => job.prepare_to_wait(|state| {
@@ -134,7 +137,8 @@ impl Watch {
         }
     }
 
-    /// Waits until there may be something for the program. A wait for ever that nothing can end is refused.
+    /// Waits until there may be something for the program. A wait for ever that nothing can end is
+    /// refused.
     pub fn wait(&self, limit: Option<Duration>) -> Result {
         match (self.job(), limit) {
             (Some(job), limit) => job.wait_in_time(limit, |state| {
@@ -158,7 +162,7 @@ impl Watch {
         Ok(())
     }
 
-    /// Whether any member has something that its program has not read.
+    /// True if any member has something that its program has not read.
     fn has_news(&self, state: &State) -> bool {
         self.members().all.iter().any(|what| state.reports.has_news(*what))
     }

@@ -1,6 +1,8 @@
-//! C programs on the provider: one over libfabric's own interface under `weft run`, one over a stock Open MPI.
+//! C programs on the provider: one over libfabric's own interface under `weft run`, one over a
+//! stock Open MPI.
 //!
-//! The library and `weft` are built with the workspace (`make test` does that first); `setup` installs the others.
+//! The library and `weft` are built with the workspace (`make test` does that first); `setup`
+//! installs the others.
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
 
 #[cfg(feature = "pypi")]
@@ -61,13 +63,14 @@ fn weft(link: &[&str], ranks: &str, folder: &TempDir) -> Command {
     command
 }
 
-/// Where several packages have an `mpirun`, Debian keeps Open MPI's under its full name.
+/// Name of a program of Open MPI: where several packages have an `mpirun`, Debian keeps Open MPI's
+/// under its full name.
 fn open_mpi(program: &str) -> String {
     let full = format!("{program}.openmpi");
     if Path::new("/usr/bin").join(&full).exists() { full } else { program.into() }
 }
 
-/// What `mpirun` has to be told: how many ranks, and that they use Weft.
+/// An `mpirun` with its arguments: the number of ranks, and the options by which they use Weft.
 fn on_weft(mut mpirun: Command, ranks: &str, folder: &TempDir) -> Command {
     mpirun.args(["--oversubscribe", "--allow-run-as-root", "--bind-to", "none", "-n", ranks]);
     mpirun.args(["--mca", "pml", "cm", "--mca", "mtl", "ofi"]);
@@ -95,7 +98,8 @@ fn by_weft(mut mpirun: Command, library: &Path) -> Command {
     mpirun
 }
 
-/// Of what `libweft-coll.so` says at the end, how many calls of each kind Weft has served, and how many not.
+/// Of what `libweft-coll.so` says at the end, how many calls of each kind Weft has served, and how
+/// many not.
 fn served(text: &str) -> (Vec<u64>, Vec<u64>) {
     let line = text.lines().find_map(|line| line.split_once("weft-coll: rank 0 was served"));
     let (_, counts) = line.unwrap_or_else(|| panic!("nothing of weft-coll in {text:?}"));
@@ -142,7 +146,8 @@ fn clients_over_shared_memory() {
     }
 }
 
-/// What a process says that has copied long bytes out of another one's memory, if `fetched.c` is preloaded.
+/// Output of a process that has copied long bytes out of another one's memory, if `fetched.c` is
+/// preloaded.
 const FETCHED: &str = "long bytes were fetched";
 
 /// One copy of long messages is for ranks that share cores: here they have one.
@@ -223,7 +228,8 @@ fn one_sided_communication_of_a_stock_open_mpi() {
     let folder = folder();
     let program = compile(&open_mpi("mpicc"), "onesided.c", &[], &folder);
     for ranks in ["1", "2", "3"] {
-        // Messages carry it: what else this Open MPI has dies of a compare-and-swap, without Weft, too.
+        // Messages carry it: what else this Open MPI has dies of a compare-and-swap, without Weft,
+        // too.
         let mut mpirun = on_weft(Command::new(open_mpi("mpirun")), ranks, &folder);
         let text = run(mpirun.args(["--mca", "osc", "pt2pt"]).arg(&program));
         assert_eq!(text, format!("{ranks} ranks have had all of each other's memory\n"));
@@ -345,7 +351,8 @@ fn two_without_udp() -> Cluster {
     two
 }
 
-/// Waits until no interface has an XDP program: the kernel gives it up some time after the last rank has ended.
+/// Waits until no interface has an XDP program: the kernel gives it up some time after the last
+/// rank has ended.
 fn no_program_remains(cluster: &Cluster) {
     for host in cluster.hosts() {
         let mut show = host.command("ip");
@@ -401,7 +408,8 @@ fn a_stock_open_mpi_between_hosts_over_xdp() {
         assert_eq!(text, format!("{ranks} ranks have had all their messages\n"));
         no_program_remains(&two);
     }
-    // Of the environment of `mpirun` the ranks on its own host know, and what one of them asks for is asked for.
+    // Of the environment of `mpirun` the ranks on its own host know, and what one of them asks for
+    // is asked for.
     let text = run(between(&two, "a,b", "2", &folder).env("WEFT_LINK", "xdp").arg(&program));
     assert_eq!(text, "2 ranks have had all their messages\n");
 }

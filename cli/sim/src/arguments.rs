@@ -20,16 +20,19 @@ pub struct Arguments {
     /// The shape of multicast trees [binary, binomial, chain, flat or relay]
     #[arg(long, value_name = "SHAPE", default_value_t)]
     pub tree: Shape,
-    /// Packets on the way for each ordered pair, or adaptive: 1 to 32 by demand, out of a POOL of receive buffers that all senders share [default: what the machine has buffers for]
+    /// Packets on the way for each ordered pair, or adaptive: 1 to 32 by demand, out of a POOL of
+    /// receive buffers that all senders share [default: what the machine has buffers for]
     #[arg(long, value_name = "PACKETS|adaptive[:POOL]", value_parser = window)]
     pub window: Option<Window>,
     /// Receive buffers of each rank, for presets that retransmit [default: what the machine has]
     #[arg(long, value_name = "PACKETS")]
     pub receive_buffers: Option<usize>,
-    /// When to suspect a deadlock, for presets that do not retransmit: off, at-once, or after a time
+    /// The suspicion of a deadlock, for presets that do not retransmit: off, at-once, or after a
+    /// time
     #[arg(long, value_name = "WHEN", default_value = "off", value_parser = recovery)]
     pub recovery: Recovery,
-    /// What everything costs: myrinet, myrinet-compared, host, fast-ethernet, medusa, or a file that says so
+    /// The costs of everything: myrinet, myrinet-compared, host, fast-ethernet, medusa, or a file
+    /// that lists them
     #[arg(long, value_name = "NAME|FILE.toml", default_value = "myrinet")]
     pub machine: String,
     /// Fixes everything that is random
@@ -77,8 +80,8 @@ pub struct Arguments {
     /// Print help; behind a name, that of the program or scenario
     #[arg(short = 'h', long)]
     pub help: bool,
-    /// A program (asp, sor, fft, radix, lu, barnes, water, weft-example) or a scenario (storm, ping, stream,
-    /// broadcast, all-to-all, barrier)
+    /// A program (asp, sor, fft, radix, lu, barnes, water, weft-example) or a scenario (storm,
+    /// ping, stream, broadcast, all-to-all, barrier)
     #[arg(value_name = "PROGRAM|SCENARIO")]
     pub what: Option<String>,
     /// Its arguments
@@ -86,12 +89,13 @@ pub struct Arguments {
     pub rest: Vec<String>,
 }
 
-/// How many packets may be on the way between two ranks.
+/// Largest number of packets on the way between two ranks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Window {
     /// So many, always.
     Static(u16),
-    /// As many as are needed, out of a pool of so many buffers; if not given, of those that there are.
+    /// One that follows demand, out of a pool of so many buffers; if not given, of those that there
+    /// are.
     Adaptive(Option<u32>),
 }
 

@@ -1,4 +1,4 @@
-//! What goes wrong, as people write it.
+//! Faults to inject, as people write them.
 
 use super::arguments::{Arguments, time};
 use anyhow::{Result, anyhow};
@@ -10,7 +10,8 @@ impl Arguments {
     /// The faults that were asked for.
     ///
     /// # Errors
-    /// What is wrong with them, and how they are written. Whether they fit the job is checked later.
+    /// What is wrong with them, and how they are written. Whether they fit the job is checked
+    /// later.
     pub fn faults(&self) -> Result<Faults> {
         Ok(Faults {
             loss: self.loss,

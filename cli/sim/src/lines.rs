@@ -1,4 +1,4 @@
-//! Where results go: lines for people on standard error, objects for programs on standard output.
+//! Output of results: lines for people on standard error, objects for programs on standard output.
 
 use std::fs::File;
 use std::io::{self, Write};

@@ -1,5 +1,6 @@
-//! `weft sim`: a program or a scenario on a simulated machine, in virtual time, from one seed. It has all programs of this
-//! repository inside, and is a program of its own, so that `weft` needs none of them.
+//! `weft sim`: a program or a scenario on a simulated machine, in virtual time, from one seed. It
+//! has all programs of this repository inside, and is a program of its own, so that `weft` needs
+//! none of them.
 
 #![forbid(unsafe_code)]
 

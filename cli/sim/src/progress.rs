@@ -7,7 +7,7 @@ use weft_simulator::{Happened, Observer, in_words};
 
 /// Runs that are over sooner say nothing before their end.
 const FIRST_AFTER: Duration = Duration::from_secs(2);
-/// How long a line stays.
+/// Time for which a line stays.
 const NEXT_AFTER: Duration = Duration::from_millis(200);
 /// Events between looks at the clock.
 const LOOK_EVERY: u64 = 1 << 14;

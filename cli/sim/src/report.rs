@@ -1,4 +1,4 @@
-//! What came of a run, for people and for programs.
+//! The outcome of a run, for people and for programs.
 
 use super::arguments::Arguments;
 use std::fmt;
@@ -17,7 +17,8 @@ pub struct Run {
     measured: Option<(&'static str, Duration)>,
 }
 
-/// What runs on what: `64 ranks of myrinet, irx-imc, binary trees, a window of 8, seed 7`.
+/// The program and its machine:
+/// `64 ranks of myrinet, irx-imc, binary trees, a window of 8, seed 7`.
 pub fn first_line(what: &str, arguments: &Arguments, options: &Options) -> String {
     let settings = &options.settings;
     let windows = match settings.adaptive {
@@ -55,18 +56,18 @@ impl Run {
         Run { report, verdict: None, measured }
     }
 
-    /// Whether everything was as it should be.
+    /// True if everything was as it should be.
     pub fn is_success(&self) -> bool {
         self.failure().is_none()
     }
 
-    /// How it went, in figures.
+    /// The run in figures.
     pub fn report(&self) -> &Report<()> {
         &self.report
     }
 
-    /// What was wrong. Ranks that were crashed on purpose, and others that stopped because of them,
-    /// are as they should be.
+    /// The fault that was found. Ranks that were crashed on purpose, and others that stopped
+    /// because of them, are as they should be.
     pub fn failure(&self) -> Option<String> {
         if let Some(wrong @ Verdict::Wrong(_)) = &self.verdict {
             return Some(wrong.to_string());
@@ -81,7 +82,8 @@ impl Run {
                 _ => None,
             });
         let missing = self.verdict.as_ref().filter(|verdict| !verdict.is_clean());
-        // Whatever was on its way to a rank that was crashed on purpose, or from it, may be missing.
+        // Whatever was on its way to a rank that was crashed on purpose, or from it, may be
+        // missing.
         let missing = missing.filter(|_| self.crashed().next().is_none()).map(ToString::to_string);
         failed.or(missing)
     }
@@ -94,7 +96,7 @@ impl Run {
             .map(|(rank, _)| Rank(rank as u16))
     }
 
-    /// Who crashed on purpose, and what the others said about it.
+    /// The ranks that crashed on purpose, and the errors that the others returned because of it.
     fn crashes(&self) -> Option<String> {
         let crashed: Vec<_> = self.crashed().map(|rank| format!("rank {rank}")).collect();
         let said = |outcome: &Outcome<()>| match outcome {
@@ -127,7 +129,7 @@ impl Run {
         )
     }
 
-    /// What else is worth knowing about what `faults` did.
+    /// Anything else worth knowing about the effects of `faults`.
     pub fn note(&self, faults: &Faults) -> Option<String> {
         let crashed = |rank: Rank| self.report.outcomes[rank.index()] == Outcome::Crashed;
         if let Some((rank, time)) = faults.crashes.iter().find(|(rank, _)| !crashed(*rank)) {

@@ -1,4 +1,4 @@
-//! What came of runs with many seeds.
+//! The outcomes of runs with many seeds.
 
 use super::report::Run;
 use std::fmt;

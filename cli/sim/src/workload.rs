@@ -1,4 +1,4 @@
-//! What runs in the simulator: the programs of this repository, and scenarios.
+//! Workloads of the simulator: the programs of this repository, and scenarios.
 
 use super::arguments::{Arguments, positive};
 use super::report::Run;
@@ -14,7 +14,7 @@ use weft_scenarios::patterns::{self, Times};
 use weft_scenarios::{Mix, Storm};
 use weft_simulator::Simulation;
 
-/// What runs, with its own arguments.
+/// A program or a scenario, with its own arguments.
 pub enum Workload {
     Asp(weft_asp::Options),
     Sor(weft_sor::Options),
@@ -60,7 +60,7 @@ pub struct StormArguments {
 #[derive(Parser, Clone)]
 #[command(name = "weft sim PATTERN", after_help = PATTERNS)]
 pub struct PatternArguments {
-    /// How often
+    /// Number of rounds
     #[arg(long, value_name = "COUNT", default_value = "10", value_parser = positive)]
     rounds: u64,
     /// User bytes of each packet
@@ -72,7 +72,7 @@ pub struct PatternArguments {
 #[derive(Parser, Clone)]
 #[command(name = "weft sim weft-example", after_help = format!("Examples:\n{}", weft_examples::list()))]
 pub struct ExampleArguments {
-    /// Which
+    /// Name of the example
     #[arg(value_parser = example)]
     name: Example,
 }
@@ -123,7 +123,7 @@ impl Workload {
         Ok(workload)
     }
 
-    /// Whether `simulation` can run it.
+    /// Checks that `simulation` can run it.
     ///
     /// # Errors
     /// Why not.
@@ -143,7 +143,7 @@ impl Workload {
         Ok(())
     }
 
-    /// Whether it shows by itself how far it is.
+    /// True if it shows by itself how far it is.
     pub fn shows_progress(&self) -> bool {
         !matches!(self, Workload::Storm(_) | Workload::Pattern(..))
     }
@@ -263,7 +263,7 @@ fn run_pattern(simulation: Simulation, pattern: Pattern, arguments: &PatternArgu
 }
 
 impl Pattern {
-    /// What its times are.
+    /// The noun for its times.
     fn what(self) -> &'static str {
         match self {
             Pattern::Ping => "one way",

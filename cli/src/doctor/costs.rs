@@ -1,4 +1,4 @@
-//! What waiting and waking cost here, measured for a fraction of a second.
+//! Costs of waiting and waking here, measured for a fraction of a second.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;

@@ -1,4 +1,4 @@
-//! What jobs on several hosts need of this one.
+//! Needs of jobs on several hosts, as far as this host is concerned.
 
 use std::env;
 use std::fs;
@@ -29,7 +29,7 @@ fn shell() -> Finding {
     }
 }
 
-/// Whether this project's tests can make hosts of namespaces.
+/// Checks that this project's tests can make hosts of namespaces.
 fn namespaces(effective: CapabilitySet) -> Finding {
     const NAME: &str = "network namespaces";
     let there = fs::exists("/proc/self/ns/net").unwrap_or(false);
@@ -39,7 +39,7 @@ fn namespaces(effective: CapabilitySet) -> Finding {
     Finding::absent(NAME, "not permitted", "run this project's tests as root")
 }
 
-/// What other launcher started this process, by what it left in the environment.
+/// The other launcher that started this process, by the variables that it left in the environment.
 fn starter(is_set: impl Fn(&str) -> bool) -> Finding {
     const NAME: &str = "other launcher";
     let known = [

@@ -1,4 +1,4 @@
-//! Which links there are, and the memory that the default one takes.
+//! The links that there are, and the memory that the default one takes.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -9,7 +9,7 @@ use weft_xdp::{Interface, XdpError, is_built, permitted, runs_programs};
 
 use super::{Finding, Memory, Status};
 
-/// What to do where no other host can reach this one.
+/// Advice where no other host can reach this one.
 const BRING_UP: &str = "bring an interface up: ip link set NAME up";
 
 /// One host alone cannot find it out.
@@ -74,7 +74,7 @@ fn xdp(found: &[Candidate]) -> Finding {
     }
 }
 
-/// Where the driver of an interface would run an XDP program.
+/// The place where the driver of an interface would run an XDP program.
 fn driver(interface: &Interface) -> &'static str {
     match runs_programs(interface) {
         Some(true) => "native: the driver knows XDP",
@@ -105,7 +105,7 @@ fn not_built(name: &'static str, what: &str) -> Finding {
     Finding { name, status: Status::NotBuilt, detail, advice: None }
 }
 
-/// What jobs of some sizes take with the usual settings.
+/// Memory of jobs of some sizes with the usual settings.
 pub(super) fn memory() -> Vec<Memory> {
     let of = |ranks| {
         let bytes_per_rank = Settings::new(ranks).segment_bytes() as u64;

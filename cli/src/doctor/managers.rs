@@ -1,10 +1,10 @@
-//! Which process manager started this command, and which could start a job.
+//! The process manager that started this command, and those that could start a job.
 
 use weft_pmi::{Manager, detect, library_version};
 
 use super::Finding;
 
-/// What was found.
+/// Finds the process managers.
 pub(super) fn all() -> Vec<Finding> {
     vec![who_started_this(), pmix_library()]
 }

@@ -1,5 +1,5 @@
-//! Whether MPI programs would run on Weft, and what is in the way: the library and its `mpirun`, libfabric, the provider, and what the
-//! environment says about them.
+//! Checks for MPI programs on Weft: the library and its `mpirun`, libfabric, the provider, and the
+//! settings of the environment about them.
 
 mod collectives;
 mod fabric;
@@ -18,10 +18,11 @@ use crate::mpi::{
 use crate::mpirun::{PARAMETERS, VARIABLES, find_provider};
 pub use fabric::{Candidate, FABRIC, look_into};
 
-/// Where the loader finds libfabric if nobody says where it is.
+/// Name by which the loader finds libfabric if nothing says where it is.
 const LIBRARY: &str = "libfabric.so.1";
 
-/// The oldest libfabric: from this version on `fi_info` has the fields of its attributes that the provider reads (fabric(7), ABI 1.3).
+/// The oldest libfabric: from this version on `fi_info` has the fields of its attributes that the
+/// provider reads (fabric(7), ABI 1.3).
 const OLDEST: (u32, u32) = (1, 9);
 
 /// Names of libfabric's own providers, to find out what was meant by a misspelt one.
@@ -101,7 +102,7 @@ fn is_too_old(version: (u32, u32)) -> bool {
     version < OLDEST
 }
 
-/// Whether libfabric would find the provider, by what `FI_PROVIDER_PATH` lists.
+/// Checks that libfabric would find the provider, by the folders that `FI_PROVIDER_PATH` lists.
 fn of_provider(listed: Option<OsString>, provider: &Result<Provider, String>) -> Finding {
     const NAME: &str = "provider";
     let folder = provider.as_ref().ok().map(|provider| provider.folder.display());
@@ -130,7 +131,7 @@ fn of_provider(listed: Option<OsString>, provider: &Result<Provider, String>) ->
     }
 }
 
-/// Whether the provider loads, and libfabric then has it.
+/// Checks that the provider loads, and that libfabric then has it.
 fn fabric_and_provider(provider: &Provider, seen: &fabric::Seen) -> Option<Finding> {
     const NAME: &str = "weft in libfabric";
     let file = provider.folder.join(FILE);
@@ -153,7 +154,7 @@ fn fabric_and_provider(provider: &Provider, seen: &fabric::Seen) -> Option<Findi
     })
 }
 
-/// What `FI_PROVIDER` leaves of libfabric's providers.
+/// The providers of libfabric that `FI_PROVIDER` lets through.
 fn of_choice(value: Option<OsString>) -> Finding {
     let value = value.unwrap_or_default().to_string_lossy().into_owned();
     let advice = format!("unset {PROVIDER}, or export {PROVIDER}={NAME} (weft mpirun does)");
@@ -193,7 +194,7 @@ fn meant(name: &str) -> Option<&'static str> {
     (edit_distance(nearest, &name) <= NEAR).then_some(nearest)
 }
 
-/// Whether the environment contradicts what a stack has to be told.
+/// Checks that the environment does not contradict the settings that a stack needs.
 fn of_settings(stack: Stack, variable: impl Fn(&str) -> Option<OsString>) -> Finding {
     let text = |name: &str| variable(name).map(|value| value.to_string_lossy().into_owned());
     let wanted: Vec<(String, &str)> = match stack {

@@ -1,4 +1,4 @@
-//! What the shared-memory link and the launcher need of the system.
+//! Needs of the shared-memory link and the launcher from the system.
 
 use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;

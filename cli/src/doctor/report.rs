@@ -1,4 +1,4 @@
-//! What was found, as text for people and as JSON for programs.
+//! The findings, as text for people and as JSON for programs.
 
 use std::fmt::Write as _;
 
@@ -20,7 +20,7 @@ enum Row<'a> {
     Cost(&'a Cost),
 }
 
-/// What MPI programs need: one object a line for programs, aligned lines for people.
+/// The findings about MPI programs: one object a line for programs, aligned lines for people.
 ///
 /// # Errors
 /// None that this data can cause.

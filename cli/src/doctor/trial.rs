@@ -11,7 +11,7 @@ use super::Finding;
 /// The hidden subcommand that the ranks of the trial run.
 pub const TRIAL: &str = "doctor-rank";
 
-/// How long the ranks have to join.
+/// Time that the ranks have to join.
 const JOIN_LIMIT: Duration = Duration::from_secs(10);
 
 /// Runs two ranks that meet and leave.
@@ -34,7 +34,7 @@ pub(super) fn run() -> Finding {
     }
 }
 
-/// What a rank of the trial does: to leave is to have met.
+/// Main function of a rank of the trial: it joins, and leaves once it has met the others.
 pub fn trial_rank() -> ExitCode {
     weft::run(|_| ())
 }

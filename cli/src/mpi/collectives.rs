@@ -1,5 +1,5 @@
-//! `libweft-coll.so`, which takes collectives from an MPI library. Each library has an `mpi.h` of its own, so its own compiler makes
-//! one for it, when it is first asked for.
+//! `libweft-coll.so`, which takes collectives from an MPI library. Each library has an `mpi.h` of
+//! its own, so its own compiler makes one for it, when it is first asked for.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -20,13 +20,13 @@ const FLAGS: [&str; 6] = ["-std=gnu11", "-O2", "-fPIC", "-shared", "-fvisibility
 /// The library for one MPI library, made or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Collectives {
-    /// Where it is, or is to be.
+    /// Path of the library, or the path where it is to be made.
     pub file: PathBuf,
-    /// What makes it.
+    /// Compiler that makes it.
     pub compiler: PathBuf,
 }
 
-/// Why there is none.
+/// Reason why there is no collectives library.
 #[derive(Debug, thiserror::Error)]
 pub enum CollectivesError {
     /// Nothing compiles for this MPI library.
@@ -35,11 +35,11 @@ pub enum CollectivesError {
          it (Debian's Open MPI: apt-get install libopenmpi-dev gcc)", names.join(" or "), folder.display()
     )]
     NoCompiler {
-        /// What was looked for.
+        /// Names that were looked for.
         names: Vec<String>,
-        /// Where.
+        /// Folder that was searched.
         folder: PathBuf,
-        /// What it is for.
+        /// Launcher that the library is for.
         launcher: String,
     },
     /// Nobody knows where to keep it.
@@ -50,23 +50,24 @@ pub enum CollectivesError {
     /// It cannot be written.
     #[error("--collectives weft: {}: {cause}", path.display())]
     Unwritten {
-        /// What.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         cause: io::Error,
     },
     /// The compiler refused.
     #[error("--collectives weft: {} cannot make {FILE}: {said}", compiler.display())]
     NotCompiled {
-        /// Which.
+        /// Path of the compiler.
         compiler: PathBuf,
-        /// What it said.
+        /// The compiler's output.
         said: String,
     },
 }
 
 impl Collectives {
-    /// The library for the MPI library of `launcher`, and for programs that are linked as `linked` says. Makes nothing.
+    /// The library for the MPI library of `launcher`, and for programs that are linked as `linked`
+    /// says. Makes nothing.
     ///
     /// # Errors
     /// [`CollectivesError::NoCompiler`], [`CollectivesError::NoPlace`].
@@ -87,7 +88,8 @@ impl Collectives {
         if self.file.is_file() {
             return Ok(());
         }
-        // Another command may be making it: each has a folder of its own, and the last one to have it gives it its name.
+        // Another command may be making it: each has a folder of its own, and the last one to have
+        // it gives it its name.
         let folder = self.file.with_extension(id().to_string());
         let made = self.make_in(&folder);
         let removed = fs::remove_dir_all(&folder);
@@ -117,7 +119,8 @@ fn unwritten(path: &Path) -> impl FnOnce(io::Error) -> CollectivesError {
     move |cause| CollectivesError::Unwritten { path, cause }
 }
 
-/// The compiler that stands beside a launcher. Where several packages have an `mpicc`, Debian gives it the ending of its `mpirun`.
+/// The compiler that stands beside a launcher. Where several packages have an `mpicc`, Debian gives
+/// it the ending of its `mpirun`.
 fn compiler_of(launcher: &Launcher, linked: &Linked) -> Result<PathBuf, CollectivesError> {
     let name = if linked.abi { "mpicc_abi" } else { "mpicc" };
     let ending = launcher.path.extension().and_then(OsStr::to_str);

@@ -1,16 +1,16 @@
-//! Which libraries the loader takes for a program.
+//! The libraries that the loader takes for a program.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::Stack;
 
-/// What a program or a library has to do with MPI.
+/// Relation of a program or a library to MPI.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Linked {
     /// The MPI library that it was linked with. The ABI of MPI 5 is anybody's.
     pub stack: Option<Stack>,
-    /// Whether it was linked with the ABI of MPI 5.
+    /// True if it was linked with the ABI of MPI 5.
     pub abi: bool,
     /// The folder with the launcher that belongs to that library, if it lies where it usually does.
     pub launchers: Option<PathBuf>,

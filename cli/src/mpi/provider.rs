@@ -1,4 +1,4 @@
-//! Where Weft's libfabric provider is.
+//! Search for Weft's libfabric provider.
 
 use std::ffi::OsStr;
 use std::io;
@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 
 /// The name by which libfabric takes it for a provider.
 pub const FILE: &str = "libweft-fi.so";
-/// What Cargo calls it.
+/// Cargo's name for it.
 const BUILT: &str = "libweft_fi.so";
-/// The folder for providers: beside `bin` in `lib`, as `make install` has it; and where Cargo builds.
+/// The folder for providers: beside `bin` in `lib`, as `make install` has it; and where Cargo
+/// builds.
 const FOLDER: &str = "libfabric";
 
 /// The provider, in a folder that `FI_PROVIDER_PATH` can name.
@@ -20,7 +21,7 @@ pub struct Provider {
     pub folder: PathBuf,
 }
 
-/// Why there is no provider.
+/// Reason why there is no provider.
 #[derive(Debug, thiserror::Error)]
 pub enum ProviderError {
     /// Nobody knows where it is.
@@ -30,9 +31,9 @@ pub enum ProviderError {
         installed.display(), built.display()
     )]
     NotFound {
-        /// Where it would be installed.
+        /// Path of an installed provider.
         installed: PathBuf,
-        /// Where it would be built.
+        /// Path of a provider that was built here.
         built: PathBuf,
     },
     /// It is not where it was said to be.
@@ -43,14 +44,14 @@ pub enum ProviderError {
     NoLink {
         /// The link that could not be made.
         link: PathBuf,
-        /// What the system said.
+        /// The system's error.
         cause: io::Error,
     },
 }
 
 impl Provider {
-    /// Finds it: where it is `said` to be, or in the folders that `variable` lists, or installed or built with the command in the
-    /// folder `own`.
+    /// Finds it: where it is `said` to be, or in the folders that `variable` lists, or installed or
+    /// built with the command in the folder `own`.
     ///
     /// # Errors
     /// [`ProviderError`] says where it was looked for.
@@ -77,7 +78,8 @@ impl Provider {
         Err(ProviderError::NotFound { installed, built: own.into() })
     }
 
-    /// The provider in a folder, which may be one that Cargo builds into. There it gets a link with the right name.
+    /// The provider in a folder, which may be one that Cargo builds into. There it gets a link with
+    /// the right name.
     fn in_folder(folder: &Path) -> Result<Option<Self>, ProviderError> {
         // libfabric's client may run elsewhere.
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.into());
@@ -100,7 +102,8 @@ impl Provider {
     }
 }
 
-/// The folders that a value of `FI_PROVIDER_PATH` names; libfabric prefers what is in them if it begins with `@`.
+/// The folders that a value of `FI_PROVIDER_PATH` names; libfabric prefers what is in them if it
+/// begins with `@`.
 pub fn listed_folders(value: &OsStr) -> Vec<PathBuf> {
     let bytes = value.as_bytes();
     let bytes = bytes.strip_prefix(b"@").unwrap_or(bytes);
@@ -108,7 +111,7 @@ pub fn listed_folders(value: &OsStr) -> Vec<PathBuf> {
     folders.map(|folder| std::ffi::OsString::from_vec(folder.to_vec()).into()).collect()
 }
 
-/// Whether libfabric would find the provider in a folder.
+/// True if libfabric would find the provider in a folder.
 pub fn has_provider(folder: &Path) -> bool {
     folder.join(FILE).is_file()
 }

@@ -1,4 +1,4 @@
-//! Which MPI library an `mpirun` belongs to, by what it says of itself.
+//! The MPI library of an `mpirun`, by the version that it prints.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -9,8 +9,8 @@ use std::process::{Command, Stdio};
 use clap::ValueEnum;
 use weft_launch::find_program;
 
-/// The commands that start MPI programs, as they are looked for. Where several packages have an `mpirun`, Debian keeps each
-/// under its full name.
+/// The commands that start MPI programs, as they are looked for. Where several packages have an
+/// `mpirun`, Debian keeps each under its full name.
 const NAMES: [&str; 5] = ["mpirun", "mpiexec", "mpirun.openmpi", "mpirun.mpich", "mpiexec.hydra"];
 
 /// A family of MPI libraries: those with the same settings.
@@ -34,12 +34,12 @@ impl fmt::Display for Stack {
 /// A command that starts MPI programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launcher {
-    /// Where it is.
+    /// Path of the `mpirun`.
     pub path: PathBuf,
-    /// What it belongs to.
+    /// Library that it belongs to.
     pub stack: Stack,
     version: String,
-    /// What MPICH was configured for, such as `ch4:ucx`, if it says so.
+    /// Device that MPICH was configured for, such as `ch4:ucx`, if it names one.
     device: Option<String>,
 }
 
@@ -49,7 +49,7 @@ impl fmt::Display for Launcher {
     }
 }
 
-/// Why no MPI program can be started on Weft.
+/// Reason why no MPI program can be started on Weft.
 #[derive(Debug, thiserror::Error)]
 pub enum StackError {
     /// There is no MPI.
@@ -61,9 +61,9 @@ pub enum StackError {
     /// It is there, but cannot be asked what it is.
     #[error("{} --version: {cause}", path.display())]
     Unasked {
-        /// What was asked.
+        /// Path of the program that was asked.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         cause: io::Error,
     },
     /// Neither Open MPI nor MPICH.
@@ -73,7 +73,7 @@ pub enum StackError {
         path.display()
     )]
     Unknown {
-        /// What was asked.
+        /// Path of the program that was asked.
         path: PathBuf,
         /// The first line of the answer.
         said: String,
@@ -83,11 +83,11 @@ pub enum StackError {
         "there is no mpirun of {wanted}, which {why}; in PATH is {found}. Put the bin folder of {wanted} into PATH"
     )]
     NotThere {
-        /// What was looked for.
+        /// Library that was looked for.
         wanted: Stack,
-        /// Who wants it.
+        /// Source of the demand.
         why: &'static str,
-        /// What there is instead.
+        /// Library that there is instead.
         found: String,
     },
     /// An MPICH that cannot have a libfabric provider.
@@ -99,14 +99,15 @@ pub enum StackError {
     NoFabric {
         /// The MPICH.
         launcher: Launcher,
-        /// What it was configured for.
+        /// Device that it was configured for.
         device: String,
     },
 }
 
 impl Launcher {
-    /// Finds the launcher of the stack that is wanted, and says `why` if there is none; without one, the first there is. It is
-    /// looked for in the folder `beside` first, then in each of `path`.
+    /// Finds the launcher of the stack that is wanted, and says `why` if there is none; without
+    /// one, the first there is. It is looked for in the folder `beside` first, then in each of
+    /// `path`.
     ///
     /// # Errors
     /// [`StackError`] says what is missing.
@@ -137,7 +138,7 @@ impl Launcher {
         }
     }
 
-    /// Whether this library can have a libfabric provider, as far as it says.
+    /// Checks that this library can have a libfabric provider, as far as its version tells.
     ///
     /// # Errors
     /// [`StackError::NoFabric`] if it was built without libfabric.
@@ -150,7 +151,8 @@ impl Launcher {
         }
     }
 
-    /// The libraries of this stack that load libfabric, if they lie where they usually do: beside the launcher's folder.
+    /// The libraries of this stack that load libfabric, if they lie where they usually do: beside
+    /// the launcher's folder.
     pub fn users_of_fabric(&self) -> Vec<PathBuf> {
         let names: &[&str] = match self.stack {
             Stack::OpenMpi => &["lib/openmpi/mca_mtl_ofi.so", "lib/libmpi.so.40"],
@@ -177,8 +179,9 @@ impl Launcher {
         }
     }
 
-    /// What `--version` says: `mpirun (Open MPI) 4.1.4`, of which `mpiexec` makes `(OpenRTE)`; or some lines of hydra's, among
-    /// them `Version: 5.0.2` and what it was configured with.
+    /// Recognizes the output of `--version`: `mpirun (Open MPI) 4.1.4`, of which `mpiexec` makes
+    /// `(OpenRTE)`; or some lines of hydra's, among them `Version: 5.0.2` and the options that it
+    /// was configured with.
     fn recognize(path: PathBuf, said: &str) -> Result<Self, StackError> {
         let first = said.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
         let open_mpi = ["(Open MPI) ", "(OpenRTE) "];

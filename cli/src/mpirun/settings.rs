@@ -1,4 +1,4 @@
-//! What an MPI library has to be told to use Weft.
+//! Settings that make an MPI library use Weft.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -12,7 +12,8 @@ use weft_app_common::command_line;
 use super::words::Given;
 use crate::mpi::{NAME, PROVIDER, PROVIDER_PATH, Provider, Stack};
 
-/// Open MPI's: messages go through libfabric (`cm` is what uses an `mtl`), and through this provider.
+/// Open MPI's: messages go through libfabric (`cm` is what uses an `mtl`), and through this
+/// provider.
 pub const PARAMETERS: [(&str, &str); 3] =
     [("pml", "cm"), ("mtl", "ofi"), ("mtl_ofi_provider_include", NAME)];
 
@@ -20,10 +21,11 @@ pub const PARAMETERS: [(&str, &str); 3] =
 pub const VARIABLES: [(&str, &str); 2] =
     [("MPIR_CVAR_CH4_NETMOD", "ofi"), ("MPIR_CVAR_NOLOCAL", "1")];
 
-/// What the loader loads before everything else.
+/// Variable that names the libraries that the loader loads before everything else.
 pub const PRELOAD: &str = "LD_PRELOAD";
 
-/// Options by which users of Open MPI name hosts, or say themselves how many ranks a host takes and where they run.
+/// Options by which users of Open MPI name hosts, or say themselves how many ranks a host takes and
+/// where they run.
 const PLACES: [&str; 10] = [
     "host",
     "H",
@@ -38,7 +40,7 @@ const PLACES: [&str; 10] = [
 ];
 const BINDINGS: [&str; 4] = ["bind-to", "bind-to-core", "cpu-set", "cpu-list"];
 
-/// What is set for a library.
+/// Settings for a library.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// In the environment.
@@ -48,7 +50,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// What a stack has to be told, beside the options that are `given`. `is_set` knows the environment.
+    /// Settings for a stack, beside the options that are `given`. `is_set` knows the environment.
     ///
     /// # Errors
     /// If the options contradict.
@@ -64,7 +66,8 @@ impl Settings {
             Stack::OpenMpi => {
                 settings.add_parameters(given)?;
                 settings.export(PROVIDER_PATH);
-                // It may be set to another provider, and then libfabric would have this one no more.
+                // It may be set to another provider, and then libfabric would have this one no
+                // more.
                 if is_set(PROVIDER) {
                     settings.variables.push((PROVIDER, NAME.into()));
                     settings.export(PROVIDER);
@@ -80,8 +83,8 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Has ranks load a library before everything else, but for what is loaded before already: ranks only, because the
-    /// `mpirun` has no use for it.
+    /// Has ranks load a library before everything else, but for what is loaded before already:
+    /// ranks only, because the `mpirun` has no use for it.
     pub fn preload(&mut self, stack: Stack, library: &Path, already: Option<OsString>) {
         let mut value = library.as_os_str().to_owned();
         if let Some(already) = already.filter(|already| !already.is_empty()) {
@@ -121,7 +124,8 @@ impl Settings {
         self.words.extend(["-x", variable].map(OsString::from));
     }
 
-    /// Open MPI refuses more ranks than cores, and binds ranks to cores that others then have to share.
+    /// Open MPI refuses more ranks than cores, and binds ranks to cores that others then have to
+    /// share.
     fn make_room(&mut self, given: &[Given], cores: usize) {
         let is_given =
             |names: &[&str]| given.iter().any(|option| names.contains(&option.name.as_str()));
@@ -148,7 +152,8 @@ impl fmt::Display for Settings {
     }
 }
 
-/// The cores of this host that this process may use, as Open MPI counts them: threads of one core are one.
+/// The cores of this host that this process may use, as Open MPI counts them: threads of one core
+/// are one.
 fn cores() -> usize {
     let threads = available_parallelism().map_or(1, std::num::NonZero::get);
     let siblings = |thread: usize| {

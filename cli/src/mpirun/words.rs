@@ -1,4 +1,4 @@
-//! What stands on the command line of an `mpirun`: its options, then the program and its arguments.
+//! Command line of an `mpirun`: its options, then the program and its arguments.
 
 use std::ffi::OsString;
 
@@ -50,8 +50,9 @@ impl Given {
     }
 }
 
-/// Takes a command line apart. An option of which nobody here knows that it has a value ends where the next word begins; if that is wrong,
-/// the program is looked for in the wrong place, and the command is the same.
+/// Takes a command line apart. An option of which nobody here knows that it has a value ends where
+/// the next word begins; if that is wrong, the program is looked for in the wrong place, and the
+/// command is the same.
 pub fn split(words: Vec<OsString>) -> Words {
     let mut parts = Words::default();
     let mut words = words.into_iter().peekable();

@@ -20,19 +20,21 @@ pub struct Hosts {
     /// Run on these hosts: names as the remote shell knows them, each with :N ranks or its share
     #[arg(long, value_name = "A,B:N", value_parser = list, conflicts_with = "hostfile")]
     hosts: Option<List>,
-    /// The same from a file: a host a line, # begins a comment
+    /// A file of hosts: a host a line, # begins a comment
     #[arg(long, value_name = "FILE")]
     hostfile: Option<PathBuf>,
-    /// The remote shell; it is given a host and a command [default: ssh -o BatchMode=yes -o ConnectTimeout=10]
+    /// The remote shell; it is given a host and a command [default: ssh -o BatchMode=yes -o
+    /// ConnectTimeout=10]
     #[arg(long, env = "WEFT_RSH", value_name = "COMMAND")]
     rsh: Option<String>,
-    /// Where weft is on the other hosts [default: where it is on this one]
+    /// Path of weft on the other hosts [default: that of weft on this one]
     #[arg(long, value_name = "PATH")]
     remote_weft: Option<OsString>,
     /// By which interface, or in the network of which address, hosts reach one another
     #[arg(long, value_name = "NAME|ADDRESS")]
     interface: Option<String>,
-    /// Who copies what goes to ranks on three hosts or more; auto has the network do it where it can
+    /// Copies of packets to ranks on three hosts or more; auto has the network make them where it
+    /// can
     #[arg(long, value_enum, default_value_t = Copying::Auto)]
     multicast: Copying,
 }
@@ -55,7 +57,7 @@ fn list(text: &str) -> std::result::Result<List, String> {
 }
 
 impl Hosts {
-    /// Whether several hosts, or others than this, were asked for.
+    /// True if several hosts, or others than this, were asked for.
     pub fn are_given(&self) -> bool {
         self.hosts.is_some() || self.hostfile.is_some()
     }
@@ -93,8 +95,14 @@ impl Hosts {
     }
 }
 
-/// What runs where: `4 ranks on 2 hosts (a: 2 on 2 cores, eth0 10.0.0.1; b: 2 on 4 cores, eth0 10.0.0.2), shm
-/// within hosts, xdp between (native, copying, MTU 1500), pupa`.
+/// The ranks of each host, and the links within hosts and between them:
+///
+/// ```text
+/// 4 ranks on 2 hosts (a: 2 on 2 cores, eth0 10.0.0.1; b: 2 on 4 cores, eth0 10.0.0.2),
+/// shm within hosts, xdp between (native, copying, MTU 1500), pupa
+/// ```
+///
+/// It is one line.
 pub fn first_line(layout: &Layout, preset: impl std::fmt::Display) -> String {
     let hosts: Vec<String> = layout
         .hosts
@@ -108,7 +116,8 @@ pub fn first_line(layout: &Layout, preset: impl std::fmt::Display) -> String {
     format!("{ranks} on {count} ({}), {}, {preset}", hosts.join("; "), links(layout))
 }
 
-/// That hosts which could have had AF_XDP use UDP, and why: said even where nobody reads the first line.
+/// That hosts which could have had AF_XDP use UDP, and why: said even where nobody reads the first
+/// line.
 pub fn fall_back(layout: &Layout) -> Option<String> {
     match &layout.between {
         Between::Udp(Some(why)) => Some(format!("udp between hosts, not xdp: {why}")),
@@ -116,7 +125,7 @@ pub fn fall_back(layout: &Layout) -> Option<String> {
     }
 }
 
-/// Which pairs of ranks use which link, and why.
+/// The link of each pair of ranks, and the reason for it.
 fn links(layout: &Layout) -> String {
     let between = match &layout.between {
         Between::Nothing => return "shm".into(),
@@ -137,7 +146,7 @@ fn links(layout: &Layout) -> String {
     }
 }
 
-/// How interfaces are used: said once if it is the same on all hosts.
+/// Modes of all interfaces: once if they are the same on all hosts.
 fn all_modes(layout: &Layout, modes: &[Mode]) -> String {
     match modes {
         [first, rest @ ..] if rest.iter().all(|mode| mode == first) => first.to_string(),

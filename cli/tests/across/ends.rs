@@ -1,7 +1,8 @@
-//! Whatever ends a job of two hosts, nothing of it remains: no process, file, socket or XDP program, and no
-//! network namespace once its cluster is gone.
+//! Whatever ends a job of two hosts, nothing of it remains: no process, file, socket or XDP
+//! program, and no network namespace once its cluster is gone.
 //!
-//! Each end is tried a few times over each link; `WEFT_END_RUNS` says how often, and has times judged.
+//! Each end is tried a few times over each link; `WEFT_END_RUNS` says how often, and has times
+//! judged.
 
 use super::*;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -18,11 +19,12 @@ use weft_netns::Host;
 
 /// Runs of each end in `make test`.
 const RUNS: u32 = 3;
-/// How long anything may stay when the times are judged, as on a machine with nothing else to do.
+/// Longest time that anything may stay when the times are judged, as on a machine with nothing else
+/// to do.
 const WITHIN: Duration = Duration::from_secs(1);
 const HOSTS: &str = "--hosts a:2,b:2";
 
-/// What ends a job.
+/// Cause of a job's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     /// All ranks return.
@@ -41,12 +43,12 @@ enum End {
     Network,
 }
 
-/// What a job could leave, and what was there before.
+/// Traces that a job could leave, and those that were there before.
 struct Traces<'a> {
     cluster: &'a Cluster,
     link: &'a str,
-    /// Its folder for temporary files, and its processes' working directory; they all have its name in their
-    /// environment.
+    /// Its folder for temporary files, and its processes' working directory; they all have its name
+    /// in their environment.
     folder: TempDir,
     shared_memory: BTreeSet<String>,
     sockets: Vec<String>,
@@ -80,8 +82,8 @@ impl<'a> Traces<'a> {
         all_processes().into_iter().filter(has_mark).collect()
     }
 
-    /// Waits until these processes have ended, and those that they have started; returns how long after
-    /// `since` that was. A process that ends loses its environment before its sockets.
+    /// Waits until these processes have ended, and those that they have started; returns how long
+    /// after `since` that was. A process that ends loses its environment before its sockets.
     fn wait(&self, mut left: Vec<(Pid, OwnedFd)>, since: Instant, what: &str) -> Duration {
         while !left.is_empty() {
             for (process, end) in &left {

@@ -19,8 +19,8 @@ pub fn built(program: &str) -> PathBuf {
     path
 }
 
-/// `weft run` with these words, on the first host. Unless they say `--silence`, nobody is lost because the machine
-/// stood still.
+/// `weft run` with these words, on the first host. Unless they say `--silence`, nobody is lost
+/// because the machine stood still.
 pub fn command(cluster: &Cluster, words: &str, program: &str) -> Command {
     let mut command = cluster.host(0).command(env!("CARGO_BIN_EXE_weft"));
     command.env("WEFT_RSH", cluster.remote_shell()).stdin(Stdio::null());
@@ -34,7 +34,8 @@ pub fn command(cluster: &Cluster, words: &str, program: &str) -> Command {
     command
 }
 
-/// The command that has MPICH's hydra run a program on the first host and the others, `per_host` ranks on each in turn.
+/// The command that has MPICH's hydra run a program on the first host and the others, `per_host`
+/// ranks on each in turn.
 pub fn hydra(cluster: &Cluster, per_host: usize, ranks: usize, program: &str) -> Command {
     let names: Vec<&str> = cluster.hosts().iter().map(Host::name).collect();
     let mut command = cluster.host(0).command("mpiexec.hydra");
@@ -121,7 +122,7 @@ impl Running {
     }
 }
 
-/// What is readable once a process has ended.
+/// A descriptor that is readable once a process has ended.
 fn exit_of(pid: Pid) -> OwnedFd {
     match pidfd_open(pid, PidfdFlags::empty()) {
         // It has ended since it said its number; this is always readable.
@@ -143,14 +144,14 @@ pub fn parent_of(process: Pid) -> Pid {
     Pid::from_raw(after_name.split_whitespace().nth(1).unwrap().parse().unwrap()).unwrap()
 }
 
-/// Whether there is an XDP program on the host's interface.
+/// True if there is an XDP program on the host's interface.
 pub fn has_program(host: &Host) -> bool {
     let output = host.command("ip").args(["link", "show", INTERFACE]).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     String::from_utf8_lossy(&output.stdout).contains("xdp")
 }
 
-/// Whether an interface of a host accepts frames to a group of a job.
+/// True if an interface of a host accepts frames to a group of a job.
 pub fn is_in_group(host: &Host) -> bool {
     let output = host.command("cat").arg("/proc/net/dev_mcast").output().unwrap();
     let all = String::from_utf8(output.stdout).unwrap();

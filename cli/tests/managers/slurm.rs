@@ -1,4 +1,5 @@
-//! A Slurm of one's own: its credentials, its controller and two nodes, all on this machine, in one folder.
+//! A Slurm of one's own: its credentials, its controller and two nodes, all on this machine, in one
+//! folder.
 
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-/// How long the daemons have to start.
+/// Time that the daemons have to start.
 const START_LIMIT: Duration = Duration::from_secs(60);
 /// Debian has the daemons where only root looks.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -53,7 +54,7 @@ impl Slurm {
         slurm
     }
 
-    /// Where its configuration is.
+    /// Path of its configuration.
     pub fn configuration(&self) -> String {
         self.folder.path().join("slurm.conf").to_str().unwrap().to_owned()
     }
@@ -104,8 +105,8 @@ impl Drop for Slurm {
     }
 }
 
-/// The configuration of a node, which is the same but for where PMIx has its files: by default all nodes of a
-/// machine would make the same folder.
+/// The configuration of a node, which is the same but for where PMIx has its files: by default all
+/// nodes of a machine would make the same folder.
 fn configuration_of(folder: &Path, node: &str) -> String {
     let own = folder.join(format!("{node}.conf"));
     std::fs::create_dir(&own).unwrap();

@@ -1,6 +1,7 @@
-//! Ranks for the tests of losses: each does one of the things that ranks do when another dies. Given the word
-//! `payload`, each says what its packets hold, and ends; given `end` all return at once, given `fail` one of them
-//! exits with 3, and given `even` those with even numbers return, while ranks 1 and 3 talk on.
+//! Ranks for the tests of losses: each does one of the things that ranks do when another dies.
+//! Given the word `payload`, each says what its packets hold, and ends; given `end` all return at
+//! once, given `fail` one of them exits with 3, and given `even` those with even numbers return,
+//! while ranks 1 and 3 talk on.
 
 #![forbid(unsafe_code)]
 

@@ -1,11 +1,11 @@
-//! The same for jobs that a process manager starts, which is MPICH's hydra here: the ranks themselves take the
-//! interfaces.
+//! The tests of this folder for jobs that a process manager starts, which is MPICH's hydra here:
+//! the ranks themselves take the interfaces.
 
 use super::*;
 use common::{ASP, hydra, text};
 use std::process::{Command, Output};
 
-/// What a packet holds over xdp and over UDP, where interfaces take 1500 bytes.
+/// Report of the bytes that a packet holds over xdp and over UDP, where interfaces take 1500 bytes.
 const OVER_XDP: &str = " hold 1440 bytes\n";
 const OVER_UDP: &str = " hold 1416 bytes\n";
 

@@ -271,7 +271,7 @@ fn teams_have_areas_of_their_own_as_long_as_there_is_room() {
     areas.give_back(firsts[1], true);
     for member in team(&memory, firsts[1], 8) {
         assert_eq!(areas.take(&memory.words, 8), None, "{} has not left", member.me);
-        member.leave();
+        member.detach();
     }
     assert_eq!(areas.take(&memory.words, 2), Some(firsts[1]), "a smaller one fits, too");
 }

@@ -213,7 +213,7 @@ impl World {
         true
     }
 
-    pub fn leave(&mut self, at: usize) {
+    pub fn transmit(&mut self, at: usize) {
         let setting = &self.setting;
         let everybody: Vec<Rank> = (0..setting.ranks as u16).map(Rank).collect();
         let members = if setting.groups { self.teams.values().next() } else { None };
@@ -224,7 +224,7 @@ impl World {
             room: setting.room,
             payload: setting.payload,
         };
-        self.ranks[at].leave(&mut wires).unwrap();
+        self.ranks[at].transmit(&mut wires).unwrap();
     }
 
     /// Goes on with an operation in one of the two ways that transports have. Returns its memory if
@@ -353,7 +353,7 @@ pub fn run(world: &mut World, teams: &mut [Actors], random: &mut Random) {
             let (from, at) = (random.below(ranks), random.below(ranks));
             world.arrive(from as usize, at as usize);
             if !world.setting.groups {
-                world.leave(random.below(ranks) as usize);
+                world.transmit(random.below(ranks) as usize);
             }
         }
         assert!(steps < 20_000_000, "it goes on for ever");

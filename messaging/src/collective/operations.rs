@@ -1,4 +1,5 @@
-//! All operations that are under way at this rank: how their packets travel, and who goes on with them.
+//! All operations that are under way at this rank: how their packets travel, and who goes on with
+//! them.
 
 use super::pending::{Pending, Promise};
 use super::values::{Ended, Values};
@@ -42,7 +43,7 @@ struct State {
     areas: AgreedAreas,
 }
 
-/// How packets of an operation travel.
+/// Transport of an operation's packets: messages.
 struct Messages<'a> {
     operations: &'a Operations,
     sent: usize,
@@ -147,13 +148,13 @@ impl Operations {
         &self.engine
     }
 
-    /// Where packets of operations go. Messages wait for a port that is still being made.
+    /// Port of the packets of operations. Messages wait for a port that is still being made.
     fn port(&self) -> Result<&Port> {
         self.port.get().ok_or(Error::Abandoned)
     }
 
-    /// Opens a new team of `size` members whose first is `leader`, with an arena if ranks share memory and there is room. `members` is
-    /// `None` where this rank is not one.
+    /// Opens a new team of `size` members whose first is `leader`, with an arena if ranks share
+    /// memory and there is room. `members` is `None` where this rank is not one.
     ///
     /// # Errors
     /// [`Error::Stray`] if somebody else has sent something for it.
@@ -176,8 +177,8 @@ impl Operations {
         Ok(state.teams.members(id).map(|members| (id, Arc::clone(members), arena)))
     }
 
-    /// Begins the next operation of `team`, and goes on with it as far as can be. `values` makes its values of the promise that
-    /// they will keep.
+    /// Begins the next operation of `team`, and goes on with it as far as can be. `values` makes
+    /// its values of the promise that they will keep.
     ///
     /// # Errors
     /// [`Error::Disagreement`], or what ended all operations of this team before.
@@ -203,7 +204,8 @@ impl Operations {
         Ok(())
     }
 
-    /// Takes a number for an operation in an arena. Also says whether operations have waited for it.
+    /// Takes a number for an operation in an arena. Also says whether operations have waited for
+    /// it.
     ///
     /// # Errors
     /// What ended all operations of this team before, or [`Error::Disagreement`].
@@ -213,7 +215,7 @@ impl Operations {
         passed.map_err(|refused| self.refused(team, refused))
     }
 
-    /// What the program is told. Others are told, too.
+    /// The error for the program. Others are told, too.
     #[cold]
     fn refused(&self, team: TeamId, refused: Refused) -> Error {
         match refused {
@@ -226,7 +228,7 @@ impl Operations {
         }
     }
 
-    /// Why all operations of `team` ended, if they did.
+    /// Reason why all operations of `team` ended, if they did.
     pub fn failure(&self, team: TeamId) -> Option<Error> {
         self.state.enter().teams.failure(team).map(error_of)
     }
@@ -285,8 +287,8 @@ impl Operations {
         }
     }
 
-    /// Goes on as far as can be. A reduction that panics does so where the program waits, not in whatever upcall brought the
-    /// last piece.
+    /// Goes on as far as can be. A reduction that panics does so where the program waits, not in
+    /// whatever upcall brought the last piece.
     fn advance(&self, job: &mut Job) -> std::result::Result<Stage, Ended> {
         let team = job.run.header().team;
         let mut messages = Messages { operations: self, sent: 0 };

@@ -9,14 +9,15 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// What the program's reduction panicked with.
+/// Payload of a panic in the program's reduction.
 pub(super) type Panic = Box<dyn Any + Send>;
 
-/// What an operation gives, unless the program's reduction panics.
+/// Result of an operation, unless the program's reduction panics.
 type Given<T> = std::result::Result<T, Panic>;
 
 /// An operation that was begun and goes on by itself, whenever this rank polls, waits or is
-/// interrupted. Wait for its outcome, look for it, or await it; dropping it only gives up on the outcome.
+/// interrupted. Wait for its outcome, look for it, or await it; dropping it only gives up on the
+/// outcome.
 #[must_use = "nobody waits for what was begun"]
 pub struct Pending<T>(Completion<Given<T>>);
 

@@ -1,8 +1,8 @@
-//! How values are combined.
+//! Functions that combine values.
 
-/// Combines values of type `T`. It must be associative: `(a b) c` as good as `a (b c)`. It need not be
-/// commutative: values are combined in the order of members, and always in the same tree, so that
-/// floats give the same bits on every member and in every run.
+/// Combines values of type `T`. It must be associative: `(a b) c` as good as `a (b c)`. It need not
+/// be commutative: values are combined in the order of members, and always in the same tree, so
+/// that floats give the same bits on every member and in every run.
 ///
 /// Any `Fn(&mut T, &T)` is one.
 pub trait Reduction<T>: Send + Sync + 'static {

@@ -16,17 +16,17 @@ use weft_packet::Rank;
 
 /// A set of ranks that act together, each a *member* with a number from 0 on. Clones are handles.
 ///
-/// All members begin the same operations in the same order, with as many values; if they do not, all
-/// of them get [`Error::Disagreement`], and the team is of no use any more. One thread at a time
-/// begins operations. A blocking call of one member goes together with a blocking call of the others,
-/// and one that begins an operation with others that do.
+/// All members begin the same operations in the same order, with as many values; if they do not,
+/// all of them get [`Error::Disagreement`], and the team is of no use any more. One thread at a
+/// time begins operations. A blocking call of one member goes together with a blocking call of the
+/// others, and one that begins an operation with others that do.
 ///
-/// Any number of operations may be under way. Barriers and up to 64 bytes of an all-reduce go through shared memory where ranks have
-/// it, as long as there is room for their teams.
+/// Any number of operations may be under way. Barriers and up to 64 bytes of an all-reduce go
+/// through shared memory where ranks have it, as long as there is room for their teams.
 ///
 /// # Errors
-/// All operations: a lost rank; [`Error::Disagreement`]; [`Error::Panicked`] if a reduction panicked
-/// at another member; [`Error::NoSuchMember`] for a root; [`Error::Uneven`].
+/// All operations: a lost rank; [`Error::Disagreement`]; [`Error::Panicked`] if a reduction
+/// panicked at another member; [`Error::NoSuchMember`] for a root; [`Error::Uneven`].
 #[derive(Clone)]
 pub struct Team {
     shared: Arc<Shared>,
@@ -54,8 +54,8 @@ impl Team {
         team.ok_or(Error::Abandoned)
     }
 
-    /// The team of `members`, in this order; `None` if this rank is not one of them. All ranks of the
-    /// job make the same teams in the same order, with multicast groups among them.
+    /// The team of `members`, in this order; `None` if this rank is not one of them. All ranks of
+    /// the job make the same teams in the same order, with multicast groups among them.
     ///
     /// # Errors
     /// As [`weft_packet::Packets::group`].
@@ -85,7 +85,7 @@ impl Team {
         self.shared.members.me()
     }
 
-    /// How many members there are.
+    /// Number of members.
     pub fn size(&self) -> usize {
         self.shared.members.size()
     }
@@ -175,8 +175,8 @@ impl Team {
         self.begin(call, (values, None), reduction, move |values, _, _| is_root.then_some(values))
     }
 
-    /// Combines the `values` of all members, one by one and in their order, and gives all of them the
-    /// same result, bit by bit.
+    /// Combines the `values` of all members, one by one and in their order, and gives all of them
+    /// the same result, bit by bit.
     ///
     /// # Errors
     /// See [`Team`].
@@ -255,7 +255,7 @@ impl Team {
         })
     }
 
-    /// As [`Self::gather`], of as many values as each member wants to bring.
+    /// Does what [`Self::gather`] does, of as many values as each member wants to bring.
     ///
     /// # Errors
     /// See [`Team`].
@@ -347,8 +347,8 @@ impl Team {
         self.begin(call, (values, Some(room)), nothing, |_, all, _| all.unwrap_or_default())
     }
 
-    /// Gives each member its part of the `values` of each: the first of as many equal parts as there
-    /// are members goes to member 0. Returns the parts for this one, in the order of members.
+    /// Gives each member its part of the `values` of each: the first of as many equal parts as
+    /// there are members goes to member 0. Returns the parts for this one, in the order of members.
     ///
     /// # Errors
     /// See [`Team`].
@@ -368,8 +368,8 @@ impl Team {
         self.begin(call, (values, Some(room)), nothing, |_, all, _| all.unwrap_or_default())
     }
 
-    /// Begins an operation on `mine`. Its result has so many values, or is in the place of `mine` if that is `None`; `finish`
-    /// makes the outcome.
+    /// Begins an operation on `mine`. Its result has so many values, or is in the place of `mine`
+    /// if that is `None`; `finish` makes the outcome.
     fn begin<T: Pod + Send, O: Send + 'static>(
         &self,
         (operation, root, count): (Operation, usize, usize),
@@ -388,8 +388,8 @@ impl Team {
         })
     }
 
-    /// Meets all members in shared memory with up to a line of bytes, which are the result afterwards. The last
-    /// to arrive combines what all have brought.
+    /// Meets all members in shared memory with up to a line of bytes, which are the result
+    /// afterwards. The last to arrive combines what all have brought.
     fn meet(
         &self,
         arena: &Arena,

@@ -7,7 +7,7 @@ use bytemuck::Pod;
 use weft_collective::schedule::Area;
 use weft_collective::{Memory, Run};
 
-/// How an operation ended at this member.
+/// End of an operation at this member.
 pub(super) enum Ended {
     /// Well, with these blocks of other members.
     Well(Vec<Vec<u8>>),

@@ -42,7 +42,7 @@ impl Engine {
         Ok(any)
     }
 
-    /// Runs a handler. Says whether there may be something to do after it.
+    /// Runs a handler. True if there may be something to do after it.
     #[inline(always)]
     pub(super) fn run_handler(self: &Arc<Self>, run: Run) -> bool {
         let Run { mut handler, arrived } = run;
@@ -62,7 +62,7 @@ impl Engine {
         }
     }
 
-    /// As [`Self::run_handler`], for one that may wait.
+    /// Does what [`Self::run_handler`] does, for a handler that may wait.
     fn run_other(self: &Arc<Self>, mut handler: Box<Handler>, message: Message) -> bool {
         let (port, from) = (handler.port, message.source());
         let outcome = match &mut handler.model {
@@ -78,7 +78,7 @@ impl Engine {
             Ok(true) => self.returned(handler),
             Ok(false) => {
                 let mut state = self.state.enter();
-                state.leave_handler(port);
+                state.exit_handler(port);
                 let unwanted = state.wait_with(handler);
                 drop(state);
                 drop(unwanted);
@@ -88,13 +88,13 @@ impl Engine {
         }
     }
 
-    /// A handler has returned. Says whether there may be something to do after it.
+    /// A handler has returned. True if there may be something to do after it.
     #[inline(never)]
     fn returned(&self, handler: Box<Handler>) -> bool {
         let mut state = self.state.enter();
-        state.leave_handler(handler.port);
+        state.exit_handler(handler.port);
         let unwanted = state.put_back(handler);
-        let more = !state.is_calm() || self.tasks.has_any();
+        let more = !state.is_idle() || self.tasks.has_any();
         drop(state);
         drop(unwanted);
         more
@@ -105,7 +105,7 @@ impl Engine {
     #[inline(never)]
     fn end_with(&self, handler: Box<Handler>, from: Rank, what: String) -> bool {
         let port = handler.port;
-        self.state.enter().leave_handler(port);
+        self.state.enter().exit_handler(port);
         drop(handler);
         self.panicked(port, from, what);
         true
@@ -160,7 +160,7 @@ impl Engine {
             let waker = Waker::from(Arc::clone(&task));
             let mut context = Context::from_waker(&waker);
             let polled = guarded(|| continuation.as_mut().resume(&mut context));
-            self.state.enter().leave_task();
+            self.state.enter().exit_task();
             any = true;
             match polled {
                 Ok(Poll::Pending) => task.park(continuation),
@@ -199,7 +199,7 @@ impl Engine {
         }
     }
 
-    /// What a handler did wrong, once.
+    /// Returns the fault of a handler, once.
     #[inline]
     pub(crate) fn raise_incident(&self, asker: Option<&Asker<'_>>) -> Result<()> {
         if self.has_incidents.load(Ordering::Relaxed) { self.next_incident(asker) } else { Ok(()) }
@@ -216,8 +216,8 @@ impl Engine {
         incident.map_or(Ok(()), Err)
     }
 
-    /// Something may be ready for a handler, and this thread may not poll again for long: an empty task is
-    /// pending work for whoever does.
+    /// Something may be ready for a handler, and this thread may not poll again for long: an empty
+    /// task is pending work for whoever does.
     pub(crate) fn have_handlers_run(&self) {
         self.spawn(std::future::ready(()));
     }

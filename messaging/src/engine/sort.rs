@@ -1,7 +1,7 @@
 //! From packets to messages: sorting what arrives, giving back what was read, and control packets.
 
 use super::Engine;
-use crate::announced::{Announced, Asker, Waits};
+use crate::announced::{Announced, Asker, Work};
 use crate::arrived::{Arrived, Body, Content, Part, SHORT_BYTES};
 use crate::error::Error;
 use crate::format::{self, Kind, PacketHeader};
@@ -19,7 +19,7 @@ impl Engine {
     /// Sorts a packet into its message, or does what a control packet says.
     #[inline]
     pub(super) fn sort(self: &Arc<Self>, held: HeldPacket) -> Announced {
-        let Some(from) = held.source() else { return Waits::Busily.into() };
+        let Some(from) = held.source() else { return Work::Handlers.into() };
         let Some((header, bytes)) = PacketHeader::parse(self.packets.read(&held)) else {
             return self.refuse(held, Error::Stray { from });
         };
@@ -37,8 +37,8 @@ impl Engine {
         }
     }
 
-    /// Sorts a packet, while the network is entered, if all of a message is in it and it is short; false for any other. It is
-    /// copied, so that its sender has the credit back at once.
+    /// Sorts a packet, while the network is entered, if all of a message is in it and it is short;
+    /// false for any other. It is copied, so that its sender has the credit back at once.
     #[inline(always)]
     pub(super) fn sort_at_once(
         self: &Arc<Self>,
@@ -95,7 +95,7 @@ impl Engine {
         }
         let mut announced = Announced::default();
         if let Some(arrived) = state.offer(self, arrived, bytes == body.length, &mut announced) {
-            announced.waits = state.queue(self, arrived);
+            announced.work = state.queue(self, arrived);
         }
         announced
     }
@@ -122,9 +122,9 @@ impl Engine {
             self.give_back(&body, &mut part.content);
         }
         // A reader that left no waker polls by itself.
-        let is_quiet = reader.is_none() && !resumes;
+        let needs_no_run = reader.is_none() && !resumes;
         reader.into_iter().for_each(Waker::wake);
-        if is_quiet { Waits::Quietly.into() } else { Waits::Busily.into() }
+        if needs_no_run { Work::None.into() } else { Work::Handlers.into() }
     }
 
     fn control(&self, mut held: HeldPacket, from: Rank, header: &PacketHeader) -> Announced {
@@ -166,12 +166,13 @@ impl Engine {
         }
         answer.into_iter().for_each(|answer| self.tell(To::Rank(from), answer));
         wakers.into_iter().for_each(Waker::wake);
-        Waits::Busily.into()
+        Work::Handlers.into()
     }
 
-    /// A message begins whose sender asks first. It has its place as any has. If this rank waits for the
-    /// sender's own answer, neither would ever read: then it is granted at once. So is what a handler would
-    /// read that cannot run before all of it is here, because the thread that would run it asks somebody.
+    /// A message begins whose sender asks first. It has its place as any has. If this rank waits
+    /// for the sender's own answer, neither would ever read: then it is granted at once. So is what
+    /// a handler would read that cannot run before all of it is here, because the thread that would
+    /// run it asks somebody.
     #[cold]
     fn request(self: &Arc<Self>, held: HeldPacket, from: Rank, header: &PacketHeader) -> Announced {
         let announcement = self.first(held, from, header, 0);
@@ -200,7 +201,7 @@ impl Engine {
         let Some(waits) = waits else { return self.refuse(held, Error::Stray { from }) };
         self.packets.release(&mut held);
         waits.into_iter().for_each(Waker::wake);
-        Waits::Busily.into()
+        Work::Handlers.into()
     }
 
     /// The sender of a message has given it up: if nobody has taken it yet, it was never there.
@@ -225,7 +226,7 @@ impl Engine {
             self.answer(from, header.port, header.message, Answer::Unwanted);
         }
         ended.reader.into_iter().for_each(Waker::wake);
-        Waits::Busily.into()
+        Work::Handlers.into()
     }
 
     /// Answers the request of message `number`.
@@ -233,9 +234,9 @@ impl Engine {
         self.tell(To::Rank(to), answer.header(port, number));
     }
 
-    /// Takes a packet out of link memory: its sender has spent much of its window on packets that nobody
-    /// reads. It must be able to go on, or two ranks that send much to each other before they read would
-    /// stop for ever (careful-protocols 5.3).
+    /// Takes a packet out of link memory: its sender has spent much of its window on packets that
+    /// nobody reads. It must be able to go on, or two ranks that send much to each other before
+    /// they read would stop for ever (careful-protocols 5.3).
     #[cold]
     fn copy_out(&self, content: Content) -> Content {
         let Content::Held(mut held) = content else { return content };
@@ -253,7 +254,7 @@ impl Engine {
     pub(super) fn refuse(&self, mut held: HeldPacket, error: Error) -> Announced {
         self.packets.release(&mut held);
         self.fail(error);
-        Waits::Busily.into()
+        Work::Handlers.into()
     }
 
     /// The reader is done with what was in a packet, if there is any.
@@ -364,13 +365,14 @@ impl State {
             if self.copied_bytes >= COPY_LIMIT_BYTES {
                 return false;
             }
-            announced.waits = self.queue(engine, arrived);
+            announced.work = self.queue(engine, arrived);
         }
         true
     }
 }
 
-/// Whether a packet of `from` has to be copied out, because so many are kept; if not, it is counted.
+/// True if a packet of `from` has to be copied out, because so many are kept; if not, it is
+/// counted.
 #[inline]
 fn is_crowded(state: &mut State, from: Rank, at_most: u32) -> bool {
     let kept = state.kept.entry(from);

@@ -1,11 +1,11 @@
-//! What precedes the bytes of a message of an order.
+//! The header of an order's messages.
 
 use crate::Result;
 use crate::message::Message;
 use crate::parts::Parts;
 
-/// What precedes the bytes of a message: its number, and how many numbers its sender has consumed.
-/// Without a number it is an acknowledgement and nothing else.
+/// Header of a message: its number, and the count of numbers that its sender has consumed. Without
+/// a number it is an acknowledgement and nothing else.
 pub(super) struct Envelope {
     pub number: Option<u64>,
     pub consumed: u64,

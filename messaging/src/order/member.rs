@@ -19,7 +19,7 @@ use std::thread::ThreadId;
 use weft_node::biased::{Biased, Entered};
 use weft_packet::{Group, Rank, Variable};
 
-/// What an order does with a message.
+/// Consumer of an order's messages.
 pub(super) enum Handler {
     /// Runs to its end.
     Plain(Box<dyn FnMut(OrderedMessage) + Send>),
@@ -34,7 +34,7 @@ pub(super) type Handling = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// wait.
 const OVERDRAFT: u64 = 4096;
 
-/// What an order is made of.
+/// Parameters of a new order.
 pub(super) struct Making<'a> {
     pub name: &'a str,
     pub group: Group,
@@ -55,7 +55,7 @@ pub(super) struct Member {
     /// This rank's place, if it is a member.
     own: Option<usize>,
     variable: Variable,
-    /// What one member may have under way.
+    /// Largest number of messages of one member under way.
     limit: u64,
     state: Biased<State>,
     made: Arc<Made>,
@@ -79,7 +79,7 @@ struct State {
     statistics: OrderStatistics,
 }
 
-/// What a rank's part in an order was so far.
+/// Counters of a rank's part in an order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OrderStatistics {
     /// Messages that it broadcast.
@@ -103,7 +103,7 @@ struct Arrived {
     from: Sender,
     length: usize,
     content: Content,
-    /// Who waits for it to be consumed: this rank's own messages only.
+    /// The caller that waits for it to be consumed: this rank's own messages only.
     completer: Option<Completer<u64>>,
 }
 
@@ -119,7 +119,7 @@ struct Turn {
     arrived: Arrived,
 }
 
-/// What is left of a message that the handler has.
+/// Data about a message that outlive its handler's run.
 struct Consuming {
     number: u64,
     from: Sender,
@@ -182,7 +182,7 @@ impl Member {
         self.state.enter().statistics
     }
 
-    /// Whether the calling thread is inside the handler.
+    /// True if the calling thread is inside the handler.
     pub fn handler_runs_here(&self) -> bool {
         self.state.enter().runner == Some(this_thread())
     }
@@ -226,7 +226,7 @@ impl Member {
         Ok(self.hand_over(turn))
     }
 
-    /// The same, if it is there.
+    /// Does what [`Self::receive`] does, if a message is there.
     pub fn try_receive(&self) -> Result<Option<OrderedMessage>> {
         let mut turn = self.look(None)?;
         if turn.is_none() {
@@ -261,7 +261,7 @@ impl Member {
         OrderedMessage::new(number, from.rank, length, content)
     }
 
-    /// What can stop an order for good.
+    /// Checks that nothing has stopped the order for good.
     fn check(&self) -> Result<()> {
         self.check_loss()?;
         self.state.enter().failure.clone().map_or(Ok(()), Err)
@@ -470,8 +470,8 @@ impl Member {
         outcome
     }
 
-    /// What the handler gets, and what is to be said of it afterwards; `waiting` is who waits for that. `None` if nothing is handed over any
-    /// more.
+    /// The message for the handler, and the facts that are reported of it afterwards; `waiting`
+    /// gets the caller that waits for that. `None` if nothing is handed over any more.
     fn begin_turn(
         &self,
         turn: Turn,
@@ -568,7 +568,7 @@ impl State {
 /// Fails the order if it is dropped: its handler is gone.
 struct Panicked<'a> {
     member: &'a Member,
-    /// Who waits for the message that the handler has.
+    /// The caller that waits for the message that the handler has.
     completer: Option<Completer<u64>>,
 }
 

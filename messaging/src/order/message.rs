@@ -4,8 +4,8 @@ use crate::message::Message;
 use crate::{Error, Result};
 use weft_packet::Rank;
 
-/// A message of an [`crate::Order`], with its place in it. Like a [`Message`] it can be read while the
-/// rest arrives, stored and read later, and dropped half-read.
+/// A message of an [`crate::Order`], with its place in it. Like a [`Message`] it can be read while
+/// the rest arrives, stored and read later, and dropped half-read.
 pub struct OrderedMessage {
     number: u64,
     source: Rank,
@@ -13,7 +13,7 @@ pub struct OrderedMessage {
     content: Content,
 }
 
-/// Where its bytes come from.
+/// Source of its bytes.
 pub(super) enum Content {
     /// Another rank.
     Arriving(Message),
@@ -105,7 +105,8 @@ impl OrderedMessage {
         }
     }
 
-    /// As [`Self::read_to_vec`], for asynchronous handlers and tasks: waits instead of blocking.
+    /// Does what [`Self::read_to_vec`] does, for asynchronous handlers and tasks: waits instead of
+    /// blocking.
     ///
     /// # Errors
     /// A lost rank.

@@ -1,4 +1,4 @@
-//! Which message is next, and what has come too early: no clock, no network, no lock.
+//! The message that is next, and those that came too early: no clock, no network, no lock.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -14,7 +14,7 @@ pub(super) fn i11_early_bounded(held: u64, limit: u64) {
     assert!(held <= limit, "I11 early messages: {held} of one member, who may have {limit}");
 }
 
-/// What is wrong with the number of a message.
+/// The fault in the number of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Disorder {
     /// It was handed over before.
@@ -40,7 +40,7 @@ pub(super) struct Sequence<T> {
     early: BTreeMap<u64, Early<T>>,
     /// Early items by member.
     held: Vec<u64>,
-    /// What one member may have under way.
+    /// Largest number of messages of one member under way.
     limit: u64,
 }
 
@@ -112,7 +112,7 @@ impl<T> Sequence<T> {
         Some((number, item))
     }
 
-    /// How many numbers have been handed over: the number that is due.
+    /// Number of messages that were handed over: the number that is due.
     pub fn next(&self) -> u64 {
         self.next
     }

@@ -2,14 +2,14 @@
 //! what it has consumed. No clock, no network, no lock.
 //!
 //! Numbers of an order are consumed one after the other, so *one* number of a member, how many it
-//! has consumed, is an acknowledgement for all senders at once. It travels in every broadcast of that
-//! member; only if it has nothing to broadcast, it tells a sender by itself, once it has consumed
-//! half a window of that sender's.
+//! has consumed, is an acknowledgement for all senders at once. It travels in every broadcast of
+//! that member; only if it has nothing to broadcast, it tells a sender by itself, once it has
+//! consumed half a window of that sender's.
 
 use std::collections::VecDeque;
 
-/// What a sender may have under way in an order: broadcasts that some member has not consumed. The
-/// same on all ranks.
+/// Largest number of broadcasts that a sender may have under way in an order: those that some
+/// member has not consumed. The same on all ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OrderWindow {
     /// Broadcasts.
@@ -25,14 +25,14 @@ impl Default for OrderWindow {
     }
 }
 
-/// What this rank has under way.
+/// Broadcasts of this rank that are under way.
 pub(super) struct Outstanding {
     window: OrderWindow,
     /// Numbers and lengths, in order.
     sent: VecDeque<(u64, u64)>,
     messages: u64,
     bytes: u64,
-    /// How many numbers each member has consumed, as far as it has said.
+    /// Numbers that each member has consumed, by its last report.
     consumed: Vec<u64>,
 }
 
@@ -90,8 +90,8 @@ impl Outstanding {
         self.messages < messages && (self.bytes <= limit / 2 || self.bytes + bytes <= limit)
     }
 
-    /// Gives up the room of what everybody has consumed. Only done once there is no room, so that an
-    /// acknowledgement costs its receiver one write.
+    /// Gives up the room of what everybody has consumed. Only done once there is no room, so that
+    /// an acknowledgement costs its receiver one write.
     fn settle(&mut self) {
         let everybody = self.consumed.iter().copied().min().unwrap_or(u64::MAX);
         while let Some(&(number, bytes)) = self.sent.front()
@@ -104,7 +104,7 @@ impl Outstanding {
     }
 }
 
-/// What this rank has consumed of each member and not told it.
+/// Messages of each member that this rank has consumed and not reported to it.
 pub(super) struct Owed {
     half: OrderWindow,
     members: Vec<Debt>,
@@ -129,7 +129,7 @@ impl Owed {
         Owed { half, members: vec![Debt::default(); members], told: 0 }
     }
 
-    /// A message of `member` was consumed. Says whether to tell it now; then that counts as done.
+    /// A message of `member` was consumed. True if it is to be told now; then that counts as done.
     #[inline]
     pub fn consume(&mut self, member: usize, bytes: u64) -> bool {
         let told = self.told;

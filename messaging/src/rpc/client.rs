@@ -5,8 +5,8 @@ use super::format::{CallHeader, Kind};
 use super::tables::{Abandoned, CallKey, Ending, Outcome};
 use super::watch::Patience;
 use crate::announced::Asker;
+use crate::cached::Cached;
 use crate::engine::Engine;
-use crate::lend::Lent;
 use crate::parts::Parts;
 use crate::{Error, Message, Port, Result};
 use slotmap::Key;
@@ -23,7 +23,7 @@ pub struct Client {
     end: Arc<End>,
 }
 
-/// What the handles to a client have in common.
+/// State that the handles to a client share.
 pub(crate) struct End {
     rpc: Arc<Rpc>,
     port: Port,
@@ -35,11 +35,11 @@ impl End {
     }
 }
 
-/// A call that is not over: wait for it with [`Call::wait`], or await it. Dropping it cancels it: the
-/// server is told if no reply has come, and a late reply is skipped.
+/// A call that is not over: wait for it with [`Call::wait`], or await it. Dropping it cancels it:
+/// the server is told if no reply has come, and a late reply is skipped.
 #[must_use = "a call that is dropped is cancelled"]
 pub struct Call {
-    end: Lent<End>,
+    end: Cached<End>,
     to: Rank,
     /// Null when the call is over.
     key: CallKey,
@@ -48,8 +48,8 @@ pub struct Call {
 }
 
 impl Client {
-    /// A client of the service `name`, at whatever ranks have it, this one included. They may get it
-    /// later: requests wait for it for a second.
+    /// A client of the service `name`, at whatever ranks have it, this one included. They may get
+    /// it later: requests wait for it for a second.
     ///
     /// # Errors
     /// [`Error::PortCollision`].
@@ -67,8 +67,8 @@ impl Client {
     /// calls may be outstanding. Blocks while the service there is too slow for its requests.
     ///
     /// # Errors
-    /// A rank that does not exist, a lost rank, or [`Error::NoSuchService`] if there was no room for more
-    /// requests.
+    /// A rank that does not exist, a lost rank, or [`Error::NoSuchService`] if there was no room
+    /// for more requests.
     pub fn call(&self, to: impl Into<Rank>, parts: &(impl Parts + ?Sized)) -> Result<Call> {
         let (to, End { rpc, port }) = (to.into(), &*self.end);
         let (key, over) = rpc.tables.begin_call((port.number, to))?;
@@ -79,7 +79,7 @@ impl Client {
             rpc.withdraw((port.number, to), key.number());
             return Err(Error::NoSuchService { rank, name });
         }
-        Ok(Call { end: Lent::new(&self.end), to, key, over })
+        Ok(Call { end: Cached::new(&self.end), to, key, over })
     }
 }
 
@@ -97,8 +97,8 @@ impl Call {
     /// Waits for the reply; handlers run meanwhile.
     ///
     /// # Errors
-    /// [`Error::Remote`] or [`Error::NoReply`] if that is what came back, [`Error::NoSuchService`] if the
-    /// rank has none after a second, or a lost rank.
+    /// [`Error::Remote`] or [`Error::NoReply`] if that is what came back, [`Error::NoSuchService`]
+    /// if the rank has none after a second, or a lost rank.
     pub fn wait(self) -> Result<Message> {
         match self.wait_until(None)? {
             Some(message) => Ok(message),
@@ -116,8 +116,8 @@ impl Call {
         self.wait_until(Some(deadline))?.ok_or(late)
     }
 
-    /// The reply as a future that waits no longer than `limit`, from when it is first polled; then the call
-    /// is cancelled.
+    /// The reply as a future that waits no longer than `limit`, from when it is first polled; then
+    /// the call is cancelled.
     ///
     /// # Errors
     /// As [`Self::wait_within`].

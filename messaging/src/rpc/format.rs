@@ -11,13 +11,13 @@
 /// Bytes of the header.
 pub const SIZE: usize = 8;
 
-/// What a message of a call is.
+/// Kind of a message of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// To a service: the body is what is asked.
     Call,
-    /// To the server's rank: the caller wants no reply any more. The body is the number of the service's
-    /// port if the rank has said that it has none.
+    /// To the server's rank: the caller wants no reply any more. The body is the number of the
+    /// service's port if the rank has said that it has none.
     Cancel,
     /// To the caller: the body is the reply.
     Answer,
@@ -37,12 +37,12 @@ impl CallNumber {
         (slot < 1 << 24).then_some(CallNumber(u64::from(slot) | u64::from(generation) << 24))
     }
 
-    /// Which slot.
+    /// Number of the slot.
     pub fn slot(self) -> u32 {
         self.0 as u32 & 0xff_ffff
     }
 
-    /// Which use of it.
+    /// Generation of the slot's use.
     pub fn generation(self) -> u32 {
         (self.0 >> 24) as u32
     }
@@ -51,9 +51,9 @@ impl CallNumber {
 /// The header of a message of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CallHeader {
-    /// What the message is.
+    /// Kind of the message.
     pub kind: Kind,
-    /// Which call it is about.
+    /// Number of the call that it is about.
     pub number: CallNumber,
 }
 

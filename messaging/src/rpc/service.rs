@@ -3,8 +3,8 @@
 use super::Rpc;
 use super::format::Kind;
 use super::tables::{RequestKey, header_of};
+use crate::cached::Cached;
 use crate::handler::guarded;
-use crate::lend::Lent;
 use crate::parts::Parts;
 use crate::{Error, Message, Port};
 use slotmap::Key;
@@ -14,16 +14,16 @@ use std::sync::Arc;
 use std::task::Poll;
 use weft_packet::Rank;
 
-/// A service: a port whose messages are requests. Dropping it ends it. Its handler may be of any model of
-/// thesis table 6.2, as that of a [`Port`].
+/// A service: a port whose messages are requests. Dropping it ends it. Its handler may be of any
+/// model of thesis table 6.2, as that of a [`Port`].
 pub struct Service {
     _port: Port,
 }
 
-/// A request: read it, then answer it, now or later, from any thread. One that is dropped is answered
-/// with [`crate::Error::NoReply`].
+/// A request: read it, then answer it, now or later, from any thread. One that is dropped is
+/// answered with [`crate::Error::NoReply`].
 pub struct Request {
-    rpc: Lent<Rpc>,
+    rpc: Cached<Rpc>,
     /// Null once it is answered.
     key: RequestKey,
     message: Message,
@@ -31,8 +31,8 @@ pub struct Request {
 
 impl Service {
     /// Creates the service `name`, whose requests `handler` gets, one at a time and in order, on
-    /// whatever thread polls or is interrupted: see [`Port::new`]. A handler that panics has answered with
-    /// [`crate::Error::Remote`]; the service goes on.
+    /// whatever thread polls or is interrupted: see [`Port::new`]. A handler that panics has
+    /// answered with [`crate::Error::Remote`]; the service goes on.
     ///
     /// # Errors
     /// [`crate::Error::PortTaken`], [`crate::Error::PortCollision`].
@@ -65,8 +65,9 @@ impl Service {
         Ok(Service { _port: Port::with_async(&rpc.engine, name, run)? })
     }
 
-    /// Creates the service `name` with a handler that may wait, while other requests are handled: see
-    /// [`Port::concurrent`]. A request whose handler does not wait costs what it costs with [`Self::new`].
+    /// Creates the service `name` with a handler that may wait, while other requests are handled:
+    /// see [`Port::concurrent`]. A request whose handler does not wait costs what it costs with
+    /// [`Self::new`].
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -83,8 +84,8 @@ impl Service {
         Ok(Service { _port: Port::concurrent(&rpc.engine, name, run)? })
     }
 
-    /// Creates the service `name` with a handler that runs on a thread of its own for each request, and may
-    /// block it: see [`Port::popup`].
+    /// Creates the service `name` with a handler that runs on a thread of its own for each request,
+    /// and may block it: see [`Port::popup`].
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -133,7 +134,7 @@ where
     }
 }
 
-/// What `future` comes to, or what it said when it panicked.
+/// Result of `future`, or the text of its panic.
 async fn guarded_polls<R: Future<Output = ()>>(future: R) -> Result<(), String> {
     let mut future = pin!(future);
     poll_fn(|context| match guarded(|| future.as_mut().poll(context)) {
@@ -149,7 +150,7 @@ async fn guarded_polls<R: Future<Output = ()>>(future: R) -> Result<(), String> 
 fn begin(rpc: &Arc<Rpc>, mut message: Message) -> Option<Request> {
     let header = header_of(&mut message).filter(|header| header.kind == Kind::Call)?;
     let key = rpc.tables.begin_request(message.source(), header.number)?;
-    Some(Request { rpc: Lent::new(rpc), key, message })
+    Some(Request { rpc: Cached::new(rpc), key, message })
 }
 
 /// The handler of a request has ended.
@@ -165,7 +166,7 @@ fn ended(rpc: &Rpc, key: RequestKey, outcome: Result<(), String>) {
     }
 }
 
-/// What callers hear of a panic that was not their request's handler's.
+/// Text that callers get of a panic that was not their request's handler's.
 const PANICKED: &str = "what was to answer it panicked";
 
 impl Request {
@@ -174,12 +175,12 @@ impl Request {
         self.message.source()
     }
 
-    /// What it asks: a stream, which may still be arriving.
+    /// Body of the request: a stream, which may still be arriving.
     pub fn message(&mut self) -> &mut Message {
         &mut self.message
     }
 
-    /// Whether the caller waits no more; then a reply is not even sent.
+    /// True if the caller waits no more; then a reply is not even sent.
     pub fn is_cancelled(&self) -> bool {
         self.rpc.tables.is_cancelled(self.key)
     }
@@ -198,8 +199,8 @@ impl Request {
         }
     }
 
-    /// Answers that the request failed: the caller gets [`crate::Error::Remote`] with `what`, cut to what
-    /// fits into a packet.
+    /// Answers that the request failed: the caller gets [`crate::Error::Remote`] with `what`, cut
+    /// to what fits into a packet.
     ///
     /// # Errors
     /// The caller was lost.

@@ -1,7 +1,7 @@
-//! What a rank knows of calls that are not over: its own, and those that it serves.
+//! Tables of the calls that are not over: a rank's own, and those that it serves.
 
 use super::format::{CallHeader, CallNumber, Kind};
-use super::watch::{Place, discard_request};
+use super::watch::{ServicePort, discard_request};
 use crate::announced::{Found, Taker};
 use crate::arrived::Arrived;
 use crate::engine::Engine;
@@ -47,22 +47,22 @@ struct State {
     requests: SlotMap<RequestKey, Incoming>,
     /// Requests that were cancelled before they were looked at, oldest first.
     early: VecDeque<(Rank, CallNumber)>,
-    /// Why there are no calls any more.
+    /// Reason why there are no calls any more.
     failure: Option<Error>,
-    /// Whether calls that wait are looked after, and the timer for that.
+    /// True if calls that wait are looked after, and the timer for that.
     watched: bool,
     timer: Option<(Duration, u64)>,
     /// Services that were asked for and have not been refused.
-    asked: BTreeSet<Place>,
+    asked: BTreeSet<ServicePort>,
 }
 
 struct Outgoing {
-    place: Place,
+    port: ServicePort,
     /// Its reply, or how else it ended. Apart, so that the one that comes mostly is one word.
     reply: Option<Box<Arrived>>,
     ending: Option<Box<Ending>>,
     waker: Option<Waker>,
-    /// How often the watch has seen it.
+    /// Number of times that the watch has seen it.
     seen: u8,
 }
 
@@ -73,7 +73,7 @@ struct Incoming {
     stage: Stage,
 }
 
-/// Who is responsible for a request's answer.
+/// The one responsible for a request's answer.
 enum Stage {
     /// Its handler runs: whoever runs it knows what a panic says.
     InHandler,
@@ -83,14 +83,14 @@ enum Stage {
     Deferred,
 }
 
-/// How a call ended: with its reply, mostly.
+/// End of a call: its reply, mostly.
 pub(super) type Outcome = std::result::Result<Box<Arrived>, Box<Ending>>;
 
-/// How else a call ended.
+/// End of a call without a reply.
 pub(super) enum Ending {
     /// Its request was dropped.
     NoReply,
-    /// What served it failed, and says why.
+    /// Its service failed; this is the service's text.
     Remote(Message),
     /// There is no such service.
     NoService,
@@ -112,7 +112,7 @@ impl Outgoing {
     }
 }
 
-/// How a call stood when its caller gave up on it.
+/// State of a call when its caller gave up on it.
 pub(super) enum Abandoned {
     /// There was no reply yet.
     Waiting,
@@ -150,12 +150,12 @@ impl Tables {
 
     /// A new call to a service, and how many were over before.
     #[inline]
-    pub fn begin_call(&self, place: Place) -> crate::Result<(CallKey, u64)> {
+    pub fn begin_call(&self, port: ServicePort) -> crate::Result<(CallKey, u64)> {
         let mut state = self.state.enter();
         if let Some(failure) = &state.failure {
             return Err(failure.clone());
         }
-        let call = Outgoing { place, reply: None, ending: None, waker: None, seen: 0 };
+        let call = Outgoing { port, reply: None, ending: None, waker: None, seen: 0 };
         Ok((state.calls.insert(call), self.over.load(Ordering::Relaxed)))
     }
 
@@ -212,18 +212,18 @@ impl Tables {
     }
 
     /// Ends the calls of a service that is not there.
-    pub fn refuse(&self, place: Place) {
+    pub fn refuse(&self, port: ServicePort) {
         let mut state = self.state.enter();
-        state.asked.remove(&place);
+        state.asked.remove(&port);
         // Those that have waited for less will ask for themselves.
-        let late = |call: &Outgoing| call.place == place && call.seen >= LATE;
+        let late = |call: &Outgoing| call.port == port && call.seen >= LATE;
         let wakers = state.end_calls(late, || Ending::NoService);
         self.count_over();
         drop(state);
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Whether calls are to be looked after from here on, and were not before.
+    /// True if calls are to be looked after from here on, and were not before.
     pub fn begin_watch(&self) -> bool {
         !std::mem::replace(&mut self.state.enter().watched, true)
     }
@@ -238,7 +238,7 @@ impl Tables {
         self.state.enter().timer
     }
 
-    /// Whether it has gone off; then there is none.
+    /// True if the timer has gone off; then there is none.
     pub fn timer_has_fired(&self, now: Duration) -> bool {
         let mut state = self.state.enter();
         let fired = state.timer.is_some_and(|(time, _)| time <= now);
@@ -249,12 +249,13 @@ impl Tables {
     }
 
     /// Services that were asked for.
-    pub fn asked(&self) -> Vec<Place> {
+    pub fn asked(&self) -> Vec<ServicePort> {
         self.state.enter().asked.iter().copied().collect()
     }
 
-    /// Some time has passed: which services to ask for. `None` if no call waits; then the watch is over.
-    pub fn tick(&self) -> Option<BTreeSet<Place>> {
+    /// Some time has passed: which services to ask for. `None` if no call waits; then the watch is
+    /// over.
+    pub fn tick(&self) -> Option<BTreeSet<ServicePort>> {
         let mut state = self.state.enter();
         let (mut waits, mut late) = (false, BTreeSet::new());
         for call in state.calls.values_mut().filter(|call| !call.is_over()) {
@@ -262,7 +263,7 @@ impl Tables {
             // A late one asks every second time.
             call.seen = if call.seen > LATE { LATE } else { call.seen + 1 };
             if call.seen == LATE {
-                late.insert(call.place);
+                late.insert(call.port);
             }
         }
         state.watched = waits;
@@ -273,8 +274,8 @@ impl Tables {
         waits.then_some(late)
     }
 
-    /// A message to the port that replies and cancellations come to. One that belongs to no call, or
-    /// to one that is over, is skipped unread.
+    /// A message to the port that replies and cancellations come to. One that belongs to no call,
+    /// or to one that is over, is skipped unread.
     #[inline]
     pub fn arrived(&self, mut message: Message) {
         let from = message.source();
@@ -342,7 +343,7 @@ impl Tables {
         }))
     }
 
-    /// Whether the caller of a request waits no more.
+    /// True if the caller of a request waits no more.
     pub fn is_cancelled(&self, request: RequestKey) -> bool {
         self.state.enter().requests.get(request).is_none_or(|request| request.cancelled)
     }
@@ -355,7 +356,8 @@ impl Tables {
         state.end(request)
     }
 
-    /// The handler of a request has returned or panicked. Returns whom to tell if a panic has dropped it.
+    /// The handler of a request has returned or panicked. Returns whom to tell if a panic has
+    /// dropped it.
     #[inline]
     pub fn handled(&self, request: RequestKey) -> Option<(Rank, CallNumber)> {
         match self.ended.load(Ordering::Relaxed) == request.data().as_ffi() {
@@ -434,12 +436,12 @@ impl State {
         Ok(Found::Asleep)
     }
 
-    /// The call that `from` answers, if it waits for an answer. Whoever was not asked cannot give one, and only the first
-    /// counts.
+    /// The call that `from` answers, if it waits for an answer. Whoever was not asked cannot give
+    /// one, and only the first counts.
     #[inline]
     fn outstanding(&mut self, from: Rank, number: CallNumber) -> Option<&mut Outgoing> {
         let outgoing = self.calls.get_mut(key_of(number)?)?;
-        (outgoing.place.1 == from && !outgoing.is_over()).then_some(outgoing)
+        (outgoing.port.1 == from && !outgoing.is_over()).then_some(outgoing)
     }
 
     /// Ends the calls that have no reply and that are `chosen`. Returns who waits for them.

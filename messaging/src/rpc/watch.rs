@@ -1,13 +1,13 @@
 //! Calls that have waited for long: whether what they call is there at all.
 //!
-//! While calls are outstanding and somebody has waited for one, there is a timer. Each time that it goes
-//! off, the ranks of calls older than a second are asked for their services' ports; a rank that has none
-//! says so, and the calls end. Calls that are answered soon never see any of this.
+//! While calls are outstanding and somebody has waited for one, there is a timer. Each time that it
+//! goes off, the ranks of calls older than a second are asked for their services' ports; a rank
+//! that has none says so, and the calls end. Calls that are answered soon never see any of this.
 
 use super::Rpc;
 use super::format::{CallHeader, CallNumber, Kind};
 use crate::arrived::Arrived;
-use crate::engine::{Engine, leave};
+use crate::engine::{Engine, register_waker};
 use crate::format::{Kind as PacketKind, PacketHeader};
 use crate::message::Message;
 use crate::send::To;
@@ -19,12 +19,13 @@ use weft_packet::Rank;
 /// The time between two looks at the calls that are outstanding.
 const TICK: Duration = Duration::from_millis(500);
 
-/// How long a thread waits for a call until it has calls watched. Far longer than calls take whose services
-/// are there and not busy: a timer costs everything that a rank does a look at the clock.
+/// Time that a thread waits for a call until it has calls watched: 10 ms. Far longer than calls
+/// take whose services are there and not busy: a timer costs everything that a rank does a look at
+/// the clock.
 const AT_FIRST: Duration = Duration::from_millis(10);
 
-/// A service at a rank: the number of its port.
-pub(super) type Place = (u32, Rank);
+/// Number and rank of a service's port.
+pub(super) type ServicePort = (u32, Rank);
 
 /// Looks after calls when it is woken: by the timer, or by a rank that has no such port.
 pub(super) struct Watch(pub Weak<Rpc>);
@@ -78,7 +79,7 @@ impl Rpc {
     }
 
     /// Has a request thrown away that waits at a rank which has refused it.
-    pub(super) fn withdraw(&self, (port, rank): Place, number: CallNumber) {
+    pub(super) fn withdraw(&self, (port, rank): ServicePort, number: CallNumber) {
         if rank == self.engine.packets().rank() {
             discard_request(&self.engine, (port, rank), number);
             return;
@@ -88,9 +89,9 @@ impl Rpc {
     }
 
     fn look_after_calls(&self) {
-        for place in self.tables.asked() {
-            if was_refused(&self.engine, place) {
-                self.tables.refuse(place);
+        for port in self.tables.asked() {
+            if was_refused(&self.engine, port) {
+                self.tables.refuse(port);
             }
         }
         let now = self.engine.packets().now();
@@ -114,27 +115,27 @@ impl Drop for Rpc {
     }
 }
 
-/// Whether the rank has said since it was asked that it has no such port.
-fn was_refused(engine: &Engine, (port, rank): Place) -> bool {
+/// True if the rank has answered, since it was asked, that it has no such port.
+fn was_refused(engine: &Engine, (port, rank): ServicePort) -> bool {
     let mut state = engine.state.enter();
     let slot = state.ports.find(port);
     state.ports.at(slot).refused.remove(&rank)
 }
 
 /// Forgets what the rank said before, and has `waker` woken when it answers.
-fn begin_to_ask(engine: &Engine, (port, rank): Place, waker: &Waker) {
+fn begin_to_ask(engine: &Engine, (port, rank): ServicePort, waker: &Waker) {
     let mut state = engine.state.enter();
     let slot = state.ports.find(port);
     let port = state.ports.at(slot);
     port.refused.remove(&rank);
-    leave(&mut port.senders, Some(waker));
+    register_waker(&mut port.senders, Some(waker));
 }
 
-/// Throws away the request for a call of `from` that ended because this rank does not have the port that it
-/// waits at; else it would be missed when this rank leaves. Says whether it was there.
+/// Throws away the request for a call of `from` that ended because this rank does not have the port
+/// that it waits at; else it would be missed when this rank leaves. True if it was there.
 pub(super) fn discard_request(
     engine: &Arc<Engine>,
-    (port, from): Place,
+    (port, from): ServicePort,
     number: CallNumber,
 ) -> bool {
     let header = CallHeader { kind: Kind::Call, number }.emit();

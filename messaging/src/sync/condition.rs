@@ -4,8 +4,9 @@ use super::{MutexGuard, Semaphore};
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 
-/// What the holders of a lock wait for until another holder has made it true: a job in a queue, say (thesis
-/// fig. 6.9, which a single-threaded upcall could not do).
+/// A condition that the holders of a lock wait for until another holder has made it true: a job in
+/// a queue, say (thesis fig. 6.9, which a single-threaded upcall could not do). 6.9, which a
+/// single-threaded upcall could not do).
 ///
 /// ```
 /// # use weft_messaging::sync::{Condition, Mutex};
@@ -30,9 +31,9 @@ impl Condition {
         Condition { turns: Semaphore::forgetful() }
     }
 
-    /// Unlocks, waits to be notified, and locks again. Nobody is notified who does not wait yet, and
-    /// nobody wakes without having been notified; another holder may have come first, though, and what
-    /// was waited for be gone again.
+    /// Unlocks, waits to be notified, and locks again. Nobody is notified who does not wait yet,
+    /// and nobody wakes without having been notified; another holder may have come first, though,
+    /// and what was waited for be gone again.
     ///
     /// If this future is dropped after it was notified, the next one is in its place.
     pub async fn wait<'a, T: ?Sized>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
@@ -51,7 +52,7 @@ impl Condition {
         locked
     }
 
-    /// Wakes the one that has waited longest, if anybody waits. Says whether anybody did.
+    /// Wakes the one that has waited longest, if anybody waits. True if anybody did.
     pub fn notify_one(&self) -> bool {
         self.turns.release()
     }

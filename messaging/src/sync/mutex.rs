@@ -12,8 +12,8 @@ use std::sync::PoisonError;
 /// [`Mutex::try_lock`]. A panic of its holder unlocks it.
 pub struct Mutex<T: ?Sized> {
     turn: Semaphore,
-    /// The value, unless somebody holds it. Only who has the turn gets here, so that nobody ever waits
-    /// for this inner lock.
+    /// The value, unless somebody holds it. Only who has the turn gets here, so that nobody ever
+    /// waits for this inner lock.
     value: std::sync::Mutex<Option<Box<T>>>,
 }
 

@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 #[derive(Debug)]
 pub struct Semaphore {
     state: Mutex<State>,
-    /// Whether a permit that nobody waits for is kept.
+    /// True if a permit that nobody waits for is kept.
     keeps: bool,
 }
 

@@ -48,7 +48,7 @@ fn inline_handlers_allocate_nothing() {
     assert_eq!(inline, 0);
 }
 
-/// What the counter would have seen.
+/// Checks that the counter of the other tests would see allocations.
 #[test]
 fn a_handler_that_waits_allocates() {
     let waiting = allocated(|member, handled| {

@@ -54,7 +54,7 @@ fn kinds_of_job(ranks: u16) -> Vec<Job> {
     ]
 }
 
-/// What member `rank` brings to operation `seed`.
+/// Contribution of member `rank` to operation `seed`.
 fn brought(seed: usize, rank: usize, length: usize) -> Vec<u64> {
     let value = |i| ((seed * 31 + rank) as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15 + i as u64);
     (0..length).map(value).collect()
@@ -299,7 +299,7 @@ fn values_are_combined_in_the_order_of_members() {
     }
 }
 
-/// What all members say if one of them begins something else.
+/// Errors of all members if one of them begins something else.
 fn disagreement(job: Job, program: impl Fn(&Team) -> Result<(), Error> + Sync) {
     for (rank, outcome) in run(job, |team, _| program(team)).into_iter().enumerate() {
         let Err(Error::Disagreement(said)) = outcome else {
@@ -379,8 +379,8 @@ fn a_reduction_that_panics_does_so_where_its_program_waits() {
             if team.rank() == 2 {
                 assert_eq!(outcome.unwrap_err().downcast_ref(), Some(&"three is too many"));
             } else {
-                // Those that only send have ended; they are told by what they do next. Who begins late is told
-                // at once.
+                // Those that only send have ended; they are told by what they do next. Who begins
+                // late is told at once.
                 let next = outcome.unwrap().and_then(|_| team.begin_barrier()?.wait());
                 assert_eq!(next, Err(Error::ReductionPanicked(Rank(2))), "{job:?}");
             }

@@ -44,7 +44,7 @@ pub fn run<T: Send>(job: Job, program: impl Fn(&Member) -> T + Sync) -> Vec<T> {
     })
 }
 
-/// As [`run`]; ranks leave as they like.
+/// Does what [`run`] does, without a barrier at the end: ranks end as they like.
 pub fn run_alone<T: Send>(job: Job, program: impl Fn(&Member) -> T + Sync) -> Vec<T> {
     job.run(
         |packets| {

@@ -1,5 +1,5 @@
-//! Many messages through a bad network: each arrives once, in order and unchanged. `WEFT_MESSAGES` says how
-//! many, and has progress shown; `WEFT_SEED` fixes what the network does.
+//! Many messages through a bad network: each arrives once, in order and unchanged. `WEFT_MESSAGES`
+//! says how many, and has progress shown; `WEFT_SEED` fixes what the network does.
 
 use crate::common::{Member, run};
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use weft_packet::Rank;
 use weft_protocol::Preset;
 use weft_threads::{Between, Job, Weather};
 
-/// What `make test` sends; `make soak` sends ten million.
+/// Messages of `make test`; `make soak` sends ten million.
 const MESSAGES: u64 = 50_000;
 /// Messages that a rank sends before it takes as many.
 const BATCH: u64 = 200;

@@ -1,4 +1,4 @@
-//! What goes wrong is named at the right place, once; nothing hangs, and nothing else breaks.
+//! Faults are named at the right place, once; nothing hangs, and nothing else breaks.
 
 use crate::common::{self, Member, number, run, small};
 use std::sync::Arc;
@@ -13,8 +13,9 @@ use weft_threads::{Interrupt, Job, interrupted_with_loss, with_loss};
 
 const MODELS: [&str; 5] = ["plain", "async", "waited", "concurrent", "popup"];
 
-/// A port whose handler panics on the first message. It comes as soon as this rank polls: whoever expects it
-/// waits for nothing else before, in particular not at a barrier, which would hear of it.
+/// A port whose handler panics on the first message. It comes as soon as this rank polls: whoever
+/// expects it waits for nothing else before, in particular not at a barrier, which would hear of
+/// it.
 fn panicking(member: &Member, model: &str, gate: &Arc<Semaphore>) -> Port {
     let (engine, gate) = (&member.engine, Arc::clone(gate));
     let waits = model != "async";
@@ -36,7 +37,7 @@ fn panicking(member: &Member, model: &str, gate: &Arc<Semaphore>) -> Port {
     .unwrap()
 }
 
-/// What `member` hears of a handler, waiting for a message that never comes.
+/// Error of a handler as `member` gets it, while it waits for a message that never comes.
 fn incident(member: &Member) -> Error {
     let nothing = member.mailbox("nothing").receive();
     nothing.err().unwrap()

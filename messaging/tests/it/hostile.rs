@@ -164,7 +164,8 @@ fn messages_that_end_where_they_are_not() {
     }
 }
 
-/// Its sender may have heard too late that nobody wants it, or that it is granted: both are no news.
+/// Its sender may have heard too late that nobody wants it, or that it is granted: both are no
+/// news.
 #[test]
 fn what_is_about_a_message_that_is_gone_changes_nothing() {
     let gone = [about(Kind::Cancel, 1, 0), about(Kind::Waiting, 1, 0), first(2, 1, 1)];
@@ -193,7 +194,8 @@ fn a_reader_hears_that_its_message_was_given_up() {
     assert_eq!(told, [Err(given_up), Ok(Vec::new())]);
 }
 
-/// What waits for a port that is never created must not keep the engine, nor the node below it.
+/// Messages that wait for a port that is never created must not keep the engine, nor the node below
+/// it.
 #[test]
 fn messages_to_a_port_that_nobody_creates() {
     let gone = Job::new(2).packets(|packets| {

@@ -284,7 +284,7 @@ fn handlers_may_send_and_reply() {
     }
 }
 
-/// What waits for credits when its sender is done must still get there.
+/// Packets that wait for credits when their sender is done must still get there.
 #[test]
 fn nothing_is_lost_when_its_sender_is_done_first() {
     for job in kinds_of_job(2) {
@@ -384,8 +384,8 @@ fn text_that_is_none_is_an_error() {
     });
 }
 
-/// As programs do that measure something anew, again and again. They see to it that no packet is taken for another engine
-/// than it was sent to.
+/// Engines follow one another in programs that measure something again and again. They see to it
+/// that no packet is taken for another engine than it was sent to.
 #[test]
 fn engines_may_follow_each_other_on_the_same_packets() {
     let met = AtomicU64::new(0);

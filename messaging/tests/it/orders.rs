@@ -174,8 +174,8 @@ fn there_are_eight_orders_a_rank_and_names_are_taken_once() {
     });
 }
 
-/// What rank 0 says of its order when rank 1 writes these envelopes: numbers, and how many it has consumed.
-/// That rank 0 cannot go on afterwards is what everything else there says too.
+/// Error of rank 0's order when rank 1 writes these envelopes: numbers, and the counts of those
+/// that it has consumed. Everything else at rank 0 fails afterwards with the same error.
 fn hostile(envelopes: &[[u64; 2]]) -> Error {
     let done = std::sync::Barrier::new(2);
     let outcomes = Job::new(2).packets(|packets| {
@@ -224,7 +224,7 @@ fn a_peer_that_breaks_the_order_is_named() {
     assert!(said.starts_with("rank 1 broadcast number 1152921504606846976 of"), "{said}");
 }
 
-/// What a handler that waits does to all others of its order: nothing, but that they wait too.
+/// A handler that waits makes all others of its order wait, and nothing else.
 #[test]
 fn handlers_that_wait_run_one_at_a_time() {
     let seen = run(3, |member| {
@@ -303,7 +303,8 @@ fn a_handler_that_waits_and_panics_fails_its_order() {
         let bad = member.orders.order_async("bad", handler).unwrap();
         let first = bad.begin("go").unwrap();
         let second = bad.begin("never").unwrap();
-        // The program hears of the panic once, and whoever waits for the order of its end: either first.
+        // The program hears of the panic once, and whoever waits for the order of its end: either
+        // first.
         let panicked = Error::TaskPanicked("oh".into());
         match first.wait() {
             Err(heard) if heard == panicked => {}

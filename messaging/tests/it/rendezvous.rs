@@ -1,5 +1,5 @@
-//! Messages whose receivers are asked first: their bytes come when they are read, in their place, once; and
-//! whatever either side does, the other does not wait for ever.
+//! Messages whose receivers are asked first: their bytes come when they are read, in their place,
+//! once; and whatever either side does, the other does not wait for ever.
 
 use crate::common::{self, Member, run, small};
 use std::sync::Arc;
@@ -123,7 +123,8 @@ fn what_does_not_wait_for_anybody_is_sent_at_once() {
     });
 }
 
-/// Each asks the other, and nobody reads before its own message is sent: also where that is many windows.
+/// Each asks the other, and nobody reads before its own message is sent: also where that is many
+/// windows.
 #[test]
 fn crossing_messages_do_not_wait_for_each_other() {
     for job in jobs(2) {

@@ -1,4 +1,5 @@
-//! Remote procedure calls between real ranks, over shared memory and over the packet protocols alone.
+//! Remote procedure calls between real ranks, over shared memory and over the packet protocols
+//! alone.
 
 use std::future::Future;
 use std::pin::pin;
@@ -542,7 +543,8 @@ impl Forger {
     }
 }
 
-/// Late, twice, from somebody who was not asked, to calls that never were: only the right reply counts.
+/// Late, twice, from somebody who was not asked, to calls that never were: only the right reply
+/// counts.
 #[test]
 fn forged_and_repeated_replies_are_ignored() {
     Job::new(3).packets(|packets| {

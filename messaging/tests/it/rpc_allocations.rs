@@ -10,8 +10,8 @@ const ROUNDS: usize = 100;
 const SAMPLES: usize = 20;
 const OUTSTANDING: usize = 8;
 
-/// Allocations of each rank during a hundred rounds of calls, in the sample that has the fewest; there were
-/// as many before.
+/// Allocations of each rank during a hundred rounds of calls, in the sample that has the fewest;
+/// there were as many before.
 fn allocations(serve: impl Fn(&mut Vec<u8>) + Send + Sync + Copy + 'static) -> Vec<u64> {
     Job::new(2).packets(|packets| {
         let rank = packets.rank();

@@ -74,7 +74,7 @@ fn messages_that_a_handler_keeps_stay_in_the_window() {
     });
 }
 
-/// What nobody has taken holds its engine no longer than its owner wants.
+/// Messages that nobody has taken hold their engine no longer than its owner wants.
 #[test]
 fn a_closed_engine_is_not_held_by_what_waits_in_it() {
     let engines = run_alone(Job::new(2), |member| {

@@ -1,5 +1,5 @@
-//! Everything at once over UDP, through a network that loses, doubles, reorders and changes datagrams:
-//! whatever is sent arrives once, in order and unchanged.
+//! Everything at once over UDP, through a network that loses, doubles, reorders and changes
+//! datagrams: whatever is sent arrives once, in order and unchanged.
 
 use crate::common::{Member, run};
 use std::time::Duration;
@@ -64,7 +64,8 @@ fn count(member: &Member) {
     member.barrier.wait().unwrap();
 }
 
-/// All broadcast in one order, and each asks each other rank for a reply to every message that it sees.
+/// All broadcast in one order, and each asks each other rank for a reply to every message that it
+/// sees.
 fn order_and_ask(member: &Member) {
     let orders = Orders::new(&member.engine);
     let ordered = orders.mailbox("ordered").unwrap();

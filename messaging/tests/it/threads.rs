@@ -301,8 +301,8 @@ fn a_full_port_stalls_its_sender_there_and_nowhere_else() {
     });
 }
 
-/// Whoever is in the middle of a send reads nothing, and neither does the other: what is sent beyond the
-/// window goes to memory, and both come through.
+/// Whoever is in the middle of a send reads nothing, and neither does the other: what is sent
+/// beyond the window goes to memory, and both come through.
 #[test]
 fn two_that_send_much_before_they_read_come_through() {
     const BYTES: usize = 3 << 20;

@@ -77,7 +77,8 @@ fn a_handler_waits_for_a_lock_of_the_thread_that_it_interrupts() {
     locks_what_the_thread_holds(interrupted(2), false);
 }
 
-/// The second classic deadlock: handlers of two ranks send to each other until their windows are full.
+/// The second classic deadlock: handlers of two ranks send to each other until their windows are
+/// full.
 #[test]
 fn plain_handlers_that_send_do_not_wait_for_windows() {
     run(small(2), |member| {
@@ -358,7 +359,7 @@ fn a_rank_sends_itself_more_than_any_window() {
     });
 }
 
-/// What a handler holds is dropped outside of all locks, or it could not be a port.
+/// Values that a handler holds are dropped outside of all locks, or none of them could be a port.
 #[test]
 fn a_handler_may_drop_its_port_and_hold_another() {
     run(Job::new(1), |member| {

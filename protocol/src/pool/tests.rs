@@ -43,7 +43,7 @@ fn no_more_is_handed_back_than_was_asked_for() {
     assert!(!pool.returned(A, 0), "it has answered");
 }
 
-/// Who uses all that it has hands nothing back, but cannot keep others from their share.
+/// A sender that uses all that it has hands nothing back, but cannot keep others from their share.
 #[test]
 fn more_than_a_share_is_kept_as_it_comes() {
     let mut pool = pool(1, 8, 6);

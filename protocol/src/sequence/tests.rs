@@ -11,7 +11,7 @@ fn flow_at(number: u32) -> Flow<u64> {
     let mut flow = Flow::default();
     flow.sending.next = number;
     flow.receiving.expected = number;
-    flow.receiving.told = number;
+    flow.receiving.acknowledged = number;
     flow
 }
 
@@ -22,11 +22,14 @@ const STARTS: [u32; 3] = [0, 1000, u32::MAX - 1];
 fn past_expected_and_future_numbers() {
     for start in STARTS {
         let flow = flow_at(start);
-        let place = |offset: i32| flow.receiving.place(start.wrapping_add_signed(offset), 4);
-        assert_eq!(place(0), Place::Next);
-        assert_eq!([place(-1), place(-4), place(-1_000_000)], [Place::Before; 3]);
-        assert_eq!([place(1), place(3)], [Place::Beyond; 2]);
-        assert_eq!([place(4), place(1_000_000)], [Place::Impossible; 2]);
+        let verdict = |offset: i32| flow.receiving.verdict(start.wrapping_add_signed(offset), 4);
+        assert_eq!(verdict(0), SequenceVerdict::Next);
+        assert_eq!(
+            [verdict(-1), verdict(-4), verdict(-1_000_000)],
+            [SequenceVerdict::Duplicate; 3]
+        );
+        assert_eq!([verdict(1), verdict(3)], [SequenceVerdict::Gap; 2]);
+        assert_eq!([verdict(4), verdict(1_000_000)], [SequenceVerdict::Impossible; 2]);
     }
 }
 
@@ -34,17 +37,21 @@ fn past_expected_and_future_numbers() {
 fn a_window_begins_at_the_last_acknowledgement() {
     for start in STARTS {
         let receiving = &mut flow_at(start).receiving;
-        let place = |receiving: &Receiving, n| receiving.place(start.wrapping_add(n), 2);
+        let verdict = |receiving: &Receiving, n| receiving.verdict(start.wrapping_add(n), 2);
         receiving.accept(1);
-        assert_eq!(place(receiving, 1), Place::Next);
+        assert_eq!(verdict(receiving, 1), SequenceVerdict::Next);
         receiving.accept(0);
-        assert_eq!(place(receiving, 2), Place::Impossible, "nobody told the sender to go on");
-        receiving.satisfy(start);
-        assert_eq!(place(receiving, 2), Place::Impossible);
-        receiving.tell();
         assert_eq!(
-            [2, 3, 4].map(|n| place(receiving, n)),
-            [Place::Next, Place::Beyond, Place::Impossible]
+            verdict(receiving, 2),
+            SequenceVerdict::Impossible,
+            "nobody told the sender to go on"
+        );
+        receiving.satisfy(start);
+        assert_eq!(verdict(receiving, 2), SequenceVerdict::Impossible);
+        receiving.acknowledge();
+        assert_eq!(
+            [2, 3, 4].map(|n| verdict(receiving, n)),
+            [SequenceVerdict::Next, SequenceVerdict::Gap, SequenceVerdict::Impossible]
         );
     }
 }
@@ -78,13 +85,13 @@ fn a_packet_that_waits_holds_back_those_after_it() {
         let receiving = &mut flow_at(start).receiving;
         receiving.accept(2);
         receiving.accept(0);
-        assert_eq!((receiving.acknowledgeable(), receiving.untold()), (start, 0));
+        assert_eq!((receiving.acknowledgeable(), receiving.unacknowledged()), (start, 0));
         receiving.satisfy(start);
-        assert_eq!(receiving.untold(), 0);
+        assert_eq!(receiving.unacknowledged(), 0);
         receiving.satisfy(start);
-        assert_eq!(receiving.untold(), 2);
-        assert_eq!(receiving.tell(), start.wrapping_add(2));
-        assert_eq!(receiving.untold(), 0);
+        assert_eq!(receiving.unacknowledged(), 2);
+        assert_eq!(receiving.acknowledge(), start.wrapping_add(2));
+        assert_eq!(receiving.unacknowledged(), 0);
     }
 }
 

@@ -73,7 +73,7 @@ fn who_does_not_listen_does_not_judge() {
     assert_eq!(bench.advance(8_000), [Did::Unreachable(Rank(1))]);
 }
 
-/// What the next packet to rank 1 says once it has sent one.
+/// The next packet to rank 1 once it has sent one.
 fn heartbeat_of_one() -> Did {
     let header = acknowledge_nothing(0);
     let header = weft_wire::Header { sequence: 1, acknowledgement: 1, ..header };
@@ -177,13 +177,13 @@ fn what_is_sent_to_who_is_gone_is_kept_for_one_time_out() {
     }
 }
 
-/// What rank 0 does for 50,000 ticks after it has sent a packet of `size` bytes that does not get through, and
-/// when, while rank 1 says `says` every 150 ticks.
+/// Actions of rank 0, with their times, in 50,000 ticks after it has sent a packet of `size` bytes
+/// that does not get through, while rank 1 sends `says` every 150 ticks.
 fn in_vain(size: u16, says: weft_wire::Header) -> Vec<(u64, Did)> {
     in_vain_for(10, size, says)
 }
 
-/// As above, where a packet is sent again after so many ticks.
+/// Does what [`in_vain`] does, where a packet is sent again after so many ticks.
 fn in_vain_for(retransmit_after: u64, size: u16, says: weft_wire::Header) -> Vec<(u64, Did)> {
     let settings = Settings {
         preset: Preset::Pupa,

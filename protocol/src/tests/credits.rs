@@ -1,4 +1,4 @@
-//! How credits travel back: on packets that go there anyway, or alone at half a window.
+//! Ways of credits back: on packets that go there anyway, or alone at half a window.
 
 use super::recorder::*;
 use crate::tree::Shape;

@@ -34,7 +34,7 @@ fn what_came_early_is_delivered_and_forwarded_in_order_once_the_group_is_there()
     assert_eq!(receive(&mut bench, early(0), 201), []);
     assert_eq!(bench.ni.early(), 2);
     assert_eq!(bench.ni.incoming(Rank(0)), (2, 0), "their buffers are in use");
-    assert!(!bench.ni.is_quiet());
+    assert!(!bench.ni.is_idle());
     let forwarded = mcast(1, tree(NEXT), 0);
     let each = |buffer| {
         let to = |child| sent(child, forwarded, buffer);
@@ -44,7 +44,7 @@ fn what_came_early_is_delivered_and_forwarded_in_order_once_the_group_is_there()
     assert_eq!((bench.ni.early(), bench.ni.counters().early_packets), (0, 2));
     assert_eq!(bench.release_first(), [Free(200)]);
     assert_eq!(bench.release_first(), [Free(201), sent_credits(1, 0, 2)]);
-    assert!(bench.ni.is_quiet());
+    assert!(bench.ni.is_idle());
 }
 
 #[test]
@@ -127,11 +127,12 @@ fn numbered_packets_are_accepted_before_their_group_is_there() {
             let header = Header { acknowledgement: 1, ..acknowledge_nothing(child) };
             bench.receive(header, Body::Empty);
         }
-        assert!(bench.ni.is_quiet(), "{preset}");
+        assert!(bench.ni.is_idle(), "{preset}");
     }
 }
 
-/// What a window of early packets is for the careful presets, where nothing but buffers bounds them.
+/// A window of early packets is the bound for numbered packets, as buffers are for the careful
+/// presets.
 #[test]
 fn numbered_packets_beyond_a_window_of_early_ones_are_dropped() {
     let mut bench = bench(Preset::IrxImc, 2);

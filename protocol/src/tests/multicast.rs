@@ -35,7 +35,7 @@ fn a_root_without_credits_keeps_the_buffer_until_the_last_child_has_it() {
     let header = mcast(0, tree(), 0);
     assert_eq!(bench.receive_credits(2, 1), [sent(2, header, 100)]);
     assert_eq!(bench.receive_credits(1, 1), [sent(1, header, 100), Free(100)]);
-    assert!(bench.ni.is_quiet());
+    assert!(bench.ni.is_idle());
 }
 
 #[test]

@@ -243,7 +243,8 @@ fn a_pair_is_lossless_from_the_beginning_or_not_at_all() {
     bench.ni.set_lossless(Rank(1));
 }
 
-/// Rank 0 multicasts over a careful pair to 1 and a numbered one to 2: its buffer waits for the latter.
+/// Rank 0 multicasts over a careful pair to 1 and a numbered one to 2: its buffer waits for the
+/// latter.
 #[test]
 fn a_multicast_buffer_is_kept_for_those_who_acknowledge() {
     let mut bench = bench(0);
@@ -253,7 +254,7 @@ fn a_multicast_buffer_is_kept_for_those_who_acknowledge() {
     assert_eq!(did, [sent(1, mcast(0, tree, 0), 90), sent(2, mcast(0, tree, 0), 90)]);
     assert_eq!(bench.receive_credits(1, 1), []);
     assert_eq!(bench.receive(acknowledge(2, 1), Body::Empty), [Free(90)]);
-    assert!(bench.ni.is_quiet());
+    assert!(bench.ni.is_idle());
 }
 
 #[test]

@@ -154,5 +154,5 @@ fn a_multicast_waits_for_every_child_s_part() {
     assert_eq!(root.multicast(GroupId::ALL, 91), [first]);
     assert_eq!(root.receive_credits(2, 1), [sent(2, mcast(0, tree, 0), 91), Free(91)]);
     assert_eq!(root.receive(clear(1, 0), Body::Empty), []);
-    assert!(root.ni.is_quiet());
+    assert!(root.ni.is_idle());
 }

@@ -203,7 +203,7 @@ fn ack_forward_waits_until_all_children_were_sent_the_packet() {
     assert_eq!(bench.receive(acknowledge(3, 2), Body::Empty), []);
     let last = bench.receive(acknowledge(4, 1), Body::Empty);
     assert_eq!(last, [Free(200)], "kept to be sent again until all children have it");
-    assert!(bench.ni.is_quiet());
+    assert!(bench.ni.is_idle());
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn a_packet_that_the_host_refuses_leaves_the_pool() {
     let unsent = numbered(ucast(1, 0), 0, 7);
     assert_eq!(bench.receive(unsent, Body::Buffer(200)), [Defer(Tag::Ucast)]);
     assert_eq!(bench.try_host_receive(), Err(Violation::Acknowledgement(Rank(1), 7)));
-    assert!(bench.ni.is_quiet(), "its buffer is the caller's");
+    assert!(bench.ni.is_idle(), "its buffer is the caller's");
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn under_hrx_imc_the_ni_forwards_once_and_the_host_acknowledges() {
         bench.receive(acknowledge(child, 1), Body::Empty);
         bench.host_receive();
     }
-    assert!(bench.ni.is_quiet());
+    assert!(bench.ni.is_idle());
 }
 
 #[test]
@@ -266,7 +266,7 @@ fn a_host_s_copy_outlives_the_ni_s_buffer() {
     let delivery = bench.take();
     let (copy, did) = bench.copied(delivery, 900);
     assert_eq!(did, [Free(200)]);
-    assert!(bench.ni.is_quiet());
+    assert!(bench.ni.is_idle());
     assert_eq!(bench.release(copy), [Free(900)]);
 }
 

@@ -56,7 +56,7 @@ fn a_packet_received_goes_to_the_host_and_fills_a_buffer_of_its_sender() {
     let delivery = bench.take();
     assert_eq!((delivery.origin(), delivery.wants_reinjection()), (1.into(), false));
     bench.release(delivery);
-    assert!(bench.ni.is_quiet());
+    assert!(bench.ni.is_idle());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What no correct peer sends is refused, and changes nothing.
+//! Packets that no correct peer sends are refused, and change nothing.
 
 use super::recorder::*;
 use crate::tree::Shape;

@@ -1,17 +1,18 @@
 //! Trees that know which ranks share a host: a packet crosses to each host once.
 //!
-//! Of each host one member, its *entrance*, is in a tree of the group's shape between hosts: the root on its own
-//! host, on all others the first of the members there. Each passes packets on to the members beside it. So what
-//! a rank gets from one beside it goes no further, and waits for nothing but that rank: between hosts the
-//! condition of Appendix A.1 decides, with hosts in a ring in place of members.
+//! Of each host one member, its *entrance*, is in a tree of the group's shape between hosts: the
+//! root on its own host, on all others the first of the members there. Each passes packets on to
+//! the members beside it. So what a rank gets from one beside it goes no further, and waits for
+//! nothing but that rank: between hosts the condition of Appendix A.1 decides, with hosts in a ring
+//! in place of members.
 
 use super::Shape;
 use weft_wire::Rank;
 
 #[derive(Debug, Clone)]
 pub(super) struct Hosts {
-    /// By place in the group: which host, in the order in which hosts come among the members, and which of
-    /// the members there.
+    /// By place in the group: which host, in the order in which hosts come among the members, and
+    /// which of the members there.
     seats: Vec<(u16, u16)>,
     /// By host.
     members: Vec<Vec<Rank>>,
@@ -21,8 +22,8 @@ pub(super) struct Hosts {
 pub(super) type Member = (Rank, usize);
 
 impl Hosts {
-    /// The hosts of `members`, given the host of each rank of the job by rank. `None` if each of the members
-    /// has one for itself: trees are then the same without hosts.
+    /// The hosts of `members`, given the host of each rank of the job by rank. `None` if each of
+    /// the members has one for itself: trees are then the same without hosts.
     pub fn new(members: &[Rank], host_of: &[u16]) -> Option<Self> {
         let mut seats = Vec::with_capacity(members.len());
         let mut found: Vec<(u16, Vec<Rank>)> = Vec::new();
@@ -41,7 +42,7 @@ impl Hosts {
         shared.then_some(Hosts { seats, members })
     }
 
-    /// How many hosts there are.
+    /// Number of hosts.
     pub fn count(&self) -> usize {
         self.members.len()
     }

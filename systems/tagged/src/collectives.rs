@@ -1,8 +1,9 @@
-//! Operations of all members of a team (thesis 7.4.2): the engine of [`weft_collective`], with its packets among those of
-//! messages and accesses.
+//! Operations of all members of a team (thesis 7.4.2): the engine of [`weft_collective`], with its
+//! packets among those of messages and accesses.
 //!
-//! A [`Collectives`] is one rank's. Whoever owns it has a lock around all its calls and [drives](Teams::drive) its operations; a packet that is
-//! [one of theirs](is_collective) it is [given](arrive).
+//! A [`Collectives`] is one rank's. Whoever owns it has a lock around all its calls and
+//! [drives](Teams::drive) its operations; a packet that is [one of theirs](is_collective) it is
+//! [given](arrive).
 
 use crate::network::{Broadcast, Source};
 use crate::{Error, Result};
@@ -20,8 +21,8 @@ const PACKETS_AT_ONCE: usize = 8;
 /// The teams of one rank, and their operations on memory `M`; `K` are packets that are kept.
 pub type Collectives<M, K> = Teams<M, K>;
 
-/// Limits between algorithms. Up to four members each tells all others at once; one who hears of all
-/// of up to 32 hears of them sooner than up a tree.
+/// Limits between algorithms. Up to four members each tells all others at once; one who hears of
+/// all of up to 32 hears of them sooner than up a tree.
 pub const TUNING: Tuning = Tuning {
     exchange_members: 4,
     flat_members: 32,
@@ -33,7 +34,7 @@ pub const TUNING: Tuning = Tuning {
 /// Packets of operations on a network.
 pub struct Packets<'a, N>(pub &'a mut N);
 
-/// What stands behind the header of a packet, as the network reads it.
+/// The bytes behind the header of a packet, as the network reads them.
 impl Source for Body<'_> {
     fn length(&self) -> u64 {
         self.len() as u64
@@ -71,7 +72,7 @@ impl<N: Broadcast> Transport for Packets<'_, N> {
     }
 }
 
-/// What a failure of an operation is here.
+/// The error of a failed operation.
 impl From<Failure<Error>> for Error {
     fn from(failure: Failure<Error>) -> Self {
         match failure {
@@ -81,8 +82,9 @@ impl From<Failure<Error>> for Error {
     }
 }
 
-/// Opens a team, by the name that its first member has [given](Teams::name) it. All members do so, with the same members in
-/// the same order. False if it cannot be: not this rank's, a rank twice, another leader, or open already.
+/// Opens a team, by the name that its first member has [given](Teams::name) it. All members do so,
+/// with the same members in the same order. False if it cannot be: not this rank's, a rank twice,
+/// another leader, or open already.
 ///
 /// # Errors
 /// [`Error::Violation`] if what came for it cannot be its.
@@ -100,7 +102,7 @@ pub fn open<M: Memory, K: AsRef<[u8]>>(
     collectives.open(team, members).map_err(|from| Error::Violation { from, what })
 }
 
-/// What is wrong, of which a member is known; `None` if it is this rank's call.
+/// The violation, if a member is known that it is of; `None` if it is this rank's call.
 pub fn violation(refused: &Refused, me: Rank) -> Option<Error> {
     let Refused::Disagreement(said) = refused else { return None };
     let from = if said.one.0 == me { said.other.0 } else { said.one.0 };

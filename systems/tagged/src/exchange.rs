@@ -5,16 +5,17 @@
 //!   short, window there:   eager ───────▶ placed, or stored until a receive wants it
 //!                                ◀─────── consumed (a quarter of a window at once)
 //!                                ◀─────── done, when it is placed, if the sender asked for that
-//!   long, or no window:  request ───────▶ placed in order with the others; only the envelope is stored
+//!   long, or no window:  request ───────▶ placed in order with others; its envelope is stored
 //!                                ◀─────── grant, when a receive wants it
 //!                           part ───────▶ placed
 //!                                ◀─────── done, if the sender asked for that
-//!   long, within reach:  request ───────▶ as above; then the receiver fetches it, out of the sender's memory
+//!   long, fetchable:     request ───────▶ as above; then fetched out of the sender's memory
 //!                                ◀─────── done
 //! ```
-//! Everything that arrives is taken from the network at once, so no message waits behind another in the network, and
-//! two ranks that flood each other before they receive do not stop. A send that finds no room for a packet changes
-//! nothing and is tried again by its caller; so whatever has begun ends by packets alone.
+//! Everything that arrives is taken from the network at once, so no message waits behind another in
+//! the network, and two ranks that flood each other before they receive do not stop. A send that
+//! finds no room for a packet changes nothing and is tried again by its caller; so whatever has
+//! begun ends by packets alone.
 //!
 //! A rank's messages to itself take the same queues and no packets.
 
@@ -22,8 +23,8 @@ mod arriving;
 mod fetching;
 mod leaving;
 
-use crate::format::{Head, Says};
-use crate::matching::{Envelope, Matcher, Pattern, Place};
+use crate::format::{Head, Packet};
+use crate::matching::{Envelope, Matcher, Pattern, Position};
 use crate::network::{Sink, Source};
 use crate::peer::Flow;
 use crate::{Address, Kind};
@@ -38,7 +39,7 @@ new_key_type! {
     struct StoredKey;
 }
 
-/// What to send, besides its bytes.
+/// Parameters of a send, besides its bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outgoing {
     /// To whom.
@@ -49,13 +50,13 @@ pub struct Outgoing {
     pub kind: Kind,
     /// Its tag; 0 if it has none.
     pub tag: u64,
-    /// What to say beside it.
+    /// Data for the receiver, beside the bytes.
     pub data: Option<u64>,
-    /// Whether it ends only when all of it is where its receive wants it.
+    /// True if it ends only when all of it is where its receive wants it.
     pub wants_done: bool,
 }
 
-/// What became of a send.
+/// Result of beginning a send.
 #[derive(Debug)]
 #[must_use = "a send may have to be tried again"]
 pub enum Sending<S> {
@@ -74,9 +75,9 @@ pub enum Event<S, D> {
     Sent(S),
     /// A receive. Of a message longer than its capacity the rest is lost.
     Received {
-        /// Where its bytes are.
+        /// Memory that has its bytes.
         into: D,
-        /// What it was.
+        /// Envelope of the message.
         envelope: Envelope,
     },
 }
@@ -97,7 +98,7 @@ pub struct Exchange<S, D> {
     sends: SlotMap<SendKey, Send<S>>,
     /// Messages that were claimed, by what their claimers call them.
     claimed: BTreeMap<(u8, u64), (Envelope, StoredKey)>,
-    /// What packets without bytes wait for room.
+    /// Packets without bytes that wait for room.
     answers: VecDeque<(Rank, Head)>,
     /// Peers with a message that left in part.
     leaving: VecDeque<Rank>,
@@ -105,12 +106,12 @@ pub struct Exchange<S, D> {
     granted: VecDeque<SendKey>,
     /// Receives whose bytes are fetched.
     fetching: VecDeque<ReceiveKey>,
-    /// Whether long messages say where they lie.
-    lends: bool,
+    /// True if requests of long messages carry the address of their bytes.
+    single_copy: bool,
     events: VecDeque<Event<S, D>>,
 }
 
-/// What this rank knows of one, itself included.
+/// State about one rank, itself included.
 #[derive(Debug)]
 struct Peer<S> {
     flow: Flow,
@@ -118,18 +119,18 @@ struct Peer<S> {
     arriving: Option<Arriving>,
     /// The message that goes to it in several packets.
     leaving: Option<Leaving<S>>,
-    /// Whether nothing can be fetched from it, as was seen.
-    is_out_of_reach: bool,
+    /// True if a fetch from it has failed.
+    is_unfetchable: bool,
 }
 
 #[derive(Debug)]
 struct Arriving {
     to: Target,
     length: u64,
-    came: u64,
+    received: u64,
 }
 
-/// Where the rest of a message goes.
+/// Destination of the rest of a message.
 #[derive(Clone, Copy, Debug)]
 enum Target {
     Stored(StoredKey),
@@ -142,13 +143,14 @@ struct Leaving<S> {
     /// The endpoint.
     from: u8,
     source: S,
-    went: u64,
+    sent: u64,
 }
 
 /// An unexpected message.
 #[derive(Debug)]
 enum Stored {
-    /// These bytes have come, all of them or some; what the sender wants to hear when they are placed.
+    /// These bytes have come, all of them or some; what the sender wants to hear when they are
+    /// placed.
     Bytes { bytes: Vec<u8>, registered: Option<NonZero<u64>> },
     /// Its sender asked.
     Asking(Asked),
@@ -165,17 +167,17 @@ struct Receive<D> {
     envelope: Envelope,
     /// Bytes that come.
     expected: u64,
-    came: u64,
-    /// What the sender wants to hear at the end, if it asked.
+    received: u64,
+    /// The sender's request, if there was one: it is answered at the end.
     asked: Option<Asked>,
-    /// Where its bytes lie in the sender's process, if they are fetched.
+    /// Address of its bytes in the sender's process, if they are fetched.
     fetched_from: Option<NonZero<u64>>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Asked {
     number: u64,
-    /// Where its bytes lie in its process, if they can be fetched.
+    /// Address of its bytes in its process, if they can be fetched.
     lies_at: Option<NonZero<u64>>,
     wants_done: bool,
 }
@@ -187,8 +189,8 @@ struct Send<S> {
     /// The endpoint.
     from: u8,
     to: Rank,
-    /// Whether its receiver was told where its bytes lie.
-    is_in_reach: bool,
+    /// True if its receiver was given the address of its bytes.
+    was_offered: bool,
     wants_done: bool,
     waits: Until,
 }
@@ -196,19 +198,15 @@ struct Send<S> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Until {
     Granted,
-    AllLeft { own: u64, length: u64, went: u64 },
+    AllLeft { own: u64, length: u64, sent: u64 },
     Done,
 }
 
 impl<S: Source, D: Sink> Exchange<S, D> {
     /// The messages of `rank` in a job of `ranks`.
     pub fn new(rank: Rank, ranks: usize) -> Self {
-        let peer = || Peer {
-            flow: Flow::default(),
-            arriving: None,
-            leaving: None,
-            is_out_of_reach: false,
-        };
+        let peer =
+            || Peer { flow: Flow::default(), arriving: None, leaving: None, is_unfetchable: false };
         Exchange {
             rank,
             peers: std::iter::repeat_with(peer).take(ranks).collect(),
@@ -221,18 +219,19 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             leaving: VecDeque::new(),
             granted: VecDeque::new(),
             fetching: VecDeque::new(),
-            lends: false,
+            single_copy: false,
             events: VecDeque::new(),
         }
     }
 
-    /// Whether this rank's long messages say where they lie, so that their receivers fetch them if they can: not at first. It is one
-    /// copy in place of two, but by one core, where otherwise two share the work.
-    pub fn set_lending(&mut self, lends: bool) {
-        self.lends = lends;
+    /// Chooses single copies: if `single_copy`, this rank's long messages carry the address of
+    /// their bytes, and their receivers fetch them if they can. It is off at first. It is one copy
+    /// in place of two, but by one core, where otherwise two share the work.
+    pub fn set_single_copy(&mut self, single_copy: bool) {
+        self.single_copy = single_copy;
     }
 
-    /// Whether something ended.
+    /// True if something ended.
     #[inline]
     pub fn has_event(&self) -> bool {
         !self.events.is_empty()
@@ -250,27 +249,28 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     pub fn receive(&mut self, endpoint: u8, kind: Kind, pattern: Pattern, into: D) -> bool {
         let matcher = self.matcher(endpoint, kind);
         // It is posted where it is made: what may be needed elsewhere too is made in between.
-        let place = matcher.post(pattern, into);
+        let position = matcher.post(pattern, into);
         let is_posted = !matcher.has_unexpected();
         if !is_posted {
-            self.receive_unexpected(endpoint, kind, place);
+            self.receive_unexpected(endpoint, kind, position);
         }
         is_posted
     }
 
     /// A receive was posted that may want messages that are here.
     #[inline(never)]
-    fn receive_unexpected(&mut self, endpoint: u8, kind: Kind, place: Place) {
-        let Some((pattern, mut into)) = self.matcher(endpoint, kind).take_back(place) else {
+    fn receive_unexpected(&mut self, endpoint: u8, kind: Kind, position: Position) {
+        let Some((pattern, mut into)) = self.matcher(endpoint, kind).take_back(position) else {
             return;
         };
-        while let Some(place) = self.matcher(endpoint, kind).find_unexpected(&pattern) {
-            let length = self.matcher(endpoint, kind).unexpected(place).map(|found| found.length);
+        while let Some(position) = self.matcher(endpoint, kind).find_unexpected(&pattern) {
+            let length =
+                self.matcher(endpoint, kind).unexpected(position).map(|found| found.length);
             let (part, more) = match into.split(length.unwrap_or(0)) {
                 None => (into, None),
                 Some((part, last)) => (part, (!last).then_some(into)),
             };
-            if let Some((envelope, key)) = self.matcher(endpoint, kind).take_unexpected(place) {
+            if let Some((envelope, key)) = self.matcher(endpoint, kind).take_unexpected(position) {
                 self.take_stored(endpoint, envelope, key, part);
             }
             match more {
@@ -284,12 +284,13 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     /// The first unexpected message that such a receive would get; it stays where it is.
     pub fn peek(&mut self, endpoint: u8, kind: Kind, pattern: &Pattern) -> Option<Envelope> {
         let matcher = self.matcher(endpoint, kind);
-        let place = matcher.find_unexpected(pattern)?;
-        matcher.unexpected(place).copied()
+        let position = matcher.find_unexpected(pattern)?;
+        matcher.unexpected(position).copied()
     }
 
-    /// As [`Self::peek`], and puts the message by: only [`Self::receive_claimed`] and [`Self::discard_claimed`] get it,
-    /// by this number, which is the caller's and of no message claimed already.
+    /// Does what [`Self::peek`] does, and puts the message by: only [`Self::receive_claimed`] and
+    /// [`Self::discard_claimed`] get it, by this number, which is the caller's and of no message
+    /// claimed already.
     pub fn claim(
         &mut self,
         endpoint: u8,
@@ -298,13 +299,13 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         number: u64,
     ) -> Option<Envelope> {
         let matcher = self.matcher(endpoint, kind);
-        let place = matcher.find_unexpected(pattern)?;
-        let (envelope, key) = matcher.take_unexpected(place)?;
+        let position = matcher.find_unexpected(pattern)?;
+        let (envelope, key) = matcher.take_unexpected(position)?;
         self.claimed.insert((endpoint, number), (envelope, key));
         Some(envelope)
     }
 
-    /// Whether this endpoint has claimed a message by this number.
+    /// True if this endpoint has claimed a message by this number.
     pub fn has_claimed(&self, endpoint: u8, number: u64) -> bool {
         self.claimed.contains_key(&(endpoint, number))
     }
@@ -328,23 +329,25 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         }
     }
 
-    /// Drops the message that was claimed. What it was.
+    /// Drops the message that was claimed. Returns its envelope.
     pub fn discard_claimed(&mut self, endpoint: u8, number: u64) -> Option<Envelope> {
         let (envelope, key) = self.claimed.remove(&(endpoint, number))?;
         self.discard_stored(&envelope, key);
         Some(envelope)
     }
 
-    /// Drops the first unexpected message that such a receive would get. What it was.
+    /// Drops the first unexpected message that such a receive would get. Returns its
+    /// envelope.
     pub fn discard(&mut self, endpoint: u8, kind: Kind, pattern: &Pattern) -> Option<Envelope> {
         let matcher = self.matcher(endpoint, kind);
-        let place = matcher.find_unexpected(pattern)?;
-        let (envelope, key) = matcher.take_unexpected(place)?;
+        let position = matcher.find_unexpected(pattern)?;
+        let (envelope, key) = matcher.take_unexpected(position)?;
         self.discard_stored(&envelope, key);
         Some(envelope)
     }
 
-    /// Takes back the first posted receive of which `is_it` says so. One that has a message already goes on.
+    /// Takes back the first posted receive of which `is_it` says so. One that has a message already
+    /// goes on.
     pub fn cancel(&mut self, endpoint: u8, is_it: impl Fn(&D) -> bool) -> Option<D> {
         self.matchers[usize::from(endpoint)].iter_mut().find_map(|matcher| matcher.cancel(&is_it))
     }
@@ -354,7 +357,8 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         self.matchers[usize::from(endpoint)].iter_mut().flat_map(Matcher::clear_posted).collect()
     }
 
-    /// Whether sends and receives of an endpoint go on that have begun: they use the program's memory.
+    /// True if sends and receives of an endpoint go on that have begun: they use the program's
+    /// memory.
     pub fn is_busy(&self, endpoint: u8) -> bool {
         self.sends.values().any(|send| send.from == endpoint)
             || self.receives.values().any(|receive| receive.to == endpoint)
@@ -365,7 +369,8 @@ impl<S: Source, D: Sink> Exchange<S, D> {
                 .any(|it| it.from == endpoint)
     }
 
-    /// Whether everything that was begun here has left: sends that wait for their receivers have not.
+    /// True if everything that was begun here has been sent: sends that wait for their receivers
+    /// have not.
     pub fn is_idle(&self) -> bool {
         self.answers.is_empty()
             && self.leaving.is_empty()
@@ -373,7 +378,8 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             && self.fetching.is_empty()
     }
 
-    /// Whether as many messages wait at `to` for their receives as may: none goes there until one of them is received.
+    /// True if as many messages wait at `to` for their receives as may: none is sent there until
+    /// one of them is received.
     pub fn is_full(&self, to: Rank) -> bool {
         !self.peers[to.index()].flow.may_ask()
     }
@@ -404,9 +410,10 @@ impl<S: Source, D: Sink> Exchange<S, D> {
                     self.events.push_back(Event::Received { into, envelope });
                     return;
                 }
-                let (expected, came) = (envelope.length, bytes.len() as u64);
+                let (expected, received) = (envelope.length, bytes.len() as u64);
                 let (asked, fetched_from) = (None, None);
-                let receive = Receive { to, into, envelope, expected, came, asked, fetched_from };
+                let receive =
+                    Receive { to, into, envelope, expected, received, asked, fetched_from };
                 let key = self.receives.insert(receive);
                 self.redirect(source, Target::Receive(key));
             }
@@ -449,7 +456,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         }
     }
 
-    /// A message that came eagerly is where it belongs.
+    /// Counts a message as consumed that was received eagerly.
     #[inline]
     fn consumed(&mut self, source: Rank, length: u64) {
         let flow = &mut self.peers[source.index()].flow;
@@ -457,7 +464,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             let known = flow.reported(crate::peer::cost(length));
             debug_assert!(known, "what this rank has sent itself was taken from its window");
         } else if let Some(amount) = flow.consumed(length) {
-            self.answer(source, Says::Consumed { amount });
+            self.answer(source, Packet::Consumed { amount });
         }
     }
 
@@ -465,13 +472,13 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     #[inline]
     fn placed(&mut self, source: Rank, registered: Option<NonZero<u64>>) {
         if let Some(number) = registered {
-            self.answer(source, Says::Done { number: number.get() });
+            self.answer(source, Packet::Done { number: number.get() });
         }
     }
 
     #[inline(never)]
-    fn answer(&mut self, to: Rank, says: Says<'_>) {
-        self.answers.push_back((to, says.head()));
+    fn answer(&mut self, to: Rank, packet: Packet<'_>) {
+        self.answers.push_back((to, packet.head()));
     }
 
     /// Has as much of the message come as fits into `into`: fetches it, or sends an answer.
@@ -487,24 +494,24 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         peer.flow.answers();
         let fetched_from = asked
             .lies_at
-            .filter(|_| !peer.is_out_of_reach && into.room(0, expected as usize).is_some());
-        let (came, number, asked) = (0, asked.number, Some(asked));
-        let receive = Receive { to, into, envelope, expected, came, asked, fetched_from };
+            .filter(|_| !peer.is_unfetchable && into.room(0, expected as usize).is_some());
+        let (received, number, asked) = (0, asked.number, Some(asked));
+        let receive = Receive { to, into, envelope, expected, received, asked, fetched_from };
         let key = self.receives.insert(receive);
         if fetched_from.is_some() {
             self.fetching.push_back(key);
         } else {
             let own = key.data().as_ffi();
-            self.answer(source, Says::Grant { number, own, length: expected });
+            self.answer(source, Packet::Grant { number, own, length: expected });
         }
     }
 
     /// Answers that no bytes are wanted.
     fn refuse(&mut self, source: Rank, asked: Asked) {
         self.peers[source.index()].flow.answers();
-        self.answer(source, Says::Grant { number: asked.number, own: 0, length: 0 });
+        self.answer(source, Packet::Grant { number: asked.number, own: 0, length: 0 });
         if asked.wants_done {
-            self.answer(source, Says::Done { number: asked.number });
+            self.answer(source, Packet::Done { number: asked.number });
         }
     }
 }

@@ -14,12 +14,14 @@
 //! done       │ kind │ zero                     │ number │
 //! consumed   │ kind │ zero                     │ amount │
 //! ```
-//! `to` and `from` are endpoints. A message that fits into a packet is `eager`, or `registered` if its sender wants to know when it is where its
-//! receive wants it, which `done` says. A longer one that need not ask is a
-//! `first` and as many `more` as it takes, which belong to the last `first` of their sender. A `request` is answered by
-//! a `grant`, which says how many bytes are wanted; they come as `part`s, in order; `done` says that all are there, if
-//! the request wanted to know. Its `address`, unless that is 0, is where the bytes lie in the process of their sender: who can
-//! fetch them from there needs no `grant`, and says `done`, whether the request wanted to know or not.
+//! `to` and `from` are endpoints. A message that fits into a packet is `eager`, or `registered` if
+//! its sender wants to know when it is where its receive wants it, which `done` says. A longer one
+//! that need not ask is a `first` and as many `more` as it takes, which belong to the last `first`
+//! of their sender. A `request` is answered by a `grant`, which says how many bytes are wanted;
+//! they come as `part`s, in order; `done` says that all are there, if the request wanted to know.
+//! Its `address`, unless that is 0, is where the bytes lie in the process of their sender: who can
+//! fetch them from there needs no `grant`, and says `done`, whether the request wanted to know or
+//! not.
 
 use crate::{Address, Envelope, Kind};
 use std::num::NonZero;
@@ -63,17 +65,17 @@ pub struct Whole<'a> {
     pub bytes: &'a [u8],
 }
 
-/// What a packet says.
+/// A packet of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)] // The diagram has the names of the fields.
-pub enum Says<'a> {
-    /// Here is a message.
+pub enum Packet<'a> {
+    /// A whole message.
     Whole(Whole<'a>),
-    /// Here begins a message.
+    /// The first packet of a message.
     First { to: u8, envelope: Envelope, bytes: &'a [u8] },
-    /// Here it goes on.
+    /// The next packet of a message.
     More { bytes: &'a [u8] },
-    /// May this message come, or do you fetch it from here?
+    /// A request to send a message, or to have it fetched from an address.
     Request {
         to: u8,
         envelope: Envelope,
@@ -81,13 +83,13 @@ pub enum Says<'a> {
         lies_at: Option<NonZero<u64>>,
         wants_done: bool,
     },
-    /// These bytes of it may.
+    /// The answer: so many bytes of it may be sent.
     Grant { number: u64, own: u64, length: u64 },
-    /// Here are some.
+    /// Some of them.
     Part { own: u64, bytes: &'a [u8] },
-    /// They are all there.
+    /// The report that they are all there.
     Done { number: u64 },
-    /// So much of what came eagerly is consumed.
+    /// The report that so much is consumed of the messages that were received eagerly.
     Consumed { amount: u64 },
 }
 
@@ -107,7 +109,8 @@ impl Head {
     /// With this in one of its first eight bytes, which is 0.
     #[inline(always)]
     pub(crate) fn octet(mut self, at: usize, octet: u8) -> Self {
-        // By words, as links read it: a processor waits when it loads a word that was just stored in parts.
+        // By words, as links read it: a processor waits when it loads a word that was just stored
+        // in parts.
         if let Some(first) = self.bytes.first_chunk_mut() {
             *first = (u64::from_le_bytes(*first) | u64::from(octet) << (8 * at)).to_le_bytes();
         }
@@ -129,32 +132,34 @@ impl Head {
     }
 }
 
-impl Says<'_> {
+impl Packet<'_> {
     /// The packet, or what stands before its bytes.
     #[inline(always)]
     pub fn head(&self) -> Head {
         match *self {
-            Says::Whole(Whole { to, envelope, registered: None, .. }) => {
+            Packet::Whole(Whole { to, envelope, registered: None, .. }) => {
                 enveloped(EAGER_KIND, to, &envelope, 0)
             }
-            Says::Whole(Whole { to, envelope, registered: Some(number), .. }) => {
+            Packet::Whole(Whole { to, envelope, registered: Some(number), .. }) => {
                 enveloped(REGISTERED_KIND, to, &envelope, 0).word(number.get())
             }
-            Says::First { to, envelope, .. } => {
+            Packet::First { to, envelope, .. } => {
                 enveloped(FIRST_KIND, to, &envelope, 0).word(envelope.length)
             }
-            Says::More { .. } => Head::new(3),
-            Says::Request { to, envelope, number, lies_at, wants_done } => {
+            Packet::More { .. } => Head::new(3),
+            Packet::Request { to, envelope, number, lies_at, wants_done } => {
                 let flags = if wants_done { WANTS_DONE } else { 0 };
                 let head = enveloped(REQUEST_KIND, to, &envelope, flags)
                     .word(envelope.length)
                     .word(number);
                 head.word(lies_at.map_or(0, NonZero::get))
             }
-            Says::Grant { number, own, length } => Head::new(5).word(number).word(own).word(length),
-            Says::Part { own, .. } => Head::new(6).word(own),
-            Says::Done { number } => Head::new(7).word(number),
-            Says::Consumed { amount } => Head::new(8).word(amount),
+            Packet::Grant { number, own, length } => {
+                Head::new(5).word(number).word(own).word(length)
+            }
+            Packet::Part { own, .. } => Head::new(6).word(own),
+            Packet::Done { number } => Head::new(7).word(number),
+            Packet::Consumed { amount } => Head::new(8).word(amount),
         }
     }
 }
@@ -196,15 +201,15 @@ pub fn parse_whole(from: Rank, packet: &[u8]) -> Option<Whole<'_>> {
     Some(Whole { to, envelope, registered, bytes })
 }
 
-/// What a packet of `from` says; `None` if no peer says that.
-pub fn parse(from: Rank, packet: &[u8]) -> Option<Says<'_>> {
+/// Parses a packet of `from`; `None` if it is none that a peer sends.
+pub fn parse(from: Rank, packet: &[u8]) -> Option<Packet<'_>> {
     match *packet.first()? {
-        EAGER_KIND | REGISTERED_KIND => parse_whole(from, packet).map(Says::Whole),
+        EAGER_KIND | REGISTERED_KIND => parse_whole(from, packet).map(Packet::Whole),
         FIRST_KIND => {
             let (Start { to, .. }, mut envelope, rest) = parse_envelope(from, packet, 0)?;
             let (length, bytes) = word(rest)?;
             envelope.length = length;
-            Some(Says::First { to, envelope, bytes })
+            Some(Packet::First { to, envelope, bytes })
         }
         REQUEST_KIND => {
             let (start, mut envelope, rest) = parse_envelope(from, packet, WANTS_DONE)?;
@@ -213,7 +218,7 @@ pub fn parse(from: Rank, packet: &[u8]) -> Option<Says<'_>> {
             let (lies_at, rest) = parse_address(rest, length)?;
             let (to, wants_done) = (start.to, start.flags & WANTS_DONE != 0);
             envelope.length = length;
-            let request = Says::Request { to, envelope, number, lies_at, wants_done };
+            let request = Packet::Request { to, envelope, number, lies_at, wants_done };
             rest.is_empty().then_some(request)
         }
         kind => {
@@ -230,8 +235,9 @@ struct Start {
     to: u8,
 }
 
-/// What a packet with an envelope begins with, and what follows. `allowed` are flags that it may
-/// have, besides those of all such. The length of the message, which stands elsewhere, is left 0.
+/// Parses the beginning of a packet with an envelope, and returns it with the bytes that follow.
+/// `allowed` are flags that it may have, besides those of all such. The length of the message,
+/// which stands elsewhere, is left 0.
 #[inline(always)]
 fn parse_envelope(from: Rank, packet: &[u8], allowed: u8) -> Option<(Start, Envelope, &[u8])> {
     let (head, rest) = packet.split_first_chunk::<EAGER>()?;
@@ -253,7 +259,7 @@ fn parse_envelope(from: Rank, packet: &[u8], allowed: u8) -> Option<(Start, Enve
     Some((Start { kind, flags, to }, envelope, rest))
 }
 
-/// Where so many bytes lie, if they are somewhere; and what follows it.
+/// Parses the address of so many bytes, if there is one; returns it with the bytes that follow it.
 pub(crate) fn parse_address(bytes: &[u8], length: u64) -> Option<(Option<NonZero<u64>>, &[u8])> {
     let (address, rest) = word(bytes)?;
     let lies_at = NonZero::new(address);
@@ -261,20 +267,20 @@ pub(crate) fn parse_address(bytes: &[u8], length: u64) -> Option<(Option<NonZero
     (!is_odd).then_some((lies_at, rest))
 }
 
-fn parse_bare(kind: u8, rest: &[u8]) -> Option<Says<'_>> {
+fn parse_bare(kind: u8, rest: &[u8]) -> Option<Packet<'_>> {
     if kind == 3 {
-        return Some(Says::More { bytes: rest });
+        return Some(Packet::More { bytes: rest });
     }
     let (number, rest) = word(rest)?;
     match (kind, rest) {
         (5, rest) => {
             let (own, rest) = word(rest)?;
             let (length, rest) = word(rest)?;
-            rest.is_empty().then_some(Says::Grant { number, own, length })
+            rest.is_empty().then_some(Packet::Grant { number, own, length })
         }
-        (6, bytes) => Some(Says::Part { own: number, bytes }),
-        (7, []) => Some(Says::Done { number }),
-        (8, []) => Some(Says::Consumed { amount: number }),
+        (6, bytes) => Some(Packet::Part { own: number, bytes }),
+        (7, []) => Some(Packet::Done { number }),
+        (8, []) => Some(Packet::Consumed { amount: number }),
         _ => None,
     }
 }

@@ -1,9 +1,11 @@
-//! Tagged messages: sends and posted receives that find each other by source and tag, as in MPI (thesis 7.4); and remote
-//! accesses: reads, writes and atomic operations on memory that another rank has exposed; and operations of all members of a team.
+//! Tagged messages: sends and posted receives that find each other by source and tag, as in MPI
+//! (thesis 7.4); and remote accesses: reads, writes and atomic operations on memory that another
+//! rank has exposed; and operations of all members of a team.
 //!
-//! A receiver posts receives, senders send, and messages go to the first posted receive that wants them, in the order
-//! in which they were sent (MPI's non-overtaking rule). What nobody has posted a receive for is *unexpected*: its bytes
-//! wait in memory of which each sender has a window, and then in the sender's, which asks first.
+//! A receiver posts receives, senders send, and messages go to the first posted receive that wants
+//! them, in the order in which they were sent (MPI's non-overtaking rule). What nobody has posted a
+//! receive for is *unexpected*: its bytes wait in memory of which each sender has a window, and
+//! then in the sender's, which asks first.
 //!
 //! | module | what |
 //! |---|---|
@@ -15,9 +17,11 @@
 //! | [`remote`] | one rank's accesses to memory of others, and theirs to its |
 //! | [`collectives`] | operations of all members of a team, by [`weft_collective`] |
 //!
-//! May use the packet layer. Reads and writes the program's memory through [`Source`] and [`Sink`] only, and knows no
-//! lock and no thread: whoever owns an [`Exchange`], a [`Remote`](remote::Remote) or [`Collectives`] sees to that. Keeps I9: unexpected
-//! bytes, requests, accesses and answers are bounded for each peer, and a peer that exceeds a bound is refused ([`Error::Violation`]).
+//! May use the packet layer. Reads and writes the program's memory through [`Source`] and [`Sink`]
+//! only, and knows no lock and no thread: whoever owns an [`Exchange`], a
+//! [`Remote`](remote::Remote) or [`Collectives`] sees to that. Keeps I9: unexpected bytes,
+//! requests, accesses and answers are bounded for each peer, and a peer that exceeds a bound is
+//! refused ([`Error::Violation`]).
 
 #![forbid(unsafe_code)]
 
@@ -41,7 +45,7 @@ use weft_packet::Rank;
 pub struct Address {
     /// The rank.
     pub rank: Rank,
-    /// Which of its endpoints.
+    /// The endpoint of that rank.
     pub endpoint: u8,
 }
 
@@ -54,7 +58,7 @@ pub enum Kind {
     Untagged,
 }
 
-/// What went wrong.
+/// An error of this crate.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// Below messages.
@@ -63,9 +67,9 @@ pub enum Error {
     /// A peer sent what no peer sends.
     #[error("rank {from} sent {what}; the job cannot go on")]
     Violation {
-        /// Who.
+        /// The rank that sent it.
         from: Rank,
-        /// What.
+        /// The violated rule.
         what: &'static str,
     },
 }

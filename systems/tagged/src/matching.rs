@@ -1,12 +1,15 @@
 //! Posted receives and unexpected messages, in order.
 //!
-//! Both queues are in the order of posting and of arrival, and both are searched from the front: so of two messages of
-//! one sender that a receive wants, the first is taken, and of two receives that want a message, the first gets it (MPI
-//! 3.5, "non-overtaking"). A message is in one of the queues only if nothing in the other wants it.
+//! Both queues are in the order of posting and of arrival, and both are searched from the front: so
+//! of two messages of one sender that a receive wants, the first is taken, and of two receives that
+//! want a message, the first gets it (MPI 3.5, "non-overtaking"). A message is in one of the queues
+//! only if nothing in the other wants it.
 //!
-//! Where a queue is long, an index says where what matches stands (`matching/index.rs`), so that nobody looks through it.
+//! Where a queue is long, an index says where what matches stands (`matching/index.rs`), so that
+//! nobody looks through it.
 //!
-//! Whoever uses this finds first, and then takes what was found: a receive into which more messages fit stays where it is.
+//! Whoever uses this finds first, and then takes what was found: a receive into which more messages
+//! fit stays where it is.
 
 mod index;
 mod line;
@@ -15,22 +18,22 @@ use crate::{Address, Kind};
 use index::Indexes;
 use line::Line;
 
-/// What is written on a message.
+/// Facts about a message by which it is matched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Envelope {
     /// Tagged or not.
     pub kind: Kind,
-    /// Who sent it.
+    /// Its sender.
     pub source: Address,
     /// Its tag; 0 if it has none.
     pub tag: u64,
-    /// What its sender says beside it.
+    /// Its sender's data, beside the bytes.
     pub data: Option<u64>,
     /// Its bytes.
     pub length: u64,
 }
 
-/// Which messages a receive wants.
+/// Pattern of the messages that a receive wants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pattern {
     /// From whom; `None` for anybody.
@@ -42,7 +45,7 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Whether it wants this message.
+    /// True if it wants this message.
     #[inline]
     pub fn wants(&self, envelope: &Envelope) -> bool {
         (self.tag ^ envelope.tag) & !self.ignore == 0
@@ -50,9 +53,9 @@ impl Pattern {
     }
 }
 
-/// The number of a member of a queue, until that queue is changed.
+/// Position of an entry of a queue, until that queue is changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place(u64);
+pub struct Position(u64);
 
 /// The receives `R` and the messages `M` of one kind at one endpoint.
 #[derive(Debug)]
@@ -97,26 +100,26 @@ impl<R, M> Matcher<R, M> {
     }
 
     /// The first receive that wants this message, where it lies.
-    pub fn find_posted(&mut self, envelope: &Envelope) -> Option<(Place, &mut R)> {
+    pub fn find_posted(&mut self, envelope: &Envelope) -> Option<(Position, &mut R)> {
         let number = if self.posted_by.is_empty() {
             self.posted.numbered().find(|(_, it)| it.0.wants(envelope))?.0
         } else {
             self.posted_by.first_that_wants(envelope, &self.posted)?
         };
         let (_, receive) = self.posted.get_mut(number)?;
-        Some((Place(number), receive))
+        Some((Position(number), receive))
     }
 
     /// Takes the receive that was found.
-    pub fn take_posted(&mut self, place: Place) -> Option<R> {
-        let (_, taken) = self.posted.take(place.0)?;
+    pub fn take_posted(&mut self, position: Position) -> Option<R> {
+        let (_, taken) = self.posted.take(position.0)?;
         self.posted_left();
         Some(taken)
     }
 
     /// Drops the receive that was found.
-    pub fn drop_posted(&mut self, place: Place) {
-        drop(self.take_posted(place));
+    pub fn drop_posted(&mut self, position: Position) {
+        drop(self.take_posted(position));
     }
 
     /// A receive has left.
@@ -134,25 +137,25 @@ impl<R, M> Matcher<R, M> {
     }
 
     /// The first message that the receive wants.
-    pub fn find_unexpected(&mut self, pattern: &Pattern) -> Option<Place> {
+    pub fn find_unexpected(&mut self, pattern: &Pattern) -> Option<Position> {
         let found = if self.unexpected.count() <= MANY {
             self.unexpected.numbered().find(|(_, it)| pattern.wants(&it.0)).map(|it| it.0)
         } else {
             self.unexpected_by.first_wanted(pattern, &self.unexpected)
         };
-        found.map(Place)
+        found.map(Position)
     }
 
-    /// What is written on the message that was found.
+    /// Envelope of the message that was found.
     #[inline]
-    pub fn unexpected(&self, Place(place): Place) -> Option<&Envelope> {
-        self.unexpected.get(place).map(|(envelope, _)| envelope)
+    pub fn unexpected(&self, Position(position): Position) -> Option<&Envelope> {
+        self.unexpected.get(position).map(|(envelope, _)| envelope)
     }
 
     /// Takes the message that was found.
     #[inline]
-    pub fn take_unexpected(&mut self, place: Place) -> Option<(Envelope, M)> {
-        let taken = self.unexpected.take(place.0);
+    pub fn take_unexpected(&mut self, position: Position) -> Option<(Envelope, M)> {
+        let taken = self.unexpected.take(position.0);
         if self.unexpected.close_gaps() || self.unexpected.count() == 0 {
             self.unexpected_by.clear();
         }
@@ -162,20 +165,20 @@ impl<R, M> Matcher<R, M> {
     /// Posts a receive. It wants none of the messages that are here, or is [taken
     /// back](Self::take_back) at once.
     #[inline(always)]
-    pub fn post(&mut self, pattern: Pattern, receive: R) -> Place {
+    pub fn post(&mut self, pattern: Pattern, receive: R) -> Position {
         let number = self.posted.push((pattern, receive));
         if self.posted.count() > MANY || !self.posted_by.is_empty() {
             self.index_posted(number);
         }
-        Place(number)
+        Position(number)
     }
 
     /// Takes back the receive that was posted last.
-    pub fn take_back(&mut self, place: Place) -> Option<(Pattern, R)> {
+    pub fn take_back(&mut self, position: Position) -> Option<(Pattern, R)> {
         if self.posted_by.is_empty() {
             return self.posted.pop();
         }
-        let taken = self.posted.take(place.0);
+        let taken = self.posted.take(position.0);
         self.posted_left();
         taken
     }
@@ -199,7 +202,7 @@ impl<R, M> Matcher<R, M> {
     /// Takes the first posted receive of which `is_it` says so.
     pub fn cancel(&mut self, is_it: impl Fn(&R) -> bool) -> Option<R> {
         let (number, _) = self.posted.numbered().find(|(_, it)| is_it(&it.1))?;
-        self.take_posted(Place(number))
+        self.take_posted(Position(number))
     }
 
     /// Takes all posted receives.
@@ -208,12 +211,12 @@ impl<R, M> Matcher<R, M> {
         std::mem::take(&mut self.posted).into_members().map(|(_, receive)| receive)
     }
 
-    /// How many receives are posted.
+    /// Number of receives that are posted.
     pub fn posted_count(&self) -> usize {
         self.posted.count()
     }
 
-    /// How many messages are unexpected.
+    /// Number of messages that are unexpected.
     pub fn unexpected_count(&self) -> usize {
         self.unexpected.count()
     }

@@ -1,4 +1,4 @@
-//! What carries packets, and where their bytes come from and go.
+//! Networks that carry packets, and the memory that their bytes come from and go to.
 
 use crate::{Envelope, Result};
 use std::mem;
@@ -8,16 +8,16 @@ use weft_packet::{Gather, HeldPacket, KeptPacket, Packets, Rank, SendPacket, put
 
 /// Bytes to send: the program's memory.
 pub trait Source {
-    /// How many.
+    /// Number of bytes.
     fn length(&self) -> u64;
     /// Calls `take` with the pieces of `length` bytes from `offset` on, which are there.
     fn pieces(&self, offset: u64, length: usize, take: &mut dyn FnMut(&[u8]));
-    /// Where in this process they lie, if they lie there in one piece.
+    /// Address of the bytes in this process, if they lie there in one piece.
     fn lies_at(&self) -> Option<u64> {
         None
     }
-    /// Called once, if the bytes are needed beyond the call that they were given in. They stay as they are, unless this does
-    /// something about it.
+    /// Called once, if the bytes are needed beyond the call that they were given in. They stay as
+    /// they are, unless this does something about it.
     #[must_use]
     fn keep(self) -> Self
     where
@@ -27,9 +27,9 @@ pub trait Source {
     }
 }
 
-/// Where to receive: the program's memory.
+/// Memory to receive into: the program's.
 pub trait Sink: Sized {
-    /// How many bytes fit.
+    /// Number of bytes that fit.
     fn capacity(&self) -> u64;
     /// Puts `bytes` at `offset`; what does not fit is left out.
     fn place(&mut self, offset: u64, bytes: &[u8]);
@@ -37,8 +37,8 @@ pub trait Sink: Sized {
     fn room(&mut self, _offset: u64, _length: usize) -> Option<&mut [u8]> {
         None
     }
-    /// For a buffer that takes several messages: cuts off where the next one of `length` goes, and says whether
-    /// that was the last. `None` for a receive of one message.
+    /// For a buffer that takes several messages: cuts off where the next one of `length` goes, and
+    /// says whether that was the last. `None` for a receive of one message.
     fn split(&mut self, _length: u64) -> Option<(Self, bool)> {
         None
     }
@@ -52,16 +52,17 @@ pub trait Receiver<D> {
     fn receive(&mut self, into: D, envelope: &Envelope, bytes: &[u8]);
 }
 
-/// What sends packets to other ranks. What arrives comes by [`Exchange::arrive`](crate::Exchange::arrive).
+/// A network that sends packets to other ranks. Those that arrive are given to
+/// [`Exchange::arrive`](crate::Exchange::arrive).
 pub trait Network {
     /// Bytes of a packet at most; at least 64.
     fn payload(&self) -> usize;
 
-    /// Sends one packet: `head`, and then `length` bytes of `source` from `offset` on. False if there is no room for a
-    /// packet now. Never blocks.
+    /// Sends one packet: `head`, and then `length` bytes of `source` from `offset` on. False if
+    /// there is no room for a packet now. Never blocks.
     ///
     /// # Errors
-    /// What the network says.
+    /// Those of the network.
     fn send<S: Source>(
         &mut self,
         to: Rank,
@@ -75,14 +76,14 @@ pub trait Network {
         false
     }
 
-    /// Fills `into` with what lies at `address` in the process of `from`. False if this process may not do that, or nothing lies
-    /// there; with no bytes it says whether it may.
+    /// Fills `into` with what lies at `address` in the process of `from`. False if this process may
+    /// not do that, or nothing lies there; with no bytes it says whether it may.
     fn fetch(&mut self, _from: Rank, _address: u64, _into: &mut [u8]) -> bool {
         false
     }
 
-    /// Whether `by` is known to fetch from this process.
-    fn is_reached(&self, _by: Rank) -> bool {
+    /// True if `by` is known to fetch from this process.
+    fn is_fetched_by(&self, _by: Rank) -> bool {
         false
     }
 }
@@ -95,21 +96,23 @@ pub trait Broadcast: Network {
     /// Sends one packet to all ranks but this one, as [`Network::send`] to one.
     ///
     /// # Errors
-    /// What the network says.
+    /// Those of the network.
     fn broadcast<S: Source>(&mut self, head: &[u8], body: Option<(&S, u64, usize)>)
     -> Result<bool>;
 }
 
-/// Bytes from which on it is worth it to say where they lie: a packet or two are not slower than a system call.
-pub const LENT_FROM: u64 = 32 * 1024;
+/// Bytes from which on it is worth it to say where they lie: a packet or two are not slower than a
+/// system call.
+pub const SINGLE_COPY_FROM: u64 = 32 * 1024;
 
-/// Where long bytes lie, if others can fetch them from there.
+/// Address of long bytes, if others can fetch them from there.
 pub(crate) fn lies_at<S: Source>(source: &S) -> Option<NonZero<u64>> {
-    let is_long = source.length() >= LENT_FROM;
+    let is_long = source.length() >= SINGLE_COPY_FROM;
     is_long.then(|| source.lies_at()).flatten().and_then(NonZero::new)
 }
 
-/// A packet as [`Network::send`] is given it, in one piece: for networks that keep packets as vectors.
+/// A packet as [`Network::send`] is given it, in one piece: for networks that keep packets as
+/// vectors.
 pub fn gather<S: Source>(head: &[u8], body: Option<(&S, u64, usize)>) -> Vec<u8> {
     let mut packet = head.to_vec();
     if let Some((source, offset, length)) = body {
@@ -150,7 +153,7 @@ impl Network for &Packets {
         Packets::fetch(self, from, address, into)
     }
 
-    fn is_reached(&self, by: Rank) -> bool {
+    fn is_fetched_by(&self, by: Rank) -> bool {
         Packets::is_reached(self, by)
     }
 }

@@ -1,24 +1,26 @@
-//! What one rank may send to another unasked.
+//! Flow control between two ranks: the messages that one may send to the other unasked.
 //!
-//! A message that goes *eagerly* costs its bytes and [`MESSAGE_COST`] of the window that its receiver keeps for each
-//! sender. The receiver reports what it has consumed, that is, copied to where a receive wants it. A message that finds
-//! no window, or is long, asks first: of it the receiver keeps the envelope. So what a receiver stores for a peer is
-//! bounded, whatever the peer sends and whatever is received (I9).
+//! A message that goes *eagerly* costs its bytes and [`MESSAGE_COST`] of the window that its
+//! receiver keeps for each sender. The receiver reports what it has consumed, that is, copied to
+//! where a receive wants it. A message that finds no window, or is long, asks first: of it the
+//! receiver keeps the envelope. So what a receiver stores for a peer is bounded, whatever the peer
+//! sends and whatever is received (I9).
 
-/// What a receiver keeps of a sender's messages at most, in bytes. As large as a window of the messaging layer.
+/// Largest number of bytes of a sender's messages that a receiver keeps: 1 MiB. As large as a
+/// window of the messaging layer.
 pub const WINDOW: u64 = 1 << 20;
-/// What a message costs beside its bytes.
+/// Cost of a message beside its bytes: 64 bytes of the window.
 pub const MESSAGE_COST: u64 = 64;
 /// Messages up to this many bytes go eagerly.
 pub const EAGER_BYTES: u64 = 16 * 1024;
-/// Messages that may ask at the same time, from one rank to one other. A program that begins more without receiving
-/// any gets no further if its receiver waits for a later one, or has begun as many; so there may be as many as memory
-/// lets a program begin.
+/// Messages that may ask at the same time, from one rank to one other. A program that begins more
+/// without receiving any gets no further if its receiver waits for a later one, or has begun as
+/// many; so there may be as many as memory lets a program begin.
 pub const MOST_REQUESTS: u32 = 1 << 20;
 /// A receiver reports so much at once.
 const REPORT: u64 = WINDOW / 4;
 
-/// What a message of so many bytes costs.
+/// Cost of a message of so many bytes.
 #[inline]
 pub fn cost(length: u64) -> u64 {
     length + MESSAGE_COST
@@ -27,7 +29,7 @@ pub fn cost(length: u64) -> u64 {
 /// The flow between this rank and one other, both ways.
 #[derive(Debug)]
 pub struct Flow {
-    /// What may be sent eagerly now.
+    /// Bytes that may be sent eagerly now.
     window: u64,
     /// Requests sent that were not answered.
     asked: u32,
@@ -46,13 +48,13 @@ impl Default for Flow {
 }
 
 impl Flow {
-    /// Whether a message of this length may go eagerly.
+    /// True if a message of this length may be sent eagerly.
     #[inline]
     pub fn may_send(&self, length: u64) -> bool {
         length <= EAGER_BYTES && cost(length) <= self.window
     }
 
-    /// It went.
+    /// Takes its cost from the window: a message was sent eagerly.
     #[inline]
     pub fn sent(&mut self, length: u64) {
         self.window -= cost(length);
@@ -66,18 +68,18 @@ impl Flow {
         fits
     }
 
-    /// Whether another message may ask.
+    /// True if another message may ask.
     #[inline]
     pub fn may_ask(&self) -> bool {
         self.asked < MOST_REQUESTS
     }
 
-    /// One asked.
+    /// Counts a message that asked.
     pub fn asks(&mut self) {
         self.asked += 1;
     }
 
-    /// One was answered.
+    /// Counts a message that was answered.
     pub fn was_answered(&mut self) {
         self.asked -= 1;
     }
@@ -90,10 +92,10 @@ impl Flow {
         (length <= EAGER_BYTES && self.unconsumed + consumed <= WINDOW).then_some(consumed)
     }
 
-    /// A message came eagerly. False if it should not have.
+    /// Counts a message that was received eagerly. False if there was no window for it.
     #[inline(always)]
     #[must_use]
-    pub fn came(&mut self, length: u64) -> bool {
+    pub fn received_eager(&mut self, length: u64) -> bool {
         if length > EAGER_BYTES {
             return false;
         }
@@ -101,7 +103,8 @@ impl Flow {
         self.unconsumed + self.consumed <= WINDOW
     }
 
-    /// A message that came eagerly is where it belongs. What to report now, if anything.
+    /// Counts a message that was received eagerly as consumed. Returns the amount to report now, if
+    /// any.
     #[inline]
     pub fn consumed(&mut self, length: u64) -> Option<u64> {
         self.unconsumed -= cost(length);
@@ -109,28 +112,28 @@ impl Flow {
         self.to_report()
     }
 
-    /// A message came and is where it belongs, with which [so much](Self::may_consume) is consumed.
-    /// True if there is something to report now.
+    /// Counts a message that was received and consumed at once, with which
+    /// [so much](Self::may_consume) is consumed. True if there is something to report now.
     #[inline(always)]
-    pub fn came_and_went(&mut self, consumed: u64) -> bool {
+    pub fn received_and_consumed(&mut self, consumed: u64) -> bool {
         self.consumed = consumed;
         consumed >= REPORT
     }
 
-    /// What to report now, if anything: it counts as reported.
+    /// The amount to report now, if any: it counts as reported.
     pub fn to_report(&mut self) -> Option<u64> {
         let is_enough = self.consumed >= REPORT;
         is_enough.then(|| std::mem::take(&mut self.consumed))
     }
 
-    /// A message asked. False if it should not have.
+    /// Counts a request of a message. False if there are too many.
     #[must_use]
-    pub fn came_asking(&mut self) -> bool {
+    pub fn received_request(&mut self) -> bool {
         self.to_answer += 1;
         self.to_answer <= MOST_REQUESTS
     }
 
-    /// A request is answered.
+    /// Counts a request as answered.
     pub fn answers(&mut self) {
         self.to_answer -= 1;
     }

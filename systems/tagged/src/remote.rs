@@ -1,35 +1,42 @@
-//! One rank's accesses to memory of other ranks, and theirs to its: calls and packets in, packets and events out.
+//! One rank's accesses to memory of other ranks, and theirs to its: calls and packets in, packets
+//! and events out.
 //!
 //! ```text
 //!   origin                                target
 //!   write (as many packets as it takes) ─▶ checked and placed, each by itself
 //!                                ◀─────── ended
-//!   offer (as many as it takes) ─▶ the same, but the target fetches the bytes, out of the origin's memory
+//!   offer (as many as it takes) ─▶ the same, but fetched out of the origin's memory
 //!                                ◀─────── ended
 //!   read ────────────────────────────────▶ checked
-//!                                ◀─────── part, as many as it takes; or ended, if it is refused or empty
+//!                                ◀─────── parts; or ended, if it is refused or empty
 //!   read, with leave to say so ──────────▶ checked
-//!                                ◀─────── lies: where the bytes are, which the origin fetches
+//!                                ◀─────── address of the bytes, which the origin fetches
 //!   fetched ─────────────────────────────▶ over; or, if they could not be, answered by parts
 //!   atomic ──────────────────────────────▶ checked and done
 //!                                ◀─────── part with what stood there, if that is wanted; or ended
 //! ```
-//! A region is memory that its owner has exposed under a key, with rights. Of an access that does not fit its region no
-//! byte is placed, and its origin is told why. That is no violation: keys and offsets are the program's.
+//! A region is memory that its owner has exposed under a key, with rights. Of an access that does
+//! not fit its region no byte is placed, and its origin is told why. That is no violation: keys and
+//! offsets are the program's.
 //!
-//! **Order.** Accesses of one rank to one other leave in the order of their calls: while a write has packets left,
-//! nothing else begins. Packets of a pair of ranks arrive in order, writes are placed and atomics done when they arrive.
-//! So writes follow writes, reads follow writes, and atomics follow everything; but what a read returns may be
-//! younger than the read, because its parts leave when there is room. Accesses have no order with messages.
+//! **Order.** Accesses of one rank to one other leave in the order of their calls: while a write
+//! has packets left, nothing else begins. Packets of a pair of ranks arrive in order, writes are
+//! placed and atomics done when they arrive. So writes follow writes, reads follow writes, and
+//! atomics follow everything; but what a read returns may be younger than the read, because its
+//! parts leave when there is room. Accesses have no order with messages.
 //!
-//! **Offers** take one copy in place of two. A long write goes as offers to a target that has fetched from this process before, which who
-//! gets several packets of an ordinary write tries. They are fetched as they arrive, so order stays as it is. Who reads much and can fetch
-//! from its target does that, too, [`OFFERED`](format::OFFERED) bytes at most between two looks at what has arrived; the target's program is told of it when all is fetched.
+//! **Offers** take one copy in place of two. A long write goes as offers to a target that has
+//! fetched from this process before, which who gets several packets of an ordinary write tries.
+//! They are fetched as they arrive, so order stays as it is. Who reads much and can fetch from its
+//! target does that, too, [`OFFERED`](format::OFFERED) bytes at most between two looks at what has
+//! arrived; the target's program is told of it when all is fetched.
 //!
-//! **Bounds** (I9). One rank has [`MOST`] accesses to one other under way, so that what a target owes is bounded, too:
-//! an answer is one packet, and a read is answered out of the region, or fetched from there. An access that finds no room changes nothing.
+//! **Bounds** (I9). One rank has [`MOST`] accesses to one other under way, so that what a target
+//! owes is bounded, too: an answer is one packet, and a read is answered out of the region, or
+//! fetched from there. An access that finds no room changes nothing.
 //!
-//! Accesses of a rank to itself need no packets, and have ended when their calls return, but for events.
+//! Accesses of a rank to itself need no packets, and have ended when their calls return, but for
+//! events.
 
 pub mod atomic;
 pub mod format;
@@ -40,7 +47,7 @@ mod target;
 use crate::network::{Network, Sink, Source};
 use crate::{Address, Error, Result};
 use atomic::Atomic;
-use format::Says;
+use format::Packet;
 use slotmap::{KeyData, SlotMap, new_key_type};
 use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZero;
@@ -56,16 +63,17 @@ new_key_type! {
 /// Accesses of one rank to one other that may be under way.
 pub const MOST: u32 = 256;
 
-/// Bytes from which on a read is fetched: below that, one packet more costs what one copy less saves.
+/// Bytes from which on a read is fetched: below that, one packet more costs what one copy less
+/// saves.
 const FETCHED_FROM: u64 = 128 * 1024;
 
 /// Packets of reads, and of writes, that leave before the next look at what has arrived.
 const PACKETS_AT_ONCE: usize = 8;
 
-/// How an access ended.
+/// Result of an access.
 pub type Outcome = std::result::Result<(), Refused>;
 
-/// Why an access was not done.
+/// Reason why an access was not done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// Nothing is exposed under that key, or no longer.
@@ -77,12 +85,12 @@ pub enum Refused {
     /// The region is shorter.
     #[error("the region ends before the access does")]
     Beyond,
-    /// What was to be written was to be fetched out of this rank's memory, and could not be read there.
+    /// Bytes to write were to be fetched out of this rank's memory, and could not be read there.
     #[error("what was to be written cannot be fetched from where it lies")]
-    OutOfReach,
+    Unfetchable,
 }
 
-/// What others may do with a region.
+/// Accesses to a region that others may do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rights {
     /// Read it.
@@ -91,20 +99,20 @@ pub struct Rights {
     pub write: bool,
 }
 
-/// What to access.
+/// Target of an access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Access {
     /// Of whom.
     pub to: Address,
     /// From which endpoint of this rank.
     pub from: u8,
-    /// Which region.
+    /// Key of the region.
     pub key: u64,
     /// From where.
     pub offset: u64,
 }
 
-/// What became of an access that was asked for.
+/// Result of asking for an access.
 #[derive(Debug)]
 #[must_use = "an access may have to be tried again"]
 pub enum Asking<O> {
@@ -119,9 +127,9 @@ pub enum Asking<O> {
 pub enum Event<O> {
     /// An access of this rank ended.
     Ended {
-        /// Which.
+        /// The access.
         op: O,
-        /// How.
+        /// Its result.
         outcome: Outcome,
     },
     /// A region of this rank was accessed.
@@ -133,15 +141,16 @@ pub enum Event<O> {
 pub struct Accessed {
     /// The endpoint that was named.
     pub to: u8,
-    /// Who did it.
+    /// Its origin.
     pub from: Address,
-    /// Which region it was.
+    /// Key of the region.
     pub key: u64,
-    /// Whether it was written.
+    /// True if it was written.
     pub writes: bool,
-    /// How many bytes.
+    /// Number of bytes.
     pub length: u64,
-    /// What was said beside it. Then its origin is answered by [`Remote::answer`], when the program can be told.
+    /// Data that came with it, beside the bytes. Then its origin is answered by [`Remote::answer`],
+    /// when the program can be told.
     pub data: Option<(u64, Owed)>,
 }
 
@@ -167,8 +176,9 @@ pub struct Remote<O, R> {
     serving: VecDeque<Serving>,
     /// Reads of this rank that it fetches.
     fetching: VecDeque<OpKey>,
-    /// Whether long writes say where their bytes lie, and long reads ask for that.
-    lends: bool,
+    /// True if offers of long writes carry the address of their bytes, and long reads ask for
+    /// addresses.
+    single_copy: bool,
     events: VecDeque<Event<O>>,
 }
 
@@ -176,14 +186,14 @@ pub struct Remote<O, R> {
 #[derive(Debug)]
 struct Region<R> {
     memory: R,
-    /// What its first byte is called.
+    /// Address by which others name its first byte.
     base: u64,
     rights: Rights,
     /// Tells it from others that had its key.
     serial: u64,
 }
 
-/// What this rank knows of one, itself included.
+/// State about one rank, itself included.
 #[derive(Debug)]
 struct Peer {
     /// Accesses of this rank that have not ended.
@@ -192,16 +202,17 @@ struct Peer {
     leaving: Option<OpKey>,
     /// Its accesses that were not answered.
     unanswered: u32,
-    /// Of the write that comes from it in several packets: the bytes, and whether they were all placed.
-    came: u64,
+    /// Of the write that comes from it in several packets: the bytes, and whether they were all
+    /// placed.
+    received: u64,
     outcome: Outcome,
-    /// Whether it was tried to fetch from it.
+    /// True if a fetch from it was tried.
     is_tried: bool,
-    /// Whether it could not fetch what it was offered.
-    is_out_of_reach: bool,
+    /// True if it could not fetch bytes that it was offered.
+    is_unfetchable: bool,
     /// Its reads that it fetches, by their numbers.
-    lent: BTreeMap<u64, Serving>,
-    /// Whether something could not be fetched from it.
+    offered_reads: BTreeMap<u64, Serving>,
+    /// True if a fetch from it has failed.
     is_unreadable: bool,
 }
 
@@ -212,7 +223,7 @@ struct Op<O> {
     /// The endpoint.
     from: u8,
     to: Rank,
-    /// Where its bytes lie, if it offers them.
+    /// Address of its bytes, if it offers them.
     lies_at: Option<NonZero<u64>>,
     waits: Until,
 }
@@ -220,21 +231,21 @@ struct Op<O> {
 #[derive(Clone, Copy, Debug)]
 enum Until {
     /// All of a write has left.
-    Left { span: format::Span, data: Option<u64>, went: u64 },
+    Left { span: format::Span, data: Option<u64>, sent: u64 },
     /// It is answered.
     Answered,
     /// So many bytes have come. If it may be said where they lie, nothing has yet.
-    Came { came: u64, expected: u64, fetches: bool },
+    Received { received: u64, expected: u64, fetches: bool },
     /// They lie there, and so many were fetched.
-    Fetched { lies_at: NonZero<u64>, came: u64, expected: u64 },
+    Fetched { lies_at: NonZero<u64>, received: u64, expected: u64 },
 }
 
-/// What to answer when there is room.
+/// An answer that waits for room.
 #[derive(Debug)]
 enum Answer {
     Ended { to: Rank, number: u64, outcome: Outcome },
     Stood { to: Rank, number: u64, bytes: Vec<u8> },
-    Lies { to: Rank, number: u64, lies_at: NonZero<u64> },
+    Address { to: Rank, number: u64, lies_at: NonZero<u64> },
     Fetched { to: Rank, number: u64, all: bool },
 }
 
@@ -244,7 +255,7 @@ struct Serving {
     to: Rank,
     number: u64,
     span: format::Span,
-    went: u64,
+    sent: u64,
     serial: u64,
 }
 
@@ -270,11 +281,11 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
             outstanding: 0,
             leaving: None,
             unanswered: 0,
-            came: 0,
+            received: 0,
             outcome: Ok(()),
             is_tried: false,
-            is_out_of_reach: false,
-            lent: BTreeMap::new(),
+            is_unfetchable: false,
+            offered_reads: BTreeMap::new(),
             is_unreadable: false,
         };
         Remote {
@@ -287,15 +298,16 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
             answers: VecDeque::new(),
             serving: VecDeque::new(),
             fetching: VecDeque::new(),
-            lends: false,
+            single_copy: false,
             events: VecDeque::new(),
         }
     }
 
-    /// Whether this rank's long writes say where their bytes lie, to those that can fetch them, and its long reads fetch: not at first. As
-    /// with [messages](crate::Exchange::set_lending).
-    pub fn set_lending(&mut self, lends: bool) {
-        self.lends = lends;
+    /// Chooses single copies: if `single_copy`, this rank's long writes carry the address of their
+    /// bytes, for those that can fetch them, and its long reads fetch. As with
+    /// [messages](crate::Exchange::set_single_copy).
+    pub fn set_single_copy(&mut self, single_copy: bool) {
+        self.single_copy = single_copy;
     }
 
     /// Lets others access `memory`, whose first byte they call `base`.
@@ -322,18 +334,18 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         self.regions.get(&key).map(|region| &region.memory)
     }
 
-    /// As [`Self::region`], to change what is known of it.
+    /// Does what [`Self::region`] does, to change the region's memory.
     pub fn region_mut(&mut self, key: u64) -> Option<&mut R> {
         self.regions.get_mut(&key).map(|region| &mut region.memory)
     }
 
-    /// Ends what [`Self::expose`] began: nobody accesses the memory after that, except that a read that somebody fetches goes on: of that the
-    /// program hears when it is over.
+    /// Ends what [`Self::expose`] began: nobody accesses the memory after that, except that a read
+    /// that somebody fetches goes on: of that the program hears when it is over.
     pub fn conceal(&mut self, key: u64) -> Option<R> {
         self.regions.remove(&key).map(|region| region.memory)
     }
 
-    /// Whether something happened.
+    /// True if something happened.
     #[inline]
     pub fn has_event(&self) -> bool {
         !self.events.is_empty()
@@ -345,20 +357,21 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         self.events.pop_front()
     }
 
-    /// Whether accesses of an endpoint go on: they use the program's memory.
+    /// True if accesses of an endpoint go on: they use the program's memory.
     pub fn is_busy(&self, endpoint: u8) -> bool {
         self.ops.values().any(|op| op.from == endpoint)
     }
 
-    /// Whether everything has left that this rank owes others, and all of its own accesses have ended.
+    /// True if everything was sent that this rank owes others, and all of its own accesses have
+    /// ended.
     pub fn is_idle(&self) -> bool {
-        let lends = self.peers.iter().any(|peer| !peer.lent.is_empty());
-        self.ops.is_empty() && self.answers.is_empty() && self.serving.is_empty() && !lends
+        let single_copy = self.peers.iter().any(|peer| !peer.offered_reads.is_empty());
+        self.ops.is_empty() && self.answers.is_empty() && self.serving.is_empty() && !single_copy
     }
 
     /// Answers that wait for room or to be fetched, for those who watch the bound.
     pub fn owed(&self) -> usize {
-        let lent: usize = self.peers.iter().map(|peer| peer.lent.len()).sum();
+        let lent: usize = self.peers.iter().map(|peer| peer.offered_reads.len()).sum();
         self.answers.len() + self.serving.len() + lent
     }
 
@@ -368,41 +381,42 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
     /// [`Error::Violation`] if no peer sends that; nothing has changed then.
     pub fn arrive<N: Network>(&mut self, network: &mut N, from: Rank, packet: &[u8]) -> Result<()> {
         let outcome = match format::parse(packet) {
-            Some(Says::Write { span, number, data, bytes }) => {
+            Some(Packet::Write { span, number, data, bytes }) => {
                 let piece = Piece { from, span, number, data, length: bytes.len() as u64 };
-                self.write_came(network, &piece, bytes)
+                self.handle_write(network, &piece, bytes)
             }
-            Some(Says::Offer { span, number, lies_at, data }) => {
+            Some(Packet::Offer { span, number, lies_at, data }) => {
                 let piece = Piece { from, span, number, data, length: span.offered() };
-                self.offer_came(network, &piece, lies_at)
+                self.handle_offer(network, &piece, lies_at)
             }
-            Some(Says::Read { span, number, fetches }) => {
-                self.read_came(from, span, number, fetches)
+            Some(Packet::Read { span, number, fetches }) => {
+                self.handle_read(from, span, number, fetches)
             }
-            Some(Says::Atomic { span, number, atomic, fetches, operands }) => {
-                self.atomic_came(from, span, number, (atomic, fetches), operands)
+            Some(Packet::Atomic { span, number, atomic, fetches, operands }) => {
+                self.handle_atomic(from, span, number, (atomic, fetches), operands)
             }
-            Some(Says::Part { number, bytes }) => self.part_came(from, number, bytes),
-            Some(Says::Ended { number, outcome }) => self.ended_came(from, number, outcome),
-            Some(Says::Lies { number, lies_at }) => self.lies_came(from, number, lies_at),
-            Some(Says::Fetched { number, all }) => self.fetched_came(from, number, all),
+            Some(Packet::Part { number, bytes }) => self.handle_part(from, number, bytes),
+            Some(Packet::Ended { number, outcome }) => self.handle_ended(from, number, outcome),
+            Some(Packet::Address { number, lies_at }) => self.handle_address(from, number, lies_at),
+            Some(Packet::Fetched { number, all }) => self.handle_fetched(from, number, all),
             None => Err("a remote access that is none"),
         };
         outcome.map_err(|what| Error::Violation { from, what })
     }
 
-    /// Whether something waits for room, or to be fetched.
+    /// True if something waits for room, or to be fetched.
     #[inline]
-    pub fn has_to_leave(&self) -> bool {
+    pub fn has_to_transmit(&self) -> bool {
         // As for messages.
         (self.answers.len() | self.serving.len() | self.leaving.len() | self.fetching.len()) > 0
     }
 
-    /// Sends what waits for room, as far as there is some, and fetches some of what is to be fetched. Whether there was any.
+    /// Sends what waits for room, as far as there is some, and fetches some of what is to be
+    /// fetched. True if there was any.
     ///
     /// # Errors
-    /// What the network says.
-    pub fn leave<N: Network>(&mut self, network: &mut N) -> Result<bool> {
+    /// Those of the network.
+    pub fn transmit<N: Network>(&mut self, network: &mut N) -> Result<bool> {
         let mut any = self.fetch(network);
         while let Some(answer) = self.answers.pop_front() {
             if !answer.go::<N, O>(network)? {
@@ -473,7 +487,7 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
             }
             Answer::Fetched { number, all: true, .. } => self.end(op_key(number), Ok(())),
             // It goes on.
-            Answer::Lies { .. } | Answer::Fetched { .. } => {}
+            Answer::Address { .. } | Answer::Fetched { .. } => {}
         }
     }
 
@@ -488,16 +502,16 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
 impl Answer {
     /// Sends it; false if there is no room.
     fn go<N: Network, O: Source>(&self, network: &mut N) -> Result<bool> {
-        let (to, says) = match *self {
-            Answer::Ended { to, number, outcome } => (to, Says::Ended { number, outcome }),
-            Answer::Lies { to, number, lies_at } => (to, Says::Lies { number, lies_at }),
-            Answer::Fetched { to, number, all } => (to, Says::Fetched { number, all }),
+        let (to, packet) = match *self {
+            Answer::Ended { to, number, outcome } => (to, Packet::Ended { number, outcome }),
+            Answer::Address { to, number, lies_at } => (to, Packet::Address { number, lies_at }),
+            Answer::Fetched { to, number, all } => (to, Packet::Fetched { number, all }),
             Answer::Stood { to, number, ref bytes } => {
-                let head = Says::Part { number, bytes: &[] }.head();
+                let head = Packet::Part { number, bytes: &[] }.head();
                 return network.send(to, head.bytes(), Some((&Bytes(bytes), 0, bytes.len())));
             }
         };
-        network.send::<O>(to, says.head().bytes(), None)
+        network.send::<O>(to, packet.head().bytes(), None)
     }
 }
 

@@ -117,7 +117,7 @@ fn drive(
     loop {
         match collectives.drive(id, number, &mut Packets(wires)) {
             Err(_) => return false,
-            Ok(Stage::Waiting) => return collectives.leave(&mut Packets(wires)).is_ok(),
+            Ok(Stage::Waiting) => return collectives.transmit(&mut Packets(wires)).is_ok(),
             Ok(stage) => {
                 let Some(mut job) = collectives.take(id, number) else { return true };
                 if stage == Stage::Done {

@@ -6,14 +6,14 @@ use std::collections::BTreeSet;
 use std::num::NonZero;
 use weft_packet::Rank;
 use weft_tagged::remote::atomic::{Atomic, Element, Operation};
-use weft_tagged::remote::format::{Says, Span, parse};
+use weft_tagged::remote::format::{Packet, Span, parse};
 use weft_tagged::remote::{Access, Asking, Event, MOST, Owed, Refused, Remote, Rights};
 use weft_tagged::{Address, Sink, Source};
 
 /// Round trip of a packet: what was parsed encodes to the same bytes.
 pub fn packet(data: &[u8]) {
-    let Some(says) = parse(data) else { return };
-    assert_eq!([says.head().bytes(), says.bytes()].concat(), data);
+    let Some(parsed) = parse(data) else { return };
+    assert_eq!([parsed.head().bytes(), parsed.bytes()].concat(), data);
 }
 
 /// Memory of the program's: an access's, which has a number, or a region's.
@@ -116,16 +116,16 @@ impl Program {
         for packet in self.wires.said.drain(..) {
             match parse(&packet) {
                 Some(
-                    Says::Write { number, .. }
-                    | Says::Offer { number, .. }
-                    | Says::Read { number, .. }
-                    | Says::Atomic { number, .. },
+                    Packet::Write { number, .. }
+                    | Packet::Offer { number, .. }
+                    | Packet::Read { number, .. }
+                    | Packet::Atomic { number, .. },
                 ) => self.asked.push(number),
                 Some(
-                    Says::Part { .. }
-                    | Says::Ended { .. }
-                    | Says::Lies { .. }
-                    | Says::Fetched { .. },
+                    Packet::Part { .. }
+                    | Packet::Ended { .. }
+                    | Packet::Address { .. }
+                    | Packet::Fetched { .. },
                 ) => {}
                 None => panic!("{packet:?} is no packet"),
             }
@@ -157,7 +157,7 @@ pub fn accesses(data: &[u8]) {
         owed: Vec::new(),
         asked: Vec::new(),
     };
-    program.remote.set_lending(true);
+    program.remote.set_single_copy(true);
     for step in data.chunks_exact(8) {
         let &[what, peer, key, offset, low, high, which, odd] = step else { continue };
         let length = usize::from(low) | usize::from(high % 4) << 8;
@@ -182,7 +182,7 @@ pub fn accesses(data: &[u8]) {
             }
             5 => {
                 let Program { remote, wires, .. } = &mut program;
-                assert!(remote.leave(wires).is_ok());
+                assert!(remote.transmit(wires).is_ok());
             }
             _ => {
                 let from = Rank(1 + u16::from(peer) % (RANKS - 1));
@@ -212,34 +212,34 @@ fn said(asked: &[u64], step: &[u8], length: usize) -> Vec<u8> {
         Span { to: odd % 2, from: 0, key: u64::from(key % 4), offset, end }
     };
     let bytes = vec![what; length % 64];
-    let says = match which % 5 {
+    let parsed = match which % 5 {
         0 => {
             let more = if odd > 100 && !bytes.is_empty() { usize::from(odd) } else { 0 };
             let data = (odd % 3 == 0).then_some(odd.into());
             if let Some(lies_at) = NonZero::new(u64::from(what)).filter(|_| odd > 200 && length > 0)
             {
-                let says = Says::Offer { span: span(length), number, lies_at, data };
-                return says.head().bytes().to_vec();
+                let parsed = Packet::Offer { span: span(length), number, lies_at, data };
+                return parsed.head().bytes().to_vec();
             }
-            Says::Write { span: span(bytes.len() + more), number, data, bytes: &bytes }
+            Packet::Write { span: span(bytes.len() + more), number, data, bytes: &bytes }
         }
-        1 if odd > 200 => Says::Fetched { number, all: odd % 2 == 0 },
-        1 => Says::Read { span: span(length), number, fetches: odd % 2 == 0 },
+        1 if odd > 200 => Packet::Fetched { number, all: odd % 2 == 0 },
+        1 => Packet::Read { span: span(length), number, fetches: odd % 2 == 0 },
         2 => {
             let (atomic, fetches) = atomic_of(odd, what);
             let elements = 1 + usize::from(low % 2);
             let length = elements * atomic.element.size();
             let operands = vec![what; length * atomic.operation.operands()];
-            let says =
-                Says::Atomic { span: span(length), number, atomic, fetches, operands: &operands };
-            return [says.head().bytes(), says.bytes()].concat();
+            let parsed =
+                Packet::Atomic { span: span(length), number, atomic, fetches, operands: &operands };
+            return [parsed.head().bytes(), parsed.bytes()].concat();
         }
         3 => match NonZero::new(u64::from(what)).filter(|_| odd > 200) {
-            Some(lies_at) => Says::Lies { number, lies_at },
-            None => Says::Part { number, bytes: &bytes },
+            Some(lies_at) => Packet::Address { number, lies_at },
+            None => Packet::Part { number, bytes: &bytes },
         },
-        _ if odd > 200 => Says::Ended { number, outcome: Err(Refused::OutOfReach) },
-        _ => Says::Ended { number, outcome: Ok(()) },
+        _ if odd > 200 => Packet::Ended { number, outcome: Err(Refused::Unfetchable) },
+        _ => Packet::Ended { number, outcome: Ok(()) },
     };
-    [says.head().bytes(), says.bytes()].concat()
+    [parsed.head().bytes(), parsed.bytes()].concat()
 }

@@ -4,7 +4,7 @@ use crate::wires::{RANKS, Wires};
 use std::collections::BTreeSet;
 use std::num::NonZero;
 use weft_packet::Rank;
-use weft_tagged::format::{Says, Whole, parse};
+use weft_tagged::format::{Packet, Whole, parse};
 use weft_tagged::peer::WINDOW;
 use weft_tagged::{
     Address, Envelope, Event, Exchange, Kind, Outgoing, Pattern, Receiver, Sending, Sink, Source,
@@ -12,13 +12,13 @@ use weft_tagged::{
 
 /// Round trip of a packet: what was parsed encodes to the same bytes.
 pub fn packet(data: &[u8]) {
-    let Some(says) = parse(Rank(1), data) else { return };
-    let head = says.head();
-    let bytes = match says {
-        Says::Whole(Whole { bytes, .. })
-        | Says::First { bytes, .. }
-        | Says::More { bytes }
-        | Says::Part { bytes, .. } => bytes,
+    let Some(parsed) = parse(Rank(1), data) else { return };
+    let head = parsed.head();
+    let bytes = match parsed {
+        Packet::Whole(Whole { bytes, .. })
+        | Packet::First { bytes, .. }
+        | Packet::More { bytes }
+        | Packet::Part { bytes, .. } => bytes,
         _ => &[],
     };
     assert_eq!([head.bytes(), bytes].concat(), data);
@@ -125,11 +125,11 @@ impl Program {
         }
         for packet in self.wires.said.drain(..) {
             match parse(Rank(0), &packet) {
-                Some(Says::Request { number, .. }) => self.requests.push(number),
-                Some(Says::Whole(Whole { registered: Some(number), .. })) => {
+                Some(Packet::Request { number, .. }) => self.requests.push(number),
+                Some(Packet::Whole(Whole { registered: Some(number), .. })) => {
                     self.requests.push(number.get());
                 }
-                Some(Says::Grant { own, .. }) => self.grants.push(own),
+                Some(Packet::Grant { own, .. }) => self.grants.push(own),
                 Some(_) => {}
                 None => panic!("{packet:?} is no packet"),
             }
@@ -151,7 +151,7 @@ pub fn messages(data: &[u8]) {
         requests: Vec::new(),
         grants: Vec::new(),
     };
-    program.exchange.set_lending(true);
+    program.exchange.set_single_copy(true);
     for step in data.chunks_exact(8) {
         let &[what, peer, tag, ignore, low, high, which, odd] = step else { continue };
         let length = usize::from(low) | usize::from(high) << 8;
@@ -184,7 +184,7 @@ pub fn messages(data: &[u8]) {
             }
             7 => {
                 let Program { exchange, wires, .. } = &mut program;
-                assert!(exchange.leave(wires).is_ok());
+                assert!(exchange.transmit(wires).is_ok());
             }
             _ => {
                 let from = Rank(1 + peer % (RANKS - 1));
@@ -214,32 +214,32 @@ fn said(program: &Program, from: Rank, step: &[u8], length: usize) -> Vec<u8> {
     let envelope =
         |length| Envelope { kind: Kind::Tagged, source, tag: tag.into(), data: None, length };
     let bytes = vec![0; usize::from(ignore)];
-    let says = match which % 8 {
-        0 => Says::Whole(Whole {
+    let parsed = match which % 8 {
+        0 => Packet::Whole(Whole {
             to: 0,
             envelope: envelope(bytes.len() as u64),
             registered: NonZero::new(odd.into()).filter(|_| what > 200),
             bytes: &bytes,
         }),
-        1 => Says::First { to: 0, envelope: envelope(length as u64), bytes: &bytes },
-        2 => Says::More { bytes: &bytes },
-        3 => Says::Request {
+        1 => Packet::First { to: 0, envelope: envelope(length as u64), bytes: &bytes },
+        2 => Packet::More { bytes: &bytes },
+        3 => Packet::Request {
             to: 0,
             envelope: envelope(length as u64),
             number: odd.into(),
             lies_at: NonZero::new(u64::from(ignore)).filter(|_| length > 0),
             wants_done: what > 200,
         },
-        4 => Says::Grant {
+        4 => Packet::Grant {
             number: one_of(&program.requests),
             own: odd.into(),
             length: length as u64,
         },
-        5 => Says::Part { own: one_of(&program.grants), bytes: &bytes },
-        6 => Says::Done { number: one_of(&program.requests) },
-        _ => Says::Consumed { amount: length as u64 },
+        5 => Packet::Part { own: one_of(&program.grants), bytes: &bytes },
+        6 => Packet::Done { number: one_of(&program.requests) },
+        _ => Packet::Consumed { amount: length as u64 },
     };
-    let mut packet = says.head().bytes().to_vec();
+    let mut packet = parsed.head().bytes().to_vec();
     if let 0 | 1 | 2 | 5 = which % 8 {
         packet.extend(bytes);
     }

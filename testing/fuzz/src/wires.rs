@@ -57,7 +57,7 @@ impl Network for Wires {
         !address.is_multiple_of(3)
     }
 
-    fn is_reached(&self, by: Rank) -> bool {
+    fn is_fetched_by(&self, by: Rank) -> bool {
         !by.0.is_multiple_of(2)
     }
 }

@@ -436,7 +436,7 @@ impl Mixed {
         let missing: Vec<String> = self.reference.missing().map(|m| m.to_string()).collect();
         assert!(missing.is_empty(), "never delivered: {missing:?}");
         for (ni, end) in self.nis.iter().zip(&self.ends) {
-            assert!(ni.is_quiet(), "{:?} is not quiet: {ni:?}", ni.local());
+            assert!(ni.is_idle(), "{:?} is not idle: {ni:?}", ni.local());
             assert!(end.owned.is_empty(), "{:?} still has {:?}", ni.local(), end.contents);
             assert_eq!((end.to_send, end.sending), (0, 0));
             assert!(end.unreachable.is_empty(), "nobody was silent");

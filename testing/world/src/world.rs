@@ -186,7 +186,7 @@ impl World {
         assert!(self.ledger.is_empty(), "buffers are still lent: {:?}", self.ledger);
         for sender in self.ranks() {
             let (ni, host) = (self.ni(sender), self.host(sender));
-            assert!(ni.is_quiet(), "{sender:?} is not quiet");
+            assert!(ni.is_idle(), "{sender:?} is not idle");
             assert_eq!(ni.shared_buffers(), 0);
             assert!(!host.fetching, "{sender:?} never got its answer");
             assert_eq!(host.free_send_buffers, self.options.send_buffers);

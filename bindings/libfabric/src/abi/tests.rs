@@ -1,4 +1,5 @@
-//! Layouts, whose numbers stand in `tests/layouts.c` too, where they are compared with libfabric's headers.
+//! Layouts, whose numbers stand in `tests/layouts.c` too, where they are compared with libfabric's
+//! headers.
 
 use super::*;
 use std::mem::offset_of;

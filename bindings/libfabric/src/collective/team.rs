@@ -1,4 +1,5 @@
-//! Operations of all members of a team, each from its call to its end: in shared memory if it is short, else by packets.
+//! Operations of all members of a team, each from its call to its end: in shared memory if it is
+//! short, else by packets.
 
 use crate::job::Job;
 use crate::memory::Memory;
@@ -12,7 +13,7 @@ use weft_packet::Rank;
 use weft_tagged::collectives::{Packets, open as open_team, violation};
 use weft_tagged::{Error, Result as TaggedResult};
 
-/// What makes one block of two: of the first and the second, in place of the second.
+/// Function that makes one block of two: of the first and the second, in place of the second.
 pub(crate) type Combine<'a> = dyn FnMut(&[u8], &mut [u8]) + 'a;
 
 /// Memory of one operation, which may be the same bytes.
@@ -48,7 +49,7 @@ pub(crate) struct Team<'a> {
     arena: Option<Arc<Arena>>,
 }
 
-/// Where the area in shared memory begins, as the leader of a team says it to its members.
+/// Start of a team's area in shared memory, as the leader tells it to the members.
 pub(crate) type AreaStart = u64;
 /// There is none.
 const NO_AREA: AreaStart = u64::MAX;
@@ -85,7 +86,7 @@ pub(crate) fn open(job: &Job, team: TeamId, area: AreaStart, members: &[Rank]) -
 /// Closes a team, or forgets one that this rank has only named. True if there was one.
 pub(crate) fn close(job: &Job, team: TeamId) -> bool {
     let mut state = job.enter();
-    let was_used = state.arenas.remove(&team).map(|arena| arena.leave()).is_some();
+    let was_used = state.arenas.remove(&team).map(|arena| arena.detach()).is_some();
     let led = state.led.remove(&team);
     if let Some(first) = led {
         state.areas.give_back(first, was_used);
@@ -103,17 +104,18 @@ impl<'a> Team<'a> {
         Ok(Team { job, id, size, me, arena })
     }
 
-    /// How many members.
+    /// Number of members.
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// Which of them this is.
+    /// Number of this rank among them.
     pub fn me(&self) -> usize {
         self.me
     }
 
-    /// Carries out an operation of all members, in the arena if it is short. `combine` makes one block of elements of two.
+    /// Carries out an operation of all members, in the arena if it is short. `combine` makes one
+    /// block of elements of two.
     pub fn operate(
         &self,
         call: &Call,
@@ -161,7 +163,8 @@ impl<'a> Team<'a> {
         Ok(true)
     }
 
-    /// Carries out an operation in the team's arena. False if it has none, or it has too little room.
+    /// Carries out an operation in the team's arena. False if it has none, or it has too little
+    /// room.
     fn meet(
         &self,
         call: &Call,
@@ -220,7 +223,8 @@ impl<'a> Team<'a> {
         outcome
     }
 
-    /// Drives an operation to its end. What combines may be the program's, and is not called inside of the lock.
+    /// Drives an operation to its end. What combines may be the program's, and is not called inside
+    /// of the lock.
     fn drive(&self, number: u32, combine: &mut Combine<'_>) -> Result {
         let id = self.id;
         let look = |state: &mut State| -> Option<TaggedResult<Stage>> {

@@ -190,7 +190,7 @@ impl Elements {
     }
 }
 
-/// What an atomic call has besides an access.
+/// Parameters of an atomic call, besides those of an access.
 struct Operands {
     flavor: Flavor,
     datatype: c_int,
@@ -251,7 +251,7 @@ fn most_bytes(payload: usize, atomic: Atomic) -> usize {
     Remote::<SendOp, Exposed>::atomic_bytes(payload, atomic)
 }
 
-/// How many elements an operation takes at most.
+/// Largest number of elements that an operation takes.
 fn most(payload: usize, flavor: Flavor, datatype: c_int, op: c_int) -> Result<(usize, usize)> {
     let atomic = flavor.atomic(datatype, op)?;
     let size = atomic.element.size();

@@ -46,7 +46,7 @@ pub(super) static OPS: RemoteOps = RemoteOps {
     injectdata,
 };
 
-/// What an access says, besides its bytes.
+/// Parameters of an access, besides its bytes.
 pub(super) struct Accessing {
     pub to: u64,
     pub address: u64,
@@ -55,11 +55,11 @@ pub(super) struct Accessing {
     pub context: Context,
 }
 
-/// What to tell of an access.
+/// Reports of an access.
 pub(super) struct Telling {
     /// Nobody is told, unless it fails.
     pub silent: bool,
-    /// Which kind of operation it was.
+    /// Kind of the operation.
     pub kind: u64,
     pub counter: Option<CounterId>,
 }

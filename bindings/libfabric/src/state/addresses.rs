@@ -8,7 +8,7 @@ use weft_tagged::Address;
 /// Addresses of a job of so many ranks.
 pub(super) struct Addresses {
     ranks: u64,
-    /// Whether handles are places in the table; otherwise they are the addresses themselves.
+    /// True if handles are indexes of the table; otherwise they are the addresses themselves.
     is_table: bool,
     table: Vec<u32>,
 }

@@ -36,7 +36,7 @@ impl QueueId {
     }
 }
 
-/// What programs wait for and poll.
+/// An object that programs wait for and poll.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Watched {
     Queue(QueueId),
@@ -62,7 +62,7 @@ struct Completions {
 struct Counter {
     counts: Counts,
     descriptor: Option<Arc<Descriptor>>,
-    /// Whether it was changed since it was read, or polled.
+    /// True if it was changed since it was read, or polled.
     is_news: bool,
 }
 
@@ -75,13 +75,13 @@ pub(crate) struct Completion {
     pub buffer: Context,
     pub data: u64,
     pub tag: u64,
-    /// Who sent the message, and where the program keeps addresses.
+    /// The sender of the message, and the vector in which the program keeps addresses.
     pub source: Option<(VectorId, Address)>,
-    /// What went wrong, and how many bytes were lost.
+    /// Number of the error, and the bytes that were lost.
     pub error: Option<(c_int, usize)>,
 }
 
-/// What a counter has counted.
+/// Counts of a counter.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Counts {
     pub successes: u64,
@@ -180,18 +180,18 @@ impl Reports {
         Ok(())
     }
 
-    /// What waits in a queue.
+    /// Completions that wait in a queue.
     #[inline]
     pub fn completions(&mut self, queue: QueueId) -> &mut VecDeque<Completion> {
         &mut self.queues[queue.place()].entries
     }
 
-    /// Whether anything waits in a queue.
+    /// True if anything waits in a queue.
     pub fn has_completions(&self) -> bool {
         self.queues.iter().any(|queue| !queue.entries.is_empty())
     }
 
-    /// Whether a queue has room for what a new operation may tell.
+    /// True if a queue has room for the completion of a new operation.
     #[inline]
     pub fn has_room(&self, queue: Option<QueueId>) -> bool {
         queue.is_none_or(|queue| {
@@ -207,7 +207,7 @@ impl Reports {
         Ok(id)
     }
 
-    /// What a counter has counted, for its program.
+    /// Counts of a counter, for its program.
     pub fn counts(&mut self, CounterId(place): CounterId) -> Counts {
         self.counters[usize::from(place)].is_news = false;
         self.counters[usize::from(place)].counts
@@ -232,7 +232,7 @@ impl Reports {
         Ok(())
     }
 
-    /// Whether there is something that the program has not read.
+    /// True if there is something that the program has not read.
     pub fn has_news(&self, what: Watched) -> bool {
         match what {
             Watched::Queue(queue) => !self.queues[queue.place()].entries.is_empty(),
@@ -241,12 +241,11 @@ impl Reports {
         }
     }
 
-    /// Whether a poll tells of this: of a counter, that it does not stand where it did when it
-    /// `told` of it last.
-    pub fn tell_poll(&mut self, what: Watched, told: &mut Counts) -> bool {
+    /// True if a poll reports this: a counter, if its counts are not the `last` that were reported.
+    pub fn tell_poll(&mut self, what: Watched, last: &mut Counts) -> bool {
         if let Watched::Counter(counter) = what {
             let counts = self.counts(counter);
-            return std::mem::replace(told, counts) != counts;
+            return std::mem::replace(last, counts) != counts;
         }
         self.has_news(what)
     }

@@ -27,7 +27,8 @@ pub fn todays_open_mpi_on_weft(ranks: &str, folder: &TempDir) -> Command {
     mpirun
 }
 
-/// They are compiled with the headers of another version, and load that of PyPI's MPICH, which is one from 2 on.
+/// They are compiled with the headers of another version, and load that of PyPI's MPICH, which is
+/// one from 2 on.
 #[test]
 fn clients_with_todays_libfabric() {
     let folder = folder();
@@ -41,7 +42,8 @@ fn clients_with_todays_libfabric() {
     }
 }
 
-/// Programs of plain MPI, how they are compiled, on how many ranks they run, and the end of what they say.
+/// Programs of plain MPI, how they are compiled, on how many ranks they run, and the end of what
+/// they say.
 const PROGRAMS: [(&str, &[&str], &[&str], &str); 3] = [
     ("stock.c", &[], &["2", "3", "5"], " ranks have had all their messages\n"),
     ("onesided.c", &[], &["1", "2", "4"], " ranks have had all of each other's memory\n"),

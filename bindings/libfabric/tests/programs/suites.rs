@@ -1,17 +1,17 @@
-//! Suites of tests that others publish: libfabric's (fabtests) and mpi4py's, which `make test-mpi` installs below `target/mpi`.
-//! `docs/internals/suites.md` says what was seen.
+//! Suites of tests that others publish: libfabric's (fabtests) and mpi4py's, which `make test-mpi`
+//! installs below `target/mpi`. `docs/internals/suites.md` says what was seen.
 
 use super::*;
 
-/// Where `make test-mpi` puts things.
+/// Folder into which `make test-mpi` installs things.
 fn installed(what: &str) -> PathBuf {
     let path = built().parent().unwrap().join("mpi").join(what);
     assert!(path.exists(), "{} is not there: make test-mpi installs it", path.display());
     path
 }
 
-/// What fabtests' own script runs of the programs for endpoints without connections, quick ones; `docs/internals/suites.md`
-/// lists the others.
+/// Programs that fabtests' own script runs for endpoints without connections, quick ones;
+/// `docs/internals/suites.md` lists the others.
 const FABTESTS: [&str; 34] = [
     "fi_cq_data -e rdm -o senddata",
     "fi_cq_data -e rdm -o writedata",
@@ -49,7 +49,8 @@ const FABTESTS: [&str; 34] = [
     "fi_unexpected_msg -e rdm -I 10 -v",
 ];
 
-/// Rank 0 is the server; rank 1 begins when it listens. They exchange addresses beside Weft (`-E`), at port 3000.
+/// Rank 0 is the server; rank 1 begins when it listens. They exchange addresses beside Weft (`-E`),
+/// at port 3000.
 const SERVER_AND_CLIENT: &str = r#"
 if [ "$WEFT_RANK" = 0 ]; then exec "$@" -p weft -E; fi
 until cat /proc/net/tcp /proc/net/tcp6 | grep -q ':0BB8 0*:0000 0A'; do :; done
@@ -100,7 +101,8 @@ struct MpichTest {
 }
 
 impl MpichTest {
-    /// `None` for those that MPICH itself expects to fail, that fail on purpose, that take gigabytes, and that send such for half a minute.
+    /// `None` for those that MPICH itself expects to fail, that fail on purpose, that take
+    /// gigabytes, and that send such for half a minute.
     fn parse(folder: &str, line: &str) -> Option<Self> {
         let mut words = line.split_whitespace();
         let program = format!("{folder}/{}", words.next()?);
@@ -121,7 +123,7 @@ impl MpichTest {
         Some(MpichTest { program, ranks, arguments, environment })
     }
 
-    /// How messages name it.
+    /// Its name in messages.
     fn name(&self) -> String {
         format!("{} {}", self.program, self.ranks)
     }
@@ -180,7 +182,8 @@ fn bounded(program: &str) -> Command {
     command
 }
 
-/// Those that fail on MPICH's own transport, too, and the last ones because they take minutes where ranks share cores.
+/// Those that fail on MPICH's own transport, too, and the last ones because they take minutes where
+/// ranks share cores.
 const LEFT_OUT_MPICH: [&str; 34] = [
     "coll/oplxor",
     "comm/comm_create_group 5",

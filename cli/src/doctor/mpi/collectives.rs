@@ -1,4 +1,5 @@
-//! Whether `libweft-coll.so` is there or can be made, and whether one that is preloaded is for this MPI library.
+//! Checks that `libweft-coll.so` is there or can be made, and that one that is preloaded is for
+//! this MPI library.
 
 use std::env;
 use std::ffi::OsString;
@@ -13,7 +14,8 @@ use crate::mpirun::PRELOAD;
 
 const NAME: &str = "collectives";
 
-/// What is preloaded already, or else what `weft mpirun --collectives weft` would preload.
+/// The library that is preloaded already, or else the one that `weft mpirun --collectives weft`
+/// would preload.
 pub fn find(launcher: &Launcher) -> Finding {
     match named_in(env::var_os(PRELOAD)) {
         Some(file) => {
@@ -32,7 +34,8 @@ fn named_in(preloaded: Option<OsString>) -> Option<PathBuf> {
         .find(|file| file.ends_with(COLLECTIVES))
 }
 
-/// Whether a library that is preloaded is of use: `linked` with what it is, if it is there.
+/// Checks that a library that is preloaded is of use: `linked` with the facts about it, if it is
+/// there.
 fn of_preloaded(stack: Stack, file: &Path, linked: Option<Linked>) -> Finding {
     let said = format!("{PRELOAD} names {}", file.display());
     let advice = format!(
@@ -64,7 +67,7 @@ fn of_preloaded(stack: Stack, file: &Path, linked: Option<Linked>) -> Finding {
     }
 }
 
-/// What there is without a word in the environment.
+/// The collectives library that is taken if the environment names none.
 fn of_own(collectives: Result<Collectives, CollectivesError>) -> Finding {
     const ASK: &str = "weft mpirun --collectives weft";
     match collectives {

@@ -1,8 +1,9 @@
-//! What a libfabric says when it is loaded, with the provider.
+//! Trial of a libfabric: it is loaded, with the provider, and asked.
 //!
-//! A module with `unsafe` code: the library is found when the program runs and written in C. It is loaded in a process of its own, with an
-//! environment of its own, so that one that fails takes nothing with it. What is declared here by hand is the beginning of two structures, which
-//! have been the same in all versions.
+//! A module with `unsafe` code: the library is found when the program runs and written in C. It is
+//! loaded in a process of its own, with an environment of its own, so that one that fails takes
+//! nothing with it. What is declared here by hand is the beginning of two structures, which have
+//! been the same in all versions.
 #![allow(unsafe_code)]
 
 use std::env;
@@ -22,7 +23,7 @@ use crate::mpi::{FILE, NAME, PROVIDER, PROVIDER_PATH, Provider};
 /// The hidden subcommand that loads a libfabric.
 pub const FABRIC: &str = "doctor-fabric";
 
-/// What is to be loaded.
+/// The libraries that are to be loaded.
 #[derive(Args)]
 pub struct Candidate {
     /// A libfabric.
@@ -31,14 +32,14 @@ pub struct Candidate {
     provider: Option<PathBuf>,
 }
 
-/// What was seen of a libfabric.
+/// Findings about a libfabric.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seen {
     /// Its version.
     pub version: (u32, u32),
-    /// Why the provider does not load.
+    /// Reason why the provider does not load.
     pub refused: Option<String>,
-    /// Whether it offers the provider to its clients; not asked of a libfabric that is too old.
+    /// True if it offers the provider to its clients; not asked of a libfabric that is too old.
     pub listed: Option<bool>,
 }
 
@@ -98,9 +99,11 @@ pub fn look_into(candidate: &Candidate) -> Result<ExitCode> {
 }
 
 fn see(Candidate { library, provider }: &Candidate) -> Result<Seen, libloading::Error> {
-    // SAFETY: libraries of that name are made to be loaded; their initializers ask nothing of who loads them.
+    // SAFETY: libraries of that name are made to be loaded; their initializers ask nothing of who
+    // loads them.
     let fabric = unsafe { Library::new(library) }?;
-    // SAFETY: that is how libfabric has declared it since its first version; the library stays loaded meanwhile.
+    // SAFETY: that is how libfabric has declared it since its first version; the library stays
+    // loaded meanwhile.
     let version = unsafe { fabric.get::<Version>(b"fi_version\0")?() };
     let version = (version >> 16, version & 0xffff);
     let Some(provider) = provider.as_ref().filter(|_| !is_too_old(version)) else {
@@ -112,17 +115,20 @@ fn see(Candidate { library, provider }: &Candidate) -> Result<Seen, libloading::
     Ok(Seen { version, refused, listed: Some(listed) })
 }
 
-/// Whether a client that asks for nothing in particular is offered this provider.
+/// True if a client that asks for nothing in particular is offered this provider.
 fn offers_weft(fabric: &Library) -> Result<bool, libloading::Error> {
     let ((major, minor), mut first) = (super::OLDEST, ptr::null());
-    // SAFETY: that is how libfabric has declared it since its first version, so far as it is declared here.
+    // SAFETY: that is how libfabric has declared it since its first version, so far as it is
+    // declared here.
     let get_info = unsafe { fabric.get::<GetInfo>(b"fi_getinfo\0") }?;
-    // SAFETY: a client may give neither names nor hints; `first` is where a list may be written. It is not freed, because this process ends.
+    // SAFETY: a client may give neither names nor hints; `first` is where a list may be written. It
+    // is not freed, because this process ends.
     let status = unsafe {
         get_info(major << 16 | minor, ptr::null(), ptr::null(), 0, ptr::null(), &raw mut first)
     };
     let mut next = first;
-    // SAFETY: after success each is null or leads to what libfabric has made, which nobody frees; names are strings or null.
+    // SAFETY: after success each is null or leads to what libfabric has made, which nobody frees;
+    // names are strings or null.
     while let Some(info) = unsafe { next.as_ref() }.filter(|_| status == 0) {
         // SAFETY: the same.
         let name = unsafe { info.fabric.as_ref() }.map_or(ptr::null(), |fabric| fabric.provider);

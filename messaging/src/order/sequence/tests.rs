@@ -61,7 +61,8 @@ fn i11_is_broken_by_one_too_many() {
 }
 
 proptest! {
-    /// Whatever the order of arrival, and whenever the handler is busy, numbers come out consecutive.
+    /// Whatever the order of arrival, and whenever the handler is busy, numbers come out
+    /// consecutive.
     #[test]
     fn any_order_of_arrival_gives_one_order(
         arrivals in Just((0..40u64).collect::<Vec<_>>()).prop_shuffle(),

@@ -65,7 +65,7 @@ impl World {
             self.arrive(random.below(ranks as u64) as usize, at).unwrap();
             let mut net = self.net.of(at);
             let (it, packets) = (&mut self.ranks[at], &mut Packets(&mut net));
-            it.leave(packets).unwrap();
+            it.transmit(packets).unwrap();
             match it.drive(ALL, numbers[at], packets).unwrap() {
                 Stage::Waiting => {}
                 Stage::Combine => {
@@ -102,7 +102,7 @@ fn operations_go_through_networks_that_are_full_now_and_then() {
             let sums: Vec<u8> = (0..length).map(sum).collect();
             let results = world.run(&all_reduce, &mut random);
             assert!(results.iter().all(|result| *result == sums), "all-reduce of {length}");
-            assert!(!world.ranks.iter().any(Teams::has_to_leave));
+            assert!(!world.ranks.iter().any(Teams::has_to_transmit));
         }
     }
 }

@@ -1,8 +1,8 @@
-//! What packets of other ranks do.
+//! Packets of other ranks.
 
 use super::{Arriving, Asked, Event, Exchange, Peer, Receive, Stored, Target, Until};
 use super::{kind_index, receive_key, send_key};
-use crate::format::{Head, Says, Whole, parse, parse_whole};
+use crate::format::{Head, Packet, Whole, parse, parse_whole};
 use crate::matching::Envelope;
 use crate::network::{Receiver, Sink, Source};
 use crate::peer::Flow;
@@ -18,8 +18,8 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     /// [`Error::Violation`] if no peer sends that; nothing has changed then.
     pub fn arrive(&mut self, from: Rank, packet: &[u8]) -> Result<()> {
         let outcome = match parse_whole(from, packet) {
-            Some(whole) => self.whole_came(whole),
-            None => self.other_came(from, packet),
+            Some(whole) => self.handle_whole(whole),
+            None => self.handle_other(from, packet),
         };
         outcome.map_err(|what| Error::Violation { from, what })
     }
@@ -50,7 +50,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         };
         let Some(consumed) = flow.may_consume(envelope.length) else { return false };
         let Some((_, into)) = first.take() else { return false };
-        let has_to_report = flow.came_and_went(consumed);
+        let has_to_report = flow.received_and_consumed(consumed);
         receiver.receive(into, &envelope, bytes);
         matcher.first_posted_left();
         if has_to_report || registered.is_some() {
@@ -61,34 +61,37 @@ impl<S: Source, D: Sink> Exchange<S, D> {
 
     /// Takes a packet that is no whole message.
     #[inline(never)]
-    fn other_came(&mut self, from: Rank, packet: &[u8]) -> Result<(), &'static str> {
+    fn handle_other(&mut self, from: Rank, packet: &[u8]) -> Result<(), &'static str> {
         match parse(from, packet) {
-            Some(Says::First { to, envelope, bytes }) => self.first_came(to, envelope, bytes),
-            Some(Says::More { bytes }) => self.more_came(from, bytes),
-            Some(Says::Request { to, envelope, number, lies_at, wants_done }) => {
-                self.request_came(to, envelope, Asked { number, lies_at, wants_done })
+            Some(Packet::First { to, envelope, bytes }) => self.handle_first(to, envelope, bytes),
+            Some(Packet::More { bytes }) => self.handle_more(from, bytes),
+            Some(Packet::Request { to, envelope, number, lies_at, wants_done }) => {
+                self.handle_request(to, envelope, Asked { number, lies_at, wants_done })
             }
-            Some(Says::Grant { number, own, length }) => self.grant_came(from, number, own, length),
-            Some(Says::Part { own, bytes }) => self.part_came(from, own, bytes),
-            Some(Says::Done { number }) => self.done_came(from, number),
-            Some(Says::Consumed { amount }) => match self.peers[from.index()].flow.reported(amount)
-            {
-                true => Ok(()),
-                false => Err("that it consumed what was never sent"),
-            },
-            Some(Says::Whole(_)) | None => Err("a packet that is none"),
+            Some(Packet::Grant { number, own, length }) => {
+                self.handle_grant(from, number, own, length)
+            }
+            Some(Packet::Part { own, bytes }) => self.handle_part(from, own, bytes),
+            Some(Packet::Done { number }) => self.handle_done(from, number),
+            Some(Packet::Consumed { amount }) => {
+                match self.peers[from.index()].flow.reported(amount) {
+                    true => Ok(()),
+                    false => Err("that it consumed what was never sent"),
+                }
+            }
+            Some(Packet::Whole(_)) | None => Err("a packet that is none"),
         }
     }
 
     /// The receive that was posted for this message.
     pub(super) fn wanted(&mut self, to: u8, envelope: &Envelope) -> Option<D> {
         let matcher = self.matcher(to, envelope.kind);
-        let (place, into) = matcher.find_posted(envelope)?;
+        let (position, into) = matcher.find_posted(envelope)?;
         match into.split(envelope.length) {
-            None => matcher.take_posted(place),
+            None => matcher.take_posted(position),
             Some((part, is_last)) => {
                 if is_last {
-                    matcher.drop_posted(place);
+                    matcher.drop_posted(position);
                 }
                 Some(part)
             }
@@ -101,14 +104,14 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         key
     }
 
-    fn whole_came(&mut self, whole: Whole<'_>) -> Result<(), &'static str> {
+    fn handle_whole(&mut self, whole: Whole<'_>) -> Result<(), &'static str> {
         let Whole { to, envelope, registered, bytes } = whole;
         let (source, length) = (envelope.source.rank, envelope.length);
         let peer = &mut self.peers[source.index()];
         if peer.arriving.is_some() {
             return Err("a message in the middle of another");
         }
-        if !peer.flow.came(length) {
+        if !peer.flow.received_eager(length) {
             return Err("a message that there was no window for");
         }
         let Some(mut into) = self.wanted(to, &envelope) else {
@@ -122,23 +125,29 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         Ok(())
     }
 
-    fn first_came(&mut self, to: u8, envelope: Envelope, bytes: &[u8]) -> Result<(), &'static str> {
-        let (source, came) = (envelope.source.rank, bytes.len() as u64);
+    fn handle_first(
+        &mut self,
+        to: u8,
+        envelope: Envelope,
+        bytes: &[u8],
+    ) -> Result<(), &'static str> {
+        let (source, received) = (envelope.source.rank, bytes.len() as u64);
         let peer = &mut self.peers[source.index()];
         if peer.arriving.is_some() {
             return Err("a message in the middle of another");
         }
-        if came >= envelope.length {
+        if received >= envelope.length {
             return Err("a first packet with all of its message");
         }
-        if !peer.flow.came(envelope.length) {
+        if !peer.flow.received_eager(envelope.length) {
             return Err("a message that there was no window for");
         }
         let target = match self.wanted(to, &envelope) {
             Some(mut into) => {
                 into.place(0, bytes);
                 let (expected, asked, fetched_from) = (envelope.length, None, None);
-                let receive = Receive { to, into, envelope, expected, came, asked, fetched_from };
+                let receive =
+                    Receive { to, into, envelope, expected, received, asked, fetched_from };
                 Target::Receive(self.receives.insert(receive))
             }
             None => {
@@ -148,23 +157,23 @@ impl<S: Source, D: Sink> Exchange<S, D> {
                 Target::Stored(self.store(to, envelope, stored))
             }
         };
-        let arriving = Arriving { to: target, length: envelope.length, came };
+        let arriving = Arriving { to: target, length: envelope.length, received };
         self.peers[source.index()].arriving = Some(arriving);
         Ok(())
     }
 
-    fn more_came(&mut self, from: Rank, bytes: &[u8]) -> Result<(), &'static str> {
+    fn handle_more(&mut self, from: Rank, bytes: &[u8]) -> Result<(), &'static str> {
         let peer = &mut self.peers[from.index()];
         let Some(arriving) = &mut peer.arriving else {
             return Err("the rest of a message that did not begin");
         };
-        let (at, length, target) = (arriving.came, arriving.length, arriving.to);
-        let came = at + bytes.len() as u64;
-        if bytes.is_empty() || came > length {
+        let (at, length, target) = (arriving.received, arriving.length, arriving.to);
+        let received = at + bytes.len() as u64;
+        if bytes.is_empty() || received > length {
             return Err("more of a message than there is");
         }
-        arriving.came = came;
-        if came == length {
+        arriving.received = received;
+        if received == length {
             peer.arriving = None;
         }
         match target {
@@ -176,13 +185,13 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             Target::Receive(key) => {
                 if let Some(receive) = self.receives.get_mut(key) {
                     receive.into.place(at, bytes);
-                    receive.came = came;
+                    receive.received = received;
                 }
-                if came == length {
+                if received == length {
                     self.end_receive(key);
                 }
             }
-            Target::Nowhere if came == length => self.consumed(from, length),
+            Target::Nowhere if received == length => self.consumed(from, length),
             Target::Nowhere => {}
         }
         Ok(())
@@ -195,14 +204,14 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         match asked {
             None => self.consumed(source, envelope.length),
             Some(Asked { number, wants_done, .. }) if wants_done || fetched_from.is_some() => {
-                self.answer(source, Says::Done { number });
+                self.answer(source, Packet::Done { number });
             }
             Some(_) => {}
         }
         self.events.push_back(Event::Received { into, envelope });
     }
 
-    fn request_came(
+    fn handle_request(
         &mut self,
         to: u8,
         envelope: Envelope,
@@ -212,7 +221,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         if peer.arriving.is_some() {
             return Err("a message in the middle of another");
         }
-        if !peer.flow.came_asking() {
+        if !peer.flow.received_request() {
             return Err("more requests than it may have");
         }
         match self.wanted(to, &envelope) {
@@ -224,7 +233,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         Ok(())
     }
 
-    fn grant_came(
+    fn handle_grant(
         &mut self,
         from: Rank,
         number: u64,
@@ -240,7 +249,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         }
         self.peers[from.index()].flow.was_answered();
         if length > 0 {
-            send.waits = Until::AllLeft { own, length, went: 0 };
+            send.waits = Until::AllLeft { own, length, sent: 0 };
             self.granted.push_back(key);
         } else if send.wants_done {
             send.waits = Until::Done;
@@ -250,7 +259,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         Ok(())
     }
 
-    fn part_came(&mut self, from: Rank, own: u64, bytes: &[u8]) -> Result<(), &'static str> {
+    fn handle_part(&mut self, from: Rank, own: u64, bytes: &[u8]) -> Result<(), &'static str> {
         let key = receive_key(own);
         let is_its = |receive: &&mut Receive<D>| {
             receive.envelope.source.rank == from
@@ -260,24 +269,24 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         let Some(receive) = self.receives.get_mut(key).filter(is_its) else {
             return Err("a part of a message that nobody wants");
         };
-        let came = receive.came + bytes.len() as u64;
-        if bytes.is_empty() || came > receive.expected {
+        let received = receive.received + bytes.len() as u64;
+        if bytes.is_empty() || received > receive.expected {
             return Err("more of a message than is wanted");
         }
-        receive.into.place(receive.came, bytes);
-        receive.came = came;
-        if came == receive.expected {
+        receive.into.place(receive.received, bytes);
+        receive.received = received;
+        if received == receive.expected {
             self.end_receive(key);
         }
         Ok(())
     }
 
-    fn done_came(&mut self, from: Rank, number: u64) -> Result<(), &'static str> {
+    fn handle_done(&mut self, from: Rank, number: u64) -> Result<(), &'static str> {
         let key = send_key(number);
         match self.sends.get(key).filter(|send| send.to == from) {
             Some(send) if send.waits == Until::Done => {}
             // It was fetched.
-            Some(send) if send.waits == Until::Granted && send.is_in_reach => {
+            Some(send) if send.waits == Until::Granted && send.was_offered => {
                 self.peers[from.index()].flow.was_answered();
             }
             _ => return Err("the end of a message that did not leave"),
@@ -301,7 +310,7 @@ fn answer_expected(
     flow: &mut Flow,
     registered: Option<NonZero<u64>>,
 ) {
-    let report = flow.to_report().map(|amount| Says::Consumed { amount });
-    let done = registered.map(|number| Says::Done { number: number.get() });
-    answers.extend(report.into_iter().chain(done).map(|says| (to, says.head())));
+    let report = flow.to_report().map(|amount| Packet::Consumed { amount });
+    let done = registered.map(|number| Packet::Done { number: number.get() });
+    answers.extend(report.into_iter().chain(done).map(|packet| (to, packet.head())));
 }

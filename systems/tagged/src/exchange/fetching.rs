@@ -1,11 +1,12 @@
 //! Messages that their receiver copies out of the memory of their sender.
 //!
-//! Where a link can do that ([`Network::fetch`]) a long message takes one copy in place of two, one system call for each piece, and
-//! nothing of its sender but the wait. A receive whose bytes cannot be fetched, at any place of them, is granted in the ordinary
-//! way from the first byte on, and nothing is fetched from that peer again.
+//! Where a link can do that ([`Network::fetch`]) a long message takes one copy in place of two, one
+//! system call for each piece, and nothing of its sender but the wait. A receive whose bytes cannot
+//! be fetched, at any place of them, is granted in the ordinary way from the first byte on, and
+//! nothing is fetched from that peer again.
 
 use super::{Exchange, ReceiveKey};
-use crate::format::Says;
+use crate::format::Packet;
 use crate::network::{Network, Sink, Source};
 use slotmap::Key;
 
@@ -13,7 +14,7 @@ use slotmap::Key;
 const AT_ONCE: u64 = 256 * 1024;
 
 impl<S: Source, D: Sink> Exchange<S, D> {
-    /// Fetches some of the messages that are fetched, in turn. Whether there are any.
+    /// Fetches some of the messages that are fetched, in turn. True if there are any.
     pub(super) fn fetch<N: Network>(&mut self, network: &mut N) -> bool {
         let mut left = AT_ONCE;
         let any = !self.fetching.is_empty();
@@ -30,15 +31,15 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         let Some(receive) = self.receives.get_mut(key) else { return 0 };
         let Some(start) = receive.fetched_from else { return 0 };
         let from = receive.envelope.source.rank;
-        let length = most.min(receive.expected - receive.came);
-        let address = start.get() + receive.came;
-        let room = receive.into.room(receive.came, length as usize);
+        let length = most.min(receive.expected - receive.received);
+        let address = start.get() + receive.received;
+        let room = receive.into.room(receive.received, length as usize);
         if !room.is_some_and(|room| network.fetch(from, address, room)) {
             self.grant_instead(key);
             return 0;
         }
-        receive.came += length;
-        if receive.came == receive.expected {
+        receive.received += length;
+        if receive.received == receive.expected {
             self.end_receive(key);
         } else {
             self.fetching.push_back(key);
@@ -49,12 +50,12 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     /// The bytes cannot be fetched: they are sent.
     fn grant_instead(&mut self, key: ReceiveKey) {
         let Some(receive) = self.receives.get_mut(key) else { return };
-        (receive.came, receive.fetched_from) = (0, None);
+        (receive.received, receive.fetched_from) = (0, None);
         let (from, length) = (receive.envelope.source.rank, receive.expected);
-        self.peers[from.index()].is_out_of_reach = true;
+        self.peers[from.index()].is_unfetchable = true;
         if let Some(asked) = receive.asked {
             let own = key.data().as_ffi();
-            self.answer(from, Says::Grant { number: asked.number, own, length });
+            self.answer(from, Packet::Grant { number: asked.number, own, length });
         }
     }
 }

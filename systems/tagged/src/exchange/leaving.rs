@@ -1,7 +1,7 @@
-//! What leaves.
+//! Packets to other ranks.
 
 use super::{Event, Exchange, Leaving, Outgoing, Send, SendKey, Sending, Stored, Until, copy};
-use crate::format::{EAGER, FIRST, MORE, PART, REGISTERED, Says, Whole, short_head};
+use crate::format::{EAGER, FIRST, MORE, PART, Packet, REGISTERED, Whole, short_head};
 use crate::matching::Envelope;
 use crate::network::{Network, Sink, Source, lies_at};
 use crate::{Address, Result};
@@ -16,7 +16,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     /// Sends a message. Never blocks. `to` is a rank of the job.
     ///
     /// # Errors
-    /// What the network says.
+    /// Those of the network.
     pub fn send<N: Network>(
         &mut self,
         network: &mut N,
@@ -74,7 +74,8 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         true
     }
 
-    /// Sends a message of which nobody wants to hear more, to another rank, if it fits into one packet and may go at once.
+    /// Sends a message of which nobody wants to hear more, to another rank, if it fits into one
+    /// packet and may go at once.
     fn send_eagerly<N: Network, B: Source>(
         &mut self,
         network: &mut N,
@@ -92,12 +93,12 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             return Ok(false);
         }
         let whole = Whole { to: to.endpoint, envelope, registered: None, bytes: &[] };
-        let head = Says::Whole(whole).head();
-        let went = network.send(to.rank, head.bytes(), Some((source, 0, length as usize)))?;
-        if went {
+        let head = Packet::Whole(whole).head();
+        let sent = network.send(to.rank, head.bytes(), Some((source, 0, length as usize)))?;
+        if sent {
             peer.flow.sent(length);
         }
-        Ok(went)
+        Ok(sent)
     }
 
     #[inline(always)]
@@ -132,7 +133,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             source: source.keep(),
             from: envelope.source.endpoint,
             to: own,
-            is_in_reach: false,
+            was_offered: false,
             wants_done: false,
             waits: Until::Granted,
         });
@@ -149,11 +150,12 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         source: S,
     ) -> Result<Sending<S>> {
         let (rank, to, length) = (message.to.rank, message.to.endpoint, envelope.length);
-        let says = |number, _| {
+        let packet_of = |number, _| {
             let registered = NonZero::new(number);
-            Says::Whole(Whole { to, envelope, registered, bytes: &[] })
+            Packet::Whole(Whole { to, envelope, registered, bytes: &[] })
         };
-        let began = self.begin(network, message, source, (Until::Done, length as usize), says)?;
+        let began =
+            self.begin(network, message, source, (Until::Done, length as usize), packet_of)?;
         if let Sending::Kept = began {
             self.peers[rank.index()].flow.sent(length);
         }
@@ -172,39 +174,40 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         if !self.peers[rank.index()].flow.may_ask() {
             return Ok(Sending::Again(source));
         }
-        let says = |number, lies_at| Says::Request { to, envelope, number, lies_at, wants_done };
-        let began = self.begin(network, message, source, (Until::Granted, 0), says)?;
+        let packet_of =
+            |number, lies_at| Packet::Request { to, envelope, number, lies_at, wants_done };
+        let began = self.begin(network, message, source, (Until::Granted, 0), packet_of)?;
         if let Sending::Kept = began {
             self.peers[rank.index()].flow.asks();
         }
         Ok(began)
     }
 
-    /// Sends one packet, with so many bytes, of a message that is kept until more is heard of it. What it says has its number, and
-    /// where its bytes lie if they may be fetched.
+    /// Sends one packet, with so many bytes, of a message that is kept until more is heard of it.
+    /// What it says has its number, and where its bytes lie if they may be fetched.
     fn begin<N: Network>(
         &mut self,
         network: &mut N,
         message: &Outgoing,
         source: S,
         (waits, length): (Until, usize),
-        says: impl FnOnce(u64, Option<NonZero<u64>>) -> Says<'static>,
+        packet_of: impl FnOnce(u64, Option<NonZero<u64>>) -> Packet<'static>,
     ) -> Result<Sending<S>> {
         let &Outgoing { to, from, wants_done, .. } = message;
         let source = source.keep();
-        let may_lend = self.lends && waits == Until::Granted;
-        let lies_at = if may_lend { lies_at(&source) } else { None };
-        let is_in_reach = lies_at.is_some();
-        let send = Send { source, from, to: to.rank, is_in_reach, wants_done, waits };
+        let may_offer = self.single_copy && waits == Until::Granted;
+        let lies_at = if may_offer { lies_at(&source) } else { None };
+        let was_offered = lies_at.is_some();
+        let send = Send { source, from, to: to.rank, was_offered, wants_done, waits };
         let key = self.sends.insert(send);
-        let head = says(key.data().as_ffi(), lies_at).head();
+        let head = packet_of(key.data().as_ffi(), lies_at).head();
         let body = self.sends.get(key).map(|send| (&send.source, 0, length));
-        let went = network.send(to.rank, head.bytes(), body.filter(|_| length > 0));
-        if let Ok(true) = went {
+        let sent = network.send(to.rank, head.bytes(), body.filter(|_| length > 0));
+        if let Ok(true) = sent {
             return Ok(Sending::Kept);
         }
         let Some(send) = self.sends.remove(key) else { unreachable!("it was put there above") };
-        went.map(|_| Sending::Again(send.source))
+        sent.map(|_| Sending::Again(send.source))
     }
 
     /// Sends what fits into the first packet, and as much of the rest as there is room for.
@@ -216,14 +219,14 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         source: S,
     ) -> Result<Sending<S>> {
         let room = (network.payload() - FIRST).min(envelope.length as usize - 1);
-        let head = Says::First { to: to.endpoint, envelope, bytes: &[] }.head();
+        let head = Packet::First { to: to.endpoint, envelope, bytes: &[] }.head();
         if !network.send(to.rank, head.bytes(), Some((&source, 0, room)))? {
             return Ok(Sending::Again(source));
         }
         let peer = &mut self.peers[to.rank.index()];
         peer.flow.sent(envelope.length);
         let from = envelope.source.endpoint;
-        let mut leaving = Leaving { from, source, went: room as u64 };
+        let mut leaving = Leaving { from, source, sent: room as u64 };
         if leaving.go_on(network, to.rank)? {
             return Ok(Sending::Sent(leaving.source));
         }
@@ -239,19 +242,19 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         !self.answers.is_empty()
     }
 
-    /// Whether something waits for room.
+    /// True if something waits for room.
     #[inline]
-    pub fn has_to_leave(&self) -> bool {
+    pub fn has_to_transmit(&self) -> bool {
         // Four loads, and one branch: this is asked at each look.
         (self.answers.len() | self.leaving.len() | self.granted.len() | self.fetching.len()) > 0
     }
 
-    /// Sends what waits for room, as far as there is some, and fetches some of what there is to fetch. Whether there was any of
-    /// that.
+    /// Sends what waits for room, as far as there is some, and fetches some of what there is to
+    /// fetch. True if there was any of that.
     ///
     /// # Errors
-    /// What the network says.
-    pub fn leave<N: Network>(&mut self, network: &mut N) -> Result<bool> {
+    /// Those of the network.
+    pub fn transmit<N: Network>(&mut self, network: &mut N) -> Result<bool> {
         // First, so that what it ends is answered at once.
         let mut any = self.fetch(network);
         while let Some((to, head)) = self.answers.front() {
@@ -265,9 +268,9 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             let Some(to) = self.leaving.pop_front() else { break };
             let peer = &mut self.peers[to.index()];
             let Some(leaving) = &mut peer.leaving else { continue };
-            let before = leaving.went;
+            let before = leaving.sent;
             let ended = leaving.go_on(network, to)?;
-            any |= leaving.went > before;
+            any |= leaving.sent > before;
             if !ended {
                 self.leaving.push_back(to);
             } else if let Some(leaving) = peer.leaving.take() {
@@ -289,18 +292,18 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         Ok(any)
     }
 
-    /// Sends the next part of a message. Whether it was the last; `None` if there is no room.
+    /// Sends the next part of a message. True if it was the last; `None` if there is no room.
     fn send_part<N: Network>(&mut self, network: &mut N, key: SendKey) -> Result<Option<bool>> {
         let Some(send) = self.sends.get_mut(key) else { return Ok(Some(true)) };
-        let Until::AllLeft { own, length, went } = send.waits else { return Ok(Some(true)) };
-        let room = ((network.payload() - PART) as u64).min(length - went);
-        let head = Says::Part { own, bytes: &[] }.head();
-        if !network.send(send.to, head.bytes(), Some((&send.source, went, room as usize)))? {
+        let Until::AllLeft { own, length, sent } = send.waits else { return Ok(Some(true)) };
+        let room = ((network.payload() - PART) as u64).min(length - sent);
+        let head = Packet::Part { own, bytes: &[] }.head();
+        if !network.send(send.to, head.bytes(), Some((&send.source, sent, room as usize)))? {
             return Ok(None);
         }
-        let went = went + room;
-        if went < length {
-            send.waits = Until::AllLeft { own, length, went };
+        let sent = sent + room;
+        if sent < length {
+            send.waits = Until::AllLeft { own, length, sent };
             return Ok(Some(false));
         }
         send.waits = Until::Done;
@@ -315,13 +318,13 @@ impl<S: Source> Leaving<S> {
     /// Sends on; whether that was all.
     fn go_on<N: Network>(&mut self, network: &mut N, to: Rank) -> Result<bool> {
         let length = self.source.length();
-        while self.went < length {
-            let room = ((network.payload() - MORE) as u64).min(length - self.went) as usize;
-            let head = Says::More { bytes: &[] }.head();
-            if !network.send(to, head.bytes(), Some((&self.source, self.went, room)))? {
+        while self.sent < length {
+            let room = ((network.payload() - MORE) as u64).min(length - self.sent) as usize;
+            let head = Packet::More { bytes: &[] }.head();
+            if !network.send(to, head.bytes(), Some((&self.source, self.sent, room)))? {
                 return Ok(false);
             }
-            self.went += room as u64;
+            self.sent += room as u64;
         }
         Ok(true)
     }

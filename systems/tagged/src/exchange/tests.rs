@@ -10,7 +10,7 @@ use crate::network::wires::{Memory, Net, address};
 use crate::peer::{EAGER_BYTES, MOST_REQUESTS, WINDOW, cost};
 use weft_model::random::Random;
 
-/// Where to receive: one message, or several in a row.
+/// Memory to receive into: one message, or several in a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Area {
     number: usize,
@@ -43,7 +43,7 @@ impl Sink for Area {
     }
 }
 
-/// What a rank has received.
+/// Receiver of a rank, with the list of what was received.
 struct At<'a>(usize, &'a mut Vec<(usize, Area, Envelope)>);
 
 impl Receiver<Area> for At<'_> {
@@ -84,7 +84,7 @@ impl World {
     /// Ranks whose long messages may be fetched.
     fn lending(ranks: usize) -> Self {
         let mut world = World::new(ranks, 1000, usize::MAX);
-        world.ranks.iter_mut().for_each(|rank| rank.set_lending(true));
+        world.ranks.iter_mut().for_each(|rank| rank.set_single_copy(true));
         world
     }
 
@@ -98,7 +98,7 @@ impl World {
                 true
             }
             Sending::Kept => {
-                self.net.lent.bytes.insert(address(number), bytes.to_vec());
+                self.net.fetchable.bytes.insert(address(number), bytes.to_vec());
                 true
             }
             Sending::Again(_) => false,
@@ -118,7 +118,7 @@ impl World {
             match event {
                 Event::Sent(source) => {
                     // Nothing may be fetched from there any more.
-                    self.net.lent.bytes.remove(&address(source.number));
+                    self.net.fetchable.bytes.remove(&address(source.number));
                     self.sent.push(source.number);
                 }
                 Event::Received { into, envelope } => self.received.push((at, into, envelope)),
@@ -145,8 +145,8 @@ impl World {
         ranks[at].arrive(from, packet)
     }
 
-    fn leave(&mut self, at: usize) -> bool {
-        let any = self.ranks[at].leave(&mut self.net.of(at)).unwrap();
+    fn transmit(&mut self, at: usize) -> bool {
+        let any = self.ranks[at].transmit(&mut self.net.of(at)).unwrap();
         self.tell(at);
         any
     }
@@ -157,7 +157,7 @@ impl World {
             let mut any = false;
             for at in 0..self.ranks.len() {
                 any |= (0..self.ranks.len()).any(|from| self.arrive(from, at));
-                any |= self.leave(at);
+                any |= self.transmit(at);
             }
             if !any {
                 return;
@@ -182,7 +182,7 @@ fn from(rank: usize, tag: u64) -> Pattern {
 }
 
 fn pattern_of(length: usize) -> Vec<u8> {
-    (0..length).map(|place| (place * 7 + length) as u8).collect()
+    (0..length).map(|offset| (offset * 7 + length) as u8).collect()
 }
 
 #[test]
@@ -452,7 +452,7 @@ fn a_cancelled_receive_gets_nothing() {
 
 #[test]
 fn what_no_peer_sends_changes_nothing() {
-    let head = |says: Says<'_>| says.head().bytes().to_vec();
+    let head = |parsed: Packet<'_>| parsed.head().bytes().to_vec();
     let envelope = Envelope {
         kind: Kind::Tagged,
         source: to(1, 0).to,
@@ -460,20 +460,20 @@ fn what_no_peer_sends_changes_nothing() {
         data: None,
         length: EAGER_BYTES + 1,
     };
-    let mut long = head(Says::Whole(Whole { to: 0, envelope, registered: None, bytes: &[] }));
+    let mut long = head(Packet::Whole(Whole { to: 0, envelope, registered: None, bytes: &[] }));
     long.extend(vec![0; EAGER_BYTES as usize + 1]);
     let hostile = [
         vec![],
         vec![1; 7],
         long,
-        head(Says::More { bytes: &[] }),
-        head(Says::First { to: 0, envelope, bytes: &[] }),
-        head(Says::Grant { number: 1 << 32, own: 1, length: 1 }),
-        head(Says::Grant { number: 1 << 32 | 1, own: 1, length: u64::MAX }),
-        head(Says::Part { own: 1 << 32 | 1, bytes: &[] }),
-        head(Says::Done { number: 1 << 32 | 1 }),
-        head(Says::Consumed { amount: 1 }),
-        head(Says::Consumed { amount: u64::MAX }),
+        head(Packet::More { bytes: &[] }),
+        head(Packet::First { to: 0, envelope, bytes: &[] }),
+        head(Packet::Grant { number: 1 << 32, own: 1, length: 1 }),
+        head(Packet::Grant { number: 1 << 32 | 1, own: 1, length: u64::MAX }),
+        head(Packet::Part { own: 1 << 32 | 1, bytes: &[] }),
+        head(Packet::Done { number: 1 << 32 | 1 }),
+        head(Packet::Consumed { amount: 1 }),
+        head(Packet::Consumed { amount: u64::MAX }),
     ];
     for packet in hostile {
         let mut world = World::pair();
@@ -502,7 +502,7 @@ fn long_messages_are_fetched_posted_or_not() {
                 world.receive(1, from(0, 5), 1, length);
                 world.settle();
             }
-            assert_eq!((&world.sent[..], world.net.lent.fetched), (&[0][..], fetched));
+            assert_eq!((&world.sent[..], world.net.fetchable.fetched), (&[0][..], fetched));
             assert_eq!(world.received[0].1.bytes, bytes);
             assert!(world.ranks.iter().all(Rankly::is_idle));
             assert!(!world.ranks[0].is_full(Rank(1)));
@@ -514,7 +514,7 @@ fn long_messages_are_fetched_posted_or_not() {
 fn a_message_that_cannot_be_fetched_is_sent() {
     for time in 0..3 {
         let mut world = World::lending(2);
-        world.net.lent.fails = time..time + 1;
+        world.net.fetchable.fails = time..time + 1;
         let bytes = pattern_of(600_000);
         for number in 0..2 {
             assert!(world.send(0, &to(1, 5), number, &bytes));
@@ -522,10 +522,10 @@ fn a_message_that_cannot_be_fetched_is_sent() {
         world.settle();
         world.receive(1, from(0, 5), 1, bytes.len());
         world.settle();
-        assert_eq!(world.net.lent.fetched, time + 1);
+        assert_eq!(world.net.fetchable.fetched, time + 1);
         world.receive(1, from(0, 5), 1, bytes.len());
         world.settle();
-        assert_eq!(world.net.lent.fetched, time + 1, "it is not tried again");
+        assert_eq!(world.net.fetchable.fetched, time + 1, "it is not tried again");
         assert!(world.received.iter().all(|(_, area, _)| area.bytes == bytes));
         assert_eq!(world.sent, [0, 1]);
         assert!(world.ranks.iter().all(Rankly::is_idle));
@@ -540,12 +540,12 @@ fn of_what_is_too_long_only_what_fits_is_fetched() {
     world.settle();
     let (_, area, envelope) = &world.received[0];
     assert_eq!(area.bytes, pattern_of(600_000)[..300_000]);
-    assert_eq!((envelope.length, world.net.lent.fetched), (600_000, 2));
+    assert_eq!((envelope.length, world.net.fetchable.fetched), (600_000, 2));
     assert_eq!(world.sent, [0]);
     world.receive(1, from(0, 5), 1, 0);
     assert!(world.send(0, &to(1, 5), 1, &pattern_of(600_000)));
     world.settle();
-    assert_eq!((world.sent.len(), world.net.lent.fetched), (2, 2), "nothing of it is wanted");
+    assert_eq!((world.sent.len(), world.net.fetchable.fetched), (2, 2), "nothing of it is wanted");
 }
 
 #[test]
@@ -557,13 +557,13 @@ fn several_are_fetched_in_turn() {
         world.arrive(sender, 2);
     }
     for leaves in 1..=4 {
-        assert!(world.leave(2));
-        assert!(world.ranks[2].has_to_leave() && world.ranks[2].is_busy(0));
+        assert!(world.transmit(2));
+        assert!(world.ranks[2].has_to_transmit() && world.ranks[2].is_busy(0));
         assert!(!world.ranks[2].is_idle() && world.received.is_empty());
-        assert_eq!(world.net.lent.fetched, leaves);
+        assert_eq!(world.net.fetchable.fetched, leaves);
     }
     // Of both the rest is left, less than one of them was given before.
-    assert!(world.leave(2) && !world.ranks[2].has_to_leave());
+    assert!(world.transmit(2) && !world.ranks[2].has_to_transmit());
     world.settle();
     assert_eq!((world.received.len(), world.sent.len()), (2, 2));
     assert!(world.received.iter().all(|(_, area, _)| area.bytes == pattern_of(600_000)));
@@ -578,19 +578,19 @@ fn a_buffer_for_several_has_them_fetched() {
         assert!(world.send(0, &to(1, 5), number, &pattern_of(50_000)));
     }
     world.settle();
-    assert_eq!((world.received.len(), world.net.lent.fetched), (2, 2));
+    assert_eq!((world.received.len(), world.net.fetchable.fetched), (2, 2));
     assert!(world.received.iter().all(|(_, area, _)| area.bytes == pattern_of(50_000)));
 }
 
 #[test]
 fn who_did_not_say_where_its_bytes_lie_is_told_of_no_end() {
-    for lends in [false, true] {
+    for single_copy in [false, true] {
         for (number, long) in [(1 << 32 | 1, 100_000), (1 << 32 | 1, 20_000), (7, 100_000)] {
             let mut world = World::pair();
-            world.ranks[0].set_lending(lends);
+            world.ranks[0].set_single_copy(single_copy);
             assert!(world.send(0, &to(1, 5), 0, &pattern_of(long)));
-            let done = Says::Done { number }.head();
-            let is_right = lends && long > 32_768 && number != 7;
+            let done = Packet::Done { number }.head();
+            let is_right = single_copy && long > 32_768 && number != 7;
             assert!(world.give(0, Rank(0), done.bytes()).is_err(), "of another rank");
             assert_eq!(world.give(0, Rank(1), done.bytes()).is_ok(), is_right);
             assert!(world.give(0, Rank(1), done.bytes()).is_err(), "it has ended");
@@ -606,8 +606,8 @@ fn of_what_is_fetched_nothing_is_sent() {
     world.receive(1, from(0, 5), 1, 600_000);
     assert!(world.send(0, &to(1, 5), 0, &pattern_of(600_000)));
     world.arrive(0, 1);
-    assert!(world.ranks[1].has_to_leave());
-    let part = [Says::Part { own: 1 << 32 | 1, bytes: &[] }.head().bytes(), &[1; 10]].concat();
+    assert!(world.ranks[1].has_to_transmit());
+    let part = [Packet::Part { own: 1 << 32 | 1, bytes: &[] }.head().bytes(), &[1; 10]].concat();
     assert!(world.give(1, Rank(0), &part).is_err());
     world.settle();
     assert_eq!(world.received[0].1.bytes, pattern_of(600_000));
@@ -620,8 +620,8 @@ struct Posted {
     got: Option<(Address, usize)>,
 }
 
-/// Checks the rule: of two receives at one rank that want a message, the later one gets it only if the earlier one got
-/// another, and one of the same sender only if that was sent earlier.
+/// Checks the rule: of two receives at one rank that want a message, the later one gets it only if
+/// the earlier one got another, and one of the same sender only if that was sent earlier.
 fn judge(posted: &[Posted], messages: &[(usize, Outgoing, Vec<u8>)]) {
     for (number, later) in posted.iter().enumerate() {
         let Some((source, got)) = later.got else { continue };
@@ -649,9 +649,9 @@ fn random_programs_receive_everything_once_and_in_order() {
         let mut random = Random::part(seed, 1);
         let room = 1 + random.below(4) as usize;
         let mut world = World::new(3, 200 + random.below(2000) as usize, room);
-        world.ranks.iter_mut().for_each(|rank| rank.set_lending(random.happens(500)));
+        world.ranks.iter_mut().for_each(|rank| rank.set_single_copy(random.happens(500)));
         let fails = random.below(20) as usize;
-        world.net.lent.fails = fails..fails + random.below(2) as usize;
+        world.net.fetchable.fails = fails..fails + random.below(2) as usize;
         let mut messages: Vec<(usize, Outgoing, Vec<u8>)> = Vec::new();
         let mut posted: Vec<Posted> = Vec::new();
         for _ in 0..3000 {
@@ -680,7 +680,7 @@ fn random_programs_receive_everything_once_and_in_order() {
                     world.arrive(one, two);
                 }
                 _ => {
-                    world.leave(one);
+                    world.transmit(one);
                 }
             }
         }

@@ -12,47 +12,47 @@ fn envelope(kind: Kind, data: Option<u64>, length: u64) -> Envelope {
     Envelope { kind, source, tag, data, length }
 }
 
-fn whole(to: u8, envelope: Envelope, registered: Option<u64>, bytes: &[u8]) -> Says<'_> {
+fn whole(to: u8, envelope: Envelope, registered: Option<u64>, bytes: &[u8]) -> Packet<'_> {
     let registered = registered.and_then(NonZero::new);
-    Says::Whole(Whole { to, envelope, registered, bytes })
+    Packet::Whole(Whole { to, envelope, registered, bytes })
 }
 
-fn all<'a>(bytes: &'a [u8]) -> Vec<Says<'a>> {
+fn all<'a>(bytes: &'a [u8]) -> Vec<Packet<'a>> {
     let length = bytes.len() as u64;
     vec![
         whole(7, envelope(Kind::Tagged, Some(5), length), None, bytes),
         whole(0, envelope(Kind::Untagged, None, length), None, bytes),
-        Says::First { to: 1, envelope: envelope(Kind::Tagged, None, 9999), bytes },
-        Says::More { bytes },
-        Says::Request {
+        Packet::First { to: 1, envelope: envelope(Kind::Tagged, None, 9999), bytes },
+        Packet::More { bytes },
+        Packet::Request {
             to: 2,
             envelope: envelope(Kind::Untagged, Some(u64::MAX), u64::MAX),
             number: 77,
             lies_at: None,
             wants_done: true,
         },
-        Says::Request {
+        Packet::Request {
             to: 2,
             envelope: envelope(Kind::Tagged, None, 100),
             number: 77,
             lies_at: NonZero::new(u64::MAX - 100),
             wants_done: false,
         },
-        Says::Grant { number: 77, own: 78, length: 79 },
-        Says::Part { own: 78, bytes },
-        Says::Done { number: 77 },
-        Says::Consumed { amount: 4096 },
+        Packet::Grant { number: 77, own: 78, length: 79 },
+        Packet::Part { own: 78, bytes },
+        Packet::Done { number: 77 },
+        Packet::Consumed { amount: 4096 },
         whole(7, envelope(Kind::Tagged, Some(5), length), Some(77), bytes),
     ]
 }
 
 /// The whole packet.
-fn packet(says: &Says<'_>) -> Vec<u8> {
-    let mut packet = says.head().bytes().to_vec();
-    if let Says::Whole(Whole { bytes, .. })
-    | Says::First { bytes, .. }
-    | Says::More { bytes }
-    | Says::Part { bytes, .. } = says
+fn packet(parsed: &Packet<'_>) -> Vec<u8> {
+    let mut packet = parsed.head().bytes().to_vec();
+    if let Packet::Whole(Whole { bytes, .. })
+    | Packet::First { bytes, .. }
+    | Packet::More { bytes }
+    | Packet::Part { bytes, .. } = parsed
     {
         packet.extend_from_slice(bytes);
     }
@@ -61,14 +61,14 @@ fn packet(says: &Says<'_>) -> Vec<u8> {
 
 #[test]
 fn packets_come_back_as_they_were() {
-    for says in all(b"some bytes") {
-        assert_eq!(parse(FROM, &packet(&says)), Some(says));
+    for parsed in all(b"some bytes") {
+        assert_eq!(parse(FROM, &packet(&parsed)), Some(parsed));
     }
 }
 
 #[test]
 fn heads_have_the_lengths_that_are_written_down() {
-    let lengths: Vec<usize> = all(&[]).iter().map(|says| says.head().bytes().len()).collect();
+    let lengths: Vec<usize> = all(&[]).iter().map(|parsed| parsed.head().bytes().len()).collect();
     assert_eq!(
         lengths,
         [EAGER, EAGER, FIRST, MORE, REQUEST, REQUEST, 32, PART, 16, 16, REGISTERED]
@@ -77,22 +77,22 @@ fn heads_have_the_lengths_that_are_written_down() {
 
 #[test]
 fn what_is_cut_off_is_no_packet() {
-    for says in all(&[]) {
-        let packet = packet(&says);
+    for parsed in all(&[]) {
+        let packet = packet(&parsed);
         for length in 0..packet.len() {
-            assert_eq!(parse(FROM, &packet[..length]), None, "{says:?} cut to {length}");
+            assert_eq!(parse(FROM, &packet[..length]), None, "{parsed:?} cut to {length}");
         }
     }
 }
 
 #[test]
 fn what_has_no_meaning_is_no_packet() {
-    for says in all(b"some bytes") {
-        let packet = packet(&says);
-        for (place, value) in [(0, 0), (0, 10), (1, 0x80), (4, 1), (7, 1)] {
+    for parsed in all(b"some bytes") {
+        let packet = packet(&parsed);
+        for (offset, value) in [(0, 0), (0, 10), (1, 0x80), (4, 1), (7, 1)] {
             let mut broken = packet.clone();
-            broken[place] = value;
-            assert_eq!(parse(FROM, &broken), None, "{says:?} with {value} at {place}");
+            broken[offset] = value;
+            assert_eq!(parse(FROM, &broken), None, "{parsed:?} with {value} at {offset}");
         }
     }
     // An untagged message has no tag.
@@ -107,8 +107,8 @@ fn what_has_no_meaning_is_no_packet() {
     for (length, address) in [(0, 5), (101, u64::MAX - 100)] {
         let envelope = envelope(Kind::Tagged, None, length);
         let lies_at = NonZero::new(address);
-        let says = Says::Request { to: 2, envelope, number: 77, lies_at, wants_done: false };
-        assert_eq!(parse(FROM, &packet(&says)), None);
+        let parsed = Packet::Request { to: 2, envelope, number: 77, lies_at, wants_done: false };
+        assert_eq!(parse(FROM, &packet(&parsed)), None);
     }
 }
 

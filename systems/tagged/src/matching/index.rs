@@ -1,20 +1,23 @@
-//! Where members of a long queue stand.
+//! Indexes of long queues.
 //!
-//! A receive leaves open who sends, or not, and some bits of the tag: its *shape*. Of receives with one shape each wants the
-//! messages with one key, and each message has one key for a shape. So messages are indexed by the keys that they have
-//! for the shapes of those who ask, and receives by their own. MPI libraries ask in few shapes: with a tag or any, from somebody
-//! or anybody, and with some bits that are their own.
+//! A receive leaves open who sends, or not, and some bits of the tag: its *shape*. Of receives with
+//! one shape each wants the messages with one key, and each message has one key for a shape. So
+//! messages are indexed by the keys that they have for the shapes of those who ask, and receives by
+//! their own. MPI libraries ask in few shapes: with a tag or any, from somebody or anybody, and
+//! with some bits that are their own.
 //!
-//! Who leaves the queue stays in the index until somebody comes across it, or the index is mostly of such.
+//! Who leaves the queue stays in the index until somebody comes across it, or the index is mostly
+//! of such.
 
 use super::{Envelope, Line, MANY, Pattern};
 use crate::Address;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Shapes by which messages are indexed at most, so that an index costs so many times its messages at most.
+/// Shapes by which messages are indexed at most, so that an index costs so many times its messages
+/// at most.
 const SHAPES: usize = 4;
 
-/// What a receive leaves open.
+/// Part of an envelope that a receive leaves open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Shape {
     anybody: bool,
@@ -78,13 +81,13 @@ impl Index {
     }
 }
 
-/// Whether most of what is written down has left, of a queue of so many.
+/// True if most of the entries have left, of a queue of so many.
 fn is_old(written: usize, count: usize) -> bool {
     written > 2 * count + MANY
 }
 
 impl Indexes {
-    /// Whether there are none.
+    /// True if there are none.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -110,7 +113,8 @@ impl Indexes {
         firsts.min()
     }
 
-    /// Writes down where a receive stands that came last; and all others, if there are many and that is not known.
+    /// Writes down where a receive stands that came last; and all others, if there are many and
+    /// that is not known.
     pub fn post<R>(&mut self, pattern: &Pattern, number: u64, line: &Line<(Pattern, R)>) {
         let written: usize = self.0.iter().map(|index| index.written).sum();
         if is_old(written, line.count()) {
@@ -155,7 +159,8 @@ impl Indexes {
         self.0[place].first(pattern.source, pattern.tag, line)
     }
 
-    /// Indexes a line by another shape, instead of by the one that came first if there are too many.
+    /// Indexes a line by another shape, instead of by the one that came first if there are too
+    /// many.
     #[cold]
     fn add<M>(&mut self, shape: Shape, line: &Line<(Envelope, M)>) -> usize {
         let mut index = Index::new(shape);

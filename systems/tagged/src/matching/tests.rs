@@ -1,4 +1,4 @@
-//! Who gets what: by hand, and against a naive model.
+//! Matches of messages and receives: by hand, and against a naive model.
 
 #![allow(clippy::unwrap_used)]
 
@@ -20,12 +20,12 @@ fn pattern(rank: Option<u16>, tag: u64, ignore: u64) -> Pattern {
 
 /// Takes the receive that gets the message: in both ways in turn, by the parity of its tag.
 fn take_posted<R: Clone>(matcher: &mut Matcher<R, impl Sized>, envelope: &Envelope) -> Option<R> {
-    let (place, receive) = matcher.find_posted(envelope)?;
+    let (position, receive) = matcher.find_posted(envelope)?;
     if envelope.tag.is_multiple_of(2) {
-        return matcher.take_posted(place);
+        return matcher.take_posted(position);
     }
     let receive = receive.clone();
-    matcher.drop_posted(place);
+    matcher.drop_posted(position);
     Some(receive)
 }
 
@@ -57,11 +57,11 @@ fn the_first_message_goes_to_the_receive() {
     matcher.store(message(1, 4), 0);
     matcher.store(message(1, 5), 1);
     matcher.store(message(1, 5), 2);
-    let place = matcher.find_unexpected(&pattern(Some(1), 5, 0)).unwrap();
-    assert_eq!(matcher.unexpected(place), Some(&message(1, 5)));
-    assert_eq!(matcher.take_unexpected(place).unwrap().1, 1);
-    let place = matcher.find_unexpected(&pattern(None, 0, u64::MAX)).unwrap();
-    assert_eq!(matcher.take_unexpected(place).unwrap().1, 0);
+    let position = matcher.find_unexpected(&pattern(Some(1), 5, 0)).unwrap();
+    assert_eq!(matcher.unexpected(position), Some(&message(1, 5)));
+    assert_eq!(matcher.take_unexpected(position).unwrap().1, 1);
+    let position = matcher.find_unexpected(&pattern(None, 0, u64::MAX)).unwrap();
+    assert_eq!(matcher.take_unexpected(position).unwrap().1, 0);
     assert_eq!(matcher.unexpected_count(), 1);
 }
 
@@ -85,8 +85,8 @@ fn members_that_leave_from_the_middle_leave_no_memory() {
     }
     // The first stays until the end, so that nothing leaves from the front.
     for tag in (1..10_000).rev() {
-        let place = matcher.find_unexpected(&pattern(None, tag, 0)).unwrap();
-        assert_eq!(matcher.take_unexpected(place).unwrap().1, tag);
+        let position = matcher.find_unexpected(&pattern(None, tag, 0)).unwrap();
+        assert_eq!(matcher.take_unexpected(position).unwrap().1, tag);
         assert!(
             matcher.unexpected.length() <= 2 * matcher.unexpected_count() + 2 * line::FEW_GAPS + 2
         );
@@ -94,8 +94,8 @@ fn members_that_leave_from_the_middle_leave_no_memory() {
     assert_eq!(matcher.unexpected_count(), 1);
 }
 
-/// What the rule says and nothing else: of all pairs that are possible now, the oldest message of each source goes to
-/// the oldest receive that wants it.
+/// Model of the rule and nothing else: of all pairs that are possible now, the oldest message of
+/// each source goes to the oldest receive that wants it.
 #[derive(Default)]
 struct Model {
     receives: Vec<(Pattern, usize)>,
@@ -104,8 +104,8 @@ struct Model {
 
 impl Model {
     fn message(&mut self, envelope: Envelope, number: usize) -> Option<usize> {
-        let place = self.receives.iter().position(|(pattern, _)| pattern.wants(&envelope));
-        let found = place.map(|place| self.receives.remove(place).1);
+        let position = self.receives.iter().position(|(pattern, _)| pattern.wants(&envelope));
+        let found = position.map(|position| self.receives.remove(position).1);
         if found.is_none() {
             self.messages.push((envelope, number));
         }
@@ -113,8 +113,8 @@ impl Model {
     }
 
     fn receive(&mut self, pattern: Pattern, number: usize) -> Option<usize> {
-        let place = self.messages.iter().position(|(envelope, _)| pattern.wants(envelope));
-        let found = place.map(|place| self.messages.remove(place).1);
+        let position = self.messages.iter().position(|(envelope, _)| pattern.wants(envelope));
+        let found = position.map(|position| self.messages.remove(position).1);
         if found.is_none() {
             self.receives.push((pattern, number));
         }
@@ -122,8 +122,8 @@ impl Model {
     }
 
     fn cancel(&mut self, number: usize) -> Option<usize> {
-        let place = self.receives.iter().position(|(_, receive)| *receive == number)?;
-        Some(self.receives.remove(place).1)
+        let position = self.receives.iter().position(|(_, receive)| *receive == number)?;
+        Some(self.receives.remove(position).1)
     }
 }
 
@@ -156,8 +156,8 @@ fn random_programs_match_as_the_rule_says() {
                 let ignore = if is_wild { *random.choose(&[0, 1, 3, u64::MAX]) } else { 0 };
                 let source = (!is_wild || random.happens(500)).then_some(rank);
                 let wanted = pattern(source, tag, ignore);
-                let place = matcher.find_unexpected(&wanted);
-                let found = place.and_then(|place| matcher.take_unexpected(place));
+                let position = matcher.find_unexpected(&wanted);
+                let found = position.and_then(|position| matcher.take_unexpected(position));
                 if found.is_none() {
                     matcher.post(wanted, number);
                 }

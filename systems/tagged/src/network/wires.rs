@@ -1,4 +1,5 @@
-//! For tests: packets in queues between ranks that are in one vector, and bytes that tell what they belong to.
+//! For tests: packets in queues between ranks that are in one vector, and bytes that tell what they
+//! belong to.
 
 use super::{Broadcast, Network, Sink, Source, gather};
 use crate::Result;
@@ -34,7 +35,7 @@ impl Source for Memory {
 /// The number of memory that is in several pieces.
 pub(crate) const IN_PIECES: usize = 1 << 20;
 
-/// Where the bytes of the message, the access or the region with this number lie.
+/// Address of the bytes of the message, the access or the region with this number.
 pub(crate) fn address(number: usize) -> u64 {
     (number as u64 + 1) << 32
 }
@@ -57,19 +58,19 @@ impl Sink for Memory {
     }
 }
 
-/// What ranks may fetch from one another.
+/// Memory that ranks may fetch from one another.
 #[derive(Default)]
-pub(crate) struct Lent {
+pub(crate) struct Fetchable {
     /// By address.
     pub bytes: BTreeMap<u64, Vec<u8>>,
-    /// How often somebody has fetched, and which times fail.
+    /// Number of fetches, and the range of those that fail.
     pub fetched: usize,
     pub fails: Range<usize>,
-    /// Who has fetched from whom.
+    /// Ranks that have fetched, each with the rank that they fetched from.
     reached: BTreeSet<(Rank, Rank)>,
 }
 
-impl Lent {
+impl Fetchable {
     fn fetch(&mut self, by: Rank, from: Rank, address: u64, into: &mut [u8]) -> bool {
         let time = self.fetched;
         if !into.is_empty() {
@@ -93,12 +94,12 @@ impl Lent {
     }
 }
 
-/// What is between ranks: the packets on their way, and what may be fetched.
+/// A network for tests: the packets on their way, and the memory that may be fetched.
 pub(crate) struct Net {
     /// By sender and receiver.
     wires: Vec<Vec<VecDeque<Vec<u8>>>>,
-    pub lent: Lent,
-    /// How many packets of a rank to another may be on their way.
+    pub fetchable: Fetchable,
+    /// Number of packets of a rank to another that may be on their way.
     pub room: usize,
     payload: usize,
 }
@@ -106,14 +107,14 @@ pub(crate) struct Net {
 impl Net {
     pub fn new(ranks: usize, payload: usize, room: usize) -> Self {
         let wires = vec![vec![VecDeque::new(); ranks]; ranks];
-        Net { wires, lent: Lent::default(), room, payload }
+        Net { wires, fetchable: Fetchable::default(), room, payload }
     }
 
     /// The part of a rank.
     pub fn of(&mut self, rank: usize) -> Wires<'_> {
         Wires {
             own: Rank(rank as u16),
-            lent: &mut self.lent,
+            fetchable: &mut self.fetchable,
             to: &mut self.wires[rank],
             room: self.room,
             payload: self.payload,
@@ -129,7 +130,7 @@ impl Net {
 /// The packets of one rank to each other one, and what it fetches.
 pub(crate) struct Wires<'a> {
     own: Rank,
-    lent: &'a mut Lent,
+    fetchable: &'a mut Fetchable,
     to: &'a mut [VecDeque<Vec<u8>>],
     room: usize,
     payload: usize,
@@ -177,10 +178,10 @@ impl Network for Wires<'_> {
         Ok(true)
     }
     fn fetch(&mut self, from: Rank, address: u64, into: &mut [u8]) -> bool {
-        self.lent.fetch(self.own, from, address, into)
+        self.fetchable.fetch(self.own, from, address, into)
     }
 
-    fn is_reached(&self, by: Rank) -> bool {
-        self.lent.reached.contains(&(by, self.own))
+    fn is_fetched_by(&self, by: Rank) -> bool {
+        self.fetchable.reached.contains(&(by, self.own))
     }
 }

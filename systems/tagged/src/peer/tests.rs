@@ -36,7 +36,7 @@ fn what_a_sender_may_send_its_receiver_takes_for_ever() {
         }
         if sender.may_send(length) {
             sender.sent(length);
-            assert!(receiver.came(length));
+            assert!(receiver.received_eager(length));
             kept += 1;
         }
     }
@@ -46,10 +46,13 @@ fn what_a_sender_may_send_its_receiver_takes_for_ever() {
 fn a_peer_that_exceeds_its_window_is_noticed() {
     let mut flow = Flow::default();
     let most = WINDOW / cost(EAGER_BYTES);
-    assert!((0..most).all(|_| flow.came(EAGER_BYTES)));
-    assert!(!flow.came(EAGER_BYTES));
-    assert!(!Flow::default().came(EAGER_BYTES + 1), "a long message may not come unasked");
-    assert!(!Flow::default().came(u64::MAX));
+    assert!((0..most).all(|_| flow.received_eager(EAGER_BYTES)));
+    assert!(!flow.received_eager(EAGER_BYTES));
+    assert!(
+        !Flow::default().received_eager(EAGER_BYTES + 1),
+        "a long message may not come unasked"
+    );
+    assert!(!Flow::default().received_eager(u64::MAX));
 }
 
 #[test]
@@ -67,10 +70,10 @@ fn requests_are_bounded_at_both_ends() {
     for _ in 0..MOST_REQUESTS {
         assert!(sender.may_ask());
         sender.asks();
-        assert!(receiver.came_asking());
+        assert!(receiver.received_request());
     }
     assert!(!sender.may_ask());
-    assert!(!receiver.came_asking());
+    assert!(!receiver.received_request());
     sender.was_answered();
     assert!(sender.may_ask());
 }

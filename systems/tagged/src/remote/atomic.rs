@@ -1,9 +1,9 @@
-//! What an atomic access does: an operation on elements of one type, one after the other.
+//! Atomic accesses: an operation on elements of one type, one after the other.
 //!
-//! The numbers are those of libfabric's `enum fi_op` and `enum fi_datatype`, and the operations are those of its
-//! `fi_atomic(3)`. Elements are in the byte order of the machines, which is one.
+//! The numbers are those of libfabric's `enum fi_op` and `enum fi_datatype`, and the operations are
+//! those of its `fi_atomic(3)`. Elements are in the byte order of the machines, which is one.
 
-/// What is done with a stored element, which becomes what is said here.
+/// An operation that replaces a stored element, by the value given here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Operation {
@@ -27,23 +27,23 @@ pub enum Operation {
     LogicalXor,
     /// Bit by bit.
     BitXor,
-    /// What it was.
+    /// The stored element, unchanged.
     Read,
     /// The operand.
     Write,
-    /// The operand, if what is compared with is equal to what is stored.
+    /// The operand, if the compared element is equal to the stored one.
     Swap,
-    /// The same, if it is not equal.
+    /// The operand, if the compared element is not equal to the stored one.
     SwapNotEqual,
-    /// The same, if it is less or equal.
+    /// The operand, if the compared element is less than the stored one, or equal.
     SwapLessOrEqual,
-    /// The same, if it is less.
+    /// The operand, if the compared element is less than the stored one.
     SwapLess,
-    /// The same, if it is greater or equal.
+    /// The operand, if the compared element is greater than the stored one, or equal.
     SwapGreaterOrEqual,
-    /// The same, if it is greater.
+    /// The operand, if the compared element is greater than the stored one.
     SwapGreater,
-    /// The operand in those bits that are set in what is "compared" with.
+    /// The operand in those bits that are set in the compared element.
     SwapMasked,
 }
 
@@ -69,7 +69,7 @@ pub enum Element {
 /// An operation on elements of a type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Atomic {
-    /// What is done.
+    /// The operation.
     pub operation: Operation,
     /// To what.
     pub element: Element,
@@ -104,12 +104,12 @@ impl Operation {
         Self::ALL.get(usize::from(number)).copied()
     }
 
-    /// Whether it compares.
+    /// True if it compares.
     pub fn compares(self) -> bool {
         self as u8 >= Operation::Swap as u8
     }
 
-    /// How many operands each element takes.
+    /// Number of operands that each element takes.
     pub fn operands(self) -> usize {
         match self {
             Operation::Read => 0,
@@ -162,8 +162,9 @@ impl Element {
 }
 
 impl Atomic {
-    /// Whether there is such an operation on such elements: bits are those of integers, and complex numbers have no
-    /// order. Who only reads has to fetch, and who compares fetches always.
+    /// True if there is such an operation on such elements: bits are those of integers, and complex
+    /// numbers have no order. An operation that only reads has to fetch, and one that compares
+    /// fetches always. Who only reads has to fetch, and who compares fetches always.
     pub fn is_valid(self, fetches: bool) -> bool {
         use Operation::{BitAnd, BitOr, BitXor, Max, Min, Read, Swap, SwapMasked, SwapNotEqual};
         let operation = self.operation;
@@ -175,8 +176,8 @@ impl Atomic {
         is_right && (fetches || !(operation == Read || operation.compares()))
     }
 
-    /// Does it to the elements in `stored`. `operands` has as many as the operation takes: first all operands, and then
-    /// all that is compared with.
+    /// Does it to the elements in `stored`. `operands` has as many as the operation takes: first
+    /// all operands, and then all that is compared with.
     pub fn apply(self, stored: &mut [u8], operands: &[u8]) {
         let apply = match self.element {
             Element::I8 => each::<i8>,
@@ -212,7 +213,7 @@ trait Number: Copy {
     fn of(bytes: &[u8]) -> Self;
     /// Puts it into such bytes.
     fn put(self, bytes: &mut [u8]);
-    /// What `old` becomes.
+    /// The new element in place of `old`.
     fn combine(operation: Operation, old: Self, operand: Self, compared: Self) -> Self;
 }
 

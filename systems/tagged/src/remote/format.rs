@@ -1,25 +1,28 @@
 //! Packets of remote accesses as bytes, little-endian.
 //!
 //! ```text
-//!             0      1       2    3      4           5         6      8     16       24    32       40     48
-//!            ┌──────┬───────┬────┬──────┬───────────┬─────────┬──────┬─────┬────────┬─────┬────────┬──────┬──────
-//! write      │ kind │ flags │ to │ from │ zero                       │ key │ offset │ end │ number │ data │ bytes
-//! offer      │ kind │ flags │ to │ from │ zero                       │ key │ offset │ end │ number │ address │ data │
-//! read       │ kind │ flags │ to │ from │ zero                       │ key │ offset │ end │ number │
-//! atomic     │ kind │ flags │ to │ from │ operation │ element │ zero │ key │ offset │ end │ number │ operands
-//!            └──────┴───────┴────┴──────┴───────────┴─────────┴──────┴─────┴────────┴─────┴────────┴──────┘
-//! part       │ kind │ zero                                          │ number │ bytes
-//! ended      │ kind │ outcome │ zero                                │ number │
-//! lies       │ kind │ zero                                          │ number │ address │
-//! fetched    │ kind │ outcome │ zero                                │ number │
+//!          0    1     2  3    4         5       6    8   16     24  32     40      48
+//!         ┌────┬─────┬──┬────┬─────────┬───────┬────┬───┬──────┬───┬──────┬───────┬─────
+//! write   │kind│flags│to│from│zero                  │key│offset│end│number│data   │bytes
+//! offer   │kind│flags│to│from│zero                  │key│offset│end│number│address│data│
+//! read    │kind│flags│to│from│zero                  │key│offset│end│number│
+//! atomic  │kind│flags│to│from│operation│element│zero│key│offset│end│number│operands
+//!         └────┴─────┴──┴────┴─────────┴───────┴────┴───┴──────┴───┴──────┴───────┴─────
+//! part    │kind│zero                                │number│bytes
+//! ended   │kind│outcome│zero                        │number│
+//! address │kind│zero                                │number│address│
+//! fetched │kind│outcome│zero                        │number│
 //! ```
-//! `to` and `from` are endpoints; `key` and `offset` say where the bytes go, and `end` where the access ends. A write
-//! has `data` if its flag says so, and takes as many packets as it needs, each of which can be checked by itself. An `offer` is a
-//! packet of a write, too, but says where its bytes lie in the process of their sender: [`OFFERED`] of them, or what is left. The
-//! answer to a `read`, and to an `atomic` that fetches, are `part`s, in order; `ended` answers everything else, and
-//! whatever was refused. To a `read` whose flag says that its sender can fetch, the answer may be `lies`: that is where the bytes are, and
-//! `fetched` says that they were fetched, or could not be and are to come as `part`s. The operands of an `atomic` are as long as what it accesses; a compare-and-swap has what it
-//! compares with behind them, and an operation that only reads has none.
+//! `to` and `from` are endpoints; `key` and `offset` say where the bytes go, and `end` where the
+//! access ends. A write has `data` if its flag says so, and takes as many packets as it needs, each
+//! of which can be checked by itself. An `offer` is a packet of a write, too, but says where its
+//! bytes lie in the process of their sender: [`OFFERED`] of them, or what is left. The answer to a
+//! `read`, and to an `atomic` that fetches, are `part`s, in order; `ended` answers everything else,
+//! and whatever was refused. To a `read` whose flag says that its sender can fetch, the answer may
+//! be `address`: that of the bytes, and `fetched` says that they were fetched, or could not be and
+//! are to come as `part`s. The operands of an `atomic` are as long as what it accesses; a
+//! compare-and-swap has what it compares with behind them, and an operation that only reads has
+//! none.
 
 use super::atomic::{Atomic, Element, Operation};
 use super::{Outcome, Refused};
@@ -31,7 +34,8 @@ pub const ACCESS: usize = 40;
 /// Bytes before those of a part.
 pub const PART: usize = 16;
 
-/// Bytes of an offer at most. They are fetched when it arrives, and nothing else is done meanwhile: for some 20 microseconds.
+/// Bytes of an offer at most. They are fetched when it arrives, and nothing else is done meanwhile:
+/// for some 20 microseconds.
 pub const OFFERED: u64 = 256 * 1024;
 
 const WRITE: u8 = 16;
@@ -47,14 +51,14 @@ const HAS_DATA: u8 = 1;
 const FETCHES: u8 = 1;
 const IN_VAIN: u8 = 1;
 
-/// What is accessed.
+/// The bytes that are accessed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Span {
     /// The endpoint that is told.
     pub to: u8,
     /// The endpoint that asks.
     pub from: u8,
-    /// Which region.
+    /// Key of the region.
     pub key: u64,
     /// From where.
     pub offset: u64,
@@ -63,75 +67,75 @@ pub struct Span {
 }
 
 impl Span {
-    /// How many bytes.
+    /// Number of bytes.
     pub fn length(&self) -> u64 {
         self.end - self.offset
     }
 
-    /// How many of them one offer is of.
+    /// Number of those that one offer is of.
     pub fn offered(&self) -> u64 {
         self.length().min(OFFERED)
     }
 }
 
-/// What a packet says.
+/// A packet of a remote access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)] // The diagram has the names of the fields.
-pub enum Says<'a> {
-    /// These bytes go there.
+pub enum Packet<'a> {
+    /// Bytes to write.
     Write { span: Span, number: u64, data: Option<u64>, bytes: &'a [u8] },
-    /// Bytes that lie here go there.
+    /// The address of bytes to write.
     Offer { span: Span, number: u64, lies_at: NonZero<u64>, data: Option<u64> },
-    /// What stands there? Maybe it can be fetched.
+    /// A request for the bytes of a span. Maybe they can be fetched.
     Read { span: Span, number: u64, fetches: bool },
-    /// Do this to what stands there.
+    /// An operation on the bytes of a span.
     Atomic { span: Span, number: u64, atomic: Atomic, fetches: bool, operands: &'a [u8] },
-    /// This stood there.
+    /// Bytes that were there.
     Part { number: u64, bytes: &'a [u8] },
-    /// That access is over.
+    /// The end of an access.
     Ended { number: u64, outcome: Outcome },
-    /// Here is what is to be read.
-    Lies { number: u64, lies_at: NonZero<u64> },
-    /// All of it was fetched, or not.
+    /// The address of bytes to read.
+    Address { number: u64, lies_at: NonZero<u64> },
+    /// The end of a fetch: of all of it, or not.
     Fetched { number: u64, all: bool },
 }
 
-/// Whether a packet is one of remote accesses, if it is one at all and none of operations of all members of a
-/// [team](crate::collectives::is_collective).
+/// True if a packet is one of remote accesses, if it is one at all and none of operations of all
+/// members of a [team](crate::collectives::is_collective).
 #[inline]
 pub fn is_access(packet: &[u8]) -> bool {
     packet.first().is_some_and(|kind| *kind >= WRITE)
 }
 
-impl<'a> Says<'a> {
+impl<'a> Packet<'a> {
     /// The packet, or what stands before its bytes.
     pub fn head(&self) -> Head {
         match *self {
-            Says::Write { span, number, data, .. } => {
+            Packet::Write { span, number, data, .. } => {
                 let flags = if data.is_some() { HAS_DATA } else { 0 };
                 let head = spanned(Head::new(WRITE).octet(1, flags), span, number);
                 data.map_or(head, |data| head.word(data))
             }
-            Says::Offer { span, number, lies_at, data } => {
+            Packet::Offer { span, number, lies_at, data } => {
                 let flags = if data.is_some() { HAS_DATA } else { 0 };
                 let head = spanned(Head::new(OFFER).octet(1, flags), span, number);
                 let head = head.word(lies_at.get());
                 data.map_or(head, |data| head.word(data))
             }
-            Says::Read { span, number, fetches } => {
+            Packet::Read { span, number, fetches } => {
                 spanned(Head::new(READ).octet(1, if fetches { FETCHES } else { 0 }), span, number)
             }
-            Says::Atomic { span, number, atomic, fetches, .. } => {
+            Packet::Atomic { span, number, atomic, fetches, .. } => {
                 let head = Head::new(ATOMIC).octet(1, if fetches { FETCHES } else { 0 });
                 let head = head.octet(4, atomic.operation as u8).octet(5, atomic.element as u8);
                 spanned(head, span, number)
             }
-            Says::Part { number, .. } => Head::new(PARTS).word(number),
-            Says::Ended { number, outcome } => {
+            Packet::Part { number, .. } => Head::new(PARTS).word(number),
+            Packet::Ended { number, outcome } => {
                 Head::new(ENDED).octet(1, outcome_number(outcome)).word(number)
             }
-            Says::Lies { number, lies_at } => Head::new(LIES).word(number).word(lies_at.get()),
-            Says::Fetched { number, all } => {
+            Packet::Address { number, lies_at } => Head::new(LIES).word(number).word(lies_at.get()),
+            Packet::Fetched { number, all } => {
                 Head::new(FETCHED).octet(1, if all { 0 } else { IN_VAIN }).word(number)
             }
         }
@@ -140,13 +144,13 @@ impl<'a> Says<'a> {
     /// The bytes behind the head.
     pub fn bytes(&self) -> &'a [u8] {
         match *self {
-            Says::Write { bytes, .. } | Says::Part { bytes, .. } => bytes,
-            Says::Atomic { operands, .. } => operands,
-            Says::Offer { .. }
-            | Says::Read { .. }
-            | Says::Ended { .. }
-            | Says::Lies { .. }
-            | Says::Fetched { .. } => &[],
+            Packet::Write { bytes, .. } | Packet::Part { bytes, .. } => bytes,
+            Packet::Atomic { operands, .. } => operands,
+            Packet::Offer { .. }
+            | Packet::Read { .. }
+            | Packet::Ended { .. }
+            | Packet::Address { .. }
+            | Packet::Fetched { .. } => &[],
         }
     }
 }
@@ -162,7 +166,7 @@ fn outcome_number(outcome: Outcome) -> u8 {
         Err(Refused::NoRegion) => 1,
         Err(Refused::NoRight) => 2,
         Err(Refused::Beyond) => 3,
-        Err(Refused::OutOfReach) => 4,
+        Err(Refused::Unfetchable) => 4,
     }
 }
 
@@ -172,13 +176,13 @@ fn outcome(number: u8) -> Option<Outcome> {
         1 => Err(Refused::NoRegion),
         2 => Err(Refused::NoRight),
         3 => Err(Refused::Beyond),
-        4 => Err(Refused::OutOfReach),
+        4 => Err(Refused::Unfetchable),
         _ => return None,
     })
 }
 
-/// What a packet says; `None` if no peer says that.
-pub fn parse(packet: &[u8]) -> Option<Says<'_>> {
+/// Parses a packet; `None` if it is none that a peer sends.
+pub fn parse(packet: &[u8]) -> Option<Packet<'_>> {
     let (start, rest) = packet.split_first_chunk::<8>()?;
     let [kind, flags, to, from, operation, element, zero @ ..] = *start;
     let bare = [to, from, operation, element, zero[0], zero[1]] == [0; 6];
@@ -186,18 +190,18 @@ pub fn parse(packet: &[u8]) -> Option<Says<'_>> {
         PARTS | ENDED | LIES | FETCHED if bare => {
             let (number, bytes) = word(rest)?;
             match (kind, flags) {
-                (PARTS, 0) => Some(Says::Part { number, bytes }),
+                (PARTS, 0) => Some(Packet::Part { number, bytes }),
                 (LIES, 0) => {
                     let (address, rest) = word(bytes)?;
                     let lies_at = NonZero::new(address).filter(|_| rest.is_empty())?;
-                    Some(Says::Lies { number, lies_at })
+                    Some(Packet::Address { number, lies_at })
                 }
                 (PARTS | LIES, _) => None,
                 _ if !bytes.is_empty() => None,
                 (FETCHED, flags) => {
-                    (flags <= IN_VAIN).then_some(Says::Fetched { number, all: flags == 0 })
+                    (flags <= IN_VAIN).then_some(Packet::Fetched { number, all: flags == 0 })
                 }
-                (_, flags) => outcome(flags).map(|outcome| Says::Ended { number, outcome }),
+                (_, flags) => outcome(flags).map(|outcome| Packet::Ended { number, outcome }),
             }
         }
         WRITE | OFFER | READ | ATOMIC if zero == [0; 2] => {
@@ -210,7 +214,7 @@ pub fn parse(packet: &[u8]) -> Option<Says<'_>> {
                 _ if offset > end => None,
                 (WRITE, 0, 0) => parse_write(span, number, flags, rest),
                 (OFFER, 0, 0) => parse_offer(span, number, flags, rest),
-                (READ, 0, 0) => (flags <= FETCHES && rest.is_empty()).then_some(Says::Read {
+                (READ, 0, 0) => (flags <= FETCHES && rest.is_empty()).then_some(Packet::Read {
                     span,
                     number,
                     fetches: flags == FETCHES,
@@ -229,17 +233,17 @@ pub fn parse(packet: &[u8]) -> Option<Says<'_>> {
     }
 }
 
-fn parse_write(span: Span, number: u64, flags: u8, rest: &[u8]) -> Option<Says<'_>> {
+fn parse_write(span: Span, number: u64, flags: u8, rest: &[u8]) -> Option<Packet<'_>> {
     let (data, bytes) = match flags {
         0 => (None, rest),
         HAS_DATA => word(rest).map(|(data, rest)| (Some(data), rest))?,
         _ => return None,
     };
     let fits = bytes.len() as u64 <= span.length() && (!bytes.is_empty() || span.length() == 0);
-    fits.then_some(Says::Write { span, number, data, bytes })
+    fits.then_some(Packet::Write { span, number, data, bytes })
 }
 
-fn parse_offer(span: Span, number: u64, flags: u8, rest: &[u8]) -> Option<Says<'static>> {
+fn parse_offer(span: Span, number: u64, flags: u8, rest: &[u8]) -> Option<Packet<'static>> {
     let (lies_at, rest) = parse_address(rest, span.offered())?;
     let (data, rest) = match flags {
         0 => (None, rest),
@@ -247,7 +251,7 @@ fn parse_offer(span: Span, number: u64, flags: u8, rest: &[u8]) -> Option<Says<'
         _ => return None,
     };
     let lies_at = lies_at.filter(|_| rest.is_empty())?;
-    Some(Says::Offer { span, number, lies_at, data })
+    Some(Packet::Offer { span, number, lies_at, data })
 }
 
 fn parse_atomic(
@@ -256,7 +260,7 @@ fn parse_atomic(
     flags: u8,
     atomic: Atomic,
     operands: &[u8],
-) -> Option<Says<'_>> {
+) -> Option<Packet<'_>> {
     let fetches = match flags {
         0 => false,
         FETCHES => true,
@@ -267,7 +271,7 @@ fn parse_atomic(
     let fits = atomic.is_valid(fetches)
         && length.is_multiple_of(atomic.element.size())
         && operands.len() == expected;
-    fits.then_some(Says::Atomic { span, number, atomic, fetches, operands })
+    fits.then_some(Packet::Atomic { span, number, atomic, fetches, operands })
 }
 
 #[cfg(test)]

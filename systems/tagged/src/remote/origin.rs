@@ -1,6 +1,6 @@
 //! Accesses of this rank to memory of others.
 
-use super::format::{ACCESS, OFFERED, PART, Says, Span};
+use super::format::{ACCESS, OFFERED, PART, Packet, Span};
 use super::op_key;
 use super::{
     Access, Answer, Asking, Atomic, Bytes, Event, FETCHED_FROM, MOST, Op, OpKey, Outcome, Refused,
@@ -16,7 +16,7 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
     /// Writes what `op` has to a region of another rank. `data` is told to the endpoint there.
     ///
     /// # Errors
-    /// What the network says.
+    /// Those of the network.
     pub fn write<N: Network>(
         &mut self,
         network: &mut N,
@@ -34,23 +34,23 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         }
         let fits = head_bytes(data) as u64 + span.length() <= network.payload() as u64;
         let op = if fits { op } else { op.keep() };
-        let may_offer = !fits && self.lends && !self.peers[to.index()].is_out_of_reach;
-        let lies_at = if may_offer && network.is_reached(to) { lies_at(&op) } else { None };
-        let key = self.begin(access, lies_at, Until::Left { span, data, went: 0 }, op);
+        let may_offer = !fits && self.single_copy && !self.peers[to.index()].is_unfetchable;
+        let lies_at = if may_offer && network.is_fetched_by(to) { lies_at(&op) } else { None };
+        let key = self.begin(access, lies_at, Until::Left { span, data, sent: 0 }, op);
         match self.send_piece(network, key) {
             Ok(Some(false)) => {
                 self.peers[to.index()].leaving = Some(key);
                 self.leaving.push_back(key);
                 Ok(Asking::Kept)
             }
-            went => self.began(key, went.map(|went| went.is_some())),
+            sent => self.began(key, sent.map(|sent| sent.is_some())),
         }
     }
 
     /// Reads from a region of another rank as many bytes as `op` has room for.
     ///
     /// # Errors
-    /// What the network says.
+    /// Those of the network.
     pub fn read<N: Network>(
         &mut self,
         network: &mut N,
@@ -66,19 +66,19 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
             return Ok(self.read_here(span, op));
         }
         let fetches = self.may_fetch(network, to, &mut op);
-        let waits = Until::Came { came: 0, expected: span.length(), fetches };
+        let waits = Until::Received { received: 0, expected: span.length(), fetches };
         let key = self.begin(access, None, waits, op);
-        let head = Says::Read { span, number: key.data().as_ffi(), fetches }.head();
-        let went = network.send::<O>(to, head.bytes(), None);
-        self.began(key, went)
+        let head = Packet::Read { span, number: key.data().as_ffi(), fetches }.head();
+        let sent = network.send::<O>(to, head.bytes(), None);
+        self.began(key, sent)
     }
 
-    /// Does `atomic` to a region of another rank, with `operands` as [`Atomic::apply`] takes them. What stood there
-    /// comes into `op`, if it `fetches`; then its room is as long as what is accessed. All of it has to fit into a packet:
-    /// [`Self::atomic_bytes`].
+    /// Does `atomic` to a region of another rank, with `operands` as [`Atomic::apply`] takes them.
+    /// The bytes that were there come into `op`, if it `fetches`; then its room is as long as what
+    /// is accessed. All of it has to fit into a packet: [`Self::atomic_bytes`].
     ///
     /// # Errors
-    /// What the network says.
+    /// Those of the network.
     pub fn atomic<N: Network>(
         &mut self,
         network: &mut N,
@@ -98,16 +98,16 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         }
         let expected = if fetches { length } else { 0 };
         let waits = if fetches {
-            Until::Came { came: 0, expected, fetches: false }
+            Until::Received { received: 0, expected, fetches: false }
         } else {
             Until::Answered
         };
         let key = self.begin(access, None, waits, op);
         let number = key.data().as_ffi();
-        let head = Says::Atomic { span, number, atomic, fetches, operands: &[] }.head();
+        let head = Packet::Atomic { span, number, atomic, fetches, operands: &[] }.head();
         let body = Some((&Bytes(operands), 0, operands.len()));
-        let went = network.send(to, head.bytes(), body);
-        self.began(key, went)
+        let sent = network.send(to, head.bytes(), body);
+        self.began(key, sent)
     }
 
     /// Bytes that one atomic access may have, with packets of `payload` bytes.
@@ -133,9 +133,9 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         self.ops.insert(Op { op, from: access.from, to, lies_at, waits })
     }
 
-    /// Whether the one packet of an access went.
-    fn began(&mut self, key: OpKey, went: Result<bool>) -> Result<Asking<O>> {
-        match went {
+    /// Notes the result of sending the one packet of an access.
+    fn began(&mut self, key: OpKey, sent: Result<bool>) -> Result<Asking<O>> {
+        match sent {
             Ok(true) => Ok(Asking::Kept),
             Ok(false) => Ok(self.take_back(key)),
             Err(error) => {
@@ -160,34 +160,34 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         Asking::Kept
     }
 
-    /// Sends the next packet of a write. Whether it was the last; `None` if there is no room.
+    /// Sends the next packet of a write. True if it was the last; `None` if there is no room.
     pub(super) fn send_piece<N: Network>(
         &mut self,
         network: &mut N,
         key: OpKey,
     ) -> Result<Option<bool>> {
         let Some(op) = self.ops.get_mut(key) else { return Ok(Some(true)) };
-        let Until::Left { span, data, went } = op.waits else { return Ok(Some(true)) };
-        let piece = Span { offset: span.offset + went, ..span };
+        let Until::Left { span, data, sent } = op.waits else { return Ok(Some(true)) };
+        let piece = Span { offset: span.offset + sent, ..span };
         let number = key.data().as_ffi();
         let (head, length, body) = match op.lies_at {
             Some(start) => {
-                let lies_at = start.saturating_add(went);
-                (Says::Offer { span: piece, number, lies_at, data }, piece.offered(), None)
+                let lies_at = start.saturating_add(sent);
+                (Packet::Offer { span: piece, number, lies_at, data }, piece.offered(), None)
             }
             None => {
                 let room = network.payload() - head_bytes(data);
                 let length = piece.length().min(room as u64);
-                let body = Some((&op.op, went, length as usize));
-                (Says::Write { span: piece, number, data, bytes: &[] }, length, body)
+                let body = Some((&op.op, sent, length as usize));
+                (Packet::Write { span: piece, number, data, bytes: &[] }, length, body)
             }
         };
         if !network.send(op.to, head.head().bytes(), body)? {
             return Ok(None);
         }
-        let went = went + length;
-        if went < span.length() {
-            op.waits = Until::Left { span, data, went };
+        let sent = sent + length;
+        if sent < span.length() {
+            op.waits = Until::Left { span, data, sent };
             return Ok(Some(false));
         }
         op.waits = Until::Answered;
@@ -195,7 +195,7 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         Ok(Some(true))
     }
 
-    pub(super) fn part_came(
+    pub(super) fn handle_part(
         &mut self,
         from: Rank,
         number: u64,
@@ -205,22 +205,22 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         let Some(op) = self.ops.get_mut(key).filter(|op| op.to == from && from != self.rank) else {
             return Err("what was not asked for");
         };
-        let Until::Came { came, expected, .. } = op.waits else {
+        let Until::Received { received, expected, .. } = op.waits else {
             return Err("bytes to one who writes or fetches");
         };
-        let now = came + bytes.len() as u64;
+        let now = received + bytes.len() as u64;
         if bytes.is_empty() || now > expected {
             return Err("more than was asked for");
         }
-        op.op.place(came, bytes);
-        op.waits = Until::Came { came: now, expected, fetches: false };
+        op.op.place(received, bytes);
+        op.waits = Until::Received { received: now, expected, fetches: false };
         if now == expected {
             self.end(key, Ok(()));
         }
         Ok(())
     }
 
-    pub(super) fn lies_came(
+    pub(super) fn handle_address(
         &mut self,
         from: Rank,
         number: u64,
@@ -230,28 +230,29 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         let Some(op) = self.ops.get_mut(key).filter(|op| op.to == from && from != self.rank) else {
             return Err("where what was not asked for lies");
         };
-        let Until::Came { expected, fetches: true, .. } = op.waits else {
+        let Until::Received { expected, fetches: true, .. } = op.waits else {
             return Err("an address to one who did not ask for it");
         };
         if lies_at.checked_add(expected).is_none() {
             return Err("bytes that lie nowhere");
         }
-        op.waits = Until::Fetched { lies_at, came: 0, expected };
+        op.waits = Until::Fetched { lies_at, received: 0, expected };
         self.fetching.push_back(key);
         Ok(())
     }
 
-    /// Whether a read may be answered by where its bytes lie: they go to one place, and are worth a system call.
+    /// True if a read may be answered with the address of its bytes: they go to one place, and are
+    /// worth a system call.
     fn may_fetch<N: Network>(&self, network: &mut N, from: Rank, op: &mut O) -> bool {
         let length = op.capacity();
-        self.lends
+        self.single_copy
             && length >= FETCHED_FROM
             && !self.peers[from.index()].is_unreadable
             && op.room(0, length as usize).is_some()
             && network.fetch(from, 0, &mut [])
     }
 
-    /// Fetches some of the reads that are fetched, in turn. Whether there are any.
+    /// Fetches some of the reads that are fetched, in turn. True if there are any.
     pub(super) fn fetch<N: Network>(&mut self, network: &mut N) -> bool {
         let mut left = OFFERED;
         let any = !self.fetching.is_empty();
@@ -266,19 +267,19 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
     /// Fetches up to `most` bytes. How many it were.
     fn fetch_piece<N: Network>(&mut self, network: &mut N, key: OpKey, most: u64) -> u64 {
         let Some(op) = self.ops.get_mut(key) else { return 0 };
-        let Until::Fetched { lies_at, came, expected } = op.waits else { return 0 };
-        let (from, length) = (op.to, most.min(expected - came));
-        let room = op.op.room(came, length as usize);
-        let is_there = room.is_some_and(|room| network.fetch(from, lies_at.get() + came, room));
-        let now = came + length;
+        let Until::Fetched { lies_at, received, expected } = op.waits else { return 0 };
+        let (from, length) = (op.to, most.min(expected - received));
+        let room = op.op.room(received, length as usize);
+        let is_there = room.is_some_and(|room| network.fetch(from, lies_at.get() + received, room));
+        let now = received + length;
         if is_there && now < expected {
-            op.waits = Until::Fetched { lies_at, came: now, expected };
+            op.waits = Until::Fetched { lies_at, received: now, expected };
             self.fetching.push_back(key);
             return length;
         }
         if !is_there {
             // All of it is sent, then.
-            op.waits = Until::Came { came: 0, expected, fetches: false };
+            op.waits = Until::Received { received: 0, expected, fetches: false };
             self.peers[from.index()].is_unreadable = true;
         }
         let number = key.data().as_ffi();
@@ -286,7 +287,7 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         if is_there { length } else { 0 }
     }
 
-    pub(super) fn ended_came(
+    pub(super) fn handle_ended(
         &mut self,
         from: Rank,
         number: u64,
@@ -296,23 +297,23 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         let Some(op) = self.ops.get(key).filter(|op| op.to == from && from != self.rank) else {
             return Err("the end of what did not begin");
         };
-        let out_of_reach = outcome == Err(Refused::OutOfReach);
+        let unfetchable = outcome == Err(Refused::Unfetchable);
         let fits = match op.waits {
-            Until::Answered => op.lies_at.is_some() || !out_of_reach,
+            Until::Answered => op.lies_at.is_some() || !unfetchable,
             Until::Left { .. } | Until::Fetched { .. } => false,
-            Until::Came { expected, .. } => !out_of_reach && (outcome.is_err() || expected == 0),
+            Until::Received { expected, .. } => !unfetchable && (outcome.is_err() || expected == 0),
         };
         if !fits {
             return Err("the end of what goes on");
         }
-        self.peers[from.index()].is_out_of_reach |= out_of_reach;
+        self.peers[from.index()].is_unfetchable |= unfetchable;
         self.end(key, outcome);
         Ok(())
     }
 }
 
 impl Access {
-    /// What is accessed by so many bytes; `None` if no region is so large.
+    /// The span of so many bytes; `None` if no region is so large.
     fn span(&self, length: u64) -> Option<Span> {
         let Access { to, from, key, offset } = *self;
         let end = offset.checked_add(length)?;

@@ -1,6 +1,6 @@
 //! Accesses of others, and of this rank itself, to memory of this rank.
 
-use super::format::{PART, Says, Span};
+use super::format::{PART, Packet, Span};
 use super::{
     Accessed, Answer, Asking, Atomic, Event, MOST, Op, OpKey, Outcome, Owed, Refused, Remote,
     Rights, Serving, Until,
@@ -38,15 +38,15 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         self.answer_to(owed.to, owed.number, Ok(()));
     }
 
-    pub(super) fn write_came<N: Network>(
+    pub(super) fn handle_write<N: Network>(
         &mut self,
         network: &mut N,
         piece: &Piece,
         bytes: &[u8],
     ) -> std::result::Result<(), &'static str> {
-        self.piece_came(piece)?;
+        self.handle_piece(piece)?;
         let peer = &mut self.peers[piece.from.index()];
-        if self.lends && !piece.is_last() && !std::mem::replace(&mut peer.is_tried, true) {
+        if self.single_copy && !piece.is_last() && !std::mem::replace(&mut peer.is_tried, true) {
             // If that succeeds, the next one of its long writes is offered.
             network.fetch(piece.from, 0, &mut []);
         }
@@ -56,13 +56,13 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         Ok(())
     }
 
-    pub(super) fn offer_came<N: Network>(
+    pub(super) fn handle_offer<N: Network>(
         &mut self,
         network: &mut N,
         piece: &Piece,
         lies_at: NonZero<u64>,
     ) -> std::result::Result<(), &'static str> {
-        self.piece_came(piece)?;
+        self.handle_piece(piece)?;
         let found = Self::find(&mut self.regions, &piece.span, WRITES);
         let placed = found.and_then(|(region, start)| {
             let length = piece.length as usize;
@@ -77,25 +77,25 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
                     fetched
                 }
             };
-            fetched.then_some(()).ok_or(Refused::OutOfReach)
+            fetched.then_some(()).ok_or(Refused::Unfetchable)
         });
         self.piece_placed(piece, placed);
         Ok(())
     }
 
-    /// A piece of a write came; with the last one the write will have to be answered.
-    fn piece_came(&mut self, piece: &Piece) -> std::result::Result<(), &'static str> {
-        if piece.is_last() { self.came(piece.from) } else { Ok(()) }
+    /// Counts a piece of a write; with the last one the write will have to be answered.
+    fn handle_piece(&mut self, piece: &Piece) -> std::result::Result<(), &'static str> {
+        if piece.is_last() { self.count_unanswered(piece.from) } else { Ok(()) }
     }
 
     /// A piece of a write is there, or was refused.
     fn piece_placed(&mut self, piece: &Piece, placed: Outcome) {
         let &Piece { from, span, number, data, length } = piece;
         let peer = &mut self.peers[from.index()];
-        peer.came = peer.came.saturating_add(length);
+        peer.received = peer.received.saturating_add(length);
         peer.outcome = peer.outcome.and(placed);
         if piece.is_last() {
-            let length = std::mem::take(&mut peer.came);
+            let length = std::mem::take(&mut peer.received);
             let outcome = std::mem::replace(&mut peer.outcome, Ok(()));
             self.written(from, &span, (length, data), number, outcome);
         }
@@ -119,27 +119,27 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         }
     }
 
-    pub(super) fn read_came(
+    pub(super) fn handle_read(
         &mut self,
         from: Rank,
         span: Span,
         number: u64,
         fetches: bool,
     ) -> std::result::Result<(), &'static str> {
-        if self.peers[from.index()].lent.contains_key(&number) {
+        if self.peers[from.index()].offered_reads.contains_key(&number) {
             return Err("two reads with one number");
         }
-        self.came(from)?;
+        self.count_unanswered(from)?;
         let found = Self::find(&mut self.regions, &span, READS).map(|(region, start)| {
             let lies_at = fetches.then(|| region.memory.lies_at()).flatten();
             let lies_at = lies_at.and_then(|at| NonZero::new(at + start));
-            (lies_at, Serving { to: from, number, span, went: 0, serial: region.serial })
+            (lies_at, Serving { to: from, number, span, sent: 0, serial: region.serial })
         });
         match found {
             Ok(_) if span.length() == 0 => self.answer_to(from, number, Ok(())),
             Ok((Some(lies_at), serving)) => {
-                self.peers[from.index()].lent.insert(number, serving);
-                self.answers.push_back(Answer::Lies { to: from, number, lies_at });
+                self.peers[from.index()].offered_reads.insert(number, serving);
+                self.answers.push_back(Answer::Address { to: from, number, lies_at });
             }
             Ok((None, serving)) => self.serving.push_back(serving),
             Err(refused) => self.answer_to(from, number, Err(refused)),
@@ -148,15 +148,15 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
     }
 
     /// A read was fetched, or could not be and has to be sent.
-    pub(super) fn fetched_came(
+    pub(super) fn handle_fetched(
         &mut self,
         from: Rank,
         number: u64,
         all: bool,
     ) -> std::result::Result<(), &'static str> {
         let peer = &mut self.peers[from.index()];
-        let Some(serving) = peer.lent.remove(&number) else {
-            return Err("the fetch of what was not lent");
+        let Some(serving) = peer.offered_reads.remove(&number) else {
+            return Err("the fetch of what was not offered");
         };
         if all {
             self.served(&serving);
@@ -173,34 +173,35 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         self.tell(*to, span, false, span.length(), None);
     }
 
-    /// Sends the next part of what a read wants. What is left of it then; `None` if there is no room.
+    /// Sends the next part of what a read wants. Returns the rest of it; `None` if there is no
+    /// room.
     pub(super) fn serve<N: Network>(
         &mut self,
         network: &mut N,
         serving: Serving,
     ) -> Result<Option<Option<Serving>>> {
-        let Serving { to, number, span, went, serial } = serving;
+        let Serving { to, number, span, sent, serial } = serving;
         let found = Self::find(&mut self.regions, &span, READS);
         let Some((region, start)) = found.ok().filter(|(region, _)| region.serial == serial) else {
             // It was concealed meanwhile.
             self.answer_to(to, number, Err(Refused::NoRegion));
             return Ok(Some(None));
         };
-        let length = (span.length() - went).min((network.payload() - PART) as u64);
-        let head = Says::Part { number, bytes: &[] }.head();
-        let body = Some((&region.memory, start + went, length as usize));
+        let length = (span.length() - sent).min((network.payload() - PART) as u64);
+        let head = Packet::Part { number, bytes: &[] }.head();
+        let body = Some((&region.memory, start + sent, length as usize));
         if !network.send(to, head.bytes(), body)? {
             return Ok(None);
         }
-        let went = went + length;
-        if went < span.length() {
-            return Ok(Some(Some(Serving { went, ..serving })));
+        let sent = sent + length;
+        if sent < span.length() {
+            return Ok(Some(Some(Serving { sent, ..serving })));
         }
         self.served(&serving);
         Ok(Some(None))
     }
 
-    pub(super) fn atomic_came(
+    pub(super) fn handle_atomic(
         &mut self,
         from: Rank,
         span: Span,
@@ -208,7 +209,7 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         (atomic, fetches): (Atomic, bool),
         operands: &[u8],
     ) -> std::result::Result<(), &'static str> {
-        self.came(from)?;
+        self.count_unanswered(from)?;
         match self.operate(from, &span, (atomic, fetches), operands) {
             Ok(bytes) if fetches && !bytes.is_empty() => {
                 self.answers.push_back(Answer::Stood { to: from, number, bytes });
@@ -218,7 +219,7 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         Ok(())
     }
 
-    /// Does an atomic access. What stood there before.
+    /// Does an atomic access. Returns the bytes that were there before.
     fn operate(
         &mut self,
         from: Rank,
@@ -295,7 +296,7 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
     }
 
     /// A peer's access will have to be answered.
-    fn came(&mut self, from: Rank) -> std::result::Result<(), &'static str> {
+    fn count_unanswered(&mut self, from: Rank) -> std::result::Result<(), &'static str> {
         let peer = &mut self.peers[from.index()];
         if peer.unanswered >= MOST || from == self.rank {
             return Err("more remote accesses than it may have under way");

@@ -56,17 +56,17 @@ impl World {
         self.ranks[at].expose(key, 0, rights, memory).unwrap();
     }
 
-    /// What regions have now is what is fetched out of them.
-    fn lend_regions(&mut self) {
+    /// Makes the present bytes of all regions those that are fetched out of them.
+    fn publish_regions(&mut self) {
         for region in self.ranks.iter().filter_map(|rank| rank.region(KEY)) {
-            self.net.lent.bytes.insert(address(region.number), region.bytes.clone());
+            self.net.fetchable.bytes.insert(address(region.number), region.bytes.clone());
         }
     }
 
     /// Asks for an access; whether it could be begun.
     fn call(&mut self, from: usize, access: Access, number: usize, call: Call) -> bool {
         if let Call::Write { bytes, .. } = &call {
-            self.net.lent.bytes.insert(address(number), bytes.clone());
+            self.net.fetchable.bytes.insert(address(number), bytes.clone());
         }
         let (rank, network) = (&mut self.ranks[from], &mut self.net.of(from));
         let memory = |bytes| Memory { number, bytes };
@@ -92,7 +92,7 @@ impl World {
             match event {
                 Event::Ended { op, outcome } => {
                     // Nothing may be fetched from there any more.
-                    self.net.lent.bytes.remove(&address(op.number));
+                    self.net.fetchable.bytes.remove(&address(op.number));
                     self.ended.push((op, outcome));
                 }
                 Event::Accessed(accessed) => self.accessed.push((at, accessed)),
@@ -112,11 +112,11 @@ impl World {
         self.ranks[at].arrive(&mut self.net.of(at), Rank(from as u16), packet)
     }
 
-    fn leave(&mut self, at: usize) -> bool {
+    fn transmit(&mut self, at: usize) -> bool {
         if !self.ranks[at].fetching.is_empty() {
-            self.lend_regions();
+            self.publish_regions();
         }
-        let any = self.ranks[at].leave(&mut self.net.of(at)).unwrap();
+        let any = self.ranks[at].transmit(&mut self.net.of(at)).unwrap();
         self.tell(at);
         any
     }
@@ -127,7 +127,7 @@ impl World {
             let mut any = false;
             for at in 0..self.ranks.len() {
                 any |= (0..self.ranks.len()).any(|from| self.arrive(from, at));
-                any |= self.leave(at);
+                any |= self.transmit(at);
             }
             if !any {
                 return;
@@ -145,7 +145,7 @@ fn access(to: usize, offset: u64) -> Access {
 }
 
 fn pattern_of(length: usize) -> Vec<u8> {
-    (0..length).map(|place| (place * 7 + length) as u8).collect()
+    (0..length).map(|offset| (offset * 7 + length) as u8).collect()
 }
 
 fn add(fetches: bool, amount: u64) -> Call {
@@ -181,7 +181,7 @@ fn what_is_written_stands_there_and_can_be_read() {
 fn a_write_ends_when_it_is_there_and_not_before() {
     let mut world = World::pair(1000);
     assert!(world.write(1, 0, &pattern_of(500)));
-    while world.leave(0) {}
+    while world.transmit(0) {}
     assert!(world.ended.is_empty());
     while world.arrive(0, 1) {}
     assert_eq!(world.bytes(1)[..500], pattern_of(500));
@@ -221,14 +221,14 @@ fn what_does_not_fit_its_region_is_refused_and_changes_nothing() {
         Call::Atomic { atomic: read, fetches: true, length: 8, operands: Vec::new() },
     ];
     for to in [0, 1] {
-        for (place, call) in calls.iter().enumerate() {
+        for (number, call) in calls.iter().enumerate() {
             let mut world = World::new(2, 200, usize::MAX);
-            let (writes, reads) = (place != 2 && place != 5, !matches!(place, 0 | 1 | 3));
+            let (writes, reads) = (number != 2 && number != 5, !matches!(number, 0 | 1 | 3));
             world.expose(to, KEY, 304, ALL);
             world.expose(to, 6, 304, Rights { read: !reads, write: true });
             world.expose(to, 7, 304, Rights { read: true, write: !writes });
             world.ranks[to].region_mut(KEY).unwrap().bytes.fill(9);
-            let far = 304 - if place == 1 { 299 } else { 7 };
+            let far = 304 - if number == 1 { 299 } else { 7 };
             let cases = [
                 (1, 0, Err(Refused::NoRegion)),
                 (6, 0, if reads { Err(Refused::NoRight) } else { Ok(()) }),
@@ -289,7 +289,7 @@ fn a_region_that_is_concealed_is_read_no_longer() {
     let mut world = World::pair(100_000);
     assert!(world.call(0, access(1, 0), 1, Call::Read { length: 100_000 }));
     world.arrive(0, 1);
-    world.leave(1);
+    world.transmit(1);
     world.ranks[1].conceal(KEY).unwrap();
     // Another region with its key is another region.
     world.expose(1, KEY, 100_000, ALL);
@@ -302,7 +302,7 @@ fn a_region_that_is_concealed_is_read_no_longer() {
 fn a_write_of_which_a_part_was_refused_was_refused() {
     let mut world = World::pair(1000);
     assert!(world.write(1, 0, &[1; 1000]));
-    while world.leave(0) {}
+    while world.transmit(0) {}
     let memory = world.ranks[1].conceal(KEY).unwrap();
     world.arrive(0, 1);
     world.ranks[1].expose(KEY, 0, ALL, memory).unwrap();
@@ -375,10 +375,10 @@ fn who_is_told_answers_when_it_can() {
 /// Two ranks that may fetch, of which each has exposed so many bytes; rank 1 has fetched before.
 fn lending(length: usize) -> World {
     let mut world = World::pair(length);
-    world.ranks.iter_mut().for_each(|rank| rank.set_lending(true));
+    world.ranks.iter_mut().for_each(|rank| rank.set_single_copy(true));
     assert!(world.write(1, 0, &vec![9; length]));
     world.settle();
-    assert_eq!(world.net.lent.fetched, 0, "it has only tried");
+    assert_eq!(world.net.fetchable.fetched, 0, "it has only tried");
     world.ended.clear();
     world.accessed.clear();
     world
@@ -392,7 +392,7 @@ fn long_writes_are_fetched_by_who_can() {
             let bytes = pattern_of(length);
             assert!(world.call(0, access(1, 7), 1, Call::Write { data, bytes: bytes.clone() }));
             world.settle();
-            assert_eq!(world.net.lent.fetched, fetched);
+            assert_eq!(world.net.fetchable.fetched, fetched);
             assert_eq!(world.bytes(1)[7..length + 7], bytes);
             assert_eq!((world.bytes(1)[6], world.bytes(1)[length + 7]), (9, 9));
             let (_, accessed) = world.accessed.pop().unwrap();
@@ -412,7 +412,7 @@ fn long_writes_are_fetched_by_who_can() {
 fn what_follows_a_long_write_finds_it_there() {
     let mut world = lending(600_000);
     assert!(world.write(1, 0, &[1; 600_000]));
-    while world.leave(0) {}
+    while world.transmit(0) {}
     let call = Call::Write { data: None, bytes: vec![2; 20] };
     assert!(world.call(0, access(1, 299_990), 2, call));
     assert!(world.call(0, access(1, 8), 1, add(true, 1)));
@@ -427,23 +427,23 @@ fn a_region_in_several_pieces_is_written_too() {
     world.ranks[1].region_mut(KEY).unwrap().number = IN_PIECES;
     assert!(world.write(1, 0, &pattern_of(40_000)));
     world.settle();
-    assert_eq!((world.net.lent.fetched, world.bytes(1)), (1, &pattern_of(40_000)[..]));
+    assert_eq!((world.net.fetchable.fetched, world.bytes(1)), (1, &pattern_of(40_000)[..]));
 }
 
 #[test]
 fn a_write_that_cannot_be_fetched_is_refused_and_the_next_one_sent() {
     for time in 0..3 {
         let mut world = lending(600_000);
-        world.net.lent.fails = time..time + 1;
+        world.net.fetchable.fails = time..time + 1;
         let call = || Call::Write { data: Some(5), bytes: pattern_of(600_000) };
         assert!(world.call(0, access(1, 0), 1, call()));
         world.settle();
-        assert_eq!(world.ended[0].1, Err(Refused::OutOfReach));
+        assert_eq!(world.ended[0].1, Err(Refused::Unfetchable));
         assert!(world.accessed.is_empty());
-        let fetched = world.net.lent.fetched;
+        let fetched = world.net.fetchable.fetched;
         assert!(world.write(1, 0, &pattern_of(600_000)));
         world.settle();
-        assert_eq!((world.ended[1].1, world.net.lent.fetched), (Ok(()), fetched));
+        assert_eq!((world.ended[1].1, world.net.fetchable.fetched), (Ok(()), fetched));
         assert_eq!(world.bytes(1), pattern_of(600_000));
     }
 }
@@ -461,7 +461,7 @@ fn what_is_offered_is_checked_before_it_is_fetched() {
         world.settle();
         assert_eq!(world.ended.pop().unwrap().1, Err(expected));
     }
-    assert_eq!((world.net.lent.fetched, world.bytes(1)), (0, &[9; 40_000][..]));
+    assert_eq!((world.net.fetchable.fetched, world.bytes(1)), (0, &[9; 40_000][..]));
 }
 
 #[test]
@@ -476,7 +476,7 @@ fn long_reads_are_fetched_by_who_can() {
         assert_eq!((read.bytes == bytes, outcome), (true, Ok(())), "{length} bytes");
         let (at, accessed) = world.accessed.pop().unwrap();
         assert_eq!((at, accessed.length, accessed.writes), (1, length as u64, false));
-        assert_eq!((world.net.lent.fetched, world.accessed.len()), (fetched, 0));
+        assert_eq!((world.net.fetchable.fetched, world.accessed.len()), (fetched, 0));
         assert!(world.ranks.iter().all(Rankly::is_idle));
     }
 }
@@ -486,15 +486,15 @@ fn who_lends_hears_that_all_is_fetched_and_not_before() {
     let mut world = lending(600_000);
     assert!(world.call(0, access(1, 0), 1, Call::Read { length: 600_000 }));
     world.arrive(0, 1);
-    while world.leave(1) {}
+    while world.transmit(1) {}
     world.arrive(1, 0);
-    assert!(world.leave(0) && world.leave(0) && world.ended.is_empty());
+    assert!(world.transmit(0) && world.transmit(0) && world.ended.is_empty());
     assert_eq!((world.accessed.len(), world.ranks[1].owed()), (0, 1));
     assert!(!world.ranks[1].is_idle(), "its memory is still needed");
     world.net.room = 0;
-    assert!(world.leave(0) && world.ended.is_empty(), "who lends can be told first");
+    assert!(world.transmit(0) && world.ended.is_empty(), "who lends can be told first");
     world.net.room = 1;
-    assert!(world.leave(0));
+    assert!(world.transmit(0));
     assert_eq!((world.ended.len(), world.accessed.len()), (1, 0));
     world.arrive(0, 1);
     assert_eq!((world.accessed.len(), world.ranks[1].is_idle()), (1, true));
@@ -512,7 +512,7 @@ fn what_does_not_lie_in_one_piece_is_not_fetched() {
         assert!(world.call(0, access(1, 0), number, Call::Read { length: 140_000 }));
         world.settle();
         assert_eq!((&world.ended[0].0.bytes, world.ended[0].1), (&bytes, Ok(())));
-        assert_eq!(world.net.lent.fetched, 0);
+        assert_eq!(world.net.fetchable.fetched, 0);
     }
 }
 
@@ -526,12 +526,12 @@ fn a_read_that_cannot_be_fetched_is_sent_and_so_is_the_next_one() {
         for (number, fetched) in [(1, 3), (2, 4 + time), (3, 4 + time)] {
             assert!(world.call(0, access(1, 0), number, Call::Read { length: 600_000 }));
             if number == 2 {
-                world.net.lent.fails = fetched - 1..fetched;
+                world.net.fetchable.fails = fetched - 1..fetched;
             }
             world.settle();
             let (read, outcome) = world.ended.pop().unwrap();
             assert_eq!((read.bytes == bytes, outcome), (true, Ok(())));
-            assert_eq!((world.net.lent.fetched, world.accessed.len()), (fetched, number));
+            assert_eq!((world.net.fetchable.fetched, world.accessed.len()), (fetched, number));
         }
         assert!(world.ranks.iter().all(Rankly::is_idle));
     }
@@ -540,22 +540,22 @@ fn a_read_that_cannot_be_fetched_is_sent_and_so_is_the_next_one() {
 #[test]
 fn a_region_that_is_concealed_while_it_is_fetched_is_sent_no_longer() {
     let mut world = lending(600_000);
-    world.net.lent.fails = 1..2;
+    world.net.fetchable.fails = 1..2;
     assert!(world.call(0, access(1, 0), 1, Call::Read { length: 600_000 }));
     world.arrive(0, 1);
-    while world.leave(1) {}
+    while world.transmit(1) {}
     world.arrive(1, 0);
-    assert!(world.leave(0));
+    assert!(world.transmit(0));
     world.ranks[1].conceal(KEY).unwrap();
     world.settle();
-    assert_eq!((world.net.lent.fetched, world.ended[0].1), (2, Err(Refused::NoRegion)));
+    assert_eq!((world.net.fetchable.fetched, world.ended[0].1), (2, Err(Refused::NoRegion)));
     assert!(world.ranks.iter().all(Rankly::is_idle));
 }
 
 #[test]
 fn who_did_not_ask_where_bytes_lie_is_not_told_and_what_was_not_lent_not_fetched() {
     let lies = |number, lies_at| {
-        Says::Lies { number, lies_at: NonZero::new(lies_at).unwrap() }.head().bytes().to_vec()
+        Packet::Address { number, lies_at: NonZero::new(lies_at).unwrap() }.head().bytes().to_vec()
     };
     let write = Call::Write { data: None, bytes: vec![1; 140_000] };
     for (call, address, is_right) in [
@@ -573,9 +573,9 @@ fn who_did_not_ask_where_bytes_lie_is_not_told_and_what_was_not_lent_not_fetched
     }
     let mut world = lending(140_000);
     let span = Span { to: 0, from: 0, key: KEY, offset: 0, end: 140_000 };
-    let fetched = Says::Fetched { number: 7, all: true }.head();
+    let fetched = Packet::Fetched { number: 7, all: true }.head();
     assert!(world.take(0, 1, fetched.bytes()).is_err());
-    let read = Says::Read { span, number: 7, fetches: true }.head();
+    let read = Packet::Read { span, number: 7, fetches: true }.head();
     world.take(0, 1, read.bytes()).unwrap();
     assert!(world.take(0, 1, read.bytes()).is_err(), "it has the number of another");
     world.take(0, 1, fetched.bytes()).unwrap();
@@ -585,11 +585,11 @@ fn who_did_not_ask_where_bytes_lie_is_not_told_and_what_was_not_lent_not_fetched
 #[test]
 fn only_what_was_offered_can_be_out_of_reach() {
     let mut world = lending(40_000);
-    let outcome = Err(Refused::OutOfReach);
+    let outcome = Err(Refused::Unfetchable);
     for call in [Call::Write { data: None, bytes: vec![1; 4] }, Call::Read { length: 4 }] {
         assert!(world.call(0, access(1, 0), 1, call));
         let number = world.ranks[0].ops.keys().next().unwrap().data().as_ffi();
-        let head = Says::Ended { number, outcome }.head();
+        let head = Packet::Ended { number, outcome }.head();
         assert!(world.take(1, 0, head.bytes()).is_err());
         world.settle();
         assert_eq!(world.ended.pop().unwrap().1, Ok(()));
@@ -598,18 +598,18 @@ fn only_what_was_offered_can_be_out_of_reach() {
 
 #[test]
 fn what_no_peer_sends_changes_nothing() {
-    let packet = |says: Says<'_>| [says.head().bytes(), says.bytes()].concat();
+    let packet = |parsed: Packet<'_>| [parsed.head().bytes(), parsed.bytes()].concat();
     let number = 1 << 32 | 1;
     let span = Span { to: 0, from: 0, key: KEY, offset: 0, end: 4 };
     let hostile = [
         vec![],
         vec![16; 7],
         vec![99; 50],
-        packet(Says::Part { number, bytes: b"" }),
-        packet(Says::Part { number, bytes: b"12345" }),
-        packet(Says::Part { number: number + 1, bytes: b"1" }),
-        packet(Says::Ended { number, outcome: Ok(()) }),
-        packet(Says::Ended { number: 0, outcome: Ok(()) }),
+        packet(Packet::Part { number, bytes: b"" }),
+        packet(Packet::Part { number, bytes: b"12345" }),
+        packet(Packet::Part { number: number + 1, bytes: b"1" }),
+        packet(Packet::Ended { number, outcome: Ok(()) }),
+        packet(Packet::Ended { number: 0, outcome: Ok(()) }),
     ];
     for packet in hostile {
         let mut world = World::pair(10);
@@ -622,7 +622,7 @@ fn what_no_peer_sends_changes_nothing() {
     // Nor does anybody ask for more than it may.
     let mut world = World::pair(10);
     for number in 0..=u64::from(MOST) {
-        let outcome = world.take(1, 0, &packet(Says::Read { span, number, fetches: false }));
+        let outcome = world.take(1, 0, &packet(Packet::Read { span, number, fetches: false }));
         assert_eq!(outcome.is_ok(), number < u64::from(MOST));
     }
 }
@@ -631,7 +631,7 @@ fn what_no_peer_sends_changes_nothing() {
 fn who_answers_another_ones_access_is_refused() {
     let mut world = World::new(3, 200, usize::MAX);
     assert!(world.call(0, access(1, 0), 1, Call::Write { data: None, bytes: vec![1] }));
-    let head = Says::Ended { number: 1 << 32 | 1, outcome: Ok(()) }.head();
+    let head = Packet::Ended { number: 1 << 32 | 1, outcome: Ok(()) }.head();
     assert!(world.take(2, 0, head.bytes()).is_err());
     world.take(1, 0, head.bytes()).unwrap();
 }
@@ -642,7 +642,7 @@ struct Program {
     world: World,
     /// Bytes of each region that one rank has for itself; all count in the first word.
     part: usize,
-    /// What each rank's part of each region is, once all that it has begun has ended.
+    /// Bytes of each rank's part of each region, once all that it has begun has ended.
     parts: Vec<Vec<Vec<u8>>>,
     begun: usize,
     reads: BTreeMap<usize, Reading>,
@@ -650,10 +650,10 @@ struct Program {
     counted: Vec<Vec<usize>>,
 }
 
-/// What a read may return in each of its bytes.
+/// Bytes that a read may return, for each of its positions.
 struct Reading {
     ranks: (usize, usize),
-    place: usize,
+    offset: usize,
     may_be: Vec<Vec<u8>>,
 }
 
@@ -666,7 +666,7 @@ impl Program {
         let mut world = World::new(3, payload + random.below(1000) as usize, room);
         for rank in 0..3 {
             world.expose(rank, KEY, 8 + 3 * part, ALL);
-            world.ranks[rank].set_lending(is_long);
+            world.ranks[rank].set_single_copy(is_long);
         }
         Program {
             random,
@@ -685,27 +685,27 @@ impl Program {
         let most = *self.random.choose(&[10, 300, self.part as u64 - 8]);
         let least = *self.random.choose(&[0, most / 8 * 7]);
         let length = (least + self.random.below(most - least)) as usize;
-        let place = self.random.below((self.part - length) as u64 + 1) as usize;
+        let offset = self.random.below((self.part - length) as u64 + 1) as usize;
         match self.random.below(10) {
             0 => {
                 let bytes: Vec<u8> = (0..length).map(|_| self.random.below(256) as u8).collect();
-                if self.call(one, two, place, Call::Write { data: None, bytes: bytes.clone() }) {
-                    self.changed((one, two), place, &bytes);
+                if self.call(one, two, offset, Call::Write { data: None, bytes: bytes.clone() }) {
+                    self.changed((one, two), offset, &bytes);
                 }
             }
-            1 => self.read(one, two, place, length),
+            1 => self.read(one, two, offset, length),
             2 if self.world.call(one, access(two, 0), self.begun, add(true, 1)) => {
                 self.counted[two].push(self.begun);
                 self.begun += 1;
             }
             3 => {
-                let place = place.min(self.part - 8);
-                let before = word(&self.parts[one][two][place..place + 8]);
+                let offset = offset.min(self.part - 8);
+                let before = word(&self.parts[one][two][offset..offset + 8]);
                 let number = self.begun;
                 self.fetched.insert(number, before);
-                if self.call(one, two, place, add(true, 0x0101)) {
+                if self.call(one, two, offset, add(true, 0x0101)) {
                     let after = before.wrapping_add(0x0101).to_ne_bytes();
-                    self.changed((one, two), place, &after);
+                    self.changed((one, two), offset, &after);
                 } else {
                     self.fetched.remove(&number);
                 }
@@ -714,40 +714,40 @@ impl Program {
                 self.world.arrive(one, two);
             }
             _ => {
-                self.world.leave(one);
+                self.world.transmit(one);
             }
         }
     }
 
     /// Accesses a rank's own part; whether it could be begun.
-    fn call(&mut self, one: usize, two: usize, place: usize, call: Call) -> bool {
-        let at = access(two, (8 + one * self.part + place) as u64);
+    fn call(&mut self, one: usize, two: usize, offset: usize, call: Call) -> bool {
+        let at = access(two, (8 + one * self.part + offset) as u64);
         let began = self.world.call(one, at, self.begun, call);
         self.begun += usize::from(began);
         began
     }
 
-    fn read(&mut self, one: usize, two: usize, place: usize, length: usize) {
-        let now = &self.parts[one][two][place..place + length];
+    fn read(&mut self, one: usize, two: usize, offset: usize, length: usize) {
+        let now = &self.parts[one][two][offset..offset + length];
         let may_be = now.iter().map(|byte| vec![*byte]).collect();
         let number = self.begun;
-        self.reads.insert(number, Reading { ranks: (one, two), place, may_be });
-        if !self.call(one, two, place, Call::Read { length }) {
+        self.reads.insert(number, Reading { ranks: (one, two), offset, may_be });
+        if !self.call(one, two, offset, Call::Read { length }) {
             self.reads.remove(&number);
         }
     }
 
     /// These bytes were written, which reads that have begun may see, too.
-    fn changed(&mut self, ranks: (usize, usize), place: usize, bytes: &[u8]) {
+    fn changed(&mut self, ranks: (usize, usize), offset: usize, bytes: &[u8]) {
         for reading in self.reads.values_mut().filter(|reading| reading.ranks == ranks) {
             for (at, byte) in bytes.iter().enumerate() {
-                let number = (place + at).checked_sub(reading.place);
+                let number = (offset + at).checked_sub(reading.offset);
                 if let Some(may_be) = number.and_then(|number| reading.may_be.get_mut(number)) {
                     may_be.push(*byte);
                 }
             }
         }
-        self.parts[ranks.0][ranks.1][place..place + bytes.len()].copy_from_slice(bytes);
+        self.parts[ranks.0][ranks.1][offset..offset + bytes.len()].copy_from_slice(bytes);
     }
 
     /// All is over, and as it has to be.
@@ -794,7 +794,7 @@ fn random_programs_see_memory_in_order() {
             program.step();
         }
         program.judge();
-        fetched += program.world.net.lent.fetched;
+        fetched += program.world.net.fetchable.fetched;
     }
     assert!(fetched > 50, "{fetched}");
 }

@@ -27,7 +27,7 @@ impl Bench {
         }
         assert_eq!(self.answer(), None, "peers answered, and yet: {:?}", self.ni);
         self.run_timers_out();
-        assert!(self.ni.is_quiet(), "everything was returned, and yet: {:?}", self.ni);
+        assert!(self.ni.is_idle(), "everything was returned, and yet: {:?}", self.ni);
         assert_eq!(self.ni.shared_buffers(), 0);
         assert!(self.host.gave_everything_back());
         for peer in self.host.books.peers() {

@@ -1,7 +1,8 @@
-//! Handles that a thread keeps from one call to the next.
+//! Cached handles: a thread keeps them from one call to the next.
 //!
-//! Every call holds its client, and every request its service's end. A thread that drops such a handle keeps it for the next
-//! one, of an engine that allows it, for the same reason as it keeps the boxes of messages (`arrived`).
+//! Every call holds its client, and every request its service's end. A thread that drops such a
+//! handle keeps it for the next one, of an engine that allows it, for the same reason as it keeps
+//! the boxes of messages (`arrived`).
 
 use crate::engine::Engine;
 use crate::rpc::{End, Rpc};
@@ -9,21 +10,21 @@ use std::cell::Cell;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// What threads keep handles to.
-pub(crate) trait Lend: Sized + 'static {
+/// An object to which threads keep handles.
+pub(crate) trait Cache: Sized + 'static {
     /// The engine that says whether they may.
     fn engine(&self) -> &Engine;
 
-    /// What this thread has kept; `None` for a thread that ends.
+    /// The handle that this thread has kept; `None` for a thread that ends.
     fn with_kept<R>(look: impl FnOnce(&Cell<Option<Arc<Self>>>) -> R) -> Option<R>;
 }
 
 /// Makes threads keep handles to a type.
-macro_rules! lend {
+macro_rules! cache {
     ($type:ty, $kept:ident, |$owner:ident| $engine:expr) => {
         thread_local!(static $kept: Cell<Option<Arc<$type>>> = const { Cell::new(None) });
 
-        impl Lend for $type {
+        impl Cache for $type {
             #[inline]
             fn engine(&self) -> &Engine {
                 let $owner = self;
@@ -38,8 +39,8 @@ macro_rules! lend {
     };
 }
 
-lend!(Rpc, RPC, |rpc| rpc.engine());
-lend!(End, END, |end| end.engine());
+cache!(Rpc, RPC, |rpc| rpc.engine());
+cache!(End, END, |end| end.engine());
 
 /// Drops all that this thread has kept.
 pub(crate) fn forget() {
@@ -48,23 +49,23 @@ pub(crate) fn forget() {
 }
 
 /// A handle that its thread keeps when it is dropped.
-pub(crate) struct Lent<T: Lend>(Option<Arc<T>>);
+pub(crate) struct Cached<T: Cache>(Option<Arc<T>>);
 
-impl<T: Lend> Lent<T> {
+impl<T: Cache> Cached<T> {
     /// No handle.
-    pub const NONE: Self = Lent(None);
+    pub const NONE: Self = Cached(None);
 
     /// A handle to `owner`: the one that this thread has kept, or another.
     #[inline]
     pub fn new(owner: &Arc<T>) -> Self {
         let kept = T::with_kept(Cell::take).flatten();
-        Lent(Some(
+        Cached(Some(
             kept.filter(|kept| Arc::ptr_eq(kept, owner)).unwrap_or_else(|| Arc::clone(owner)),
         ))
     }
 }
 
-impl<T: Lend> Deref for Lent<T> {
+impl<T: Cache> Deref for Cached<T> {
     type Target = Arc<T>;
 
     #[inline]
@@ -76,17 +77,17 @@ impl<T: Lend> Deref for Lent<T> {
     }
 }
 
-impl<T: Lend> Default for Lent<T> {
+impl<T: Cache> Default for Cached<T> {
     fn default() -> Self {
         Self::NONE
     }
 }
 
-impl<T: Lend> Drop for Lent<T> {
+impl<T: Cache> Drop for Cached<T> {
     #[inline]
     fn drop(&mut self) {
         if let Some(handle) = self.0.take()
-            && handle.engine().lends()
+            && handle.engine().caches_handles()
         {
             // A thread that ends keeps nothing.
             T::with_kept(|kept| kept.set(Some(handle)));
