@@ -64,7 +64,7 @@ pub mod teams;
 
 pub use inbox::Arrived;
 pub use members::Members;
-pub use run::{Body, Failure, Job, Memory, Run, Stage, Transport};
+pub use run::{Body, Failure, Job, Memory, Run, Stage, Transport, combine_elements};
 pub use schedule::{BARRIER, Call, Tuning};
 pub use signature::{Abort, Disagreement, Operation, Signature};
 pub use teams::{Parked, Progress, Refused, Teams};
