@@ -4,7 +4,8 @@
 //! All nodes are one team. The thread that calls an operation drives it, with no lock held while it
 //! sends, and serves regions while it waits; handlers only place what comes. Nobody ends an
 //! operation before all have begun it, broadcasts too: so values go straight to their place, and
-//! since all operations climb the same tree, parents find all disagreements.
+//! since all operations climb the same tree, or send to all, whoever is sent to finds that ranks
+//! disagree.
 
 use super::{Error, Node, Regions, Result};
 use bytemuck::Pod;
