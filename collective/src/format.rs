@@ -12,7 +12,8 @@
 //! shared-memory link.
 
 use crate::TeamId;
-use crate::signature::Signature;
+use crate::schedule::BARRIER;
+use crate::signature::{Abort, Signature};
 use weft_packet::Rank;
 
 /// Bytes of the header.
@@ -39,7 +40,7 @@ pub enum Kind {
     Piece,
     /// The sender is ready to receive the transfer of this step.
     Ready,
-    /// The end of all operations of the team; the data is an [`Abort`](crate::Abort).
+    /// The end of all operations of the team; the data is an [`Abort`].
     Abort,
 }
 
@@ -106,6 +107,13 @@ impl Header {
         let number = u32::from_le_bytes([n0, n1, n2, n3]);
         Some((Header { kind, team, number, step: operation >> OPERATION_BITS, signature }, data))
     }
+}
+
+/// The packet that ends all operations of a team.
+pub fn abort_packet(team: TeamId, abort: &Abort) -> Vec<u8> {
+    let signature = BARRIER.signature();
+    let header = Header { kind: Kind::Abort, team, number: 0, step: 0, signature };
+    [&header.emit()[..], &abort.emit()].concat()
 }
 
 /// True if transfers of so many bytes can be described.

@@ -1,7 +1,9 @@
 //! Packets of an operation that come before its member is that far: stored, within a bound.
 
-use crate::EAGER_BYTES;
 use std::collections::{BTreeMap, VecDeque};
+
+/// The limit of early bytes where there is none.
+pub const UNLIMITED: usize = usize::MAX;
 
 /// A packet that has arrived, while whoever took it from the network looks at it.
 pub trait Arrived {
@@ -101,13 +103,13 @@ impl<K: AsRef<[u8]>> Inbox<K> {
     /// member and step were kept before.
     ///
     /// # Errors
-    /// More than may be sent unasked, if that is `bounded`.
+    /// More than `limit` bytes of a member and step, if they are not [`UNLIMITED`].
     pub fn store<P: Arrived<Kept = K>>(
         &mut self,
         (member, step): (usize, u8),
         packet: P,
         announced: u64,
-        bounded: bool,
+        limit: usize,
         keeps: usize,
     ) -> Result<(), &'static str> {
         let data = packet.bytes().get(crate::format::SIZE..).unwrap_or_default();
@@ -115,7 +117,7 @@ impl<K: AsRef<[u8]>> Inbox<K> {
         let new = || Early { pieces: VecDeque::new(), length: 0, kept: 0 };
         let early = self.transfers.entry((member, step)).or_insert_with(new);
         let is_more = !early.pieces.is_empty() && length == 0;
-        if bounded && (is_more || early.length + length > EAGER_BYTES) {
+        if limit != UNLIMITED && (is_more || early.length + length > limit) {
             return Err("more of a collective operation than it may send unasked");
         }
         early.length += length;

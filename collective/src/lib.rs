@@ -24,10 +24,11 @@
 //! | [`arena`] | barriers, short reductions and short broadcasts in shared memory, without packets |
 //!
 //! **Transports** ([`Transport`]): `weft-messaging` sends each packet as a message of its own;
-//! `weft-tagged` puts them among its own packets. Both drive the same [`Teams`]. Messaging takes a
-//! job out, so that no lock is held while it sends, and may have any number of operations of a team
-//! under way. Tagged has a lock around all it does, and the program's thread waits for the one
-//! operation of its team.
+//! `weft-region` and `weft-tagged` put them among their own packets. All drive the same [`Teams`].
+//! Messaging and regions take a job out, so that no lock is held while they send. Messaging may
+//! have any number of operations of a team under way; of regions one thread drives the one
+//! operation of all ranks. Tagged has a lock around all it does, and the program's thread waits for
+//! the one operation of its team.
 //!
 //! **Memory** ([`Memory`]): a member's contribution, and the room for its result. Packets are
 //! placed there as they come; blocks that wait to be combined are the run's own. Combining is the
@@ -64,7 +65,7 @@ pub mod teams;
 
 pub use inbox::Arrived;
 pub use members::Members;
-pub use run::{Body, Failure, Job, Memory, Run, Stage, Transport};
+pub use run::{Body, Failure, Job, Memory, Run, Stage, Transport, combine_elements};
 pub use schedule::{BARRIER, Call, Tuning};
 pub use signature::{Abort, Disagreement, Operation, Signature};
 pub use teams::{Parked, Progress, Refused, Teams};

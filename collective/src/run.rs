@@ -7,6 +7,7 @@ use crate::schedule::{Area, Call, Span, Step, To, Tuning, schedule};
 use crate::signature::Operation;
 
 use crate::{EAGER_BYTES, TeamId};
+use bytemuck::Pod;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use weft_packet::{Group, Rank};
@@ -91,6 +92,21 @@ pub enum Stage {
     Combine,
     /// Over at this member.
     Done,
+}
+
+/// Makes one block of two: each element of the first and its equal in the second, in place of that.
+/// They lie anywhere.
+pub fn combine_elements<T: Pod>(
+    before: &[u8],
+    after: &mut [u8],
+    mut combine: impl FnMut(T, T) -> T,
+) {
+    let width = size_of::<T>().max(1);
+    for (before, after) in before.chunks_exact(width).zip(after.chunks_exact_mut(width)) {
+        let next = bytemuck::pod_read_unaligned(after);
+        let value = combine(bytemuck::pod_read_unaligned(before), next);
+        after.copy_from_slice(bytemuck::bytes_of(&value));
+    }
 }
 
 /// Reason for which an operation cannot go on.
@@ -282,7 +298,7 @@ impl<K: AsRef<[u8]>> Run<K> {
         from: usize,
         header: &Header,
         packet: impl Arrived<Kept = K>,
-        (bounded, keeps): (bool, usize),
+        (limit, keeps): (usize, usize),
     ) -> Result<bool, &'static str> {
         let announced = header.signature.bytes;
         if header.kind == Kind::Ready {
@@ -297,7 +313,7 @@ impl<K: AsRef<[u8]>> Run<K> {
             }
             None => {
                 let place = (from, header.step);
-                self.inbox.store(place, packet, announced, bounded, keeps).map(|()| false)
+                self.inbox.store(place, packet, announced, limit, keeps).map(|()| false)
             }
         }
     }

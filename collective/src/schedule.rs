@@ -3,7 +3,7 @@
 //! | operation | algorithm |
 //! |---|---|
 //! | barrier | up to [`exchange_members`](Tuning::exchange_members): each tells all others. Else up a tree, and one multicast down |
-//! | broadcast | one multicast |
+//! | broadcast | one multicast; if it is [synchronous](Tuning::synchronous_broadcasts), after a reduce of no bytes to its root |
 //! | reduce | up a tree; long: each member combines its share of all (pairwise exchange), and the root gathers the shares |
 //! | all-reduce | up to `exchange_members`: each tells all others, and combines. Else up a tree, multicast down; long: pairwise exchange of shares, each combines its own and multicasts it |
 //! | gather, scatter | straight to or from the root |
@@ -90,6 +90,16 @@ pub struct Tuning {
     pub round_bytes: usize,
     /// Packets of those.
     pub round_packets: usize,
+    /// True if a broadcast leaves its root only when all have begun it: nobody ends it before.
+    pub synchronous_broadcasts: bool,
+}
+
+impl Tuning {
+    /// True if nobody can end such an operation before all have begun it.
+    pub(crate) fn synchronizes(&self, operation: Operation) -> bool {
+        operation.synchronizes()
+            || (self.synchronous_broadcasts && operation == Operation::Broadcast)
+    }
 }
 
 /// Memory that a step reads or writes.
@@ -285,6 +295,9 @@ impl Plan<'_> {
     }
 
     fn broadcast(&mut self, root: usize, bytes: usize) {
+        if self.tuning.synchronous_broadcasts {
+            self.reduce(root, 0);
+        }
         match self.me == root {
             true => self.send_to_all(DOWN, Span::new(Area::Mine, 0..bytes)),
             false => self.down(root, bytes),

@@ -41,7 +41,7 @@ impl Operation {
         Operation::AllToAll,
     ];
 
-    /// True if nobody can end it before all have begun it.
+    /// True if nobody can end it before all have begun it, by any algorithm.
     pub(crate) fn synchronizes(self) -> bool {
         matches!(
             self,

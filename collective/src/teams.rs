@@ -2,12 +2,12 @@
 //! came early.
 
 use crate::format::{self, DECLARATION, Header, Kind};
-use crate::inbox::{Arrived, Inbox};
+use crate::inbox::{Arrived, Inbox, UNLIMITED};
 use crate::members::Members;
 use crate::run::{Failure, Job, Memory, Run, Stage, Transport};
 use crate::schedule::{Call, Tuning};
 use crate::signature::{Abort, Disagreement, Operation, Signature};
-use crate::{AHEAD, TeamId};
+use crate::{AHEAD, EAGER_BYTES, TeamId};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use weft_packet::Rank;
@@ -135,11 +135,11 @@ impl<M, K> Team<M, K> {
     }
 
     /// Takes the next number for an operation.
-    fn number(&mut self, signature: Signature) -> u32 {
+    fn number(&mut self, signature: Signature, tuning: &Tuning) -> u32 {
         let number = self.next;
         self.next = number.wrapping_add(1);
         self.begun[number as usize % REMEMBERED] = Some((number, signature));
-        if signature.operation.synchronizes() {
+        if tuning.synchronizes(signature.operation) {
             self.fence = self.next;
         }
         // Who is alone is ahead of nobody.
@@ -253,7 +253,7 @@ impl<M: Memory, K: AsRef<[u8]>> Teams<M, K> {
             return Err(Refused::Failed(failure));
         }
         let mine = (self.rank, call.signature());
-        let number = team.number(mine.1);
+        let number = team.number(mine.1, &self.tuning);
         let slot = team.operations.entry(number).or_default();
         let heard = *slot.signature.get_or_insert(mine);
         if !heard.1.agrees(&mine.1) {
@@ -276,7 +276,7 @@ impl<M: Memory, K: AsRef<[u8]>> Teams<M, K> {
         if let Some(failure) = team.failure {
             return Err(Refused::Failed(failure));
         }
-        let number = team.number(signature);
+        let number = team.number(signature, &self.tuning);
         let passed = (number, team.know(number.wrapping_add(1)));
         if team.operations.is_empty() {
             return Ok(passed);
@@ -347,7 +347,8 @@ impl<M: Memory, K: AsRef<[u8]>> Teams<M, K> {
         let Some(team) = self.teams.get_mut(&id) else { return false };
         let slot = team.operations.remove(&number);
         let signature = slot.and_then(|slot| slot.signature);
-        let synchronizes = signature.is_some_and(|(_, it)| it.operation.synchronizes());
+        let tuning = &self.tuning;
+        let synchronizes = signature.is_some_and(|(_, it)| tuning.synchronizes(it.operation));
         synchronizes && team.know(number.wrapping_add(1))
     }
 
@@ -513,23 +514,25 @@ impl<M: Memory, K: AsRef<[u8]>> Team<M, K> {
             // Of what goes on in packets here: its sender went on in shared memory.
             return if distance < 0 { disagree((me, heard.1)) } else { Ok(Progress::None) };
         }
+        let limit = match &slot.task {
+            _ if !bounded => UNLIMITED,
+            // It may have said that it is ready.
+            Task::Running { .. } => EAGER_BYTES.max(theirs.bytes as usize),
+            _ => EAGER_BYTES,
+        };
         let outcome = match &mut slot.task {
             Task::Waiting(job) => {
                 let Job { run, memory } = &mut **job;
-                run.arrive(memory, place, header, packet, (bounded, keeps))
+                run.arrive(memory, place, header, packet, (limit, keeps))
             }
             task => {
-                let (is_ahead, is_next) = (matches!(task, Task::Ahead), distance <= 0);
                 if let Task::Running { again } = task {
                     *again = true;
                 }
-                let keeps = if is_next { keeps } else { 0 };
+                let keeps = if distance <= 0 { keeps } else { 0 };
                 match header.kind {
                     Kind::Ready => slot.inbox.store_ready(place, header.step),
-                    _ => {
-                        let bounded = bounded && is_ahead;
-                        slot.inbox.store((place, header.step), packet, theirs.bytes, bounded, keeps)
-                    }
+                    _ => slot.inbox.store((place, header.step), packet, theirs.bytes, limit, keeps),
                 }
                 .map(|()| false)
             }

@@ -12,13 +12,14 @@ use weft_model::random::Random;
 use world::{Actors, Setting, World, run};
 
 /// Limits as transports have them, and some at which every algorithm is taken by small operations.
-fn tunings() -> [Tuning; 4] {
+fn tunings() -> [Tuning; 5] {
     let block = Tuning {
         exchange_members: 0,
         flat_members: 0,
         shared_out_bytes: 32 << 10,
         round_bytes: 16 << 10,
         round_packets: 8,
+        synchronous_broadcasts: false,
     };
     let most = usize::MAX;
     let words = Tuning {
@@ -34,8 +35,15 @@ fn tunings() -> [Tuning; 4] {
         shared_out_bytes: 40,
         round_bytes: 30,
         round_packets: 2,
+        synchronous_broadcasts: false,
     };
-    [block, words, small, Tuning { round_bytes: most, round_packets: most, ..small }]
+    let at_once = |tuning| Tuning {
+        round_bytes: most,
+        round_packets: most,
+        synchronous_broadcasts: true,
+        ..tuning
+    };
+    [block, words, small, at_once(small), at_once(block)]
 }
 
 fn team_of(ranks: usize) -> (TeamId, Vec<Rank>) {

@@ -7,7 +7,10 @@ use crate::format::{Header, Kind};
 const ALL: TeamId = TeamId { leader: Rank(0), count: 0 };
 
 fn world(ranks: usize) -> World {
-    let tuning = tunings()[1];
+    world_with(ranks, tunings()[1])
+}
+
+fn world_with(ranks: usize, tuning: Tuning) -> World {
     let (payload, room) = (70_000, usize::MAX);
     let mut world =
         World::new(Setting { ranks, tuning, payload, room, groups: false, bounded: true });
@@ -56,6 +59,62 @@ fn nobody_gets_further_ahead_than_it_may() {
     begin(&mut world, 1, &broadcast).unwrap();
     while world.arrive(0, 1) {}
     assert!(world.drive(1, ALL, AHEAD + 1, true).is_some());
+}
+
+/// Goes on with an operation of these ranks until nothing moves, and returns who has ended it.
+fn end(world: &mut World, ranks: &[usize], number: u32) -> Vec<usize> {
+    let mut ended = Vec::new();
+    loop {
+        let before = ended.len();
+        for &at in ranks {
+            if !ended.contains(&at) && world.drive(at, ALL, number, true).is_some() {
+                ended.push(at);
+            }
+        }
+        let pairs = (0..9).map(|pair| (pair / 3, pair % 3));
+        let came = pairs.filter(|&(from, at)| world.arrive(from, at)).count();
+        if came == 0 && ended.len() == before {
+            return ended;
+        }
+    }
+}
+
+#[test]
+fn synchronous_broadcasts_end_when_all_have_begun_them_and_need_no_fences() {
+    for (tuning, root) in [3, 4].into_iter().flat_map(|kind| [(kind, 0), (kind, 1), (kind, 2)]) {
+        let mut world = world_with(3, tunings()[tuning]);
+        let broadcast = call(Operation::Broadcast, root, 5);
+        for number in 0..2 * AHEAD {
+            let late = (number % 3) as usize;
+            let early = [(late + 1) % 3, (late + 2) % 3];
+            for at in early {
+                assert_eq!(begin(&mut world, at, &broadcast), Ok(number));
+            }
+            assert_eq!(end(&mut world, &early, number), [0; 0], "{late} has begun nothing");
+            assert_eq!(begin(&mut world, late, &broadcast), Ok(number));
+            assert_eq!(end(&mut world, &[0, 1, 2], number).len(), 3);
+            assert!(!world.ranks[late].needs_fence(ALL));
+        }
+    }
+}
+
+/// Packets that come while somebody else has the run are bounded by the operation's length.
+#[test]
+fn a_run_that_is_taken_out_is_sent_no_more_than_there_is() {
+    for (bytes, pieces) in [(3, 1), (EAGER_BYTES, 1), (3 * EAGER_BYTES, 3)] {
+        let mut world = world(2);
+        begin(&mut world, 0, &call(Operation::Broadcast, 1, bytes)).unwrap();
+        let job = world.ranks[0].take(ALL, 0);
+        let signature = call(Operation::Broadcast, 1, bytes).signature();
+        let header = Header { kind: Kind::Piece, team: ALL, number: 0, step: 1, signature };
+        let packet = [&header.emit()[..], &vec![0; EAGER_BYTES]].concat();
+        for _ in 0..pieces {
+            assert_eq!(world.ranks[0].arrive(Rank(1), &packet[..]), Ok(Progress::None));
+        }
+        let more = world.ranks[0].arrive(Rank(1), &packet[..]);
+        assert!(matches!(more, Err(Refused::Violation(_))), "{more:?}");
+        drop(job);
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::{Error, Message, Port, Result, format};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 use weft_collective::arena::{AgreedAreas, Arena};
-use weft_collective::format::{DECLARATION, Header, Kind, SIZE};
+use weft_collective::format::{DECLARATION, Header, Kind, SIZE, abort_packet};
 use weft_collective::{
     Abort, BARRIER, Body, Call, EAGER_BYTES, Failure, Members, Parked, Progress, Refused,
     Signature, Stage, Teams, Transport, Tuning,
@@ -125,6 +125,7 @@ impl Operations {
             shared_out_bytes: SHARED_OUT_BYTES,
             round_bytes: (data * at_once).min(EAGER_BYTES),
             round_packets: at_once,
+            synchronous_broadcasts: false,
         };
         let teams = Teams::new(packets.rank(), tuning, usize::MAX, false);
         let operations = Arc::new(Operations {
@@ -331,12 +332,10 @@ impl Operations {
     /// Ends all operations of a team, here and at its other members.
     pub fn abort(&self, team: TeamId, abort: Abort) {
         let members = self.state.enter().teams.members(team).cloned();
-        let signature = BARRIER.signature();
-        let header = Header { kind: Kind::Abort, team, number: 0, step: 0, signature }.emit();
-        let bytes = abort.emit();
+        let packet = abort_packet(team, &abort);
         for rank in members.iter().flat_map(|members| members.others()) {
             // Whoever cannot be told is lost, and that is known soon enough.
-            let _ = self.port().and_then(|port| port.send(rank, &[&header[..], &bytes]));
+            let _ = self.port().and_then(|port| port.send(rank, &packet));
         }
         self.fail(team, abort);
     }

@@ -5,7 +5,7 @@ use super::reduction::Reduction;
 use crate::Error;
 use bytemuck::Pod;
 use weft_collective::schedule::Area;
-use weft_collective::{Memory, Run};
+use weft_collective::{Memory, Run, combine_elements};
 
 /// End of an operation at this member.
 pub(super) enum Ended {
@@ -101,12 +101,10 @@ pub(super) fn combine_bytes<T: Pod>(
     before: &[u8],
     after: &mut [u8],
 ) {
-    let width = size_of::<T>().max(1);
-    for (before, after) in before.chunks_exact(width).zip(after.chunks_exact_mut(width)) {
-        let mut value: T = bytemuck::pod_read_unaligned(before);
-        reduction.combine(&mut value, &bytemuck::pod_read_unaligned(after));
-        after.copy_from_slice(bytemuck::bytes_of(&value));
-    }
+    combine_elements(before, after, |mut value: T, next| {
+        reduction.combine(&mut value, &next);
+        value
+    });
 }
 
 /// The values that `bytes` are, wherever they lie.

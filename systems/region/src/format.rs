@@ -15,8 +15,8 @@
 //! many bytes packets have put there, and the data are the last of the region's bytes, if they were
 //! not.
 //!
-//! A multicast reaches all ranks. Who it is for stands before the header ([`receivers`]); what all
-//! ranks do together is for all, and begins as no such multicast does ([`collectives`]).
+//! A multicast reaches all ranks. Who it is for stands before the header ([`receivers`]). Packets
+//! of collective operations begin as no other packet does ([`weft_collective::format`]).
 
 use crate::RegionId;
 use crate::coherence::{Kind, Message, Version};
@@ -236,8 +236,6 @@ impl Notice {
         sound.then_some((region, notice))
     }
 }
-
-pub mod collectives;
 
 #[cfg(test)]
 mod tests;

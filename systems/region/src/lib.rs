@@ -25,7 +25,8 @@
 //! | `rgn_bcast_send`, `rgn_bcast_recv` | [`Regions::broadcast`] |
 //! | `rgn_reduce_*` | [`Regions::reduce`] |
 //!
-//! May use the packet layer, of which the protocol takes the numbers of ranks and nothing else.
+//! May use the packet layer, of which the protocol takes the numbers of ranks and nothing else, and
+//! the engine of collective operations.
 //! Keeps R1 to R6 (`ARCHITECTURE.md`), and that no lock is held while the packet layer is called
 //! for anything that waits or makes upcalls.
 

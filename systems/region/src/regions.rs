@@ -17,7 +17,6 @@ pub use guard::{Mapped, Read, Write};
 
 use crate::RegionId;
 use crate::coherence::{Call, Policy, Region, Version};
-use crate::format::collectives::Part;
 use crate::format::{Header, Notice, receivers};
 use bytemuck::Pod;
 use collectives::Collectives;
@@ -135,7 +134,7 @@ impl Regions {
             outbox: Outbox::new(packets, settings),
             state: Biased::new(State::default()),
             broken: AtomicBool::new(false),
-            collectives: Biased::new(Collectives::default()),
+            collectives: Biased::new(Collectives::new(packets)),
         };
         let node = Arc::new(node);
         let of_upcall = Arc::new(Biased::new(Some(Arc::clone(&node))));
@@ -426,10 +425,8 @@ impl Node {
             self.handle(from, &header, data, false)
         } else if let Some((region, notice)) = Notice::parse(packet, ranks) {
             self.noticed(from, region, notice)
-        } else if let Some((part, values)) = Part::parse(packet, ranks) {
-            self.take_part(from, &part, values)
         } else {
-            Err(Error::Packet(from))
+            self.take_part(from, packet)
         };
         if let Err(error) = outcome {
             self.break_off(error);
@@ -448,10 +445,9 @@ impl Node {
     /// Handles a multicast: a message that is for some only, or a part of a collective operation.
     fn handle_multicast(&self, from: Rank, packet: &[u8]) -> Result<()> {
         let (me, ranks) = (self.packets.rank(), self.packets.size());
-        if let Some((part, values)) = Part::parse(packet, ranks) {
-            return self.take_part(from, &part, values);
-        }
-        let (for_me, rest) = receivers::split(packet, ranks, me).ok_or(Error::Packet(from))?;
+        let Some((for_me, rest)) = receivers::split(packet, ranks, me) else {
+            return self.take_part(from, packet);
+        };
         match Header::parse(rest, ranks) {
             Some((header, data)) if header.message.kind.may_be_multicast() => {
                 if for_me {

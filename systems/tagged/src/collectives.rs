@@ -29,6 +29,7 @@ pub const TUNING: Tuning = Tuning {
     shared_out_bytes: 8 * 1024,
     round_bytes: usize::MAX,
     round_packets: usize::MAX,
+    synchronous_broadcasts: false,
 };
 
 /// Packets of operations on a network.

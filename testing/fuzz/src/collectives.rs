@@ -4,7 +4,7 @@ use crate::wires::{RANKS, Wires};
 use weft_collective::format::{Header, Kind};
 use weft_collective::schedule::Area;
 use weft_collective::{
-    AHEAD, Call, EAGER_BYTES, Memory, Operation, Signature, Stage, TeamId, Teams,
+    AHEAD, Call, EAGER_BYTES, Memory, Operation, Signature, Stage, TeamId, Teams, Tuning,
 };
 use weft_packet::Rank;
 use weft_tagged::collectives::{Collectives, Packets, TUNING, arrive, open};
@@ -57,7 +57,10 @@ fn call(which: u8, root: u8, length: usize, members: usize) -> Call {
 /// A script of eight bytes a step: rank 0 begins operations of its teams, when it may; peers say
 /// what is nearly right, or anything. A peer that breaks the protocol ends the job, and the script.
 pub fn operations(data: &[u8]) {
-    let mut collectives: Collectives<Bytes, Vec<u8>> = Teams::new(Rank(0), TUNING, 2, true);
+    // Bytes behind the last step: broadcasts wait for all, as those of regions do.
+    let synchronous_broadcasts = !data.len().is_multiple_of(8);
+    let tuning = Tuning { synchronous_broadcasts, ..TUNING };
+    let mut collectives: Collectives<Bytes, Vec<u8>> = Teams::new(Rank(0), tuning, 2, true);
     let mut begun = [0_u32; 2];
     let mut wires = Wires::new(4096);
     for step in data.chunks_exact(8) {

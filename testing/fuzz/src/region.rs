@@ -1,26 +1,28 @@
 //! Messages about shared regions of memory, and one region that is told anything.
 
 use arbitrary::{Result, Unstructured};
+use weft_collective::format::Header as Part;
 use weft_packet::Rank;
 use weft_region::coherence::{
     Actions, Call, Hint, Kind, Message, Misuse, Policy, Region, Version, table::ReplicaState,
 };
-use weft_region::format::collectives::Part;
-use weft_region::format::{Header, Notice};
+use weft_region::format::{Header, Notice, receivers};
 use weft_region::invariants;
 
 const RANKS: u16 = 5;
 
-/// Headers before a message's data, and notices beside the protocol.
+/// Headers before a message's data, and what is told from them: notices beside the protocol, and
+/// packets of collective operations.
 pub fn header(data: &[u8]) {
     if let Some((region, notice)) = Notice::parse(data, usize::from(RANKS)) {
         assert_eq!(*notice.emit(region), *data);
         assert_eq!(Header::parse(data, usize::from(RANKS)), None);
     }
-    if let Some((part, values)) = Part::parse(data, usize::from(RANKS)) {
+    if let Some((part, values)) = Part::parse(data) {
         assert_eq!([&part.emit()[..], values].concat(), data);
-        assert!(part.offset.checked_add(values.len() as u64).is_some());
         assert_eq!(Header::parse(data, usize::from(RANKS)), None);
+        assert_eq!(Notice::parse(data, usize::from(RANKS)), None);
+        assert_eq!(receivers::split(data, usize::from(RANKS), ME), None);
     }
     let Some((header, rest)) = Header::parse(data, usize::from(RANKS)) else { return };
     assert_eq!(header.size() + rest.len(), data.len());

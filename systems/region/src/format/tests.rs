@@ -106,38 +106,21 @@ fn notices_survive_and_are_no_headers() {
     }
 }
 
+/// Packets of collective operations are told from all others by their first byte.
 #[test]
-fn parts_survive_and_are_nothing_else() {
-    use collectives::{Collective, Operation, Part, SIZE, Step};
-    let collective = [
-        Collective::Barrier,
-        Collective::Broadcast { root: Rank(3) },
-        Collective::Reduce { element: 8 },
-    ];
-    let steps = [Step::Up, Step::Down, Step::Go, Step::Disagree(Rank(3))];
-    for (collective, step) in
-        collective.into_iter().flat_map(|collective| steps.map(|step| (collective, step)))
-    {
-        let carries = matches!(step, Step::Up | Step::Down);
-        let (offset, data): (u64, &[u8]) = if carries { (1 << 40, b"data") } else { (0, b"") };
-        let operation =
-            Operation { collective, number: 0x0102_0304, bytes: offset + data.len() as u64 };
-        let part = Part { step, operation, offset };
-        let mut bytes = part.emit().to_vec();
-        bytes.extend(data);
-        assert_eq!(Part::parse(&bytes, 4), Some((part, data)));
-        assert_eq!((Header::parse(&bytes, 4), Notice::parse(&bytes[..SIZE], 4)), (None, None));
-        let names =
-            matches!(collective, Collective::Broadcast { .. }) || matches!(step, Step::Disagree(_));
-        assert_eq!(Part::parse(&bytes, 3).is_none(), names, "a rank that the job does not have");
-        assert_eq!(Part::parse(&bytes[..SIZE - 1], 4), None);
-        bytes.push(0);
-        assert_eq!(Part::parse(&bytes, 4), None, "beyond the values");
-        bytes.pop();
-        for (at, value) in [(0, 63), (0, 68), (1, 3)] {
-            let mut bytes = bytes.clone();
-            bytes[at] = value;
-            assert_eq!(Part::parse(&bytes, 4), None, "{value} at {at}");
+fn collective_packets_are_nothing_else() {
+    use weft_collective::format::{Header as Part, Kind};
+    use weft_collective::{BARRIER, TeamId};
+    let team = TeamId { leader: Rank(0), count: 0 };
+    for kind in [Kind::Piece, Kind::Ready, Kind::Abort] {
+        let part = Part { kind, team, number: 0, step: 0, signature: BARRIER.signature() };
+        let bytes = [&part.emit()[..], &[0; 4]].concat();
+        for length in [SIZE, DATA_SIZE] {
+            assert_eq!(
+                (Header::parse(&bytes[..length], 4), Notice::parse(&bytes, 4)),
+                (None, None)
+            );
         }
+        assert_eq!(receivers::split(&bytes, 4, Rank(0)), None);
     }
 }

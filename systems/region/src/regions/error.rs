@@ -53,9 +53,9 @@ pub enum Error {
          same order, of as many bytes"
     )]
     Disagreement {
-        /// Node that found it.
+        /// One of them.
         one: Rank,
-        /// Node that is in another one.
+        /// The other.
         other: Rank,
         /// Number of operations before.
         number: u32,

@@ -60,7 +60,7 @@ enum What {
     Data(Header, Memory),
     /// A message about a region's bytes that are put in this place.
     Put(Header, Memory, Destination),
-    Notice(Box<[u8]>),
+    Packet(Box<[u8]>),
 }
 
 /// A region's bytes for another node.
@@ -133,7 +133,12 @@ impl Outbox {
     }
 
     pub(super) fn notice(&self, to: Rank, region: RegionId, notice: Notice) {
-        self.push(Outgoing { to: To::One(to), what: What::Notice(notice.emit(region)) });
+        self.packet(to, notice.emit(region));
+    }
+
+    /// A packet of these bytes.
+    pub(super) fn packet(&self, to: Rank, bytes: Box<[u8]>) {
+        self.push(Outgoing { to: To::One(to), what: What::Packet(bytes) });
     }
 
     /// The heap of another node.
@@ -346,7 +351,7 @@ impl Outgoing {
                     _ => packet.put(&encoded)?,
                 };
             }
-            (What::Notice(bytes), _) => {
+            (What::Packet(bytes), _) => {
                 packet.put(bytes)?;
             }
             (What::Data(header, memory), _) => {

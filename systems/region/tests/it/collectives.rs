@@ -3,17 +3,21 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+use weft_collective::format::{Header, Kind};
+use weft_collective::{Abort, Disagreement, Operation, Signature, TeamId};
 use weft_model::random::Random;
 use weft_packet::{Packets, Protocol, Rank};
 use weft_protocol::Preset;
 use weft_region::coherence::Policy;
-use weft_region::format::collectives::{Collective, Operation, Part, Step};
 use weft_region::{Error, RegionId, Regions};
 use weft_simulator::{Faults, Machine, Options, Simulation};
 use weft_threads::{Job, Way};
 
-/// Values: none, one, those of a packet or so, and more pieces than may be under way.
-const LENGTHS: [usize; 4] = [0, 1, 190, 20_000];
+/// Values: none, one, those of a packet or so, those of several, and more than a node sends before
+/// others are ready.
+const LENGTHS: [usize; 5] = [0, 1, 190, 4000, 20_000];
+/// Bytes up to which values are combined along the tree.
+const SHARED_OUT_BYTES: usize = 32 << 10;
 
 /// Contribution of a rank to an operation: numbers whose sum depends on the order of additions.
 fn brings(rank: usize, number: usize, index: usize) -> f64 {
@@ -21,10 +25,21 @@ fn brings(rank: usize, number: usize, index: usize) -> f64 {
     scale * (number + index + 1) as f64
 }
 
-/// The sum along the tree of all ranks.
-fn sum(rank: usize, ranks: usize, value: &impl Fn(usize) -> f64) -> f64 {
-    let children = (2 * rank + 1..2 * rank + 3).filter(|&child| child < ranks);
-    children.fold(value(rank), |all, child| all + sum(child, ranks, value))
+/// The sum of what `members` bring, from the last to the first.
+fn fold(values: impl DoubleEndedIterator<Item = f64>) -> f64 {
+    values.rev().reduce(|all, before| before + all).unwrap()
+}
+
+/// The sum along the binomial tree: of a rank and those up to the next one beside it.
+fn sum(rank: usize, end: usize, value: &impl Fn(usize) -> f64) -> f64 {
+    let mut parts = vec![value(rank)];
+    let mut child = rank + 1;
+    while child < end {
+        let next = rank + 2 * (child - rank);
+        parts.push(sum(child, end.min(next), value));
+        child = next;
+    }
+    fold(parts.into_iter())
 }
 
 /// All ranks do the same, in an order that `seed` says, but each takes its time.
@@ -61,7 +76,11 @@ fn operations(packets: &Packets, seed: u64, times: usize) -> Result<(), Error> {
                     (0..length).map(|at| brings(me.index(), number, at)).collect();
                 regions.reduce(&mut here, |a, b| a + b)?;
                 for (at, result) in here.into_iter().enumerate() {
-                    let expected = sum(0, ranks, &|rank| brings(rank, number, at));
+                    let brings = |rank| brings(rank, number, at);
+                    let expected = match length * 8 > SHARED_OUT_BYTES && ranks > 2 {
+                        true => fold((0..ranks).map(brings)),
+                        false => sum(0, ranks, &brings),
+                    };
                     assert_eq!(
                         result.to_bits(),
                         expected.to_bits(),
@@ -145,58 +164,115 @@ fn nobody_leaves_a_barrier_before_all_have_come() {
     });
 }
 
-/// A disagreement is told to all, also to those who agree.
+/// A disagreement is told to all, also to those who agree, and to those who wait for a root that is
+/// none.
 #[test]
 fn a_rank_that_does_something_else_is_named_to_all() {
     type Act = fn(&Regions) -> Result<(), Error>;
-    let others: [Act; 4] = [
-        |regions| regions.broadcast(Rank(1), &mut [1u64]),
-        |regions| regions.broadcast(Rank(0), &mut [1u64, 2]),
-        |regions| regions.reduce(&mut [1u64], u64::max),
-        |regions| regions.barrier(),
+    let barrier: Act = |regions| regions.barrier();
+    let broadcast: Act = |regions| regions.broadcast(Rank(0), &mut [1u64]);
+    let reduce: Act = |regions| regions.reduce(&mut [1u64], u64::max);
+    let long: Act = |regions| regions.reduce(&mut [1u64; 10_000], u64::max);
+    let of_another: Act = |regions| regions.broadcast(Rank(1), &mut [1u64]);
+    let longer: Act = |regions| regions.broadcast(Rank(0), &mut [1u64, 2]);
+    let by_halves: Act = |regions| regions.reduce(&mut [1u32; 2], u32::max);
+    let acts = [
+        (broadcast, of_another),
+        (broadcast, longer),
+        (broadcast, reduce),
+        (broadcast, barrier),
+        (barrier, broadcast),
+        (barrier, of_another),
+        (reduce, by_halves),
+        (long, barrier),
+        (barrier, long),
+        (of_another, broadcast),
     ];
-    for other in others {
-        Job::new(4).packets(|packets| {
-            let regions = Regions::open(&packets);
-            // A rank may hear of it before it has left the barrier.
-            let outcome = regions.barrier().and_then(|()| match packets.rank() {
-                Rank(3) => other(&regions),
-                _ => regions.broadcast(Rank(0), &mut [1u64]),
+    // The first among the others finds it as soon as any.
+    for (index, (all, other)) in acts.into_iter().enumerate() {
+        for odd in [0, 3] {
+            Job::new(4).packets(|packets| {
+                let regions = Regions::open(&packets);
+                // A rank may hear of it before it has left the barrier.
+                let act = if packets.rank() == Rank(odd) { other } else { all };
+                let outcome = regions.barrier().and_then(|()| act(&regions));
+                let Err(Error::Disagreement { one, other, number: 1 }) = outcome else {
+                    panic!("{index}, rank {}: {outcome:?}", packets.rank())
+                };
+                assert!((one == Rank(odd)) != (other == Rank(odd)), "{index}: {outcome:?}");
+                assert!(regions.barrier().is_err(), "it is of no use any more");
+                packets.flush().unwrap();
             });
-            // Rank 1 is its parent.
-            let told = matches!(
-                outcome,
-                Err(Error::Disagreement { one: Rank(1), other: Rank(3), number: 1 })
-            );
-            assert!(told, "rank {}: {outcome:?}", packets.rank());
-            assert!(regions.barrier().is_err(), "it is of no use any more");
-            packets.flush().unwrap();
-        });
+        }
     }
 }
+
+/// A packet of rank 1, of two, for the first barrier: this one, if nothing is wrong with it.
+const PART: Header = Header {
+    kind: Kind::Piece,
+    team: TeamId { leader: Rank(0), count: 0 },
+    number: 0,
+    step: 0,
+    signature: Signature { operation: Operation::Barrier, root: 0, bytes: 0 },
+};
 
 /// A peer that sends more than its part, or what it has no part in.
 #[test]
 fn what_no_rank_sends_ends_it() {
-    let operation = Operation { collective: Collective::Barrier, number: 0, bytes: 0 };
-    let attacks = [(Step::Up, 9), (Step::Down, 1), (Step::Go, 1)];
-    for (step, times) in attacks {
-        Job::new(2).packets(|packets| {
-            if packets.rank() == Rank(1) {
-                let packets = packets.of(Protocol::REGIONS);
-                for _ in 0..times {
-                    let mut packet = packets.packet().unwrap();
-                    packet.put(&Part { step, operation, offset: 0 }.emit()).unwrap();
-                    packet.unicast(Rank(0)).unwrap();
+    let of = |operation, root| Signature { operation, root, bytes: 0 };
+    let part = |header: Header, bytes: &[u8]| [&header.emit()[..], bytes].concat();
+    let abort = Header { kind: Kind::Abort, ..PART };
+    let disagreement = |rank| {
+        let (one, other) = (Rank(0), Rank(rank));
+        let signature = PART.signature;
+        let (one, other) = ((one, signature), (other, signature));
+        Abort::Disagreement(Disagreement { number: 0, one, other })
+    };
+    let [ready, twice] = [0, 1].map(|step| part(Header { kind: Kind::Ready, step, ..PART }, &[]));
+    let down = part(Header { step: 1, ..PART }, &[]);
+    let stranger = TeamId { leader: Rank(1), count: 0 };
+    let attacks = [
+        vec![part(PART, &[]), part(PART, &[])],
+        vec![part(PART, &[1])],
+        vec![part(PART, &[]), down.clone()],
+        vec![down, part(PART, &[])],
+        vec![ready.clone(), ready],
+        vec![twice.clone(), twice],
+        vec![part(Header { step: 15, ..PART }, &[])],
+        vec![part(Header { number: 100, ..PART }, &[])],
+        vec![part(Header { team: stranger, ..PART }, &[])],
+        vec![part(Header { signature: of(Operation::Gather, 0), ..PART }, &[])],
+        vec![part(Header { signature: of(Operation::Broadcast, 2), ..PART }, &[])],
+        vec![part(abort, &[]), part(PART, &[])],
+        vec![part(abort, &Abort::Panicked(Rank(1)).emit())],
+        vec![part(abort, &disagreement(2).emit())],
+        vec![vec![200; 40]],
+        vec![vec![0; 1]],
+        vec![Vec::new()],
+    ];
+    for (index, attack) in attacks.iter().enumerate() {
+        for multicast in [false, true] {
+            Job::new(2).packets(|packets| {
+                if packets.rank() == Rank(1) {
+                    let packets = packets.of(Protocol::REGIONS);
+                    for bytes in attack {
+                        let mut packet = packets.packet().unwrap();
+                        packet.put(bytes).unwrap();
+                        match multicast {
+                            true => packet.broadcast().unwrap(),
+                            false => packet.unicast(Rank(0)).unwrap(),
+                        }
+                    }
+                    return packets.flush().unwrap();
                 }
-                return packets.flush().unwrap();
-            }
-            let regions = Regions::open(&packets);
-            let delivered = || packets.statistics().protocol.packets_delivered;
-            packets.poll_until(|| delivered() >= times).unwrap();
-            let outcomes: Vec<_> = (0..10).map(|_| regions.barrier()).collect();
-            assert!(matches!(outcomes[9], Err(Error::Packet(Rank(1)))), "{step:?}: {outcomes:?}");
-        });
+                let regions = Regions::open(&packets);
+                let delivered = || packets.statistics().protocol.packets_delivered;
+                packets.poll_until(|| delivered() >= attack.len() as u64).unwrap();
+                let outcomes: Vec<_> = (0..2).map(|_| regions.barrier()).collect();
+                let named = matches!(outcomes[1], Err(Error::Packet(Rank(1))));
+                assert!(named, "{index}: {outcomes:?}");
+            });
+        }
     }
 }
 
