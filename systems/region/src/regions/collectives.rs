@@ -141,7 +141,7 @@ impl Node {
                 Ok(Stage::Waiting) => {
                     let mut here = self.collectives.enter();
                     // For room only: what others send is noted as it comes.
-                    here.resumes = job.run.has_to_leave();
+                    here.resumes = job.run.has_to_transmit();
                     let Parked::Again(again) = here.teams.put(TEAM, number, job) else {
                         return Ok(None);
                     };
