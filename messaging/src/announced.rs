@@ -1,12 +1,12 @@
 //! Outcome of sorting a packet.
 
-use crate::arrived::Arrived;
+use crate::arrived::{Arrived, Body};
 use crate::format::PacketHeader;
 use crate::handler::Handler;
 use std::cell::Cell;
 use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
-use weft_packet::{Packets, Rank};
+use weft_packet::{Packets, Rank, put_few};
 
 /// A handler that is to run, and the message for it.
 pub(crate) struct Run {
@@ -43,12 +43,26 @@ pub(crate) struct Asker<'a> {
     slot: usize,
     wish: Wish<'a>,
     found: Cell<Option<Box<Arrived>>>,
+    /// Room for the bytes of the message, if it is to be copied where it is found.
+    room: Cell<&'a mut [u8]>,
+    received: Cell<Option<Received>>,
+}
+
+/// A message that was copied where it was found.
+#[derive(Clone, Copy)]
+pub(crate) struct Received {
+    pub from: Rank,
+    pub length: usize,
+    /// Packets of its sender that were consumed at the port in all, if it is to be told.
+    pub report: Option<u32>,
 }
 
 /// The message that somebody asks for.
 enum Wish<'a> {
     /// The next one, if none waits.
     Next(&'a Asked),
+    /// The same, to be copied into the room for it, if it fits and has no headers.
+    NextInto(&'a Asked),
     /// The one of this rank with these headers of the layers above.
     Of(Rank, [u8; 8]),
 }
@@ -67,13 +81,26 @@ impl<'a> Asker<'a> {
     #[inline]
     pub fn of_next(asked: &'a Asked) -> Self {
         let Asked { number, slot, .. } = *asked;
-        Asker { number, slot, wish: Wish::Next(asked), found: Cell::new(None) }
+        Asker::new((number, slot), Wish::Next(asked))
+    }
+
+    /// For the next message of a port, to be copied into `room`. It has found nothing yet.
+    #[inline]
+    pub fn of_next_into(asked: &'a Asked, room: &'a mut [u8]) -> Self {
+        let Asked { number, slot, .. } = *asked;
+        Asker { room: Cell::new(room), ..Asker::new((number, slot), Wish::NextInto(asked)) }
     }
 
     /// For the one message of `from` to a port with `headers` in front. It has found nothing yet.
     #[inline]
     pub fn of_headers((number, slot): (u32, usize), from: Rank, headers: [u8; 8]) -> Self {
-        Asker { number, slot, wish: Wish::Of(from, headers), found: Cell::new(None) }
+        Asker::new((number, slot), Wish::Of(from, headers))
+    }
+
+    #[inline(always)]
+    fn new((number, slot): (u32, usize), wish: Wish<'a>) -> Self {
+        let (found, room, received) = Default::default();
+        Asker { number, slot, wish, found, room, received }
     }
 
     /// True if it asks for this message, if so many were ever queued here. `rest` follows its
@@ -82,13 +109,49 @@ impl<'a> Asker<'a> {
     pub fn wants(&self, from: Rank, header: &PacketHeader, rest: &[u8], queued: u64) -> bool {
         header.port == self.number
             && match &self.wish {
-                Wish::Next(asked) => asked.is_empty(queued),
+                Wish::Next(asked) | Wish::NextInto(asked) => asked.is_empty(queued),
                 Wish::Of(rank, headers) => {
                     usize::from(header.header_bytes) == headers.len()
                         && rest.first_chunk() == Some(headers)
                         && from == *rank
                 }
             }
+    }
+
+    /// Copies a message that it wants, if it has room for it; `consume` says what to report to its
+    /// sender. False if not: nothing has happened then.
+    #[inline(always)]
+    pub fn copy(
+        &self,
+        from: Rank,
+        header: &PacketHeader,
+        rest: &[u8],
+        consume: impl FnOnce(&Body) -> Option<u32>,
+    ) -> bool {
+        if !matches!(self.wish, Wish::NextInto(_)) || header.header_bytes != 0 {
+            return false;
+        }
+        let room = self.room.take();
+        let fits = rest.len() <= room.len();
+        if fits {
+            put_few(room, rest);
+            let report = consume(&Body::new(from, None, header, self.slot));
+            self.received.set(Some(Received { from, length: rest.len(), report }));
+        } else {
+            self.room.set(room);
+        }
+        fits
+    }
+
+    /// The message that was copied, if one was.
+    #[inline(always)]
+    pub fn received(&self) -> Option<Received> {
+        self.received.get()
+    }
+
+    /// The room for a message that could not be copied where it was found.
+    pub fn room(&self) -> &'a mut [u8] {
+        self.room.take()
     }
 
     /// The message that it was handed.
@@ -101,7 +164,7 @@ impl<'a> Asker<'a> {
     #[cold]
     pub fn has_found(&self) -> bool {
         let found = self.found.take();
-        let is_some = found.is_some();
+        let is_some = found.is_some() || self.received.get().is_some();
         self.found.set(found);
         is_some
     }

@@ -24,6 +24,16 @@ pub enum Error {
         /// Bytes asked for.
         wanted: u64,
     },
+    /// A message that is longer than the room for it. It was dropped.
+    #[error("the message from rank {from} has {length} bytes, and there was room for {room}")]
+    NoRoom {
+        /// Its sender.
+        from: Rank,
+        /// Its bytes.
+        length: u64,
+        /// Bytes that there was room for.
+        room: usize,
+    },
     /// A message that is not UTF-8.
     #[error("the message from rank {from} is no text: {error}")]
     NotText {

@@ -1,9 +1,9 @@
 //! Ports and mailboxes: where messages are delivered (thesis 6.1.3, service access points).
 
-use crate::Result;
-use crate::announced::{Asked, Asker};
+use crate::announced::{Asked, Asker, Received};
+use crate::{Error, Result};
 use crate::engine::Engine;
-use crate::format::Kind;
+use crate::format::{Kind, PacketHeader};
 use crate::handler::{Model, Waiting};
 use crate::message::Message;
 use crate::parts::Parts;
@@ -304,6 +304,37 @@ impl Mailbox {
             .unwrap_or_else(|| unreachable!("a wait without a deadline ends with a message")))
     }
 
+    /// Copies the message that has waited longest into `room`, and returns its sender and its
+    /// length. Blocks until all of one is there. The cheapest way to receive messages whose length
+    /// is known: a short one is copied where it lies. Headers of layers above are left out.
+    ///
+    /// # Errors
+    /// [`Error::NoRoom`] for a message longer than `room`, which is dropped; a lost rank.
+    #[inline]
+    pub fn receive_into(&self, room: &mut [u8]) -> Result<(Rank, usize)> {
+        let asker = Asker::of_next_into(&self.asked, room);
+        let look = |engine: &Arc<Engine>, waker: Option<&_>| match asker.received() {
+            Some(_) => Ok(Some(None)),
+            None => Ok(engine.take_message(&self.asked, &asker, waker)?.map(Some)),
+        };
+        let message = self.engine.wait_until(None, Some(&asker), look)?.flatten();
+        match asker.received() {
+            Some(Received { from, length, report }) => {
+                if let Some(consumed) = report {
+                    self.report(from, consumed);
+                }
+                Ok((from, length))
+            }
+            None => read_into(message, asker.room()),
+        }
+    }
+
+    /// Tells a sender how much of its messages was consumed here.
+    #[cold]
+    fn report(&self, to: Rank, consumed: u32) {
+        self.engine.tell(To::Rank(to), PacketHeader::window(self.number, None, consumed));
+    }
+
     /// Does what [`Self::receive`] does, for `time` at most: `None` if nothing came.
     ///
     /// # Errors
@@ -351,6 +382,18 @@ impl Mailbox {
         engine.progress()?;
         engine.take_message(&self.asked, &asker, None)
     }
+}
+
+/// Reads a message that was not copied where it was found.
+#[inline(never)]
+fn read_into(message: Option<Message>, room: &mut [u8]) -> Result<(Rank, usize)> {
+    let Some(mut message) = message else { unreachable!("a wait ends with a message") };
+    let (from, length) = (message.source(), message.len());
+    let Some(bytes) = room.get_mut(..length) else {
+        return Err(Error::NoRoom { from, length: length as u64, room: room.len() });
+    };
+    message.read_exact(bytes)?;
+    Ok((from, length))
 }
 
 impl std::ops::Deref for Mailbox {

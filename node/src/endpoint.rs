@@ -3,11 +3,12 @@
 //! What most packets do is compiled for shared memory, down to the slot; other links, where a packet
 //! costs a system call, are called through [`AnyNode`].
 
-use crate::any_node::{AnyNode, Gather, Polled, Taken};
+use crate::any_node::{AnyNode, Polled, Taken};
 use crate::arrival::Arrival;
 use crate::node::Node;
 use std::ops::Deref;
 use std::sync::{Arc, Weak};
+use weft_link::Gather;
 use weft_link_shm::Shm;
 use weft_wire::{Protocol, Rank};
 

@@ -43,8 +43,7 @@ pub mod wait;
 mod watch;
 
 pub use any_node::{
-    AnyNode, AtOnce, Destination, Gather, Handler, Polled, Statistics, Taken, Upcall, Upcalls,
-    Verdict, put_few,
+    AnyNode, AtOnce, Destination, Handler, Polled, Statistics, Taken, Upcall, Upcalls, Verdict,
 };
 pub use arrival::Arrival;
 pub use endpoint::Endpoint;
@@ -58,7 +57,7 @@ pub use watch::{WatchThread, default_interrupt_delay};
 pub use weft_link::bell::{Bells, Cause, Loss, Waiter};
 pub use weft_link::memory::{MappedMemory, NAME_BYTES, SharedMemory};
 pub use weft_link::ni::{NiEvent, NiHalf};
-pub use weft_link::{Buffer, Capabilities, Link, SharedWords, ShortWords};
+pub use weft_link::{Buffer, Capabilities, Gather, Link, SharedWords, ShortWords, put_few};
 #[cfg(feature = "planted")]
 pub use weft_protocol::Bug;
 pub use weft_protocol::tree::Shape;

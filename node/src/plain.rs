@@ -5,14 +5,14 @@
 //! no such packet, or comes while others wait, goes the way of [`crate::dispatch`].
 
 use crate::AnyNode;
-use crate::any_node::{AtOnce, Gather, Handler, Polled, Taken, Upcall, Verdict};
+use crate::any_node::{AtOnce, Handler, Polled, Taken, Upcall, Verdict};
 use crate::arrival::{Arrival, look_at};
 use crate::biased::Entered;
 use crate::inner::Inner;
 use crate::node::Node;
 use std::sync::atomic::Ordering;
 use weft_link::clock::{Clock, Work};
-use weft_link::{Buffer, Glance, Link, Look, Plain, ShortWords};
+use weft_link::{Buffer, Gather, Glance, Link, Look, Plain, ShortWords};
 use weft_wire::{Protocol, Rank};
 
 impl<L: Link> Node<L> {
@@ -52,7 +52,7 @@ impl<L: Link> Node<L> {
             return false;
         }
         let Some(header) = inner.ni.unicast_at_once(to, protocol, size) else { return false };
-        inner.link.transmit_short(to, &header, |room| bytes.gather(room));
+        inner.link.transmit_short(to, &header, bytes);
         self.exit_after_launch(inner, Some(to));
         true
     }

@@ -17,6 +17,7 @@
 //! | here | [`Link`], its [`Capabilities`], what can go wrong |
 //! | [`bell`] | how a thread sleeps until a frame comes |
 //! | [`clock`] | time, and what work costs of it |
+//! | [`Gather`] | bytes that are gathered where a packet leaves from |
 //! | [`memory`] | memory beside frames, which peers reach without a packet |
 //! | [`ni`] | the NI half of the protocols, where it runs apart from the host |
 //! | [`wrap`] | faults, capture and counters around any link |
@@ -25,9 +26,12 @@
 
 pub mod bell;
 pub mod clock;
+mod gather;
 pub mod memory;
 pub mod ni;
 pub mod wrap;
+
+pub use gather::{Gather, put_few};
 
 use bell::Bells;
 use clock::{Clock, Nanoseconds};
@@ -195,11 +199,11 @@ pub trait Link: Send + 'static {
     /// `header.size` says how many bytes.
     fn transmit(&mut self, to: Rank, header: &Header, payload: Payload);
 
-    /// As [`Self::transmit`], of bytes that are in no frame: `fill` writes the `header.size` of them,
-    /// as many as [`ShortWords`] hold at most, where they leave from. On links where so few bytes
-    /// travel with the header, filling a frame first costs more than sending it.
-    fn transmit_short(&mut self, to: Rank, header: &Header, fill: impl FnOnce(&mut [u8])) {
-        let _ = (to, header, fill);
+    /// As [`Self::transmit`], of `header.size` bytes that are in no frame, as many as [`ShortWords`]
+    /// hold at most: they are gathered where they leave from. On links where so few bytes travel with
+    /// the header, filling a frame first costs more than sending it.
+    fn transmit_short(&mut self, to: Rank, header: &Header, bytes: &impl Gather) {
+        let _ = (to, header, bytes);
         unreachable!("only links that say SHORT are asked");
     }
 

@@ -46,8 +46,7 @@ pub fn short_ones_keep_their_place<L: Link>(links: &mut [L]) {
     let framed = links[0].capabilities().max_payload.min(100);
     for size in 0..=size_of::<ShortWords>() {
         let bytes = pattern(size, size);
-        let fill = |room: &mut [u8]| room.copy_from_slice(&bytes);
-        links[0].transmit_short(Rank(1), &header(0, size), fill);
+        links[0].transmit_short(Rank(1), &header(0, size), &[&bytes[..]]);
         send(links, 0, 1, &pattern(size + 1, framed));
         assert_eq!(receive_bytes(links, 1), (Rank(0), bytes));
         assert_eq!(receive_bytes(links, 1), (Rank(0), pattern(size + 1, framed)));

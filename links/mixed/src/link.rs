@@ -10,7 +10,7 @@ use std::sync::Arc;
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::memory::{Reach, SharedMemory};
 use weft_link::{
-    BadFrame, Buffer, Capabilities, Link, LinkViolation, Narrow, Part, Payload, Received,
+    BadFrame, Buffer, Capabilities, Gather, Link, LinkViolation, Narrow, Part, Payload, Received,
 };
 use weft_wire::{Header, Rank};
 
@@ -316,17 +316,17 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
     }
 
     #[inline]
-    fn transmit_short(&mut self, to: Rank, header: &Header, fill: impl FnOnce(&mut [u8])) {
+    fn transmit_short(&mut self, to: Rank, header: &Header, bytes: &impl Gather) {
         let Some(number) = self.routes[to.index()] else {
             unreachable!("only where short packets are taken")
         };
         self.waiting.retry(&mut self.near);
         if self.waiting.is_empty() {
-            self.near.transmit_short(number, header, fill);
+            self.near.transmit_short(number, header, bytes);
         } else {
-            let mut bytes = vec![0; usize::from(header.size)];
-            fill(&mut bytes);
-            self.waiting.push_bytes(number, header, &bytes);
+            let mut gathered = vec![0; usize::from(header.size)];
+            bytes.gather(&mut gathered);
+            self.waiting.push_bytes(number, header, &gathered);
         }
     }
 

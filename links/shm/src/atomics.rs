@@ -6,7 +6,7 @@ pub use loom::sync::atomic::{AtomicU64, Ordering};
 pub use std::sync::atomic::{AtomicU64, Ordering};
 
 #[cfg(not(loom))]
-pub(crate) use crate::memory::{fill_words, store_words};
+pub(crate) use crate::memory::{gather_words, store_words};
 
 /// Writes `from` to as many words that no peer reads before it is told to.
 #[cfg(loom)]
@@ -15,11 +15,11 @@ pub(crate) fn store_words(to: &[AtomicU64], from: &[u64]) {
     to.iter().zip(from).for_each(|(to, from)| to.store(*from, Ordering::Relaxed));
 }
 
-/// Has `fill` write the first `size` bytes of words that no peer reads before it is told to.
+/// Gathers `from` in the first `size` bytes of words that no peer reads before it is told to.
 #[cfg(loom)]
-pub(crate) fn fill_words(to: &[AtomicU64], size: usize, fill: impl FnOnce(&mut [u8])) {
+pub(crate) fn gather_words(to: &[AtomicU64], size: usize, from: &impl weft_link::Gather) {
     let mut bytes = vec![0; 8 * to.len()];
-    fill(&mut bytes[..size]);
+    from.gather(&mut bytes[..size]);
     let words = bytes.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap()));
     to.iter().zip(words).for_each(|(to, from)| to.store(from, Ordering::Relaxed));
 }

@@ -18,8 +18,8 @@ use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::SystemClock;
 use weft_link::memory::{Reach, SharedMemory};
 use weft_link::{
-    BadFrame, Buffer, Capabilities, Link, LinkViolation, Look, Part, Payload, Plain, Received,
-    SharedWords,
+    BadFrame, Buffer, Capabilities, Gather, Link, LinkViolation, Look, Part, Payload, Plain,
+    Received, SharedWords,
 };
 use weft_wire::{Header, Rank, Tag, compact};
 
@@ -327,9 +327,9 @@ impl Link for Shm {
     }
 
     #[inline(always)]
-    fn transmit_short(&mut self, to: Rank, header: &Header, fill: impl FnOnce(&mut [u8])) {
+    fn transmit_short(&mut self, to: Rank, header: &Header, bytes: &impl Gather) {
         let peer = &mut self.peers[to.index()];
-        peer.outgoing.push_filled(header, place::INLINE, fill);
+        peer.outgoing.push_gathered(header, place::INLINE, bytes);
         peer.doorbell.press();
     }
 
@@ -452,7 +452,7 @@ impl Part for Shm {
             self.free(copy);
             return true;
         }
-        self.transmit_short(to, header, |room| room.copy_from_slice(bytes));
+        self.transmit_short(to, header, &[bytes]);
         true
     }
 

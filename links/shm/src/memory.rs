@@ -15,6 +15,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::{io, slice};
+use weft_link::Gather;
 
 /// A part of a memfd, mapped shared.
 pub struct Mapping {
@@ -110,18 +111,18 @@ pub(crate) fn store_words(to: &[AtomicU64], from: &[u64]) {
     }
 }
 
-/// Has `fill` write the first `size` bytes of words that no peer reads before it is told to.
+/// Gathers `from` in the first `size` bytes of words that no peer reads before it is told to.
 ///
 /// # Panics
 /// If the words have not as many.
 #[inline(always)]
-pub(crate) fn fill_words(to: &[AtomicU64], size: usize, fill: impl FnOnce(&mut [u8])) {
+pub(crate) fn gather_words(to: &[AtomicU64], size: usize, from: &impl Gather) {
     assert!(size <= size_of_val(to), "{size} bytes are too many for a slot");
     let bytes = std::ptr::from_ref(to).cast::<u8>().cast_mut();
     // SAFETY: as many bytes are there (asserted), which any values are valid for. Only this rank
     // writes them, for which it has its ring borrowed exclusively, and correct peers read them when
     // they are told to, which is later. What others read is their own affair.
-    fill(unsafe { slice::from_raw_parts_mut(bytes, size) });
+    from.gather(unsafe { slice::from_raw_parts_mut(bytes, size) });
 }
 
 /// An array of `T` inside a mapping, kept alive by it.

@@ -12,10 +12,11 @@
 //! find room too (invariant I5): a receiver returns at most `W` credits before it gets new packets
 //! for them, in packets of at least half a window each, and answers one fetch-and-add at a time.
 
-use crate::atomics::{AtomicU64, Ordering, fill_words, store_words};
+use crate::atomics::{AtomicU64, Ordering, gather_words, store_words};
 use crate::prefetch;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicUsize};
+use weft_link::Gather;
 use weft_wire::{Header, Rank, compact};
 
 /// Words of a slot.
@@ -139,19 +140,18 @@ impl<S: Slots> Producer<S> {
         self.publish(header, place);
     }
 
-    /// As [`Self::push`], with `header.size` bytes that `fill` writes where they belong. It has
-    /// the room to itself.
+    /// As [`Self::push`], with `header.size` bytes that are gathered in the slot.
     ///
     /// # Panics
     /// If a slot has not as many.
     #[inline(always)]
-    pub fn push_filled(&mut self, header: &Header, place: u8, fill: impl FnOnce(&mut [u8])) {
+    pub fn push_gathered(&mut self, header: &Header, place: u8, bytes: &impl Gather) {
         let (slot, ahead) = self.next_and_ahead();
         let size = usize::from(header.size);
         if size > LINE_BYTES {
             prefetch::for_writing(&ahead.words[LINE_WORDS + HEAD_WORDS]);
         }
-        fill_words(&slot.words[HEAD_WORDS..], size, fill);
+        gather_words(&slot.words[HEAD_WORDS..], size, bytes);
         self.publish(header, place);
     }
 

@@ -48,16 +48,21 @@ impl Engine {
         announced: &mut Announced,
     ) -> bool {
         let Some((header, rest)) = short_message(packet) else { return false };
+        let asker = asker.filter(|asker| asker.wants(from, &header, rest, self.queued()));
+        if let Some(asker) = asker {
+            self.count_received();
+            let consume = |body: &Body| self.state.enter().consumed(body, None, 0);
+            if asker.copy(from, &header, rest, consume) {
+                return true;
+            }
+        }
         let mut arrived = Arrived::blank(self);
         arrived.begin_short(from, &header, rest);
-        if let Some(asker) = asker
-            && asker.wants(from, &header, rest, self.queued())
-        {
-            self.count_received();
-            asker.give(arrived);
-            return true;
+        match asker {
+            Some(asker) => asker.give(arrived),
+            None => return self.state.enter().sort_short(self, arrived, announced),
         }
-        self.state.enter().sort_short(self, arrived, announced)
+        true
     }
 
     #[inline]

@@ -90,6 +90,15 @@ fn asked_for(counter: &Counter) -> Result<()> {
             ensure!(read(&mut mailbox.receive()?)? == round, "messages come in order");
             pair.take_credits(round)
         })
+    })?;
+    let mut room = [0; 8];
+    counter.figure("message_into", |round, turn| {
+        turn.step(|| {
+            port.send(Rank(1), black_box(&round.to_le_bytes()))?;
+            mailbox.receive_into(&mut room)?;
+            ensure!(u64::from_le_bytes(room) == round, "messages come in order");
+            pair.take_credits(round)
+        })
     })
 }
 

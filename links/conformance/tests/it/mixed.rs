@@ -111,7 +111,7 @@ fn forwarded_packets_wait_for_frames() {
     let last = Header::new(Tag::Credit, Rank(1), tree, 0);
     links[1].transmit(Rank(2), &last, Payload::Empty);
     let short = Header::new(Tag::Ucast, Rank(1), tree, 3);
-    links[1].transmit_short(Rank(2), &short, |room| room.copy_from_slice(b"byt"));
+    links[1].transmit_short(Rank(2), &short, &[&b"byt"[..]]);
     assert_eq!(links[2].receive(), Ok(None), "there was no frame for it");
     held.into_iter().for_each(|frame| links[1].free(frame));
     for size in 200..210 {
