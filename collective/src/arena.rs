@@ -1,8 +1,8 @@
 //! Operations of a team in shared memory, without packets: barriers, reductions of up to a line of
 //! each member, and short broadcasts.
 //!
-//! An arena is an area of its leader's board, which all ranks of the host write. In lines of
-//! 64 bytes, for `n` members:
+//! An arena is an area of its leader's shared memory, which all ranks of the host write. In lines
+//! of 64 bytes, for `n` members:
 //!
 //! ```text
 //!      1         n                2 n                     2                 8 x 17
@@ -62,29 +62,29 @@ fn words_of(members: usize, slots: bool) -> Option<usize> {
     lines.checked_mul(LINE)?.checked_add(if slots { SLOTS as usize * SLOT } else { 0 })
 }
 
-/// Areas without slots in the second half of boards. All ranks take all of them in the same order,
-/// so that nobody has to be told where they are, and none is given back.
+/// Areas without slots in the second half of a leader's shared memory. All ranks take all of them
+/// in the same order, so that nobody has to be told where they are, and none is given back.
 #[derive(Debug, Default)]
 pub struct AgreedAreas {
-    /// Words taken of the board of each leader, from its end.
+    /// Words taken of the shared memory of each leader, from its end.
     taken: BTreeMap<Rank, usize>,
 }
 
 impl AgreedAreas {
     /// Takes an area for a team of so many members, and returns where it begins; `None` if there is
     /// no room, at all ranks alike.
-    pub fn take(&mut self, board: &[AtomicU64], leader: Rank, members: usize) -> Option<usize> {
+    pub fn take(&mut self, memory: &[AtomicU64], leader: Rank, members: usize) -> Option<usize> {
         let taken = self.taken.entry(leader).or_default();
         let all = taken.checked_add(words_of(members, false)?)?;
-        if all > board.len() / 2 {
+        if all > memory.len() / 2 {
             return None;
         }
         *taken = all;
-        Some(board.len() - all)
+        Some(memory.len() - all)
     }
 }
 
-/// Areas with slots in the first half of a rank's board: their leader says where they are.
+/// Areas with slots in the first half of a rank's shared memory: their leader says where they are.
 #[derive(Debug, Default)]
 pub struct Areas {
     /// In the order of where they begin.
@@ -102,21 +102,21 @@ struct Area {
 impl Areas {
     /// Takes an area for a team of so many members, fills it with zeros, and returns where it
     /// begins; `None` if there is no room.
-    pub fn take(&mut self, board: &[AtomicU64], members: usize) -> Option<usize> {
-        self.taken.retain(|area| !(area.closed && area.all_have_left(board)));
+    pub fn take(&mut self, memory: &[AtomicU64], members: usize) -> Option<usize> {
+        self.taken.retain(|area| !(area.closed && area.all_have_left(memory)));
         let words = words_of(members, true)?;
         let ends =
             self.taken.iter().map(|area| area.first + words_of(area.members, true).unwrap_or(0));
-        let starts = self.taken.iter().map(|area| area.first).chain([board.len() / 2]);
+        let starts = self.taken.iter().map(|area| area.first).chain([memory.len() / 2]);
         let mut gaps = std::iter::once(0).chain(ends).zip(starts).enumerate();
         let (place, (first, _)) = gaps.find(|(_, (end, start))| start - end >= words)?;
-        board[first..first + words].iter().for_each(|word| word.store(0, Ordering::Relaxed));
+        memory[first..first + words].iter().for_each(|word| word.store(0, Ordering::Relaxed));
         self.taken.insert(place, Area { first, members, closed: false });
         Some(first)
     }
 
     /// Gives an area back: at once if none has used it, else as soon as all members have
-    /// [left](Arena::leave).
+    /// [left](Arena::detach).
     pub fn give_back(&mut self, first: usize, used: bool) {
         let Some(place) = self.taken.iter().position(|area| area.first == first) else { return };
         match used {
@@ -127,8 +127,8 @@ impl Areas {
 }
 
 impl Area {
-    fn all_have_left(&self, board: &[AtomicU64]) -> bool {
-        board[self.first + LEFT].load(Ordering::Acquire) == self.members as u64
+    fn all_have_left(&self, memory: &[AtomicU64]) -> bool {
+        memory[self.first + LEFT].load(Ordering::Acquire) == self.members as u64
     }
 }
 
@@ -303,7 +303,7 @@ impl Arena {
         Ok(true)
     }
 
-    /// Leaves for good.
+    /// Ends this member's use of the area, for good.
     pub fn detach(&self) {
         self.line(0)[LEFT].fetch_add(1, Ordering::AcqRel);
     }

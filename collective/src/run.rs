@@ -130,7 +130,7 @@ struct Outgoing {
     step: u8,
     span: Span,
     /// Bytes that have left.
-    went: usize,
+    sent: usize,
 }
 
 /// A transfer from a member that was begun to be received.
@@ -140,7 +140,7 @@ struct Incoming {
     step: u8,
     span: Span,
     /// Bytes that have come.
-    came: usize,
+    received: usize,
 }
 
 /// State of an operation at one member.
@@ -355,10 +355,10 @@ impl<K: AsRef<[u8]>> Run<K> {
         };
         for distance in all.clone() {
             let to = To::Member((me + distance) % size);
-            self.outgoing.push_back(Outgoing { to, step, span, went: 0 });
+            self.outgoing.push_back(Outgoing { to, step, span, sent: 0 });
         }
         if all.is_empty() {
-            self.outgoing.push_back(Outgoing { to, step, span, went: 0 });
+            self.outgoing.push_back(Outgoing { to, step, span, sent: 0 });
         }
     }
 
@@ -368,7 +368,7 @@ impl<K: AsRef<[u8]>> Run<K> {
         {
             self.blocks.resize_with(self.members.size(), Vec::new);
         }
-        self.incoming.push(Incoming { from, step, span, came: 0 });
+        self.incoming.push(Incoming { from, step, span, received: 0 });
         if span.length > EAGER_BYTES && span.length != Span::ANNOUNCED {
             self.to_tell.push_back((from, step));
         }
@@ -403,11 +403,11 @@ impl<K: AsRef<[u8]>> Run<K> {
                 self.to_tell.push_back((it.from, it.step));
             }
         }
-        let end = it.came + bytes.len();
+        let end = it.received + bytes.len();
         if end > it.span.length || (bytes.is_empty() && it.span.length > 0) {
             return Err(MORE);
         }
-        let at = it.span.at + it.came;
+        let at = it.span.at + it.received;
         match it.span.area {
             Area::Block(block) => {
                 let block = &mut self.blocks[block];
@@ -418,7 +418,7 @@ impl<K: AsRef<[u8]>> Run<K> {
             }
             _ => memory.write(at, bytes),
         }
-        it.came = end;
+        it.received = end;
         let is_last = end == it.span.length;
         if is_last {
             self.incoming.swap_remove(index);
@@ -468,21 +468,21 @@ impl<K: AsRef<[u8]>> Run<K> {
                     To::Member(_) => transport.payload(),
                     To::Others => transport.multicast_payload(),
                 } - head.len();
-                let span = Span { at: it.span.at + it.went, length: allowed.min(most), ..it.span };
+                let span = Span { at: it.span.at + it.sent, length: allowed.min(most), ..it.span };
                 let body = Body { memory, blocks: &self.blocks, span };
-                let went = match (it.to, self.members.group()) {
+                let sent = match (it.to, self.members.group()) {
                     (To::Member(to), _) => transport.send(self.members.rank(to), &head, &body)?,
                     (To::Others, Some(group)) => transport.multicast(group, &head, &body)?,
                     (To::Others, None) => true,
                 };
-                if !went {
+                if !sent {
                     self.outgoing.push_front(it);
                     return Ok(());
                 }
                 self.sent += 1;
                 room -= 1;
-                it.went += span.length;
-                ended = it.went == it.span.length;
+                it.sent += span.length;
+                ended = it.sent == it.span.length;
             }
             if !ended {
                 self.outgoing.push_back(it);
@@ -494,7 +494,7 @@ impl<K: AsRef<[u8]>> Run<K> {
     /// Bytes that may leave now: those that have not left yet, as far as their receivers store them
     /// or are ready. `None` if receivers have to say first that they are ready.
     fn allowed(&self, it: &Outgoing) -> Option<usize> {
-        let left = it.span.length - it.went;
+        let left = it.span.length - it.sent;
         if it.span.length <= EAGER_BYTES {
             return Some(left);
         }
@@ -507,7 +507,7 @@ impl<K: AsRef<[u8]>> Run<K> {
         };
         match is_ready {
             true => Some(left),
-            false => EAGER_BYTES.checked_sub(it.went).filter(|&bytes| bytes > 0),
+            false => EAGER_BYTES.checked_sub(it.sent).filter(|&bytes| bytes > 0),
         }
     }
 }

@@ -29,7 +29,7 @@ pub enum Refused {
     /// No member sends that.
     Violation(&'static str),
     /// Its sender is not in the team.
-    Stranger,
+    NotMember,
     /// All operations of the team ended before.
     Failed(Abort),
 }
@@ -459,7 +459,7 @@ impl<M: Memory, K: AsRef<[u8]>> Teams<M, K> {
             false => self.unopened(id)?,
         };
         let place = match &team.members {
-            Some(members) => members.place(from).ok_or(Refused::Stranger)?,
+            Some(members) => members.place(from).ok_or(Refused::NotMember)?,
             None => from.index(),
         };
         if let Some(failure) = team.failure {

@@ -78,7 +78,7 @@ impl Requests {
         self.asked.remove(&(to, number));
     }
 
-    /// An answer has come. Says who waited for it; `None` if nobody had asked.
+    /// Notes an answer. Returns the waker of who waited for it; `None` if nobody had asked.
     pub fn answered(&mut self, from: Rank, number: u32, answer: Answer) -> Option<Option<Waker>> {
         let Entry::Occupied(mut entry) = self.asked.entry((from, number)) else { return None };
         match entry.get_mut() {

@@ -349,7 +349,7 @@ impl State {
         any
     }
 
-    /// Queues what [`Self::announce`] returned to be run, and cannot be run here.
+    /// Queues a run that cannot happen here: its message and its handler go back to the port.
     pub fn run_later(&mut self, run: Run) {
         let Run { handler, arrived } = run;
         self.exit_handler(handler.port);

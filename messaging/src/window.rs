@@ -180,7 +180,7 @@ impl Consumed {
 }
 
 impl Incoming {
-    /// A packet of `from` was consumed. Says what to report to it, if it is time to.
+    /// Counts a packet of `from` as consumed. Returns the report for it, if one is due.
     #[inline]
     pub fn consumed(&mut self, from: Rank, flow: Flow, window: u32) -> Option<u32> {
         match (flow, self.unicast.get_mut(from)) {
@@ -194,8 +194,8 @@ impl Incoming {
         self.flow(from, flow).count(window)
     }
 
-    /// All `sent` packets count as consumed for `from`, which waits for room while nobody can read
-    /// here. Says what to report to it, if that is news.
+    /// Counts all `sent` packets as consumed for `from`, which waits for room while nobody can read
+    /// here. Returns the report for it, if that is news.
     pub fn advance(&mut self, from: Rank, flow: Flow, sent: u32) -> Option<u32> {
         self.flow(from, flow).advance(sent)
     }

@@ -231,8 +231,8 @@ impl Incoming {
         self.resize(self.window - credits);
     }
 
-    /// The window shrinks by up to `most` of the credits owed, which are not returned. Says how
-    /// many.
+    /// The window shrinks by up to `most` of the credits owed, which are not given back. Returns
+    /// their number.
     pub fn withhold(&mut self, most: u16) -> u16 {
         let credits = self.owed.min(most);
         self.owed -= credits;

@@ -98,7 +98,7 @@ impl Pool {
     }
 
     /// Takes up to `most` of the credits that `sender` has beyond the floor, which are known to be
-    /// free. Says how many.
+    /// free. Returns their number.
     pub fn take(&mut self, sender: Rank, most: u16) -> u16 {
         let credits = self.extra(sender).min(most);
         self.shrink(sender, credits);

@@ -83,7 +83,7 @@ impl Dump {
     /// It is something else.
     pub fn parse(text: &str) -> Result<Self> {
         let mut dump = Dump::default();
-        let mut place = Place::default();
+        let mut location = Location::default();
         let (mut is_call, mut has_total) = (false, false);
         for line in text.lines() {
             if let Some(total) = line.strip_prefix("summary: ") {
@@ -92,10 +92,10 @@ impl Dump {
                 is_call = true;
             } else if line.starts_with(|first: char| first.is_ascii_digit()) {
                 let (at, cost) = line.split_once(' ').context("a line has a cost")?;
-                dump.add(place, (number(at)?, number(cost)?), is_call);
+                dump.add(location, (number(at)?, number(cost)?), is_call);
                 is_call = false;
             } else if let Some((what, name)) = line.split_once('=') {
-                place.enter(what, name);
+                location.enter(what, name);
             }
         }
         if !has_total {
@@ -105,26 +105,26 @@ impl Dump {
     }
 
     /// Counts the cost of a line, or of a call there.
-    fn add(&mut self, place: Place<'_>, (line, cost): (u64, u64), is_call: bool) {
-        let function = self.functions.entry(place.function.to_owned()).or_default();
+    fn add(&mut self, location: Location<'_>, (line, cost): (u64, u64), is_call: bool) {
+        let function = self.functions.entry(location.function.to_owned()).or_default();
         function.inclusive += cost;
         if !is_call {
             function.own += cost;
-            *self.lines.entry((place.file.to_owned(), line)).or_default() += cost;
-            *self.objects.entry(place.object.to_owned()).or_default() += cost;
+            *self.lines.entry((location.file.to_owned(), line)).or_default() += cost;
+            *self.objects.entry(location.object.to_owned()).or_default() += cost;
         }
     }
 }
 
-/// Place in the program of the costs that follow.
+/// Location in the program of the costs that follow.
 #[derive(Clone, Copy, Default)]
-struct Place<'a> {
+struct Location<'a> {
     object: &'a str,
     file: &'a str,
     function: &'a str,
 }
 
-impl<'a> Place<'a> {
+impl<'a> Location<'a> {
     fn enter(&mut self, what: &str, name: &'a str) {
         match what {
             "ob" => self.object = name,

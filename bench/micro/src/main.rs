@@ -27,7 +27,7 @@ Examples:
   weft bench events -n 4                a message around the ring under the careful and the traditional protocol
   weft bench rate --link udp --preset irx-imc --window 8 --loss 0.01
                                         a protocol with so large windows, where packets are lost
-  weft bench hostile --frames 1000000   beside frames of strangers, a million of them
+  weft bench hostile --frames 1000000   beside forged frames, a million of them
 
 A figure is the median of many samples. Its floor is the same movement of data by the barest means,
 measured in turns with it. For figures that mean something, leave the machine alone meanwhile.";

@@ -38,7 +38,7 @@ pub(crate) struct State {
     pub collectives: Collectives<Buffers, KeptPacket>,
     /// Arenas of teams, in shared memory.
     pub arenas: BTreeMap<TeamId, Arc<Arena>>,
-    /// Areas of this rank's board, and which team has which.
+    /// Areas of this rank's shared memory, and which team has which.
     pub areas: Areas,
     pub led: BTreeMap<TeamId, usize>,
     pub reports: Reports,

@@ -288,7 +288,7 @@ fn all_ranks_take_the_same_areas_without_being_told() {
     }
     assert_eq!(taken.len(), 8192 / words_of(5, false).unwrap());
     assert!(taken.iter().all(|&first| first >= 8192), "the first half is for others");
-    assert!(one.take(&memory.words, Rank(1), 5).is_some(), "of another leader's board");
+    assert!(one.take(&memory.words, Rank(1), 5).is_some(), "of another leader's memory");
 }
 
 /// Operations in a row, whose members come and look in any order: what each of them has in the end.

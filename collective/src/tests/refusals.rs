@@ -181,7 +181,7 @@ fn packets_that_no_member_sends_are_refused() {
     let signature = Signature { operation: Broadcast, root: 0, bytes: 0 };
     let header = |id| Header { kind: Kind::Ready, team: id, number: 0, step: 1, signature };
     let outcome = world.ranks[0].arrive(Rank(7), &header(ALL).emit()[..]);
-    assert_eq!(outcome, Err(Refused::Stranger));
+    assert_eq!(outcome, Err(Refused::NotMember));
     for count in 1..=teams::MOST_UNOPENED as u32 + 1 {
         let outcome = world.ranks[0].arrive(Rank(1), &header(TeamId { count, ..ALL }).emit()[..]);
         match count as usize > teams::MOST_UNOPENED {

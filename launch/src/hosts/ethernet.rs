@@ -266,8 +266,8 @@ impl EthernetProbe {
         for hosts in self.others.chunks(AT_ONCE) {
             let Some(frame) = self.link.alloc() else { return };
             // What is for one alone would be no such frame.
-            let company = self.others.first().filter(|_| hosts.len() == 1);
-            for host in hosts.iter().chain(company) {
+            let another = self.others.first().filter(|_| hosts.len() == 1);
+            for host in hosts.iter().chain(another) {
                 self.link.transmit(*host, &header, Payload::Buffer(frame));
             }
             self.link.free(frame);

@@ -543,7 +543,7 @@ impl State {
         self.sequence.take().map(|(number, arrived)| Turn { number, arrived })
     }
 
-    /// This rank has consumed a message. Says what to tell its sender now, if anything.
+    /// Counts a message as consumed. Returns the report for its sender, if one is due now.
     #[inline]
     fn consume(
         &mut self,

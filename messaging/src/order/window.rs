@@ -56,7 +56,7 @@ impl Outstanding {
         true
     }
 
-    /// Takes room that may not be there. Says how many messages are under way now.
+    /// Takes room that may not be there. Returns the number of messages under way now.
     pub fn overdraw(&mut self, bytes: u64) -> u64 {
         self.messages += 1;
         self.bytes += bytes;

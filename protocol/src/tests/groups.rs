@@ -1,4 +1,4 @@
-//! Groups: who is in, what their trees are, and what a stranger may not do.
+//! Groups: who is in, what their trees are, and what an outsider may not do.
 
 use super::recorder::*;
 use crate::tree::GroupError;

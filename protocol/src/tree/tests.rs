@@ -62,12 +62,12 @@ proptest! {
     ) {
         let group = Group::new(&ranks(&members[..n]), shape, 40).unwrap();
         assert_spans(&group);
-        let stranger = Rank(members[n]);
-        prop_assert!(!group.contains(stranger));
-        prop_assert_eq!(group.parent(stranger, group.members()[0]), None);
-        prop_assert_eq!(group.child(stranger, group.members()[0], 0), None);
-        prop_assert_eq!(group.parent(group.members()[0], stranger), None);
-        prop_assert_eq!(group.child(group.members()[0], stranger, 0), None);
+        let outsider = Rank(members[n]);
+        prop_assert!(!group.contains(outsider));
+        prop_assert_eq!(group.parent(outsider, group.members()[0]), None);
+        prop_assert_eq!(group.child(outsider, group.members()[0], 0), None);
+        prop_assert_eq!(group.parent(group.members()[0], outsider), None);
+        prop_assert_eq!(group.child(group.members()[0], outsider, 0), None);
     }
 }
 
@@ -214,9 +214,9 @@ proptest! {
     ) {
         let group = Group::new(&ranks(&members[..n]), shape, 40).unwrap().on_hosts(&host_of);
         assert_spans(&group);
-        let stranger = Rank(members[n]);
-        prop_assert_eq!(group.parent(stranger, group.members()[0]), None);
-        prop_assert_eq!(group.child(group.members()[0], stranger, 0), None);
+        let outsider = Rank(members[n]);
+        prop_assert_eq!(group.parent(outsider, group.members()[0]), None);
+        prop_assert_eq!(group.child(group.members()[0], outsider, 0), None);
         let ring: Vec<u16> = {
             let mut seen = Vec::new();
             let all = group.members().iter().map(|member| host_of[member.index()]);

@@ -126,7 +126,7 @@ pub fn arrive<M: Memory, K: AsRef<[u8]>>(
         Ok(Progress::Aborted(..)) => "the end of a team, which is not its to end",
         Err(Refused::Violation(what)) => what,
         Err(Refused::Disagreement(_) | Refused::Failed(_)) => DISAGREES,
-        Err(Refused::Stranger | Refused::Missing) => {
+        Err(Refused::NotMember | Refused::Missing) => {
             "a part of a collective operation of a team that it is not in"
         }
     };

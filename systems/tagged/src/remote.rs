@@ -371,8 +371,8 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
 
     /// Answers that wait for room or to be fetched, for those who watch the bound.
     pub fn owed(&self) -> usize {
-        let lent: usize = self.peers.iter().map(|peer| peer.offered_reads.len()).sum();
-        self.answers.len() + self.serving.len() + lent
+        let offered: usize = self.peers.iter().map(|peer| peer.offered_reads.len()).sum();
+        self.answers.len() + self.serving.len() + offered
     }
 
     /// Takes one packet of `from`, and from `network` what it offers.

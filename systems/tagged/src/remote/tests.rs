@@ -492,7 +492,7 @@ fn who_lends_hears_that_all_is_fetched_and_not_before() {
     assert_eq!((world.accessed.len(), world.ranks[1].owed()), (0, 1));
     assert!(!world.ranks[1].is_idle(), "its memory is still needed");
     world.net.room = 0;
-    assert!(world.transmit(0) && world.ended.is_empty(), "who lends can be told first");
+    assert!(world.transmit(0) && world.ended.is_empty(), "who offers can be told first");
     world.net.room = 1;
     assert!(world.transmit(0));
     assert_eq!((world.ended.len(), world.accessed.len()), (1, 0));
