@@ -243,9 +243,9 @@ impl Engine {
         asker: Option<&Asker<'_>>,
         announced: &mut Announced,
     ) -> Result<bool> {
-        let (mut held, sorted) = (HeldPacket::default(), &mut *announced);
-        let at_once = move |from, packet: &[u8]| self.sort_at_once(from, packet, asker, sorted);
-        match self.packets.take_unless(at_once, &mut held) {
+        let mut held = HeldPacket::default();
+        let sorter = sort::Sorter { engine: self, asker, announced: &mut *announced };
+        match self.packets.take_unless(sorter, &mut held) {
             Ok(Taken::AtOnce) => Ok(true),
             Ok(Taken::Nothing) => Ok(false),
             Ok(Taken::Held) => {

@@ -1,7 +1,6 @@
 //! Ports and mailboxes: where messages are delivered (thesis 6.1.3, service access points).
 
 use crate::announced::{Asked, Asker, Received};
-use crate::{Error, Result};
 use crate::engine::Engine;
 use crate::format::{Kind, PacketHeader};
 use crate::handler::{Model, Waiting};
@@ -9,6 +8,7 @@ use crate::message::Message;
 use crate::parts::Parts;
 use crate::send::{NO_HEADERS, Sending, To, send, send_async};
 use crate::state::PortRun;
+use crate::{Error, Result};
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -38,9 +38,19 @@ pub enum Verdict {
     Outside,
 }
 
-/// A look at the sender and the bytes of a packet inside the lock; true if that was all there is to
-/// do with it.
-pub type AtOnce<'a> = dyn FnMut(Rank, &[u8]) -> bool + 'a;
+/// A look at packets inside the lock.
+pub trait Inspect {
+    /// A look at the sender and the bytes of a packet; true if that was all there is to do with it.
+    /// It must not enter the node.
+    fn inspect(&mut self, from: Rank, bytes: &[u8]) -> bool;
+}
+
+impl<F: FnMut(Rank, &[u8]) -> bool> Inspect for F {
+    #[inline(always)]
+    fn inspect(&mut self, from: Rank, bytes: &[u8]) -> bool {
+        self(from, bytes)
+    }
+}
 
 /// The result of a poll.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -151,14 +161,14 @@ pub trait AnyNode: Send + Sync {
     fn poll(&self) -> Option<Polled>;
     /// Takes the next packet of `protocol` from the network, for a system that sorts packets by
     /// itself: no other packet is taken, and no upcall made, until it calls [`Self::taken`]. First
-    /// `at_once` is shown the packet inside the lock, where it must not enter the node: if that is
+    /// `inspector` is shown the packet inside the lock, where it must not enter the node: if that is
     /// done with it, the packet is given back, and nobody needs to call [`Self::taken`]. Packets of
     /// other systems that come before it go where they belong. What was in `into` must have been
     /// released. `None` as of [`Self::poll`].
     fn take_unless(
         &self,
         protocol: Protocol,
-        at_once: &mut AtOnce<'_>,
+        inspector: &mut dyn Inspect,
         into: &mut Option<Arrival>,
     ) -> Option<Taken>;
     /// The reason for which a look found that this rank cannot go on.

@@ -6,7 +6,7 @@
 //! its packets there does not stop the others ([`crate::backlog`]). Most packets go a shorter way
 //! ([`crate::plain`]).
 
-use crate::any_node::{AnyNode, AtOnce, Handler, Polled, Taken, Verdict};
+use crate::any_node::{AnyNode, Handler, Inspect, Polled, Taken, Verdict};
 use crate::arrival::Arrival;
 use crate::biased::Entered;
 use crate::inner::{BUDGET, Inner};
@@ -63,17 +63,17 @@ impl<L: Link> Node<L> {
         &self,
         inner: Entered<'_, Inner<L>>,
         protocol: Protocol,
-        at_once: &mut AtOnce<'_>,
+        inspector: &mut dyn Inspect,
         into: &mut Option<Arrival>,
     ) -> Option<Taken> {
-        self.note_trouble(self.take_pending(inner, protocol, at_once, into))
+        self.note_trouble(self.take_pending(inner, protocol, inspector, into))
     }
 
     pub(crate) fn take_pending<'a>(
         &'a self,
         mut inner: Entered<'a, Inner<L>>,
         protocol: Protocol,
-        at_once: &mut AtOnce<'_>,
+        inspector: &mut dyn Inspect,
         into: &mut Option<Arrival>,
     ) -> Result<Taken> {
         if self.in_upcall.load(Ordering::Acquire) {
@@ -89,7 +89,7 @@ impl<L: Link> Node<L> {
             inner.note_busy();
             let Some(delivery) = found else { break };
             if delivery.tree.protocol == protocol {
-                return self.hand_over(inner, delivery, at_once, into);
+                return self.hand_over(inner, delivery, inspector, into);
             }
             inner = self.serve_system(inner, delivery);
         }
@@ -102,7 +102,7 @@ impl<L: Link> Node<L> {
         &'a self,
         mut inner: Entered<'a, Inner<L>>,
         mut delivery: Delivery<Buffer>,
-        at_once: &mut AtOnce<'_>,
+        inspector: &mut dyn Inspect,
         into: &mut Option<Arrival>,
     ) -> Result<Taken> {
         let is_simple = !L::SEPARATE_NI && !delivery.wants_reinjection();
@@ -112,7 +112,7 @@ impl<L: Link> Node<L> {
         }
         self.count_processed(&inner);
         let arrival = inner.arrival(delivery);
-        if is_simple && arrival.look(|bytes| at_once(arrival.origin(), bytes)) {
+        if is_simple && arrival.look(|bytes| inspector.inspect(arrival.origin(), bytes)) {
             inner.release(arrival.delivery);
             self.exit_after_poll(inner);
             return Ok(Taken::AtOnce);

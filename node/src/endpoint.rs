@@ -3,7 +3,7 @@
 //! What most packets do is compiled for shared memory, down to the slot; other links, where a packet
 //! costs a system call, are called through [`AnyNode`].
 
-use crate::any_node::{AnyNode, Polled, Taken};
+use crate::any_node::{AnyNode, Inspect, Polled, Taken};
 use crate::arrival::Arrival;
 use crate::node::Node;
 use std::ops::Deref;
@@ -67,12 +67,12 @@ impl Endpoint {
     pub fn take_unless(
         &self,
         protocol: Protocol,
-        mut at_once: impl FnMut(Rank, &[u8]) -> bool,
+        mut inspector: impl Inspect,
         into: &mut Option<Arrival>,
     ) -> Option<Taken> {
         match self {
-            Endpoint::Shm(node) => node.take_packet(protocol, &mut at_once, into),
-            Endpoint::Other(node) => node.take_unless(protocol, &mut at_once, into),
+            Endpoint::Shm(node) => node.take_packet(protocol, &mut inspector, into),
+            Endpoint::Other(node) => node.take_unless(protocol, &mut inspector, into),
         }
     }
 }

@@ -43,7 +43,7 @@ pub mod wait;
 mod watch;
 
 pub use any_node::{
-    AnyNode, AtOnce, Destination, Handler, Polled, Statistics, Taken, Upcall, Upcalls, Verdict,
+    AnyNode, Destination, Handler, Inspect, Polled, Statistics, Taken, Upcall, Upcalls, Verdict,
 };
 pub use arrival::Arrival;
 pub use endpoint::Endpoint;

@@ -1,7 +1,7 @@
 //! A rank's network interface, entered by its threads.
 
 use crate::any_node::{
-    AnyNode, AtOnce, Destination, Handler, Polled, Statistics, Taken, Upcall, Upcalls,
+    AnyNode, Destination, Handler, Inspect, Polled, Statistics, Taken, Upcall, Upcalls,
 };
 use crate::arrival::Arrival;
 use crate::biased::Biased;
@@ -319,10 +319,14 @@ impl<L: Link> AnyNode for Node<L> {
     fn take_unless(
         &self,
         protocol: Protocol,
-        at_once: &mut AtOnce<'_>,
+        inspector: &mut dyn Inspect,
         into: &mut Option<Arrival>,
     ) -> Option<Taken> {
-        self.take_packet(protocol, &mut |from, bytes: &[u8]| at_once(from, bytes), into)
+        self.take_packet(
+            protocol,
+            &mut |from: Rank, bytes: &[u8]| inspector.inspect(from, bytes),
+            into,
+        )
     }
 
     #[cold]

@@ -5,7 +5,7 @@
 //! no such packet, or comes while others wait, goes the way of [`crate::dispatch`].
 
 use crate::AnyNode;
-use crate::any_node::{AtOnce, Handler, Polled, Taken, Upcall, Verdict};
+use crate::any_node::{Handler, Inspect, Polled, Taken, Upcall, Verdict};
 use crate::arrival::{Arrival, look_at};
 use crate::biased::Entered;
 use crate::inner::Inner;
@@ -28,15 +28,15 @@ impl<L: Link> Node<L> {
     pub fn take_packet(
         &self,
         protocol: Protocol,
-        at_once: &mut impl FnMut(Rank, &[u8]) -> bool,
+        inspector: &mut impl Inspect,
         into: &mut Option<Arrival>,
     ) -> Option<Taken> {
         if self.is_idle() {
             return Some(Taken::Nothing);
         }
         match self.enter_for_short(|short| short.protocol == protocol) {
-            Some((inner, short)) => self.give_plain(inner, &short, None, at_once, into),
-            None => self.take_slowly(protocol, at_once, into),
+            Some((inner, short)) => self.give_plain(inner, &short, None, inspector, into),
+            None => self.take_slowly(protocol, inspector, into),
         }
     }
 
@@ -212,23 +212,25 @@ impl<L: Link> Node<L> {
     fn take_slowly(
         &self,
         protocol: Protocol,
-        at_once: &mut AtOnce<'_>,
+        inspector: &mut dyn Inspect,
         into: &mut Option<Arrival>,
     ) -> Option<Taken> {
         let mut inner = self.enter_to_look();
         if !self.is_short_way() {
-            return self.take_any(inner, protocol, at_once, into);
+            return self.take_any(inner, protocol, inspector, into);
         }
         let (plain, frame) = match inner.link.look() {
             Look::Short(plain) => (plain, None),
             Look::Framed(plain, frame) => (plain, Some(frame)),
-            Look::Other | Look::Nothing => return self.take_any(inner, protocol, at_once, into),
+            Look::Other | Look::Nothing => return self.take_any(inner, protocol, inspector, into),
         };
         if plain.protocol == protocol {
-            return self.give_plain(inner, &plain, frame, at_once, into);
+            return self.give_plain(inner, &plain, frame, inspector, into);
         }
         let put_off = inner.put_off(&plain, frame);
-        self.note_trouble(put_off.and_then(|()| self.take_pending(inner, protocol, at_once, into)))
+        self.note_trouble(
+            put_off.and_then(|()| self.take_pending(inner, protocol, inspector, into)),
+        )
     }
 
     /// Gives a plain packet to who takes it.
@@ -238,10 +240,10 @@ impl<L: Link> Node<L> {
         mut inner: Entered<'_, Inner<L>>,
         plain: &Plain,
         frame: Option<Buffer>,
-        at_once: &mut (impl FnMut(Rank, &[u8]) -> bool + ?Sized),
+        inspector: &mut (impl Inspect + ?Sized),
         into: &mut Option<Arrival>,
     ) -> Option<Taken> {
-        let look = || look_at(plain, |bytes| at_once(plain.source, bytes));
+        let look = || look_at(plain, |bytes| inspector.inspect(plain.source, bytes));
         let Some(is_done) = inner.accept_plain(plain, frame, look) else {
             return self.note_trouble(inner.check_failure().map(|()| Taken::Nothing));
         };

@@ -30,6 +30,7 @@ pub use place::{Connection, Notification, Notifications, ReceiveBuffer, Refusal,
 pub use receive::{HeldPacket, KeptPacket, Packet};
 pub use send::SendPacket;
 pub use weft_node::{
-    Cause, Error, Gather, Loss, Result, SharedWords, Statistics, Step, Taken, Upcalls, put_few,
+    Cause, Error, Gather, Inspect, Loss, Result, SharedWords, Statistics, Step, Taken, Upcalls,
+    put_few,
 };
 pub use weft_wire::{Protocol, Rank};

@@ -6,7 +6,7 @@ use crate::packets::{Group, Packets};
 use std::ops::Deref;
 use std::slice;
 use std::sync::{Arc, Weak};
-use weft_node::{AnyNode, Arrival, Taken};
+use weft_node::{AnyNode, Arrival, Inspect, Taken};
 
 /// A packet in the hands of an upcall; it is recycled when the upcall returns, unless kept.
 pub struct Packet<'a> {
@@ -156,24 +156,24 @@ impl Packets {
     /// As [`Self::poll`].
     #[inline]
     pub fn take(&self, held: &mut HeldPacket) -> crate::Result<bool> {
-        Ok(self.take_unless(|_, _| false, held)? == Taken::Held)
+        Ok(self.take_unless(|_: Rank, _: &[u8]| false, held)? == Taken::Held)
     }
 
-    /// Takes a packet as [`Self::take`] does, after `at_once` was shown its source and its bytes: if
-    /// that says it is done with it, the packet is released and [taken](Self::taken) with no call
-    /// more. `at_once` runs inside the lock of the network, and must call nothing here. Some packets
-    /// it is not shown.
+    /// Takes a packet as [`Self::take`] does, after `inspector` was shown its source and its bytes:
+    /// if that says it is done with it, the packet is released and [taken](Self::taken) with no call
+    /// more. `inspector` runs inside the lock of the network, and must call nothing here. Some
+    /// packets it is not shown.
     ///
     /// # Errors
     /// As [`Self::poll`].
     #[inline]
     pub fn take_unless(
         &self,
-        at_once: impl FnMut(Rank, &[u8]) -> bool,
+        inspector: impl Inspect,
         held: &mut HeldPacket,
     ) -> crate::Result<Taken> {
         self.pay_if_owed();
-        match self.node.take_unless(self.protocol, at_once, &mut held.arrival) {
+        match self.node.take_unless(self.protocol, inspector, &mut held.arrival) {
             Some(Taken::AtOnce) => Ok(Taken::AtOnce),
             Some(Taken::Nothing) => self.help_others_than_own().map(|()| Taken::Nothing),
             Some(Taken::Held) => {

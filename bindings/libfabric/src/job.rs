@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use weft::PacketJob;
 use weft_node::biased::{Biased, Entered};
-use weft_packet::{HeldPacket, Packets, Progress, Protocol, Rank, Step, Taken};
+use weft_packet::{HeldPacket, Inspect, Packets, Progress, Protocol, Rank, Step, Taken};
 use weft_tagged::Receiver;
 
 /// Time limit of a program that gives it in milliseconds: for ever, if the number is negative.
@@ -52,6 +52,23 @@ pub(crate) struct Job {
 }
 
 static JOB: Mutex<Weak<Job>> = Mutex::new(Weak::new());
+
+/// A look at packets while the network is entered: most messages go where they belong there.
+struct Placer<'a, R> {
+    job: &'a Job,
+    reader: &'a mut R,
+}
+
+impl<R: Receiver<ReceiveOp>> Inspect for Placer<'_, R> {
+    #[inline(always)]
+    fn inspect(&mut self, from: Rank, bytes: &[u8]) -> bool {
+        // Inside of the network nobody waits for the state, because others send inside of it.
+        match self.job.state.enter_at_once() {
+            Some(mut state) => self.job.place(&mut state, from, bytes, self.reader),
+            None => false,
+        }
+    }
+}
 
 impl Job {
     /// A part in the job, which this process joins if it has not yet. Blocks until all ranks are
@@ -175,12 +192,7 @@ impl Job {
     #[inline(always)]
     pub fn look(&self, reader: &mut impl Receiver<ReceiveOp>) -> Look {
         let mut held = HeldPacket::default();
-        // Inside of the network nobody waits for the state, because others send inside of it.
-        let place = |from, packet: &[u8]| match self.state.enter_at_once() {
-            Some(mut state) => self.place(&mut state, from, packet, reader),
-            None => false,
-        };
-        match self.packets.take_unless(place, &mut held) {
+        match self.packets.take_unless(Placer { job: self, reader }, &mut held) {
             Ok(Taken::Nothing) => Look::Nothing,
             Ok(Taken::AtOnce) if !self.is_pending() => Look::Something,
             Ok(Taken::AtOnce) => self.looked(|state, packets| state.send_what_waits(packets)),

@@ -10,10 +10,24 @@ use crate::send::To;
 use crate::state::State;
 use std::sync::Arc;
 use std::task::Waker;
-use weft_packet::{Group, HeldPacket, Rank};
+use weft_packet::{Group, HeldPacket, Inspect, Rank};
 
 /// Bytes of messages that are copied out of link memory at most, to keep senders going.
 const COPY_LIMIT_BYTES: usize = 64 << 20;
+
+/// A look at packets while the network is entered: messages that are short are sorted there.
+pub(super) struct Sorter<'a, 'b> {
+    pub engine: &'a Arc<Engine>,
+    pub asker: Option<&'a Asker<'b>>,
+    pub announced: &'a mut Announced,
+}
+
+impl Inspect for Sorter<'_, '_> {
+    #[inline(always)]
+    fn inspect(&mut self, from: Rank, bytes: &[u8]) -> bool {
+        self.engine.sort_at_once(from, bytes, self.asker, self.announced)
+    }
+}
 
 impl Engine {
     /// Sorts a packet into its message, or does what a control packet says.

@@ -143,7 +143,7 @@ fn send(node: &Node<Alone>) {
 }
 
 fn take(node: &Node<Alone>, into: &mut Option<Arrival>) -> crate::Result<bool> {
-    let taken = node.take_unless(Protocol::PACKETS, &mut |_, _| false, into);
+    let taken = node.take_unless(Protocol::PACKETS, &mut |_: Rank, _: &[u8]| false, into);
     taken.map(|taken| taken == Taken::Held).ok_or_else(|| node.trouble())
 }
 

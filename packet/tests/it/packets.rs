@@ -135,7 +135,7 @@ fn expect_more(
     let mut count = 0;
     let taken = packets
         .take_unless(
-            |from, packet| {
+            |from: Rank, packet: &[u8]| {
                 let is_even = packet.len() % 2 == 0;
                 if is_even {
                     count = expect(from, packet);
