@@ -1,6 +1,6 @@
 //! A rank's packet interface.
 
-use crate::place::{Placer, Places};
+use crate::place::{OWED_BY_PUTS, Placer, Places};
 use crate::receive::Packet;
 use crate::send::SendPacket;
 use crate::{Error, Loss, Rank, Result, Statistics, Step, Upcalls};
@@ -100,7 +100,7 @@ impl Packets {
 
     /// Has this protocol's packets taken by `progress` when another one polls or waits, as long as
     /// that lives: a layer that [takes](Self::take) its packets says it once, because nobody may
-    /// call it otherwise.
+    /// call it otherwise. A layer with an upcall may say it for what it [owes](Self::note_owing).
     ///
     /// # Panics
     /// If another layer takes packets of this protocol. One that has dropped `progress` does so no
@@ -115,6 +115,47 @@ impl Packets {
         assert!(is_free, "one layer takes the packets of a protocol");
         *current = Some(Arc::downgrade(progress));
         self.node.set_taken(self.protocol);
+    }
+
+    /// Notes that this protocol has something to send for which there was no packet. Its
+    /// [progress](Self::progress_by) is made once when another protocol of this rank polls or
+    /// waits next; if there is no packet even then, it notes so again.
+    pub fn note_owing(&self) {
+        self.places.owing.fetch_or(self.bit(), Ordering::Relaxed);
+    }
+
+    fn bit(&self) -> u32 {
+        1 << self.protocol.index()
+    }
+
+    /// Has all protocols send what there was no packet for.
+    #[inline]
+    fn pay_if_owed(&self) {
+        if self.places.owing.load(Ordering::Relaxed) != 0 {
+            self.pay_all(0);
+        }
+    }
+
+    /// Does what [`Self::pay_if_owed`] does, but for this protocol, whose layer takes its packets
+    /// now and sends what it has itself then.
+    #[inline]
+    pub(crate) fn pay_if_others_owe(&self) {
+        if self.places.owing.load(Ordering::Relaxed) != 0 {
+            self.pay_all(self.bit());
+        }
+    }
+
+    #[cold]
+    fn pay_all(&self, own: u32) {
+        let owing = self.places.owing.fetch_and(OWED_BY_PUTS, Ordering::Relaxed);
+        if owing & OWED_BY_PUTS != 0 {
+            self.pay();
+        }
+        let others = owing & !OWED_BY_PUTS & !own;
+        // A rank that cannot go on hears of it where it polls.
+        if let Ok(None) = self.try_help(others) {
+            self.places.owing.fetch_or(others, Ordering::Relaxed);
+        }
     }
 
     fn taker(&self, index: usize) -> Option<Arc<Progress>> {
@@ -156,10 +197,18 @@ impl Packets {
     }
 
     /// Has these protocols, a bit each, take their packets.
-    #[cold]
     fn help(&self, protocols: u32) -> Result<bool> {
-        if protocols == 0 || self.takers.helping.swap(true, Ordering::Acquire) {
-            return Ok(false);
+        self.try_help(protocols).map(Option::unwrap_or_default)
+    }
+
+    /// Does what [`Self::help`] does; `None` while another help goes on.
+    #[cold]
+    fn try_help(&self, protocols: u32) -> Result<Option<bool>> {
+        if protocols == 0 {
+            return Ok(Some(false));
+        }
+        if self.takers.helping.swap(true, Ordering::Acquire) {
+            return Ok(None);
         }
         let mut any = Ok(false);
         for index in (0..Protocol::LIMIT).filter(|index| protocols & (1 << index) != 0) {
@@ -168,7 +217,7 @@ impl Packets {
             }
         }
         self.takers.helping.store(false, Ordering::Release);
-        any
+        any.map(Some)
     }
 
     /// Makes [progress](Self::progress) until `done` says so.
@@ -378,7 +427,8 @@ impl Packets {
 
     /// Whether every packet launched here has left.
     pub fn is_flushed(&self) -> bool {
-        !self.places.owes.load(Ordering::Relaxed) && self.node.is_flushed()
+        let owing = self.places.owing.load(Ordering::Relaxed);
+        owing & OWED_BY_PUTS == 0 && self.node.is_flushed()
     }
 
     /// Polls until every packet launched here has left, which takes receivers that release what they

@@ -43,7 +43,7 @@ mod table;
 pub use heap::{Heap, HeapName, Reach};
 pub use landing::{Landed, Landing, LandingRefused};
 pub use memory::Block;
-pub(crate) use placer::Placer;
+pub(crate) use placer::{OWED_BY_PUTS, Placer};
 pub use receiver::{Notifications, ReceiveBuffer};
 pub use sender::Connection;
 pub(crate) use state::Places;

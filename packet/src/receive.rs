@@ -172,7 +172,7 @@ impl Packets {
         inspector: impl Inspect,
         held: &mut HeldPacket,
     ) -> crate::Result<Taken> {
-        self.pay_if_owed();
+        self.pay_if_others_owe();
         match self.node.take_unless(self.protocol, inspector, &mut held.arrival) {
             Some(Taken::AtOnce) => Ok(Taken::AtOnce),
             Some(Taken::Nothing) => self.help_others_than_own().map(|()| Taken::Nothing),

@@ -213,6 +213,10 @@ impl State {
         any |= self.remote.transmit(&mut packets)?;
         any |= self.collectives.transmit(&mut collectives::Packets(&mut packets))?;
         let waits = self.has_to_transmit();
+        if waits {
+            // Whatever else this process waits for, which may be another system's.
+            packets.note_owing();
+        }
         if waits != self.is_waiting {
             self.is_waiting = waits;
             packets.note_pending_work(waits);

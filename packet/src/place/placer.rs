@@ -8,8 +8,11 @@ use crate::send::SendPacket;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use weft_node::{AnyNode, Arrival, Handler, Verdict};
-use weft_wire::Rank;
 use weft_wire::place::{self, Kind, PlaceHeader, Refusal};
+use weft_wire::{Protocol, Rank};
+
+/// The bit of puts among protocols that owe something.
+pub(crate) const OWED_BY_PUTS: u32 = 1 << Protocol::PUTS.index();
 
 /// What a node gives placed packets to.
 pub(crate) struct Placer {
@@ -88,20 +91,16 @@ impl Packets {
         self.pay();
     }
 
-    #[inline]
-    pub(crate) fn pay_if_owed(&self) {
-        if self.places.owes.load(Ordering::Relaxed) {
-            self.pay();
-        }
-    }
-
     /// Says what is owed, as far as there are packets.
     #[cold]
     pub(crate) fn pay(&self) {
         while let Some((to, owed)) = {
             let mut state = self.places.state.enter();
             let next = state.owed.pop_front();
-            self.places.owes.store(next.is_some(), Ordering::Relaxed);
+            match next {
+                Some(_) => self.places.owing.fetch_or(OWED_BY_PUTS, Ordering::Relaxed),
+                None => self.places.owing.fetch_and(!OWED_BY_PUTS, Ordering::Relaxed),
+            };
             next
         } {
             // That the pool is exhausted shows where the program sends.

@@ -6,7 +6,7 @@ use super::table::Table;
 use super::{LandingRefused, Notification, Rights, What};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use weft_node::NAME_BYTES as NAMED;
 use weft_node::biased::Biased;
 use weft_wire::Rank;
@@ -21,8 +21,9 @@ pub(crate) const NAME_BYTES: usize = 128;
 #[derive(Default)]
 pub(crate) struct Places {
     pub state: Biased<State>,
-    /// Whether something in `state.owed` waits for a packet.
-    pub owes: AtomicBool,
+    /// Protocols with something to send for which there was no packet, a bit each. That of puts says
+    /// that there is something in `state.owed`.
+    pub owing: AtomicU32,
 }
 
 #[derive(Default)]

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use weft_packet::{KeptPacket, Packet, Packets, Rank, Step};
+use weft_packet::{KeptPacket, Packet, Packets, Progress, Rank, Step};
 
 /// To whom a fragment goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,6 +72,8 @@ pub struct Events {
     packets: Packets,
     settings: Settings,
     state: Arc<Mutex<State>>,
+    /// Callback that sends what there was no packet for, whatever this rank waits for.
+    _progress: Arc<Progress>,
 }
 
 struct State {
@@ -110,10 +112,14 @@ impl Events {
             waiting: VecDeque::new(),
             breach: None,
         }));
-        let events = Events { packets: packets.clone(), settings, state };
-        let (upcall, state) = (packets.clone(), Arc::clone(&events.state));
-        packets.on_packet(move |packet| arrive(&upcall, &state, packet));
-        Ok(events)
+        let (upcall, arriving) = (packets.clone(), Arc::clone(&state));
+        packets.on_packet(move |packet| arrive(&upcall, &arriving, packet));
+        let (owing, waiting) = (Arc::downgrade(&state), packets.clone());
+        let progress: Arc<Progress> = Arc::new(move || {
+            owing.upgrade().map_or(Ok(()), |state| flush(&waiting, &state)).map(|()| false)
+        });
+        packets.progress_by(&progress);
+        Ok(Events { packets: packets.clone(), settings, state, _progress: progress })
     }
 
     /// This node.
@@ -292,16 +298,10 @@ impl Events {
 
     /// Sends the frames that wait for packets, and says what a peer did wrong.
     fn flush_waiting(&self) -> Result<()> {
-        let mut state = lock(&self.state);
-        if let Some(breach) = state.breach {
+        if let Some(breach) = lock(&self.state).breach {
             return Err(breach.into());
         }
-        if state.waiting.is_empty() {
-            return Ok(());
-        }
-        let frames = state.waiting.drain(..).collect();
-        drop(state);
-        Ok(perform(&self.packets, &self.state, Outbox { frames, ..Outbox::default() })?)
+        Ok(flush(&self.packets, &self.state)?)
     }
 
     fn released(&self, from: Rank, place: Storage) {
@@ -432,6 +432,17 @@ fn account(packets: &Packets, out: &Outbox<Body>) {
     }
 }
 
+/// Sends the frames that wait for packets, as far as there are some. Never blocks.
+fn flush(packets: &Packets, state: &Mutex<State>) -> weft_packet::Result<()> {
+    let mut locked = lock(state);
+    if locked.waiting.is_empty() {
+        return Ok(());
+    }
+    let frames = locked.waiting.drain(..).collect();
+    drop(locked);
+    perform(packets, state, Outbox { frames, ..Outbox::default() })
+}
+
 /// Sends frames, as far as there are packets to send them in; the rest waits. Never blocks.
 fn perform(packets: &Packets, state: &Mutex<State>, out: Outbox<Body>) -> weft_packet::Result<()> {
     account(packets, &out);
@@ -441,6 +452,7 @@ fn perform(packets: &Packets, state: &Mutex<State>, out: Outbox<Body>) -> weft_p
             let mut state = lock(state);
             state.waiting.push_back((to, header, body));
             state.waiting.extend(frames);
+            packets.note_owing();
             break;
         };
         packet.put(&header.encode())?.put(body.as_deref().unwrap_or_default())?;

@@ -24,10 +24,10 @@ use outbox::{Outbox, Post};
 use slot::Slot;
 use slots::Slots;
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 use weft_node::biased::Biased;
-use weft_packet::{Block, Packet, Packets, Protocol, Rank, Step};
+use weft_packet::{Block, Packet, Packets, Progress, Protocol, Rank, Step};
 
 /// A node's part in the regions of a job, one for each job: it takes all packets of the rank.
 /// Clones are handles to the same one.
@@ -57,6 +57,8 @@ struct Node {
     /// True if there is a breach in `state`.
     broken: AtomicBool,
     collectives: Biased<Collectives>,
+    /// Callback that sends what there was no packet for, whatever this rank waits for.
+    _progress: Arc<Progress>,
 }
 
 /// Settings of the transport of regions.
@@ -128,15 +130,22 @@ impl Regions {
     /// Does what [`Self::open`] does, with other settings than the usual ones.
     pub fn open_with(packets: &Packets, settings: Settings) -> Self {
         let packets = &packets.of(Protocol::REGIONS);
-        let node = Node {
-            packets: packets.clone(),
-            most_unmapped: settings.most_unmapped,
-            outbox: Outbox::new(packets, settings),
-            state: Biased::new(State::default()),
-            broken: AtomicBool::new(false),
-            collectives: Biased::new(Collectives::new(packets)),
-        };
-        let node = Arc::new(node);
+        let node = Arc::new_cyclic(|this: &Weak<Node>| {
+            let node = this.clone();
+            let progress: Arc<Progress> = Arc::new(move || {
+                node.upgrade().map_or(Ok(()), |node| node.outbox.flush()).map(|()| false)
+            });
+            packets.progress_by(&progress);
+            Node {
+                packets: packets.clone(),
+                most_unmapped: settings.most_unmapped,
+                outbox: Outbox::new(packets, settings),
+                state: Biased::new(State::default()),
+                broken: AtomicBool::new(false),
+                collectives: Biased::new(Collectives::new(packets)),
+                _progress: progress,
+            }
+        });
         let of_upcall = Arc::new(Biased::new(Some(Arc::clone(&node))));
         let open = Arc::new(Open(Arc::clone(&of_upcall)));
         packets.on_packet(move |packet| {

@@ -94,6 +94,8 @@ pub struct Job {
     pub silence: Option<Silence>,
     /// Longest time of the job.
     pub limit: Duration,
+    /// Number that fixes what the program does, for who is told that the job has taken too long.
+    pub seed: Option<u64>,
 }
 
 impl Job {
@@ -108,6 +110,7 @@ impl Job {
             tap: None,
             silence: None,
             limit: TimeLimit::USUAL,
+            seed: None,
         }
     }
 

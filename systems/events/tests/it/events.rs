@@ -1,5 +1,7 @@
 //! Events between threads, over shared memory and UDP, under both protocols.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use weft_events::{Destination, Error, Events, Flags, Settings, Source, Statistics, Status};
 use weft_packet::{Packets, Rank};
@@ -186,6 +188,46 @@ fn a_job_of_one_has_nobody_to_hear_from() {
         events.send(Destination::Everyone, 0, &[1], Flags::CROWD).unwrap();
         let alone = events.receive(Source::Anyone, 0).map(|_| ());
         assert!(matches!(alone, Err(Error::Alone)));
+        events.close(1).unwrap();
+    });
+}
+
+/// A receiver that has no packet to tell of free buffers tells it when it has one, though it waits
+/// for another system then.
+#[test]
+fn a_window_opens_while_its_receiver_waits_for_something_else() {
+    const FRAGMENTS: u32 = 20;
+    let has_sent = AtomicBool::new(false);
+    let job = Job { limit: Duration::from_secs(30), ..Job::new(2) };
+    job.packets(|packets| {
+        // A window of four frames, so that three fragments leave before an update.
+        let settings = Settings { receive_buffers: 8, ..Settings::default() };
+        let events = Events::open(&packets, settings).unwrap();
+        let receive = || events.receive(Source::Anyone, 0).unwrap().status();
+        if packets.rank() == 0 {
+            let mut filled = packets.packet().unwrap();
+            filled.put(&[1; 500]).unwrap();
+            filled.unicast(Rank(1)).unwrap();
+            let first = events.receive(Source::Anyone, 0).unwrap();
+            let held: Vec<_> = std::iter::from_fn(|| packets.try_packet().unwrap()).collect();
+            drop(first);
+            (1..3).for_each(|_| assert_eq!(receive(), Status::More));
+            drop(held);
+            packets.poll_until(|| has_sent.load(Ordering::SeqCst)).unwrap();
+            while receive() == Status::More {}
+        } else {
+            // One packet of the other's is here, so that it does not hold all by itself.
+            let kept = Arc::new(Mutex::new(None));
+            let arrived = Arc::clone(&kept);
+            packets.on_packet(move |packet| *arrived.lock().unwrap() = packet.keep());
+            packets.poll_until(|| kept.lock().unwrap().is_some()).unwrap();
+            for index in 0..FRAGMENTS {
+                let last = index + 1 == FRAGMENTS;
+                let flags = Flags { last, ..Flags::default() };
+                events.send(Destination::One(Rank(0)), 0, &[1; 50], flags).unwrap();
+            }
+            has_sent.store(true, Ordering::SeqCst);
+        }
         events.close(1).unwrap();
     });
 }

@@ -215,6 +215,7 @@ impl Outbox {
                 Ok(false) => {
                     queue.frames.push_front(next);
                     self.any.store(true, Ordering::Relaxed);
+                    self.packets.note_owing();
                     None
                 }
                 Err(error) => {

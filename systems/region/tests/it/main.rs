@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
 
+mod beside;
 mod coherence;
 mod collectives;
 mod copies;
