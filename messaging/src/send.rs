@@ -73,7 +73,7 @@ fn send_short(
     };
     let short = Short { size, header: header.emit(), headers, parts };
     let is_sent = engine.packets().send_short(to, &short);
-    match is_sent || send_once_credited(engine, to, &short) {
+    match is_sent || send_once_credited(engine, to, short) {
         true => Ok(()),
         false => Err(Some(message)),
     }
@@ -86,6 +86,14 @@ struct Short<'a, P: ?Sized> {
     headers: &'a [u8],
     parts: &'a P,
 }
+
+impl<P: ?Sized> Clone for Short<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P: ?Sized> Copy for Short<'_, P> {}
 
 impl<P: Parts + ?Sized> Gather for Short<'_, P> {
     #[inline(always)]
@@ -109,14 +117,14 @@ impl<P: Parts + ?Sized> Gather for Short<'_, P> {
 /// handler starts in the middle of a send.
 #[cold]
 #[inline(never)]
-fn send_once_credited(engine: &Arc<Engine>, to: Rank, short: &impl Gather) -> bool {
+fn send_once_credited(engine: &Arc<Engine>, to: Rank, short: impl Gather + Copy) -> bool {
     let (mut looks, mut any, mut is_sent) = (0, false, false);
     let waited = engine.packets().wait(&mut || {
         looks += 1;
         // What went wrong shows where the program goes on.
         let received = engine.receive().unwrap_or_default();
         any |= received;
-        is_sent = received && engine.packets().send_short(to, short);
+        is_sent = received && engine.packets().send_short(to, &short);
         let is_over = is_sent || looks == LOOKS_FOR_CREDIT;
         Ok(if is_over { Step::Done } else { Step::of(received) })
     });

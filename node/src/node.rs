@@ -322,11 +322,7 @@ impl<L: Link> AnyNode for Node<L> {
         inspector: &mut dyn Inspect,
         into: &mut Option<Arrival>,
     ) -> Option<Taken> {
-        self.take_packet(
-            protocol,
-            &mut |from: Rank, bytes: &[u8]| inspector.inspect(from, bytes),
-            into,
-        )
+        self.take_packet(protocol, |from: Rank, bytes: &[u8]| inspector.inspect(from, bytes), into)
     }
 
     #[cold]

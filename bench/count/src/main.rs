@@ -32,13 +32,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// The figures that the file keeps, in its order.
-const FIGURES: [&str; 18] = [
+const FIGURES: [&str; 19] = [
     "packet",
     "packet_out",
     "packet_in",
     "packet_framed",
     "message_handler",
     "message_mailbox",
+    "message_into",
     "call",
     "put",
     "region_hit_read",
