@@ -62,7 +62,7 @@ pub(crate) struct Received {
 enum Wish<'a> {
     /// The next one, if none waits.
     Next(&'a Asked),
-    /// The same, to be copied into the room for it, if it fits and has no headers.
+    /// The next one, to be copied into the room for it, if it fits and has no headers.
     NextInto(&'a Asked),
     /// The one of this rank with these headers of the layers above.
     Of(Rank, [u8; 8]),

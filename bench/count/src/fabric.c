@@ -54,6 +54,17 @@ inject(void)
 	status = fi_tinject(endpoint, out, BYTES, peer, TAG);
 }
 
+// A send that is told of, and the entry that tells.
+static void
+send_and_read(void)
+{
+	struct fi_cq_tagged_entry entry;
+
+	status = fi_tsend(endpoint, out, BYTES, NULL, peer, TAG, &context);
+	if (status == 0)
+		status = fi_cq_read(queue, &entry, 1);
+}
+
 static void
 post(void)
 {
@@ -84,6 +95,7 @@ struct figure {
 static const struct figure figures[] = {
 	{ "empty", nothing },
 	{ "fi_tinject", inject },
+	{ "fi_tsend_and_cq_read", send_and_read },
 	{ "fi_trecv", post },
 	{ "fi_cq_read", look },
 	{ "fi_cq_read_empty", look_in_vain },
@@ -141,7 +153,10 @@ turn(int may_take, void (*chosen)(void))
 	}
 	play(nothing, chosen, "nothing");
 	play(post, chosen, "fi_trecv");
-	play(inject, chosen, "fi_tinject");
+	if (chosen == send_and_read)
+		play(send_and_read, chosen, "fi_tsend");
+	else
+		play(inject, chosen, "fi_tinject");
 	give_turn();
 }
 

@@ -32,7 +32,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// The figures that the file keeps, in its order.
-const FIGURES: [&str; 19] = [
+const FIGURES: [&str; 20] = [
     "packet",
     "packet_out",
     "packet_in",
@@ -47,6 +47,7 @@ const FIGURES: [&str; 19] = [
     "region_miss_read",
     "fetch_and_add",
     "fi_tinject",
+    "fi_tsend_and_cq_read",
     "fi_trecv",
     "fi_cq_read",
     "fi_cq_read_empty",
