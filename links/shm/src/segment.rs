@@ -14,7 +14,7 @@ pub const MAX_RANKS: u16 = 64;
 /// Fetch-and-add words of each rank.
 pub const WORDS: u16 = 64;
 /// Bytes of each rank's board. Pages of it that nobody touches cost nothing.
-const BOARD_BYTES: usize = 128 * 1024;
+const BOARD_BYTES: usize = 512 * 1024;
 
 const LINE: usize = 64;
 const PAGE: usize = 4096;
