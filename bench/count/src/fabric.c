@@ -187,6 +187,8 @@ open_endpoint(void)
 	hints->caps = FI_TAGGED;
 	hints->mode = FI_CONTEXT | FI_CONTEXT2;
 	hints->ep_attr->type = FI_EP_RDM;
+	hints->tx_attr->op_flags = FI_COMPLETION;
+	hints->rx_attr->op_flags = FI_COMPLETION;
 	hints->domain_attr->threading = FI_THREAD_DOMAIN;
 	hints->fabric_attr->prov_name = strdup("weft");
 	check(fi_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, &info), "fi_getinfo");
@@ -196,7 +198,9 @@ open_endpoint(void)
 	check(fi_cq_open(domain, &tagged, &queue, NULL), "fi_cq_open");
 	check(fi_endpoint(domain, info, &endpoint, NULL), "fi_endpoint");
 	check(fi_ep_bind(endpoint, &addresses->fid, 0), "fi_ep_bind");
-	check(fi_ep_bind(endpoint, &queue->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
+	// As Open MPI does: the queue is told of operations that ask for it, and all ask.
+	check(fi_ep_bind(endpoint, &queue->fid, FI_TRANSMIT | FI_RECV | FI_SELECTIVE_COMPLETION),
+	      "fi_ep_bind");
 	check(fi_enable(endpoint), "fi_enable");
 	check(fi_getname(&endpoint->fid, name, &length), "fi_getname");
 	if (write(turn_there, name, sizeof name) != sizeof name ||
