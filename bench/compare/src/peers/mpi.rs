@@ -44,7 +44,7 @@ impl Mpi {
         }
     }
 
-    /// The same Open MPI, whose messages Weft carries.
+    /// Open MPI with Weft below: its messages go through the libfabric provider.
     pub fn open_mpi_on_weft(folder: &Path) -> Self {
         Mpi {
             name: "open-mpi-on-weft",
