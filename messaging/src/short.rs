@@ -78,13 +78,14 @@ impl<P: Parts + ?Sized> Gather for Short<'_, P> {
 }
 
 /// Sends a short packet that found no credit, if one comes soon: most often it is on its way, and
-/// costs less to wait for than a frame does that waits. What arrives meanwhile is sorted, but no
+/// costs less to wait for than a frame does that waits. Who would have to sleep for it does not:
+/// its receiver may be waiting for something else, for long. What arrives meanwhile is sorted, but no
 /// handler starts in the middle of a send.
 #[cold]
 #[inline(never)]
 fn send_once_credited(engine: &Arc<Engine>, to: Rank, short: impl Gather + Copy) -> bool {
     let (mut looks, mut any, mut is_sent) = (0, false, false);
-    let waited = engine.packets().wait(&mut || {
+    let waited = engine.packets().wait_awake(&mut || {
         looks += 1;
         // What went wrong shows where the program goes on.
         let received = engine.receive().unwrap_or_default();

@@ -484,6 +484,10 @@ impl<L: Link> AnyNode for Node<L> {
         wait(self.policy, L::LOSSY.then_some(&self.turns), step, &mut |step| self.sleep(step))
     }
 
+    fn wait_awake(&self, step: &mut Look<'_>) -> Result<()> {
+        wait(self.policy, L::LOSSY.then_some(&self.turns), step, &mut |_| Ok(Step::Done))
+    }
+
     fn is_flushed(&self) -> bool {
         let mut inner = self.inner.enter();
         let flushed = inner.is_flushed();

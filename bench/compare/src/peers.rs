@@ -38,16 +38,8 @@ pub trait Peer {
 }
 
 /// Names that users may say.
-pub const NAMES: [&str; 8] = [
-    "weft-udp",
-    "weft-xdp",
-    "open-mpi-on-weft",
-    "tcp",
-    "open-mpi",
-    "mpich",
-    "ucx",
-    "libfabric",
-];
+pub const NAMES: [&str; 8] =
+    ["weft-udp", "weft-xdp", "open-mpi-on-weft", "tcp", "open-mpi", "mpich", "ucx", "libfabric"];
 
 /// Those that can be compared at `testbed`, Weft first; of the others, if `only` names some, those.
 /// `folder` is for what they need to compile, `preset` Weft's on Ethernet.
