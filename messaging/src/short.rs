@@ -79,8 +79,8 @@ impl<P: Parts + ?Sized> Gather for Short<'_, P> {
 
 /// Sends a short packet that found no credit, if one comes soon: most often it is on its way, and
 /// costs less to wait for than a frame does that waits. Who would have to sleep for it does not:
-/// its receiver may be waiting for something else, for long. What arrives meanwhile is sorted, but no
-/// handler starts in the middle of a send.
+/// its receiver may be waiting for something else, for long. What arrives meanwhile is sorted, but
+/// no handler starts in the middle of a send.
 #[cold]
 #[inline(never)]
 fn send_once_credited(engine: &Arc<Engine>, to: Rank, short: impl Gather + Copy) -> bool {
