@@ -152,9 +152,8 @@ mod loom_checks {
     fn a_slot_is_reused_after_its_credit_came_back() {
         loom::model(|| {
             let (there, back) = (slots(1), slots(1));
-            let (mut send, mut receive) =
-                (Producer::new(first(&there)), Consumer::new(first(&there)));
-            let (mut give, mut take) = (Producer::new(first(&back)), Consumer::new(first(&back)));
+            let (mut send, receive) = (Producer::new(first(&there)), Consumer::new(first(&there)));
+            let (mut give, take) = (Producer::new(first(&back)), Consumer::new(first(&back)));
             let sender = thread::spawn(move || {
                 send.push(&header(1), 3, &words(1));
                 while take.pop().is_none() {
