@@ -151,6 +151,7 @@ bench-collectives:
 compare:
 	@./setup compare
 	@$(MEASURE) --bin weft --bin weft-compare
+	@$(MEASURE) --package weft-libfabric
 	@$(MEASURED)/weft compare --plot compare.svg
 
 paper:

@@ -5,7 +5,7 @@
 //! of 64 bytes, for `n` members:
 //!
 //! ```text
-//!      1         n                2 n                     2                 8 x 17
+//!      1         n                2 n                     2                32 x 17
 //! ┌─────────┬──────────┬────────────────────────┬────────────────┬───────────────────────────┐
 //! │ arrived │ finished │ contributions: two     │ results: a     │ broadcasts: head, bytes   │
 //! │ left    │ of each  │ sets of a line of each │ line of each   │ (in arenas that have      │
@@ -23,10 +23,11 @@
 //! one line instead of everybody's. They wait until the number of the last result is that of the
 //! round.
 //!
-//! **Broadcasts.** The root of broadcast number `k` puts it into slot `k mod 8`, the head last,
-//! which names it. Its receivers copy it, and each says how many it has finished. At every fourth
-//! number a root waits until all have finished those up to four numbers back. Then nobody reads
-//! what it overwrites, and it looks at their lines for every fourth broadcast only.
+//! **Broadcasts.** The root of broadcast number `k` puts it into slot `k mod 32`, the head last,
+//! which names it. Its receivers copy it, and each says how many it has finished. At every 16th
+//! number a root waits until all have finished those up to 16 numbers back. Then nobody reads what
+//! it overwrites, and it looks at their lines for every 16th broadcast only. Where more ranks than
+//! cores take turns, a root that is so far ahead does not wait for the others' turns each time.
 
 mod meeting;
 
@@ -47,7 +48,7 @@ pub const SLOT_BYTES: usize = 1024;
 const LINE: usize = 8;
 /// Words of a slot, which begins with a line: what is short is in one with its head.
 const SLOT: usize = LINE + SLOT_BYTES / 8;
-const SLOTS: u64 = 8;
+const SLOTS: u64 = 32;
 /// Words of the first line: arrivals of each set, members that have left, number of the last round
 /// that has a result.
 const ARRIVED: [usize; 2] = [0, 3];

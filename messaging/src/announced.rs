@@ -1,6 +1,7 @@
 //! Outcome of sorting a packet.
 
 use crate::arrived::{Arrived, Body};
+use crate::engine::Engine;
 use crate::format::PacketHeader;
 use crate::handler::Handler;
 use std::cell::Cell;
@@ -61,7 +62,7 @@ pub(crate) struct Received {
 enum Wish<'a> {
     /// The next one, if none waits.
     Next(&'a Asked),
-    /// The same, to be copied into the room for it, if it fits and has no headers.
+    /// The next one, to be copied into the room for it, if it fits and has no headers.
     NextInto(&'a Asked),
     /// The one of this rank with these headers of the layers above.
     Of(Rank, [u8; 8]),
@@ -118,16 +119,10 @@ impl<'a> Asker<'a> {
             }
     }
 
-    /// Copies a message that it wants, if it has room for it; `consume` says what to report to its
-    /// sender. False if not: nothing has happened then.
+    /// Copies a message of `engine` that it wants, if it has room for it. False if not: nothing has
+    /// happened then.
     #[inline(always)]
-    pub fn copy(
-        &self,
-        from: Rank,
-        header: &PacketHeader,
-        rest: &[u8],
-        consume: impl FnOnce(&Body) -> Option<u32>,
-    ) -> bool {
+    pub fn copy(&self, engine: &Engine, from: Rank, header: &PacketHeader, rest: &[u8]) -> bool {
         if !matches!(self.wish, Wish::NextInto(_)) || header.header_bytes != 0 {
             return false;
         }
@@ -135,7 +130,8 @@ impl<'a> Asker<'a> {
         let fits = rest.len() <= room.len();
         if fits {
             put_few(room, rest);
-            let report = consume(&Body::new(from, None, header, self.slot));
+            let body = Body::new(from, None, header, self.slot);
+            let report = engine.state.enter().consumed(&body, None, 0);
             self.received.set(Some(Received { from, length: rest.len(), report }));
         } else {
             self.room.set(room);

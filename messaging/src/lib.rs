@@ -46,6 +46,7 @@ mod port;
 mod rendezvous;
 pub mod rpc;
 mod send;
+mod short;
 mod state;
 pub mod sync;
 mod tasks;

@@ -5,23 +5,19 @@ use crate::format::{self, Kind, MAX_MESSAGE, PacketHeader};
 use crate::parts::Parts;
 use crate::port::Port;
 use crate::rendezvous::{Answer, i12_granted_first};
+use crate::short::send_short;
 use crate::state::{PortState, State};
 use crate::{Error, Result};
 use std::future::poll_fn;
-use std::mem;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
-use weft_packet::{Gather, Group, Rank, SendPacket, Step, put_few};
+use weft_packet::{Group, Rank, SendPacket, Step};
 
 /// Time that a sender waits for its receivers before it complains.
 const PATIENCE: Duration = Duration::from_millis(20);
 /// Times that it complains before it asks whether there is such a port.
 const ASK_FOR_PORT_AFTER: u32 = 50;
-
-/// Looks at the network that a short packet waits for its credit at most: a few microseconds, in
-/// which a receiver that reads consumes half a window.
-const LOOKS_FOR_CREDIT: u32 = 200;
 
 /// Destination of a message.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,86 +42,6 @@ pub(crate) struct Sending<'a> {
 
 /// No headers of layers above. An array, so that nothing is left of it where messages are sent.
 pub(crate) const NO_HEADERS: [u8; 0] = [];
-
-/// Sends all of a message to one rank in a short packet, if it fits into one that may leave at
-/// once. If not, says which number it has if it has room at its receiver already.
-#[inline(always)]
-fn send_short(
-    port: &Port,
-    to: Rank,
-    headers: &(impl AsRef<[u8]> + ?Sized),
-    parts: &(impl Parts + ?Sized),
-) -> std::result::Result<(), Option<u32>> {
-    let (engine, headers, bytes) = (&port.engine, headers.as_ref(), parts.total());
-    let size = format::SIZE + headers.len() + bytes;
-    if size > engine.packets().short_payload() || port.asks_first(bytes as u64) {
-        return Err(None);
-    }
-    let claimed = engine.state.enter().claim_short(port.slot, to);
-    let message = claimed.ok_or(None)?;
-    let header = PacketHeader {
-        port: port.number,
-        message,
-        bytes: bytes as u64,
-        header_bytes: headers.len() as u8,
-        kind: Kind::Whole,
-        aligned: false,
-    };
-    let short = Short { size, header: header.emit(), headers, parts };
-    let is_sent = engine.packets().send_short(to, &short);
-    match is_sent || send_once_credited(engine, to, &short) {
-        true => Ok(()),
-        false => Err(Some(message)),
-    }
-}
-
-/// All of a message, as it is gathered into a short packet.
-struct Short<'a, P: ?Sized> {
-    size: usize,
-    header: [u8; format::SIZE],
-    headers: &'a [u8],
-    parts: &'a P,
-}
-
-impl<P: Parts + ?Sized> Gather for Short<'_, P> {
-    #[inline(always)]
-    fn size(&self) -> usize {
-        self.size
-    }
-
-    #[inline(always)]
-    fn gather(&self, room: &mut [u8]) {
-        let room = put_few(room, &self.header);
-        let mut room = put_few(room, self.headers);
-        match self.parts.whole() {
-            Some(bytes) => _ = put_few(room, bytes),
-            None => self.parts.for_each(&mut |part| room = put_few(mem::take(&mut room), part)),
-        }
-    }
-}
-
-/// Sends a short packet that found no credit, if one comes soon: most often it is on its way, and
-/// costs less to wait for than a frame does that waits. What arrives meanwhile is sorted, but no
-/// handler starts in the middle of a send.
-#[cold]
-#[inline(never)]
-fn send_once_credited(engine: &Arc<Engine>, to: Rank, short: &impl Gather) -> bool {
-    let (mut looks, mut any, mut is_sent) = (0, false, false);
-    let waited = engine.packets().wait(&mut || {
-        looks += 1;
-        // What went wrong shows where the program goes on.
-        let received = engine.receive().unwrap_or_default();
-        any |= received;
-        is_sent = received && engine.packets().send_short(to, short);
-        let is_over = is_sent || looks == LOOKS_FOR_CREDIT;
-        Ok(if is_over { Step::Done } else { Step::of(received) })
-    });
-    debug_assert!(waited.is_ok(), "no step fails");
-    if any {
-        engine.have_handlers_run();
-    }
-    is_sent
-}
 
 /// Sends a message to one rank. Blocks while there is no room.
 #[inline]

@@ -234,6 +234,11 @@ pub trait AnyNode: Send + Sync {
     /// # Errors
     /// The first error of `step`.
     fn wait(&self, step: &mut Look<'_>) -> Result<()>;
+    /// As [`Self::wait`], but ends where that would sleep.
+    ///
+    /// # Errors
+    /// The first error of `step`.
+    fn wait_awake(&self, step: &mut Look<'_>) -> Result<()>;
     /// Whether everything launched here has left: nothing waits for a credit.
     fn is_flushed(&self) -> bool;
     /// Turns interrupts off until as many calls of [`Self::interrupts_on`]. Waits for an interrupt that

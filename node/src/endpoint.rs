@@ -46,10 +46,10 @@ impl Endpoint {
 
     /// See [`AnyNode::launch_short`].
     #[inline(always)]
-    pub fn launch_short(&self, to: Rank, protocol: Protocol, bytes: &impl Gather) -> bool {
+    pub fn launch_short(&self, to: Rank, protocol: Protocol, bytes: &(impl Gather + Copy)) -> bool {
         match self {
             Endpoint::Shm(node) => node.send_short(to, protocol, bytes),
-            Endpoint::Other(node) => launch_short(&**node, to, protocol, bytes),
+            Endpoint::Other(node) => launch_short(&**node, to, protocol, *bytes),
         }
     }
 
@@ -67,18 +67,30 @@ impl Endpoint {
     pub fn take_unless(
         &self,
         protocol: Protocol,
-        mut inspector: impl Inspect,
+        inspector: impl Inspect,
         into: &mut Option<Arrival>,
     ) -> Option<Taken> {
         match self {
-            Endpoint::Shm(node) => node.take_packet(protocol, &mut inspector, into),
-            Endpoint::Other(node) => node.take_unless(protocol, &mut inspector, into),
+            Endpoint::Shm(node) => node.take_packet(protocol, inspector, into),
+            Endpoint::Other(node) => take_unless(&**node, protocol, inspector, into),
         }
     }
 }
 
+// What these are given is theirs, so that it need not lie in memory on the way of shared memory.
+
 #[inline(never)]
-fn launch_short(node: &dyn AnyNode, to: Rank, protocol: Protocol, bytes: &impl Gather) -> bool {
+fn take_unless(
+    node: &dyn AnyNode,
+    protocol: Protocol,
+    mut inspector: impl Inspect,
+    into: &mut Option<Arrival>,
+) -> Option<Taken> {
+    node.take_unless(protocol, &mut inspector, into)
+}
+
+#[inline(never)]
+fn launch_short(node: &dyn AnyNode, to: Rank, protocol: Protocol, bytes: impl Gather) -> bool {
     let mut gathered = vec![0; bytes.size()];
     bytes.gather(&mut gathered);
     node.launch_short(to, protocol, &gathered)

@@ -322,11 +322,7 @@ impl<L: Link> AnyNode for Node<L> {
         inspector: &mut dyn Inspect,
         into: &mut Option<Arrival>,
     ) -> Option<Taken> {
-        self.take_packet(
-            protocol,
-            &mut |from: Rank, bytes: &[u8]| inspector.inspect(from, bytes),
-            into,
-        )
+        self.take_packet(protocol, |from: Rank, bytes: &[u8]| inspector.inspect(from, bytes), into)
     }
 
     #[cold]
@@ -486,6 +482,10 @@ impl<L: Link> AnyNode for Node<L> {
 
     fn wait(&self, step: &mut Look<'_>) -> Result<()> {
         wait(self.policy, L::LOSSY.then_some(&self.turns), step, &mut |step| self.sleep(step))
+    }
+
+    fn wait_awake(&self, step: &mut Look<'_>) -> Result<()> {
+        wait(self.policy, L::LOSSY.then_some(&self.turns), step, &mut |_| Ok(Step::Done))
     }
 
     fn is_flushed(&self) -> bool {

@@ -28,16 +28,28 @@ impl<L: Link> Node<L> {
     pub fn take_packet(
         &self,
         protocol: Protocol,
-        inspector: &mut impl Inspect,
+        mut inspector: impl Inspect,
         into: &mut Option<Arrival>,
     ) -> Option<Taken> {
         if self.is_idle() {
             return Some(Taken::Nothing);
         }
         match self.enter_for_short(|short| short.protocol == protocol) {
-            Some((inner, short)) => self.give_plain(inner, &short, None, inspector, into),
-            None => self.take_slowly(protocol, inspector, into),
+            Some((inner, short)) => self.give_plain(inner, &short, None, &mut inspector, into),
+            None => self.take_slower(protocol, inspector, into),
         }
+    }
+
+    /// As [`Self::take_packet`], off the short way. The inspector is handed over, so that it need not
+    /// lie in memory on that.
+    #[inline(never)]
+    fn take_slower(
+        &self,
+        protocol: Protocol,
+        mut inspector: impl Inspect,
+        into: &mut Option<Arrival>,
+    ) -> Option<Taken> {
+        self.take_slowly(protocol, &mut inspector, into)
     }
 
     /// See [`AnyNode::launch_short`].
@@ -249,6 +261,8 @@ impl<L: Link> Node<L> {
         };
         self.count_processed(&inner);
         if is_done {
+            // Said here, or what was found is asked for again after the drop.
+            drop(inner);
             return Some(Taken::AtOnce);
         }
         self.in_upcall.store(true, Ordering::Relaxed);

@@ -363,6 +363,14 @@ impl Packets {
         self.node.wait(step)
     }
 
+    /// As [`Self::wait`], but ends where that would sleep, done or not.
+    ///
+    /// # Errors
+    /// The first error of `step`.
+    pub fn wait_awake(&self, step: &mut dyn FnMut() -> Result<Step>) -> Result<()> {
+        self.node.wait_awake(step)
+    }
+
     /// Wakes a thread that sleeps in [`Self::wait`], so that it looks again. Cheap while nobody sleeps.
     pub fn nudge(&self) {
         self.node.nudge();

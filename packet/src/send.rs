@@ -28,7 +28,7 @@ impl Packets {
     /// # Panics
     /// If there are more than [short packets](Self::short_payload) hold here.
     #[inline(always)]
-    pub fn send_short(&self, to: Rank, bytes: &impl Gather) -> bool {
+    pub fn send_short(&self, to: Rank, bytes: &(impl Gather + Copy)) -> bool {
         self.node.launch_short(to, self.protocol, bytes)
     }
 }

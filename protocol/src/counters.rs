@@ -5,14 +5,14 @@
 pub struct Counters {
     /// Data packets transmitted, forwards included.
     pub packets_sent: u64,
-    /// User bytes in them.
-    pub bytes_sent: u64,
     /// Data packets received.
     pub packets_received: u64,
-    /// User bytes in them.
-    pub bytes_received: u64,
     /// Packets delivered to the host.
     pub packets_delivered: u64,
+    /// User bytes in packets transmitted.
+    pub bytes_sent: u64,
+    /// User bytes in packets received.
+    pub bytes_received: u64,
     /// Transmissions that had to wait for a credit.
     pub blocked_sends: u64,
     /// Multicast packets passed on to a child, one for each child.

@@ -52,7 +52,8 @@ pub struct Spec {
     /// Samples of each figure in a turn
     #[arg(long, default_value_t = 21, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     rounds: u16,
-    /// Only these, beside Weft [weft-udp, weft-xdp, tcp, open-mpi, mpich, ucx, libfabric]
+    /// Only these, beside Weft [weft-udp, weft-xdp, open-mpi-on-weft, tcp, open-mpi, mpich, ucx,
+    /// libfabric]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = peers::NAMES)]
     only: Vec<String>,
     /// Weft's protocol on Ethernet [default: that of weft run]

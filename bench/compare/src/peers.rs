@@ -38,8 +38,8 @@ pub trait Peer {
 }
 
 /// Names that users may say.
-pub const NAMES: [&str; 7] =
-    ["weft-udp", "weft-xdp", "tcp", "open-mpi", "mpich", "ucx", "libfabric"];
+pub const NAMES: [&str; 8] =
+    ["weft-udp", "weft-xdp", "open-mpi-on-weft", "tcp", "open-mpi", "mpich", "ucx", "libfabric"];
 
 /// Those that can be compared at `testbed`, Weft first; of the others, if `only` names some, those.
 /// `folder` is for what they need to compile, `preset` Weft's on Ethernet.
@@ -56,6 +56,7 @@ pub fn all(
             vec![Box::new(weft(own::Link::Udp)), Box::new(weft(own::Link::Xdp))]
         }
     };
+    peers.push(Box::new(mpi::Mpi::open_mpi_on_weft(folder)));
     peers.push(Box::new(own::Tcp));
     peers.push(Box::new(mpi::Mpi::open_mpi(folder)));
     peers.push(Box::new(mpi::Mpi::mpich(folder)));

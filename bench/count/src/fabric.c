@@ -54,6 +54,17 @@ inject(void)
 	status = fi_tinject(endpoint, out, BYTES, peer, TAG);
 }
 
+// A send that is told of, and the entry that tells.
+static void
+send_and_read(void)
+{
+	struct fi_cq_tagged_entry entry;
+
+	status = fi_tsend(endpoint, out, BYTES, NULL, peer, TAG, &context);
+	if (status == 0)
+		status = fi_cq_read(queue, &entry, 1);
+}
+
 static void
 post(void)
 {
@@ -84,6 +95,7 @@ struct figure {
 static const struct figure figures[] = {
 	{ "empty", nothing },
 	{ "fi_tinject", inject },
+	{ "fi_tsend_and_cq_read", send_and_read },
 	{ "fi_trecv", post },
 	{ "fi_cq_read", look },
 	{ "fi_cq_read_empty", look_in_vain },
@@ -141,7 +153,10 @@ turn(int may_take, void (*chosen)(void))
 	}
 	play(nothing, chosen, "nothing");
 	play(post, chosen, "fi_trecv");
-	play(inject, chosen, "fi_tinject");
+	if (chosen == send_and_read)
+		play(send_and_read, chosen, "fi_tsend");
+	else
+		play(inject, chosen, "fi_tinject");
 	give_turn();
 }
 
@@ -172,6 +187,8 @@ open_endpoint(void)
 	hints->caps = FI_TAGGED;
 	hints->mode = FI_CONTEXT | FI_CONTEXT2;
 	hints->ep_attr->type = FI_EP_RDM;
+	hints->tx_attr->op_flags = FI_COMPLETION;
+	hints->rx_attr->op_flags = FI_COMPLETION;
 	hints->domain_attr->threading = FI_THREAD_DOMAIN;
 	hints->fabric_attr->prov_name = strdup("weft");
 	check(fi_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, &info), "fi_getinfo");
@@ -181,7 +198,9 @@ open_endpoint(void)
 	check(fi_cq_open(domain, &tagged, &queue, NULL), "fi_cq_open");
 	check(fi_endpoint(domain, info, &endpoint, NULL), "fi_endpoint");
 	check(fi_ep_bind(endpoint, &addresses->fid, 0), "fi_ep_bind");
-	check(fi_ep_bind(endpoint, &queue->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
+	// As Open MPI does: the queue is told of operations that ask for it, and all ask.
+	check(fi_ep_bind(endpoint, &queue->fid, FI_TRANSMIT | FI_RECV | FI_SELECTIVE_COMPLETION),
+	      "fi_ep_bind");
 	check(fi_enable(endpoint), "fi_enable");
 	check(fi_getname(&endpoint->fid, name, &length), "fi_getname");
 	if (write(turn_there, name, sizeof name) != sizeof name ||

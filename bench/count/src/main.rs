@@ -32,13 +32,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// The figures that the file keeps, in its order.
-const FIGURES: [&str; 18] = [
+const FIGURES: [&str; 20] = [
     "packet",
     "packet_out",
     "packet_in",
     "packet_framed",
     "message_handler",
     "message_mailbox",
+    "message_into",
     "call",
     "put",
     "region_hit_read",
@@ -46,6 +47,7 @@ const FIGURES: [&str; 18] = [
     "region_miss_read",
     "fetch_and_add",
     "fi_tinject",
+    "fi_tsend_and_cq_read",
     "fi_trecv",
     "fi_cq_read",
     "fi_cq_read_empty",

@@ -82,8 +82,7 @@ struct Bindings {
 #[derive(Clone, Copy, Default)]
 struct Way {
     queue: Option<QueueId>,
-    /// `queue`, if it is told of all that end, in the longest entries, and nothing else is: as most
-    /// are bound.
+    /// `queue`, if it is told in the longest entries, and nothing else is: as most are bound.
     plain: Option<QueueId>,
     /// Only those that ask for it.
     selective: bool,
@@ -173,7 +172,7 @@ impl Class for Endpoint {
             for way in ways(send, receive, flags) {
                 way.queue = Some(queue.id());
                 way.selective = flags & flag::SELECTIVE_COMPLETION != 0;
-                way.plain = queue.direct().filter(|_| !way.selective && way.counter.is_none());
+                way.plain = queue.direct().filter(|_| way.counter.is_none());
             }
             self.held.add(&mut self.job.enter(), Watched::Queue(queue.id()));
         } else if let Some(counter) = other.object::<Counter>() {
@@ -285,7 +284,7 @@ impl Bindings {
     fn receive_op(&self, memory: Memory, wanted: &Wanted, many: Option<Box<Many>>) -> ReceiveOp {
         let &Wanted { kind, flags, context, .. } = wanted;
         let notice = self.receive.notice(context, flags, flag::RECV | flag_of(kind));
-        let plain = if many.is_none() { self.receive.plain } else { None };
+        let plain = self.receive.plain.filter(|_| notice.tells && many.is_none());
         ReceiveOp { memory, notice, plain, many, vector: self.vector }
     }
 }
@@ -313,15 +312,37 @@ impl Endpoint {
         data: Option<u64>,
     ) -> Result {
         match buffer.few(length, INJECT_BYTES) {
-            Some(bytes) if self.inject_short(bytes, kind, to, tag, data) => Ok(()),
+            Some(bytes) if self.send_short(bytes, (kind, to, tag, data), None) => Ok(()),
             _ => self.inject_other(buffer, length, kind, to, tag, data),
         }
     }
 
-    /// Sends a few bytes, if that may be done at once. False if they go the way of others, on which
-    /// whatever is wrong is found again.
+    /// Sends bytes, and tells when they are the program's again: here, if they are few and may
+    /// leave at once.
     #[inline(always)]
-    fn inject_short(&self, bytes: &[u8], kind: Kind, to: u64, tag: u64, data: Option<u64>) -> bool {
+    fn send_or_keep(&self, (buffer, length): (Buffer, usize), sent: Sent) -> Result {
+        let &Sent { kind, to, tag, data, flags, context } = &sent;
+        let waits = flags & (flag::DELIVERY_COMPLETE | flag::MATCH_COMPLETE) != 0;
+        match buffer.few(length, INJECT_BYTES) {
+            Some(bytes)
+                if !waits
+                    && self.send_short(bytes, (kind, to, tag, data), Some((context, flags))) =>
+            {
+                Ok(())
+            }
+            _ => self.send(buffer.memory(length)?, sent, false),
+        }
+    }
+
+    /// Sends a few bytes, if that may be done at once, and tells so if there is a context. False if
+    /// they go the way of others, on which whatever is wrong is found again.
+    #[inline(always)]
+    fn send_short(
+        &self,
+        bytes: &[u8],
+        (kind, to, tag, data): (Kind, u64, u64, Option<u64>),
+        told: Option<(Context, u64)>,
+    ) -> bool {
         let Some(Bindings { uncounted: Some(vector), send, .. }) = self.bound.get() else {
             return false;
         };
@@ -333,7 +354,15 @@ impl Endpoint {
         }
         let Ok(to) = state.address(*vector, to) else { return false };
         let message = Outgoing { to, from: self.number, kind, tag, data, wants_done: false };
-        state.exchange.send_short(&mut job.packets(), &message, bytes)
+        if !state.exchange.send_short(&mut job.packets(), &message, bytes) {
+            return false;
+        }
+        if let Some((context, flags)) = told {
+            let notice = send.notice(context, flags, flag::SEND | flag_of(kind));
+            state.reports.sent(&notice, bytes.len(), None);
+            job.set_pending();
+        }
+        true
     }
 
     #[inline(never)]

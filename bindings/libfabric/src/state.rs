@@ -233,7 +233,7 @@ impl State {
     ) -> weft_tagged::Result<bool> {
         let outcome = match self.exchange.send(&mut packets, message, op)? {
             Sending::Sent(op) => {
-                self.reports.sent(&op, None);
+                self.reports.sent(&op.notice, op.memory.length(), None);
                 true
             }
             Sending::Kept => {
@@ -282,7 +282,7 @@ impl State {
     fn tell_all(&mut self) {
         while let Some(event) = self.exchange.event() {
             match event {
-                Event::Sent(op) => self.reports.sent(&op, None),
+                Event::Sent(op) => self.reports.sent(&op.notice, op.memory.length(), None),
                 Event::Received { into, envelope } => {
                     self.reports.received(&into, &envelope);
                 }
@@ -290,7 +290,9 @@ impl State {
         }
         while let Some(event) = self.remote.event() {
             match event {
-                remote::Event::Ended { op, outcome } => self.reports.sent(&op, error_of(outcome)),
+                remote::Event::Ended { op, outcome } => {
+                    self.reports.sent(&op.notice, op.memory.length(), error_of(outcome))
+                }
                 remote::Event::Accessed(accessed) => self.accessed(&accessed),
             }
         }

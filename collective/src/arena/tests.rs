@@ -35,7 +35,7 @@ impl SharedWords for Memory {
 
 fn memory() -> Arc<Memory> {
     // Other teams may have left anything.
-    let words = (0..16384).map(|index| AtomicU64::new(u64::MAX - index / 2));
+    let words = (0..65536).map(|index| AtomicU64::new(u64::MAX - index / 2));
     Arc::new(Memory { words: words.collect(), woken: AtomicUsize::new(0) })
 }
 
@@ -262,7 +262,7 @@ fn teams_have_areas_of_their_own_as_long_as_there_is_room() {
     let mut take = |size| areas.take(&memory.words, size);
     let firsts: Vec<usize> = (0..100).map_while(|_| take(8)).collect();
     let words = words_of(8, true).unwrap();
-    assert_eq!(firsts, (0..8192 / words).map(|place| place * words).collect::<Vec<_>>());
+    assert_eq!(firsts, (0..32768 / words).map(|place| place * words).collect::<Vec<_>>());
     assert_eq!(take(usize::MAX), None);
     assert!(memory.words[..words].iter().all(|word| word.load(Ordering::SeqCst) == 0));
     // One that nobody has used is free at once, one that was used when all have left.
@@ -286,8 +286,8 @@ fn all_ranks_take_the_same_areas_without_being_told() {
         assert!(taken.iter().all(|before| before - first >= words_of(5, false).unwrap()));
         taken.push(first);
     }
-    assert_eq!(taken.len(), 8192 / words_of(5, false).unwrap());
-    assert!(taken.iter().all(|&first| first >= 8192), "the first half is for others");
+    assert_eq!(taken.len(), 32768 / words_of(5, false).unwrap());
+    assert!(taken.iter().all(|&first| first >= 32768), "the first half is for others");
     assert!(one.take(&memory.words, Rank(1), 5).is_some(), "of another leader's memory");
 }
 
@@ -371,7 +371,7 @@ fn areas_that_cannot_be_are_refused() {
     let fits = |first, size| Arena::new(&words, LEADER, first, true, (size, 0)).is_some();
     assert!(fits(8, 8));
     assert!(!fits(7, 8), "not where lines begin");
-    assert!(!fits(16384, 2), "beyond the last");
-    assert!(!fits(16384 - 8, 2), "too many");
+    assert!(!fits(65536, 2), "beyond the last");
+    assert!(!fits(65536 - 8, 2), "too many");
     assert!(!fits(usize::MAX - 7, 2) && !fits(0, usize::MAX), "more than can be counted");
 }

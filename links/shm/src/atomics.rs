@@ -20,6 +20,7 @@ pub(crate) fn store_words(to: &[AtomicU64], from: &[u64]) {
 pub(crate) fn gather_words(to: &[AtomicU64], size: usize, from: &impl weft_link::Gather) {
     let mut bytes = vec![0; 8 * to.len()];
     from.gather(&mut bytes[..size]);
-    let words = bytes.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap()));
-    to.iter().zip(words).for_each(|(to, from)| to.store(from, Ordering::Relaxed));
+    let (words, _) = bytes.as_chunks();
+    let pairs = to.iter().zip(words);
+    pairs.for_each(|(to, from)| to.store(u64::from_ne_bytes(*from), Ordering::Relaxed));
 }

@@ -3,10 +3,10 @@
 use crate::doorbell::{Doorbell, Listener, OwnBells, register_for_barriers};
 use crate::inbox::Inbox;
 use crate::lent::ExportedMemory;
-use crate::memory::{Frames, View};
+use crate::memory::{Cursor, Frames, View};
 use crate::pool::Pool;
 use crate::reach::Processes;
-use crate::ring::{Consumer, INLINE_BYTES, Producer, Slot};
+use crate::ring::{Consumer, INLINE_BYTES, Producer};
 use crate::rings::Rings;
 use crate::segment::{Segment, Settings, WORDS};
 use std::io;
@@ -39,7 +39,7 @@ pub struct Shm {
 }
 
 struct Peer {
-    outgoing: Producer<View<Slot>>,
+    outgoing: Producer<Cursor>,
     doorbell: Doorbell,
     frames: Frames,
     /// Where this rank says that it gave the peer's frames back, a line a frame.

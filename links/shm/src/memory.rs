@@ -6,14 +6,14 @@
 //! use is proven where they are used, and so are the user bytes of slots.
 #![allow(unsafe_code)]
 
-use crate::ring::{INLINE_WORDS, Slot, Slots};
+use crate::ring::{self, INLINE_WORDS, Slot};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::marker::PhantomData;
 use std::ops::{Deref, Range};
 use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::{io, slice};
 use weft_link::Gather;
 
@@ -159,17 +159,50 @@ impl<T: Shareable> Deref for View<T> {
     }
 }
 
-impl Slots for View<Slot> {
+/// A position in an array of slots inside a mapping, which it keeps alive.
+pub struct Cursor {
+    /// Inside of `slots`, always.
+    at: AtomicPtr<Slot>,
+    slots: View<Slot>,
+    /// The address behind the last one.
+    end: usize,
+}
+
+impl Cursor {
+    /// The first of these slots.
+    pub fn new(slots: View<Slot>) -> Self {
+        let start = slots.start.as_ptr();
+        Cursor { at: AtomicPtr::new(start), end: start.wrapping_add(slots.count).addr(), slots }
+    }
+}
+
+impl ring::Cursor for Cursor {
     #[inline(always)]
-    fn count(&self) -> usize {
-        self.count
+    fn current(&self) -> &Slot {
+        // SAFETY: it is inside of `slots`; the rest as for views.
+        unsafe { &*self.at.load(Ordering::Relaxed) }
+    }
+
+    fn previous(&self) -> &Slot {
+        let at = self.at.load(Ordering::Relaxed);
+        let start = self.slots.start.as_ptr();
+        let next = if at == start { start.wrapping_add(self.slots.count) } else { at };
+        // SAFETY: the slot before one of the view, or the last one of it; it sees one at least.
+        unsafe { &*next.wrapping_sub(1) }
     }
 
     #[inline(always)]
-    fn slot(&self, number: usize) -> &Slot {
-        // SAFETY: `new` checked that there are `count` slots, at least one; so what is left of any
-        // number is below `count`. The rest as for `deref`.
-        unsafe { self.start.add(number & (self.count - 1)).as_ref() }
+    fn ahead(&self, slots: usize) -> *const Slot {
+        self.at.load(Ordering::Relaxed).wrapping_add(slots)
+    }
+
+    #[inline(always)]
+    fn advance(&self) -> bool {
+        let next = self.at.load(Ordering::Relaxed).wrapping_add(1);
+        let is_lap = next.addr() == self.end;
+        let next = if is_lap { self.slots.start.as_ptr() } else { next };
+        self.at.store(next, Ordering::Relaxed);
+        is_lap
     }
 }
 

@@ -15,7 +15,7 @@
 use crate::atomics::{AtomicU64, Ordering, gather_words, store_words};
 use crate::prefetch;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU32, AtomicUsize};
+use std::sync::atomic::AtomicU32;
 use weft_link::Gather;
 use weft_wire::{Header, Rank, compact};
 
@@ -87,42 +87,39 @@ impl Default for Slot {
     }
 }
 
-/// The slots of a ring, by numbers that count round.
-pub trait Slots {
-    /// The number of slots, which is not 0.
-    fn count(&self) -> usize;
+/// A position in a ring of slots. Any thread may look there; one at a time moves it.
+pub trait Cursor {
+    /// The slot at the position.
+    fn current(&self) -> &Slot;
 
-    /// The slot that `number` leads to.
-    fn slot(&self, number: usize) -> &Slot;
+    /// The slot before it.
+    fn previous(&self) -> &Slot;
 
-    /// The place of slot `number`, if the count is a power of two.
-    #[inline(always)]
-    fn around(&self, number: usize) -> usize {
-        number & (self.count() - 1)
-    }
+    /// The address so many slots after it, as far as the ring reaches: for hints, and nothing else.
+    fn ahead(&self, slots: usize) -> *const Slot;
+
+    /// Moves to the next slot. True if that is the first one: a lap begins.
+    fn advance(&self) -> bool;
 }
 
 /// The sender's end.
-pub struct Producer<S> {
-    slots: S,
-    /// The slot that comes next, and the flag of the lap that it is in.
-    next: usize,
+pub struct Producer<C> {
+    cursor: C,
+    /// The flag of the lap that it is in.
     flag: u32,
 }
 
-impl<S: Slots> Producer<S> {
-    /// The end of a ring that nobody has written to. `slots` has a power of two of them.
-    pub fn new(slots: S) -> Self {
-        assert!(slots.count().is_power_of_two(), "a ring has a power of two of slots");
-        Producer { slots, next: 0, flag: FIRST_FLAG }
+impl<C: Cursor> Producer<C> {
+    /// The end of a ring that nobody has written to. `cursor` is at its first slot.
+    pub fn new(cursor: C) -> Self {
+        Producer { cursor, flag: FIRST_FLAG }
     }
 
     /// Writes the next slot. `place` is the link's own byte; the first `N` user words follow the
     /// header, whatever that says of its size.
     #[inline(always)]
     pub fn push<const N: usize>(&mut self, header: &Header, place: u8, words: &[u64; N]) {
-        let (slot, _) = self.next_and_ahead();
-        store_words(&slot.words[HEAD_WORDS..][..N], words);
+        store_words(&self.cursor.current().words[HEAD_WORDS..][..N], words);
         self.publish(header, place);
     }
 
@@ -130,12 +127,12 @@ impl<S: Slots> Producer<S> {
     /// written whole, because it moves as one anyway.
     #[inline(always)]
     pub fn push_bytes(&mut self, header: &Header, place: u8, words: &[u64; INLINE_WORDS]) {
-        let (slot, ahead) = self.next_and_ahead();
+        let (slot, ahead) = (self.cursor.current(), self.cursor.ahead(AHEAD));
         let (first, second) = words.split_at(LINE_WORDS);
         store_words(&slot.words[HEAD_WORDS..][..LINE_WORDS], first);
         if usize::from(header.size) > LINE_BYTES {
             store_words(&slot.words[HEAD_WORDS..][LINE_WORDS..], second);
-            prefetch::for_writing(&ahead.words[LINE_WORDS + HEAD_WORDS]);
+            prefetch::for_writing(ahead.wrapping_byte_add(SLOT_BYTES / 2));
         }
         self.publish(header, place);
     }
@@ -146,12 +143,11 @@ impl<S: Slots> Producer<S> {
     /// If a slot has not as many.
     #[inline(always)]
     pub fn push_gathered(&mut self, header: &Header, place: u8, bytes: &impl Gather) {
-        let (slot, ahead) = self.next_and_ahead();
         let size = usize::from(header.size);
         if size > LINE_BYTES {
-            prefetch::for_writing(&ahead.words[LINE_WORDS + HEAD_WORDS]);
+            prefetch::for_writing(self.cursor.ahead(AHEAD).wrapping_byte_add(SLOT_BYTES / 2));
         }
-        gather_words(&slot.words[HEAD_WORDS..], size, bytes);
+        gather_words(&self.cursor.current().words[HEAD_WORDS..], size, bytes);
         self.publish(header, place);
     }
 
@@ -159,38 +155,28 @@ impl<S: Slots> Producer<S> {
     #[inline(always)]
     fn publish(&mut self, header: &Header, place: u8) {
         let [word0, word1] = compact::emit(header, self.flag, place);
-        let (slot, ahead) = self.next_and_ahead();
-        let next = self.slots.around(self.next + 1);
+        let (slot, ahead) = (self.cursor.current(), self.cursor.ahead(AHEAD));
         slot.words[1].store(word1, Ordering::Relaxed);
         slot.words[0].store(word0, Ordering::Release);
         prefetch::for_writing(ahead);
-        self.next = next;
-        if next == 0 {
+        if self.cursor.advance() {
             self.flag = self.flag.wrapping_add(1);
         }
     }
-
-    /// The slot that is written next, and the one that will be written some packets later.
-    #[inline(always)]
-    fn next_and_ahead(&self) -> (&Slot, &Slot) {
-        (self.slots.slot(self.next), self.slots.slot(self.next + AHEAD))
-    }
 }
 
-/// The receiver's end. One thread at a time takes slots; any may ask whether there is one. The
-/// position is made of atomics for that, which cost what plain words cost.
-pub struct Consumer<S> {
-    slots: S,
-    /// The slot that comes next, and the flag that it has once it is written.
-    next: AtomicUsize,
+/// The receiver's end. One thread at a time takes slots; any may ask whether there is one. The flag
+/// is an atomic for that, which costs what a plain word costs.
+pub struct Consumer<C> {
+    cursor: C,
+    /// The flag that the next slot has once it is written.
     flag: AtomicU32,
 }
 
-impl<S: Slots> Consumer<S> {
-    /// The end of a ring that nobody has read from. `slots` has a power of two of them.
-    pub fn new(slots: S) -> Self {
-        assert!(slots.count().is_power_of_two(), "a ring has a power of two of slots");
-        Consumer { slots, next: AtomicUsize::new(0), flag: AtomicU32::new(FIRST_FLAG) }
+impl<C: Cursor> Consumer<C> {
+    /// The end of a ring that nobody has read from. `cursor` is at its first slot.
+    pub fn new(cursor: C) -> Self {
+        Consumer { cursor, flag: AtomicU32::new(FIRST_FLAG) }
     }
 
     /// True if the next slot has been written.
@@ -202,7 +188,7 @@ impl<S: Slots> Consumer<S> {
     /// Word 0 of the next slot, if it has been written.
     #[inline(always)]
     fn head(&self) -> Option<(&Slot, u64)> {
-        let slot = self.slots.slot(self.next.load(Ordering::Relaxed));
+        let slot = self.cursor.current();
         let word0 = slot.words[0].load(Ordering::Acquire);
         (compact::flag(word0) == self.flag.load(Ordering::Relaxed)).then_some((slot, word0))
     }
@@ -228,7 +214,7 @@ impl<S: Slots> Consumer<S> {
     /// [plain](compact::plain) and has its bytes at `place`.
     #[inline(always)]
     pub fn peek_plain(&self, place: u8, source: Rank) -> Option<(compact::Plain, &Slot)> {
-        let slot = self.slots.slot(self.next.load(Ordering::Relaxed));
+        let slot = self.cursor.current();
         let word0 = slot.words[0].load(Ordering::Acquire);
         let words = [word0, slot.words[1].load(Ordering::Relaxed)];
         let plain = compact::plain(words, self.flag.load(Ordering::Relaxed), place, source)?;
@@ -237,15 +223,13 @@ impl<S: Slots> Consumer<S> {
 
     /// The slot that was taken last.
     pub fn latest(&self) -> &Slot {
-        self.slots.slot(self.next.load(Ordering::Relaxed).wrapping_sub(1))
+        self.cursor.previous()
     }
 
     /// Takes the slot that was [looked at](Self::peek).
     #[inline(always)]
     pub fn advance(&self) {
-        let next = self.slots.around(self.next.load(Ordering::Relaxed) + 1);
-        self.next.store(next, Ordering::Relaxed);
-        if next == 0 {
+        if self.cursor.advance() {
             let flag = self.flag.load(Ordering::Relaxed).wrapping_add(1);
             self.flag.store(flag, Ordering::Relaxed);
         }

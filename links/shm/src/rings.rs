@@ -4,15 +4,15 @@
 //! around the link: one that is told no is told what it could have seen a moment ago.
 
 use crate::doorbell::HOT;
-use crate::memory::View;
-use crate::ring::{Consumer, Slot};
+use crate::memory::Cursor;
+use crate::ring::Consumer;
 use crate::segment::Control;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Acquire, Ordering::Relaxed};
 use weft_link::Glance;
 
 /// The rings to a rank, by sender.
 pub struct Rings {
-    rings: Box<[Consumer<View<Slot>>]>,
+    rings: Box<[Consumer<Cursor>]>,
     /// The senders whose rings are polled: the first `hots` of these.
     hot: [AtomicUsize; HOT],
     hots: AtomicUsize,
@@ -22,14 +22,14 @@ pub struct Rings {
 }
 
 impl Rings {
-    pub(crate) fn new(rings: Box<[Consumer<View<Slot>>]>, control: Control) -> Self {
+    pub(crate) fn new(rings: Box<[Consumer<Cursor>]>, control: Control) -> Self {
         let (hot, hots) = Default::default();
         Rings { rings, hot, hots, announced: AtomicU64::new(0), control }
     }
 
     /// The ring of `sender`.
     #[inline(always)]
-    pub(crate) fn of(&self, sender: usize) -> &Consumer<View<Slot>> {
+    pub(crate) fn of(&self, sender: usize) -> &Consumer<Cursor> {
         &self.rings[sender]
     }
 

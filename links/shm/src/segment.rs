@@ -1,7 +1,7 @@
 //! The layout of a segment, how it is made, and how a rank or the launcher maps it.
 
-use crate::memory::{Frames, Mapping, View, Word};
-use crate::ring::{SLOT_BYTES, Slot};
+use crate::memory::{Cursor, Frames, Mapping, View, Word};
+use crate::ring::SLOT_BYTES;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -14,7 +14,7 @@ pub const MAX_RANKS: u16 = 64;
 /// Fetch-and-add words of each rank.
 pub const WORDS: u16 = 64;
 /// Bytes of each rank's board. Pages of it that nobody touches cost nothing.
-const BOARD_BYTES: usize = 128 * 1024;
+const BOARD_BYTES: usize = 512 * 1024;
 
 const LINE: usize = 64;
 const PAGE: usize = 4096;
@@ -165,9 +165,9 @@ impl Segment {
     }
 
     /// The ring from this segment's owner to `to`.
-    pub fn ring(&self, to: Rank) -> View<Slot> {
+    pub fn ring(&self, to: Rank) -> Cursor {
         let slots = self.settings.slots();
-        View::new(&self.owned, to.index() * slots * SLOT_BYTES, slots)
+        Cursor::new(View::new(&self.owned, to.index() * slots * SLOT_BYTES, slots))
     }
 
     /// The frames of this segment's owner.

@@ -5,21 +5,21 @@
 use proptest::prelude::*;
 use std::os::fd::OwnedFd;
 use weft_link::{BadFrame, Link, LinkViolation, Payload};
-use weft_link_shm::memory::{Mapping, View};
-use weft_link_shm::ring::{INLINE_BYTES, INLINE_WORDS, Producer, Slot};
+use weft_link_shm::memory::{Cursor, Mapping, View};
+use weft_link_shm::ring::{INLINE_BYTES, INLINE_WORDS, Producer};
 use weft_link_shm::{AttachError, Settings, Shm, create_segments};
 use weft_wire::{Header, Rank, Tag, TreeId};
 
 /// The sending end of the ring from rank 1 to rank 0, as a hostile rank 1 would map it.
-fn hostile_ring(settings: &Settings, segments: &[OwnedFd]) -> Producer<View<Slot>> {
+fn hostile_ring(settings: &Settings, segments: &[OwnedFd]) -> Producer<Cursor> {
     let slots = 2 * usize::from(settings.window_packets);
     let part = settings.rings_offset()..settings.segment_bytes();
     let mapping = Mapping::new(&segments[1], part, true).unwrap();
     // The first of its rings leads to rank 0.
-    Producer::new(View::new(&mapping.into(), 0, slots))
+    Producer::new(Cursor::new(View::new(&mapping.into(), 0, slots)))
 }
 
-fn victim() -> (Shm, Producer<View<Slot>>, Settings) {
+fn victim() -> (Shm, Producer<Cursor>, Settings) {
     let settings = Settings { frames: 4, ..Settings::new(3) };
     let segments = create_segments(&settings).unwrap();
     let ring = hostile_ring(&settings, &segments);

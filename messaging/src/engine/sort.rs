@@ -65,8 +65,7 @@ impl Engine {
         let asker = asker.filter(|asker| asker.wants(from, &header, rest, self.queued()));
         if let Some(asker) = asker {
             self.count_received();
-            let consume = |body: &Body| self.state.enter().consumed(body, None, 0);
-            if asker.copy(from, &header, rest, consume) {
+            if asker.copy(self, from, &header, rest) {
                 return true;
             }
         }

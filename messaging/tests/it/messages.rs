@@ -113,6 +113,53 @@ fn messages_of_any_size_arrive_whole_and_in_order() {
 }
 
 #[test]
+fn messages_are_received_into_memory_whether_they_have_waited_or_not() {
+    for job in kinds_of_job(2) {
+        run(job, |member| {
+            let (into, marks) = (member.mailbox("into"), member.mailbox("marks"));
+            for has_waited in [false, true] {
+                let sizes = SIZES.into_iter().enumerate();
+                if member.rank() == 0 {
+                    sizes.for_each(|(seed, size)| into.send(1, &pattern(seed, size)).unwrap());
+                    marks.send(1, "all are there").unwrap();
+                    continue;
+                }
+                if has_waited {
+                    marks.receive().unwrap();
+                }
+                let mut room = vec![0; 20_000];
+                for (seed, size) in sizes {
+                    assert_eq!(into.receive_into(&mut room).unwrap(), (Rank(0), size), "{job:?}");
+                    assert_eq!(room[..size], pattern(seed, size), "{job:?}");
+                }
+                if !has_waited {
+                    marks.receive().unwrap();
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn a_message_that_does_not_fit_is_an_error_and_the_next_one_is_not() {
+    run(Job::new(2), |member| {
+        let (mailbox, mut room) = (member.mailbox("narrow"), [0; 40]);
+        for (length, next) in [(41, "short"), (5_000, "after a long one")] {
+            if member.rank() == 0 {
+                mailbox.send(1, &pattern(1, length)).unwrap();
+                mailbox.send_with(1, b"headers", next).unwrap();
+                continue;
+            }
+            let error = mailbox.receive_into(&mut room).unwrap_err();
+            let wanted = Error::NoRoom { from: Rank(0), length: length as u64, room: 40 };
+            assert_eq!(error, wanted);
+            assert_eq!(mailbox.receive_into(&mut room).unwrap(), (Rank(0), next.len()));
+            assert_eq!(&room[..next.len()], next.as_bytes());
+        }
+    });
+}
+
+#[test]
 fn a_message_is_gathered_from_its_parts() {
     run(Job::new(2), |member| {
         let mailbox = member.mailbox("parts");

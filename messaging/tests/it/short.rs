@@ -36,6 +36,38 @@ fn all_lengths_arrive_as_they_were_sent() {
     });
 }
 
+/// A receiver that does not look gives no credit back. Its sender has frames for what it sends, and
+/// does not sleep for a credit before each of them.
+#[test]
+fn a_sender_without_credits_does_not_sleep_while_it_has_frames() {
+    // More ranks than cores, which sleep soon.
+    let job = common::small(3);
+    let messages = u64::from(job.memory.window_packets) + u64::from(job.memory.frames) / 2;
+    let is_sent = AtomicBool::new(false);
+    run(job, |member| {
+        let mailbox = member.mailbox("waits");
+        member.barrier.wait().unwrap();
+        let sleeps = || member.engine.statistics().packets.sleeps;
+        if member.rank() == 2 {
+            return;
+        }
+        if member.rank() == 1 {
+            let before = sleeps();
+            (0..messages).for_each(|n| mailbox.send(0, &n.to_le_bytes()).unwrap());
+            assert_eq!(sleeps(), before);
+            return is_sent.store(true, Ordering::Release);
+        }
+        while !is_sent.load(Ordering::Acquire) {
+            std::thread::yield_now();
+        }
+        let mut bytes = [0; 8];
+        for n in 0..messages {
+            mailbox.receive_into(&mut bytes).unwrap();
+            assert_eq!(u64::from_le_bytes(bytes), n);
+        }
+    });
+}
+
 /// A handler that keeps what it gets, unread, has not made room: its port's window stays full.
 #[test]
 fn messages_that_a_handler_keeps_stay_in_the_window() {

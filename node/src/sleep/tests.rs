@@ -202,3 +202,16 @@ fn who_makes_an_upcall_wakes_those_who_fell_asleep_meanwhile() {
         waits.join().unwrap();
     });
 }
+
+/// With a bell that nobody rings, a sleep would be for ever.
+#[test]
+fn who_waits_awake_goes_on_where_others_sleep() {
+    let (node, _bell) = alone();
+    let mut looks = 0;
+    let look = &mut || {
+        looks += 1;
+        Ok(Step::Idle)
+    };
+    node.wait_awake(look).unwrap();
+    assert_eq!((looks, node.statistics().sleeps), (1, 0));
+}

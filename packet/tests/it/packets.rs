@@ -136,7 +136,7 @@ fn expect_more(
     let taken = packets
         .take_unless(
             |from: Rank, packet: &[u8]| {
-                let is_even = packet.len() % 2 == 0;
+                let is_even = packet.len().is_multiple_of(2);
                 if is_even {
                     count = expect(from, packet);
                 }

@@ -196,6 +196,14 @@ struct Short<'a, S> {
     body: Option<(&'a S, u64, usize)>,
 }
 
+impl<S> Clone for Short<'_, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S> Copy for Short<'_, S> {}
+
 impl<S: Source> Gather for Short<'_, S> {
     #[inline]
     fn size(&self) -> usize {

@@ -3,8 +3,8 @@
 use arbitrary::{Result, Unstructured};
 use std::os::fd::OwnedFd;
 use weft_link::{Buffer, Link, Payload};
-use weft_link_shm::memory::{Mapping, View};
-use weft_link_shm::ring::{INLINE_BYTES, INLINE_WORDS, Producer, Slot};
+use weft_link_shm::memory::{Cursor, Mapping, View};
+use weft_link_shm::ring::{INLINE_BYTES, INLINE_WORDS, Producer};
 use weft_link_shm::{Settings, Shm, create_segments};
 use weft_wire::{Header, Rank, Tag, TreeId};
 
@@ -40,12 +40,12 @@ fn play(script: &mut Unstructured<'_>) -> Result<()> {
 }
 
 /// The sending end of the ring from rank 1 to rank 0, as a hostile rank 1 maps it.
-fn ring_to_rank_0(settings: &Settings, segment: &OwnedFd) -> Producer<View<Slot>> {
+fn ring_to_rank_0(settings: &Settings, segment: &OwnedFd) -> Producer<Cursor> {
     let slots = 2 * usize::from(settings.window_packets);
     let part = settings.rings_offset()..settings.segment_bytes();
     let mapping = Mapping::new(segment, part, true).expect("a segment can be mapped");
     // The first of its rings leads to rank 0.
-    Producer::new(View::new(&mapping.into(), 0, slots))
+    Producer::new(Cursor::new(View::new(&mapping.into(), 0, slots)))
 }
 
 fn slot(

@@ -19,7 +19,7 @@ pub struct Mpi {
     starter: &'static str,
     packages: &'static str,
     /// Words before the number of ranks, on one host and between two. `{rsh}` is a remote shell,
-    /// `{folder}` where temporary files go.
+    /// `{folder}` where temporary files go, `{weft}` the command of that name.
     host: &'static str,
     ethernet: &'static str,
     folder: PathBuf,
@@ -41,6 +41,20 @@ impl Mpi {
                        --mca orte_tmpdir_base {folder} --mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include eth0 --mca oob_tcp_if_include eth0 \
                        --mca plm_rsh_agent {rsh} --host a,b",
             folder: folder.into(),
+        }
+    }
+
+    /// Open MPI with Weft below: its messages go through the libfabric provider.
+    pub fn open_mpi_on_weft(folder: &Path) -> Self {
+        Mpi {
+            name: "open-mpi-on-weft",
+            title: "Open MPI on Weft",
+            host: "{weft} mpirun --stack open-mpi --allow-run-as-root --oversubscribe \
+                   --bind-to none --mca orte_tmpdir_base {folder}",
+            ethernet: "{weft} mpirun --stack open-mpi --allow-run-as-root --oversubscribe \
+                       --bind-to none --mca orte_tmpdir_base {folder} \
+                       --mca oob_tcp_if_include eth0 --mca plm_rsh_agent {rsh} --host a,b",
+            ..Self::open_mpi(folder)
         }
     }
 
@@ -82,7 +96,7 @@ impl Peer for Mpi {
 
     fn settings(&self, testbed: &Testbed) -> String {
         let start = self.start(testbed).replace("{rsh}", "RSH").replace("{folder}", "FOLDER");
-        format!("{start} -n 2")
+        format!("{} -n 2", start.replace("{weft}", "weft"))
     }
 
     fn ready(&self, _testbed: &Testbed) -> Result<()> {
@@ -106,9 +120,12 @@ impl Peer for Mpi {
         let (program, rounds) = (program.to_string_lossy(), rounds.to_string());
         let words = self.start(testbed).split_whitespace();
         let folder = self.folder.to_string_lossy();
+        let weft = std::env::current_exe()?.with_file_name("weft");
+        let weft = weft.to_string_lossy();
         let filled = words.map(|word| match word {
             "{rsh}" => &shell,
             "{folder}" => &folder,
+            "{weft}" => &weft,
             word => word,
         });
         let mut words: Vec<&str> = filled.collect();

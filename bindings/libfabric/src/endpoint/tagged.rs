@@ -105,7 +105,7 @@ extern "C" fn send(
 ) -> isize {
     done(|| {
         let sent = endpoint.send_tagged(to, tag, None, context);
-        endpoint.send(buffer.memory(length)?, sent, false)
+        endpoint.send_or_keep((buffer, length), sent)
     })
 }
 
@@ -157,7 +157,7 @@ extern "C" fn senddata(
 ) -> isize {
     done(|| {
         let sent = endpoint.send_tagged(to, tag, Some(data), context);
-        endpoint.send(buffer.memory(length)?, sent, false)
+        endpoint.send_or_keep((buffer, length), sent)
     })
 }
 

@@ -5,7 +5,7 @@ use crate::abi::flag;
 use crate::descriptor::Descriptor;
 use crate::pointer::Context;
 use crate::refusal::{Refusal, Result, completion};
-use crate::transfer::{Notice, ReceiveOp, SendOp};
+use crate::transfer::{Notice, ReceiveOp};
 use std::collections::VecDeque;
 use std::ffi::c_int;
 use std::num::NonZero;
@@ -99,13 +99,13 @@ impl Reports {
         }
     }
 
-    /// A send or an access has ended, maybe with an error.
+    /// A send or an access of `length` bytes has ended, maybe with an error.
     #[inline]
-    pub fn sent(&mut self, op: &SendOp, error: Option<c_int>) {
-        let Notice { queue, tells, counter, context, flags } = op.notice;
+    pub fn sent(&mut self, notice: &Notice, length: usize, error: Option<c_int>) {
+        let Notice { queue, tells, counter, context, flags } = *notice;
         self.count(counter, error.is_none());
         let Some(queue) = queue.filter(|_| tells || error.is_some()) else { return };
-        let (length, error) = (op.memory.length(), error.map(|error| (error, 0)));
+        let error = error.map(|error| (error, 0));
         self.complete(queue, Completion { length, error, ..Completion::of(context, flags.into()) });
     }
 

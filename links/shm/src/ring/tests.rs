@@ -1,15 +1,37 @@
 use super::*;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 use weft_wire::{Rank, Tag, TreeId};
 
-impl Slots for Arc<[Slot]> {
-    fn count(&self) -> usize {
-        self.len()
+/// A cursor over slots of the heap.
+struct Place {
+    slots: Arc<[Slot]>,
+    at: AtomicUsize,
+}
+
+impl Cursor for Place {
+    fn current(&self) -> &Slot {
+        &self.slots[self.at.load(Relaxed)]
     }
 
-    fn slot(&self, number: usize) -> &Slot {
-        &self[self.around(number)]
+    fn previous(&self) -> &Slot {
+        &self.slots[(self.at.load(Relaxed) + self.slots.len() - 1) % self.slots.len()]
     }
+
+    fn ahead(&self, slots: usize) -> *const Slot {
+        self.slots.as_ptr().wrapping_add(self.at.load(Relaxed) + slots)
+    }
+
+    fn advance(&self) -> bool {
+        let next = (self.at.load(Relaxed) + 1) % self.slots.len();
+        self.at.store(next, Relaxed);
+        next == 0
+    }
+}
+
+fn first(slots: &Arc<[Slot]>) -> Place {
+    Place { slots: Arc::clone(slots), at: AtomicUsize::new(0) }
 }
 
 fn slots(count: usize) -> Arc<[Slot]> {
@@ -47,7 +69,7 @@ mod model {
             steps in prop::collection::vec(any::<bool>(), 0..500),
         ) {
             let slots = slots(1 << size);
-            let (mut producer, consumer) = (Producer::new(slots.clone()), Consumer::new(slots.clone()));
+            let (mut producer, consumer) = (Producer::new(first(&slots)), Consumer::new(first(&slots)));
             let mut queue = VecDeque::new();
             let mut number = 0;
             for push in steps {
@@ -69,7 +91,7 @@ mod model {
             for (word, value) in slots.iter().flat_map(|slot| &slot.words).zip(garbage) {
                 word.store(value, Ordering::Relaxed);
             }
-            let consumer = Consumer::new(slots);
+            let consumer = Consumer::new(first(&slots));
             for _ in 0..16 {
                 let expected = consumer.has_next();
                 prop_assert_eq!(consumer.pop().is_some(), expected);
@@ -81,8 +103,8 @@ mod model {
     fn flags_wrap_after_all_laps() {
         let slots = slots(2);
         let flag = u32::MAX - 1;
-        let mut producer = Producer { slots: slots.clone(), next: 0, flag };
-        let consumer = Consumer { slots: slots.clone(), next: 0.into(), flag: flag.into() };
+        let mut producer = Producer { cursor: first(&slots), flag };
+        let consumer = Consumer { cursor: first(&slots), flag: flag.into() };
         for number in 0..12 {
             assert!(!consumer.has_next(), "a lap was taken for the next");
             producer.push(&header(number), 3, &words(number));
@@ -101,8 +123,8 @@ mod loom_checks {
     fn a_slot_is_seen_whole_or_not_at_all() {
         loom::model(|| {
             let slots = slots(2);
-            let mut producer = Producer::new(slots.clone());
-            let consumer = Consumer::new(slots);
+            let mut producer = Producer::new(first(&slots));
+            let consumer = Consumer::new(first(&slots));
             let sender = thread::spawn(move || {
                 producer.push(&header(1), 3, &words(1));
                 producer.push(&header(2), 3, &words(2));
@@ -130,8 +152,8 @@ mod loom_checks {
     fn a_slot_is_reused_after_its_credit_came_back() {
         loom::model(|| {
             let (there, back) = (slots(1), slots(1));
-            let (mut send, mut receive) = (Producer::new(there.clone()), Consumer::new(there));
-            let (mut give, mut take) = (Producer::new(back.clone()), Consumer::new(back));
+            let (mut send, receive) = (Producer::new(first(&there)), Consumer::new(first(&there)));
+            let (mut give, take) = (Producer::new(first(&back)), Consumer::new(first(&back)));
             let sender = thread::spawn(move || {
                 send.push(&header(1), 3, &words(1));
                 while take.pop().is_none() {

@@ -1,0 +1,102 @@
+//! Messages that fit into one short packet: they leave with their header, in no frame.
+
+use crate::engine::Engine;
+use crate::format::{self, Kind, PacketHeader};
+use crate::parts::Parts;
+use crate::port::Port;
+use std::mem;
+use std::sync::Arc;
+use weft_packet::{Gather, Rank, Step, put_few};
+
+/// Looks at the network that a short packet waits for its credit at most: a few microseconds, in
+/// which a receiver that reads consumes half a window.
+const LOOKS_FOR_CREDIT: u32 = 200;
+
+/// Sends all of a message to one rank in a short packet, if it fits into one that may leave at
+/// once. If not, says which number it has if it has room at its receiver already.
+#[inline(always)]
+pub(crate) fn send_short(
+    port: &Port,
+    to: Rank,
+    headers: &(impl AsRef<[u8]> + ?Sized),
+    parts: &(impl Parts + ?Sized),
+) -> std::result::Result<(), Option<u32>> {
+    let (engine, headers, bytes) = (&port.engine, headers.as_ref(), parts.total());
+    let size = format::SIZE + headers.len() + bytes;
+    if size > engine.packets().short_payload() || port.asks_first(bytes as u64) {
+        return Err(None);
+    }
+    let claimed = engine.state.enter().claim_short(port.slot, to);
+    let message = claimed.ok_or(None)?;
+    let header = PacketHeader {
+        port: port.number,
+        message,
+        bytes: bytes as u64,
+        header_bytes: headers.len() as u8,
+        kind: Kind::Whole,
+        aligned: false,
+    };
+    let short = Short { size, header: header.emit(), headers, parts };
+    let is_sent = engine.packets().send_short(to, &short);
+    match is_sent || send_once_credited(engine, to, short) {
+        true => Ok(()),
+        false => Err(Some(message)),
+    }
+}
+
+/// All of a message, as it is gathered into a short packet.
+struct Short<'a, P: ?Sized> {
+    size: usize,
+    header: [u8; format::SIZE],
+    headers: &'a [u8],
+    parts: &'a P,
+}
+
+impl<P: ?Sized> Clone for Short<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P: ?Sized> Copy for Short<'_, P> {}
+
+impl<P: Parts + ?Sized> Gather for Short<'_, P> {
+    #[inline(always)]
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    #[inline(always)]
+    fn gather(&self, room: &mut [u8]) {
+        let room = put_few(room, &self.header);
+        let mut room = put_few(room, self.headers);
+        match self.parts.whole() {
+            Some(bytes) => _ = put_few(room, bytes),
+            None => self.parts.for_each(&mut |part| room = put_few(mem::take(&mut room), part)),
+        }
+    }
+}
+
+/// Sends a short packet that found no credit, if one comes soon: most often it is on its way, and
+/// costs less to wait for than a frame does that waits. Who would have to sleep for it does not:
+/// its receiver may be waiting for something else, for long. What arrives meanwhile is sorted, but
+/// no handler starts in the middle of a send.
+#[cold]
+#[inline(never)]
+fn send_once_credited(engine: &Arc<Engine>, to: Rank, short: impl Gather + Copy) -> bool {
+    let (mut looks, mut any, mut is_sent) = (0, false, false);
+    let waited = engine.packets().wait_awake(&mut || {
+        looks += 1;
+        // What went wrong shows where the program goes on.
+        let received = engine.receive().unwrap_or_default();
+        any |= received;
+        is_sent = received && engine.packets().send_short(to, &short);
+        let is_over = is_sent || looks == LOOKS_FOR_CREDIT;
+        Ok(if is_over { Step::Done } else { Step::of(received) })
+    });
+    debug_assert!(waited.is_ok(), "no step fails");
+    if any {
+        engine.have_handlers_run();
+    }
+    is_sent
+}
