@@ -309,9 +309,10 @@ impl Engine {
         self.queued.load(Ordering::Relaxed)
     }
 
-    /// Something was left to be done in `state`.
+    /// Something was left to be done in `state`: by whoever polls, for messages or not.
     pub(crate) fn note_pending(&self) {
         self.pending.store(true, Ordering::Release);
+        self.packets.note_owing(true);
     }
 
     /// The layer below cannot go on, and neither can this one.

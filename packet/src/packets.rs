@@ -38,7 +38,7 @@ struct Takers {
 }
 
 /// The function of a layer that takes its packets itself: takes those that have arrived, and says
-/// whether any had.
+/// whether any had, or anything else came of it.
 pub type Progress = dyn Fn() -> Result<bool> + Send + Sync;
 
 /// A multicast group that this rank knows.
@@ -117,27 +117,38 @@ impl Packets {
         self.node.set_taken(self.protocol);
     }
 
-    /// Notes that this protocol has something to send for which there was no packet. Its
-    /// [progress](Self::progress_by) is made once when another protocol of this rank polls or
-    /// waits next; if there is no packet even then, it notes so again.
-    pub fn note_owing(&self) {
-        self.places.owing.fetch_or(self.bit(), Ordering::Relaxed);
+    /// Notes whether this protocol has something to do that no packet of its own brings about: to
+    /// send what there was no packet for, above all. While it has, its
+    /// [progress](Self::progress_by) is made by whoever polls or waits for something else. Said
+    /// inside of the lock of what there is to do, it is never wrong for long.
+    #[inline]
+    pub fn note_owing(&self, owes: bool) {
+        let bit = self.bit();
+        if (self.places.owing.load(Ordering::Relaxed) & bit != 0) != owes {
+            self.set_owing(bit, owes);
+        }
+    }
+
+    #[cold]
+    pub(crate) fn set_owing(&self, protocols: u32, owes: bool) {
+        match owes {
+            true => self.places.owing.fetch_or(protocols, Ordering::Relaxed),
+            false => self.places.owing.fetch_and(!protocols, Ordering::Relaxed),
+        };
     }
 
     fn bit(&self) -> u32 {
         1 << self.protocol.index()
     }
 
-    /// Has all protocols send what there was no packet for.
+    /// Has all protocols do what they owe. True if anything came of it.
     #[inline]
-    fn pay_if_owed(&self) {
-        if self.places.owing.load(Ordering::Relaxed) != 0 {
-            self.pay_all(0);
-        }
+    fn pay_if_owed(&self) -> bool {
+        self.places.owing.load(Ordering::Relaxed) != 0 && self.pay_all(0)
     }
 
     /// Does what [`Self::pay_if_owed`] does, but for this protocol, whose layer takes its packets
-    /// now and sends what it has itself then.
+    /// now and does what it owes itself then.
     #[inline]
     pub(crate) fn pay_if_others_owe(&self) {
         if self.places.owing.load(Ordering::Relaxed) != 0 {
@@ -146,16 +157,18 @@ impl Packets {
     }
 
     #[cold]
-    fn pay_all(&self, own: u32) {
-        let owing = self.places.owing.fetch_and(OWED_BY_PUTS, Ordering::Relaxed);
+    fn pay_all(&self, own: u32) -> bool {
+        let owing = self.places.owing.load(Ordering::Relaxed);
         if owing & OWED_BY_PUTS != 0 {
             self.pay();
         }
         let others = owing & !OWED_BY_PUTS & !own;
-        // A rank that cannot go on hears of it where it polls.
-        if let Ok(None) = self.try_help(others) {
-            self.places.owing.fetch_or(others, Ordering::Relaxed);
+        let is_gone = |index: &usize| others & (1 << index) != 0 && self.taker(*index).is_none();
+        for index in (0..Protocol::LIMIT).filter(is_gone) {
+            self.set_owing(1 << index, false);
         }
+        // A rank that cannot go on hears of it where it polls.
+        self.help(others).unwrap_or_default()
     }
 
     fn taker(&self, index: usize) -> Option<Arc<Progress>> {
@@ -169,14 +182,16 @@ impl Packets {
     /// # Errors
     /// As [`Self::poll`].
     pub fn progress(&self) -> Result<bool> {
-        self.pay_if_owed();
+        let paid = self.pay_if_owed();
         let polled = self.node.poll();
         // They may have other work, too, for which they had this rank interrupted; and each has to
         // hear that this rank cannot go on.
         let helped = self.help(u32::MAX)?;
         match polled {
             None => Err(self.node.trouble()),
-            polled => Ok(helped || matches!(polled, Some(Polled::Packet | Polled::OthersWait))),
+            polled => {
+                Ok(paid | helped | matches!(polled, Some(Polled::Packet | Polled::OthersWait)))
+            }
         }
     }
 
@@ -196,28 +211,22 @@ impl Packets {
         self.help_others(Some(self.protocol)).map(drop)
     }
 
-    /// Has these protocols, a bit each, take their packets.
-    fn help(&self, protocols: u32) -> Result<bool> {
-        self.try_help(protocols).map(Option::unwrap_or_default)
-    }
-
-    /// Does what [`Self::help`] does; `None` while another help goes on.
+    /// Has these protocols, a bit each, take their packets and do what they owe. One that fails does
+    /// not keep the others from it.
     #[cold]
-    fn try_help(&self, protocols: u32) -> Result<Option<bool>> {
-        if protocols == 0 {
-            return Ok(Some(false));
-        }
-        if self.takers.helping.swap(true, Ordering::Acquire) {
-            return Ok(None);
+    fn help(&self, protocols: u32) -> Result<bool> {
+        if protocols == 0 || self.takers.helping.swap(true, Ordering::Acquire) {
+            return Ok(false);
         }
         let mut any = Ok(false);
         for index in (0..Protocol::LIMIT).filter(|index| protocols & (1 << index) != 0) {
-            if let (Ok(before), Some(progress)) = (&any, self.taker(index)) {
-                any = progress().map(|more| *before || more);
+            if let Some(progress) = self.taker(index) {
+                let made = progress();
+                any = any.and_then(|before| made.map(|more| before | more));
             }
         }
         self.takers.helping.store(false, Ordering::Release);
-        any.map(Some)
+        any
     }
 
     /// Makes [progress](Self::progress) until `done` says so.
@@ -323,9 +332,9 @@ impl Packets {
     /// [`Error::RankLost`], or what a peer did wrong.
     #[inline]
     pub fn poll(&self) -> Result<bool> {
-        self.pay_if_owed();
+        let paid = self.pay_if_owed();
         match self.node.poll() {
-            Some(Polled::Nothing) => Ok(false),
+            Some(Polled::Nothing) => Ok(paid),
             Some(Polled::Packet) => Ok(true),
             other => self.polled(other),
         }

@@ -212,16 +212,19 @@ impl State {
         let mut any = self.exchange.transmit(&mut packets)?;
         any |= self.remote.transmit(&mut packets)?;
         any |= self.collectives.transmit(&mut collectives::Packets(&mut packets))?;
+        self.note_waiting(packets);
+        Ok(any)
+    }
+
+    /// Notes whether something waits: for the upcall thread, and for whoever waits for something
+    /// else in this process.
+    fn note_waiting(&mut self, packets: &Packets) {
         let waits = self.has_to_transmit();
-        if waits {
-            // Whatever else this process waits for, which may be another system's.
-            packets.note_owing();
-        }
         if waits != self.is_waiting {
             self.is_waiting = waits;
             packets.note_pending_work(waits);
+            packets.note_owing(waits);
         }
-        Ok(any)
     }
 
     /// Sends a message, and says whether it could be begun.
@@ -238,6 +241,7 @@ impl State {
             }
             Sending::Kept => {
                 self.full = None;
+                self.note_waiting(packets);
                 true
             }
             Sending::Again(_) => {
@@ -338,7 +342,8 @@ impl State {
     }
 
     /// True if an access that was asked for could be begun.
-    pub fn asked(&mut self, asking: &remote::Asking<SendOp>) -> bool {
+    pub fn asked(&mut self, packets: &Packets, asking: &remote::Asking<SendOp>) -> bool {
+        self.note_waiting(packets);
         // Those of this rank to itself have ended.
         self.tell();
         matches!(asking, remote::Asking::Kept)

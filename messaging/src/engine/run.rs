@@ -18,6 +18,8 @@ impl Engine {
     #[inline]
     pub(super) fn run_ready(self: &Arc<Self>) -> Result<bool> {
         let mut any = false;
+        // Before all, so that what is left meanwhile is noted again.
+        self.packets.note_owing(false);
         self.pending.store(false, Ordering::Release);
         loop {
             let mut state = self.state.enter();
@@ -38,6 +40,9 @@ impl Engine {
         }
         if self.tasks.has_any() {
             any |= self.run_tasks();
+        }
+        if self.tasks.is_ready() {
+            self.packets.note_owing(true);
         }
         Ok(any)
     }
@@ -192,6 +197,7 @@ impl Engine {
 
     /// A task became ready: whoever polls runs it, or else the upcall thread.
     pub(super) fn task_is_ready(&self) {
+        self.packets.note_owing(true);
         if self.state.enter().leader == 0 {
             self.packets.set_pending_work(true);
         } else {

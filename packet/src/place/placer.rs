@@ -5,7 +5,6 @@ use crate::Result;
 use crate::packets::Packets;
 use crate::receive::{KeptPacket, look_at};
 use crate::send::SendPacket;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use weft_node::{AnyNode, Arrival, Handler, Verdict};
 use weft_wire::place::{self, Kind, PlaceHeader, Refusal};
@@ -97,10 +96,7 @@ impl Packets {
         while let Some((to, owed)) = {
             let mut state = self.places.state.enter();
             let next = state.owed.pop_front();
-            match next {
-                Some(_) => self.places.owing.fetch_or(OWED_BY_PUTS, Ordering::Relaxed),
-                None => self.places.owing.fetch_and(!OWED_BY_PUTS, Ordering::Relaxed),
-            };
+            self.set_owing(OWED_BY_PUTS, next.is_some());
             next
         } {
             // That the pool is exhausted shows where the program sends.

@@ -21,7 +21,7 @@ pub(crate) const NAME_BYTES: usize = 128;
 #[derive(Default)]
 pub(crate) struct Places {
     pub state: Biased<State>,
-    /// Protocols with something to send for which there was no packet, a bit each. That of puts says
+    /// Protocols that owe something ([`crate::Packets::note_owing`]), a bit each. That of puts says
     /// that there is something in `state.owed`.
     pub owing: AtomicU32,
 }

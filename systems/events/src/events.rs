@@ -114,9 +114,11 @@ impl Events {
         }));
         let (upcall, arriving) = (packets.clone(), Arc::clone(&state));
         packets.on_packet(move |packet| arrive(&upcall, &arriving, packet));
-        let (owing, waiting) = (Arc::downgrade(&state), packets.clone());
+        let (owing, waiting) = (packets.clone(), Arc::downgrade(&state));
         let progress: Arc<Progress> = Arc::new(move || {
-            owing.upgrade().map_or(Ok(()), |state| flush(&waiting, &state)).map(|()| false)
+            let state = waiting.upgrade();
+            state.map_or(Ok(()), |state| flush(&owing, &state).or_else(unless_exhausted))?;
+            Ok(false)
         });
         packets.progress_by(&progress);
         Ok(Events { packets: packets.clone(), settings, state, _progress: progress })
@@ -417,7 +419,7 @@ fn arrive(packets: &Packets, state: &Mutex<State>, packet: Packet<'_>) {
         let arrived = Arrived { from, index: header.index, stored };
         lock(state).arrived.entry(header.event).or_default().push_back(arrived);
     }
-    if let Err(error) = perform(packets, state, out) {
+    if let Err(error) = perform(packets, state, out).or_else(unless_exhausted) {
         // Whoever waits meets the same error: an upcall fails only where the job does.
         debug_assert!(packets.loss().is_some(), "{error}");
     }
@@ -439,6 +441,7 @@ fn flush(packets: &Packets, state: &Mutex<State>) -> weft_packet::Result<()> {
         return Ok(());
     }
     let frames = locked.waiting.drain(..).collect();
+    packets.note_owing(false);
     drop(locked);
     perform(packets, state, Outbox { frames, ..Outbox::default() })
 }
@@ -448,12 +451,15 @@ fn perform(packets: &Packets, state: &Mutex<State>, out: Outbox<Body>) -> weft_p
     account(packets, &out);
     let mut frames = out.frames.into_iter();
     while let Some((to, header, body)) = frames.next() {
-        let Some(mut packet) = packets.try_packet()? else {
-            let mut state = lock(state);
-            state.waiting.push_back((to, header, body));
-            state.waiting.extend(frames);
-            packets.note_owing();
-            break;
+        let mut packet = match packets.try_packet() {
+            Ok(Some(packet)) => packet,
+            none => {
+                let mut state = lock(state);
+                state.waiting.push_back((to, header, body));
+                state.waiting.extend(frames);
+                packets.note_owing(true);
+                return none.map(drop);
+            }
         };
         packet.put(&header.encode())?.put(body.as_deref().unwrap_or_default())?;
         match to {
@@ -462,4 +468,13 @@ fn perform(packets: &Packets, state: &Mutex<State>, out: Outbox<Body>) -> weft_p
         }
     }
     Ok(())
+}
+
+/// A program that holds all packets of its rank is told so where it sends; what this layer has to
+/// send waits.
+fn unless_exhausted(error: weft_packet::Error) -> weft_packet::Result<()> {
+    match error {
+        weft_packet::Error::PoolExhausted { .. } => Ok(()),
+        error => Err(error),
+    }
 }

@@ -20,7 +20,7 @@ use crate::coherence::{Call, Policy, Region, Version};
 use crate::format::{Header, Notice, receivers};
 use bytemuck::Pod;
 use collectives::Collectives;
-use outbox::{Outbox, Post};
+use outbox::{Outbox, Post, is_exhausted};
 use slot::Slot;
 use slots::Slots;
 use std::collections::{BTreeMap, VecDeque};
@@ -58,7 +58,7 @@ struct Node {
     broken: AtomicBool,
     collectives: Biased<Collectives>,
     /// Callback that sends what there was no packet for, whatever this rank waits for.
-    _progress: Arc<Progress>,
+    progress: Arc<Progress>,
 }
 
 /// Settings of the transport of regions.
@@ -132,10 +132,8 @@ impl Regions {
         let packets = &packets.of(Protocol::REGIONS);
         let node = Arc::new_cyclic(|this: &Weak<Node>| {
             let node = this.clone();
-            let progress: Arc<Progress> = Arc::new(move || {
-                node.upgrade().map_or(Ok(()), |node| node.outbox.flush()).map(|()| false)
-            });
-            packets.progress_by(&progress);
+            let progress: Arc<Progress> =
+                Arc::new(move || node.upgrade().map_or(Ok(false), |node| node.pay()));
             Node {
                 packets: packets.clone(),
                 most_unmapped: settings.most_unmapped,
@@ -143,7 +141,7 @@ impl Regions {
                 state: Biased::new(State::default()),
                 broken: AtomicBool::new(false),
                 collectives: Biased::new(Collectives::new(packets)),
-                _progress: progress,
+                progress,
             }
         });
         let of_upcall = Arc::new(Biased::new(Some(Arc::clone(&node))));
@@ -154,6 +152,7 @@ impl Regions {
                 node.arrive(&packet);
             }
         });
+        packets.progress_by(&node.progress);
         Regions { node, open }
     }
 
@@ -398,6 +397,14 @@ impl Node {
         Ok(self.outbox.flush()?)
     }
 
+    /// Sends what there was no packet for, for who waits for something else.
+    fn pay(&self) -> weft_packet::Result<bool> {
+        match self.outbox.flush() {
+            Err(error) if !is_exhausted(&error) => Err(error),
+            _ => Ok(false),
+        }
+    }
+
     /// Polls until `find` finds something.
     fn wait<T>(&self, mut find: impl FnMut(&Node) -> Option<T>) -> Result<T> {
         let mut found = None;
@@ -437,8 +444,10 @@ impl Node {
         } else {
             self.take_part(from, packet)
         };
-        if let Err(error) = outcome {
-            self.break_off(error);
+        match outcome {
+            Ok(()) => {}
+            Err(Error::Packets(error)) if is_exhausted(&error) => {}
+            Err(error) => self.break_off(error),
         }
         // Whoever waits meets the same error.
         let _ = self.outbox.flush();

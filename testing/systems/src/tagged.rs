@@ -161,6 +161,7 @@ impl Tagged {
         let mut state = self.driver.enter();
         state.enqueue(to, tag, amount, length, synchronous);
         state.send_waiting(&self.driver.packets)?;
+        state.note_waiting(&self.driver.packets);
         state.judge();
         Ok(())
     }
@@ -295,14 +296,18 @@ impl State {
         let mut any = self.exchange.transmit(&mut packets)?;
         any |= self.teams.transmit(&mut collectives::Packets(&mut packets))?;
         any |= self.send_waiting(packets)?;
+        self.note_waiting(packets);
+        Ok(any)
+    }
+
+    /// Notes whether something waits: for the upcall thread, and for whoever waits for something
+    /// else at this rank.
+    fn note_waiting(&self, packets: &Packets) {
         let waits = self.exchange.has_to_transmit()
             || self.teams.has_to_transmit()
             || self.waiting.iter().any(|waiting| !waiting.is_empty());
         packets.note_pending_work(waits);
-        if waits {
-            packets.note_owing();
-        }
-        Ok(any)
+        packets.note_owing(waits);
     }
 
     /// Begins the messages that could not be begun before. True if there were any.

@@ -92,7 +92,7 @@ impl Endpoint {
             Notice { queue, tells, counter: telling.counter, context, flags: telling.kind as u32 };
         let op = SendOp { memory, inject, notice };
         let asking = ask(&mut state, self.job.packets(), &access, op);
-        let began = asking.map(|asking| state.asked(&asking));
+        let began = asking.map(|asking| state.asked(self.job.packets(), &asking));
         self.began(&mut state, began)
     }
 

@@ -213,12 +213,13 @@ impl Outbox {
             let follows = match sent {
                 Ok(true) => self.next(&mut queue),
                 Ok(false) => {
-                    queue.frames.push_front(next);
-                    self.any.store(true, Ordering::Relaxed);
-                    self.packets.note_owing();
+                    self.put_back(&mut queue, next);
                     None
                 }
                 Err(error) => {
+                    if is_exhausted(&error) {
+                        self.put_back(&mut queue, next);
+                    }
                     queue.sending = false;
                     return Err(error);
                 }
@@ -235,10 +236,19 @@ impl Outbox {
     /// Next packet to be sent.
     fn next(&self, queue: &mut Queue) -> Option<Outgoing> {
         let next = queue.frames.pop_front();
-        if next.is_none() {
+        if next.is_none() && self.any.load(Ordering::Relaxed) {
             self.any.store(false, Ordering::Relaxed);
+            self.packets.note_owing(false);
         }
         next
+    }
+
+    /// There is no packet for what comes next.
+    #[cold]
+    fn put_back(&self, queue: &mut Queue, next: Outgoing) {
+        queue.frames.push_front(next);
+        self.any.store(true, Ordering::Relaxed);
+        self.packets.note_owing(true);
     }
 }
 
@@ -249,6 +259,12 @@ impl Outbox {
 pub(super) struct Post<'a> {
     pub outbox: &'a Outbox,
     first: Option<Outgoing>,
+}
+
+/// True if the program holds all packets of its rank: it is told so where it waits, and what is to
+/// be sent waits, too.
+pub(super) fn is_exhausted(error: &weft_packet::Error) -> bool {
+    matches!(error, weft_packet::Error::PoolExhausted { .. })
 }
 
 impl<'a> Post<'a> {
