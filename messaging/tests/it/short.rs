@@ -4,8 +4,8 @@ use crate::common::{self, run, run_alone};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
+use weft_endpoint::Rank;
 use weft_messaging::{Engine, Message, Port};
-use weft_packet::Rank;
 use weft_threads::Job;
 
 /// Lengths on both sides of what is short.

@@ -26,8 +26,8 @@ use slots::Slots;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
-use weft_node::biased::Biased;
-use weft_packet::{Block, Packet, Packets, Progress, Protocol, Rank, Step};
+use weft_endpoint::biased::Biased;
+use weft_endpoint::{Block, Packet, Packets, Progress, Protocol, Rank, Step};
 
 /// A node's part in the regions of a job, one for each job: it takes all packets of the rank.
 /// Clones are handles to the same one.
@@ -398,7 +398,7 @@ impl Node {
     }
 
     /// Sends what there was no packet for, for who waits for something else.
-    fn pay(&self) -> weft_packet::Result<bool> {
+    fn pay(&self) -> weft_endpoint::Result<bool> {
         match self.outbox.flush() {
             Err(error) if !is_exhausted(&error) => Err(error),
             _ => Ok(false),

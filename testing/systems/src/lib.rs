@@ -34,7 +34,7 @@ pub enum Error {
     Messages(#[from] weft_messaging::Error),
     /// Of packets.
     #[error(transparent)]
-    Packets(#[from] weft_packet::Error),
+    Packets(#[from] weft_endpoint::Error),
     /// Of regions.
     #[error(transparent)]
     Regions(#[from] weft_region::Error),

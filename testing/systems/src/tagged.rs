@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use weft_collective::{BARRIER, Call, Operation, Parked, Stage, TeamId, combine_elements};
+use weft_endpoint::{HeldPacket, KeptPacket, Packets, Progress, Protocol, Rank, Step, Taken};
 use weft_model::random::Random;
-use weft_packet::{HeldPacket, KeptPacket, Packets, Progress, Protocol, Rank, Step, Taken};
 use weft_tagged::collectives::{self, Collectives};
 use weft_tagged::peer::EAGER_BYTES;
 use weft_tagged::{Address, Error, Event, Exchange, Kind, Looked, Outgoing, Sending};
@@ -184,7 +184,7 @@ impl Driver {
     }
 
     /// Makes progress for whoever polls or waits. True if anything happened.
-    fn serve(&self) -> weft_packet::Result<bool> {
+    fn serve(&self) -> weft_endpoint::Result<bool> {
         if self.is_napping.load(Ordering::SeqCst) {
             return Ok(false);
         }

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use weft_endpoint::{Packets, Rank};
 use weft_events::{Destination, Error, Events, Flags, Settings, Source, Statistics, Status};
-use weft_packet::{Packets, Rank};
 use weft_protocol::Preset;
 use weft_threads::Job;
 

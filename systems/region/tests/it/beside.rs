@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use weft_packet::{Packets, Rank};
+use weft_endpoint::{Packets, Rank};
 use weft_region::coherence::Policy;
 use weft_region::{RegionId, Regions};
 use weft_threads::{Gate, Job};

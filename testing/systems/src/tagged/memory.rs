@@ -2,7 +2,7 @@
 
 use weft_collective::Memory;
 use weft_collective::schedule::Area;
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 use weft_tagged::{Sink, Source};
 
 /// A message to send.

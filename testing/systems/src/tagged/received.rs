@@ -5,7 +5,7 @@
 
 use super::memory::Room;
 use std::collections::BTreeMap;
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 use weft_tagged::peer::EAGER_BYTES;
 use weft_tagged::{Address, Envelope, Pattern, Receiver};
 
