@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
 
 mod allocations;
+mod beside;
 mod collectives;
 mod common;
 mod exactly_once;

@@ -117,10 +117,8 @@ impl Part<'_> {
         // No operation of all goes on any more that takes the napper's packets.
         self.weft.barrier()?;
         let naps = self.weft.rank() == nap.rank;
+        self.systems.tagged.set_napping(naps);
         let before = self.systems.tagged.received();
-        if naps {
-            self.systems.tagged.set_napping(true);
-        }
         self.weft.barrier()?;
         if !naps {
             self.send_to_napper(nap)?;

@@ -8,7 +8,6 @@ use crate::Result;
 use memory::{Message, Numbers, Room};
 use received::Received;
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use weft_collective::{BARRIER, Call, Operation, Parked, Stage, TeamId, combine_elements};
 use weft_endpoint::{HeldPacket, KeptPacket, Packets, Progress, Protocol, Rank, Step, Taken};
@@ -35,7 +34,6 @@ pub struct Tagged {
 struct Driver {
     packets: Packets,
     state: Mutex<State>,
-    is_napping: AtomicBool,
 }
 
 struct State {
@@ -50,6 +48,8 @@ struct State {
     next: BTreeMap<(Rank, u64), u64>,
     /// Receives that are kept posted for anything.
     stock: usize,
+    /// True while this rank leaves its messages alone.
+    is_napping: bool,
     /// Reason why messages cannot go on.
     failure: Option<Error>,
 }
@@ -59,8 +59,7 @@ impl Tagged {
     pub fn open(packets: &Packets) -> Result<Self> {
         let packets = packets.of(Protocol::TAGGED);
         let state = Mutex::new(State::new(&packets)?);
-        let is_napping = AtomicBool::new(false);
-        let driver = Arc::new(Driver { packets, state, is_napping });
+        let driver = Arc::new(Driver { packets, state });
         let served: Weak<Driver> = Arc::downgrade(&driver);
         let progress: Arc<Progress> =
             Arc::new(move || served.upgrade().map_or(Ok(false), |driver| driver.serve()));
@@ -73,9 +72,10 @@ impl Tagged {
         self.driver.enter().received.sum()
     }
 
-    /// Has a rank leave its messages alone, or turn to them again.
+    /// Has this rank leave its messages alone, or turn to them again. No thread takes any from
+    /// here on, not even one that had begun.
     pub fn set_napping(&self, napping: bool) {
-        self.driver.is_napping.store(napping, Ordering::SeqCst);
+        self.driver.enter().is_napping = napping;
     }
 
     /// Takes what has arrived, and sends what waits.
@@ -185,9 +185,6 @@ impl Driver {
 
     /// Makes progress for whoever polls or waits. True if anything happened.
     fn serve(&self) -> weft_endpoint::Result<bool> {
-        if self.is_napping.load(Ordering::SeqCst) {
-            return Ok(false);
-        }
         let entered = match self.packets.has_threads() {
             true => Some(self.enter()),
             // An interrupt of a simulated rank is part of the same thread.
@@ -242,12 +239,16 @@ impl State {
             unfinished: vec![0; ranks],
             next: BTreeMap::new(),
             stock: 0,
+            is_napping: false,
             failure: None,
         })
     }
 
-    /// Takes packets, and sends what waits. True if there were any of these.
+    /// Takes packets, and sends what waits, but not in a nap. True if there were any of these.
     fn progress(&mut self, packets: &Packets) -> weft_tagged::Result<bool> {
+        if self.is_napping {
+            return Ok(false);
+        }
         let mut any = false;
         let mut held = HeldPacket::default();
         for _ in 0..PACKETS_AT_ONCE {

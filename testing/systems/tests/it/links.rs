@@ -10,6 +10,8 @@ use weft_system_storm::SystemStorm;
 use weft_threads::{Between, FaultPlan, Interrupt, Job, Way, Weather};
 
 const RANKS: u16 = 4;
+/// Longest time of a storm, of which most take less than 0.1 s.
+const LIMIT: Duration = Duration::from_secs(120);
 
 /// The place of a rank that is a thread: what interrupts do is left for who starts the upcall
 /// thread.
@@ -45,7 +47,7 @@ fn connect(packets: Packets) -> (Weft, Interrupt) {
 fn assert_right(job: Job, seed: u64) {
     let interrupted = Random::part(seed, 1).happens(500);
     let interrupt_delay = interrupted.then_some(Duration::from_micros(50));
-    let job = Job { interrupt_delay, seed: Some(seed), ..job };
+    let job = Job { interrupt_delay, seed: Some(seed), limit: LIMIT, ..job };
     job.run(connect, |weft| {
         SystemStorm::new(seed).run(&weft).unwrap();
         weft.leave().unwrap();
