@@ -27,7 +27,8 @@ fn poll_until(packets: &Packets, done: impl Fn() -> bool) {
 /// waits for packets of another system then.
 #[test]
 fn a_window_opens_while_its_receiver_waits_for_something_else() {
-    const MESSAGES: usize = 600;
+    // More than a window of 1 MiB.
+    const MESSAGES: usize = 6000;
     let sender: OnceLock<Arc<Engine>> = OnceLock::new();
     let (sent, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
     run(framed(), |member| {
@@ -45,7 +46,7 @@ fn a_window_opens_while_its_receiver_waits_for_something_else() {
             let held = hold_all(packets);
             let mut received = 0;
             let is_stalled = || sender.get().is_some_and(|it| it.statistics().stalls > 0);
-            while !(is_stalled() && received == sent.load(SeqCst)) {
+            while received < MESSAGES && !(is_stalled() && received == sent.load(SeqCst)) {
                 received += usize::from(mailbox.try_receive().unwrap().is_some());
             }
             drop(held);

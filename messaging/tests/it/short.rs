@@ -4,7 +4,6 @@ use crate::common::{self, run, run_alone};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
-use weft_endpoint::Rank;
 use weft_messaging::{Engine, Message, Port};
 use weft_threads::Job;
 
@@ -191,32 +190,5 @@ fn several_may_ask_at_one_mailbox() {
         });
         all.sort_unstable();
         assert!(all.into_iter().eq(0..MESSAGES));
-    });
-}
-
-/// A sender whose receiver computes has no credit after a window of messages. It goes on at once,
-/// with packets that wait for themselves, though others have all cores.
-#[test]
-fn a_sender_does_not_sleep_until_there_is_a_credit() {
-    let is_sent = AtomicBool::new(false);
-    run(Job::new(4), |member| {
-        let mailbox = member.mailbox("credits");
-        member.barrier.wait().unwrap();
-        let blocked = || member.engine.statistics().packets.protocol.blocked_sends;
-        let sleeps = || member.engine.statistics().packets.sleeps;
-        if member.rank() == 0 {
-            let (blocked_before, sleeps_before) = (blocked(), sleeps());
-            while blocked() < blocked_before + 3 {
-                mailbox.send(Rank(1), &[1; 8]).unwrap();
-            }
-            // None for each look, and one where the system takes the core away before the last.
-            assert!(sleeps() <= sleeps_before + 3, "{} sleeps", sleeps() - sleeps_before);
-            is_sent.store(true, Ordering::SeqCst);
-        } else {
-            while !is_sent.load(Ordering::SeqCst) {
-                std::hint::spin_loop();
-            }
-        }
-        member.barrier.wait().unwrap();
     });
 }
