@@ -169,6 +169,8 @@ soak:
 	WEFT_END_RUNS=20 $(CARGO) test --locked --release --package weft-cli --test across \
 	    -- ends:: --nocapture --test-threads 1
 	WEFT_SYSTEM_SEEDS=1000 $(CARGO) test --locked --release --package weft-simulator --test it systems
+	WEFT_SYSTEM_SEEDS=1000 $(CARGO) test --locked --release --package weft-system-storm --test it \
+	    -- --test-threads 1
 	WEFT_MESSAGES=10000000 $(CARGO) test --locked --release --package weft-messaging --test it \
 	    -- exactly_once::with_all_faults --nocapture
 	@for run in $$(seq $(SOAK_RUNS)); do \

@@ -2,7 +2,7 @@
 //! whatever it waits for.
 
 use crate::common::{run, small};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use weft_endpoint::{Packets, Protocol, Rank, SendPacket};
@@ -21,41 +21,6 @@ fn hold_all(packets: &Packets) -> Vec<SendPacket<'_>> {
 
 fn poll_until(packets: &Packets, done: impl Fn() -> bool) {
     packets.poll_until(done).unwrap();
-}
-
-/// A receiver that had no packet to tell of room at its port tells it when it has one, though it
-/// waits for packets of another system then.
-#[test]
-fn a_window_opens_while_its_receiver_waits_for_something_else() {
-    // More than a window of 1 MiB.
-    const MESSAGES: usize = 6000;
-    let sender: OnceLock<Arc<Engine>> = OnceLock::new();
-    let (sent, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
-    run(framed(), |member| {
-        let mailbox = member.mailbox("window");
-        member.barrier.wait().unwrap();
-        if member.rank() == 1 {
-            sender.get_or_init(|| Arc::clone(&member.engine));
-            for _ in 0..MESSAGES {
-                mailbox.send(Rank(0), &[1; 200]).unwrap();
-                sent.fetch_add(1, SeqCst);
-            }
-            is_over.store(true, SeqCst);
-        } else {
-            let packets = member.engine.packets();
-            let held = hold_all(packets);
-            let mut received = 0;
-            let is_stalled = || sender.get().is_some_and(|it| it.statistics().stalls > 0);
-            while received < MESSAGES && !(is_stalled() && received == sent.load(SeqCst)) {
-                received += usize::from(mailbox.try_receive().unwrap().is_some());
-            }
-            drop(held);
-            assert!(!is_over.load(SeqCst), "the window has room for all");
-            poll_until(&packets.of(Protocol::PACKETS), || is_over.load(SeqCst));
-            (received..MESSAGES).for_each(|_| drop(mailbox.receive().unwrap()));
-        }
-        member.barrier.wait().unwrap();
-    });
 }
 
 /// A message that was taken while its rank looked for a packet is handled, though the rank waits for
@@ -91,6 +56,8 @@ fn what_was_sorted_in_a_send_is_handled_while_its_rank_waits_for_something_else(
                 }
             });
             drop(other.receive().unwrap());
+            // What this rank sent would have the other look at its messages.
+            poll_until(&packets, || is_handled.load(SeqCst));
         }
         member.barrier.wait().unwrap();
     });

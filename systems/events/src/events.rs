@@ -334,6 +334,13 @@ impl Events {
     }
 }
 
+impl Drop for Events {
+    /// Gives the upcall up, which holds the packets, whose node holds it.
+    fn drop(&mut self) {
+        self.packets.on_packet(|_| ());
+    }
+}
+
 /// A fragment that has come, with its bytes where they are. Dropping it frees its buffer.
 pub struct Fragment<'a> {
     events: &'a Events,

@@ -231,3 +231,14 @@ fn a_window_opens_while_its_receiver_waits_for_something_else() {
         events.close(1).unwrap();
     });
 }
+
+#[test]
+fn a_rank_whose_events_are_closed_leaves_nothing_behind() {
+    let token = Arc::new(());
+    Job::new(2).packets(|packets| {
+        let held = Arc::clone(&token);
+        packets.on_packet(move |_| drop(Arc::clone(&held)));
+        Events::open(&packets, Settings::default()).unwrap().close(0).unwrap();
+    });
+    assert_eq!(Arc::strong_count(&token), 1, "a node is still there, with its upcalls");
+}
