@@ -31,6 +31,6 @@ pub use receive::{HeldPacket, KeptPacket, Packet};
 pub use send::SendPacket;
 pub use weft_node::{
     Cause, Error, Gather, Inspect, Loss, Result, SharedWords, Statistics, Step, Taken, Upcalls,
-    put_few,
+    copy_short,
 };
 pub use weft_wire::{Protocol, Rank};
